@@ -1,0 +1,57 @@
+/**
+ * Time, randomness and order come from the Loop of src/base. The linter refuses the globals and modules; what it
+ * has no rule for is looked for in the text here.
+ */
+import { describe, expect, test } from "vitest";
+import { sourceFiles, withoutComments } from "./source-files.ts";
+
+const FORBIDDEN: Readonly<Record<string, RegExp>> = {
+  "new Date() without an argument": /\bnew\s+Date(?!\w)\s*(?:\(\s*\)|(?!\s*\())/,
+  "Date() as a function": /(?<!new\s)(?<![\w.])Date\(\s*\)/,
+  "AbortSignal.timeout": /\bAbortSignal\s*\.\s*timeout\b/,
+  "randomness of crypto": /\bcrypto\s*\.\s*(?:random\w*|getRandomValues)\b/,
+  "import()": /\bimport\s*\(/,
+};
+
+/** Files that may load a module on first use, each with its reason. An entry that is no longer needed fails. */
+const LAZY_IMPORTS: Readonly<Record<string, string>> = {
+  "src/cluster/open-store.ts": "gRPC is loaded only by those who use etcd",
+};
+
+describe("seams", () => {
+  test.each(sourceFiles("src"))("$path takes time and modules through the Loop", ({ path, text }) => {
+    expect(path.startsWith("src/base/") ? [] : offences(path, text)).toEqual([]);
+  });
+
+  test.each([
+    ["const now = new Date();", "new Date() without an argument"],
+    ["const now = new Date;", "new Date() without an argument"],
+    ["const now = Date();", "Date() as a function"],
+    ["const signal = AbortSignal.timeout(5);", "AbortSignal.timeout"],
+    ["const id = globalThis.crypto.randomUUID();", "randomness of crypto"],
+    ['const lib = await import("libsql");', "import()"],
+  ])("%s is refused", (text, offence) => {
+    expect(offences("src/store/seeded.ts", text)).toEqual([offence]);
+  });
+
+  test.each([
+    "new Date(0)",
+    "new Date(loop.now())",
+    "// as new Date() would",
+    "new DateRange()",
+    "import.meta.url",
+  ])("%s is fine", (text) => {
+    expect(offences("src/store/seeded.ts", text)).toEqual([]);
+  });
+
+  test("every exception is still needed", () => {
+    const lazy = sourceFiles("src").filter(({ text }) => FORBIDDEN["import()"]?.test(withoutComments(text)));
+    expect(lazy.map(({ path }) => path)).toEqual(expect.arrayContaining(Object.keys(LAZY_IMPORTS)));
+  });
+});
+
+function offences(path: string, text: string): readonly string[] {
+  const code = withoutComments(text);
+  const found = Object.keys(FORBIDDEN).filter((name) => FORBIDDEN[name]?.test(code));
+  return found.filter((name) => !(name === "import()" && path in LAZY_IMPORTS));
+}
