@@ -1,0 +1,22 @@
+import { assert } from "./assert.ts";
+import type { Random } from "./loop.ts";
+
+export interface Backoff {
+  /** Wait before the first retry. */
+  readonly baseMs: number;
+  /** No wait is longer. */
+  readonly maxMs: number;
+  /** Growth from one retry to the next; 2 unless told. */
+  readonly factor?: number;
+  /** Share of the wait that is left to chance, so that many who failed together do not return together; 0.5 unless told. */
+  readonly jitter?: number;
+}
+
+/** How long to wait before retry number `retry`, counted from 0: within `(1 - jitter) × wait` and `wait`. */
+export function backoffMs(retry: number, backoff: Backoff, random: Random): number {
+  const { baseMs, maxMs, factor = 2, jitter = 0.5 } = backoff;
+  assert(retry >= 0 && baseMs >= 0 && maxMs >= 0, "retries and waits are not negative");
+  assert(factor >= 1 && jitter >= 0 && jitter <= 1, "a factor is at least 1, a jitter between 0 and 1");
+  const waitMs = Math.min(maxMs, baseMs * factor ** retry);
+  return waitMs * (1 - jitter * random.next());
+}

@@ -1,0 +1,57 @@
+/**
+ * First in, first out, in constant time: a ring that doubles when full.
+ *
+ * Example, capacity 4 after `push` a…d, `shift` twice, `push` e: slots [e, -, c, d], head 2, length 3.
+ */
+export class Fifo<T> {
+  /** Its length is a power of two, so that an index wraps with a mask. */
+  #slots: (T | undefined)[] = emptySlots(SMALLEST);
+  #head = 0;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  push(item: T): void {
+    if (this.#length === this.#slots.length) this.#grow();
+    this.#slots[(this.#head + this.#length) & (this.#slots.length - 1)] = item;
+    this.#length++;
+  }
+
+  shift(): T | undefined {
+    if (this.#length === 0) return undefined;
+    const item = this.#slots[this.#head];
+    this.#slots[this.#head] = undefined;
+    this.#head = (this.#head + 1) & (this.#slots.length - 1);
+    this.#length--;
+    if (this.#length === 0 && this.#slots.length > KEPT_WHEN_EMPTY) this.#slots = emptySlots(SMALLEST);
+    if (this.#length === 0) this.#head = 0;
+    return item;
+  }
+
+  *[Symbol.iterator](): Iterator<T> {
+    for (let i = 0; i < this.#length; i++) {
+      const item = this.#slots[(this.#head + i) & (this.#slots.length - 1)];
+      if (item !== undefined) yield item;
+    }
+  }
+
+  #grow(): void {
+    const { length } = this.#slots;
+    this.#slots = [
+      ...this.#slots.slice(this.#head),
+      ...this.#slots.slice(0, this.#head),
+      ...emptySlots(length),
+    ];
+    this.#head = 0;
+  }
+}
+
+const SMALLEST = 8;
+/** A burst's memory (here 64 KiB) is given back once the burst is over. */
+const KEPT_WHEN_EMPTY = 8192;
+
+function emptySlots(count: number): undefined[] {
+  return Array.from({ length: count }, () => undefined);
+}

@@ -1,0 +1,90 @@
+import type { Step, TimerKind } from "./loop.ts";
+
+export interface TimerEntry {
+  readonly at: number;
+  /** Orders entries of the same time; smaller first. */
+  readonly tie: number;
+  readonly actor: string;
+  readonly kind: TimerKind;
+  /** Gone once it ran or was cancelled. */
+  step: Step | undefined;
+  /** Place in the heap, or -1 when not in one. Only the heap writes it. */
+  index: number;
+}
+
+/** Timers by due time: a binary heap in which each entry knows its place, so that cancelling needs no search. */
+export class TimerHeap {
+  readonly #entries: TimerEntry[] = [];
+
+  get next(): TimerEntry | undefined {
+    return this.#entries[0];
+  }
+
+  add(entry: TimerEntry): void {
+    this.#entries.push(entry);
+    this.#rise(entry, this.#entries.length - 1);
+  }
+
+  /** Harmless for an entry that is not in the heap. */
+  remove(entry: TimerEntry): void {
+    const { index } = entry;
+    if (index < 0) return;
+    entry.index = -1;
+    const last = this.#entries.pop();
+    if (last === undefined || last === entry) return;
+    this.#rise(last, index);
+    this.#sink(last, last.index);
+  }
+
+  /** Takes the next entry out if it is due at `now`. */
+  takeDue(now: number): TimerEntry | undefined {
+    const entry = this.#entries[0];
+    if (entry === undefined || entry.at > now) return undefined;
+    this.remove(entry);
+    return entry;
+  }
+
+  /** In no particular order. */
+  [Symbol.iterator](): Iterator<TimerEntry> {
+    return this.#entries.values();
+  }
+
+  #rise(entry: TimerEntry, from: number): void {
+    let index = from;
+    while (index > 0) {
+      const parentIndex = (index - 1) >> 1;
+      const parent = this.#entries[parentIndex];
+      if (parent === undefined || !isBefore(entry, parent)) break;
+      this.#put(parent, index);
+      index = parentIndex;
+    }
+    this.#put(entry, index);
+  }
+
+  #sink(entry: TimerEntry, from: number): void {
+    let index = from;
+    for (;;) {
+      const child = this.#smallerChild(index);
+      if (child === undefined || !isBefore(child, entry)) break;
+      const childIndex = child.index;
+      this.#put(child, index);
+      index = childIndex;
+    }
+    this.#put(entry, index);
+  }
+
+  #smallerChild(index: number): TimerEntry | undefined {
+    const left = this.#entries[2 * index + 1];
+    const right = this.#entries[2 * index + 2];
+    return left !== undefined && right !== undefined && isBefore(right, left) ? right : left;
+  }
+
+  #put(entry: TimerEntry, index: number): void {
+    this.#entries[index] = entry;
+    entry.index = index;
+  }
+}
+
+function isBefore(a: TimerEntry, b: TimerEntry): boolean {
+  return a.at < b.at || (a.at === b.at && a.tie < b.tie);
+}

@@ -1,0 +1,31 @@
+/** Counters, gauges and histograms behind one seam, so that the library underneath can be replaced. */
+
+export interface Counter {
+  add(amount?: number, labels?: Labels): void;
+}
+
+export interface Gauge {
+  set(value: number, labels?: Labels): void;
+}
+
+export interface Histogram {
+  observe(value: number, labels?: Labels): void;
+}
+
+/** Values never come from clients: their number must be bounded. */
+export type Labels = Readonly<Record<string, string>>;
+
+export interface MetricOptions {
+  readonly name: string;
+  readonly help: string;
+  readonly labels?: readonly string[];
+}
+
+/** Asking twice for one name gives the same metric. */
+export interface Metrics {
+  counter(options: MetricOptions): Counter;
+  gauge(options: MetricOptions): Gauge;
+  histogram(options: MetricOptions & { readonly buckets: readonly number[] }): Histogram;
+  /** Prometheus text format. */
+  expose(): Promise<string>;
+}

@@ -1,0 +1,116 @@
+/**
+ * Runs posted steps one after another without keeping sockets waiting.
+ *
+ * A turn begins with the first step after sockets had their chance and lasts at most SLICE_MS; what is left then waits
+ * for `setImmediate`, which Node runs after its sockets. Between two steps all microtasks run, because a step is started
+ * by a tick that a microtask asked for: Node empties the microtask queue before it looks at ticks again.
+ */
+
+import { performance } from "node:perf_hooks";
+import { Fifo } from "./loop-fifo.ts";
+import { LANES, type Lane, type Step } from "./loop.ts";
+
+/** Steps run this long in one go. Short enough that a request from a socket hardly notices. */
+const SLICE_MS = 5;
+
+export interface PostedStep {
+  readonly actor: string;
+  /** Gone once it ran or was cancelled. */
+  step: Step | undefined;
+}
+
+export interface RunQueueOwner {
+  stepFailed(error: unknown, actor: string): void;
+  stepEnded(actor: string, durationMs: number): void;
+}
+
+export class RunQueue {
+  readonly #owner: RunQueueOwner;
+  readonly #lanes = LANES.map(() => new Fifo<PostedStep>());
+  #length = 0;
+  /** While true a tick, a microtask or an immediate will look at the queue again. */
+  #isAwake = false;
+  /** True from the first step after sockets had their chance until they get it again. */
+  #isTurnOpen = false;
+  #turnEndsAt = 0;
+  /** Which lanes had a step in this turn, by bit. */
+  #served = 0;
+  #running: PostedStep | undefined;
+  #startedAt = 0;
+
+  constructor(owner: RunQueueOwner) {
+    this.#owner = owner;
+  }
+
+  post(lane: Lane, posted: PostedStep): void {
+    this.#lanes[LANES.indexOf(lane)]?.push(posted);
+    this.#length++;
+    if (!this.#isAwake) this.#wake();
+  }
+
+  /** A queue that ran empty within a turn goes on with what is left of it, or those who post in time would keep sockets out. */
+  #wake(): void {
+    this.#isAwake = true;
+    if (!this.#isTurnOpen) this.#openTurn();
+    queueMicrotask(this.#askForTick);
+  }
+
+  #openTurn(): void {
+    this.#isTurnOpen = true;
+    this.#turnEndsAt = performance.now() + SLICE_MS;
+    this.#served = 0;
+    setImmediate(this.#socketsHadTheirChance);
+  }
+
+  readonly #socketsHadTheirChance = (): void => {
+    this.#isTurnOpen = false;
+    if (this.#length === 0) return;
+    this.#isAwake = true;
+    this.#openTurn();
+    this.#runNext();
+  };
+
+  readonly #askForTick = (): void => {
+    process.nextTick(this.#runNext);
+  };
+
+  readonly #runNext = (): void => {
+    const now = performance.now();
+    if (this.#running !== undefined) this.#owner.stepEnded(this.#running.actor, now - this.#startedAt);
+    this.#running = this.#take(now);
+    if (this.#running === undefined) {
+      this.#isAwake = this.#length > 0;
+      return;
+    }
+    this.#startedAt = now;
+    this.#run(this.#running);
+    queueMicrotask(this.#askForTick);
+  };
+
+  /** The first step of the first lane; once time is up, one step of each lane that had none, so that no lane starves. */
+  #take(now: number): PostedStep | undefined {
+    const passedOver = now < this.#turnEndsAt ? 0 : this.#served;
+    for (let lane = 0; lane < this.#lanes.length; lane++) {
+      if ((passedOver & (1 << lane)) !== 0) continue;
+      const posted = this.#lanes[lane]?.shift();
+      if (posted === undefined) continue;
+      this.#served |= 1 << lane;
+      this.#length--;
+      return posted;
+    }
+    return undefined;
+  }
+
+  #run(posted: PostedStep): void {
+    const { step, actor } = posted;
+    posted.step = undefined;
+    if (step === undefined) return;
+    try {
+      const promise = step();
+      if (promise !== undefined)
+        promise.then(undefined, (error: unknown) => this.#owner.stepFailed(error, actor));
+    } catch (error) {
+      this.#owner.stepFailed(error, actor);
+    }
+  }
+}

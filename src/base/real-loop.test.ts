@@ -1,0 +1,247 @@
+import { stat } from "node:fs/promises";
+import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, test } from "vitest";
+import { LANES, type Lane, type Loop } from "./loop.ts";
+import { createMetrics } from "./prom-metrics.ts";
+import { SteadyClock } from "./real-loop-timers.ts";
+import { createRealLoop } from "./real-loop.ts";
+
+function busy(ms: number): void {
+  const end = performance.now() + ms;
+  while (performance.now() < end);
+}
+
+/** Resolves when all that was posted to the lane before has run. */
+function drained(loop: Loop, lane: Lane): Promise<void> {
+  return new Promise((resolve) => loop.post(lane, resolve));
+}
+
+describe("posted steps on the real loop", () => {
+  test("a step never runs synchronously", async () => {
+    const loop = createRealLoop({ name: "test" });
+    let ran = false;
+    loop.post("health", () => void (ran = true));
+
+    expect(ran).toBe(false);
+    await drained(loop, "health");
+    expect(ran).toBe(true);
+  });
+
+  test("lanes run in their order, steps of one lane in the order posted", async () => {
+    const loop = createRealLoop({ name: "test" });
+    const order: string[] = [];
+    for (const lane of LANES.toReversed()) {
+      for (const n of [1, 2]) loop.post(lane, () => void order.push(`${lane}${n}`));
+    }
+    await drained(loop, "background");
+
+    expect(order).toEqual(LANES.flatMap((lane) => [`${lane}1`, `${lane}2`]));
+  });
+
+  test("a lane that is never empty does not starve those behind it", async () => {
+    const loop = createRealLoop({ name: "test" });
+    let isOver = false;
+    const again = (): void => {
+      if (!isOver) loop.post("health", again);
+    };
+    again();
+    for (const lane of ["request", "loop", "background"] as const) {
+      await new Promise<void>((resolve) => loop.post(lane, resolve));
+    }
+    isOver = true;
+  });
+
+  test("immediates and the operating system's answers come in while 50,000 steps wait", async () => {
+    const loop = createRealLoop({ name: "test" });
+    let left = 50_000;
+    for (let i = 0; i < 50_000; i++) {
+      loop.post("loop", () => {
+        busy(0.005);
+        left--;
+      });
+    }
+    const start = performance.now();
+    await immediate();
+    const waitedMs = performance.now() - start;
+    await stat(".");
+    const leftAtAnswer = left;
+    await drained(loop, "loop");
+
+    expect(waitedMs).toBeLessThan(20);
+    expect(leftAtAnswer).toBeGreaterThan(0);
+    expect(left).toBe(0);
+  });
+
+  test("steps that each post the next one do not keep sockets out", async () => {
+    const loop = createRealLoop({ name: "test" });
+    let isOver = false;
+    const again = async (): Promise<void> => {
+      await Promise.resolve();
+      if (!isOver) loop.post("request", again);
+    };
+    loop.post("request", again);
+    await sleep(1);
+    await immediate();
+    isOver = true;
+  });
+
+  test("everything a step released runs before the next step", async () => {
+    const loop = createRealLoop({ name: "test" });
+    const order: string[] = [];
+    for (const name of ["a", "b", "c"]) {
+      loop.post("loop", async () => {
+        order.push(`${name}1`);
+        for (let hop = 0; hop < 10; hop++) await Promise.resolve();
+        order.push(`${name}2`);
+      });
+    }
+    await drained(loop, "loop");
+
+    expect(order).toEqual(["a1", "a2", "b1", "b2", "c1", "c2"]);
+  });
+});
+
+describe("failing and long steps on the real loop", () => {
+  test("a step that throws or rejects reaches the handler with its actor, and the rest runs on", async () => {
+    const failures: [string, string][] = [];
+    const root = createRealLoop({
+      name: "test",
+      onStepFailed: (error, actor) => failures.push([error instanceof Error ? error.message : "?", actor]),
+    });
+    root.child("a").post("loop", () => {
+      throw new Error("at once");
+    });
+    root.child("b").post("loop", () => Promise.reject(new Error("later")));
+    await drained(root, "loop");
+
+    expect(failures).toEqual([
+      ["at once", "test/a"],
+      ["later", "test/b"],
+    ]);
+  });
+
+  test("a step above 50 ms is counted and logged with its actor, also when its continuation takes the time", async () => {
+    const metrics = createMetrics();
+    const warnings: unknown[] = [];
+    const log = {
+      debug() {},
+      info() {},
+      error() {},
+      warn: (_: string, fields?: object) => void warnings.push(fields),
+      with: () => log,
+    };
+    const root = createRealLoop({ name: "test", metrics, log });
+    root.child("quick").post("loop", () => busy(1));
+    root.child("slow").post("loop", () => busy(60));
+    root.child("slow").post("loop", async () => {
+      await Promise.resolve();
+      busy(60);
+    });
+    await drained(root, "loop");
+    await immediate();
+
+    expect(await metrics.expose()).toContain('setpoint_loop_long_steps_total{actor="test/slow"} 2');
+    expect(warnings).toMatchObject([{ actor: "test/slow" }, { actor: "test/slow#2" }]);
+  });
+});
+
+describe("timers on the real loop", () => {
+  test("a timer fires once and not before its time", async () => {
+    const loop = createRealLoop({ name: "test" });
+    const at = loop.now() + 20;
+    const firedAt = await new Promise<number>((resolve) => {
+      loop.timer(at, "progress", () => resolve(loop.now()));
+      loop.timer(at + 1000, "progress", () => resolve(0)).cancel();
+      void sleep(500).then(() => resolve(-1));
+    });
+
+    expect(firedAt).toBeGreaterThanOrEqual(at);
+  });
+
+  test("timers fire in the order of their time, whatever the order they were set in", async () => {
+    const loop = createRealLoop({ name: "test" });
+    const order: number[] = [];
+    const start = loop.now();
+    for (const ms of [15, 5, 10, 0]) loop.timer(start + ms, "periodic", () => void order.push(ms));
+    await sleep(40);
+    await drained(loop, "health");
+
+    expect(order).toEqual([0, 5, 10, 15]);
+  });
+
+  test("a cancelled timer does not run, not even when it is already due", async () => {
+    const loop = createRealLoop({ name: "test" });
+    const ran: string[] = [];
+    const at = loop.now() + 5;
+    loop.timer(at, "progress", () => other.cancel());
+    const other = loop.timer(at, "progress", () => void ran.push("other"));
+    loop.timer(at, "progress", () => void ran.push("cancelled")).cancel();
+    await sleep(20);
+    await drained(loop, "health");
+
+    expect(ran).toEqual([]);
+  });
+
+  test("a timer in the far future neither fires at once nor holds up the others", async () => {
+    const loop = createRealLoop({ name: "test" });
+    let hasFired = false;
+    const far = loop.timer(loop.now() + 2 ** 40, "periodic", () => void (hasFired = true));
+    await new Promise<void>((resolve) => void loop.timer(loop.now() + 10, "progress", resolve));
+
+    expect(hasFired).toBe(false);
+    far.cancel();
+  });
+
+  test("a time that is not a number is refused", () => {
+    expect(() => createRealLoop({ name: "test" }).timer(Number.NaN, "progress", () => {})).toThrow(
+      "finite number",
+    );
+  });
+});
+
+describe("steady clock", () => {
+  test("it goes on evenly when the wall clock is set back and forth again", () => {
+    const clock = new SteadyClock(1_000_000, 0);
+
+    expect(clock.correction(1_060_000, 60_000)).toBe(0);
+    expect(clock.correction(1_000_000, 70_000)).toBe(70_000);
+    expect(clock.correction(1_010_000, 80_000)).toBe(70_000);
+    expect(clock.correction(1_090_000, 90_000)).toBe(0);
+  });
+
+  test("it follows a wall clock that is set forward, and drift", () => {
+    const clock = new SteadyClock(1_000_000, 0);
+
+    expect(clock.correction(4_600_000, 10)).toBe(0);
+    expect(clock.correction(4_600_900, 1000)).toBe(0);
+  });
+});
+
+describe("actors of the real loop", () => {
+  test("paths name every actor, a repeated name gets a number", () => {
+    const root = createRealLoop({ name: "cluster" });
+
+    expect(root.child("store").child("commit").actor).toBe("cluster/store/commit");
+    expect(root.child("store").actor).toBe("cluster/store#2");
+    expect(() => root.child("a/b")).toThrow("an actor's name");
+  });
+
+  test("random streams are kept by name and fixed by a seed", () => {
+    const draw = (seed?: number): string[] => {
+      const root = createRealLoop({ name: "cluster", ...(seed === undefined ? {} : { seed }) });
+      return [root.child("a").random("x").uuid(), root.child("a").random("x").uuid()];
+    };
+    const loop = createRealLoop({ name: "cluster" });
+
+    expect(loop.random("x")).toBe(loop.random("x"));
+    expect(draw(1)).toEqual(draw(1));
+    expect(new Set([...draw(1), ...draw(2), ...draw(), ...draw()]).size).toBe(8);
+  });
+
+  test("outside settles as the work does", async () => {
+    const loop = createRealLoop({ name: "test" });
+
+    await expect(loop.outside("disk", Promise.resolve(1))).resolves.toBe(1);
+    await expect(loop.outside("disk", Promise.reject(new Error("full")))).rejects.toThrow("full");
+  });
+});

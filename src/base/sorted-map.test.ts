@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { SortedMap } from "./sorted-map.ts";
+
+interface Item {
+  readonly key: string;
+  readonly value: number;
+}
+
+const key = fc.integer({ min: 0, max: 400 }).map((n) => `k${String(n)}`);
+const change = fc.record({ key, value: fc.option(fc.integer(), { nil: undefined }) });
+
+function apply(map: SortedMap<Item>, next: { key: string; value: number | undefined }): SortedMap<Item> {
+  return next.value === undefined ? map.delete(next.key) : map.set({ key: next.key, value: next.value });
+}
+
+function sorted(model: ReadonlyMap<string, number>, from: string, to: string): Item[] {
+  return [...model]
+    .filter(([k]) => k >= from && k < to)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+    .map(([k, value]) => ({ key: k, value }));
+}
+
+describe("SortedMap", () => {
+  test("behaves as a plain map whose keys are sorted", () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 2000, size: "max" }), key, key, (changes, from, to) => {
+        const model = new Map<string, number>();
+        let map = SortedMap.empty<Item>();
+        for (const next of changes) {
+          map = apply(map, next);
+          if (next.value === undefined) model.delete(next.key);
+          else model.set(next.key, next.value);
+        }
+
+        expect(map.size).toBe(model.size);
+        expect([...map.range("", "~")]).toEqual(sorted(model, "", "~"));
+        expect([...map.range(from, to)]).toEqual(sorted(model, from, to));
+        expect(map.count(from, to)).toBe(sorted(model, from, to).length);
+        for (const k of [from, to]) expect(map.get(k)?.value).toBe(model.get(k));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("an update leaves every older map as it was", () => {
+    fc.assert(
+      fc.property(fc.array(change, { maxLength: 300, size: "max" }), (changes) => {
+        const kept: { map: SortedMap<Item>; items: Item[] }[] = [];
+        let map = SortedMap.empty<Item>();
+        for (const next of changes) {
+          kept.push({ map, items: [...map.range("", "~")] });
+          map = apply(map, next);
+        }
+
+        for (const { map: old, items } of kept) expect([...old.range("", "~")]).toEqual(items);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  test("a map made from sorted values equals one made by single updates", () => {
+    const items = Array.from({ length: 5000 }, (_, n) => ({
+      key: `k${String(n).padStart(5, "0")}`,
+      value: n,
+    }));
+
+    const bulk = SortedMap.fromSorted(items);
+    let single = SortedMap.empty<Item>();
+    for (const item of items) single = single.set(item);
+
+    expect([...bulk.range("", "~")]).toEqual([...single.range("", "~")]);
+    expect(bulk.count("k01000", "k02000")).toBe(1000);
+    expect(bulk.get("k04999")?.value).toBe(4999);
+    expect(bulk.get("k05000")).toBeUndefined();
+  });
+
+  test("a map that lost all its keys is empty and can grow again", () => {
+    const items = Array.from({ length: 1000 }, (_, n) => ({ key: `k${String(n)}`, value: n }));
+    let map = SortedMap.empty<Item>();
+    for (const item of items) map = map.set(item);
+    for (const item of items) map = map.delete(item.key);
+
+    expect(map.size).toBe(0);
+    expect([...map.range("", "~")]).toEqual([]);
+    expect(map.set({ key: "a", value: 1 }).get("a")).toEqual({ key: "a", value: 1 });
+  });
+});

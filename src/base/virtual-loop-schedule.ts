@@ -1,0 +1,182 @@
+/**
+ * The state of a virtual world: its clock, what waits to run, and the seeded choice of what runs next.
+ *
+ * Who may run next are the heads of the queues, one queue per actor and kind; so order within an actor's lane is kept
+ * and everything else is left to the seed. Time stands still while anything is ready and then jumps to the next timer.
+ */
+
+import { assert } from "./assert.ts";
+import { Fifo } from "./loop-fifo.ts";
+import { TimerHeap, type TimerEntry } from "./loop-timers.ts";
+import type { Random, Step, Timer, TimerKind } from "./loop.ts";
+import { seededRandom } from "./random.ts";
+import { stepTag, type StepKind, type TraceRecorder } from "./virtual-loop-trace.ts";
+
+interface QueuedStep {
+  /** Gone once it ran or was cancelled. */
+  step: Step | undefined;
+}
+
+/** Steps of one actor and kind, first in first out. */
+export interface StepQueue {
+  readonly actor: string;
+  readonly kind: StepKind;
+  readonly tag: number;
+  readonly waiting: Fifo<QueuedStep>;
+}
+
+/** Takes the failure of a step: at once, or when the promise that it returned rejects. */
+export type FailureSink = (failure: { error: unknown; actor: string; stepNumber: number }) => void;
+
+interface ScheduleOptions {
+  readonly seed: number;
+  readonly startAt: number;
+  readonly trace: TraceRecorder;
+  readonly onFailure: FailureSink;
+}
+
+export class Schedule {
+  readonly seed: number;
+  readonly startAt: number;
+  readonly #trace: TraceRecorder;
+  readonly #onFailure: FailureSink;
+  readonly #choices: Random;
+  readonly #queues = new Map<string, StepQueue>();
+  /** Queues that are not empty, each once. */
+  readonly #ready: StepQueue[] = [];
+  readonly #timers = new TimerHeap();
+  #now: number;
+  /** Steps and timers, ready or not, that are not periodic. */
+  #workLeft = 0;
+
+  constructor(options: ScheduleOptions) {
+    this.seed = options.seed;
+    this.startAt = options.startAt;
+    this.#trace = options.trace;
+    this.#onFailure = options.onFailure;
+    this.#choices = seededRandom(options.seed, "", "choices");
+    this.#now = options.startAt;
+  }
+
+  get now(): number {
+    return this.#now;
+  }
+
+  /** Something other than a periodic timer is still to be run. */
+  get hasWork(): boolean {
+    return this.#workLeft > 0;
+  }
+
+  /** When the next step runs if nothing is added: now, later, or never (infinity). */
+  get nextAt(): number {
+    if (this.#ready.length > 0) return this.#now;
+    return Math.max(this.#now, this.#timers.next?.at ?? Infinity);
+  }
+
+  queue(actor: string, kind: StepKind): StepQueue {
+    const key = `${actor}\0${kind}`;
+    const known = this.#queues.get(key);
+    if (known !== undefined) return known;
+    const created: StepQueue = { actor, kind, tag: stepTag(actor, kind), waiting: new Fifo() };
+    this.#queues.set(key, created);
+    return created;
+  }
+
+  post(queue: StepQueue, step: Step): void {
+    this.#workLeft++;
+    this.#enqueue(queue, { step });
+  }
+
+  addTimer(timer: { at: number; kind: TimerKind; actor: string; step: Step }): Timer {
+    assert(Number.isFinite(timer.at), `a timer's time is a finite number, found ${timer.at}`);
+    const entry: TimerEntry = { ...timer, tie: this.#choices.below(2 ** 32), index: -1 };
+    if (entry.kind === "progress") this.#workLeft++;
+    this.#timers.add(entry);
+    return { cancel: () => this.#cancel(entry) };
+  }
+
+  /** The clock goes to `at`, but never back. */
+  advanceClock(at: number): void {
+    this.#now = Math.max(this.#now, at);
+  }
+
+  /** Runs one step, after moving the clock to it when none is ready. Does nothing when nothing is left. */
+  runNext(): void {
+    this.#wakeTimers();
+    if (this.#ready.length === 0) return;
+    const index = this.#choices.below(this.#ready.length);
+    const queue = this.#ready[index];
+    assert(queue !== undefined, "the chosen queue is one of those that are ready");
+    const step = this.#dequeue(queue, index);
+    if (step === undefined) return;
+    if (queue.kind !== "periodic") this.#workLeft--;
+    this.#trace.add(queue, this.#now - this.startAt);
+    this.#run(step, queue.actor);
+  }
+
+  /** What is left, as one text per actor, for people. */
+  describeWork(): string[] {
+    const counts = new Map<string, Map<string, number>>();
+    const count = (actor: string, what: string): void => {
+      const ofActor = counts.get(actor) ?? new Map<string, number>();
+      counts.set(actor, ofActor.set(what, (ofActor.get(what) ?? 0) + 1));
+    };
+    for (const queue of this.#ready) {
+      for (const queued of queue.waiting)
+        if (queued.step !== undefined) count(queue.actor, `ready ${queue.kind}`);
+    }
+    for (const { actor, kind } of this.#timers) if (kind === "progress") count(actor, "progress timer");
+    return [...counts].map(
+      ([actor, what]) => `${actor}: ${[...what].map(([name, n]) => `${n} ${name}`).join(", ")}`,
+    );
+  }
+
+  #wakeTimers(): void {
+    this.#now = this.nextAt === Infinity ? this.#now : this.nextAt;
+    for (
+      let due = this.#timers.takeDue(this.#now);
+      due !== undefined;
+      due = this.#timers.takeDue(this.#now)
+    ) {
+      this.#enqueue(this.queue(due.actor, due.kind), due);
+    }
+  }
+
+  #cancel(entry: TimerEntry): void {
+    if (entry.step === undefined) return;
+    entry.step = undefined;
+    if (entry.kind === "progress") this.#workLeft--;
+    this.#timers.remove(entry);
+  }
+
+  #enqueue(queue: StepQueue, queued: QueuedStep): void {
+    queue.waiting.push(queued);
+    if (queue.waiting.length === 1) this.#ready.push(queue);
+  }
+
+  /** Undefined for a timer that was cancelled after it had become due. */
+  #dequeue(queue: StepQueue, index: number): Step | undefined {
+    const queued = queue.waiting.shift();
+    assert(queued !== undefined, "a ready queue is not empty");
+    if (queue.waiting.length === 0) this.#removeReady(index);
+    const { step } = queued;
+    queued.step = undefined;
+    return step;
+  }
+
+  #removeReady(index: number): void {
+    const last = this.#ready.pop();
+    if (last !== undefined && index < this.#ready.length) this.#ready[index] = last;
+  }
+
+  #run(step: Step, actor: string): void {
+    const stepNumber = this.#trace.steps;
+    const failed = (error: unknown): void => this.#onFailure({ error, actor, stepNumber });
+    try {
+      const promise = step();
+      if (promise !== undefined) promise.then(undefined, failed);
+    } catch (error) {
+      failed(error);
+    }
+  }
+}

@@ -1,0 +1,172 @@
+/**
+ * A loop on which a whole cluster runs in one thread, without waiting, and the same way for the same seed.
+ *
+ * Nothing runs by itself: `settle`, `advance` and `until` run the world as far as asked. After each step all microtasks
+ * settle before the seed chooses the next.
+ */
+
+import { assertActorName } from "./loop-paths.ts";
+import { VirtualActor } from "./virtual-loop-actor.ts";
+import { OutsideWork } from "./virtual-loop-outside.ts";
+import { Schedule, type FailureSink } from "./virtual-loop-schedule.ts";
+import { TraceRecorder, type Trace } from "./virtual-loop-trace.ts";
+
+/** An arbitrary moment, the same in every run. */
+const DEFAULT_START_AT = Date.UTC(2026, 0, 1);
+
+/** Longer than back-off and deadlines of a healthy cluster. */
+const DEFAULT_LIMIT_MS = 3_600_000;
+
+/** Some seconds of real time. */
+const DEFAULT_MAX_STEPS = 1_000_000;
+
+/** How many actors an error names. */
+const NAMED_ACTORS_MAX = 10;
+
+export interface VirtualLoopOptions {
+  readonly seed: number;
+  /** Of the root actor. */
+  readonly name?: string;
+  /** Milliseconds since the epoch. */
+  readonly startAt?: number;
+  /** Labels of outside work that may happen. Its results must not depend on anything but its input. */
+  readonly outside?: readonly string[];
+  /** Unless given, the running `settle`, `advance` or `until` rejects. */
+  readonly onStepFailed?: (error: unknown, actor: string) => void;
+  /** How many of the last steps the trace keeps as text. */
+  readonly record?: number;
+}
+
+/** A run that needs more than this rejects. */
+export interface RunBounds {
+  /** Of virtual time, from the call on. */
+  readonly limitMs?: number;
+  readonly maxSteps?: number;
+}
+
+interface Goal {
+  readonly name: string;
+  isReached(): boolean;
+  readonly latest: number;
+  readonly maxSteps: number;
+}
+
+export class VirtualLoop extends VirtualActor {
+  readonly seed: number;
+  readonly #schedule: Schedule;
+  readonly #outside: OutsideWork;
+  readonly #trace: TraceRecorder;
+  readonly #failures: Error[];
+  #isRunning = false;
+
+  constructor(options: VirtualLoopOptions) {
+    const { seed, name = "root", startAt = DEFAULT_START_AT } = options;
+    assertActorName(name);
+    const failures: Error[] = [];
+    const trace = new TraceRecorder(options.record ?? 0);
+    const schedule = new Schedule({ seed, startAt, trace, onFailure: failureSink(options, failures) });
+    const outside = new OutsideWork(schedule, options.outside ?? []);
+    super({ schedule, outside }, name);
+    this.seed = seed;
+    this.#schedule = schedule;
+    this.#outside = outside;
+    this.#trace = trace;
+    this.#failures = failures;
+  }
+
+  get trace(): Trace {
+    return this.#trace.read();
+  }
+
+  /**
+   * Runs until the world is quiet: no posted step, no progress timer and no outside work is left. Periodic timers that
+   * come due on the way run too, but the world does not wait for them.
+   */
+  settle(bounds: RunBounds = {}): Promise<void> {
+    return this.#drive({ name: "quiet", isReached: () => !this.#schedule.hasWork, ...this.#bounds(bounds) });
+  }
+
+  /** Runs all that is due within `ms` of virtual time, periodic timers too; then the clock is exactly `ms` further. */
+  async advance(ms: number, bounds: Omit<RunBounds, "limitMs"> = {}): Promise<void> {
+    const target = this.now() + ms;
+    const isReached = (): boolean => this.#schedule.nextAt > target;
+    await this.#drive({ name: "idle", isReached, ...this.#bounds({ ...bounds, limitMs: ms }) });
+    this.#schedule.advanceClock(target);
+  }
+
+  /** Runs until `predicate` holds; it is asked at the start and after each step. Rejects when nothing is left that could change it. */
+  until(predicate: () => boolean, bounds: RunBounds = {}): Promise<void> {
+    return this.#drive({ name: "where the predicate holds", isReached: predicate, ...this.#bounds(bounds) });
+  }
+
+  #bounds({
+    limitMs = DEFAULT_LIMIT_MS,
+    maxSteps = DEFAULT_MAX_STEPS,
+  }: RunBounds): Pick<Goal, "latest" | "maxSteps"> {
+    return { latest: this.now() + limitMs, maxSteps };
+  }
+
+  async #drive(goal: Goal): Promise<void> {
+    if (this.#isRunning) throw new Error("the virtual loop is already running; await the earlier run first");
+    this.#isRunning = true;
+    try {
+      await this.#runUntilReached(goal);
+    } finally {
+      this.#isRunning = false;
+    }
+  }
+
+  /** Code that ran before the call has its microtasks settled first: nothing counts as quiet that is about to post. */
+  async #runUntilReached(goal: Goal): Promise<void> {
+    for (let steps = 0; ; steps++) {
+      await microtasksSettled();
+      if (this.#outside.isHeld) await this.#outside.release();
+      const failure = this.#failures.shift();
+      if (failure !== undefined) throw failure;
+      if (goal.isReached()) return;
+      if (steps >= goal.maxSteps) throw this.#boundError(goal, `${goal.maxSteps} steps`);
+      const { nextAt } = this.#schedule;
+      if (nextAt === Infinity) throw this.#boundError(goal, "all there is to run");
+      if (nextAt > goal.latest)
+        throw this.#boundError(goal, `the time until +${goal.latest - this.#schedule.startAt}ms`);
+      this.#schedule.runNext();
+    }
+  }
+
+  #boundError(goal: Goal, bound: string): Error {
+    const pending = this.#schedule.describeWork();
+    const named = pending.slice(0, NAMED_ACTORS_MAX).join("; ");
+    const more =
+      pending.length > NAMED_ACTORS_MAX ? `; and ${pending.length - NAMED_ACTORS_MAX} more actors` : "";
+    return new Error(
+      `not ${goal.name} after ${bound} (seed ${this.seed}, step ${this.#trace.steps}, ` +
+        `+${this.elapsed()}ms); pending: ${named === "" ? "nothing" : named + more}`,
+    );
+  }
+}
+
+function failureSink({ seed, onStepFailed }: VirtualLoopOptions, failures: Error[]): FailureSink {
+  return ({ error, actor, stepNumber }) => {
+    try {
+      if (onStepFailed !== undefined) return onStepFailed(error, actor);
+      const reason = error instanceof Error ? error.message : String(error);
+      failures.push(
+        new Error(`step ${stepNumber} of actor ${actor} failed (seed ${seed}): ${reason}`, { cause: error }),
+      );
+    } catch (handlerError) {
+      failures.push(
+        new Error(`onStepFailed failed for actor ${actor} (seed ${seed})`, { cause: handlerError }),
+      );
+    }
+  };
+}
+
+/** Kept from before anybody could replace the global. */
+const realSetImmediate = setImmediate;
+
+/** Node runs an immediate only when no microtask and no tick is left. */
+function microtasksSettled(): Promise<void> {
+  return new Promise((resolve) => {
+    realSetImmediate(resolve);
+  });
+}
