@@ -1,0 +1,30 @@
+import { describe, expect, test } from "vitest";
+import { DiskWindow } from "./disk-window.ts";
+
+describe("DiskWindow", () => {
+  test("what is older than the window may go, once", () => {
+    const window = new DiskWindow({ windowMs: 10_000, maxBytes: 1_000_000 });
+    for (let second = 1; second <= 20; second++) window.note(second, second * 1000, 10);
+
+    expect(window.takeExpired(20_000)).toBe(9);
+    expect(window.takeExpired(20_000)).toBeUndefined();
+  });
+
+  test("what does not fit the bytes may go, however young", () => {
+    const window = new DiskWindow({ windowMs: 10_000, maxBytes: 6400 });
+    for (let revision = 1; revision <= 1000; revision++) window.note(revision, 0, 100);
+
+    const expired = window.takeExpired(0) ?? 0;
+
+    expect(expired).toBeGreaterThan(900);
+    expect(expired).toBeLessThan(1000);
+  });
+
+  test("a store that was quiet for long keeps nothing of its past", () => {
+    const window = new DiskWindow({ windowMs: 10_000, maxBytes: 6400 });
+    for (const revision of [1, 2, 3]) window.note(revision, revision, 1);
+
+    expect(window.takeExpired(60_000)).toBe(3);
+    expect(window.takeExpired(60_000)).toBeUndefined();
+  });
+});

@@ -1,0 +1,62 @@
+/**
+ * How much history the backend keeps: not older than a time, not more than so many bytes. Answers which revision may be
+ * compacted now. Samples are taken per batch and thinned to a bounded number.
+ */
+export interface DiskWindowOptions {
+  readonly windowMs: number;
+  readonly maxBytes: number;
+}
+
+interface Sample {
+  readonly revision: number;
+  readonly time: number;
+  /** Bytes written so far, up to this revision. */
+  readonly bytes: number;
+}
+
+/** A sample for at least so much time or bytes; the window ends at a sample. */
+const SAMPLE_MS = 1000;
+const SAMPLES_IN_WINDOW = 64;
+
+export class DiskWindow {
+  readonly #options: DiskWindowOptions;
+  readonly #samples: Sample[] = [];
+  #bytes = 0;
+  /** The newest revision, until it has expired; the samples may end a little before it. */
+  #newest: Sample | undefined;
+
+  constructor(options: DiskWindowOptions) {
+    this.#options = options;
+  }
+
+  note(revision: number, time: number, bytes: number): void {
+    this.#bytes += bytes;
+    this.#newest = { revision, time, bytes: this.#bytes };
+    const last = this.#samples.at(-1);
+    const isDue =
+      last === undefined ||
+      time - last.time >= SAMPLE_MS ||
+      this.#bytes - last.bytes >= this.#options.maxBytes / SAMPLES_IN_WINDOW;
+    if (isDue) this.#samples.push(this.#newest);
+  }
+
+  /** What was noted up to this revision is not history: it was compacted, or never replaced. */
+  begin(revision: number): void {
+    while ((this.#samples[0]?.revision ?? Infinity) <= revision) this.#samples.shift();
+  }
+
+  /** The newest revision that lies outside of the window now, once. */
+  takeExpired(now: number): number | undefined {
+    let expired: number | undefined;
+    for (let oldest = this.#samples[0]; oldest !== undefined; oldest = this.#samples[0]) {
+      const isOld = now - oldest.time > this.#options.windowMs;
+      if (!isOld && this.#bytes - oldest.bytes <= this.#options.maxBytes) break;
+      expired = oldest.revision;
+      this.#samples.shift();
+    }
+    if (this.#newest === undefined || now - this.#newest.time <= this.#options.windowMs) return expired;
+    const { revision } = this.#newest;
+    this.#newest = undefined;
+    return revision;
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * Takes accepted transactions to the backend in batches: what is accepted while a batch is on its way becomes the next one.
+ * So writers to different keys share a sync, and the order of revisions is the order of the calls.
+ */
+import type { Loop } from "../base/loop.ts";
+import type { Backend } from "./backend.ts";
+import type { Advance } from "./state.ts";
+import { isStoreError, StoreError } from "./store-error.ts";
+
+/** A batch is not so long that the first writer in it waits for much. */
+const BATCH_COMMITS = 1024;
+const BATCH_BYTES = 8 << 20;
+/** Accepted and not yet durable; above this writers are turned away. */
+const QUEUE_COMMITS = 50_000;
+const QUEUE_BYTES = 128 << 20;
+/**
+ * On a quick disk a second batch is handed over while the first is written, so that this thread and the backend work at the
+ * same time. On a slow one that would only halve the batches: there a sync is what must be shared.
+ */
+const QUICK_COMMIT_MS = 3;
+
+export interface CommitListener {
+  /** The batch is durable; called before its writers are answered. */
+  durable(batch: readonly Advance[]): void;
+  /** Everything accepted and not durable is lost: the backend had no room, nothing of it was written. */
+  refused(error: StoreError): void;
+  /** The backend failed with unknown outcome: the process must end. */
+  broken(error: StoreError): void;
+}
+
+interface Waiting extends Advance {
+  readonly bytes: number;
+  readonly settle: (error?: StoreError) => void;
+}
+
+export class GroupCommit {
+  readonly #loop: Loop;
+  readonly #backend: Backend;
+  readonly #listener: CommitListener;
+  #queue: Waiting[] = [];
+  #queueBytes = 0;
+  /** Handed to the backend and not lost, in order. */
+  #underWay: (readonly Waiting[])[] = [];
+  /** Calls of the backend that have not settled; more than `#underWay` has after a failure. */
+  #calls = 0;
+  #isPosted = false;
+  #commitMs = 0;
+  #newest: Promise<void> = Promise.resolve();
+  readonly #whenIdle: (() => void)[] = [];
+
+  constructor(loop: Loop, backend: Backend, listener: CommitListener) {
+    this.#loop = loop;
+    this.#backend = backend;
+    this.#listener = listener;
+  }
+
+  get isFull(): boolean {
+    return this.#queue.length >= QUEUE_COMMITS || this.#queueBytes >= QUEUE_BYTES;
+  }
+
+  /** Settles when the transaction is durable and the listener knows. */
+  push(advance: Advance, bytes: number): Promise<void> {
+    this.#newest = new Promise<void>((resolve, reject) => {
+      const settle = (error?: StoreError): void => (error === undefined ? resolve() : reject(error));
+      this.#queue.push({ ...advance, bytes, settle });
+    });
+    this.#queueBytes += bytes;
+    this.#post();
+    return this.#newest;
+  }
+
+  /** Settles as the newest transaction does: when everything accepted so far is durable, or lost. */
+  get newest(): Promise<void> {
+    return this.#newest;
+  }
+
+  /** Resolves when nothing is queued or under way. */
+  async drained(): Promise<void> {
+    if (this.#isIdle) return;
+    await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  get #isIdle(): boolean {
+    return this.#queue.length === 0 && this.#calls === 0;
+  }
+
+  /** Behind a failed batch nothing is sent before all calls have settled. */
+  get #maySend(): boolean {
+    if (this.#queue.length === 0 || this.#calls > this.#underWay.length) return false;
+    return this.#calls < (this.#commitMs < QUICK_COMMIT_MS ? 2 : 1);
+  }
+
+  /** As a step of its own, so that what is written in one step goes in one batch. */
+  #post(): void {
+    if (this.#isPosted || !this.#maySend) return;
+    this.#isPosted = true;
+    this.#loop.post("request", () => {
+      this.#isPosted = false;
+      if (this.#maySend) this.#send();
+    });
+  }
+
+  #send(): void {
+    const batch = this.#take();
+    const startedAt = this.#loop.elapsed();
+    this.#underWay.push(batch);
+    this.#calls += 1;
+    this.#backend.commit(batch.map(({ commit }) => commit)).then(
+      () => {
+        this.#commitMs = this.#loop.elapsed() - startedAt;
+        this.#committed();
+      },
+      (cause: unknown) => this.#failed(batch, cause),
+    );
+    this.#post();
+  }
+
+  #take(): Waiting[] {
+    let count = 0;
+    let bytes = 0;
+    for (const waiting of this.#queue) {
+      if (count === BATCH_COMMITS || (count > 0 && bytes + waiting.bytes > BATCH_BYTES)) break;
+      count += 1;
+      bytes += waiting.bytes;
+    }
+    this.#queueBytes -= bytes;
+    return this.#queue.splice(0, count);
+  }
+
+  #committed(): void {
+    const batch = this.#underWay.shift() ?? [];
+    this.#listener.durable(batch);
+    for (const { settle } of batch) settle();
+    this.#settled();
+  }
+
+  /** What was accepted behind a lost batch was judged against a state that never came to be: it is lost with it. */
+  #failed(batch: readonly Waiting[], cause: unknown): void {
+    if (this.#underWay.includes(batch)) this.#lose(cause);
+    this.#settled();
+  }
+
+  #lose(cause: unknown): void {
+    const lost = [...this.#underWay.flat(), ...this.#queue];
+    this.#underWay = [];
+    this.#queue = [];
+    this.#queueBytes = 0;
+    if (isStoreError(cause, "NoSpace")) {
+      this.#listener.refused(cause);
+      for (const { settle } of lost) settle(cause);
+      return;
+    }
+    const error = new StoreError("OutcomeUnknown", `the store failed while writing: ${String(cause)}`, {
+      cause,
+    });
+    this.#listener.broken(error);
+    for (const { settle } of lost) settle(error);
+  }
+
+  #settled(): void {
+    this.#calls -= 1;
+    this.#post();
+    if (!this.#isIdle) return;
+    for (const resolve of this.#whenIdle.splice(0)) resolve();
+  }
+}

@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest";
+import { History, waterLevel } from "./history.ts";
+import type { HistoryOptions } from "./history.ts";
+import { advance, State } from "./state.ts";
+
+const PODS = "/registry/pods/";
+const MAPS = "/registry/configmaps/";
+const LEASES = "/registry/leases/";
+const SECOND = 1000;
+
+/** A history with a state beside it, as the mirror keeps them. */
+class Recorder {
+  readonly history: History;
+  state = State.empty();
+
+  constructor(options: HistoryOptions = {}) {
+    this.history = new History(options, 0);
+  }
+
+  put(key: string, time: number, bytes = 10): number {
+    const next = advance(this.state, { changes: [{ type: "put", key, value: new Uint8Array(bytes) }] }, time);
+    if (next === undefined) throw new Error("a put always changes something");
+    this.history.append(next.commit, this.state, next.state);
+    this.state = next.state;
+    return next.commit.revision;
+  }
+
+  /** So many writes of one key, spread evenly over the time. */
+  flood(key: string, { from, to, count }: { from: number; to: number; count: number }): void {
+    for (let n = 0; n < count; n++) this.put(key, from + ((to - from) * n) / count, 1000);
+  }
+}
+
+describe("History", () => {
+  test("a group keeps its last 75 seconds however much another one writes", () => {
+    const recorder = new Recorder({ maxBytes: 100_000 });
+    recorder.put(`${MAPS}a`, 0);
+    const quiet = recorder.put(`${MAPS}a`, 30 * SECOND);
+
+    recorder.flood(`${PODS}busy`, { from: 30 * SECOND, to: 100 * SECOND, count: 5000 });
+
+    expect(recorder.history.floor(MAPS)).toBeLessThan(quiet);
+    expect(
+      recorder.history.slice(quiet - 1, MAPS, recorder.state.revision).events.map((event) => event.key),
+    ).toEqual([`${MAPS}a`]);
+    expect(recorder.history.floor(PODS)).toBeGreaterThan(quiet);
+  });
+
+  test("a flood of leases leaves the others their whole window", () => {
+    const recorder = new Recorder({ maxBytes: 1 << 20, ownBudgets: new Map([[LEASES, 50_000]]) });
+    const first = recorder.put(`${PODS}a`, 0);
+
+    recorder.flood(`${LEASES}node`, { from: 0, to: 250 * SECOND, count: 5000 });
+
+    expect(recorder.history.floor(PODS)).toBeLessThan(first);
+    expect(recorder.history.floor(LEASES)).toBeGreaterThan(4000);
+  });
+
+  test("above its budget a pool first gives up what is older than 75 seconds, the oldest before the others", () => {
+    const recorder = new Recorder({ maxBytes: 400 * 2100 });
+    recorder.flood(`${PODS}a`, { from: 0, to: 280 * SECOND, count: 500 });
+
+    const kept = recorder.history.slice(recorder.history.floor(PODS), PODS, recorder.state.revision);
+
+    expect(kept.events.length).toBeGreaterThan(500 * (75 / 280));
+    expect(kept.events.length).toBeLessThan(450);
+  });
+
+  test("records older than the window go", () => {
+    const recorder = new Recorder({ windowMs: 60 * SECOND });
+    const old = recorder.put(`${PODS}a`, 0);
+    const young = recorder.put(`${PODS}a`, 50 * SECOND);
+
+    recorder.history.expire(70 * SECOND);
+
+    expect(recorder.history.floor(PODS)).toBe(old);
+    expect(recorder.history.slice(old, PODS, young).events).toHaveLength(1);
+  });
+
+  test("a group reads as it was at each revision of the window", () => {
+    const recorder = new Recorder();
+    const revisions = ["a", "b", "a", "c"].map((name) => recorder.put(`${PODS}${name}`, 0));
+
+    const counts = revisions.map((revision) =>
+      State.ofGroups(revision, recorder.history.groupsAt(revision, PODS, recorder.state)).count("", "~"),
+    );
+
+    expect(counts).toEqual([1, 2, 2, 3]);
+  });
+
+  test("slices over several groups come in order of revision and lose nothing at their edges", () => {
+    const recorder = new Recorder();
+    for (let n = 0; n < 3000; n++) recorder.put(`${n % 3 === 0 ? MAPS : PODS}${String(n % 50)}`, n);
+
+    const seen: number[] = [];
+    for (let after = 0; after < recorder.state.revision;) {
+      const slice = recorder.history.slice(after, "/registry/", recorder.state.revision);
+      seen.push(...slice.events.map((event) => event.revision));
+      after = slice.through;
+    }
+
+    expect(seen).toEqual(Array.from({ length: 3000 }, (_, index) => index + 2));
+  });
+
+  test("a copy goes its own way", () => {
+    const recorder = new Recorder();
+    const first = recorder.put(`${PODS}a`, 0);
+    const copy = recorder.history.copy();
+
+    const second = recorder.put(`${PODS}a`, 1);
+    copy.compact(first);
+
+    expect(copy.floor(PODS)).toBe(first);
+    expect(copy.slice(first, PODS, first).events).toEqual([]);
+    expect(recorder.history.slice(0, PODS, second).events).toHaveLength(2);
+  });
+});
+
+describe("waterLevel", () => {
+  test.each([
+    [[10, 50, 90], 100, 45],
+    [[10, 20], 100, Infinity],
+    [[100], 30, 30],
+    [[], 10, Infinity],
+  ])("%j cut to %d together gives the level %d", (sizes, total, level) => {
+    expect(waterLevel(sizes, total)).toBe(level);
+  });
+});

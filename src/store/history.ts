@@ -1,0 +1,217 @@
+/**
+ * The window of past revisions, kept for each key group by itself so that a busy group pushes out nobody else's history.
+ * The window ends
+ *   - by time: records older than `windowMs` go;
+ *   - by bytes and count, for each pool of groups: first everything older than `keepMs` goes, from the old end; then only the
+ *     groups above a common level are cut down to it. So a group loses its last `keepMs` only through its own volume.
+ */
+import { SortedMap } from "../base/sorted-map.ts";
+import type { Commit } from "./commit.ts";
+import { GroupHistory } from "./group-history.ts";
+import type { Pool } from "./group-history.ts";
+import { sliceOf } from "./history-slice.ts";
+import type { HistorySlice } from "./history-slice.ts";
+import { groupMeets, groupOf, isUnder } from "./key-group.ts";
+import type { KeyGroup, State } from "./state.ts";
+import type { Entry, WatchEvent } from "./store.ts";
+
+export interface HistoryOptions {
+  /** Nothing older is kept. */
+  readonly windowMs?: number;
+  /** What each group keeps however much others write. */
+  readonly keepMs?: number;
+  /** For all groups that have no budget of their own. */
+  readonly maxBytes?: number;
+  readonly maxRecords?: number;
+  /** Groups with a budget of their own, in bytes. */
+  readonly ownBudgets?: ReadonlyMap<string, number>;
+}
+
+/** As kube-apiserver's: etcd is compacted every 5 minutes, a watch cache keeps at least 75 seconds. */
+const WINDOW_MS = 5 * 60_000;
+const KEEP_MS = 75_000;
+const MAX_BYTES = 64 << 20;
+const MAX_RECORDS = 100_000;
+/** Leases and Events are written all the time and watched by few. */
+const OWN_BUDGETS: ReadonlyMap<string, number> = new Map([
+  ["/registry/leases/", 4 << 20],
+  ["/registry/events/", 8 << 20],
+]);
+/** Copied tree nodes and the record itself; see SortedMap. */
+const RECORD_BYTES = 1024;
+/** A pool above its budget is cut to this share of it, so that trimming is rare. */
+const TRIM_TO = 7 / 8;
+export class History {
+  readonly #options: Required<HistoryOptions>;
+  readonly #groups = new Map<string, GroupHistory>();
+  readonly #pools = new Map<string, Pool>();
+  #floor: number;
+
+  constructor(options: HistoryOptions, floor: number) {
+    this.#options = {
+      windowMs: options.windowMs ?? WINDOW_MS,
+      keepMs: options.keepMs ?? KEEP_MS,
+      maxBytes: options.maxBytes ?? MAX_BYTES,
+      maxRecords: options.maxRecords ?? MAX_RECORDS,
+      ownBudgets: options.ownBudgets ?? OWN_BUDGETS,
+    };
+    this.#floor = floor;
+  }
+
+  /** Everything under the prefix that happened after this revision is kept. */
+  floor(prefix: string): number {
+    let floor = this.#floor;
+    for (const group of this.#under(prefix)) floor = Math.max(floor, group.floor);
+    return floor;
+  }
+
+  append(commit: Commit, before: State, after: State): void {
+    for (const [name, events] of byGroup(commit.events)) {
+      const group = this.#group(name, before);
+      group.push({
+        revision: commit.revision,
+        time: commit.time,
+        events,
+        entries: after.groups.get(name)?.entries ?? SortedMap.empty(),
+        bytes: bytesKept(events),
+      });
+      if (group.pool.bytes > group.pool.maxBytes || group.pool.records > group.pool.maxRecords) {
+        trimPool(group.pool, commit.time, this.#options);
+      }
+    }
+  }
+
+  /** Drops what is older than the window; forgets groups whose history is empty and known to be older than the global floor. */
+  expire(now: number): void {
+    for (const group of this.#groups.values()) {
+      dropOlder(group, now - this.#options.windowMs);
+      if (group.length > 0 || group.floor > this.#floor) continue;
+      group.pool.groups.delete(group);
+      this.#groups.delete(group.key);
+    }
+  }
+
+  compact(revision: number): void {
+    this.#floor = Math.max(this.#floor, revision);
+    for (const group of this.#groups.values()) {
+      while ((group.oldest?.revision ?? Infinity) <= revision) group.dropOldest();
+    }
+  }
+
+  /** The groups under a prefix as they were; `current` where they have not changed since. The revision must not be below the floor. */
+  groupsAt(revision: number, prefix: string, current: State): KeyGroup[] {
+    const groups = new Map<string, SortedMap<Entry>>();
+    for (const { key, entries } of current.groups.range("", "\u{ffff}")) {
+      if (groupMeets(key, prefix)) groups.set(key, entries);
+    }
+    for (const group of this.#under(prefix)) groups.set(group.key, group.entriesAt(revision));
+    return [...groups]
+      .filter(([, entries]) => entries.size > 0)
+      .map(([key, entries]) => ({ key, entries }))
+      .toSorted((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  /** The next events under a prefix, whole revisions only. `after` must not be below the floor; `head` is the newest revision. */
+  slice(after: number, prefix: string, head: number): HistorySlice {
+    return sliceOf(this.#under(prefix), { after, prefix, head });
+  }
+
+  copy(): History {
+    const copy = new History(this.#options, this.#floor);
+    for (const group of this.#groups.values()) {
+      const pool = copy.#pool(group.key);
+      const history = group.copyTo(pool);
+      pool.groups.add(history);
+      copy.#groups.set(group.key, history);
+    }
+    return copy;
+  }
+
+  *#under(prefix: string): IterableIterator<GroupHistory> {
+    const exact = this.#groups.get(groupOf(prefix));
+    if (exact !== undefined && isUnder(prefix, exact.key)) {
+      yield exact;
+      return;
+    }
+    for (const group of this.#groups.values()) if (groupMeets(group.key, prefix)) yield group;
+  }
+
+  #group(key: string, before: State): GroupHistory {
+    const known = this.#groups.get(key);
+    if (known !== undefined) return known;
+    const pool = this.#pool(key);
+    const entries = before.groups.get(key)?.entries ?? SortedMap.empty<Entry>();
+    const group = new GroupHistory(key, pool, { entries, floor: this.#floor });
+    pool.groups.add(group);
+    this.#groups.set(key, group);
+    return group;
+  }
+
+  #pool(group: string): Pool {
+    const own = this.#options.ownBudgets.get(group);
+    const name = own === undefined ? "" : group;
+    const known = this.#pools.get(name);
+    if (known !== undefined) return known;
+    const { maxBytes, maxRecords } = this.#options;
+    const pool: Pool = { maxBytes: own ?? maxBytes, maxRecords, groups: new Set(), bytes: 0, records: 0 };
+    this.#pools.set(name, pool);
+    return pool;
+  }
+}
+
+/** What the record alone keeps alive: the values that were replaced. */
+function bytesKept(events: readonly WatchEvent[]): number {
+  let bytes = RECORD_BYTES;
+  for (const event of events) bytes += event.before?.value.byteLength ?? 0;
+  return bytes;
+}
+
+function byGroup(events: readonly WatchEvent[]): Map<string, WatchEvent[]> {
+  const groups = new Map<string, WatchEvent[]>();
+  for (const event of events) {
+    const name = groupOf(event.key);
+    const members = groups.get(name);
+    if (members === undefined) groups.set(name, [event]);
+    else members.push(event);
+  }
+  return groups;
+}
+
+function dropOlder(group: GroupHistory, time: number): void {
+  while ((group.oldest?.time ?? Infinity) < time) group.dropOldest();
+}
+
+function trimPool(pool: Pool, now: number, options: Required<HistoryOptions>): void {
+  const isAbove = (): boolean =>
+    pool.bytes > pool.maxBytes * TRIM_TO || pool.records > pool.maxRecords * TRIM_TO;
+  for (let ageMs = options.windowMs / 2; isAbove() && ageMs > options.keepMs; ageMs /= 2) {
+    for (const group of pool.groups) dropOlder(group, now - ageMs);
+  }
+  if (isAbove()) for (const group of pool.groups) dropOlder(group, now - options.keepMs);
+  if (!isAbove()) return;
+  const groups = [...pool.groups];
+  const bytes = waterLevel(
+    groups.map((group) => group.bytes),
+    pool.maxBytes * TRIM_TO,
+  );
+  const records = waterLevel(
+    groups.map((group) => group.length),
+    pool.maxRecords * TRIM_TO,
+  );
+  for (const group of groups) while (group.bytes > bytes || group.length > records) group.dropOldest();
+}
+
+/**
+ * The level to which the largest must be cut so that all together hold no more than `total`:
+ * waterLevel([10, 50, 90], 100) is 45, for 10 + 45 + 45 = 100.
+ */
+export function waterLevel(sizes: readonly number[], total: number): number {
+  let left = total;
+  const ascending = sizes.toSorted((a, b) => a - b);
+  for (const [index, size] of ascending.entries()) {
+    const share = left / (ascending.length - index);
+    if (size > share) return share;
+    left -= size;
+  }
+  return Infinity;
+}

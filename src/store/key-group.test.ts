@@ -1,0 +1,37 @@
+import { describe, expect, test } from "vitest";
+import { groupMeets, groupOf, isUnder } from "./key-group.ts";
+
+describe("groupOf", () => {
+  test.each([
+    ["/registry/pods/default/web-1", "/registry/pods/"],
+    ["/registry/pods/", "/registry/pods/"],
+    ["/registry/namespaces/default", "/registry/namespaces/"],
+    ["/registry/example.com/widgets/default/a", "/registry/example.com/widgets/"],
+    ["/registry/example.com/widgets/default/a.b", "/registry/example.com/widgets/"],
+    ["/registry/configmaps/default/with.dot", "/registry/configmaps/"],
+    ["/registry/example.com/alone", "/registry/example.com/alone"],
+    ["/registry/alone", "/registry/alone"],
+    ["alone", "alone"],
+    ["", ""],
+  ])("the key %s is in the group %s", (key, group) => {
+    expect(groupOf(key)).toBe(group);
+  });
+});
+
+describe("isUnder", () => {
+  test("a prefix ends at a slash, so a resource is not under another whose name begins like it", () => {
+    expect(isUnder("/registry/podsets/a", "/registry/pods/")).toBe(false);
+    expect(isUnder("/registry/pods/a", "/registry/pods")).toBe(false);
+    expect(isUnder("/registry/pods/a", "/registry/pods/")).toBe(true);
+    expect(isUnder("/registry/pods/a", "/registry/pods/a")).toBe(true);
+    expect(isUnder("/registry/pods/a", "")).toBe(true);
+  });
+});
+
+describe("groupMeets", () => {
+  test("a prefix meets the groups above it and below it", () => {
+    expect(groupMeets("/registry/pods/", "/registry/")).toBe(true);
+    expect(groupMeets("/registry/pods/", "/registry/pods/default/")).toBe(true);
+    expect(groupMeets("/registry/pods/", "/registry/nodes/")).toBe(false);
+  });
+});

@@ -1,0 +1,253 @@
+/**
+ * The store of one process: memory and file engine, which differ in their backend only.
+ *
+ * It has two heads. *Accepted*: transactions in the order taken, judged at once, without an await. *Visible*: the newest
+ * durable one, shown by the mirror. A batch becomes visible in this order: durable, state and history, watchers told,
+ * writers answered; so a writer that was answered reads its own write everywhere.
+ */
+import type { Loop, Timer } from "../base/loop.ts";
+import type { Backend } from "./backend.ts";
+import type { DiskWindow } from "./disk-window.ts";
+import { GroupCommit } from "./group-commit.ts";
+import type { Mirror } from "./mirror.ts";
+import { advance } from "./state.ts";
+import type { Advance, State } from "./state.ts";
+import { isStoreError, StoreError } from "./store-error.ts";
+import { MAX_CHANGES } from "./store.ts";
+import type { Committed, Store, StoreHealth, Transaction, View, Watch, WatchOptions } from "./store.ts";
+
+/** How soon expired keys are tried again when the backend had no room for their deletion. */
+const EXPIRY_RETRY_MS = 5000;
+/** How often history on disk is cut while nobody writes. */
+const COMPACT_EVERY_MS = 30_000;
+/** Row, key and bookkeeping of a change beside its value, roughly. */
+const CHANGE_BYTES = 200;
+
+export interface LocalStoreOptions {
+  readonly loop: Loop;
+  readonly backend: Backend;
+  readonly mirror: Mirror;
+  /** Tells when history in the backend may be cut; without it only `compact` does. */
+  readonly diskWindow?: DiskWindow;
+}
+
+type Phase =
+  | { readonly state: "open" }
+  | { readonly state: "full"; readonly error: StoreError }
+  | { readonly state: "broken"; readonly error: StoreError }
+  | { readonly state: "closed" };
+
+export class LocalStore implements Store {
+  readonly ended: Promise<void>;
+  readonly #end: { readonly resolve: () => void; readonly reject: (error: Error) => void };
+  readonly #loop: Loop;
+  readonly #backend: Backend;
+  readonly #mirror: Mirror;
+  readonly #window: DiskWindow | undefined;
+  readonly #commits: GroupCommit;
+  #accepted: State;
+  #phase: Phase = { state: "open" };
+  #compacting: Promise<void> | undefined;
+  #expiryTimer: { readonly at: number; readonly timer: Timer } | undefined;
+  #compactTimer: Timer | undefined;
+
+  constructor({ loop, backend, mirror, diskWindow }: LocalStoreOptions) {
+    this.#loop = loop;
+    this.#backend = backend;
+    this.#mirror = mirror;
+    this.#window = diskWindow;
+    this.#accepted = mirror.state;
+    this.#commits = new GroupCommit(loop, backend, {
+      durable: (batch) => this.#publish(batch),
+      refused: (error) => this.#refuse(error),
+      broken: (error) => this.#break(error),
+    });
+    const { promise, ...end } = deferred();
+    this.ended = promise;
+    this.#end = end;
+  }
+
+  /** Begins to end keys and to cut history by themselves. Called once, by whoever opened the store. */
+  begin(): this {
+    this.#armExpiry();
+    this.#armCompaction();
+    return this;
+  }
+
+  get view(): View {
+    return this.#mirror.state;
+  }
+
+  get accepted(): View {
+    return this.#accepted;
+  }
+
+  /** Transactions are judged in order here, so nobody has to wait for anybody. */
+  turn(): undefined {
+    return undefined;
+  }
+
+  async fresh(): Promise<View> {
+    this.#checkOpen();
+    return Promise.resolve(this.view);
+  }
+
+  async at(revision: number, prefix: string): Promise<View> {
+    this.#checkOpen();
+    return this.#mirror.at(revision, prefix);
+  }
+
+  async write(transaction: Transaction): Promise<Committed> {
+    this.#checkOpen();
+    if (this.#commits.isFull)
+      throw new StoreError("Overloaded", "too many writes wait for the disk: try again later");
+    const next = advance(this.#accepted, transaction, this.#loop.now());
+    if (next === undefined) return this.#unchanged(transaction);
+    this.#accepted = next.state;
+    await this.#commits.push(next, bytesOf(next));
+    const { revision, events } = next.commit;
+    const written = new Map(events.map((event) => [event.key, event.after]));
+    return { revision, entries: transaction.changes.map((change) => written.get(change.key)) };
+  }
+
+  watch(options: WatchOptions): Watch {
+    this.#checkOpen();
+    return this.#mirror.watch(options);
+  }
+
+  async compact(revision: number): Promise<void> {
+    this.#checkOpen();
+    if (revision > this.view.revision) {
+      throw new StoreError(
+        "FutureRevision",
+        `revision ${String(revision)} is not there yet, the newest is ${String(this.view.revision)}`,
+      );
+    }
+    this.#mirror.compact(revision);
+    await this.#compacting;
+    await this.#backend.compact(revision);
+  }
+
+  health(): StoreHealth {
+    const phase = this.#phase;
+    if (phase.state === "open") return { state: "ready" };
+    return {
+      state: "degraded",
+      reason: phase.state === "closed" ? "the store is closed" : phase.error.message,
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#phase.state === "closed") return this.ended;
+    const wasBroken = this.#phase.state === "broken";
+    this.#phase = { state: "closed" };
+    this.#expiryTimer?.timer.cancel();
+    this.#compactTimer?.cancel();
+    await this.#commits.drained();
+    await this.#compacting;
+    this.#mirror.end(new StoreError("Closed", "the store was closed"));
+    await this.#backend.close();
+    if (!wasBroken) this.#end.resolve();
+  }
+
+  /** It depends on what was accepted before it, so it is answered after that. */
+  async #unchanged({ changes }: Transaction): Promise<Committed> {
+    const { revision } = this.#accepted;
+    await this.#commits.newest;
+    return { revision, entries: changes.map(() => undefined) };
+  }
+
+  #publish(batch: readonly Advance[]): void {
+    this.#mirror.publish(batch);
+    if (this.#phase.state === "full") this.#phase = { state: "open" };
+    for (const { commit } of batch) {
+      this.#window?.note(commit.revision, commit.time, bytesOf({ commit }));
+    }
+    this.#armExpiry();
+    this.#cutHistory();
+  }
+
+  #refuse(error: StoreError): void {
+    this.#accepted = this.#mirror.state;
+    if (this.#phase.state === "open") this.#phase = { state: "full", error };
+  }
+
+  #break(error: StoreError): void {
+    this.#accepted = this.#mirror.state;
+    if (this.#phase.state !== "closed") this.#phase = { state: "broken", error };
+    this.#mirror.end(error);
+    this.#end.reject(error);
+  }
+
+  #checkOpen(): void {
+    if (this.#phase.state === "closed") throw new StoreError("Closed", "the store was closed");
+    if (this.#phase.state === "broken") throw this.#phase.error;
+  }
+
+  #armExpiry(retryAt = 0): void {
+    const next = this.#accepted.expiry.next;
+    if (next === undefined || this.#phase.state === "closed") return;
+    const at = Math.max(next, retryAt);
+    if (this.#expiryTimer !== undefined && this.#expiryTimer.at <= at) return;
+    this.#expiryTimer?.timer.cancel();
+    this.#expiryTimer = { at, timer: this.#loop.timer(at, "periodic", () => this.#expire()) };
+  }
+
+  async #expire(): Promise<void> {
+    this.#expiryTimer = undefined;
+    const now = this.#loop.now();
+    const keys = this.#accepted.expiry.ended(now, MAX_CHANGES);
+    try {
+      if (keys.length > 0) await this.write({ changes: keys.map((key) => ({ type: "delete", key })) });
+      this.#armExpiry();
+    } catch (error) {
+      if (!isStoreError(error)) throw error;
+      this.#armExpiry(now + EXPIRY_RETRY_MS);
+    }
+  }
+
+  #armCompaction(): void {
+    if (this.#window === undefined) return;
+    this.#compactTimer = this.#loop.timer(this.#loop.now() + COMPACT_EVERY_MS, "periodic", () => {
+      this.#cutHistory();
+      this.#armCompaction();
+    });
+  }
+
+  #cutHistory(): void {
+    if (this.#compacting !== undefined || this.#phase.state !== "open") return;
+    const revision = this.#window?.takeExpired(this.#loop.now());
+    if (revision === undefined) return;
+    this.#compacting = this.#backend.compact(revision).then(
+      () => {
+        this.#compacting = undefined;
+      },
+      (error: unknown) => {
+        this.#compacting = undefined;
+        if (isStoreError(error, "NoSpace")) this.#refuse(error);
+        else
+          this.#break(
+            new StoreError("OutcomeUnknown", `cutting history failed: ${String(error)}`, { cause: error }),
+          );
+      },
+    );
+  }
+}
+
+function bytesOf({ commit }: Pick<Advance, "commit">): number {
+  let bytes = 0;
+  for (const event of commit.events) bytes += CHANGE_BYTES + (event.after?.value.byteLength ?? 0);
+  return bytes;
+}
+
+function deferred(): { promise: Promise<void>; resolve: () => void; reject: (error: Error) => void } {
+  let resolve = (): void => undefined;
+  let reject: (error: Error) => void = () => undefined;
+  const promise = new Promise<void>((onResolve, onReject) => {
+    resolve = onResolve;
+    reject = onReject;
+  });
+  // Whoever cares awaits `ended`; a store that nobody watches must not end the process by an unhandled rejection.
+  promise.catch(() => undefined);
+  return { promise, resolve, reject };
+}

@@ -1,0 +1,175 @@
+/**
+ * The visible side of a store, the same for all engines: the newest visible state, its history and its watchers. Engines
+ * decide what happens; the mirror shows it. Everything readers see comes from here, in revision order.
+ */
+import type { Loop } from "../base/loop.ts";
+import type { Archive } from "./archive.ts";
+import { History } from "./history.ts";
+import type { HistoryOptions } from "./history.ts";
+import { rewind, State } from "./state.ts";
+import type { Advance } from "./state.ts";
+import { StoreError } from "./store-error.ts";
+import type { View, Watch, WatchEvent, WatchOptions } from "./store.ts";
+import { WatchHub } from "./watch-hub.ts";
+import type { Receiver } from "./watch-hub.ts";
+import { eventsUnder, Watcher } from "./watcher.ts";
+import type { Slice, WatchSource } from "./watcher.ts";
+
+export interface MirrorOptions {
+  readonly loop: Loop;
+  readonly history?: HistoryOptions;
+  readonly archive?: Archive;
+}
+
+/** How often history is looked through for what is older than the window. */
+const EXPIRE_EVERY_MS = 10_000;
+
+export class Mirror implements WatchSource {
+  readonly loop: Loop;
+  readonly #archive: Archive | undefined;
+  readonly #hub = new WatchHub();
+  readonly #watchers = new Set<Watcher>();
+  #state: State;
+  #history: History;
+  readonly #historyOptions: HistoryOptions;
+  #expireAt = 0;
+
+  /** Begins with a state whose past is unknown, but for what the archive holds. */
+  constructor({ loop, history, archive }: MirrorOptions, state: State) {
+    this.loop = loop;
+    this.#archive = archive;
+    this.#historyOptions = history ?? {};
+    this.#state = state;
+    this.#history = new History(this.#historyOptions, state.revision);
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  get revision(): number {
+    return this.#state.revision;
+  }
+
+  get watcherCount(): number {
+    return this.#watchers.size;
+  }
+
+  /** Makes commits visible: state first, then the watchers are told. Each must follow the one before. */
+  publish(advances: readonly Advance[]): void {
+    for (const { commit, state } of advances) {
+      if (commit.revision <= this.#state.revision)
+        throw new Error(`revision ${String(commit.revision)} was visible before`);
+      this.#history.append(commit, this.#state, state);
+      this.#state = state;
+    }
+    const last = advances.at(-1)?.commit;
+    if (last === undefined) return;
+    if (last.time >= this.#expireAt) {
+      this.#history.expire(last.time);
+      this.#expireAt = last.time + EXPIRE_EVERY_MS;
+    }
+    this.#hub.publish(advances.map(({ commit }) => commit));
+  }
+
+  /** Moves the visible revision on when nothing of ours changed at it (etcd counts other people's keys too). */
+  skipTo(revision: number): void {
+    if (revision > this.#state.revision) this.#state = this.#state.with(revision, []);
+  }
+
+  /** Starts over with a state whose past is unknown: all watches end with `Compacted`. */
+  reset(state: State): void {
+    this.#state = state;
+    this.#history = new History(this.#historyOptions, state.revision);
+    for (const watcher of this.#watchers) watcher.end(compacted(state.revision, state.revision));
+  }
+
+  async at(revision: number, prefix: string): Promise<View> {
+    if (revision > this.revision) {
+      throw new StoreError(
+        "FutureRevision",
+        `revision ${String(revision)} is not there yet, the newest is ${String(this.revision)}`,
+      );
+    }
+    const floor = this.#history.floor(prefix);
+    if (revision >= floor)
+      return State.ofGroups(revision, this.#history.groupsAt(revision, prefix, this.#state));
+    const atFloor = State.ofGroups(revision, this.#history.groupsAt(floor, prefix, this.#state));
+    return rewind(atFloor, await this.#archived({ after: revision, through: floor }, prefix));
+  }
+
+  watch(options: WatchOptions): Watch {
+    const floor = this.#history.floor(options.prefix);
+    if (options.after < floor && options.after < (this.#archive?.floor ?? Infinity))
+      throw compacted(options.after, floor);
+    const watcher = new Watcher(this, options);
+    this.#watchers.add(watcher);
+    return watcher;
+  }
+
+  compact(revision: number): void {
+    this.#history.compact(Math.min(revision, this.revision));
+  }
+
+  /** Ends all watches. */
+  end(error: StoreError): void {
+    for (const watcher of this.#watchers) watcher.end(error);
+  }
+
+  /** A mirror of its own with the same state and past, and no watchers. */
+  fork(loop: Loop): Mirror {
+    const options = { loop, history: this.#historyOptions };
+    const fork = new Mirror(
+      this.#archive === undefined ? options : { ...options, archive: this.#archive },
+      this.#state,
+    );
+    fork.#history = this.#history.copy();
+    return fork;
+  }
+
+  pull(after: number, prefix: string): Slice | Promise<Slice> {
+    const floor = this.#history.floor(prefix);
+    return after >= floor
+      ? this.#history.slice(after, prefix, this.revision)
+      : this.#pullArchived(after, prefix);
+  }
+
+  join(prefix: string, receiver: Receiver): void {
+    this.#hub.add(prefix, receiver);
+  }
+
+  leave(prefix: string, receiver: Receiver): void {
+    this.#hub.remove(prefix, receiver);
+    if (receiver instanceof Watcher) this.#watchers.delete(receiver);
+  }
+
+  async #pullArchived(after: number, prefix: string): Promise<Slice> {
+    const floor = this.#history.floor(prefix);
+    if (this.#archive === undefined) throw compacted(after, floor);
+    const { commits, through } = await this.#archive.read(after, floor);
+    return {
+      events: eventsUnder(
+        commits.flatMap((commit) => commit.events),
+        prefix,
+      ),
+      through,
+    };
+  }
+
+  async #archived(span: { after: number; through: number }, prefix: string): Promise<WatchEvent[]> {
+    const events: WatchEvent[] = [];
+    for (let position = span.after; position < span.through;) {
+      const slice = await this.#pullArchived(position, prefix);
+      for (const event of slice.events) if (event.revision <= span.through) events.push(event);
+      position = slice.through;
+    }
+    return events;
+  }
+}
+
+function compacted(revision: number, floor: number): StoreError {
+  return new StoreError(
+    "Compacted",
+    `revision ${String(revision)} is no longer kept, the oldest is ${String(floor)}: read the newest state and go on from there`,
+  );
+}

@@ -1,0 +1,156 @@
+/**
+ * The contract of the store: a revisioned key-value store with etcd's promises. Three engines
+ * keep it (memory, file, etcd) and pass one suite, test/conformance/store-suite.ts.
+ * What it promises in full sentences: docs/concepts/revisions.md.
+ */
+import type { Lane } from "../base/loop.ts";
+
+/** Immutable; shared by live state, history, watch events and forks. */
+export interface Entry {
+  readonly key: string;
+  readonly value: Uint8Array;
+  /** The revision that created the key, counted anew after a deletion. */
+  readonly createRevision: number;
+  /** The revision that wrote this value. */
+  readonly modRevision: number;
+  /** How many times the key was written since it was created; 1 for the first. */
+  readonly version: number;
+  /** Place of the change within its transaction. */
+  readonly ordinal: number;
+  /** When the key ends by itself (Loop.now); undefined when never, or when only etcd knows. */
+  readonly expiresAt: number | undefined;
+  /** For the reader: decoded object, served bytes. The store never looks into it. */
+  slot: unknown;
+}
+
+/** A consistent state at one revision. Cheap to keep for a while: views share structure. */
+export interface View {
+  readonly revision: number;
+  get(key: string): Entry | undefined;
+  /** Entries with `from <= key < to`, in key order (UTF-16 code units). */
+  range(from: string, to: string): IterableIterator<Entry>;
+  /** How many entries `range` would give, without visiting them. */
+  count(from: string, to: string): number;
+}
+
+/** The key must have this mod revision when the transaction is taken; 0 means it must not exist. */
+export interface Compare {
+  readonly key: string;
+  readonly modRevision: number;
+}
+
+export type Change =
+  | {
+      readonly type: "put";
+      readonly key: string;
+      readonly value: Uint8Array;
+      /** The key is deleted this long after the write, or up to a second later; keys that end together may share a revision. */
+      readonly ttlMs?: number;
+      readonly slot?: unknown;
+    }
+  | { readonly type: "delete"; readonly key: string };
+
+/** All changes happen at one revision, or none. A key occurs in at most one change. */
+export interface Transaction {
+  readonly compare?: readonly Compare[];
+  /** 1 to MAX_CHANGES. Deleting a key that does not exist is no change. */
+  readonly changes: readonly Change[];
+}
+
+export interface Committed {
+  /** The revision of the transaction, or the newest one when nothing had to change. */
+  readonly revision: number;
+  /** For each change the entry written; undefined for a deletion. */
+  readonly entries: readonly (Entry | undefined)[];
+}
+
+/** Created when `before` is undefined, deleted when `after` is. */
+export interface WatchEvent {
+  readonly revision: number;
+  /** Place of the change within its transaction. */
+  readonly ordinal: number;
+  readonly key: string;
+  readonly before: Entry | undefined;
+  readonly after: Entry | undefined;
+}
+
+export interface WatchBatch {
+  /** By revision, each at most once; the events of one revision are never split over two batches. Shared: do not change. */
+  readonly events: readonly WatchEvent[];
+  /** Everything in range up to here has been handed out with this batch or before. */
+  readonly revision: number;
+}
+
+export interface WatchOptions {
+  /** A key, or a prefix that ends with "/"; "" is everything. */
+  readonly prefix: string;
+  /** Only events of later revisions. May lie in the future. */
+  readonly after: number;
+  readonly lane?: Lane;
+}
+
+/**
+ * Ends when `close` is called or the loop over it is left. `next` throws StoreError `Compacted`, `SlowWatcher`, `Closed` or,
+ * while it still reads history from an etcd that is away, `Unavailable`; it is never silent about a gap.
+ */
+export interface Watch extends AsyncIterableIterator<WatchBatch> {
+  /** Everything in range up to here has been handed out by `next`; moves on while nothing happens in range (for bookmarks). */
+  readonly revision: number;
+  close(): void;
+}
+
+export interface StoreHealth {
+  readonly state: "ready" | "degraded";
+  /** One line for people, when degraded. */
+  readonly reason?: string;
+}
+
+export interface Store {
+  /** The newest visible state: durable, and known to every watcher that keeps up. */
+  readonly view: View;
+
+  /** What the next transaction is judged against: `view` plus what was taken and is not yet durable. For writers only. */
+  readonly accepted: View;
+
+  /** Whether a writer should wait before it reads `accepted` of this key, because the outcome of a write under way is not known here. */
+  turn(key: string): Promise<void> | undefined;
+
+  /** A view at least as new as everything any server acknowledged before the call. */
+  fresh(): Promise<View>;
+
+  /** The keys under `prefix` as they were at `revision`. Throws `Compacted` or `FutureRevision`. */
+  at(revision: number, prefix: string): Promise<View>;
+
+  /**
+   * Settles when the transaction is durable, visible and posted to the watchers. Preconditions are judged in the order of the
+   * calls, without an await. Throws `ConditionFailed` (nothing changed; `accepted` shows why), `NoSpace`, `Overloaded`,
+   * `Unavailable` or `OutcomeUnknown`.
+   */
+  write(transaction: Transaction): Promise<Committed>;
+
+  /** Throws `Compacted` at once when events after `after` are no longer kept. */
+  watch(options: WatchOptions): Watch;
+
+  /**
+   * Gives up history: reads and watches before `revision` answer `Compacted` from now on. Nothing happens for one that was
+   * given up before; one that is not there yet is `FutureRevision`.
+   */
+  compact(revision: number): Promise<void>;
+
+  health(): StoreHealth;
+
+  /** Resolves when the store was closed, rejects when it broke (then the process should end). */
+  readonly ended: Promise<void>;
+
+  /** Waits for the writes under way, ends the watches, releases what is held. */
+  close(): Promise<void>;
+}
+
+/** Same as etcd's default limit of operations in a transaction. */
+export const MAX_CHANGES = 128;
+
+/** End of the range of all keys that begin with `prefix`. */
+export function prefixEnd(prefix: string): string {
+  if (prefix === "") return "\u{ffff}";
+  return prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
+}

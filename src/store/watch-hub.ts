@@ -1,0 +1,68 @@
+/**
+ * Hands the events of each visible batch to the watchers that are live. Watchers are found by key and by the "/"-ended
+ * prefixes of the key, so that an event costs its receivers only; the events of one prefix are collected once and shared.
+ */
+import type { Commit } from "./commit.ts";
+import type { WatchEvent } from "./store.ts";
+
+export interface Receiver {
+  /** Events of whole revisions, newer than any offered before. The array is shared: it must not be changed. */
+  offer(events: readonly WatchEvent[], bytes: number): void;
+}
+
+interface Bucket {
+  readonly receivers: ReadonlySet<Receiver>;
+  readonly events: WatchEvent[];
+  bytes: number;
+}
+
+export class WatchHub {
+  readonly #live = new Map<string, Set<Receiver>>();
+
+  get size(): number {
+    let size = 0;
+    for (const receivers of this.#live.values()) size += receivers.size;
+    return size;
+  }
+
+  add(prefix: string, receiver: Receiver): void {
+    const receivers = this.#live.get(prefix);
+    if (receivers === undefined) this.#live.set(prefix, new Set([receiver]));
+    else receivers.add(receiver);
+  }
+
+  remove(prefix: string, receiver: Receiver): void {
+    const receivers = this.#live.get(prefix);
+    if (receivers?.delete(receiver) === true && receivers.size === 0) this.#live.delete(prefix);
+  }
+
+  publish(commits: readonly Commit[]): void {
+    if (this.#live.size === 0) return;
+    const buckets = new Map<string, Bucket>();
+    for (const commit of commits) for (const event of commit.events) this.#sort(event, buckets);
+    for (const { receivers, events, bytes } of buckets.values()) {
+      for (const receiver of receivers) receiver.offer(events, bytes);
+    }
+  }
+
+  #sort(event: WatchEvent, buckets: Map<string, Bucket>): void {
+    const { key } = event;
+    this.#put("", event, buckets);
+    for (let slash = key.indexOf("/"); slash >= 0; slash = key.indexOf("/", slash + 1)) {
+      this.#put(key.slice(0, slash + 1), event, buckets);
+    }
+    if (!key.endsWith("/")) this.#put(key, event, buckets);
+  }
+
+  #put(prefix: string, event: WatchEvent, buckets: Map<string, Bucket>): void {
+    let bucket = buckets.get(prefix);
+    if (bucket === undefined) {
+      const receivers = this.#live.get(prefix);
+      if (receivers === undefined) return;
+      bucket = { receivers, events: [], bytes: 0 };
+      buckets.set(prefix, bucket);
+    }
+    bucket.events.push(event);
+    bucket.bytes += event.after?.value.byteLength ?? event.before?.value.byteLength ?? 0;
+  }
+}
