@@ -1,0 +1,193 @@
+// @ts-check
+/**
+ * A backup is one file of the same format as store.db, complete in itself. It is written under a temporary name, read back
+ * with all the checks of a store, synced, and only then gets its name: a file with that name is a good backup.
+ */
+import { chmodSync, copyFileSync, existsSync, linkSync, renameSync, rmSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { createDatabase, openReadOnly, reading, writeMeta } from "./database.js";
+import { damaged, StoreFault, systemCode } from "./fault.js";
+import { install, makeDirectory, prepareInstall, storePaths, syncPath } from "./install.js";
+import { loadStore } from "./load.js";
+import { lockDirectory } from "./lock.js";
+import { LogWriter } from "./log-writer.js";
+import { readMark } from "./marker.js";
+import { addToLiveSum, layout, ROWS_PER_REVISION } from "./record.js";
+
+/** @typedef {import("../protocol.ts").BackupHead} BackupHead */
+
+/**
+ * Copies the store as of one moment, also while another process writes to it.
+ * @param {string} dir
+ * @param {string} file
+ */
+export function copyStore(dir, file) {
+  const { db: source, marker } = storePaths(dir);
+  const partial = partialOf(file);
+  const mark = existsSync(source) ? readMark(marker) : undefined;
+  if (mark === undefined) throw new StoreFault("Unavailable", `${dir}: there is no store`);
+  return keepingOnlyComplete(partial, () => {
+    reading(source, () => {
+      const db = openReadOnly(source);
+      db.exec(`VACUUM INTO '${partial.replaceAll("'", "''")}'`);
+      db.close();
+    });
+    const head = checkedHead(partial);
+    if (head.clusterId !== mark.clusterId || head.revision < mark.revision) {
+      throw damaged(
+        source,
+        `ends at revision ${String(head.revision)}, but ${String(mark.revision)} was acknowledged`,
+      );
+    }
+    publish(partial, file);
+    return head;
+  });
+}
+
+/**
+ * Makes a store of a backup, in a directory that has none.
+ * @param {string} file
+ * @param {string} dir
+ */
+export function restoreStore(file, dir) {
+  makeDirectory(dir);
+  const lock = lockDirectory(dir);
+  try {
+    const found = Object.values(storePaths(dir)).find((path) => existsSync(path));
+    if (found !== undefined) {
+      throw new StoreFault(
+        "Unavailable",
+        `${dir} already holds a store (${found}): restore into an empty directory`,
+      );
+    }
+    const copy = prepareInstall(dir);
+    return keepingOnlyComplete(copy, () => {
+      copyFileSync(file, copy);
+      const head = checkedHead(copy);
+      install(dir, head);
+      return head;
+    });
+  } finally {
+    lock.release();
+  }
+}
+
+/** Writes a backup from entries that live elsewhere. */
+export class BackupWriter {
+  #file;
+  #partial;
+  #head;
+  #db;
+  #log;
+  /** @type {Set<number>} */
+  #ids = new Set();
+  #liveSum = 0;
+
+  /** @param {BackupHead & { file: string }} request */
+  constructor({ file, clusterId, revision }) {
+    this.#file = file;
+    this.#partial = partialOf(file);
+    this.#head = { clusterId, revision };
+    this.#db = createDatabase(this.#partial);
+    this.#log = new LogWriter(this.#db);
+  }
+
+  /** @param {Buffer} records */
+  add(records) {
+    for (let start = 0; start < records.length; start = layout(records, start).end) {
+      const id = this.#freeId(records.readDoubleLE(start));
+      records.writeDoubleLE(id, start);
+      this.#ids.add(id);
+      this.#liveSum = addToLiveSum(this.#liveSum, id);
+    }
+    if (records.length > 0) this.#log.append(records);
+  }
+
+  finish() {
+    const { clusterId, revision } = this.#head;
+    const liveCount = this.#ids.size;
+    writeMeta(this.#db, {
+      clusterId,
+      compacted: revision,
+      head: revision,
+      liveCount,
+      liveSum: this.#liveSum,
+    });
+    this.#db.close();
+    keepingOnlyComplete(this.#partial, () => {
+      checkedHead(this.#partial);
+      publish(this.#partial, this.#file);
+    });
+  }
+
+  /**
+   * A list from etcd does not tell the place of a key within its transaction: any free one will do.
+   * @param {number} wanted
+   */
+  #freeId(wanted) {
+    const first = wanted - (wanted % ROWS_PER_REVISION);
+    for (let step = 0; step < ROWS_PER_REVISION; step += 1) {
+      const id = first + ((wanted + step) % ROWS_PER_REVISION);
+      if (!this.#ids.has(id)) return id;
+    }
+    throw new StoreFault("InvalidTransaction", `more than ${String(ROWS_PER_REVISION)} keys at one revision`);
+  }
+}
+
+/**
+ * The temporary name of a backup that does not exist yet.
+ * @param {string} file
+ */
+function partialOf(file) {
+  refuseExisting(file);
+  const partial = `${resolve(file)}.partial`;
+  for (const path of [partial, `${partial}-journal`]) rmSync(path, { force: true });
+  return partial;
+}
+
+/**
+ * Gives the backup its name.
+ * @param {string} partial
+ * @param {string} file
+ */
+function publish(partial, file) {
+  // It holds everything, secrets too.
+  chmodSync(partial, 0o600);
+  syncPath(partial);
+  try {
+    // Unlike a rename it does not replace a file that somebody made meanwhile.
+    linkSync(partial, file);
+    rmSync(partial);
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") refuseExisting(file);
+    renameSync(partial, file);
+  }
+  syncPath(dirname(resolve(file)));
+}
+
+/**
+ * @template T
+ * @param {string} partial removed when `work` fails
+ * @param {() => T} work
+ * @returns {T}
+ */
+function keepingOnlyComplete(partial, work) {
+  try {
+    return work();
+  } catch (error) {
+    rmSync(partial, { force: true });
+    throw error;
+  }
+}
+
+/** @param {string} file */
+function refuseExisting(file) {
+  if (existsSync(file))
+    throw new StoreFault("Unavailable", `${file} exists already: choose another name for the backup`);
+}
+
+/** @param {string} file */
+function checkedHead(file) {
+  const { meta, head } = loadStore(file, () => undefined);
+  return { clusterId: meta.clusterId, compactedRevision: meta.compacted, revision: head.revision };
+}

@@ -1,0 +1,204 @@
+// @ts-check
+/** An open store on disk: all that the worker thread does for the file backend. */
+import { PAGE_BYTES, reading } from "./database.js";
+import { brokenDisk, damaged, StoreFault } from "./fault.js";
+import { createStore, findStore, makeDirectory, storePaths } from "./install.js";
+import { loadStore } from "./load.js";
+import { lockDirectory } from "./lock.js";
+import { Marker, readMark } from "./marker.js";
+import { layout, readFields, revisionOf } from "./record.js";
+import { WritableDatabase } from "./writable.js";
+
+/** @typedef {import("./database.js").Meta} Meta */
+/** @typedef {import("./history-check.js").Head} Head */
+/** @typedef {import("../protocol.ts").OpenRequest} OpenRequest */
+
+/**
+ * How much may be written to the write-ahead log before it is copied into the database: bounds its size, and the time of a
+ * recovery. The log is then written again from its start, where a sync is cheaper than behind its end.
+ */
+const CHECKPOINT_BYTES = 4 << 20;
+/** A commit writes at least the page at the right edge of the table. */
+const COMMIT_OVERHEAD_BYTES = PAGE_BYTES;
+/** The marker is synced this often, so that a loss of power makes it no older. */
+const MARKER_SYNC_MS = 1000;
+
+export class DiskStore {
+  #paths;
+  #lock;
+  #marker;
+  #database;
+  /** @type {Meta} */
+  #meta;
+  /** @type {Head} */
+  #head;
+  #walBytes = 0;
+  #markerSyncedAt = 0;
+
+  /**
+   * Takes the lock, creates the store when there is none, checks all of it.
+   * @param {OpenRequest} request
+   * @param {(slab: Buffer) => void} emit gets all rows in order of id
+   */
+  constructor({ dir, newClusterId, maxBytes }, emit) {
+    const paths = storePaths(dir);
+    makeDirectory(dir);
+    this.#paths = paths;
+    this.#lock = lockDirectory(dir);
+    try {
+      if (!findStore(dir)) createStore(dir, newClusterId);
+      const { mark, meta, head } = check(paths, emit);
+      this.#meta = meta;
+      this.#head = head;
+      const isExpected = this.#isNewest.bind(this);
+      this.#database = new WritableDatabase({ paths, maxBytes, isExpected });
+      this.#marker = new Marker(paths.marker, mark);
+      this.#settle(mark.revision);
+    } catch (error) {
+      this.#lock.release();
+      throw error;
+    }
+  }
+
+  get opened() {
+    const { clusterId, compacted } = this.#meta;
+    return { clusterId, compactedRevision: compacted, revision: this.#head.revision };
+  }
+
+  /**
+   * Durable when it returns, and the marker says so.
+   * @param {Buffer} records
+   */
+  commit(records) {
+    const head = nextHead(this.#head, records);
+    this.#database.write(({ log }) => {
+      log.append(records);
+    });
+    this.#database.sync();
+    this.#mark(head.revision);
+    this.#head = head;
+    this.#walBytes += records.length + COMMIT_OVERHEAD_BYTES;
+  }
+
+  /**
+   * Forgets a bounded piece of history on the way to `revision`; answers how far it got.
+   * @param {number} revision
+   */
+  compact(revision) {
+    const target = Math.min(revision, this.#head.revision);
+    if (target <= this.#meta.compacted) return revision;
+    const request = { meta: this.#meta, head: this.#head, target };
+    const { meta, bytes } = this.#database.write(({ compactor }) => compactor.piece(request));
+    this.#meta = meta;
+    this.#walBytes += bytes;
+    return meta.compacted >= target ? revision : meta.compacted;
+  }
+
+  /**
+   * @param {number} after
+   * @param {number} upTo
+   */
+  read(after, upTo) {
+    const { db: file } = this.#paths;
+    const { pieces } = this.#database.ready();
+    return reading(file, () => pieces.read({ file, after, upTo, compacted: this.#meta.compacted }));
+  }
+
+  /**
+   * What need not delay the answer to a commit. A failure shows in the answer to the next one.
+   * @param {number} elapsedMs
+   */
+  tidy(elapsedMs) {
+    try {
+      if (this.#walBytes >= CHECKPOINT_BYTES && this.#database.checkpoint("PASSIVE")) this.#walBytes = 0;
+      if (elapsedMs - this.#markerSyncedAt < MARKER_SYNC_MS) return;
+      this.#marker.sync();
+      this.#markerSyncedAt = elapsedMs;
+    } catch (error) {
+      this.#database.fail(error instanceof StoreFault ? error : brokenDisk(this.#paths.marker, error));
+    }
+  }
+
+  close() {
+    try {
+      this.#database.close();
+      this.#marker.close();
+    } finally {
+      this.#lock.release();
+    }
+  }
+
+  /**
+   * A killed process may have written what it did not sync. From now on it is shown to readers, so it must be durable.
+   * @param {number} marked
+   */
+  #settle(marked) {
+    this.#database.sync();
+    if (this.#head.revision === marked) return;
+    this.#mark(this.#head.revision);
+    this.#marker.sync();
+  }
+
+  /** @param {number} revision */
+  #mark(revision) {
+    try {
+      this.#marker.advance(revision);
+    } catch (error) {
+      throw this.#database.fail(brokenDisk(this.#paths.marker, error));
+    }
+  }
+
+  /**
+   * The rows of the head are gone when it is a compacted deletion.
+   * @param {number} revision
+   */
+  #isNewest(revision) {
+    return (
+      revision === this.#head.revision ||
+      (revision < this.#head.revision && this.#meta.head === this.#head.revision)
+    );
+  }
+}
+
+/**
+ * @param {{ db: string, marker: string }} paths
+ * @param {(slab: Buffer) => void} emit
+ */
+function check(paths, emit) {
+  const mark = readMark(paths.marker);
+  if (mark === undefined) throw damaged(paths.marker, "is missing");
+  const { meta, head } = loadStore(paths.db, emit);
+  if (mark.clusterId !== meta.clusterId) {
+    throw damaged(paths.marker, "belongs to another store than the database beside it");
+  }
+  if (head.revision < mark.revision) {
+    throw damaged(
+      paths.db,
+      `ends at revision ${String(head.revision)}, but revision ${String(mark.revision)} was acknowledged; ` +
+        "the database or its write-ahead log lost its end",
+    );
+  }
+  return { mark, meta, head };
+}
+
+/**
+ * The head after these records. Throws when they do not follow the one before: that would be a bug, found before it is on disk.
+ * @param {Head} head
+ * @param {Buffer} records
+ * @returns {Head}
+ */
+function nextHead(head, records) {
+  let next = head;
+  for (let start = 0; start < records.length; start = layout(records, start).end) {
+    const { id, liveCount, liveSum } = readFields(records, start);
+    const revision = revisionOf(id);
+    if (revision !== next.revision && revision !== next.revision + 1) {
+      throw new StoreFault(
+        "InvalidTransaction",
+        `revision ${String(revision)} cannot follow ${String(next.revision)}`,
+      );
+    }
+    next = { revision, liveCount, liveSum };
+  }
+  return next;
+}

@@ -1,0 +1,120 @@
+// @ts-check
+/**
+ * How a store comes to exist in a directory, safe against a crash at every step:
+ *
+ *   1. store.db.new and marker.new are written and synced       crash: they are left over, and removed by the next try
+ *   2. store.db.new becomes store.db                            crash: `finishInstall` does step 3
+ *   3. marker.new becomes marker                                the store exists from here on
+ *
+ * A database without either marker is somebody's store that lost a file: refused.
+ */
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { createDatabase, writeMeta } from "./database.js";
+import { damaged } from "./fault.js";
+import { FIRST_REVISION } from "./history-check.js";
+import { createMarker, readMark } from "./marker.js";
+
+/** @param {string} dir */
+export function storePaths(dir) {
+  return { db: join(dir, "store.db"), wal: join(dir, "store.db-wal"), marker: join(dir, "marker") };
+}
+
+/** @param {string} path a file or a directory */
+export function syncPath(path) {
+  const fd = openSync(path, "r");
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/**
+ * Makes the directory so that it is still there after a loss of power.
+ * @param {string} dir
+ */
+export function makeDirectory(dir) {
+  const first = mkdirSync(dir, { recursive: true, mode: 0o700 });
+  if (first !== undefined) syncPath(dirname(first));
+}
+
+/**
+ * Whether the directory holds a store. Throws StoreFault `Damaged` when parts of one are missing.
+ * @param {string} dir
+ */
+export function findStore(dir) {
+  const { db, wal, marker } = storePaths(dir);
+  const hasDb = existsSync(db);
+  if (existsSync(marker)) {
+    if (!hasDb) throw damaged(db, "is missing, but its marker says that there is a store");
+    return true;
+  }
+  if (hasDb) {
+    finishInstall(dir);
+    return true;
+  }
+  if (existsSync(wal)) throw damaged(db, "is missing, but its write-ahead log is there");
+  return false;
+}
+
+/** @param {string} dir */
+function finishInstall(dir) {
+  const { db, marker } = storePaths(dir);
+  if (!existsSync(`${marker}.new`)) throw damaged(marker, "is missing, but there is a database");
+  if (readMark(`${marker}.new`) === undefined) throw damaged(db, "has no marker");
+  renameSync(`${marker}.new`, marker);
+  syncPath(dir);
+}
+
+/**
+ * @param {string} dir
+ * @param {string} clusterId
+ */
+export function createStore(dir, clusterId) {
+  const file = prepareInstall(dir);
+  const db = createDatabase(file);
+  writeMeta(db, { clusterId, compacted: 0, head: FIRST_REVISION, liveCount: 0, liveSum: 0 });
+  db.close();
+  install(dir, { clusterId, revision: FIRST_REVISION });
+}
+
+/**
+ * Where the database is to be written before `install`.
+ * @param {string} dir
+ */
+export function prepareInstall(dir) {
+  const { db, marker } = storePaths(dir);
+  for (const path of [`${db}.new`, `${db}.new-journal`, `${db}.new-wal`, `${db}.new-shm`, `${marker}.new`]) {
+    rmSync(path, { force: true });
+  }
+  return `${db}.new`;
+}
+
+/**
+ * @param {string} dir
+ * @param {{ clusterId: string, revision: number }} mark
+ */
+export function install(dir, mark) {
+  const { db, marker } = storePaths(dir);
+  createMarker(`${marker}.new`, mark);
+  // Empty, and only there when a file in WAL mode was read.
+  for (const suffix of ["-wal", "-shm"]) rmSync(`${db}.new${suffix}`, { force: true });
+  // SQLite gives the same permissions to the files it makes beside it.
+  chmodSync(`${db}.new`, 0o600);
+  syncPath(`${db}.new`);
+  syncPath(dir);
+  renameSync(`${db}.new`, db);
+  syncPath(dir);
+  renameSync(`${marker}.new`, marker);
+  syncPath(dir);
+}

@@ -1,0 +1,57 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+// @ts-check
+/**
+ * One process per data directory. The lock is SQLite's own on an empty file, so the operating system releases it however
+ * the process ends, and a recycled process id means nothing. The file `pid` is only there to name the holder.
+ */
+import Database from "libsql";
+import { damaged, messageOf, sqliteCode, StoreFault, systemCode } from "./fault.js";
+
+/**
+ * Throws StoreFault `Locked` when another process, or another store in this one, has it.
+ * @param {string} dir
+ * @returns {{ release(): void }}
+ */
+export function lockDirectory(dir) {
+  const file = join(dir, "lock");
+  let db;
+  try {
+    db = new Database(file);
+    // Otherwise an empty journal would be left behind by a killed process.
+    db.exec("PRAGMA journal_mode = MEMORY");
+    db.exec("BEGIN EXCLUSIVE");
+  } catch (error) {
+    db?.close();
+    if (sqliteCode(error) === "SQLITE_BUSY")
+      throw new StoreFault("Locked", `${dir} is in use by ${holder(dir)}`);
+    if (sqliteCode(error) === "SQLITE_NOTADB") throw damaged(file, "is not a lock file of setpoint");
+    throw new StoreFault("Unavailable", `${file}: cannot be locked: ${messageOf(error)}`, error);
+  }
+  writeFileSync(join(dir, "pid"), `${String(process.pid)}\n`);
+  const held = db;
+  return {
+    release() {
+      held.exec("ROLLBACK");
+      held.close();
+    },
+  };
+}
+
+/** @param {string} dir */
+function holder(dir) {
+  const pid = readPid(dir);
+  return pid === process.pid
+    ? `this process (${String(pid)}) already`
+    : `process ${String(pid ?? "unknown")}`;
+}
+
+/** @param {string} dir */
+function readPid(dir) {
+  try {
+    return parseInt(readFileSync(join(dir, "pid"), "utf8"), 10);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+}

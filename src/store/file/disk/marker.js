@@ -1,0 +1,149 @@
+// @ts-check
+/**
+ * The marker file beside the database: says that a store exists here, whose it is, and a revision known to be durable.
+ * SQLite silently drops what follows a damaged frame of its log and takes a missing file for an empty database; the
+ * marker is how we notice. Two slots are written in turn, each in its own disk block, so that a torn write leaves the other.
+ *
+ *   setpoint-store 1 5f0c…-…-… revision 0000000000001234 write 0000000000000042 crc 1a2b3c4d
+ */
+import { closeSync, fdatasyncSync, fsyncSync, openSync, readFileSync, writeSync } from "node:fs";
+import { crc32 } from "node:zlib";
+import { damaged, StoreFault, systemCode } from "./fault.js";
+
+const MARKER_FORMAT = 1;
+const SLOT_BYTES = 4096;
+const DIGITS = 16;
+/** Columns of the line; format and cluster id have a fixed width. */
+const REVISION_AT = "setpoint-store 1 ".length + 36 + " revision ".length;
+const WRITE_AT = REVISION_AT + DIGITS + " write ".length;
+const CRC_AT = WRITE_AT + DIGITS + " crc ".length;
+const LINE = /^(setpoint-store (\d+) ([0-9a-f-]{36}) revision (\d{16}) write (\d{16}) crc )([0-9a-f]{8})/;
+
+/**
+ * @typedef {object} Mark
+ * @property {string} clusterId
+ * @property {number} revision
+ * @property {number} write counts the writes; the slot with the higher one is newer
+ */
+
+/** @param {Mark} mark */
+function line({ clusterId, revision, write }) {
+  const text =
+    `setpoint-store ${String(MARKER_FORMAT)} ${clusterId} revision ${String(revision).padStart(DIGITS, "0")} ` +
+    `write ${String(write).padStart(DIGITS, "0")} crc `;
+  return text + crc32(text).toString(16).padStart(8, "0");
+}
+
+/**
+ * Looks at the line only, not at the padding behind it.
+ * @param {string} file
+ * @param {string} slot
+ * @returns {Mark | undefined}
+ */
+function parse(file, slot) {
+  const [, text, format, clusterId, revision, write, crc] = LINE.exec(slot) ?? [];
+  if (text === undefined || clusterId === undefined || crc === undefined) return undefined;
+  if (crc32(text) !== parseInt(crc, 16)) return undefined;
+  if (Number(format) !== MARKER_FORMAT) {
+    throw new StoreFault(
+      "Damaged",
+      `${file}: has format ${String(format)}, written by a newer setpoint; use that one`,
+    );
+  }
+  return { clusterId, revision: Number(revision), write: Number(write) };
+}
+
+/**
+ * The newer of the two slots; undefined when there is no such file.
+ * @param {string} file
+ * @returns {Mark | undefined}
+ */
+export function readMark(file) {
+  let text;
+  try {
+    text = readFileSync(file, "latin1");
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return undefined;
+    throw error;
+  }
+  const marks = [0, 1].map((slot) => parse(file, text.slice(slot * SLOT_BYTES, (slot + 1) * SLOT_BYTES)));
+  const [newest] = marks.filter((mark) => mark !== undefined).sort((a, b) => b.write - a.write);
+  if (newest === undefined) throw damaged(file, "both slots of the marker are unreadable");
+  return newest;
+}
+
+/**
+ * Makes the whole file, durable when it returns (its directory entry is up to the caller).
+ * @param {string} file
+ * @param {Omit<Mark, "write">} mark
+ */
+export function createMarker(file, mark) {
+  const fd = openSync(file, "w");
+  try {
+    for (const write of [0, 1]) {
+      writeSync(fd, `${line({ ...mark, write }).padEnd(SLOT_BYTES - 1)}\n`, write * SLOT_BYTES, "latin1");
+    }
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The marker of an open store. */
+export class Marker {
+  #fd;
+  #write;
+  /** A line whose numbers are overwritten, which is cheaper than making one for each commit. */
+  #line;
+  #isSynced = true;
+
+  /**
+   * @param {string} file
+   * @param {Mark} mark the newest in it; the next write goes to the other slot, which may be unreadable
+   */
+  constructor(file, mark) {
+    this.#fd = openSync(file, "r+");
+    this.#write = mark.write;
+    this.#line = Buffer.from(line(mark), "latin1");
+  }
+
+  /**
+   * Not synced: after a crash of the process it is there, after a loss of power perhaps an older one, which is true as well.
+   * @param {number} revision
+   */
+  advance(revision) {
+    const write = this.#write + 1;
+    this.#put(revision, REVISION_AT);
+    this.#put(write, WRITE_AT);
+    const crc = crc32(this.#line.subarray(0, CRC_AT));
+    this.#line.write(crc.toString(16).padStart(8, "0"), CRC_AT, "latin1");
+    try {
+      writeSync(this.#fd, this.#line, 0, this.#line.length, (write % 2) * SLOT_BYTES);
+    } catch (error) {
+      // An older mark stays true; the next commit tries again.
+      if (systemCode(error) === "ENOSPC") return;
+      throw error;
+    }
+    this.#write = write;
+    this.#isSynced = false;
+  }
+
+  sync() {
+    if (this.#isSynced) return;
+    fdatasyncSync(this.#fd);
+    this.#isSynced = true;
+  }
+
+  close() {
+    this.sync();
+    closeSync(this.#fd);
+  }
+
+  /**
+   * @param {number} number
+   * @param {number} at
+   */
+  #put(number, at) {
+    this.#line.write(String(number).padStart(DIGITS, "0"), at, "latin1");
+  }
+}

@@ -1,0 +1,153 @@
+// @ts-check
+/**
+ * A row of the log as bytes: how batches go to the worker, how loaded rows come back, and what the checksum covers.
+ * Records lie one behind the other in a buffer; numbers are little-endian.
+ *
+ *   0  id            double   revision * 128 + ordinal
+ *   8  key length    uint32
+ *  12  value length  int32    -1: deletion
+ *  16  info, as kept in the column of that name:
+ *      16 createRevision, 24 version, 32 expiresAt (Infinity: never), 40 prev (id of the row it supersedes, 0: none),
+ *      48 time, 56 liveCount, 64 liveSum (both after the transaction): doubles
+ *      72 changes (rows of the transaction), 76 checksum: uint32
+ *  80  key (UTF-8), value
+ *
+ * The checksum is the CRC-32 of the whole record with the checksum itself as zero, so that no column can change, and no row
+ * take the place of another, unnoticed.
+ */
+import { crc32 } from "node:zlib";
+
+export const RECORD_HEADER_BYTES = 80;
+export const INFO_START = 16;
+export const INFO_BYTES = RECORD_HEADER_BYTES - INFO_START;
+const CHECKSUM_AT = 76;
+
+/** Same as MAX_CHANGES of the store: so many rows fit one revision. */
+export const ROWS_PER_REVISION = 128;
+/** Keeps sums of row ids exact in a double. */
+const LIVE_SUM_MODULUS = 2 ** 52;
+
+/**
+ * @typedef {object} RecordFields
+ * @property {number} id
+ * @property {number} createRevision
+ * @property {number} version
+ * @property {number} expiresAt
+ * @property {number} prevId
+ * @property {number} time
+ * @property {number} liveCount
+ * @property {number} liveSum
+ * @property {number} changes
+ */
+
+/**
+ * One record within a buffer.
+ * @typedef {object} RecordPlace
+ * @property {Buffer} buffer
+ * @property {number} start
+ * @property {number} end
+ */
+
+/** @param {number} id */
+export function revisionOf(id) {
+  return Math.floor(id / ROWS_PER_REVISION);
+}
+
+/**
+ * @param {number} sum
+ * @param {number} id
+ */
+export function addToLiveSum(sum, id) {
+  return (sum + (id % LIVE_SUM_MODULUS)) % LIVE_SUM_MODULUS;
+}
+
+/**
+ * @param {number} sum
+ * @param {number} id
+ */
+export function takeFromLiveSum(sum, id) {
+  return (sum - (id % LIVE_SUM_MODULUS) + LIVE_SUM_MODULUS) % LIVE_SUM_MODULUS;
+}
+
+/**
+ * Writes everything but key, value and checksum.
+ * @param {Buffer} buffer
+ * @param {number} start
+ * @param {RecordFields} fields
+ */
+export function writeFields(buffer, start, fields) {
+  buffer.writeDoubleLE(fields.id, start);
+  buffer.writeDoubleLE(fields.createRevision, start + 16);
+  buffer.writeDoubleLE(fields.version, start + 24);
+  buffer.writeDoubleLE(fields.expiresAt, start + 32);
+  buffer.writeDoubleLE(fields.prevId, start + 40);
+  buffer.writeDoubleLE(fields.time, start + 48);
+  buffer.writeDoubleLE(fields.liveCount, start + 56);
+  buffer.writeDoubleLE(fields.liveSum, start + 64);
+  buffer.writeUInt32LE(fields.changes, start + 72);
+  buffer.writeUInt32LE(0, start + CHECKSUM_AT);
+}
+
+/**
+ * Writes key and value behind the header; answers where the record ends.
+ * @param {Buffer} buffer
+ * @param {number} start
+ * @param {{ key: string, keyBytes: number, value: Uint8Array | undefined }} content
+ */
+export function writeContent(buffer, start, { key, keyBytes, value }) {
+  buffer.writeUInt32LE(keyBytes, start + 8);
+  buffer.writeInt32LE(value === undefined ? -1 : value.length, start + 12);
+  const keyStart = start + RECORD_HEADER_BYTES;
+  buffer.write(key, keyStart, keyBytes, "utf8");
+  if (value === undefined) return keyStart + keyBytes;
+  buffer.set(value, keyStart + keyBytes);
+  return keyStart + keyBytes + value.length;
+}
+
+/**
+ * @param {Buffer} buffer
+ * @param {number} start
+ * @returns {RecordFields}
+ */
+export function readFields(buffer, start) {
+  return {
+    id: buffer.readDoubleLE(start),
+    createRevision: buffer.readDoubleLE(start + 16),
+    version: buffer.readDoubleLE(start + 24),
+    expiresAt: buffer.readDoubleLE(start + 32),
+    prevId: buffer.readDoubleLE(start + 40),
+    time: buffer.readDoubleLE(start + 48),
+    liveCount: buffer.readDoubleLE(start + 56),
+    liveSum: buffer.readDoubleLE(start + 64),
+    changes: buffer.readUInt32LE(start + 72),
+  };
+}
+
+/**
+ * Where the parts of the record at `start` lie; `valueStart` equals `end` for a deletion and for an empty value.
+ * @param {Buffer} buffer
+ * @param {number} start
+ */
+export function layout(buffer, start) {
+  const valueLength = buffer.readInt32LE(start + 12);
+  const keyStart = start + RECORD_HEADER_BYTES;
+  const valueStart = keyStart + buffer.readUInt32LE(start + 8);
+  return { keyStart, valueStart, end: valueStart + Math.max(valueLength, 0), isDeletion: valueLength < 0 };
+}
+
+/** @param {RecordPlace} record whose checksum field is zero */
+export function seal({ buffer, start, end }) {
+  buffer.writeUInt32LE(crc32(buffer.subarray(start, end)), start + CHECKSUM_AT);
+}
+
+/**
+ * Whether the record is as it was sealed.
+ * @param {RecordPlace} record
+ */
+export function isIntact({ buffer, start, end }) {
+  const expected = buffer.readUInt32LE(start + CHECKSUM_AT);
+  buffer.writeUInt32LE(0, start + CHECKSUM_AT);
+  const found = crc32(buffer.subarray(start, end));
+  buffer.writeUInt32LE(expected, start + CHECKSUM_AT);
+  return found === expected;
+}

@@ -1,0 +1,64 @@
+// @ts-check
+/** Rows of the log as SQLite gives them, and as records in a buffer. */
+import { damaged } from "./fault.js";
+import { INFO_BYTES, INFO_START, isIntact, RECORD_HEADER_BYTES } from "./record.js";
+
+/** The key as bytes: as text it would end at a NUL. */
+export const ROW_COLUMNS = "id, CAST(key AS BLOB), info, value";
+
+/**
+ * In the order of ROW_COLUMNS; value is null for a deletion.
+ * @typedef {[id: number, key: Buffer, info: Buffer, value: Buffer | null]} Row
+ */
+
+/** @param {Row} row */
+export function recordBytes([, key, , value]) {
+  return RECORD_HEADER_BYTES + key.length + (value?.length ?? 0);
+}
+
+/**
+ * @param {readonly Row[]} rows
+ * @param {string} file
+ * @returns {Buffer} the only view of its ArrayBuffer, so that it can be transferred
+ */
+export function packRows(rows, file) {
+  let bytes = 0;
+  for (const row of rows) bytes += checkedBytes(row, file);
+  const buffer = Buffer.allocUnsafeSlow(bytes);
+  let start = 0;
+  for (const row of rows) start = packRow(buffer, start, { row, file });
+  return buffer;
+}
+
+/**
+ * A damaged row header may give a column another type.
+ * @param {Row} row
+ * @param {string} file
+ */
+function checkedBytes(row, file) {
+  const [id, key, info, value] = row;
+  const isSound = Buffer.isBuffer(key) && Buffer.isBuffer(info) && (value === null || Buffer.isBuffer(value));
+  if (!isSound || info.length !== INFO_BYTES)
+    throw damaged(file, `row ${String(id)} of table log is malformed`);
+  return recordBytes(row);
+}
+
+/**
+ * @param {Buffer} buffer
+ * @param {number} start
+ * @param {{ row: Row, file: string }} source
+ */
+function packRow(buffer, start, { row: [id, key, info, value], file }) {
+  buffer.writeDoubleLE(id, start);
+  buffer.writeUInt32LE(key.length, start + 8);
+  buffer.writeInt32LE(value?.length ?? -1, start + 12);
+  buffer.set(info, start + INFO_START);
+  buffer.set(key, start + RECORD_HEADER_BYTES);
+  const valueStart = start + RECORD_HEADER_BYTES + key.length;
+  if (value !== null) buffer.set(value, valueStart);
+  const end = valueStart + (value?.length ?? 0);
+  if (!isIntact({ buffer, start, end })) {
+    throw damaged(file, `the checksum of row ${String(id)} of table log does not hold`);
+  }
+  return end;
+}

@@ -1,0 +1,160 @@
+// @ts-check
+/**
+ * The database as something to write to, and what a failed write makes of it: after a full disk it is opened anew and
+ * compared before the next write, after any other failure nothing more is written.
+ */
+import { closeSync, fdatasyncSync, openSync } from "node:fs";
+import { Compactor } from "./compaction.js";
+import { openWritable, pragma } from "./database.js";
+import { brokenDisk, commitFault, messageOf, sqliteCode, StoreFault } from "./fault.js";
+import { LogWriter } from "./log-writer.js";
+import { PieceReader } from "./piece-reader.js";
+import { revisionOf } from "./record.js";
+
+/** @typedef {import("./database.js").Connection} Connection */
+
+/**
+ * @typedef {object} OpenConnection
+ * @property {"open"} state
+ * @property {Connection} db
+ * @property {LogWriter} log
+ * @property {Compactor} compactor
+ * @property {PieceReader} pieces
+ * @property {number} walFd to sync the write-ahead log with
+ */
+
+/** @typedef {OpenConnection | { state: "suspect" } | { state: "broken", fault: StoreFault }} ConnectionState */
+
+/**
+ * @typedef {object} WritableOptions
+ * @property {{ db: string, wal: string }} paths
+ * @property {number | undefined} maxBytes
+ * @property {(revision: number) => boolean} isExpected whether the newest row may be of this revision after a failed write
+ */
+
+export class WritableDatabase {
+  #options;
+  /** @type {ConnectionState} */
+  #connection;
+
+  /** @param {WritableOptions} options */
+  constructor(options) {
+    this.#options = options;
+    this.#connection = connect(options);
+  }
+
+  /**
+   * Not durable before `sync`. When it throws StoreFault `NoSpace`, nothing was written.
+   * @template T
+   * @param {(connection: OpenConnection) => T} transaction
+   * @returns {T}
+   */
+  write(transaction) {
+    const connection = this.ready();
+    try {
+      return transaction(connection);
+    } catch (error) {
+      const fault = commitFault(this.#options.paths.db, error);
+      if (fault.code !== "NoSpace") throw this.fail(fault);
+      if (connection.db.inTransaction) connection.db.exec("ROLLBACK");
+      disconnect(connection);
+      this.#connection = { state: "suspect" };
+      throw fault;
+    }
+  }
+
+  /** Makes all that was written durable. */
+  sync() {
+    try {
+      fdatasyncSync(this.ready().walFd);
+    } catch (error) {
+      throw this.fail(error instanceof StoreFault ? error : brokenDisk(this.#options.paths.wal, error));
+    }
+  }
+
+  /**
+   * Copies the write-ahead log into the database as far as readers allow; then it is written again from its start. Answers
+   * whether it did.
+   * @param {"PASSIVE" | "TRUNCATE"} mode
+   */
+  checkpoint(mode) {
+    if (this.#connection.state !== "open") return false;
+    try {
+      pragma(this.#connection.db, `wal_checkpoint(${mode})`);
+      return true;
+    } catch (error) {
+      // With a full disk everything is still in the log.
+      if (sqliteCode(error) === "SQLITE_FULL") return false;
+      throw this.fail(brokenDisk(this.#options.paths.db, error));
+    }
+  }
+
+  /** The connection itself ends with the thread, because libsql keeps it while there are prepared statements. */
+  close() {
+    if (this.#connection.state !== "open") return;
+    // A reader, such as a backup, is not waited for: what it holds back stays in the log.
+    this.#connection.db.exec("PRAGMA busy_timeout = 0");
+    this.checkpoint("TRUNCATE");
+    disconnect(this.#connection);
+    this.#connection = { state: "broken", fault: new StoreFault("Closed", "the store is closed") };
+  }
+
+  /** @returns {OpenConnection} */
+  ready() {
+    if (this.#connection.state === "open") return this.#connection;
+    if (this.#connection.state === "broken") throw this.#connection.fault;
+    try {
+      const connection = connect(this.#options);
+      this.#compare(connection.db);
+      this.#connection = connection;
+      return connection;
+    } catch (error) {
+      if (error instanceof StoreFault) throw this.fail(error);
+      // Opening writes nothing of ours. A full disk may leave no room for SQLite's shared memory file.
+      const { db } = this.#options.paths;
+      throw new StoreFault("NoSpace", `${db}: cannot be opened again yet: ${messageOf(error)}`, error);
+    }
+  }
+
+  /**
+   * From now on everything is refused with this.
+   * @param {StoreFault} fault
+   */
+  fail(fault) {
+    this.#connection = { state: "broken", fault };
+    return fault;
+  }
+
+  /** @param {Connection} db */
+  #compare(db) {
+    const revision = revisionOf(Number(db.prepare("SELECT max(id) FROM log").raw().all().flat()[0] ?? 0));
+    if (this.#options.isExpected(revision)) return;
+    throw new StoreFault(
+      "OutcomeUnknown",
+      `${this.#options.paths.db}: after a failed write revision ${String(revision)} is the newest on disk, which is not the ` +
+        "last that was acknowledged; the process must end",
+    );
+  }
+}
+
+/**
+ * @param {WritableOptions} options
+ * @returns {OpenConnection}
+ */
+function connect({ paths, maxBytes }) {
+  const db = openWritable(paths.db, maxBytes);
+  return {
+    state: "open",
+    db,
+    log: new LogWriter(db),
+    compactor: new Compactor(db),
+    pieces: new PieceReader(db),
+    walFd: openSync(paths.wal, "r"),
+  };
+}
+
+/** @param {OpenConnection} connection */
+function disconnect({ db, walFd }) {
+  closeSync(walFd);
+  db.close();
+}

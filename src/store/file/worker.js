@@ -1,0 +1,86 @@
+// @ts-check
+/**
+ * The thread that owns the files of a store, so that no sync ever blocks the main thread. One request after the other.
+ * Plain JavaScript, because Node.js 20 cannot run TypeScript and tests run from source.
+ */
+import { parentPort } from "node:worker_threads";
+import { BackupWriter, copyStore, restoreStore } from "./disk/backup-file.js";
+import { DiskStore } from "./disk/disk-store.js";
+import { faultCode, messageOf, StoreFault } from "./disk/fault.js";
+import { loadStore } from "./disk/load.js";
+
+/** @typedef {import("./protocol.ts").Request} Request */
+/** @typedef {import("./protocol.ts").Results} Results */
+
+if (parentPort === null) throw new Error("worker.js runs as a worker thread only");
+const port = parentPort;
+
+/** @type {DiskStore | undefined} */
+let store;
+/** @type {BackupWriter | undefined} */
+let backup;
+
+/** @type {{ readonly [T in Request["type"]]: (request: Extract<Request, { type: T }>) => Results[T] }} */
+const HANDLERS = {
+  open(request) {
+    store = new DiskStore(request, sendRows);
+    return store.opened;
+  },
+  commit({ records }) {
+    openStore().commit(Buffer.from(records));
+  },
+  compact: ({ revision }) => openStore().compact(revision),
+  read: ({ after, upTo }) => openStore().read(after, upTo),
+  close() {
+    openStore().close();
+    store = undefined;
+  },
+  backup: ({ dir, file }) => copyStore(dir, file),
+  restore: ({ file, dir }) => restoreStore(file, dir),
+  readBackup: ({ file }) => headOf(loadStore(file, sendRows)),
+  createBackup(request) {
+    backup = new BackupWriter(request);
+  },
+  addToBackup({ records }) {
+    backup?.add(Buffer.from(records));
+  },
+  finishBackup() {
+    backup?.finish();
+  },
+};
+
+port.on("message", (/** @type {Request} */ request) => {
+  const handler = /** @type {(request: Request) => Results[Request["type"]]} */ (HANDLERS[request.type]);
+  try {
+    const result = handler(request);
+    port.postMessage({ type: "done", result }, transferable(result));
+  } catch (error) {
+    port.postMessage({ type: "failed", code: faultCode(error), message: messageOf(error) });
+  }
+  // Now that the answer is on its way.
+  if (request.type === "commit" || request.type === "compact") store?.tidy(request.elapsedMs);
+});
+
+/** @param {Buffer} slab */
+function sendRows(slab) {
+  port.postMessage({ type: "rows", slab }, [/** @type {ArrayBuffer} */ (slab.buffer)]);
+}
+
+function openStore() {
+  if (store === undefined) throw new StoreFault("Closed", "the store is closed");
+  return store;
+}
+
+/** @param {ReturnType<typeof loadStore>} loaded */
+function headOf({ meta, head }) {
+  return { clusterId: meta.clusterId, compactedRevision: meta.compacted, revision: head.revision };
+}
+
+/** @param {Results[Request["type"]]} result */
+function transferable(result) {
+  if (typeof result !== "object" || !("rows" in result)) return [];
+  return [
+    /** @type {ArrayBuffer} */ (result.rows.buffer),
+    /** @type {ArrayBuffer} */ (result.superseded.buffer),
+  ];
+}

@@ -1,0 +1,92 @@
+/**
+ * Builds the state from the rows of a file store, which come in the order they were written. The newest commits are kept
+ * apart, so that watches which were cut by a restart find them in memory; the older ones are in the archive.
+ */
+import type { DiskWindow } from "./disk-window.ts";
+import { entryOf } from "./file/row.ts";
+import type { LoadedRow } from "./file/row.ts";
+import { State } from "./state.ts";
+import type { Advance } from "./state.ts";
+import type { Entry, WatchEvent } from "./store.ts";
+
+/** What is kept apart: a few seconds of a busy cluster. */
+const RECENT_ROWS = 10_000;
+const RECENT_BYTES = 16 << 20;
+
+export class LoadedState {
+  readonly #window: DiskWindow | undefined;
+  readonly #live = new Map<string, Entry>();
+  /** Commits, each as its rows, from old to new. */
+  readonly #recent: LoadedRow[][] = [];
+  #recentRows = 0;
+  #recentBytes = 0;
+
+  /** The window, if there is one, learns how old the history on disk is. */
+  constructor(window?: DiskWindow) {
+    this.#window = window;
+  }
+
+  add(row: LoadedRow): void {
+    const bytes = bytesOf(row);
+    this.#window?.note(row.revision, row.time, bytes);
+    const newest = this.#recent.at(-1);
+    if (newest?.[0]?.revision === row.revision) newest.push(row);
+    else this.#begin(row);
+    this.#recentRows += 1;
+    this.#recentBytes += bytes;
+  }
+
+  /** The state at the end of the older rows, and the commits that lead from it to `revision`. */
+  finish(compactedRevision: number, revision: number): { state: State; advances: Advance[] } {
+    this.#window?.begin(compactedRevision);
+    const kept = this.#recent.filter((rows) => (rows[0]?.revision ?? 0) > compactedRevision);
+    this.#settle(this.#recent.slice(0, this.#recent.length - kept.length));
+    const first = kept[0]?.[0]?.revision;
+    const start = State.of(first === undefined ? revision : first - 1, this.#live.values());
+    const advances: Advance[] = [];
+    for (const rows of kept) advances.push(redo(advances.at(-1)?.state ?? start, rows));
+    return { state: start, advances };
+  }
+
+  #begin(row: LoadedRow): void {
+    if (this.#recentRows > RECENT_ROWS || this.#recentBytes > RECENT_BYTES) this.#settleOlderHalf();
+    this.#recent.push([row]);
+  }
+
+  #settleOlderHalf(): void {
+    const older = this.#recent.splice(0, Math.ceil(this.#recent.length / 2));
+    this.#settle(older);
+    for (const row of older.flat()) {
+      this.#recentRows -= 1;
+      this.#recentBytes -= bytesOf(row);
+    }
+  }
+
+  #settle(commits: readonly (readonly LoadedRow[])[]): void {
+    for (const rows of commits) {
+      for (const row of rows) {
+        const entry = entryOf(row);
+        if (entry === undefined) this.#live.delete(row.key);
+        else this.#live.set(row.key, entry);
+      }
+    }
+  }
+}
+
+function bytesOf(row: LoadedRow): number {
+  return row.key.length + (row.value?.byteLength ?? 0);
+}
+
+/** A commit as it was when it was made. */
+function redo(state: State, rows: readonly LoadedRow[]): Advance {
+  const { revision, time } = rows[0] ?? { revision: state.revision, time: 0 };
+  const events: WatchEvent[] = rows.map((row) => ({
+    revision,
+    ordinal: row.ordinal,
+    key: row.key,
+    before: state.get(row.key),
+    after: entryOf(row),
+  }));
+  const next = state.with(revision, events);
+  return { commit: { revision, time, events, ...next.live }, state: next };
+}
