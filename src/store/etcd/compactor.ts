@@ -1,0 +1,86 @@
+/**
+ * Ends etcd's history, once per interval for all servers on it together. Same way as kube-apiserver: whoever writes
+ * `compact_rev_key` first, comparing its version with the one seen an interval ago, compacts to the revision seen then. So
+ * nothing younger than an interval is ever given up.
+ */
+import type { Log } from "../../base/log.ts";
+import type { Loop } from "../../base/loop.ts";
+import { isStoreError } from "../store-error.ts";
+import { COMPACT_REV_KEY, type Keyspace } from "./keyspace.ts";
+import { pause } from "./pause.ts";
+import type { Connection } from "./wire/connection.ts";
+import { isPermissionDenied } from "./wire/etcd-error.ts";
+import { COMPACT, EQUAL, keyBytes, TARGET_VERSION, TXN } from "./wire/protocol.ts";
+
+export interface CompactorOptions {
+  readonly loop: Loop;
+  readonly log: Log;
+  readonly connection: Connection;
+  readonly keyspace: Keyspace;
+  readonly intervalMs: number;
+  /** After etcd gave up what is before this revision, by our doing. */
+  readonly onCompacted: (revision: number) => void;
+}
+
+export class Compactor {
+  readonly #options: CompactorOptions;
+  #key = COMPACT_REV_KEY;
+  /** As of the last look: the version of the key, and etcd's revision (0 before the first). */
+  #version = 0;
+  #revision = 0;
+
+  constructor(options: CompactorOptions) {
+    this.#options = options;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { loop, log, intervalMs } = this.#options;
+    while (!signal.aborted) {
+      await pause(loop, intervalMs, signal);
+      if (signal.aborted) return;
+      try {
+        await this.#turn();
+      } catch (error) {
+        if (!isStoreError(error)) throw error;
+        if (isPermissionDenied(error) && !this.#mayUseAnotherKey()) {
+          log.warn("this etcd user may not compact: let etcd do so itself (--auto-compaction-retention)");
+          return;
+        }
+        log.warn("etcd was not compacted, next try after the interval", { error: error.message });
+      }
+    }
+  }
+
+  #mayUseAnotherKey(): boolean {
+    const { ownCompactRevKey } = this.#options.keyspace;
+    if (this.#key === ownCompactRevKey) return false;
+    this.#key = ownCompactRevKey;
+    return true;
+  }
+
+  async #turn(): Promise<void> {
+    const { connection, log, onCompacted } = this.#options;
+    const key = keyBytes(this.#key);
+    const [version, revision] = [this.#version, this.#revision];
+    const { header, succeeded, responses } = await connection.call(TXN, {
+      compare: [{ result: EQUAL, target: TARGET_VERSION, key, version }],
+      success: [{ request_put: { key, value: keyBytes(String(revision)) } }],
+      failure: [{ request_range: { key } }],
+    });
+    this.#revision = header.revision;
+    this.#version = succeeded ? version + 1 : (responses[0]?.response_range?.kvs[0]?.version ?? 0);
+    if (!succeeded || revision === 0) return;
+    await compactEtcd(connection, revision);
+    onCompacted(revision);
+    log.debug("compacted etcd", { revision });
+  }
+}
+
+/** No error when it was done before. Throws `FutureRevision`. */
+export async function compactEtcd(connection: Connection, revision: number): Promise<void> {
+  try {
+    await connection.call(COMPACT, { revision });
+  } catch (error) {
+    if (!isStoreError(error, "Compacted")) throw error;
+  }
+}

@@ -1,0 +1,165 @@
+/** History that memory has given up or never had, told again by etcd: a watch that begins in the past. */
+import type { Loop } from "../../base/loop.ts";
+import type { Archive, ArchivePiece } from "../archive.ts";
+import { isStoreError, StoreError } from "../store-error.ts";
+import type { WatchEvent } from "../store.ts";
+import { revisionsOf } from "./feed-events.ts";
+import { toEntry, type Keyspace } from "./keyspace.ts";
+import type { Connection } from "./wire/connection.ts";
+import {
+  ALL_KEYS,
+  EVENT_DELETE,
+  keyString,
+  RANGE,
+  type EtcdEvent,
+  type WatchResponse,
+} from "./wire/protocol.ts";
+import type { WatchStream } from "./wire/watch-stream.ts";
+
+/** A piece ends with the response that passes this. */
+const PIECE_EVENTS = 1_000;
+
+/** Of an etcd in which nothing was ever written. */
+const FIRST_REVISION = 1;
+
+/** What the feed knows about the past. */
+export interface Coverage {
+  /** Whether all of etcd is watched: then every revision has an event. */
+  readonly scope: "everything" | "prefix";
+  /** The revision memory began with. */
+  readonly loadedAt: number;
+  /** The newest revision of ours that the feed told of since; `loadedAt` when none. */
+  readonly lastEvent: number;
+}
+
+export interface EtcdArchiveOptions {
+  readonly loop: Loop;
+  readonly connection: Connection;
+  readonly keyspace: Keyspace;
+  readonly coverage: () => Coverage;
+}
+
+export class EtcdArchive implements Archive {
+  readonly #options: EtcdArchiveOptions;
+  #floor = 0;
+
+  constructor(options: EtcdArchiveOptions) {
+    this.#options = options;
+  }
+
+  get floor(): number {
+    return this.#floor;
+  }
+
+  /** etcd gave up what is before this revision. */
+  raiseFloor(revision: number): void {
+    this.#floor = Math.max(this.#floor, revision);
+  }
+
+  /** Learns how far etcd was compacted: only a watch that cannot begin is told so. */
+  async probe(): Promise<void> {
+    const key = this.#options.keyspace.absentKey;
+    try {
+      await this.#checkKept(FIRST_REVISION);
+      return;
+    } catch (error) {
+      if (!isStoreError(error, "Compacted")) throw error;
+    }
+    const request = { key, range_end: Uint8Array.of(...key, 0), start_revision: FIRST_REVISION };
+    await this.#watch(request, async (stream) => {
+      while (this.#floor === 0) this.#noteFloor(await stream.next());
+    });
+  }
+
+  async read(after: number, upTo: number): Promise<ArchivePiece> {
+    if (after < this.#floor) throw compacted(after, this.#floor);
+    const { scope, loadedAt, lastEvent } = this.#options.coverage();
+    // A watch of the prefix alone does not say when it has told everything; what the feed told it must tell, too.
+    if (scope === "prefix" && after < loadedAt) throw compacted(after, loadedAt);
+    const target = scope === "everything" ? upTo : Math.min(upTo, lastEvent);
+    if (target <= after) return { commits: [], through: upTo };
+    await this.#checkKept(after);
+    const range = scope === "everything" ? ALL_KEYS : this.#options.keyspace.range;
+    const request = { ...range, start_revision: after + 1, prev_kv: true };
+    const events = await this.#watch(request, (stream) => this.#collect(stream, { after, target }));
+    await this.#checkKept(after);
+    const last = events.at(-1)?.kv.mod_revision ?? after;
+    return { commits: this.#commits(events, upTo), through: last >= target ? upTo : last };
+  }
+
+  async #collect(stream: WatchStream, span: { after: number; target: number }): Promise<EtcdEvent[]> {
+    const events: EtcdEvent[] = [];
+    for (;;) {
+      const responses = await stream.next();
+      this.#check(responses, span.after);
+      for (const response of responses) events.push(...response.events);
+      const last = events.at(-1)?.kv.mod_revision ?? 0;
+      if (last >= span.target || events.length >= PIECE_EVENTS) return events;
+    }
+  }
+
+  #commits(events: readonly EtcdEvent[], upTo: number): ArchivePiece["commits"] {
+    return [...revisionsOf(events, this.#options.keyspace)]
+      .filter(([revision]) => revision <= upTo)
+      .map(([revision, group]) => ({ revision, events: group.map(toWatchEvent) }));
+  }
+
+  #noteFloor(responses: readonly WatchResponse[]): void {
+    for (const { compact_revision } of responses) this.raiseFloor(compact_revision);
+  }
+
+  #check(responses: readonly WatchResponse[], after: number): void {
+    this.#noteFloor(responses);
+    for (const { canceled, compact_revision, cancel_reason } of responses) {
+      if (compact_revision > 0) throw compacted(after, compact_revision);
+      if (canceled) throw new StoreError("Unavailable", `etcd refuses to watch: ${cancel_reason}`);
+    }
+  }
+
+  /** etcd may leave out deletions at the compacted revision itself (etcd#18089): all is there only if the revision before is. */
+  async #checkKept(after: number): Promise<void> {
+    const { connection, keyspace } = this.#options;
+    if (after === 0) return;
+    await connection.call(RANGE, { key: keyspace.absentKey, count_only: true, revision: after });
+  }
+
+  async #watch<T>(
+    request: { key: Uint8Array; range_end: Uint8Array; start_revision: number; prev_kv?: boolean },
+    use: (stream: WatchStream) => Promise<T>,
+  ): Promise<T> {
+    const { loop, connection } = this.#options;
+    // Every caller has asked something before, by which an old token was found out.
+    const { stream } = await connection.openWatch({ token: "known" });
+    const late = new StoreError("Unavailable", "etcd did not tell its history in time");
+    const timer = loop.timer(loop.now() + connection.requestTimeoutMs, "progress", () => stream.close(late));
+    try {
+      stream.send({ create_request: request });
+      return await loop.outside("etcd", use(stream));
+    } catch (error) {
+      if (error instanceof StoreError) throw error;
+      throw new StoreError("Unavailable", `etcd did not tell its history: ${String(error)}`, {
+        cause: error,
+      });
+    } finally {
+      timer.cancel();
+      stream.close(late);
+    }
+  }
+}
+
+function toWatchEvent(event: EtcdEvent, ordinal: number): WatchEvent {
+  return {
+    revision: event.kv.mod_revision,
+    ordinal,
+    key: keyString(event.kv.key),
+    before: event.prev_kv === null ? undefined : toEntry(event.prev_kv, 0),
+    after: event.type === EVENT_DELETE ? undefined : toEntry(event.kv, ordinal),
+  };
+}
+
+function compacted(revision: number, floor: number): StoreError {
+  return new StoreError(
+    "Compacted",
+    `revision ${String(revision)} is no longer kept, the oldest is ${String(floor)}: read the newest state and go on from there`,
+  );
+}

@@ -1,0 +1,132 @@
+/** Takes transactions to etcd, and answers once memory shows what they did. */
+import type { Loop } from "../../base/loop.ts";
+import type { Mirror } from "../mirror.ts";
+import { StoreError } from "../store-error.ts";
+import type { Committed, Entry, Transaction } from "../store.ts";
+import type { Gate } from "./gate.ts";
+import type { Keyspace } from "./keyspace.ts";
+import { Leases } from "./leases.ts";
+import { OwnWrites, type OwnWrite } from "./own-writes.ts";
+import { readSnapshot } from "./snapshot.ts";
+import { checkTransaction, findMismatch, hasChanged, toTxn } from "./transaction.ts";
+import type { Connection } from "./wire/connection.ts";
+import { isLeaseGone } from "./wire/etcd-error.ts";
+import { TXN, type TxnResponse } from "./wire/protocol.ts";
+
+export interface EtcdWriterOptions {
+  readonly loop: Loop;
+  readonly connection: Connection;
+  readonly keyspace: Keyspace;
+  readonly mirror: Mirror;
+  readonly gate: Gate;
+}
+
+export class EtcdWriter {
+  readonly #options: EtcdWriterOptions;
+  readonly #leases: Leases;
+  readonly #writes = new OwnWrites();
+
+  constructor(options: EtcdWriterOptions) {
+    this.#options = options;
+    this.#leases = new Leases(options.loop, options.connection);
+  }
+
+  turn(key: string): Promise<void> | undefined {
+    return this.#writes.turn(key);
+  }
+
+  /** To be told of each entry before it becomes visible. */
+  saw(entry: Entry): void {
+    this.#writes.saw(entry);
+  }
+
+  drained(): Promise<void> {
+    return this.#writes.drained();
+  }
+
+  /** As the contract's `write`; takes no longer than a request may, waiting for earlier writes to the same keys included. */
+  async write(transaction: Transaction): Promise<Committed> {
+    const { loop, connection } = this.#options;
+    checkTransaction(transaction, this.#options.keyspace);
+    const deadline = loop.now() + connection.requestTimeoutMs;
+    return this.#writes.run(transaction, async (write) => {
+      const response = await this.#send(transaction, deadline);
+      if (!response.succeeded) throw await this.#conditionFailed(transaction, response, deadline);
+      if (!hasChanged(response)) return await this.#unchanged(transaction, response, deadline);
+      return await this.#committed(transaction, { write, revision: response.header.revision, deadline });
+    });
+  }
+
+  async #send(transaction: Transaction, deadline: number): Promise<TxnResponse> {
+    const { loop, connection } = this.#options;
+    const ttls = keysByTtl(transaction);
+    for (let attempt = 1; ; attempt++) {
+      const leases = new Map<number, number>();
+      for (const [ttlMs, keys] of ttls) leases.set(ttlMs, await this.#leases.take(ttlMs, keys));
+      const leftMs = deadline - loop.now();
+      if (leftMs <= 0) throw new StoreError("Unavailable", "earlier writes to the same key took too long");
+      try {
+        return await connection.call(TXN, toTxn(transaction, leases), leftMs);
+      } catch (error) {
+        if (!isLeaseGone(error) || attempt > 1) throw error;
+        for (const ttlMs of leases.keys()) this.#leases.forget(ttlMs);
+      }
+    }
+  }
+
+  /** The caller looks at memory to learn why, so it is told only once memory shows it. */
+  async #conditionFailed(
+    transaction: Transaction,
+    { header }: TxnResponse,
+    deadline: number,
+  ): Promise<StoreError> {
+    const { mirror, gate } = this.#options;
+    const mismatch = (): string | undefined => findMismatch(transaction, mirror.state);
+    await gate.wait(() => mirror.revision >= header.revision || mismatch() !== undefined, deadline);
+    return new StoreError("ConditionFailed", mismatch() ?? "a key was changed by another writer");
+  }
+
+  async #unchanged(transaction: Transaction, { header }: TxnResponse, deadline: number): Promise<Committed> {
+    const { mirror, gate } = this.#options;
+    const isGone = (): boolean => transaction.changes.every(({ key }) => mirror.state.get(key) === undefined);
+    await gate.wait(() => mirror.revision >= header.revision || isGone(), deadline);
+    return { revision: mirror.revision, entries: transaction.changes.map(() => undefined) };
+  }
+
+  async #committed(
+    { changes }: Transaction,
+    { write, revision, deadline }: { write: OwnWrite; revision: number; deadline: number },
+  ): Promise<Committed> {
+    const { mirror, gate } = this.#options;
+    if (!(await gate.wait(() => mirror.revision >= revision, deadline))) {
+      const message = `written at revision ${String(revision)}, but the watch on etcd has not brought it`;
+      throw new StoreError("OutcomeUnknown", message);
+    }
+    const entries: (Entry | undefined)[] = [];
+    for (const change of changes) {
+      const seen = write.seen.find(({ key, modRevision }) => key === change.key && modRevision === revision);
+      if (change.type === "delete") entries.push(undefined);
+      else entries.push(seen ?? (await this.#readBack(change.key, revision)));
+    }
+    return { revision, entries };
+  }
+
+  /** For when the mirror started over meanwhile, so that the feed never brought the entry. */
+  async #readBack(key: string, revision: number): Promise<Entry> {
+    const { connection, keyspace } = this.#options;
+    const entry = (await readSnapshot(connection, { keyspace, prefix: key, revision })).get(key);
+    if (entry === undefined)
+      throw new StoreError("OutcomeUnknown", `${key} was written and is not to be found`);
+    return entry;
+  }
+}
+
+/** How many keys are written with each time to live. */
+function keysByTtl({ changes }: Transaction): Map<number, number> {
+  const keys = new Map<number, number>();
+  for (const change of changes) {
+    if (change.type === "delete" || change.ttlMs === undefined) continue;
+    keys.set(change.ttlMs, (keys.get(change.ttlMs) ?? 0) + 1);
+  }
+  return keys;
+}

@@ -1,0 +1,86 @@
+/**
+ * Views that are at least as new as everything any server acknowledged before they were asked for: etcd's newest revision,
+ * learned from one shared question, and then the mirror as soon as it has reached it.
+ */
+import type { Loop } from "../../base/loop.ts";
+import type { Mirror } from "../mirror.ts";
+import { StoreError } from "../store-error.ts";
+import type { View } from "../store.ts";
+import type { Gate } from "./gate.ts";
+import type { Keyspace } from "./keyspace.ts";
+import { SharedQuestion } from "./shared-question.ts";
+import { readSnapshot } from "./snapshot.ts";
+import type { WatchFeed } from "./watch-feed.ts";
+import type { Connection } from "./wire/connection.ts";
+import { wentBack } from "./wire/etcd-error.ts";
+import { RANGE } from "./wire/protocol.ts";
+
+export interface FreshViewsOptions {
+  readonly loop: Loop;
+  readonly connection: Connection;
+  readonly keyspace: Keyspace;
+  readonly mirror: Mirror;
+  readonly gate: Gate;
+}
+
+/** How often progress is asked for while a reader waits: the answer comes only once the events before it were sent. */
+const PROGRESS_EVERY_MS = 100;
+
+export class FreshViews {
+  readonly #options: FreshViewsOptions;
+  readonly #revision: SharedQuestion<number>;
+  readonly #snapshot: SharedQuestion<View>;
+  #clusterId: number | undefined;
+
+  constructor(options: FreshViewsOptions) {
+    this.#options = options;
+    const { connection, keyspace } = options;
+    this.#revision = new SharedQuestion(() => this.#ask());
+    this.#snapshot = new SharedQuestion(() => readSnapshot(connection, { keyspace }));
+  }
+
+  /** etcd's newest revision at some time after the call. Throws `Unavailable`, or `Damaged` when it went back. */
+  newestRevision(): Promise<number> {
+    return this.#revision.answer();
+  }
+
+  async view(feed: WatchFeed): Promise<View> {
+    const { loop, connection, mirror, gate } = this.#options;
+    if (feed.catchesUp === "never") return this.#snapshot.answer();
+    const deadline = loop.now() + connection.requestTimeoutMs;
+    const revision = await this.newestRevision();
+    const isReached = (): boolean => mirror.revision >= revision;
+    while (!isReached() && loop.now() < deadline) {
+      const isOnRequest = feed.catchesUp === "on request";
+      if (isOnRequest) feed.requestProgress();
+      await gate.wait(isReached, isOnRequest ? Math.min(deadline, loop.now() + PROGRESS_EVERY_MS) : deadline);
+    }
+    if (isReached()) return mirror.state;
+    const reason = feed.health.reason ?? "the watch on etcd is behind";
+    throw new StoreError("Unavailable", `etcd's newest state is not known here: ${reason}`);
+  }
+
+  async #ask(): Promise<number> {
+    const seen = this.#options.mirror.revision;
+    const revision = await this.#read();
+    if (revision >= seen) return revision;
+    // A member that was paused has been known to answer from the past once (etcd#20418).
+    const again = await this.#read();
+    if (again < seen) throw wentBack(seen, again);
+    return again;
+  }
+
+  /** Not serializable, so etcd asks its majority. */
+  async #read(): Promise<number> {
+    const { connection, keyspace } = this.#options;
+    const { header } = await connection.call(RANGE, { key: keyspace.absentKey, count_only: true });
+    this.#clusterId ??= header.cluster_id;
+    if (header.cluster_id !== this.#clusterId) {
+      throw new StoreError(
+        "Damaged",
+        "the etcd endpoints belong to different clusters, or etcd was replaced",
+      );
+    }
+    return header.revision;
+  }
+}

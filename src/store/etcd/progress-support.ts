@@ -1,0 +1,12 @@
+import type { Connection } from "./wire/connection.ts";
+import { STATUS } from "./wire/protocol.ts";
+
+/** Whether a progress notification never overtakes events, as it could before these versions (etcd#15220). */
+export async function hasReliableProgress(connection: Connection): Promise<boolean> {
+  const { version } = await connection.call(STATUS, {});
+  const [major = 0, minor = 0, patch = 0] = version.split(/[.-]/).map(Number);
+  if (major !== 3) return major > 3;
+  if (minor === 4) return patch >= 31;
+  if (minor === 5) return patch >= 13;
+  return minor > 5;
+}

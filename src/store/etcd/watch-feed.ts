@@ -1,0 +1,298 @@
+/**
+ * Keeps the mirror equal to etcd: one watch from where the mirror is, opened again whenever it breaks. Nothing is applied
+ * twice or left out; where etcd no longer has what comes next, everything is read anew and the mirror starts over.
+ *
+ * All of etcd is watched, not the prefix alone: then every revision is told of, and the mirror's revision follows etcd's
+ * without progress notifications, which older versions send too early (etcd#15220). A user who may not do that watches the
+ * prefix.
+ */
+import { backoffMs, type Backoff } from "../../base/backoff.ts";
+import type { Log } from "../../base/log.ts";
+import type { Loop } from "../../base/loop.ts";
+import type { Mirror } from "../mirror.ts";
+import { isStoreError, StoreError } from "../store-error.ts";
+import type { Entry, StoreHealth } from "../store.ts";
+import type { Coverage } from "./etcd-archive.ts";
+import { advancesOf, GapError } from "./feed-events.ts";
+import type { Gate } from "./gate.ts";
+import { COMPACT_REV_KEY, type Keyspace } from "./keyspace.ts";
+import { pause } from "./pause.ts";
+import { hasReliableProgress } from "./progress-support.ts";
+import { readSnapshot } from "./snapshot.ts";
+import type { Connection } from "./wire/connection.ts";
+import { wentBack } from "./wire/etcd-error.ts";
+import { ALL_KEYS, keyString, RANGE, type WatchResponse } from "./wire/protocol.ts";
+import type { WatchStream } from "./wire/watch-stream.ts";
+
+export interface WatchFeedOptions {
+  readonly loop: Loop;
+  readonly log: Log;
+  readonly connection: Connection;
+  readonly keyspace: Keyspace;
+  readonly mirror: Mirror;
+  /** Checked after every response. */
+  readonly gate: Gate;
+  /** How often a silent watch must prove that it is alive. */
+  readonly proveEveryMs: number;
+  /** Told of every entry before it becomes visible. */
+  readonly made: (entry: Entry) => void;
+  /** Another server compacted etcd to this revision. */
+  readonly onCompacted: (revision: number) => void;
+  /** Before each further attempt. */
+  readonly onReconnect: () => void;
+  /** etcd's newest revision, now. */
+  readonly newestRevision: () => Promise<number>;
+}
+
+type FeedState =
+  | { readonly state: "connecting"; readonly reason: string }
+  | { readonly state: "live"; readonly stream: WatchStream };
+
+/** Short at first: a restarted etcd is back within a second. */
+const RECONNECT: Backoff = { baseMs: 50, maxMs: 3_000 };
+
+/** About five milliseconds of work. */
+const SLICE_EVENTS = 500;
+
+export class WatchFeed {
+  readonly #options: WatchFeedOptions;
+  #state: FeedState = { state: "connecting", reason: "not connected to etcd yet" };
+  /** What the next attempt begins with. */
+  #begin: "resume" | "reload" = "resume";
+  #scope: Coverage["scope"] = "everything";
+  #hasProgress = false;
+  #loadedAt: number;
+  #lastEvent: number;
+  /** Responses so far: any is a sign of life. */
+  #responses = 0;
+  /** The guard of the last session; may be busy with its last question while the next session begins. */
+  #guarding = Promise.resolve();
+
+  constructor(options: WatchFeedOptions) {
+    this.#options = options;
+    this.#loadedAt = options.mirror.revision;
+    this.#lastEvent = options.mirror.revision;
+  }
+
+  get coverage(): Coverage {
+    return { scope: this.#scope, loadedAt: this.#loadedAt, lastEvent: this.#lastEvent };
+  }
+
+  /** How the mirror gets to etcd's newest revision: by itself, when asked, or not at all. */
+  get catchesUp(): "always" | "on request" | "never" {
+    if (this.#scope === "everything") return "always";
+    return this.#hasProgress ? "on request" : "never";
+  }
+
+  get health(): StoreHealth {
+    const current = this.#state;
+    return current.state === "live" ? { state: "ready" } : { state: "degraded", reason: current.reason };
+  }
+
+  /** For `on request`: soon moves the mirror to the newest revision, unless events are still on their way. */
+  requestProgress(): void {
+    if (this.#state.state === "live") this.#state.stream.send({ progress_request: {} });
+  }
+
+  /** Ends when the signal comes; rejects when the mirror can never be right again. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { loop } = this.#options;
+    const random = loop.random("reconnect");
+    let retry = 0;
+    while (!signal.aborted) {
+      try {
+        await this.#session(signal);
+      } catch (error) {
+        if (signal.aborted) break;
+        if (isStoreError(error, "Damaged")) throw error;
+        retry = this.#state.state === "live" ? 0 : retry + 1;
+        this.#note(error);
+      }
+      await pause(loop, backoffMs(retry, RECONNECT, random), signal);
+    }
+    await this.#guarding;
+  }
+
+  /** What a failed session says about the next. */
+  #note(error: unknown): void {
+    const { log, onReconnect } = this.#options;
+    if (this.#state.state === "live") log.warn("lost the watch on etcd", { error: messageOf(error) });
+    this.#state = { state: "connecting", reason: `no watch on etcd: ${messageOf(error)}` };
+    onReconnect();
+    if (error instanceof ScopeError && this.#scope === "everything") {
+      log.info("this etcd user may not watch everything: watching the prefix", { error: error.message });
+      this.#scope = "prefix";
+    }
+    if (isStoreError(error, "Compacted") || error instanceof GapError) {
+      log.warn("etcd cannot tell what happened meanwhile: everything is read anew", { error: error.message });
+      this.#begin = "reload";
+    }
+  }
+
+  async #session(signal: AbortSignal): Promise<void> {
+    const { connection, log } = this.#options;
+    if (this.#begin === "reload") await this.#reload();
+    if (this.#scope === "prefix") this.#hasProgress = await hasReliableProgress(connection);
+    // A watch does not tell an old token from a missing permission (etcd 3.4).
+    const { stream, failed } = await connection.openWatch({ token: "new" });
+    const over = new AbortController();
+    const close = (): void => stream.close(new Error("the watch was closed"));
+    signal.addEventListener("abort", close);
+    // The signal may have come during an await above, when nobody listened.
+    if (signal.aborted) close();
+    try {
+      const first = await this.#create(stream);
+      this.#state = { state: "live", stream };
+      this.#options.gate.check();
+      log.debug("watching etcd", { scope: this.#scope, after: this.#options.mirror.revision });
+      this.#guarding = this.#guard(stream, over.signal);
+      await this.#follow(stream, first);
+    } catch (error) {
+      failed();
+      throw error;
+    } finally {
+      over.abort();
+      close();
+      signal.removeEventListener("abort", close);
+    }
+  }
+
+  /** Begins the watch; gives what came along with etcd's confirmation. */
+  async #create(stream: WatchStream): Promise<readonly WatchResponse[]> {
+    const { loop, connection, keyspace, mirror } = this.#options;
+    const range = this.#scope === "everything" ? ALL_KEYS : keyspace.range;
+    const late = new Error("etcd did not confirm the watch in time");
+    const timer = loop.timer(loop.now() + connection.requestTimeoutMs, "progress", () => stream.close(late));
+    stream.send({ create_request: { ...range, start_revision: mirror.revision + 1 } });
+    try {
+      const responses = await loop.outside("etcd", stream.next());
+      for (const response of responses) checkResponse(response);
+      return responses;
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  /** Applies what comes until the stream breaks. */
+  async #follow(stream: WatchStream, first: readonly WatchResponse[]): Promise<never> {
+    const { loop, connection, keyspace, mirror } = this.#options;
+    const resumedAfter = mirror.revision;
+    let isComplete = false;
+    for (let responses = first; ; responses = await loop.outside("etcd", stream.next())) {
+      if (!isComplete && responses.some(({ events }) => events.length > 0)) {
+        // etcd may leave out deletions at the compacted revision itself (etcd#18089): only if it still has the revision
+        // before the first event is nothing missing.
+        await connection.call(RANGE, { key: keyspace.absentKey, count_only: true, revision: resumedAfter });
+        isComplete = true;
+      }
+      for (const slice of slices(responses)) {
+        this.#apply(slice);
+        if (slice !== responses) await new Promise<void>((resolve) => loop.post("request", resolve));
+      }
+    }
+  }
+
+  #apply(responses: readonly WatchResponse[]): void {
+    const { loop, keyspace, mirror, gate, made } = this.#options;
+    this.#responses += responses.length;
+    for (const response of responses) checkResponse(response);
+    const events = responses.flatMap((response) => response.events);
+    const advances = advancesOf(mirror.state, events, { keyspace, now: loop.now(), made });
+    mirror.publish(advances);
+    this.#lastEvent = advances.at(-1)?.commit.revision ?? this.#lastEvent;
+    mirror.skipTo(this.#toldUpTo(responses));
+    this.#noteCompaction(responses);
+    gate.check();
+  }
+
+  /** Everything of ours up to here is in these responses or was before. */
+  #toldUpTo(responses: readonly WatchResponse[]): number {
+    let revision = 0;
+    for (const { events, created, header } of responses) {
+      const isProgress = events.length === 0 && !created && this.catchesUp === "on request";
+      const told = isProgress ? header.revision : (events.at(-1)?.kv.mod_revision ?? 0);
+      revision = Math.max(revision, told);
+    }
+    return revision;
+  }
+
+  #noteCompaction(responses: readonly WatchResponse[]): void {
+    for (const { events } of responses) {
+      for (const { kv } of events) {
+        const revision = keyString(kv.key) === COMPACT_REV_KEY ? Number(keyString(kv.value)) : 0;
+        if (revision > 0) this.#options.onCompacted(revision);
+      }
+    }
+  }
+
+  async #reload(): Promise<void> {
+    const { connection, keyspace, mirror, gate } = this.#options;
+    const state = await readSnapshot(connection, { keyspace });
+    if (state.revision < mirror.revision) throw wentBack(mirror.revision, state.revision);
+    mirror.reset(state);
+    this.#loadedAt = state.revision;
+    this.#lastEvent = state.revision;
+    this.#begin = "resume";
+    gate.check();
+  }
+
+  /** A connection can be dead without anybody noticing: a watch that does not follow etcd is closed. */
+  async #guard(stream: WatchStream, over: AbortSignal): Promise<void> {
+    const { loop, proveEveryMs } = this.#options;
+    while (!over.aborted) {
+      await pause(loop, proveEveryMs, over);
+      if (over.aborted) return;
+      try {
+        await this.#prove(stream);
+      } catch (error) {
+        stream.close(error instanceof Error ? error : new Error(String(error)));
+        return;
+      }
+    }
+  }
+
+  async #prove(stream: WatchStream): Promise<void> {
+    const { loop, connection, mirror, gate, newestRevision } = this.#options;
+    const revision = await newestRevision();
+    const deadline = loop.now() + connection.requestTimeoutMs;
+    if (this.#scope === "everything") {
+      if (await gate.wait(() => mirror.revision >= revision, deadline)) return;
+    } else {
+      const before = this.#responses;
+      stream.send({ progress_request: {} });
+      if (await gate.wait(() => this.#responses > before, deadline)) return;
+    }
+    throw new Error("the watch is silent while etcd goes on");
+  }
+}
+
+/** The user may not watch everything. */
+class ScopeError extends Error {
+  override readonly name = "ScopeError";
+}
+
+/** Usually all of them at once; after a long absence in parts, so that others get their turn. */
+function slices(responses: readonly WatchResponse[]): (readonly WatchResponse[])[] {
+  const result: WatchResponse[][] = [];
+  let events = SLICE_EVENTS;
+  for (const response of responses) {
+    if (events >= SLICE_EVENTS) {
+      result.push([]);
+      events = 0;
+    }
+    result.at(-1)?.push(response);
+    events += response.events.length;
+  }
+  return result.length === 1 ? [responses] : result;
+}
+
+function checkResponse({ canceled, compact_revision, cancel_reason }: WatchResponse): void {
+  if (compact_revision > 0) throw new StoreError("Compacted", "etcd no longer has what comes next");
+  if (!canceled) return;
+  if (cancel_reason.includes("permission denied")) throw new ScopeError(cancel_reason);
+  throw new Error(`etcd ended the watch: ${cancel_reason}`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

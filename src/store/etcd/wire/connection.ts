@@ -1,0 +1,164 @@
+/**
+ * Calls to an etcd cluster: picks an endpoint that can be reached, signs in, and says of each failure whether the request
+ * may have been executed. Nothing but reads and what etcd refused is ever sent twice.
+ */
+import type { Loop } from "../../../base/loop.ts";
+import { StoreError } from "../../store-error.ts";
+import { Endpoint, type EtcdTls } from "./endpoint.ts";
+import { isConnectionFailure, isServiceError, isTokenRefused, toStoreError } from "./etcd-error.ts";
+import { AUTHENTICATE, STATUS, type Method } from "./protocol.ts";
+import type { WatchStream } from "./watch-stream.ts";
+
+export interface EtcdCredentials {
+  readonly user: string;
+  readonly password: string;
+}
+
+export interface ConnectionOptions {
+  readonly loop: Loop;
+  /** `http://HOST:PORT` or `https://HOST:PORT`, at least one; members of one cluster. */
+  readonly endpoints: readonly string[];
+  readonly tls?: EtcdTls | undefined;
+  readonly credentials?: EtcdCredentials | undefined;
+  /** Bound of every request, connecting included. */
+  readonly requestTimeoutMs?: number | undefined;
+}
+
+export interface OpenWatch {
+  readonly stream: WatchStream;
+  readonly failed: () => void;
+}
+
+/** Far above what a working etcd takes, and short enough for a writer to wait. */
+const REQUEST_TIMEOUT_MS = 5_000;
+/** An endpoint that takes longer to connect to is passed over while there are others. */
+const CONNECT_MS = 2_000;
+
+export class Connection {
+  readonly requestTimeoutMs: number;
+  readonly #loop: Loop;
+  readonly #endpoints: readonly Endpoint[];
+  readonly #credentials: EtcdCredentials | undefined;
+  /** Index of the endpoint that is asked first; moves on when it fails. */
+  #current = 0;
+  #token: Promise<string> | undefined;
+
+  constructor({ loop, endpoints, tls, credentials, requestTimeoutMs }: ConnectionOptions) {
+    if (endpoints.length === 0) throw new StoreError("Unavailable", "expected at least one etcd endpoint");
+    this.#loop = loop;
+    this.#endpoints = endpoints.map((url) => new Endpoint(url, tls));
+    this.#credentials = credentials;
+    this.requestTimeoutMs = requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+  }
+
+  /** Fails with StoreError: `Unavailable` when nothing was executed, `OutcomeUnknown` when a write may have been. */
+  call<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    timeoutMs = this.requestTimeoutMs,
+  ): Promise<Response> {
+    return this.#loop.outside("etcd", this.#call(method, request, this.#loop.now() + timeoutMs));
+  }
+
+  /** A stream for watches. Its owner calls `failed` when it breaks or goes silent: the next one goes elsewhere. */
+  async openWatch({ token: wanted }: { token: "new" | "known" }): Promise<OpenWatch> {
+    if (wanted === "new") this.#token = undefined;
+    const deadline = this.#loop.now() + this.requestTimeoutMs;
+    const opening = this.#readyEndpoint(deadline).then(async (endpoint) => ({
+      endpoint,
+      token: await this.#signIn(deadline),
+    }));
+    const { endpoint, token } = await this.#loop.outside("etcd", opening);
+    return { stream: endpoint.openWatch(token), failed: () => this.#moveOn(endpoint) };
+  }
+
+  close(): void {
+    for (const endpoint of this.#endpoints) endpoint.close();
+  }
+
+  async #call<Request, Response>(
+    method: Method<Request, Response>,
+    request: Request,
+    deadline: number,
+  ): Promise<Response> {
+    for (let attempt = 1; ; attempt++) {
+      const token = await this.#signIn(deadline);
+      const endpoint = await this.#readyEndpoint(deadline);
+      try {
+        return await endpoint.call(method, request, { deadline: this.#share(deadline, method.kind), token });
+      } catch (error) {
+        if (!isServiceError(error)) throw error;
+        if (isConnectionFailure(error)) this.#moveOn(endpoint);
+        if (isTokenRefused(error)) this.#token = undefined;
+        const isWorthMore = isTokenRefused(error) || (method.kind === "read" && isConnectionFailure(error));
+        const isLast = attempt > this.#endpoints.length || this.#loop.now() >= deadline;
+        if (!isWorthMore || isLast) throw toStoreError(error, method.kind);
+      }
+    }
+  }
+
+  /** A read leaves time to ask another endpoint when the first stays silent. */
+  #share(deadline: number, kind: "read" | "write"): number {
+    if (kind === "write" || this.#endpoints.length === 1) return deadline;
+    const now = this.#loop.now();
+    return now + (deadline - now) / 2;
+  }
+
+  async #signIn(deadline: number): Promise<string | undefined> {
+    if (this.#credentials === undefined) return undefined;
+    this.#token ??= this.#authenticate(this.#credentials, deadline);
+    const token = this.#token;
+    try {
+      return await token;
+    } catch (error) {
+      if (this.#token === token) this.#token = undefined;
+      throw error;
+    }
+  }
+
+  async #authenticate({ user, password }: EtcdCredentials, deadline: number): Promise<string> {
+    const endpoint = await this.#readyEndpoint(deadline);
+    try {
+      const request = { name: user, password };
+      return (await endpoint.call(AUTHENTICATE, request, { deadline, token: undefined })).token;
+    } catch (error) {
+      if (!isServiceError(error)) throw error;
+      if (isConnectionFailure(error)) this.#moveOn(endpoint);
+      throw toStoreError(error, "read");
+    }
+  }
+
+  /** The first endpoint, from the current one on, that has a connection or gets one. Nothing was sent when this fails. */
+  async #readyEndpoint(deadline: number): Promise<Endpoint> {
+    let last = this.#endpoint();
+    for (let tried = 0; tried < this.#endpoints.length; tried++) {
+      last = this.#endpoint();
+      const isAlone = this.#endpoints.length === 1;
+      if (await last.isReady(isAlone ? deadline : Math.min(deadline, this.#loop.now() + CONNECT_MS)))
+        return last;
+      this.#moveOn(last);
+    }
+    throw await this.#whyNot(last);
+  }
+
+  #endpoint(): Endpoint {
+    const endpoint = this.#endpoints[this.#current % this.#endpoints.length];
+    if (endpoint === undefined) throw new Error("a connection has at least one endpoint");
+    return endpoint;
+  }
+
+  #moveOn(from: Endpoint): void {
+    if (this.#endpoint() === from) this.#current += 1;
+  }
+
+  /** A channel keeps the reason of its failure to itself until something is sent on it. */
+  async #whyNot(endpoint: Endpoint): Promise<StoreError> {
+    let reason = "it answers now";
+    try {
+      await endpoint.call(STATUS, {}, { deadline: this.#loop.now() + 100, token: undefined });
+    } catch (error) {
+      reason = isServiceError(error) ? error.details : String(error);
+    }
+    return new StoreError("Unavailable", `no connection to etcd at ${endpoint.address}: ${reason}`);
+  }
+}

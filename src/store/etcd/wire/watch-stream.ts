@@ -1,0 +1,58 @@
+/** The open watch call: requests go in, responses come out in the order they arrived. */
+import type { ClientDuplexStream } from "@grpc/grpc-js";
+import type { WatchRequest, WatchResponse } from "./protocol.ts";
+
+/** Responses held here before the sender is made to wait. */
+const MAX_BUFFERED = 256;
+
+export class WatchStream {
+  readonly #call: ClientDuplexStream<WatchRequest, WatchResponse>;
+  #buffer: WatchResponse[] = [];
+  #end: Error | undefined;
+  #wake: (() => void) | undefined;
+
+  constructor(call: ClientDuplexStream<WatchRequest, WatchResponse>) {
+    this.#call = call;
+    call.on("data", (response: WatchResponse) => {
+      this.#buffer.push(response);
+      if (this.#buffer.length >= MAX_BUFFERED) call.pause();
+      this.#wake?.();
+    });
+    call.on("error", (error) => {
+      this.#finish(error);
+    });
+    call.on("end", () => {
+      this.#finish(new Error("etcd ended the watch"));
+    });
+  }
+
+  send(request: WatchRequest): void {
+    if (this.#end === undefined) this.#call.write(request);
+  }
+
+  /** All that has arrived since, at least one; fails when the stream has ended and everything was taken. One caller at a time. */
+  async next(): Promise<readonly WatchResponse[]> {
+    while (this.#buffer.length === 0) {
+      if (this.#end !== undefined) throw this.#end;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const taken = this.#buffer;
+    this.#buffer = [];
+    this.#call.resume();
+    return taken;
+  }
+
+  /** Ends the stream; what has not been taken yet is dropped and `next` fails with the reason. */
+  close(reason: Error): void {
+    this.#buffer = [];
+    this.#finish(reason);
+    this.#call.cancel();
+  }
+
+  #finish(reason: Error): void {
+    this.#end ??= reason;
+    this.#wake?.();
+  }
+}
