@@ -1,0 +1,91 @@
+/**
+ * `npm run bench [-- --only NAME] [--json]`. Every figure is measured beside its yardstick in one run; read the ratios, not
+ * the absolutes.
+ */
+import { spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+import { etcdPutChild } from "./etcd-put-child.ts";
+import type { EtcdPutArgument } from "./etcd-put-child.ts";
+import type { BenchContext, Row } from "./row.ts";
+import { storeFillChild, storeOpen, storeOpenChild } from "./store-open.ts";
+import { storePut } from "./store-put.ts";
+import { storeWatch } from "./store-watch.ts";
+
+const BENCHES = [storePut, storeWatch, storeOpen];
+
+const CHILDREN: Readonly<Record<string, (argument: never) => Promise<unknown>>> = {
+  "etcd-put": async (argument: EtcdPutArgument) => await etcdPutChild(argument),
+  "store-fill": storeFillChild,
+  "store-open": storeOpenChild,
+};
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string" },
+    json: { type: "boolean" },
+    child: { type: "string" },
+    argument: { type: "string" },
+  },
+});
+
+async function runChild(name: string, argument: string): Promise<void> {
+  const child = CHILDREN[name];
+  if (child === undefined) throw new Error(`no child named ${name}`);
+  process.stdout.write(JSON.stringify(await child(JSON.parse(argument) as never)));
+}
+
+async function spawnChild(name: string, argument: unknown): Promise<unknown> {
+  const args = [
+    "--expose-gc",
+    fileURLToPath(import.meta.url),
+    "--child",
+    name,
+    "--argument",
+    JSON.stringify(argument),
+  ];
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  let output = "";
+  for await (const piece of child.stdout) output += String(piece);
+  if (child.exitCode !== null && child.exitCode !== 0)
+    throw new Error(`${name} ended with ${String(child.exitCode)}`);
+  return JSON.parse(output);
+}
+
+function print(rows: readonly Row[]): void {
+  const head = ["what", "measured", "yardstick in the same run", "figure", "aim", ""];
+  const lines = rows.map((row) => [row.what, row.value, row.yardstick, row.figure, row.aim, row.verdict]);
+  for (const line of [head, head.map(() => "---"), ...lines])
+    process.stdout.write(`| ${line.join(" | ")} |\n`);
+}
+
+async function runBenches(only: string | undefined): Promise<void> {
+  const root = mkdtempSync(join(tmpdir(), "setpoint-bench-"));
+  let folders = 0;
+  const context: BenchContext = {
+    folder: () => mkdtempSync(join(root, `${String(folders++)}-`)),
+    child: spawnChild,
+    progress: (text) => process.stderr.write(`${text}\n`),
+  };
+  try {
+    const rows: Row[] = [];
+    for (const bench of BENCHES) {
+      if (only === undefined || bench.name.startsWith(only)) rows.push(...(await bench.run(context)));
+    }
+    if (values.json === true) process.stdout.write(`${JSON.stringify(rows)}\n`);
+    else {
+      process.stdout.write(
+        `Node.js ${process.version}, ${String(cpus().length)} cores, ${cpus()[0]?.model ?? ""}\n\n`,
+      );
+      print(rows);
+    }
+  } finally {
+    rmSync(root, { recursive: true, force: true });
+  }
+}
+
+if (values.child === undefined) await runBenches(values.only);
+else await runChild(values.child, values.argument ?? "{}");

@@ -1,0 +1,40 @@
+/** One line of the table that `npm run bench` prints. */
+export interface Row {
+  readonly what: string;
+  readonly value: string;
+  readonly yardstick: string;
+  /** The figure that is held against the aim; ratios are from one run on one machine. */
+  readonly figure: string;
+  readonly aim: string;
+  readonly verdict: "met" | "missed" | "client-bound" | "skipped";
+}
+
+export interface Bench {
+  readonly name: string;
+  run(context: BenchContext): Promise<readonly Row[]>;
+}
+
+export interface BenchContext {
+  /** A new empty folder on the disk under test. */
+  folder(): string;
+  /** Runs one of this program's children in a process of its own and gives what it printed as JSON. */
+  child(name: string, argument: unknown): Promise<unknown>;
+  progress(text: string): void;
+}
+
+export function perSecond(count: number, ms: number): number {
+  return (count / ms) * 1000;
+}
+
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString("en-US");
+}
+
+export function verdict(isMet: boolean): "met" | "missed" {
+  return isMet ? "met" : "missed";
+}

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll } from "vitest";
+import { openEtcdStore } from "../../src/store/etcd/etcd-store.ts";
+import { EtcdServer } from "../etcd-server.ts";
+import { describePeer } from "../peers.ts";
+import { storeModelRun } from "./store-model-run.ts";
+import { storeSuite } from "./store-suite.ts";
+import type { StoreEngine } from "./store-world.ts";
+import { openWorld, realTime } from "./worlds.ts";
+
+describePeer("etcd", "with a real etcd server", () => {
+  let server: EtcdServer | undefined;
+  let stores = 0;
+
+  beforeAll(async () => {
+    server = await EtcdServer.start();
+  });
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+  });
+
+  /** One server for all tests; each store has a prefix of its own. */
+  const etcd: StoreEngine = {
+    name: "etcd",
+    ttlUnitMs: 1000,
+    waitMs: 20_000,
+    slowAfterEvents: 5000,
+    loadTransactions: 1000,
+    durability: "durable",
+    window: "whole",
+    sharing: "shared",
+    open: () => {
+      stores += 1;
+      const root = `/registry-${stores}/`;
+      const endpoints = [server?.endpoint ?? ""];
+      return openWorld({
+        time: realTime(),
+        waitMs: 20_000,
+        root,
+        open: (loop) => openEtcdStore({ loop, endpoints, prefix: root, compactionIntervalMs: 0 }),
+        clean: async () => undefined,
+      });
+    },
+  };
+
+  storeSuite(etcd);
+  storeModelRun(etcd, { runs: 200, limitMs: 15_000, time: "stands" });
+});

@@ -1,0 +1,134 @@
+/** Short words for the tests of the store contract. */
+import { StoreError, type StoreErrorCode } from "../../../src/store/store-error.ts";
+import {
+  prefixEnd,
+  type Change,
+  type Entry,
+  type Store,
+  type View,
+  type Watch,
+  type WatchBatch,
+  type WatchEvent,
+} from "../../../src/store/store.ts";
+import { until, type StoreWorld } from "../store-world.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+export function bytes(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+export function text(entry: Entry | undefined): string | undefined {
+  return entry === undefined ? undefined : decoder.decode(entry.value);
+}
+
+export function put(key: string, value: string, more: { ttlMs?: number; slot?: unknown } = {}): Change {
+  return { type: "put", key, value: bytes(value), ...more };
+}
+
+export function remove(key: string): Change {
+  return { type: "delete", key };
+}
+
+/** Writes the changes as one transaction and gives its revision. */
+export async function write(store: Store, ...changes: Change[]): Promise<number> {
+  const committed = await store.write({ changes });
+  return committed.revision;
+}
+
+/** Keys and values below a prefix, in the order of the view. */
+export function contents(view: View, prefix: string): [string, string | undefined][] {
+  return [...view.range(prefix, prefixEnd(prefix))].map((entry) => [entry.key, text(entry)]);
+}
+
+export function keys(entries: Iterable<Entry>): string[] {
+  return [...entries].map((entry) => entry.key);
+}
+
+/** The code of the StoreError that `action` throws or rejects with; "none" when it does not. */
+export async function codeOf(action: () => unknown): Promise<StoreErrorCode | "none"> {
+  try {
+    await action();
+    return "none";
+  } catch (error) {
+    if (error instanceof StoreError) return error.code;
+    throw error;
+  }
+}
+
+/** An event in one line: `7 /registry/a one -> two`. */
+export function line(event: WatchEvent): string {
+  return `${event.revision} ${event.key} ${text(event.before) ?? "-"} -> ${text(event.after) ?? "-"}`;
+}
+
+export interface Recording {
+  readonly watch: Watch;
+  readonly batches: readonly WatchBatch[];
+  readonly events: readonly WatchEvent[];
+  /** How the watch ended; undefined while it runs. */
+  readonly end: "done" | StoreErrorCode | undefined;
+  /** Settles when the watch has ended, whichever way. */
+  readonly ended: Promise<void>;
+}
+
+/** Reads the watch to its end. */
+export function record(watch: Watch): Recording {
+  const batches: WatchBatch[] = [];
+  const events: WatchEvent[] = [];
+  let end: Recording["end"];
+  const read = async (): Promise<void> => {
+    end = await codeOf(async () => {
+      for await (const batch of watch) {
+        batches.push(batch);
+        events.push(...batch.events);
+      }
+    }).then((code) => (code === "none" ? "done" : code));
+  };
+  const ended = read();
+  return {
+    watch,
+    batches,
+    events,
+    ended,
+    get end() {
+      return end;
+    },
+  };
+}
+
+/** Waits until the watch has told everything up to `revision`, then gives the lines of its events. */
+export async function linesThrough(
+  world: StoreWorld,
+  recording: Recording,
+  revision: number,
+): Promise<string[]> {
+  await reached(world, recording, revision);
+  return recording.events.map(line);
+}
+
+export async function reached(world: StoreWorld, recording: Recording, revision: number): Promise<void> {
+  await until(world, `the watch reaches revision ${revision}`, () => {
+    if (recording.end !== undefined) throw new Error(`the watch ended early: ${recording.end}`);
+    return recording.watch.revision >= revision;
+  });
+}
+
+/** Opens a watch, reads what it owes up to `revision`, and leaves it. */
+export async function watchBetween(
+  world: StoreWorld,
+  range: { prefix: string; after: number },
+  revision: number,
+): Promise<string[]> {
+  const recording = record(world.store.watch(range));
+  const lines = await linesThrough(world, recording, revision);
+  recording.watch.close();
+  return lines;
+}
+
+/** What a next() that must give a batch gives. */
+export async function nextBatch(watch: Watch): Promise<WatchBatch> {
+  const result = await watch.next();
+  if (result.done === true) throw new Error("the watch is at its end");
+  return result.value;
+}

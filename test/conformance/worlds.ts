@@ -1,0 +1,104 @@
+/** The world around a store, in virtual or in real time. */
+import type { Loop } from "../../src/base/loop.ts";
+import { createRealLoop } from "../../src/base/real-loop.ts";
+import { VirtualLoop, type VirtualLoopOptions } from "../../src/base/virtual-loop.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { StoreWorld } from "./store-world.ts";
+
+/** How time goes by in a world. */
+export interface WorldTime {
+  readonly loop: Loop;
+  pass(ms: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs a virtual loop for a test that awaits as if time went by itself: everything that is ready runs at once, timers run
+ * when the test lets time pass.
+ */
+export function virtualTime(options: VirtualLoopOptions): WorldTime {
+  const loop = new VirtualLoop(options);
+  const passing: { readonly ms: number; readonly done: () => void }[] = [];
+  const state: { now: "running" | "stopped" } = { now: "running" };
+  const run = async (): Promise<void> => {
+    while (state.now === "running") {
+      const next = passing.shift();
+      if (next === undefined) {
+        await loop.settle();
+      } else {
+        await loop.advance(next.ms);
+        next.done();
+      }
+    }
+  };
+  const running = run();
+  return {
+    loop,
+    pass: (ms) => new Promise((done) => passing.push({ ms, done })),
+    stop: async () => {
+      state.now = "stopped";
+      await running;
+    },
+  };
+}
+
+export function realTime(): WorldTime {
+  const loop = createRealLoop({ name: "test" });
+  return {
+    loop,
+    // The background lane comes last, so with 0 everything posted before has run.
+    pass: (ms) =>
+      new Promise((resolve) => {
+        if (ms === 0) loop.post("background", resolve);
+        else loop.timer(loop.now() + ms, "progress", resolve);
+      }),
+    stop: async () => undefined,
+  };
+}
+
+export interface WorldOptions {
+  readonly time: WorldTime;
+  readonly waitMs: number;
+  readonly root?: string;
+  /** Opens a store on the data of this world. */
+  readonly open: (loop: Loop) => Promise<Store>;
+  /** Removes the data. Without it the store lives and dies with its world. */
+  readonly clean?: () => Promise<void>;
+}
+
+export async function openWorld({
+  time,
+  waitMs,
+  root = "/registry/",
+  open,
+  clean,
+}: WorldOptions): Promise<StoreWorld> {
+  let store = await open(time.loop.child("store"));
+  const opened = [store];
+  const openAnother = async (): Promise<Store> => {
+    const another = await open(time.loop.child("store"));
+    opened.push(another);
+    return another;
+  };
+  return {
+    get store() {
+      return store;
+    },
+    loop: time.loop,
+    root,
+    waitMs,
+    reopen: async () => {
+      if (clean === undefined) throw new Error("this store does not outlive its world");
+      await store.close();
+      store = await openAnother();
+      return store;
+    },
+    join: openAnother,
+    pass: (ms) => time.pass(ms),
+    [Symbol.asyncDispose]: async () => {
+      await Promise.all(opened.map((each) => each.close()));
+      await time.stop();
+      await clean?.();
+    },
+  };
+}

@@ -1,0 +1,96 @@
+/**
+ * A process that writes without pause is killed, again and again, and after each restart everything it acknowledged is there.
+ * SETPOINT_CRASH_CYCLES (npm run test:crash -- N) sets how often, SETPOINT_SEED other moments.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Loop, Random } from "../../src/base/loop.ts";
+import { seededRandom } from "../../src/base/random.ts";
+import { createRealLoop } from "../../src/base/real-loop.ts";
+import { openFileStore } from "../../src/store/file-store.ts";
+import { bundleCrashWriter, CrashChild } from "./crash-child.ts";
+import { CrashLedger } from "./crash-ledger.ts";
+
+const CYCLES = Number(process.env["SETPOINT_CRASH_CYCLES"] ?? 50);
+const SEED = Number(process.env["SETPOINT_SEED"] ?? 7);
+/** Two stores at a time keep two cores busy. */
+const CHAINS = 2;
+/** Far above what a cycle takes; only ends a run that hangs. */
+const CYCLE_LIMIT_MS = 20_000;
+/** The longest start of a child on a busy machine; kills below it meet stores that are being opened. */
+const START_MS = 300;
+
+let folder = "";
+let program = "";
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "setpoint-crash-"));
+  program = await bundleCrashWriter(folder);
+});
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe.concurrent("a file store whose process is killed", () => {
+  for (let chain = 0; chain < CHAINS; chain += 1) {
+    const cycles = Math.ceil(CYCLES / CHAINS);
+    test(
+      `has every acknowledged write after each of ${cycles} restarts (seed ${SEED}.${chain})`,
+      { timeout: cycles * CYCLE_LIMIT_MS },
+      async () => {
+        const dir = join(folder, `store-${chain}`);
+        const seed = SEED * CHAINS + chain;
+        const ledger = new CrashLedger(seed);
+        const random = seededRandom("crash moments", seed);
+        const loop = createRealLoop({ name: `crash-${chain}` });
+
+        for (let cycle = 0; cycle < cycles; cycle += 1) {
+          await runAndKill({ dir, seed, ledger, random, loop });
+          await checkStore({ dir, ledger, loop, cycle });
+        }
+
+        expect(ledger.acknowledged).toBeGreaterThan(cycles * 10);
+      },
+    );
+  }
+});
+
+interface Chain {
+  readonly dir: string;
+  readonly ledger: CrashLedger;
+  readonly loop: Loop;
+}
+
+/** Kills after a number of answers, or at some moment while the store is being opened. */
+async function runAndKill({
+  dir,
+  seed,
+  ledger,
+  random,
+  loop,
+}: Chain & { seed: number; random: Random }): Promise<void> {
+  const answers = random.below(8) === 0 ? 0 : Math.ceil(2 ** (random.next() * 8.5));
+  const delayMs = random.below(answers === 0 ? START_MS : 3);
+  let seen = 0;
+  const child = new CrashChild([program, dir, `${seed}`], (line) => {
+    ledger.take(line);
+    if (line.startsWith("a ")) seen += 1;
+    if (line.startsWith("a ") && seen === answers) killSoon();
+  });
+  const killSoon = (): unknown => loop.timer(loop.now() + delayMs, "progress", () => child.kill());
+  if (answers === 0) killSoon();
+  await child.killed;
+}
+
+async function checkStore({ dir, ledger, loop, cycle }: Chain & { cycle: number }): Promise<void> {
+  const store = await openFileStore({ dir, loop });
+  try {
+    await ledger.check(store);
+  } catch (error) {
+    throw new Error(`after cycle ${cycle} in ${dir}`, { cause: error });
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,173 @@
+import { describe, expect, test } from "vitest";
+import { codeOf, put, text, write } from "../../conformance/store/arrange.ts";
+import { EtcdServer } from "../../etcd-server.ts";
+import { describePeer } from "../../peers.ts";
+import { openStore } from "./open-store.ts";
+import { TcpLink } from "./tcp-link.ts";
+
+const KEY = "/registry/things/a";
+
+describePeer("etcd", "the connection to etcd", () => {
+  describe("TLS", () => {
+    test("a client with a certificate is served, one without is told why not", async () => {
+      await using server = await EtcdServer.start({ tls: true });
+      const { ca, cert, key } = server.certificates ?? {};
+      if (ca === undefined || cert === undefined || key === undefined)
+        throw new Error("expected certificates");
+      await using opened = await openStore(server.endpoint, { tls: { ca, cert, key } });
+
+      await write(opened.store, put(KEY, "secret"));
+
+      expect(text((await opened.store.fresh()).get(KEY))).toBe("secret");
+      const trustless = openStore(server.endpoint, { tls: { cert, key }, openTimeoutMs: 200 });
+      await expect(trustless).rejects.toThrow(/Unavailable|certificate/);
+      expect(await codeOf(() => openStore(server.endpoint, { tls: { ca }, openTimeoutMs: 200 }))).toBe(
+        "Unavailable",
+      );
+    });
+  });
+
+  describe("users", () => {
+    const credentials = { user: "setpoint", password: "swordfish" };
+
+    test("a password signs in, also after etcd has forgotten the token", async () => {
+      await using server = await EtcdServer.start();
+      await server.enableAuth([{ name: "setpoint", password: "swordfish", prefix: "/" }]);
+      await using opened = await openStore(server.endpoint, { credentials });
+      const { store } = opened;
+      await write(store, put(KEY, "1"));
+
+      await server.kill();
+      await server.start();
+
+      await expect.poll(() => codeOf(() => write(store, put(KEY, "2"))), { timeout: 10_000 }).toBe("none");
+      await expect.poll(() => store.health().state, { timeout: 10_000 }).toBe("ready");
+      expect(text((await store.fresh()).get(KEY))).toBe("2");
+    });
+
+    test("a wrong password is told at once", async () => {
+      await using server = await EtcdServer.start();
+      await server.enableAuth([{ name: "setpoint", password: "swordfish", prefix: "/" }]);
+
+      const opening = openStore(server.endpoint, {
+        credentials: { user: "setpoint", password: "guess" },
+        openTimeoutMs: 20_000,
+      });
+
+      await expect(opening).rejects.toThrow(/invalid user ID or password/);
+    });
+
+    test("who may touch the prefix only has a whole store there", async () => {
+      await using server = await EtcdServer.start();
+      await server.enableAuth([
+        { name: "setpoint", password: "swordfish", prefix: "/registry/" },
+        { name: "other", password: "other", prefix: "/other/" },
+      ]);
+      await using mine = await openStore(server.endpoint, { credentials });
+      await using second = await openStore(server.endpoint, { credentials });
+      await using foreign = await openStore(server.endpoint, {
+        prefix: "/other/",
+        credentials: { user: "other", password: "other" },
+      });
+      const revision = await write(mine.store, put(KEY, "1"));
+      const foreignRevision = await write(foreign.store, put("/other/a", "x"));
+
+      const fresh = await second.store.fresh();
+
+      expect(text(fresh.get(KEY))).toBe("1");
+      expect(fresh.revision).toBeGreaterThanOrEqual(foreignRevision);
+      expect(
+        await codeOf(() =>
+          second.store.write({ compare: [{ key: KEY, modRevision: 0 }], changes: [put(KEY, "2")] }),
+        ),
+      ).toBe("ConditionFailed");
+      expect(second.store.accepted.get(KEY)?.modRevision).toBe(revision);
+      expect(await codeOf(() => write(mine.store, put("/other/a", "y")))).toBe("InvalidTransaction");
+      expect(mine.store.health()).toEqual({ state: "ready" });
+    });
+  });
+
+  describe("endpoints", () => {
+    test("one that is down is passed over, whichever it is", async () => {
+      await using server = await EtcdServer.start();
+      await using first = await TcpLink.open(server.endpoint);
+      await using second = await TcpLink.open(server.endpoint);
+      first.cut();
+      await using opened = await openStore([first.endpoint, second.endpoint]);
+      const { store } = opened;
+      await write(store, put(KEY, "1"));
+
+      first.mend();
+      second.cut();
+
+      await expect.poll(() => codeOf(() => write(store, put(KEY, "2"))), { timeout: 5_000 }).toBe("none");
+      await expect.poll(() => store.health().state, { timeout: 5_000 }).toBe("ready");
+      expect(text((await store.fresh()).get(KEY))).toBe("2");
+    });
+
+    test("a read asks another one when the first stays silent", async () => {
+      await using server = await EtcdServer.start();
+      await using writer = await openStore(server.endpoint);
+      const revision = await write(writer.store, put(KEY, "1"));
+      await write(writer.store, put(KEY, "2"));
+      await using first = await TcpLink.open(server.endpoint);
+      await using opened = await openStore([first.endpoint, server.endpoint], { proveEveryMs: 60_000 });
+
+      first.deafen();
+      const past = await opened.store.at(revision, KEY);
+
+      expect(text(past.get(KEY))).toBe("1");
+    });
+
+    test.each(["", "localhost", "ftp://localhost:1", "http://localhost:1/path"])(
+      "%j is refused",
+      async (endpoint) => {
+        expect(await codeOf(() => openStore(endpoint))).toBe("Unavailable");
+      },
+    );
+  });
+
+  describe("failures", () => {
+    test("a write that was not sent is Unavailable, quickly", async () => {
+      await using server = await EtcdServer.start();
+      await using opened = await openStore(server.endpoint);
+      await server.kill();
+      await expect.poll(() => opened.store.health().state, { timeout: 5_000 }).toBe("degraded");
+
+      expect(await codeOf(() => write(opened.store, put(KEY, "1")))).toBe("Unavailable");
+      expect(await codeOf(() => opened.store.fresh())).toBe("Unavailable");
+      expect(opened.store.health().reason).toMatch(/no watch on etcd: ./);
+    });
+
+    test("a write whose answer got lost has an unknown outcome, and shows up if it happened", async () => {
+      await using server = await EtcdServer.start();
+      await using link = await TcpLink.open(server.endpoint);
+      await using opened = await openStore(link.endpoint);
+      const { store } = opened;
+      link.deafen();
+
+      expect(await codeOf(() => write(store, put(KEY, "1")))).toBe("OutcomeUnknown");
+      expect(store.view.get(KEY)).toBeUndefined();
+
+      link.mend();
+      await expect.poll(() => text(store.view.get(KEY)), { timeout: 5_000 }).toBe("1");
+    });
+
+    test("etcd's limits have their own codes", async () => {
+      await using server = await EtcdServer.start({ flags: ["--quota-backend-bytes", String(4 << 20)] });
+      await using opened = await openStore(server.endpoint);
+      const { store } = opened;
+      const big = (bytes: number) => ({ type: "put", key: KEY, value: new Uint8Array(bytes) }) as const;
+
+      expect(await codeOf(() => store.write({ changes: [big(3 << 20)] }))).toBe("InvalidTransaction");
+      const codes: string[] = [];
+      while (codes.length < 20 && codes.at(-1) !== "NoSpace") {
+        codes.push(await codeOf(() => store.write({ changes: [big(1 << 20)] })));
+      }
+
+      expect(codes.at(-1)).toBe("NoSpace");
+      expect(await codeOf(() => store.fresh())).toBe("none");
+      expect(await codeOf(() => store.compact(store.view.revision + 1000))).toBe("FutureRevision");
+    });
+  });
+});

@@ -1,0 +1,78 @@
+/** A wire between a client and a server that a test can cut, or make swallow what goes through it. */
+import { once } from "node:events";
+import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+
+/** `deaf`: what the server says gets lost, while it hears everything. `cut`: nobody gets through. */
+type LinkState = "open" | "deaf" | "cut";
+
+export class TcpLink implements AsyncDisposable {
+  readonly endpoint: string;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #state: LinkState = "open";
+
+  private constructor(server: Server, to: URL) {
+    this.#server = server;
+    this.endpoint = `${to.protocol}//127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+    server.on("connection", (client) => this.#join(client, to));
+  }
+
+  static async open(to: string): Promise<TcpLink> {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    return new TcpLink(server, new URL(to));
+  }
+
+  /** Loses what the server answers from now on; connections stay open. */
+  deafen(): void {
+    this.#state = "deaf";
+  }
+
+  /** Breaks all connections and takes no new ones. */
+  cut(): void {
+    this.#state = "cut";
+    this.#breakAll();
+  }
+
+  /** Lets everything through again, on new connections. */
+  mend(): void {
+    this.#state = "open";
+    this.#breakAll();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#breakAll();
+    const closed = once(this.#server, "close");
+    this.#server.close();
+    await closed;
+  }
+
+  #join(client: Socket, to: URL): void {
+    if (this.#state === "cut") {
+      client.destroy();
+      return;
+    }
+    const server = connect(Number(to.port), to.hostname);
+    for (const socket of [client, server]) {
+      this.#sockets.add(socket);
+      socket.on("error", () => undefined);
+    }
+    client.on("data", (bytes) => server.write(bytes));
+    server.on("data", (bytes) => {
+      if (this.#state === "open") client.write(bytes);
+    });
+    client.on("close", () => this.#forget(client, server));
+    server.on("close", () => this.#forget(client, server));
+  }
+
+  #forget(...pair: Socket[]): void {
+    for (const socket of pair) {
+      socket.destroy();
+      this.#sockets.delete(socket);
+    }
+  }
+
+  #breakAll(): void {
+    this.#forget(...this.#sockets);
+  }
+}

@@ -1,0 +1,206 @@
+/** A disk without room fails writes and nothing else; once there is room, writes work again, now and after the next start. */
+import { execFileSync } from "node:child_process";
+import { closeSync, openSync, writeSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Loop } from "../../src/base/loop.ts";
+import { createRealLoop } from "../../src/base/real-loop.ts";
+import { openFileStore, type FileStoreOptions } from "../../src/store/file-store.ts";
+import { isStoreError, StoreError } from "../../src/store/store-error.ts";
+import type { Store } from "../../src/store/store.ts";
+
+const ROOT = "/registry/full/";
+/** Of the small file system; the store's own files take about a quarter of it. */
+const DISK_KIB = 2048;
+const BALLAST_BYTES = 700 * 1024;
+
+describe("a file store on a small file system", () => {
+  test("fails writes when it is full, and takes them again when there is room", async ({ skip }) => {
+    await using disk = await mountSmallDisk();
+    if (disk === undefined) return skip("this user may not mount a tmpfs");
+    await using world = await openWorld({ dir: join(disk.dir, "store") });
+    await writeFile(join(disk.dir, "ballast"), Buffer.alloc(BALLAST_BYTES, 1));
+
+    const acknowledged = await fillUp(world.store);
+    await expectReadable(world.store, acknowledged);
+    const [refusedAgain, health] = [await tryWrite(world.store, "again"), world.store.health()];
+    await rm(join(disk.dir, "ballast"));
+    await writeAgain(world.store, acknowledged);
+
+    expect(refusedAgain).toBe("NoSpace");
+    expect(health.state).toBe("degraded");
+    expect(health.reason).toContain("space");
+    expect(world.store.health().state).toBe("ready");
+    await expectReadable(world.store, acknowledged);
+    await expectReadable(await world.reopen(), acknowledged);
+  });
+
+  test("that is closed while full has everything when it is opened again, full or not", async ({ skip }) => {
+    await using disk = await mountSmallDisk();
+    if (disk === undefined) return skip("this user may not mount a tmpfs");
+    await using world = await openWorld({ dir: join(disk.dir, "store") });
+    await writeFile(join(disk.dir, "ballast"), Buffer.alloc(BALLAST_BYTES, 1));
+    const acknowledged = await fillUp(world.store);
+    fillWithNothing(disk.dir);
+
+    await world.store.close();
+    const whileFull = await world.reopen().then(
+      (store) => expectReadable(store, acknowledged),
+      (error: unknown) => expect(isStoreError(error, "NoSpace"), String(error)).toBe(true),
+    );
+    await rm(join(disk.dir, "ballast"));
+    await rm(join(disk.dir, "filler"), { force: true });
+    const store = await world.reopen();
+
+    expect(whileFull).toBeUndefined();
+    await expectReadable(store, acknowledged);
+    await writeAgain(store, acknowledged);
+    await expectReadable(await world.reopen(), acknowledged);
+  });
+});
+
+describe("a file store with a limit of its size", () => {
+  test("fails writes above it, and takes them again after a compaction made room", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "setpoint-full-"));
+    await using world = await openWorld({ dir: join(folder, "store"), maxBytes: 1 << 20 });
+
+    const acknowledged = await fillUp(world.store, 10);
+    await expectReadable(world.store, acknowledged);
+    const degraded = world.store.health().state;
+    await world.store.compact(world.store.view.revision);
+    await writeAgain(world.store, acknowledged);
+
+    expect(degraded).toBe("degraded");
+    expect(world.store.health().state).toBe("ready");
+    await expectReadable(await world.reopen(), acknowledged);
+    await world.store.close();
+    await rm(folder, { recursive: true });
+  });
+
+  test("loses no acknowledged write among many concurrent ones that fail", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "setpoint-full-"));
+    await using world = await openWorld({ dir: join(folder, "store"), maxBytes: 1 << 20 });
+    const values = Array.from({ length: 400 }, (_, index) => `${index} ${"x".repeat(5000)}`);
+
+    const outcomes = await Promise.allSettled(
+      values.map((value, index) => write(world.store, `${ROOT}${index}`, value)),
+    );
+
+    const acknowledged = new Map<string, string>();
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome.status === "fulfilled") acknowledged.set(`${ROOT}${index}`, values[index] ?? "");
+      else expect(isStoreError(outcome.reason, "NoSpace"), String(outcome.reason)).toBe(true);
+    }
+    expect(acknowledged.size).toBeLessThan(values.length);
+    await expectReadable(world.store, acknowledged);
+    await expectReadable(await world.reopen(), acknowledged);
+    await world.store.close();
+    await rm(folder, { recursive: true });
+  });
+});
+
+type Acknowledged = Map<string, string>;
+
+/** Writes until there is no room; gives what was acknowledged. With `keys`, only that many, again and again. */
+async function fillUp(store: Store, keys = Infinity): Promise<Acknowledged> {
+  const acknowledged: Acknowledged = new Map();
+  for (let count = 0; count < 5000; count += 1) {
+    const key = `${ROOT}${keys === Infinity ? count : count % keys}`;
+    const value = `${count} ${"x".repeat(8000)}`;
+    const code = await codeOf(() => write(store, key, value));
+    if (code === "none") acknowledged.set(key, value);
+    else if (code === "NoSpace") return acknowledged;
+    else throw new Error(`a full disk gives ${code}`);
+  }
+  throw new Error("the disk is never full");
+}
+
+/** The first write may still find the disk as it was. */
+async function writeAgain(store: Store, acknowledged: Acknowledged): Promise<void> {
+  const key = `${ROOT}afterwards`;
+  for (let attempt = 0; attempt < 3; attempt += 1) {
+    if ((await tryWrite(store, "afterwards")) === "none") {
+      acknowledged.set(key, "afterwards");
+      return;
+    }
+  }
+  throw new Error("writes do not work again");
+}
+
+async function tryWrite(store: Store, name: string): Promise<string> {
+  return await codeOf(() => write(store, `${ROOT}${name}`, name));
+}
+
+async function write(store: Store, key: string, value: string): Promise<unknown> {
+  return await store.write({ changes: [{ type: "put", key, value: Buffer.from(value) }] });
+}
+
+async function codeOf(action: () => Promise<unknown>): Promise<string> {
+  try {
+    await action();
+    return "none";
+  } catch (error) {
+    if (error instanceof StoreError) return error.code;
+    throw error;
+  }
+}
+
+/** Exactly what was acknowledged: in the view, fresh and at the newest revision. */
+async function expectReadable(store: Store, acknowledged: Acknowledged): Promise<void> {
+  const expected = [...acknowledged].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const views = [store.view, store.accepted, await store.fresh(), await store.at(store.view.revision, ROOT)];
+  for (const view of views) {
+    const found = [...view.range(ROOT, `${ROOT}~`)].map(({ key, value }) => [
+      key,
+      Buffer.from(value).toString(),
+    ]);
+    expect(found).toEqual(expected);
+  }
+}
+
+async function openWorld(options: Omit<FileStoreOptions, "loop">) {
+  const loop: Loop = createRealLoop({ name: "full-disk" });
+  let store = await openFileStore({ ...options, loop });
+  return {
+    get store() {
+      return store;
+    },
+    reopen: async () => {
+      await store.close();
+      store = await openFileStore({ ...options, loop });
+      return store;
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  };
+}
+
+/** Takes the last free blocks of the file system. */
+function fillWithNothing(dir: string): void {
+  const fd = openSync(join(dir, "filler"), "w");
+  try {
+    for (;;) writeSync(fd, Buffer.alloc(4096));
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOSPC")) throw error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+async function mountSmallDisk() {
+  const dir = await mkdtemp(join(tmpdir(), "setpoint-small-disk-"));
+  try {
+    execFileSync("mount", ["-t", "tmpfs", "-o", `size=${DISK_KIB}k`, "tmpfs", dir], { stdio: "ignore" });
+  } catch {
+    await rm(dir, { recursive: true });
+    return undefined;
+  }
+  return {
+    dir,
+    [Symbol.asyncDispose]: async () => {
+      execFileSync("umount", ["--lazy", dir], { stdio: "ignore" });
+      await rm(dir, { recursive: true });
+    },
+  };
+}
