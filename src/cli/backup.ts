@@ -1,0 +1,36 @@
+import { resolve } from "node:path";
+import { createRealLoop } from "../base/real-loop.ts";
+import { backUp } from "../cluster/backup.ts";
+import type { BackupOptions } from "../cluster/options.ts";
+import { jsonOption, type Arguments, type Command, type Io } from "./command.ts";
+import { dataDirOption, etcdOptions, parseDataDir, parseStore } from "./store-options.ts";
+
+export const backupCommand: Command = {
+  name: "backup",
+  usage: ["file"],
+  help: "write a consistent snapshot of a running or stopped cluster to FILE",
+  options: [
+    dataDirOption,
+    { flags: "--store <type>", help: "where state is kept", choices: ["file", "etcd"], fallback: "file" },
+    ...etcdOptions,
+    jsonOption,
+  ],
+  async run(io, args) {
+    const result = await backUp(parseBackupOptions(io, args), {
+      loop: createRealLoop({ name: "backup" }),
+      log: io.log,
+    });
+    const text = args.options["json"]
+      ? JSON.stringify(result)
+      : `wrote revision ${String(result.revision)} to ${result.file}`;
+    io.stdout(`${text}\n`);
+  },
+};
+
+function parseBackupOptions(io: Io, args: Arguments): BackupOptions {
+  return {
+    dataDir: parseDataDir(io, args),
+    store: parseStore(io, args, ["file"]),
+    file: resolve(io.workingDir, args.operands["file"] ?? ""),
+  };
+}

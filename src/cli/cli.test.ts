@@ -1,0 +1,72 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { silentLog } from "../base/log.ts";
+import { VERSION } from "../cluster/version.ts";
+import { runCli } from "./cli.ts";
+
+describe("runCli", () => {
+  test("version names the program and the API it serves", async () => {
+    expect(await run("version")).toEqual({
+      code: 0,
+      stdout: "setpoint 0.1.0 (Kubernetes API v1.36)\n",
+      stderr: "",
+    });
+  });
+
+  test("version --json prints one JSON object", async () => {
+    const { stdout } = await run("version", "--json");
+
+    expect(JSON.parse(stdout)).toEqual({ version: "0.1.0", kubernetes: "v1.36" });
+  });
+
+  test("the version is the package's", () => {
+    const manifest: unknown = JSON.parse(
+      readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+    );
+
+    expect(manifest).toMatchObject({ version: VERSION });
+  });
+
+  test.each(["up", "backup", "version"])(
+    "%s --help prints its usage and --json and succeeds",
+    async (name) => {
+      const { code, stdout, stderr } = await run(name, "--help");
+
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(stdout).toMatch(new RegExp(`^Usage: setpoint ${name} .*--json`, "s"));
+    },
+  );
+
+  test.each([
+    [[], "Usage: setpoint"],
+    [["launch"], "unknown command 'launch'"],
+    [["up", "--colour"], "unknown option '--colour'"],
+    [["up", "--store", "tape"], "Allowed choices are file, memory, etcd"],
+    [["up", "--listen", "6443"], '--listen must be HOST:PORT with a port from 0 to 65535, found "6443"'],
+    [["up", "--store", "etcd"], "--store etcd needs --etcd-endpoints"],
+    [["up", "--etcd-user", "root"], "--etcd-user is only for --store etcd"],
+    [["up", "extra"], "too many arguments"],
+    [["backup"], "missing required argument 'file'"],
+    [["backup", "--store", "memory", "x"], "Allowed choices are file, etcd"],
+  ])("wrong usage %j exits with 2 and says why", async (argv, message) => {
+    const { code, stdout, stderr } = await run(...argv);
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toContain(message);
+  });
+});
+
+async function run(...argv: readonly string[]) {
+  const outcome = { code: -1, stdout: "", stderr: "" };
+  await runCli(argv, {
+    stdout: (text) => void (outcome.stdout += text),
+    stderr: (text) => void (outcome.stderr += text),
+    exit: (code) => void (outcome.code = code),
+    log: silentLog,
+    env: {},
+    homeDir: "/home/user",
+    workingDir: "/current",
+    signal: new AbortController().signal,
+  });
+  return outcome;
+}

@@ -1,0 +1,59 @@
+/** Turns an argument list into one command's run and its outcome into an exit code. */
+import { Command as Parser, CommanderError, Option } from "commander";
+import { backupCommand } from "./backup.ts";
+import { UsageError, type Arguments, type Command, type ExitCode, type Io } from "./command.ts";
+import { upCommand } from "./up.ts";
+import { versionCommand } from "./version.ts";
+
+const COMMANDS: readonly Command[] = [upCommand, backupCommand, versionCommand];
+
+/** Runs the command that `argv` names. Never rejects: what went wrong is said on stderr and in the exit code. */
+export async function runCli(argv: readonly string[], io: Io): Promise<void> {
+  try {
+    await programFor(io).parseAsync(argv, { from: "user" });
+    io.exit(0);
+  } catch (error) {
+    io.exit(explain(error, io));
+  }
+}
+
+function programFor(io: Io): Parser {
+  const program = inheritable(new Parser("setpoint"), io)
+    .description("A Kubernetes-compatible control plane.")
+    .helpCommand("help [command]", "show help for a command");
+  for (const command of COMMANDS) program.addCommand(parserFor(command, io));
+  return program;
+}
+
+function parserFor(command: Command, io: Io): Parser {
+  const parser = inheritable(new Parser(command.name), io)
+    .description(command.help)
+    .showHelpAfterError(`(see "setpoint ${command.name} --help")`)
+    .allowExcessArguments(false);
+  for (const name of command.usage) parser.argument(`<${name}>`);
+  for (const { flags, help, choices, fallback } of command.options) {
+    const option = new Option(flags, help);
+    if (choices !== undefined) option.choices(choices);
+    if (fallback !== undefined) option.default(fallback);
+    parser.addOption(option);
+  }
+  return parser.action(async () => {
+    const operands = Object.fromEntries(command.usage.map((name, at) => [name, parser.args[at] ?? ""]));
+    await command.run(io, { operands, options: parser.opts<Arguments["options"]>() });
+  });
+}
+
+function inheritable(parser: Parser, io: Io): Parser {
+  return parser.exitOverride().configureOutput({
+    writeOut: (text) => io.stdout(text),
+    writeErr: (text) => io.stderr(text),
+  });
+}
+
+function explain(error: unknown, io: Io): ExitCode {
+  // Commander has said what is wrong already, and raises help that was asked for in the same way.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  const message = error instanceof Error ? error.message : String(error);
+  io.stderr(`error: ${message}\n`);
+  return error instanceof UsageError ? 2 : 1;
+}

@@ -1,0 +1,59 @@
+/** The shape of a command. A command knows nothing of the process: all it sees and says goes through `Io`. */
+
+import type { Log } from "../base/log.ts";
+
+export interface Io {
+  stdout(text: string): void;
+  stderr(text: string): void;
+  /** For what happens inside, on stderr. */
+  readonly log: Log;
+  /** Sets the exit code; the process ends by itself once nothing is left to do. */
+  exit(code: ExitCode): void;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly homeDir: string;
+  readonly workingDir: string;
+  /** Aborted when the user or the system asks the program to end. */
+  readonly signal: AbortSignal;
+}
+
+/** 0 done, 1 failed, 2 wrong usage. */
+export type ExitCode = 0 | 1 | 2;
+
+export interface OptionSpec {
+  /** As commander reads it: `--data-dir <dir>`, or `--json` for a switch. */
+  readonly flags: string;
+  readonly help: string;
+  readonly choices?: readonly string[];
+  /** The value when the option is not given; shown in the help. */
+  readonly fallback?: string;
+}
+
+export interface Arguments {
+  /** Positional arguments by the name that `usage` gives them. */
+  readonly operands: Readonly<Record<string, string>>;
+  /** Options by camel-case name: `--data-dir` is `dataDir`. A switch that is given is `true`. */
+  readonly options: Readonly<Record<string, string | true | undefined>>;
+}
+
+export interface Command {
+  readonly name: string;
+  /** Names of the positional arguments, all required: `["file"]`. */
+  readonly usage: readonly string[];
+  readonly help: string;
+  readonly options: readonly OptionSpec[];
+  /** Throws `UsageError` for wrong arguments, any other error for what went wrong. */
+  run(io: Io, args: Arguments): Promise<void>;
+}
+
+/** The arguments do not make sense; the message says which and what was expected. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+export const jsonOption: OptionSpec = { flags: "--json", help: "print JSON instead of text" };
+
+/** The value of an option that takes one; `undefined` when it is not given. */
+export function findText(args: Arguments, name: string): string | undefined {
+  const value = args.options[name];
+  return typeof value === "string" ? value : undefined;
+}

@@ -1,0 +1,29 @@
+#!/usr/bin/env node
+/** The program: gives the process's arguments, streams and signals to the command line. */
+import { homedir } from "node:os";
+import process from "node:process";
+import { createTextLog } from "../base/log-text.ts";
+import { runCli } from "./cli.ts";
+
+const ending = new AbortController();
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+  // Only the first is a request: a second one meets the default and ends the process at once.
+  process.once(name, () => ending.abort());
+}
+
+await runCli(process.argv.slice(2), {
+  stdout: (text) => process.stdout.write(text),
+  stderr: (text) => process.stderr.write(text),
+  log: createTextLog({
+    level: "warn",
+    isColoured: process.stderr.isTTY,
+    write: (line) => process.stderr.write(line),
+  }),
+  exit: (code) => {
+    process.exitCode = code;
+  },
+  env: process.env,
+  homeDir: homedir(),
+  workingDir: process.cwd(),
+  signal: ending.signal,
+});

@@ -1,0 +1,85 @@
+/** The options that say where state is, common to every command that opens a store. */
+import { resolve } from "node:path";
+import type { EtcdOptions } from "../cluster/options.ts";
+import { findText, UsageError, type Arguments, type Io, type OptionSpec } from "./command.ts";
+
+export const dataDirOption: OptionSpec = {
+  flags: "--data-dir <dir>",
+  help: "state, certificates, kubeconfig (default: $SETPOINT_HOME, else ~/.setpoint)",
+};
+
+export const etcdOptions: readonly OptionSpec[] = [
+  { flags: "--etcd-endpoints <urls>", help: "etcd servers, separated by commas" },
+  { flags: "--etcd-cafile <file>", help: "certificate authority of the etcd servers" },
+  { flags: "--etcd-certfile <file>", help: "client certificate for etcd" },
+  { flags: "--etcd-keyfile <file>", help: "key of the client certificate" },
+  { flags: "--etcd-user <name>", help: "user at etcd" },
+  { flags: "--etcd-password-file <file>", help: "file with that user's password" },
+];
+
+const ETCD_NAMES = [
+  "etcdEndpoints",
+  "etcdCafile",
+  "etcdCertfile",
+  "etcdKeyfile",
+  "etcdUser",
+  "etcdPasswordFile",
+];
+
+/** The data dir as an absolute path. */
+export function parseDataDir(io: Io, args: Arguments): string {
+  const given = findText(args, "dataDir") ?? io.env["SETPOINT_HOME"];
+  // An empty $SETPOINT_HOME counts as unset, as the shell's ${X:-…} would have it.
+  return given ? resolve(io.workingDir, given) : resolve(io.homeDir, ".setpoint");
+}
+
+export function parseStore<Type extends string>(io: Io, args: Arguments, otherTypes: readonly Type[]) {
+  const type = findText(args, "store");
+  if (type === "etcd") return { type, etcd: parseEtcd(io, args) } as const;
+  const stray = ETCD_NAMES.find((name) => args.options[name] !== undefined);
+  if (stray !== undefined) throw new UsageError(`${flagOf(stray)} is only for --store etcd`);
+  const found = otherTypes.find((other) => other === type);
+  if (found === undefined)
+    throw new UsageError(`--store must be one of ${[...otherTypes, "etcd"].join(", ")}`);
+  return { type: found } as const;
+}
+
+function parseEtcd(io: Io, args: Arguments): EtcdOptions {
+  const path = (name: string) => {
+    const value = findText(args, name);
+    return value === undefined ? undefined : resolve(io.workingDir, value);
+  };
+  requireTogether(args, "etcdCertfile", "etcdKeyfile");
+  requireTogether(args, "etcdUser", "etcdPasswordFile");
+  return {
+    endpoints: parseEndpoints(findText(args, "etcdEndpoints")),
+    caFile: path("etcdCafile"),
+    certFile: path("etcdCertfile"),
+    keyFile: path("etcdKeyfile"),
+    user: findText(args, "etcdUser"),
+    passwordFile: path("etcdPasswordFile"),
+  };
+}
+
+function parseEndpoints(text: string | undefined): readonly string[] {
+  if (text === undefined) throw new UsageError("--store etcd needs --etcd-endpoints");
+  const endpoints = text.split(",").map((endpoint) => endpoint.trim());
+  const wrong = endpoints.find((endpoint) => !/^https?:$/.test(protocolOf(endpoint)));
+  if (wrong !== undefined) {
+    throw new UsageError(`--etcd-endpoints must be http or https URLs separated by commas, found "${wrong}"`);
+  }
+  return endpoints;
+}
+
+function protocolOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).protocol : "";
+}
+
+function requireTogether(args: Arguments, one: string, other: string): void {
+  if ((args.options[one] === undefined) === (args.options[other] === undefined)) return;
+  throw new UsageError(`${flagOf(one)} and ${flagOf(other)} must be given together`);
+}
+
+function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}

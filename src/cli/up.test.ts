@@ -1,0 +1,112 @@
+import { describe, expect, test } from "vitest";
+import { silentLog } from "../base/log.ts";
+import { UsageError, type Arguments, type Io } from "./command.ts";
+import { parseListen } from "./listen.ts";
+import { parseClusterOptions } from "./up.ts";
+
+describe("parseClusterOptions", () => {
+  test("without options state is in ~/.setpoint, in a file store", () => {
+    expect(parseClusterOptions(io(), args())).toEqual({
+      dataDir: "/home/user/.setpoint",
+      store: { type: "file" },
+      listen: { host: "127.0.0.1", port: 6443 },
+      restoreFile: undefined,
+    });
+  });
+
+  test("$SETPOINT_HOME is the data dir when none is given", () => {
+    expect(parseClusterOptions(io({ SETPOINT_HOME: "/srv/state" }), args()).dataDir).toBe("/srv/state");
+  });
+
+  test("an empty $SETPOINT_HOME counts as unset", () => {
+    expect(parseClusterOptions(io({ SETPOINT_HOME: "" }), args()).dataDir).toBe("/home/user/.setpoint");
+  });
+
+  test("--data-dir wins, and relative paths start at the working folder", () => {
+    const options = parseClusterOptions(
+      io({ SETPOINT_HOME: "/srv" }),
+      args({ dataDir: "here", restore: "old.db" }),
+    );
+
+    expect(options).toMatchObject({ dataDir: "/current/here", restoreFile: "/current/old.db" });
+  });
+
+  test("etcd options are taken over", () => {
+    const { store } = parseClusterOptions(
+      io(),
+      args({
+        store: "etcd",
+        etcdEndpoints: "https://a:2379, https://b:2379",
+        etcdCafile: "ca.pem",
+        etcdCertfile: "cert.pem",
+        etcdKeyfile: "/keys/key.pem",
+        etcdUser: "root",
+        etcdPasswordFile: "password",
+      }),
+    );
+
+    expect(store).toEqual({
+      type: "etcd",
+      etcd: {
+        endpoints: ["https://a:2379", "https://b:2379"],
+        caFile: "/current/ca.pem",
+        certFile: "/current/cert.pem",
+        keyFile: "/keys/key.pem",
+        user: "root",
+        passwordFile: "/current/password",
+      },
+    });
+  });
+
+  test.each([
+    [{ etcdEndpoints: "a:2379" }, "must be http or https URLs"],
+    [{ etcdEndpoints: "http://a:2379," }, 'found ""'],
+    [
+      { etcdEndpoints: "http://a", etcdCertfile: "c" },
+      "--etcd-certfile and --etcd-keyfile must be given together",
+    ],
+    [
+      { etcdEndpoints: "http://a", etcdPasswordFile: "p" },
+      "--etcd-user and --etcd-password-file must be given",
+    ],
+  ])("etcd options %j are refused", (options, message) => {
+    const parse = () => parseClusterOptions(io(), args({ store: "etcd", ...options }));
+
+    expect(parse).toThrow(UsageError);
+    expect(parse).toThrow(message);
+  });
+});
+
+describe("parseListen", () => {
+  test.each([
+    ["127.0.0.1:0", { host: "127.0.0.1", port: 0 }],
+    ["localhost:65535", { host: "localhost", port: 65_535 }],
+    ["[::1]:6443", { host: "::1", port: 6443 }],
+  ])("%s is an address", (text, address) => {
+    expect(parseListen(text)).toEqual(address);
+  });
+
+  test.each(["", "6443", ":6443", "host:", "host:65536", "host:-1", "host:1e3", "::1:6443", "[::1]"])(
+    '"%s" is refused',
+    (text) => {
+      expect(() => parseListen(text)).toThrow(UsageError);
+    },
+  );
+});
+
+function args(options: Arguments["options"] = {}): Arguments {
+  return { operands: {}, options: { store: "file", ...options } };
+}
+
+function io(env: Io["env"] = {}): Io {
+  return {
+    stdout: () => undefined,
+    stderr: () => undefined,
+    exit: () => undefined,
+    log: silentLog,
+    env,
+    homeDir: "/home/user",
+    workingDir: "/current",
+    signal: new AbortController().signal,
+  };
+}

@@ -1,0 +1,16 @@
+import { KUBERNETES_VERSION, VERSION } from "../cluster/version.ts";
+import { jsonOption, type Command } from "./command.ts";
+
+export const versionCommand: Command = {
+  name: "version",
+  usage: [],
+  help: "print the version of this program and of the API it serves",
+  options: [jsonOption],
+  run(io, args) {
+    const text = args.options["json"]
+      ? JSON.stringify({ version: VERSION, kubernetes: KUBERNETES_VERSION })
+      : `setpoint ${VERSION} (Kubernetes API ${KUBERNETES_VERSION})`;
+    io.stdout(`${text}\n`);
+    return Promise.resolve();
+  },
+};

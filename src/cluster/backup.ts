@@ -1,0 +1,39 @@
+/** Writes a consistent snapshot of a cluster's state, whether it runs or not. */
+import type { Log } from "../base/log.ts";
+import type { Loop } from "../base/loop.ts";
+import { backupFile, writeBackup } from "../store/file/backup.ts";
+import { prefixEnd } from "../store/store.ts";
+import { openEtcd, storeFolder } from "./open-store.ts";
+import type { BackupOptions } from "./options.ts";
+
+export interface BackupResult {
+  readonly file: string;
+  /** The revision that the snapshot shows. */
+  readonly revision: number;
+}
+
+/** When it resolves the file is complete, was read back and is on disk. An existing file is never replaced. */
+export async function backUp(
+  { store, dataDir, file }: BackupOptions,
+  { loop, log }: { readonly loop: Loop; readonly log: Log },
+): Promise<BackupResult> {
+  if (store.type === "file") {
+    const { revision } = await backupFile({ dir: storeFolder(dataDir), file, loop });
+    return { file, revision };
+  }
+  const etcd = await openEtcd(store.etcd, { loop, log });
+  try {
+    const view = await etcd.fresh();
+    const entries = view.range("", prefixEnd(""));
+    await writeBackup({
+      file,
+      loop,
+      clusterId: loop.random("cluster-id").uuid(),
+      revision: view.revision,
+      entries,
+    });
+    return { file, revision: view.revision };
+  } finally {
+    await etcd.close();
+  }
+}

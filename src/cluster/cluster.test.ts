@@ -1,0 +1,99 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { silentLog } from "../base/log.ts";
+import { createRealLoop } from "../base/real-loop.ts";
+import { openFileStore } from "../store/file-store.ts";
+import type { Store } from "../store/store.ts";
+import { backUp } from "./backup.ts";
+import { runCluster, type ClusterEvent } from "./cluster.ts";
+import { openStore, storeFolder } from "./open-store.ts";
+import type { ClusterOptions } from "./options.ts";
+
+const loop = createRealLoop({ name: "test" });
+const surroundings = { loop, log: silentLog };
+
+describe("runCluster", () => {
+  test("is ready, runs until it is told to end, and says so", async () => {
+    const ending = new AbortController();
+    const events: ClusterEvent[] = [];
+    const dataDir = folder();
+    const report = (event: ClusterEvent): void => {
+      events.push(event);
+      ending.abort();
+    };
+
+    await runCluster(options({ dataDir, store: { type: "file" } }), {
+      ...surroundings,
+      signal: ending.signal,
+      report,
+    });
+
+    expect(events).toEqual([{ event: "ready", store: "file", dataDir, revision: 1 }, { event: "stopped" }]);
+  });
+});
+
+describe("a backup", () => {
+  test("of a running file store starts a new cluster in a file and in memory, at the same revision", async () => {
+    const dataDir = folder();
+    const store = await openFileStore({ dir: storeFolder(dataDir), loop });
+    await put(store, "a", "first");
+    await put(store, "a", "second");
+    await put(store, "b", "other");
+    const file = join(folder(), "snapshot.db");
+
+    const backup = await backUp({ store: { type: "file" }, dataDir, file }, surroundings);
+    await put(store, "a", "third");
+    const restored = await Promise.all(
+      (["file", "memory"] as const).map((type) =>
+        openStore(options({ dataDir: folder(), store: { type }, restoreFile: file }), surroundings),
+      ),
+    );
+
+    expect(backup).toEqual({ file, revision: 4 });
+    for (const copy of restored) {
+      expect([copy.view.revision, read(copy, "a"), read(copy, "b")]).toEqual([4, "second", "other"]);
+      expect((await put(copy, "c", "new")).revision).toBe(5);
+      await copy.close();
+    }
+    await store.close();
+  });
+
+  test("is not restored over a store that exists", async () => {
+    const dataDir = folder();
+    const store = await openFileStore({ dir: storeFolder(dataDir), loop });
+    await put(store, "a", "mine");
+    await store.close();
+    const file = join(folder(), "snapshot.db");
+    await backUp({ store: { type: "file" }, dataDir, file }, surroundings);
+
+    const restoring = openStore(
+      options({ dataDir, store: { type: "file" }, restoreFile: file }),
+      surroundings,
+    );
+
+    await expect(restoring).rejects.toThrow(/store/);
+  });
+});
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "setpoint-cluster-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+function options(given: Pick<ClusterOptions, "dataDir" | "store"> & Partial<ClusterOptions>): ClusterOptions {
+  return { listen: { host: "127.0.0.1", port: 0 }, restoreFile: undefined, ...given };
+}
+
+function put(store: Store, name: string, value: string): ReturnType<Store["write"]> {
+  return store.write({
+    changes: [{ type: "put", key: `/registry/configmaps/${name}`, value: Buffer.from(value) }],
+  });
+}
+
+function read(store: Store, name: string): string | undefined {
+  const value = store.view.get(`/registry/configmaps/${name}`)?.value;
+  return value === undefined ? undefined : Buffer.from(value).toString();
+}

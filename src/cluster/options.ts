@@ -1,0 +1,42 @@
+/** What a cluster in this process is told before it starts. Checked by whoever fills it in; trusted from here on. */
+
+export interface EtcdOptions {
+  /** At least one URL, `http:` or `https:`. */
+  readonly endpoints: readonly string[];
+  readonly caFile: string | undefined;
+  /** The client's certificate; present exactly when `keyFile` is. */
+  readonly certFile: string | undefined;
+  readonly keyFile: string | undefined;
+  /** Present exactly when `passwordFile` is. */
+  readonly user: string | undefined;
+  /** A file, not the password itself: arguments of a process can be read by other users of the machine. */
+  readonly passwordFile: string | undefined;
+}
+
+export type StoreOptions =
+  | { readonly type: "file" }
+  | { readonly type: "memory" }
+  | { readonly type: "etcd"; readonly etcd: EtcdOptions };
+
+export interface ListenAddress {
+  /** A host name or address; IPv6 without brackets. */
+  readonly host: string;
+  /** 0 lets the operating system pick a free port. */
+  readonly port: number;
+}
+
+export interface ClusterOptions {
+  /** Absolute path of the folder that holds state, certificates and kubeconfig. */
+  readonly dataDir: string;
+  readonly store: StoreOptions;
+  readonly listen: ListenAddress;
+  /** A file written by `backup`, from which a new store starts. */
+  readonly restoreFile: string | undefined;
+}
+
+export interface BackupOptions {
+  readonly dataDir: string;
+  readonly store: Exclude<StoreOptions, { readonly type: "memory" }>;
+  /** Absolute path of the file to write. */
+  readonly file: string;
+}
