@@ -166,7 +166,9 @@ function bytesKept(events: readonly WatchEvent[]): number {
   return bytes;
 }
 
-function byGroup(events: readonly WatchEvent[]): Map<string, WatchEvent[]> {
+function byGroup(events: readonly WatchEvent[]): Iterable<readonly [string, readonly WatchEvent[]]> {
+  const [first] = events;
+  if (first !== undefined && events.length === 1) return [[groupOf(first.key), events]];
   const groups = new Map<string, WatchEvent[]>();
   for (const event of events) {
     const name = groupOf(event.key);

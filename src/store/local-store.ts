@@ -7,14 +7,25 @@
  */
 import type { Loop, Timer } from "../base/loop.ts";
 import type { Backend } from "./backend.ts";
+import type { Commit } from "./commit.ts";
 import type { DiskWindow } from "./disk-window.ts";
+import { createEnding } from "./ending.ts";
 import { GroupCommit } from "./group-commit.ts";
 import type { Mirror } from "./mirror.ts";
 import { advance } from "./state.ts";
 import type { Advance, State } from "./state.ts";
 import { isStoreError, StoreError } from "./store-error.ts";
 import { MAX_CHANGES } from "./store.ts";
-import type { Committed, Store, StoreHealth, Transaction, View, Watch, WatchOptions } from "./store.ts";
+import type {
+  Committed,
+  Entry,
+  Store,
+  StoreHealth,
+  Transaction,
+  View,
+  Watch,
+  WatchOptions,
+} from "./store.ts";
 
 /** How soon expired keys are tried again when the backend had no room for their deletion. */
 const EXPIRY_RETRY_MS = 5000;
@@ -62,7 +73,7 @@ export class LocalStore implements Store {
       refused: (error) => this.#refuse(error),
       broken: (error) => this.#break(error),
     });
-    const { promise, ...end } = deferred();
+    const { promise, ...end } = createEnding();
     this.ended = promise;
     this.#end = end;
   }
@@ -105,9 +116,7 @@ export class LocalStore implements Store {
     if (next === undefined) return this.#unchanged(transaction);
     this.#accepted = next.state;
     await this.#commits.push(next, bytesOf(next));
-    const { revision, events } = next.commit;
-    const written = new Map(events.map((event) => [event.key, event.after]));
-    return { revision, entries: transaction.changes.map((change) => written.get(change.key)) };
+    return { revision: next.commit.revision, entries: entriesOf(transaction, next.commit) };
   }
 
   watch(options: WatchOptions): Watch {
@@ -160,11 +169,17 @@ export class LocalStore implements Store {
   #publish(batch: readonly Advance[]): void {
     this.#mirror.publish(batch);
     if (this.#phase.state === "full") this.#phase = { state: "open" };
-    for (const { commit } of batch) {
-      this.#window?.note(commit.revision, commit.time, bytesOf({ commit }));
-    }
+    this.#note(batch);
     this.#armExpiry();
     this.#cutHistory();
+  }
+
+  #note(batch: readonly Advance[]): void {
+    const last = batch.at(-1)?.commit;
+    if (this.#window === undefined || last === undefined) return;
+    let bytes = 0;
+    for (const advanced of batch) bytes += bytesOf(advanced);
+    this.#window.note(last.revision, last.time, bytes);
   }
 
   #refuse(error: StoreError): void {
@@ -234,20 +249,15 @@ export class LocalStore implements Store {
   }
 }
 
+/** An event for each change, in their order, but for deletions of keys that were not there. */
+function entriesOf({ changes }: Transaction, { events }: Commit): (Entry | undefined)[] {
+  if (events.length === changes.length) return events.map((event) => event.after);
+  const written = new Map(events.map((event) => [event.key, event.after]));
+  return changes.map((change) => written.get(change.key));
+}
+
 function bytesOf({ commit }: Pick<Advance, "commit">): number {
   let bytes = 0;
   for (const event of commit.events) bytes += CHANGE_BYTES + (event.after?.value.byteLength ?? 0);
   return bytes;
-}
-
-function deferred(): { promise: Promise<void>; resolve: () => void; reject: (error: Error) => void } {
-  let resolve = (): void => undefined;
-  let reject: (error: Error) => void = () => undefined;
-  const promise = new Promise<void>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
-  });
-  // Whoever cares awaits `ended`; a store that nobody watches must not end the process by an unhandled rejection.
-  promise.catch(() => undefined);
-  return { promise, resolve, reject };
 }

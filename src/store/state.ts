@@ -143,8 +143,9 @@ export function advance(state: State, transaction: Transaction, now: number): Ad
   return { commit: { revision, time: now, events, ...next.live }, state: next };
 }
 
-function checkTransaction({ changes }: Transaction): void {
-  if (changes.length === 0 || changes.length > MAX_CHANGES) {
+/** Throws `InvalidTransaction` for what no engine takes. */
+export function checkTransaction({ changes, compare = [] }: Transaction): void {
+  if (changes.length === 0 || changes.length > MAX_CHANGES || compare.length > MAX_CHANGES) {
     throw new StoreError(
       "InvalidTransaction",
       `expected 1 to ${String(MAX_CHANGES)} changes, found ${String(changes.length)}`,

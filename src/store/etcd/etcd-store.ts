@@ -7,6 +7,7 @@ import { backoffMs, type Backoff } from "../../base/backoff.ts";
 import { silentLog, type Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { Metrics } from "../../base/metrics.ts";
+import { createEnding } from "../ending.ts";
 import type { HistoryOptions } from "../history.ts";
 import { Mirror } from "../mirror.ts";
 import type { State } from "../state.ts";
@@ -90,7 +91,7 @@ export class EtcdStore implements Store {
 
   private constructor(options: EtcdStoreOptions & typeof DEFAULTS & Parts) {
     const { loop, log = silentLog, connection, keyspace, state, history } = options;
-    const { promise, ...end } = deferred();
+    const { promise, ...end } = createEnding();
     this.ended = promise;
     this.#end = end;
     this.#connection = connection;
@@ -127,7 +128,7 @@ export class EtcdStore implements Store {
     const deadline = loop.now() + given.openTimeoutMs;
     let store: EtcdStore | undefined;
     try {
-      const state = await load({ loop, connection, keyspace }, deadline);
+      const state = await load({ loop, log: options.log ?? silentLog, connection, keyspace }, deadline);
       store = new EtcdStore({ ...given, connection, keyspace, state });
       await store.#start(deadline);
       return store;
@@ -246,10 +247,15 @@ export class EtcdStore implements Store {
 
 /** Tries until the deadline while etcd is away; what it refuses it would refuse again. */
 async function load(
-  from: { readonly loop: Loop; readonly connection: Connection; readonly keyspace: Keyspace },
+  from: {
+    readonly loop: Loop;
+    readonly log: Log;
+    readonly connection: Connection;
+    readonly keyspace: Keyspace;
+  },
   deadline: number,
 ): Promise<State> {
-  const { loop, connection, keyspace } = from;
+  const { loop, log, connection, keyspace } = from;
   const random = loop.random("open");
   for (let retry = 0; ; retry++) {
     try {
@@ -257,20 +263,9 @@ async function load(
     } catch (error) {
       const isPassing = isStoreError(error, "Unavailable") || isStoreError(error, "Compacted");
       if (!isPassing || isRefused(error) || loop.now() >= deadline) throw error;
+      if (retry === 0) log.warn("etcd does not answer yet, trying again", { error });
       const at = loop.now() + backoffMs(retry, RETRY_OPEN, random);
       await new Promise<void>((resolve) => loop.timer(at, "progress", resolve));
     }
   }
-}
-
-function deferred(): { promise: Promise<void>; resolve: () => void; reject: (error: Error) => void } {
-  let resolve = (): void => undefined;
-  let reject: (error: Error) => void = () => undefined;
-  const promise = new Promise<void>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
-  });
-  // Whoever cares awaits `ended`; a store that nobody watches must not end the process by an unhandled rejection.
-  promise.catch(() => undefined);
-  return { promise, resolve, reject };
 }

@@ -8,7 +8,7 @@ import type { Keyspace } from "./keyspace.ts";
 import { Leases } from "./leases.ts";
 import { OwnWrites, type OwnWrite } from "./own-writes.ts";
 import { readSnapshot } from "./snapshot.ts";
-import { checkTransaction, findMismatch, hasChanged, toTxn } from "./transaction.ts";
+import { checkEtcdTransaction, findMismatch, hasChanged, toTxn } from "./transaction.ts";
 import type { Connection } from "./wire/connection.ts";
 import { isLeaseGone } from "./wire/etcd-error.ts";
 import { TXN, type TxnResponse } from "./wire/protocol.ts";
@@ -47,7 +47,7 @@ export class EtcdWriter {
   /** As the contract's `write`; takes no longer than a request may, waiting for earlier writes to the same keys included. */
   async write(transaction: Transaction): Promise<Committed> {
     const { loop, connection } = this.#options;
-    checkTransaction(transaction, this.#options.keyspace);
+    checkEtcdTransaction(transaction, this.#options.keyspace);
     const deadline = loop.now() + connection.requestTimeoutMs;
     return this.#writes.run(transaction, async (write) => {
       const response = await this.#send(transaction, deadline);

@@ -1,6 +1,7 @@
+import { checkTransaction } from "../state.ts";
 /** A transaction of the contract in etcd's words. */
 import { StoreError } from "../store-error.ts";
-import { MAX_CHANGES, type Change, type Transaction, type View } from "../store.ts";
+import type { Change, Transaction, View } from "../store.ts";
 import type { Keyspace } from "./keyspace.ts";
 import {
   EQUAL,
@@ -11,23 +12,15 @@ import {
   type TxnResponse,
 } from "./wire/protocol.ts";
 
-/** Half a character has no bytes of its own: another key would be written. */
-const UNPAIRED_SURROGATE = /\p{Surrogate}/u;
-
 /** Throws `InvalidTransaction`, so that nothing reaches etcd which the other engines would refuse. */
-export function checkTransaction({ changes, compare = [] }: Transaction, keyspace: Keyspace): void {
-  if (changes.length === 0 || changes.length > MAX_CHANGES || compare.length > MAX_CHANGES) {
-    const found = `${String(changes.length)} changes, ${String(compare.length)} comparisons`;
-    throw invalid(`expected 1 to ${String(MAX_CHANGES)} changes and no more comparisons, found ${found}`);
-  }
-  if (new Set(changes.map((change) => change.key)).size < changes.length) {
-    throw invalid("expected each key in one change, found one in several");
-  }
-  for (const { key } of changes) {
-    if (!keyspace.has(key) || key === "" || UNPAIRED_SURROGATE.test(key)) {
-      throw invalid(`expected a key under ${keyspace.prefix}, found ${JSON.stringify(key)}`);
-    }
-  }
+export function checkEtcdTransaction(transaction: Transaction, keyspace: Keyspace): void {
+  checkTransaction(transaction);
+  const foreign = transaction.changes.find(({ key }) => !keyspace.has(key));
+  if (foreign === undefined) return;
+  throw new StoreError(
+    "InvalidTransaction",
+    `expected a key under ${keyspace.prefix}, found ${JSON.stringify(foreign.key)}`,
+  );
 }
 
 /** Writes of a time to live name their lease in `leases`. */
@@ -69,8 +62,4 @@ export function findMismatch({ compare = [] }: Transaction, view: View): string 
     }
   }
   return undefined;
-}
-
-function invalid(message: string): StoreError {
-  return new StoreError("InvalidTransaction", message);
 }

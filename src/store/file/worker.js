@@ -3,7 +3,7 @@
  * The thread that owns the files of a store, so that no sync ever blocks the main thread. One request after the other.
  * Plain JavaScript, because Node.js 20 cannot run TypeScript and tests run from source.
  */
-import { parentPort } from "node:worker_threads";
+import { parentPort, receiveMessageOnPort } from "node:worker_threads";
 import { BackupWriter, copyStore, restoreStore } from "./disk/backup-file.js";
 import { DiskStore } from "./disk/disk-store.js";
 import { faultCode, messageOf, StoreFault } from "./disk/fault.js";
@@ -14,6 +14,16 @@ import { loadStore } from "./disk/load.js";
 
 if (parentPort === null) throw new Error("worker.js runs as a worker thread only");
 const port = parentPort;
+
+/**
+ * How often the thread looks for the next request after a small commit before it sleeps, about 200 µs long. To wake it takes
+ * 30 to 50 µs, of the one who waits and of the processor: a round trip took 49 µs with the thread asleep, 16 with it awake.
+ */
+const AWAKE_LOOKS = 3000;
+/** Many writers at once make larger batches; then throughput counts, and the processor has better things to do. */
+const SMALL_COMMIT_BYTES = 16 << 10;
+/** Then the event loop of the thread has its turn: it frees what the database binding no longer needs. */
+const AWAKE_REQUESTS = 256;
 
 /** @type {DiskStore | undefined} */
 let store;
@@ -50,6 +60,13 @@ const HANDLERS = {
 };
 
 port.on("message", (/** @type {Request} */ request) => {
+  const isSmall = request.type === "commit" && request.records.byteLength < SMALL_COMMIT_BYTES;
+  serve(request);
+  if (isSmall) serveWhatFollows();
+});
+
+/** @param {Request} request */
+function serve(request) {
   const handler = /** @type {(request: Request) => Results[Request["type"]]} */ (HANDLERS[request.type]);
   try {
     const result = handler(request);
@@ -59,7 +76,19 @@ port.on("message", (/** @type {Request} */ request) => {
   }
   // Now that the answer is on its way.
   if (request.type === "commit" || request.type === "compact") store?.tidy(request.elapsedMs);
-});
+}
+
+/** Whoever writes without pause finds this thread awake. */
+function serveWhatFollows() {
+  let served = 0;
+  for (let looks = 0; looks < AWAKE_LOOKS && served < AWAKE_REQUESTS; looks += 1) {
+    const received = /** @type {{ message: Request } | undefined} */ (receiveMessageOnPort(port));
+    if (received === undefined) continue;
+    serve(received.message);
+    served += 1;
+    looks = 0;
+  }
+}
 
 /** @param {Buffer} slab */
 function sendRows(slab) {

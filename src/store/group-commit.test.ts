@@ -1,0 +1,266 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { VirtualLoop } from "../base/virtual-loop.ts";
+import type { Backend } from "./backend.ts";
+import type { Commit } from "./commit.ts";
+import { GroupCommit } from "./group-commit.ts";
+import { advance, State } from "./state.ts";
+import type { Advance } from "./state.ts";
+import { StoreError } from "./store-error.ts";
+
+/** More than are sent before the step ends. */
+const MANY = 40;
+/** Of them, what is sent at once on a quick disk. */
+const EAGER = 32;
+/** What counts as a slow disk. */
+const SLOW_MS = 3;
+
+interface Call {
+  readonly revisions: number[];
+  readonly succeed: () => void;
+  readonly fail: (error: Error) => void;
+}
+
+/** Settles each batch when the test says so. */
+class FakeBackend implements Backend {
+  readonly calls: Call[] = [];
+
+  commit(batch: readonly Commit[]): Promise<void> {
+    return new Promise((succeed, fail) => {
+      this.calls.push({ revisions: batch.map(({ revision }) => revision), succeed, fail });
+    });
+  }
+
+  async compact(): Promise<void> {}
+
+  async close(): Promise<void> {}
+}
+
+let loop: VirtualLoop;
+let backend: FakeBackend;
+let commits: GroupCommit;
+/** What happened, in order: "durable 2,3", "answered 2", "refused", "lost 4". */
+let seen: string[];
+let state: State;
+
+beforeEach(() => {
+  loop = new VirtualLoop({ seed: 1, name: "test" });
+  backend = new FakeBackend();
+  seen = [];
+  state = State.empty();
+  commits = new GroupCommit(loop, backend, {
+    durable: (batch) => seen.push(`durable ${revisionsOf(batch)}`),
+    refused: () => seen.push("refused"),
+    broken: (error) => seen.push(`broken ${error.code}`),
+  });
+});
+
+describe("batches", () => {
+  test("what is pushed in one step goes together, and is answered in order, after the listener knows", async () => {
+    push(3);
+    await turn();
+    expect(calls()).toEqual([[2, 3, 4]]);
+    expect(seen).toEqual([]);
+
+    await succeed(0);
+
+    expect(seen).toEqual(["durable 2,3,4", "answered 2", "answered 3", "answered 4"]);
+  });
+
+  test("a large batch is sent before the step ends, so that the backend can begin", async () => {
+    push(MANY);
+    expect(calls().map((revisions) => revisions.length)).toEqual([EAGER]);
+
+    await turn();
+
+    expect(calls().map((revisions) => revisions.length)).toEqual([EAGER, MANY - EAGER]);
+    expect(calls().flat()).toEqual(Array.from({ length: MANY }, (_, i) => i + 2));
+  });
+
+  test("no more than two are under way; what comes meanwhile is one batch", async () => {
+    await pushAndTurn(1);
+    await pushAndTurn(1);
+    await pushAndTurn(1);
+    await pushAndTurn(1);
+    expect(calls()).toEqual([[2], [3]]);
+
+    await succeed(0);
+
+    expect(calls()).toEqual([[2], [3], [4, 5]]);
+  });
+
+  test("on a slow disk one is under way, and all that comes meanwhile shares the next sync", async () => {
+    await pushAndTurn(1);
+    await loop.advance(SLOW_MS);
+    await succeed(0);
+
+    await pushAndTurn(1);
+    push(MANY);
+    await turn();
+    expect(calls()).toEqual([[2], [3]]);
+    await loop.advance(SLOW_MS);
+    await succeed(1);
+
+    expect(calls()[2]).toHaveLength(MANY);
+  });
+
+  test("on a slow disk a large step is not split", async () => {
+    await pushAndTurn(1);
+    await loop.advance(SLOW_MS);
+    await succeed(0);
+
+    push(MANY);
+    await turn();
+
+    expect(calls()[1]).toHaveLength(MANY);
+  });
+});
+
+describe("a batch that is refused", () => {
+  const noSpace = new StoreError("NoSpace", "no room");
+
+  test("takes everything behind it along, under way and queued", async () => {
+    await pushAndTurn(1);
+    await pushAndTurn(1);
+    await pushAndTurn(1);
+
+    await fail(0, noSpace);
+
+    expect(seen).toEqual(["refused", "lost 2 NoSpace", "lost 3 NoSpace", "lost 4 NoSpace"]);
+  });
+
+  test("leaves the one before it acknowledged", async () => {
+    await pushAndTurn(1);
+    await pushAndTurn(1);
+    await pushAndTurn(1);
+
+    await succeed(0);
+    await fail(1, noSpace);
+
+    expect(seen).toEqual(["durable 2", "answered 2", "refused", "lost 3 NoSpace", "lost 4 NoSpace"]);
+  });
+
+  test("nothing is sent before all calls behind it have settled, and they count for nothing", async () => {
+    await pushAndTurn(1);
+    await pushAndTurn(1);
+    await fail(0, noSpace);
+    state = State.empty();
+    await pushAndTurn(1);
+    expect(calls()).toEqual([[2], [3]]);
+
+    await fail(1, new Error("does not follow"));
+
+    expect(calls()).toEqual([[2], [3], [2]]);
+    await succeed(2);
+    expect(seen).toEqual(["refused", "lost 2 NoSpace", "lost 3 NoSpace", "durable 2", "answered 2"]);
+  });
+});
+
+test("a batch that fails otherwise breaks the store, with unknown outcome for all that wait", async () => {
+  await pushAndTurn(1);
+  await pushAndTurn(1);
+  await pushAndTurn(1);
+
+  await fail(0, new Error("input/output error"));
+
+  expect(seen).toEqual([
+    "broken OutcomeUnknown",
+    "lost 2 OutcomeUnknown",
+    "lost 3 OutcomeUnknown",
+    "lost 4 OutcomeUnknown",
+  ]);
+});
+
+describe("drained", () => {
+  test("waits for what is queued and under way", async () => {
+    await pushAndTurn(1);
+    await pushAndTurn(1);
+    await pushAndTurn(1);
+    void commits.drained().then(() => seen.push("drained"));
+
+    await succeed(0);
+    await succeed(1);
+    expect(seen).not.toContain("drained");
+    await succeed(2);
+
+    expect(seen.at(-1)).toBe("drained");
+    await commits.drained();
+  });
+
+  test("waits for the calls behind a failed one", async () => {
+    await pushAndTurn(1);
+    await pushAndTurn(1);
+    void commits.drained().then(() => seen.push("drained"));
+
+    await fail(0, new StoreError("NoSpace", "no room"));
+    expect(seen).not.toContain("drained");
+    await fail(1, new Error("does not follow"));
+
+    expect(seen.at(-1)).toBe("drained");
+  });
+});
+
+test("newest settles as the last one pushed", async () => {
+  await commits.newest;
+  await pushAndTurn(1);
+  const { newest } = commits;
+  void newest.then(() => seen.push("newest"));
+
+  await succeed(0);
+
+  expect(seen).toEqual(["durable 2", "answered 2", "newest"]);
+});
+
+test("is full when too many bytes wait for the backend", async () => {
+  await pushAndTurn(1);
+  await pushAndTurn(1);
+  expect(commits.isFull).toBe(false);
+
+  push(1, 128 << 20);
+
+  expect(commits.isFull).toBe(true);
+});
+
+function push(count: number, bytes = 100): void {
+  for (let i = 0; i < count; i += 1) {
+    const next = advance(
+      state,
+      { changes: [{ type: "put", key: `/k/${String(state.revision)}`, value: new Uint8Array(1) }] },
+      1,
+    );
+    if (next === undefined) throw new Error("expected a change");
+    ({ state } = next);
+    const { revision } = next.commit;
+    commits.push(next, bytes).then(
+      () => seen.push(`answered ${String(revision)}`),
+      (error: StoreError) => seen.push(`lost ${String(revision)} ${error.code}`),
+    );
+  }
+}
+
+async function pushAndTurn(count: number): Promise<void> {
+  push(count);
+  await turn();
+}
+
+/** Until the loop has run what was posted. */
+async function turn(): Promise<void> {
+  await loop.settle();
+}
+
+function calls(): number[][] {
+  return backend.calls.map(({ revisions }) => revisions);
+}
+
+async function succeed(call: number): Promise<void> {
+  backend.calls[call]?.succeed();
+  await turn();
+}
+
+async function fail(call: number, error: Error): Promise<void> {
+  backend.calls[call]?.fail(error);
+  await turn();
+}
+
+function revisionsOf(batch: readonly Advance[]): string {
+  return batch.map(({ commit }) => commit.revision).join();
+}
