@@ -1,0 +1,261 @@
+/**
+ * Everything a client may be told: one error class with a closed set of reasons, small factories, and the Status
+ * object it is served as. Messages are equal to upstream's, because clients and people match them.
+ * Test with `isApiError(error, "Conflict")`, never by message or number.
+ */
+
+import type { FieldError } from "./field-error.ts";
+import { fieldErrorsText } from "./field-error.ts";
+import { quoted } from "./message-text.ts";
+
+/** Each reason has one HTTP status code. */
+const CODES = {
+  BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
+  NotFound: 404,
+  MethodNotAllowed: 405,
+  NotAcceptable: 406,
+  AlreadyExists: 409,
+  Conflict: 409,
+  Gone: 410,
+  Expired: 410,
+  RequestEntityTooLarge: 413,
+  UnsupportedMediaType: 415,
+  Invalid: 422,
+  TooManyRequests: 429,
+  InternalError: 500,
+  ServerTimeout: 500,
+  StorageReadError: 500,
+  ServiceUnavailable: 503,
+  Timeout: 504,
+} as const;
+
+export type ApiErrorReason = keyof typeof CODES;
+
+export interface StatusCause {
+  readonly reason?: string;
+  readonly message?: string;
+  readonly field?: string;
+}
+
+export interface StatusDetails {
+  readonly name?: string;
+  readonly group?: string;
+  /** The kind, or the resource where the error is about a request for one. */
+  readonly kind?: string;
+  readonly uid?: string;
+  readonly causes?: readonly StatusCause[];
+  readonly retryAfterSeconds?: number;
+}
+
+export interface Status {
+  readonly kind: "Status";
+  readonly apiVersion: "v1";
+  readonly metadata: { readonly continue?: string };
+  readonly status: "Success" | "Failure";
+  readonly message?: string;
+  readonly reason?: ApiErrorReason;
+  readonly details?: StatusDetails;
+  readonly code: number;
+}
+
+export interface ApiErrorOptions extends ErrorOptions {
+  readonly details?: StatusDetails;
+  /** A token with which an expired list can be continued. */
+  readonly continueToken?: string;
+}
+
+export class ApiError extends Error {
+  override readonly name = "ApiError";
+  readonly reason: ApiErrorReason;
+  readonly details: StatusDetails | undefined;
+  readonly continueToken: string | undefined;
+
+  constructor(reason: ApiErrorReason, message: string, options: ApiErrorOptions = {}) {
+    super(message, options);
+    this.reason = reason;
+    this.details = options.details;
+    this.continueToken = options.continueToken;
+  }
+
+  get code(): number {
+    return CODES[this.reason];
+  }
+}
+
+export function isApiError(error: unknown, reason?: ApiErrorReason): error is ApiError {
+  return error instanceof ApiError && (reason === undefined || error.reason === reason);
+}
+
+/** What the client is sent. Anything but an ApiError is an internal error. Fields come in the order Go writes them. */
+export function toStatus(error: unknown): Status {
+  if (!isApiError(error)) return toStatus(internalError(error));
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: error.continueToken === undefined ? {} : { continue: error.continueToken },
+    status: "Failure",
+    message: error.message,
+    reason: error.reason,
+    ...(error.details === undefined ? {} : { details: orderedDetails(error.details) }),
+    code: error.code,
+  };
+}
+
+/** `pods`, or `deployments.apps` outside the core group. */
+export interface GroupResource {
+  readonly group: string;
+  readonly resource: string;
+}
+
+export interface GroupKind {
+  readonly group: string;
+  readonly kind: string;
+}
+
+export function notFound(resource: GroupResource, name: string): ApiError {
+  const message = `${resourceText(resource)} ${quoted(name)} not found`;
+  return new ApiError("NotFound", message, { details: about(resource, name) });
+}
+
+/** No such path or no such resource, as opposed to no such object. */
+export function unknownResource(): ApiError {
+  return new ApiError("NotFound", "the server could not find the requested resource", { details: {} });
+}
+
+export function alreadyExists(resource: GroupResource, name: string): ApiError {
+  const message = `${resourceText(resource)} ${quoted(name)} already exists`;
+  return new ApiError("AlreadyExists", message, { details: about(resource, name) });
+}
+
+/** Every generated name was taken. */
+export function generateNameConflict(resource: GroupResource, name: string): ApiError {
+  const message = `${resourceText(resource)} ${quoted(name)} already exists, the server was not able to generate a unique name for the object`;
+  return new ApiError("AlreadyExists", message, {
+    details: { ...about(resource, name), retryAfterSeconds: 1 },
+  });
+}
+
+const OBJECT_MODIFIED =
+  "the object has been modified; please apply your changes to the latest version and try again";
+
+export function conflict(resource: GroupResource, name: string, why: string = OBJECT_MODIFIED): ApiError {
+  const message = `Operation cannot be fulfilled on ${resourceText(resource)} ${quoted(name)}: ${why}`;
+  return new ApiError("Conflict", message, { details: about(resource, name) });
+}
+
+/** Fields that others own; one cause for each. */
+export function applyConflict(message: string, causes: readonly StatusCause[]): ApiError {
+  return new ApiError("Conflict", message, { details: { causes } });
+}
+
+export function forbidden(resource: GroupResource, name: string, why: string): ApiError {
+  const text = resourceText(resource);
+  const subject = text === "" ? "" : name === "" ? `${text} is ` : `${text} ${quoted(name)} is `;
+  return new ApiError("Forbidden", `${subject}forbidden: ${why}`, { details: about(resource, name) });
+}
+
+export function invalid(kind: GroupKind, name: string, errors: readonly FieldError[]): ApiError {
+  const subject = `${kind.group === "" ? kind.kind : `${kind.kind}.${kind.group}`} ${quoted(name)} is invalid`;
+  const causes = errors.map(({ type, field, body }) => ({ reason: type, message: body, field }));
+  return new ApiError("Invalid", errors.length === 0 ? subject : `${subject}: ${fieldErrorsText(errors)}`, {
+    details: { name, group: kind.group, kind: kind.kind, causes },
+  });
+}
+
+export function badRequest(message: string, options: ErrorOptions = {}): ApiError {
+  return new ApiError("BadRequest", message, options);
+}
+
+export function unauthorized(message = "Unauthorized"): ApiError {
+  return new ApiError("Unauthorized", message);
+}
+
+/** The verb exists nowhere on this path. */
+export function methodNotAllowed(): ApiError {
+  const message = "the server does not allow this method on the requested resource";
+  return new ApiError("MethodNotAllowed", message, { details: {} });
+}
+
+/** This kind does not offer the action. */
+export function methodNotSupported(resource: GroupResource, action: string): ApiError {
+  const message = `${action} is not supported on resources of kind ${quoted(resourceText(resource))}`;
+  return new ApiError("MethodNotAllowed", message, { details: about(resource, "") });
+}
+
+export function notAcceptable(mediaTypes: readonly string[]): ApiError {
+  const message = `only the following media types are accepted: ${mediaTypes.join(", ")}`;
+  return new ApiError("NotAcceptable", message);
+}
+
+export function unsupportedMediaType(mediaTypes: readonly string[]): ApiError {
+  const message = `the body of the request was in an unknown format - accepted media types include: ${mediaTypes.join(", ")}`;
+  return new ApiError("UnsupportedMediaType", message);
+}
+
+export function requestEntityTooLarge(why: string): ApiError {
+  return new ApiError("RequestEntityTooLarge", `Request entity too large: ${why}`);
+}
+
+/** The revision asked for is no longer kept. With a token, the list goes on from the same key at the newest revision. */
+export function expired(message: string, continueToken?: string): ApiError {
+  return new ApiError("Expired", message, continueToken === undefined ? {} : { continueToken });
+}
+
+export function gone(message: string): ApiError {
+  return new ApiError("Gone", message);
+}
+
+export function tooManyRequests(message: string, retryAfterSeconds: number): ApiError {
+  return new ApiError("TooManyRequests", message, { details: { retryAfterSeconds } });
+}
+
+/** The request may still complete. */
+export function timeout(message: string, retryAfterSeconds: number): ApiError {
+  return new ApiError("Timeout", `Timeout: ${message}`, { details: { retryAfterSeconds } });
+}
+
+/** A read at a revision that was not reached in time. */
+export function tooLargeResourceVersion(asked: bigint | number, current: bigint | number): ApiError {
+  const message = `Timeout: Too large resource version: ${asked}, current: ${current}`;
+  const causes = [{ reason: "ResourceVersionTooLarge", message: "Too large resource version" }];
+  return new ApiError("Timeout", message, { details: { causes, retryAfterSeconds: 1 } });
+}
+
+/** A passing fault: nothing was done, trying again may help. */
+export function serverTimeout(resource: GroupResource, operation: string): ApiError {
+  const message = `The ${operation} operation against ${resourceText(resource)} could not be completed at this time, please try again.`;
+  return new ApiError("ServerTimeout", message, { details: about(resource, operation) });
+}
+
+export function serviceUnavailable(message: string, options: ErrorOptions = {}): ApiError {
+  return new ApiError("ServiceUnavailable", message, options);
+}
+
+export function internalError(cause: unknown): ApiError {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  const details = { causes: [{ message: text }] };
+  return new ApiError("InternalError", `Internal error occurred: ${text}`, { details, cause });
+}
+
+function resourceText({ group, resource }: GroupResource): string {
+  return group === "" ? resource : `${resource}.${group}`;
+}
+
+function about({ group, resource }: GroupResource, name: string): StatusDetails {
+  return { name, group, kind: resource };
+}
+
+/** Empty members are left out, as Go does. */
+function orderedDetails(details: StatusDetails): StatusDetails {
+  const { name, group, kind, uid, causes = [], retryAfterSeconds } = details;
+  return {
+    ...(name ? { name } : {}),
+    ...(group ? { group } : {}),
+    ...(kind ? { kind } : {}),
+    ...(uid ? { uid } : {}),
+    ...(causes.length > 0 ? { causes } : {}),
+    ...(retryAfterSeconds ? { retryAfterSeconds } : {}),
+  };
+}

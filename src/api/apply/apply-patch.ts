@@ -1,0 +1,159 @@
+/**
+ * Server-side apply. A configuration states the fields its manager cares about: they get the values it gives, and
+ * belong to it. Fields it stated before and states no more are removed unless someone else owns them. Where another
+ * manager owns a field with another value there is a conflict, unless forced.
+ */
+import { badRequest, invalid } from "../api-error.ts";
+import { zeroStruct } from "../go-zero.ts";
+import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { jsonEqual } from "../patch/json-equal.ts";
+import { type Changes, changesOf, effectiveChanges, remainingOwners } from "./change.ts";
+import { conflictError } from "./conflict.ts";
+import { findConfigMistakes } from "./fields/check-config.ts";
+import { difference, EMPTY, type FieldSet, isEmpty, recursiveDifference } from "./fields/field-set.ts";
+import { merge } from "./fields/merge.ts";
+import { fieldsOf } from "./fields/present-fields.ts";
+import { encodeEntries, entryId, type Managed, type ManagedEntry, withEntry } from "./managed-entry.ts";
+import { liveEntries, managedAfterUpdate, managedFieldsOf, withManagedFields } from "./managed-fields.ts";
+import { prune } from "./prune.ts";
+import { NEVER_OWNED, schemaOf, type Writer } from "./writer.ts";
+
+export interface ApplyInput {
+  /** The stored object in the writer's version, in normal form; `undefined` when there is none yet. */
+  readonly live: JsonObject | undefined;
+  /** As the client sent it: not defaulted, not in normal form. */
+  readonly config: JsonObject;
+  readonly writer: Writer;
+  /** Whether to take fields over from others instead of reporting a conflict. */
+  readonly onConflict: "fail" | "force";
+  /**
+   * Makes the merged object what would be stored: normal form, defaults, resets. It is then compared with the live
+   * one, so that a configuration with other words for the same (`0.5` for `500m`) changes nothing.
+   */
+  readonly finish?: (merged: JsonObject) => JsonObject;
+}
+
+export interface ApplyResult {
+  /** The live object itself when nothing changed, managed fields included. */
+  readonly object: JsonObject;
+  readonly isChanged: boolean;
+}
+
+/** Throws an ApiError: Conflict with a cause for each field, or BadRequest when the configuration is no such. */
+export function applyPatch(input: ApplyInput): ApplyResult {
+  const { live, writer, onConflict } = input;
+  const schema = schemaOf(writer);
+  checkConfig(input.config, writer);
+  const config = withoutMetadataNulls(input.config);
+  const before = withManagedFields(live ?? zeroStruct(schema), undefined);
+  const managed = managedBeforeApply(before, input);
+  const entry = appliersEntry(writer, claimedFields(config, writer));
+  const merged = merge(before, config, schema) as JsonObject;
+  const kept = withoutGivenUp(merged, managed, { writer, entry });
+  const object = finished(kept, before, input);
+  const changes = changesOfApply(before, { stated: kept, outcome: object }, writer);
+  const { owners, conflicts } = remainingOwners(managed, changes, entryId(entry));
+  if (conflicts.size > 0 && onConflict === "fail") throw conflictError(conflicts);
+  const after = withApplier(owners, { entry, isObjectChanged: object !== before });
+  const entries = encodeEntries(after, managedFieldsOf(live));
+  if (live !== undefined && object === before && entries === managedFieldsOf(live)) {
+    return { object: live, isChanged: false };
+  }
+  return { object: withManagedFields(object, entries), isChanged: true };
+}
+
+function changesOfApply(
+  before: JsonObject,
+  { stated, outcome }: { readonly stated: JsonObject; readonly outcome: JsonObject },
+  writer: Writer,
+): Changes {
+  const changes = changesOf({ before, after: stated, writer });
+  return stated === outcome
+    ? changes
+    : effectiveChanges(changes, changesOf({ before, after: outcome, writer }));
+}
+
+/** `before` itself when nothing but the spelling differs. */
+function finished(merged: JsonObject, before: JsonObject, { finish, live }: ApplyInput): JsonObject {
+  if (merged === before && live !== undefined) return before;
+  const object = finish === undefined ? merged : finish(merged);
+  return jsonEqual(object, before) ? before : object;
+}
+
+/** An object that was never tracked is first recorded as it is, or nobody would own what the applier changes. */
+function managedBeforeApply(before: JsonObject, { live, writer }: ApplyInput): Managed {
+  const managed = liveEntries(managedFieldsOf(live), writer.versions);
+  if (live === undefined || managed.size > 0) return managed;
+  const recorder = { ...writer, manager: "before-first-apply" };
+  return managedAfterUpdate({ before: undefined, after: before, writer: recorder }, managed);
+}
+
+function claimedFields(config: JsonObject, writer: Writer): FieldSet {
+  return recursiveDifference(fieldsOf(config, schemaOf(writer)), writer.resetFields ?? EMPTY);
+}
+
+function appliersEntry({ manager, apiVersion, subresource, now }: Writer, fields: FieldSet): ManagedEntry {
+  return { manager, operation: "Apply", apiVersion, subresource, time: now, fields, source: undefined };
+}
+
+interface Applier {
+  readonly writer: Writer;
+  readonly entry: ManagedEntry;
+}
+
+function withoutGivenUp(merged: JsonObject, managed: Managed, { writer, entry }: Applier): JsonObject {
+  const id = entryId(entry);
+  const last = managed.get(id);
+  if (last === undefined) return merged;
+  const { apiVersion, versions } = writer;
+  if (last.apiVersion === apiVersion && isEmpty(difference(last.fields, entry.fields))) return merged;
+  return prune({ merged, apiVersion, versions, last, managed: new Map(managed).set(id, entry) });
+}
+
+/** The time moves when the applier changed the object or what it owns. */
+function withApplier(
+  owners: Managed,
+  { entry, isObjectChanged }: { readonly entry: ManagedEntry; readonly isObjectChanged: boolean },
+): Managed {
+  const fields = difference(entry.fields, NEVER_OWNED);
+  const last = owners.get(entryId(entry));
+  const isRepeated =
+    last !== undefined && last.apiVersion === entry.apiVersion && jsonEqual(last.fields, fields);
+  return isRepeated && !isObjectChanged ? owners : withEntry(owners, { ...entry, fields });
+}
+
+function checkConfig(config: JsonObject, writer: Writer): void {
+  const { apiVersion, kind, manager } = writer;
+  if (manager === "") {
+    const body = "Required value: is required for apply patch";
+    throw invalid({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [
+      { type: "FieldValueRequired", field: "fieldManager", body },
+    ]);
+  }
+  if (config.apiVersion !== apiVersion || config.kind !== kind) {
+    throw badRequest(`invalid object type: ${typeText(config.apiVersion, config.kind)}`);
+  }
+  if ((managedFieldsOf(config) ?? null) !== null) throw badRequest("metadata.managedFields must be nil");
+  const mistakes = findConfigMistakes(config, schemaOf(writer));
+  if (mistakes === undefined) return;
+  throw badRequest(`failed to create typed patch object (${objectText(config)}): ${mistakes}`);
+}
+
+/** As Go prints it: `apps/v1, Kind=Deployment`, and `/v1, Kind=Pod` for the core group. */
+function typeText(apiVersion: unknown, kind: unknown): string {
+  const version = typeof apiVersion === "string" ? apiVersion : "";
+  return `${version.includes("/") ? version : `/${version}`}, Kind=${typeof kind === "string" ? kind : ""}`;
+}
+
+function objectText({ apiVersion, kind, metadata }: JsonObject): string {
+  const { namespace = "", name = "" } = isJsonObject(metadata) ? metadata : {};
+  return `${String(namespace as string)}/${String(name as string)}; ${typeText(apiVersion, kind)}`;
+}
+
+/** Generators write `creationTimestamp: null`, which would otherwise take the live one away. */
+function withoutMetadataNulls(config: JsonObject): JsonObject {
+  const { metadata } = config;
+  if (!isJsonObject(metadata) || !Object.values(metadata).includes(null)) return config;
+  const kept = Object.entries(metadata).filter(([, value]) => value !== null);
+  return { ...config, metadata: Object.fromEntries(kept) };
+}

@@ -1,0 +1,34 @@
+/** What an applier is told when others own what it would change, in upstream's words. */
+import { type ApiError, applyConflict } from "../api-error.ts";
+import { quoted } from "../message-text.ts";
+import { compareNames } from "../schema.ts";
+import { type FieldSet, pathText, paths } from "./fields/field-set.ts";
+import { entryId, type ManagedEntry } from "./managed-entry.ts";
+
+/**
+ * `Apply failed with 1 conflict: conflict with "kubectl" using apps/v1: .spec.replicas`; several are listed on
+ * lines of their own below their manager. One cause for each field.
+ */
+export function conflictError(conflicts: ReadonlyMap<ManagedEntry, FieldSet>): ApiError {
+  const byManager = [...conflicts]
+    .toSorted(([left], [right]) => compareNames(entryId(left), entryId(right)))
+    .map(([entry, fields]) => ({ manager: managerText(entry), fields: [...paths(fields)].map(pathText) }));
+  const causes = byManager.flatMap(({ manager, fields }) =>
+    fields.map((field) => ({ reason: "FieldManagerConflict", message: `conflict with ${manager}`, field })),
+  );
+  const [only] = causes;
+  if (only !== undefined && causes.length === 1) {
+    return applyConflict(`Apply failed with 1 conflict: ${only.message}: ${only.field}`, causes);
+  }
+  const lines = byManager.flatMap(({ manager, fields }) => [
+    `conflicts with ${manager}:`,
+    ...fields.map((field) => `- ${field}`),
+  ]);
+  return applyConflict(`Apply failed with ${causes.length} conflicts: ${lines.join("\n")}`, causes);
+}
+
+function managerText({ manager, subresource, operation, apiVersion }: ManagedEntry): string {
+  const name =
+    subresource === "" ? quoted(manager) : `${quoted(manager)} with subresource ${quoted(subresource)}`;
+  return operation === "Update" ? `${name} using ${apiVersion}` : name;
+}

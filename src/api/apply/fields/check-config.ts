@@ -1,0 +1,117 @@
+/**
+ * Whether an applied configuration has the types of its schema, with upstream's texts. Unlike the objects of other
+ * writers it is not pruned: a field that the schema does not name is refused.
+ */
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { goText, goTypeName } from "../../patch/go-text.ts";
+import type { ListSchema, MapSchema, ScalarSchema, ScalarType, Schema, StructSchema } from "../../schema.ts";
+import { elementText, fieldElement, itemElement, itemMistake } from "./path-element.ts";
+
+/** More are not listed: they would only repeat one mistake. */
+const MISTAKES_MAX = 20;
+
+/** `undefined` when all is well: `.spec.foo: field not declared in schema`, or several on lines of their own. */
+export function findConfigMistakes(config: JsonObject, schema: StructSchema): string | undefined {
+  const mistakes: string[] = [];
+  checkValue(config, schema, { mistakes, parent: undefined, element: "" });
+  if (mistakes.length <= 1) return mistakes[0];
+  return ["errors:", ...mistakes.slice(0, MISTAKES_MAX).map((mistake) => `  ${mistake}`)].join("\n");
+}
+
+/** Where a value is. Its text is made only when there is something to report. */
+interface Place {
+  readonly mistakes: string[];
+  readonly parent: Place | undefined;
+  readonly element: string;
+}
+
+function checkValue(value: unknown, schema: Schema, place: Place): void {
+  if (value === null || value === undefined) return;
+  if (schema.type === "struct" || schema.type === "map") return checkMap(value, schema, place);
+  if (schema.type === "list") return checkList(value, schema, place);
+  if (schema.type !== "either") checkScalar(value, schema, place);
+}
+
+function checkMap(value: unknown, schema: StructSchema | MapSchema, place: Place): void {
+  if (!isJsonObject(value)) return report(place, `expected map, got &{${goText(value)}}`);
+  for (const key of Object.keys(value)) {
+    const inner = below(place, fieldElement(key));
+    const member = schema.type === "map" ? schema.values : schema.byName.get(key)?.schema;
+    if (member !== undefined) checkValue(value[key], member, inner);
+    else if (schema.type === "struct" && !schema.keepsUnknown) report(inner, "field not declared in schema");
+  }
+}
+
+function checkList(value: unknown, schema: ListSchema, place: Place): void {
+  if (!Array.isArray(value)) return report(place, `expected list, got &{${goText(value)}}`);
+  const seen = new Set<string>();
+  for (const [at, item] of value.entries()) {
+    const mistake = schema.listType === "atomic" ? undefined : itemMistake(schema, item);
+    if (mistake !== undefined) return report(place, `element ${at}: ${mistake}`);
+    const element = schema.listType === "atomic" ? `i:${at}` : itemElement(schema, item);
+    if (seen.has(element)) report(place, `duplicate entries for key ${elementText(element)}`);
+    seen.add(element);
+    checkValue(item, schema.items, below(place, element));
+  }
+}
+
+function below(parent: Place, element: string): Place {
+  return { mistakes: parent.mistakes, parent, element };
+}
+
+function placeText({ parent, element }: Place): string {
+  return parent === undefined ? "" : `${placeText(parent)}${elementText(element)}`;
+}
+
+function checkScalar(value: unknown, schema: ScalarSchema, place: Place): void {
+  const expectation = EXPECTATIONS[schema.type];
+  if (expectation !== undefined && !expectation.accepts(value)) report(place, expectation.refusal(value));
+}
+
+interface Expectation {
+  accepts(value: unknown): boolean;
+  refusal(value: unknown): string;
+}
+
+const TEXT: Expectation = {
+  accepts: (value) => typeof value === "string",
+  refusal: (value) => `expected string, got &value.valueUnstructured{Value:${goLiteral(value)}}`,
+};
+const NUMERIC: Expectation = {
+  accepts: (value) => typeof value === "number" || typeof value === "bigint",
+  refusal: (value) => `expected numeric (int or float), got ${goTypeName(value)}`,
+};
+const ANY_SCALAR: Expectation = {
+  accepts: (value) => typeof value !== "object",
+  refusal: (value) => `expected any scalar, got &{${goText(value)}}`,
+};
+const EXPECTATIONS: Readonly<Record<ScalarType, Expectation | undefined>> = {
+  string: TEXT,
+  bytes: TEXT,
+  int32: NUMERIC,
+  int64: NUMERIC,
+  float: NUMERIC,
+  boolean: {
+    accepts: (value) => typeof value === "boolean",
+    refusal: (value) => `expected boolean, got &{${goText(value)}}`,
+  },
+  quantity: ANY_SCALAR,
+  time: ANY_SCALAR,
+  microTime: ANY_SCALAR,
+  intOrString: ANY_SCALAR,
+  raw: undefined,
+};
+
+/** As Go's `%#v` has it. */
+function goLiteral(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goLiteral).join(", ")}}`;
+  if (!isJsonObject(value)) return value === null ? "interface {}(nil)" : goText(value);
+  const members = Object.keys(value).toSorted();
+  return `map[string]interface {}{${members.map((key) => `${JSON.stringify(key)}:${goLiteral(value[key])}`).join(", ")}}`;
+}
+
+function report(place: Place, mistake: string): void {
+  const path = placeText(place);
+  place.mistakes.push(path === "" ? mistake : `${path}: ${mistake}`);
+}

@@ -1,0 +1,183 @@
+/** What changed between two values of one schema, as sets of fields. */
+import type { JsonObject } from "../../json-object.ts";
+import { jsonEqual } from "../../patch/json-equal.ts";
+import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema.ts";
+import {
+  EMPTY,
+  type FieldSet,
+  type FieldSetDraft,
+  intersection,
+  isEmpty,
+  MEMBER,
+  recursiveDifference,
+  sortedSet,
+  union,
+} from "./field-set.ts";
+import { fieldElement } from "./path-element.ts";
+import { allFieldsOf } from "./present-fields.ts";
+import {
+  granularList,
+  granularMap,
+  indexedItems,
+  isFilledList,
+  isFilledMap,
+  memberSchema,
+  Repeated,
+} from "./shape.ts";
+
+/** No field is in more than one of the sets. */
+export interface Comparison {
+  readonly added: FieldSet;
+  readonly modified: FieldSet;
+  readonly removed: FieldSet;
+}
+
+const SAME: Comparison = { added: EMPTY, modified: EMPTY, removed: EMPTY };
+
+/** The same object, cheaply recognised, when there is no difference. Order in lists and maps is none. */
+export function compare(before: unknown, after: unknown, schema: Schema): Comparison {
+  const changes = compareNodes(before, after, schema);
+  return changes === undefined ? SAME : { ...SAME, ...changes };
+}
+
+export function isSame(comparison: Comparison): boolean {
+  return comparison === SAME;
+}
+
+/** The comparison without the fields given and all below them. */
+export function without(comparison: Comparison, fields: FieldSet): Comparison {
+  return filtered(comparison, (changed) => recursiveDifference(changed, fields));
+}
+
+/** The comparison with only the fields given. */
+export function within(comparison: Comparison, fields: FieldSet): Comparison {
+  return filtered(comparison, (changed) => intersection(changed, fields));
+}
+
+function filtered(comparison: Comparison, filter: (changed: FieldSet) => FieldSet): Comparison {
+  if (comparison === SAME) return SAME;
+  const added = filter(comparison.added);
+  const modified = filter(comparison.modified);
+  const removed = filter(comparison.removed);
+  return isEmpty(added) && isEmpty(modified) && isEmpty(removed) ? SAME : { added, modified, removed };
+}
+
+/** Fields whose value the change gave: their owners before lose them. */
+export function written(comparison: Comparison): FieldSet {
+  return union(comparison.modified, comparison.added);
+}
+
+/** Everything that is in the comparison. */
+export function touched(comparison: Comparison): FieldSet {
+  return union(written(comparison), comparison.removed);
+}
+
+type Changes = { -readonly [Kind in keyof Comparison]?: FieldSet };
+
+const KINDS = ["added", "modified", "removed"] as const;
+
+function compareNodes(before: unknown, after: unknown, schema: Schema): Changes | undefined {
+  if (before === after) return undefined;
+  if (before === undefined) return { added: allFieldsOf(after, schema) };
+  if (after === undefined) return { removed: allFieldsOf(before, schema) };
+  const map = granularMap(schema);
+  if (map !== undefined && areFilled(isFilledMap, before, after)) {
+    return compareMaps(mapOf(before), mapOf(after), map);
+  }
+  const list = granularList(schema);
+  if (list !== undefined && areFilled(isFilledList, before, after)) {
+    return compareLists(listOf(before), listOf(after), list);
+  }
+  return jsonEqual(before, after) ? undefined : { modified: MEMBER };
+}
+
+/** One side has something in it, the other too or nothing: neither is of another type. */
+function areFilled(isFilled: (value: unknown) => boolean, before: unknown, after: unknown): boolean {
+  if (isFilled(before)) return isFilled(after) || isNothing(after, before);
+  return isFilled(after) && isNothing(before, after);
+}
+
+/** Null, or an empty container of the other's type. */
+function isNothing(value: unknown, other: unknown): boolean {
+  if (value === null) return true;
+  return typeof value === "object" && Array.isArray(value) === Array.isArray(other);
+}
+
+function mapOf(value: unknown): JsonObject {
+  return isFilledMap(value) ? value : {};
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return isFilledList(value) ? value : [];
+}
+
+function compareMaps(
+  before: JsonObject,
+  after: JsonObject,
+  schema: StructSchema | MapSchema,
+): Changes | undefined {
+  let found: Drafts | undefined;
+  for (const key in before) {
+    const other = Object.hasOwn(after, key) ? after[key] : undefined;
+    if (before[key] === other) continue;
+    const changes = compareNodes(before[key], other, memberSchema(schema, key));
+    if (changes !== undefined) found = collect(found, fieldElement(key), changes);
+  }
+  for (const key in after) {
+    if (Object.hasOwn(before, key)) continue;
+    const changes = compareNodes(undefined, after[key], memberSchema(schema, key));
+    if (changes !== undefined) found = collect(found, fieldElement(key), changes);
+  }
+  return sortedChanges(found);
+}
+
+function compareLists(
+  before: readonly unknown[],
+  after: readonly unknown[],
+  schema: ListSchema,
+): Changes | undefined {
+  let found: Drafts | undefined;
+  const left = indexedItems(schema, before);
+  const right = indexedItems(schema, after);
+  for (const [element, item] of left) {
+    const changes = compareItems(item, right.get(element), schema);
+    if (changes !== undefined) found = collect(found, element, changes);
+  }
+  for (const [element, item] of right) {
+    const changes = left.has(element) ? undefined : compareItems(undefined, item, schema);
+    if (changes !== undefined) found = collect(found, element, changes);
+  }
+  return sortedChanges(found);
+}
+
+/** Repeated items are compared as one leaf; when that begins or ends, it replaces the item's fields. */
+function compareItems(before: unknown, after: unknown, schema: ListSchema): Changes | undefined {
+  if (before instanceof Repeated) {
+    if (!(after instanceof Repeated))
+      return { ...compareNodes(undefined, after, schema.items), removed: MEMBER };
+    return jsonEqual(before.items, after.items) ? undefined : { modified: MEMBER };
+  }
+  if (after instanceof Repeated) return { ...compareNodes(before, undefined, schema.items), added: MEMBER };
+  return compareNodes(before, after, schema.items);
+}
+
+type Drafts = Partial<Record<keyof Comparison, FieldSetDraft>>;
+
+function collect(found: Drafts | undefined, element: string, changes: Changes): Drafts {
+  const drafts = found ?? {};
+  for (const kind of KINDS) {
+    const node = changes[kind];
+    if (node !== undefined) (drafts[kind] ??= {})[element] = node;
+  }
+  return drafts;
+}
+
+function sortedChanges(found: Drafts | undefined): Changes | undefined {
+  if (found === undefined) return undefined;
+  const changes: Changes = {};
+  for (const kind of KINDS) {
+    const draft = found[kind];
+    if (draft !== undefined) changes[kind] = sortedSet(draft);
+  }
+  return changes;
+}

@@ -1,0 +1,49 @@
+/** Sets of fields seen through a schema. */
+import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema.ts";
+import { asMember, EMPTY, type FieldSet, isEmpty, MEMBER, rewrite } from "./field-set.ts";
+import { SELF } from "./path-element.ts";
+import { granularList, granularMap, isNamed, memberSchema } from "./shape.ts";
+
+/** The set with every struct field that holds members being a member itself; keys of maps and items are not. */
+export function withNamedFields(set: FieldSet, schema: Schema): FieldSet {
+  if (isEmpty(set)) return set;
+  return (
+    rewrite(set, (child, element) => {
+      const inner = element === SELF ? undefined : childSchema(schema, element);
+      if (inner === undefined) return child;
+      const below = withNamedFields(child, inner);
+      return isNamedField(schema, element) ? asMember(below) : below;
+    }) ?? EMPTY
+  );
+}
+
+/**
+ * The set as the schema has it now: what became one value (an atomic list, map or struct) is owned whole by
+ * those who owned a part. Custom resources may change so; for a set that fits, the set itself.
+ */
+export function alignedWith(set: FieldSet, schema: Schema): FieldSet {
+  return (
+    rewrite(set, (child, element) => {
+      if (element === SELF || isEmpty(child)) return child;
+      const inner = childSchema(schema, element);
+      if (inner === undefined) return child;
+      return isGranular(inner) ? alignedWith(child, inner) : MEMBER;
+    }) ?? EMPTY
+  );
+}
+
+function isGranular(schema: Schema): schema is StructSchema | MapSchema | ListSchema {
+  return granularMap(schema) !== undefined || granularList(schema) !== undefined;
+}
+
+function isNamedField(schema: Schema, element: string): boolean {
+  return schema.type === "struct" && isNamed(schema, element.slice(2));
+}
+
+/** `undefined` when the element does not fit the schema. */
+function childSchema(schema: Schema, element: string): Schema | undefined {
+  if (schema.type === "struct" || schema.type === "map") {
+    return element.startsWith("f:") ? memberSchema(schema, element.slice(2)) : undefined;
+  }
+  return schema.type === "list" && !element.startsWith("f:") ? schema.items : undefined;
+}

@@ -1,0 +1,76 @@
+/**
+ * How apply sees a value: as one leaf, as a map of fields that are owned one by one, or as a list of items that are
+ * told apart by key or value. All walks of this folder ask here, so that they agree.
+ */
+import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema.ts";
+import { itemElement } from "./path-element.ts";
+
+/** For what the schema does not name: maps are owned key by key, all else whole. */
+const DEDUCED: MapSchema = {
+  type: "map",
+  atomic: false,
+  get values(): Schema {
+    return DEDUCED;
+  },
+};
+
+/** The schema's node when its values are maps owned field by field. */
+export function granularMap(schema: Schema): StructSchema | MapSchema | undefined {
+  return (schema.type === "struct" || schema.type === "map") && !schema.atomic ? schema : undefined;
+}
+
+/** The schema's node when its values are lists owned item by item. */
+export function granularList(schema: Schema): ListSchema | undefined {
+  return schema.type === "list" && schema.listType !== "atomic" ? schema : undefined;
+}
+
+/** The schema of the value under a key, and whether the key is a named field rather than one of a map's. */
+export function memberSchema(schema: StructSchema | MapSchema, key: string): Schema {
+  if (schema.type === "map") return schema.values;
+  return schema.byName.get(key)?.schema ?? DEDUCED;
+}
+
+export function isNamed(schema: StructSchema | MapSchema, key: string): boolean {
+  return schema.type === "struct" && schema.byName.has(key);
+}
+
+/** A map with something in it. */
+export function isFilledMap(value: unknown): value is JsonObject {
+  if (!isJsonObject(value)) return false;
+  for (const _ in value) return true;
+  return false;
+}
+
+export function isFilledList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.length > 0;
+}
+
+/** Nothing to merge with: absent, null, or an empty container of any kind. */
+export function isVoid(value: unknown): boolean {
+  if (value === undefined || value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isJsonObject(value) && !isFilledMap(value);
+}
+
+/** Items that have the same element, which no schema allows but some kinds do (`ports` of two protocols). */
+export class Repeated {
+  readonly items: unknown[];
+
+  constructor(...items: unknown[]) {
+    this.items = items;
+  }
+}
+
+/** The items by element, in order of first appearance. */
+export function indexedItems(schema: ListSchema, list: readonly unknown[]): Map<string, unknown> {
+  const index = new Map<string, unknown>();
+  for (const item of list) {
+    const element = itemElement(schema, item);
+    const known = index.get(element);
+    if (known === undefined) index.set(element, item);
+    else if (known instanceof Repeated) known.items.push(item);
+    else index.set(element, new Repeated(known, item));
+  }
+  return index;
+}

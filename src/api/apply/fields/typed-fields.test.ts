@@ -1,0 +1,307 @@
+/** The walks of this folder over values of real kinds: they must agree on what is a leaf, a map and a list. */
+import * as fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { builtInStruct } from "../../built-in-schema.ts";
+import { findConfigMistakes } from "./check-config.ts";
+import { compare, isSame } from "./compare.ts";
+import { difference, type FieldSet, isEmpty, paths, pathText, union } from "./field-set.ts";
+import { merge } from "./merge.ts";
+import { allFieldsOf, fieldsOf } from "./present-fields.ts";
+import { extractFields, removeFields } from "./remove.ts";
+import { alignedWith, withNamedFields } from "./set-schema.ts";
+
+const POD = builtInStruct("core.v1.Pod");
+const POD_SPEC = builtInStruct("core.v1.PodSpec");
+const META = builtInStruct("meta.v1.ObjectMeta");
+const SERVICE_SPEC = builtInStruct("core.v1.ServiceSpec");
+const CONTROLLER_REVISION = builtInStruct("apps.v1.ControllerRevision");
+
+function texts(set: FieldSet): readonly string[] {
+  return [...paths(set)].map(pathText);
+}
+
+const WEB = { name: "web", image: "web:1", ports: [{ containerPort: 80 }], env: [{ name: "A", value: "1" }] };
+
+describe("fieldsOf", () => {
+  test("claims leaves, keys and items, not what holds them; keys have their defaults", () => {
+    expect(fieldsOf({ containers: [WEB] }, POD_SPEC)).toEqual({
+      "f:containers": {
+        'k:{"name":"web"}': {
+          ".": {},
+          "f:env": { 'k:{"name":"A"}': { ".": {}, "f:name": {}, "f:value": {} } },
+          "f:image": {},
+          "f:name": {},
+          "f:ports": { 'k:{"containerPort":80,"protocol":"TCP"}': { ".": {}, "f:containerPort": {} } },
+        },
+      },
+    });
+  });
+
+  test("metadata: maps by key, finalizers by value, owners by uid and whole", () => {
+    const value = {
+      labels: { b: "1", a: "2" },
+      annotations: {},
+      finalizers: ["x/y"],
+      ownerReferences: [{ uid: "u1", name: "o", kind: "K", apiVersion: "v1" }],
+    };
+
+    expect(JSON.stringify(fieldsOf(value, META))).toBe(
+      '{"f:annotations":{},"f:finalizers":{"v:\\"x/y\\"":{}},"f:labels":{"f:a":{},"f:b":{}},"f:ownerReferences":{"k:{\\"uid\\":\\"u1\\"}":{}}}',
+    );
+  });
+
+  test("atomic lists and structs, raw JSON and nulls are leaves; an empty list claims nothing", () => {
+    const spec = { tolerations: [{ key: "a" }], nodeSelector: { a: "1" }, containers: [], volumes: null };
+
+    expect(texts(fieldsOf(spec, POD_SPEC))).toEqual([".nodeSelector", ".tolerations", ".volumes"]);
+    expect(texts(fieldsOf({ data: { a: { b: 1 } }, revision: 1 }, CONTROLLER_REVISION))).toEqual([
+      ".data",
+      ".revision",
+    ]);
+    expect(texts(fieldsOf({ selector: { a: "1" } }, SERVICE_SPEC))).toEqual([".selector"]);
+  });
+
+  test("items that cannot be told apart are owned together", () => {
+    const ports = [{ port: 53, protocol: "UDP" }, { port: 53 }, { port: 53, name: "b" }];
+
+    expect(texts(fieldsOf({ ports }, SERVICE_SPEC))).toEqual([
+      '.ports[port=53,protocol="TCP"]',
+      '.ports[port=53,protocol="UDP"]',
+      '.ports[port=53,protocol="UDP"].port',
+      '.ports[port=53,protocol="UDP"].protocol',
+    ]);
+  });
+
+  test("keys that Go leaves out when zero are there all the same, and odd items have an element too", () => {
+    expect(texts(fieldsOf({ imagePullSecrets: [{}] }, POD_SPEC))).toEqual(['.imagePullSecrets[name=""]']);
+    const odd = { finalizers: [null, { a: 1 }, ["x"], true] };
+    expect(Object.keys(fieldsOf(odd, META)["f:finalizers"] ?? {})).toHaveLength(4);
+  });
+
+  test("fields called __proto__ and constructor are fields", () => {
+    const value: unknown = JSON.parse('{"labels":{"__proto__":"1","constructor":"2"}}');
+
+    expect(texts(fieldsOf(value, META))).toEqual([".labels.__proto__", ".labels.constructor"]);
+  });
+});
+
+describe("compare", () => {
+  const before = { containers: [WEB, { name: "log", image: "log:1" }], nodeName: "a" };
+
+  test("tells added, modified and removed", () => {
+    const after = {
+      containers: [
+        { name: "new", image: "n:1" },
+        { ...WEB, image: "web:2", ports: [] },
+      ],
+      nodeName: "a",
+      hostNetwork: true,
+    };
+
+    const { added, modified, removed } = compare(before, after, POD_SPEC);
+
+    expect(texts(added)).toEqual([
+      ".hostNetwork",
+      '.containers[name="new"]',
+      '.containers[name="new"].image',
+      '.containers[name="new"].name',
+    ]);
+    expect(texts(modified)).toEqual(['.containers[name="web"].image']);
+    expect(texts(removed)).toEqual([
+      '.containers[name="log"]',
+      '.containers[name="log"].image',
+      '.containers[name="log"].name',
+      '.containers[name="web"].ports[containerPort=80,protocol="TCP"]',
+      '.containers[name="web"].ports[containerPort=80,protocol="TCP"].containerPort',
+    ]);
+  });
+
+  test("what is new brings what holds it, what was empty does not", () => {
+    expect(compare({}, { labels: { a: "1" } }, META).added).toEqual({ "f:labels": { ".": {}, "f:a": {} } });
+    expect(compare({ labels: {} }, { labels: { a: "1" } }, META).added).toEqual({
+      "f:labels": { "f:a": {} },
+    });
+    expect(compare({ labels: null }, { labels: { a: "1" } }, META).added).toEqual({
+      "f:labels": { "f:a": {} },
+    });
+  });
+
+  test("order in lists, and equal values in other objects, are no difference", () => {
+    const other = { ...before, containers: before.containers.toReversed().map((item) => ({ ...item })) };
+
+    expect(isSame(compare(before, other, POD_SPEC))).toBe(true);
+  });
+
+  test("repeated items are one leaf", () => {
+    const port = { port: 53, protocol: "UDP" };
+    const repeated = { ports: [port, { ...port, name: "b" }] };
+
+    expect(texts(compare({ ports: [port] }, repeated, SERVICE_SPEC).added)).toEqual([
+      '.ports[port=53,protocol="UDP"]',
+    ]);
+    expect(texts(compare(repeated, { ports: [port] }, SERVICE_SPEC).removed)).toEqual([
+      '.ports[port=53,protocol="UDP"]',
+    ]);
+    expect(texts(compare(repeated, { ports: [port, port] }, SERVICE_SPEC).modified)).toEqual([
+      '.ports[port=53,protocol="UDP"]',
+    ]);
+  });
+});
+
+describe("merge", () => {
+  function mergedNames(live: readonly string[], config: readonly string[]): readonly string[] {
+    const spec = (names: readonly string[]): object => ({ containers: names.map((name) => ({ name })) });
+    const merged = merge(spec(live), spec(config), POD_SPEC) as { containers: readonly { name: string }[] };
+    return merged.containers.map(({ name }) => name);
+  }
+
+  test("items merge by key, leaves are the configuration's, the rest stays and is shared", () => {
+    const live = { containers: [WEB], nodeName: "n", tolerations: [{ key: "a" }] };
+    const config = {
+      containers: [{ name: "web", image: "web:2", ports: [{ containerPort: 80, name: "http" }] }],
+    };
+
+    const merged = merge(live, config, POD_SPEC) as typeof live;
+
+    expect(merged).toEqual({
+      ...live,
+      containers: [{ ...WEB, image: "web:2", ports: [{ containerPort: 80, name: "http" }] }],
+    });
+    expect(merged.tolerations).toBe(live.tolerations);
+  });
+
+  test("without effect it is the live value itself", () => {
+    const live = { containers: [WEB], nodeName: "n" };
+
+    expect(merge(live, { containers: [{ name: "web", image: "web:1" }], volumes: undefined }, POD_SPEC)).toBe(
+      live,
+    );
+    expect(merge(live, { containers: [] }, POD_SPEC)).toBe(live);
+    expect(merge(live, { containers: null }, POD_SPEC)).toBe(live);
+  });
+
+  test.each([
+    ["abc", "", "abc"],
+    ["abc", "bx", "abcx"],
+    ["abcd", "dbx", "acdbx"],
+    ["ab", "xab", "xab"],
+    ["ab", "ba", "ba"],
+    ["abc", "ca", "bca"],
+    ["", "ab", "ab"],
+    ["abcde", "eXcYa", "bdeXcYa"],
+  ])("items of %s and %s stand as %s", (live, config, expected) => {
+    expect(mergedNames(live.split(""), config.split(""))).toEqual(expected.split(""));
+  });
+
+  test("sets unite, atomic values are replaced", () => {
+    expect(merge({ finalizers: ["a", "b"] }, { finalizers: ["c", "a"] }, META)).toEqual({
+      finalizers: ["c", "a", "b"],
+    });
+    expect(merge({ selector: { a: "1" } }, { selector: { b: "1" } }, SERVICE_SPEC)).toEqual({
+      selector: { b: "1" },
+    });
+  });
+
+  test("any two lists merge to all items of both, the configuration's in its order", () => {
+    const names = fc.uniqueArray(fc.constantFrom<string>("a", "b", "c", "d", "e", "f", "g"));
+    fc.assert(
+      fc.property(names, names, (live, config) => {
+        const merged = mergedNames(live, config);
+
+        expect(merged.toSorted()).toEqual([...new Set([...live, ...config])].toSorted());
+        expect(merged.filter((name) => config.includes(name))).toEqual(config);
+        expect(merged.filter((name) => !config.includes(name))).toEqual(
+          live.filter((name) => !config.includes(name)),
+        );
+      }),
+    );
+  });
+});
+
+describe("removeFields and extractFields", () => {
+  const spec = { containers: [WEB, { name: "log", image: "log:1" }], nodeName: "n" };
+
+  test("remove members, items and leaves", () => {
+    const fields = fieldsOf({ containers: [{ name: "log", image: "" }] }, POD_SPEC);
+
+    expect(removeFields(spec, fields, POD_SPEC)).toEqual({ containers: [WEB], nodeName: "n" });
+  });
+
+  test("a map that loses all is null, and nothing to remove gives the value itself", () => {
+    expect(
+      removeFields({ labels: { a: "1" }, name: "n" }, fieldsOf({ labels: { a: "" } }, META), META),
+    ).toEqual({
+      labels: null,
+      name: "n",
+    });
+    expect(removeFields(spec, fieldsOf({ volumes: [{ name: "v" }] }, POD_SPEC), POD_SPEC)).toBe(spec);
+  });
+
+  test("extraction gives what the owner of the set applied", () => {
+    const config = { containers: [{ name: "web", image: "web:1" }], nodeName: "n" };
+
+    expect(extractFields(spec, fieldsOf(config, POD_SPEC), POD_SPEC)).toEqual(config);
+    const image = { "f:containers": { 'k:{"name":"web"}': { "f:image": {} } } };
+    expect(extractFields(spec, image, POD_SPEC)).toEqual({ containers: [{ name: "web", image: "web:1" }] });
+    expect(extractFields(spec, { "f:volumes": {} }, POD_SPEC)).toBeUndefined();
+  });
+});
+
+describe("sets and schemas", () => {
+  test("named fields above members become members; items and keys do not", () => {
+    const set = { "f:spec": { "f:containers": { 'k:{"name":"a"}': { "f:image": {} } } } };
+
+    expect(withNamedFields(set, POD)).toEqual({
+      "f:spec": { ".": {}, "f:containers": { ".": {}, 'k:{"name":"a"}': { "f:image": {} } } },
+    });
+  });
+
+  test("parts of what became atomic are owned whole", () => {
+    const set = { "f:spec": { "f:nodeSelector": { "f:a": {} }, "f:nodeName": {} } };
+
+    expect(alignedWith(set, POD)).toEqual({ "f:spec": { "f:nodeSelector": {}, "f:nodeName": {} } });
+    const fitting = { "f:spec": { "f:containers": { 'k:{"name":"a"}': { "f:image": {} } } } };
+    expect(alignedWith(fitting, POD)).toBe(fitting);
+  });
+});
+
+describe("findConfigMistakes", () => {
+  test.each([
+    [{ spec: { foo: 1 } }, ".spec.foo: field not declared in schema"],
+    [{ metadata: { name: 1 } }, ".metadata.name: expected string, got &value.valueUnstructured{Value:1}"],
+    [{ spec: { priority: "x" } }, ".spec.priority: expected numeric (int or float), got string"],
+    [{ spec: { hostNetwork: "yes" } }, ".spec.hostNetwork: expected boolean, got &{yes}"],
+    [{ spec: { containers: {} } }, ".spec.containers: expected list, got &{map[]}"],
+    [{ spec: [] }, ".spec: expected map, got &{[]}"],
+    [
+      { spec: { containers: [{ name: "a" }, { name: "a" }] } },
+      '.spec.containers: duplicate entries for key [name="a"]',
+    ],
+    [
+      { spec: { containers: [{ name: "a", env: [null] }] } },
+      '.spec.containers[name="a"].env: element 0: associative list with keys may not have a null element',
+    ],
+    [
+      { spec: { priority: "x", a: 1 } },
+      "errors:\n  .spec.priority: expected numeric (int or float), got string\n  .spec.a: field not declared in schema",
+    ],
+  ])("%j", (config, message) => {
+    expect(findConfigMistakes(config, POD)).toBe(message);
+  });
+
+  test("a good one has none, whatever the spelling of its scalars", () => {
+    const limits = { cpu: 1, memory: "1Gi" };
+    const config = {
+      spec: { containers: [{ name: "a", resources: { limits }, ports: [{ containerPort: 80 }] }] },
+    };
+
+    expect(findConfigMistakes(config, POD)).toBeUndefined();
+  });
+});
+
+test("a comparison with nothing gives all fields, and taking them away leaves nothing", () => {
+  const { added } = compare({}, { spec: { containers: [WEB] } }, POD);
+
+  expect(added).toEqual({ "f:spec": allFieldsOf({ containers: [WEB] }, POD_SPEC) });
+  expect(isEmpty(difference(added, union(added, added)))).toBe(true);
+});

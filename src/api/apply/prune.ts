@@ -1,0 +1,80 @@
+/** Takes out of a merged object what its applier gave up: applied last time, not this time, and owned by nobody. */
+import type { JsonObject } from "../json-object.ts";
+import type { StructSchema } from "../schema.ts";
+import { difference, EMPTY, type FieldSet, intersection, isEmpty, union } from "./fields/field-set.ts";
+import { SELF } from "./fields/path-element.ts";
+import { allFieldsOf } from "./fields/present-fields.ts";
+import { removeFields } from "./fields/remove.ts";
+import { withNamedFields } from "./fields/set-schema.ts";
+import type { Managed, ManagedEntry } from "./managed-entry.ts";
+import type { Versions } from "./writer.ts";
+
+export interface PruneInput {
+  /** In `apiVersion`; so is the result. */
+  readonly merged: JsonObject;
+  readonly apiVersion: string;
+  readonly versions: Versions;
+  /** The applier's entry as it was. */
+  readonly last: ManagedEntry;
+  /** The applier's entry as it is to be, among all others. */
+  readonly managed: Managed;
+}
+
+export function prune(input: PruneInput): JsonObject {
+  const { merged, apiVersion, last, versions } = input;
+  const schema = versions.findSchema(last.apiVersion);
+  if (schema === undefined || isEmpty(last.fields)) return merged;
+  const object = versioned(merged, { from: apiVersion, to: last.apiVersion, versions });
+  const lastFields = withNamedFields(last.fields, schema);
+  const owned = addBackOwned(object, lastFields, input);
+  const given = difference(fieldsBelow(object, schema), fieldsBelow(owned, schema));
+  const pruned = removeFields(object, intersection(given, lastFields), schema) as JsonObject;
+  return versioned(pruned, { from: last.apiVersion, to: apiVersion, versions });
+}
+
+/**
+ * The object without the applier's last fields, except those that someone owns; decided in each version that
+ * someone owns fields in, the last applied one first, because fields that a conversion needs may be among them.
+ */
+function addBackOwned(
+  object: JsonObject,
+  lastFields: FieldSet,
+  { last, managed, versions }: PruneInput,
+): JsonObject {
+  const first = versions.findSchema(last.apiVersion);
+  if (first === undefined) return object;
+  let at = last.apiVersion;
+  let whole = object;
+  let pruned = removeFields(object, lastFields, first) as JsonObject;
+  for (const [apiVersion, fields] of fieldsByVersion(managed, last.apiVersion)) {
+    const schema = versions.findSchema(apiVersion);
+    if (schema === undefined) continue;
+    whole = versioned(whole, { from: at, to: apiVersion, versions });
+    pruned = versioned(pruned, { from: at, to: apiVersion, versions });
+    at = apiVersion;
+    const kept = union(fieldsBelow(pruned, schema), withNamedFields(fields, schema));
+    pruned = removeFields(whole, difference(fieldsBelow(whole, schema), kept), schema) as JsonObject;
+  }
+  return versioned(pruned, { from: at, to: last.apiVersion, versions });
+}
+
+/** The fields of all entries by version, beginning with the given one. */
+function fieldsByVersion(managed: Managed, first: string): ReadonlyMap<string, FieldSet> {
+  const byVersion = new Map<string, FieldSet>([[first, EMPTY]]);
+  for (const { apiVersion, fields } of managed.values()) {
+    byVersion.set(apiVersion, union(byVersion.get(apiVersion) ?? EMPTY, fields));
+  }
+  return byVersion;
+}
+
+function fieldsBelow(object: JsonObject, schema: StructSchema): FieldSet {
+  const { [SELF]: _, ...fields } = allFieldsOf(object, schema);
+  return fields;
+}
+
+function versioned(
+  object: JsonObject,
+  { from, to, versions }: { readonly from: string; readonly to: string; readonly versions: Versions },
+): JsonObject {
+  return from === to ? object : versions.convert(object, to);
+}

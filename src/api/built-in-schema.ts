@@ -1,0 +1,160 @@
+/**
+ * Schemas of the kinds that the published API defines, made from the generated facts when first asked for and then
+ * kept: a struct's facts are parsed when it is first referred to, its fields compiled when something walks into it.
+ */
+import { assert } from "../base/assert.ts";
+import { KINDS_TEXT } from "./generated/kinds.ts";
+import { STRUCTURES_TEXT } from "./generated/structures.ts";
+import {
+  type FieldOptions,
+  type ListType,
+  type PatchStrategy,
+  type ScalarSchema,
+  type ScalarType,
+  type Schema,
+  StructSchema,
+} from "./schema.ts";
+
+/** Kinds that belong to every group version, and so to none in particular. */
+const KINDS_OF_ALL: ReadonlySet<string> = new Set(["DeleteOptions", "WatchEvent"]);
+
+const SCALARS: Readonly<Record<string, ScalarType>> = {
+  s: "string",
+  i: "int32",
+  l: "int64",
+  d: "float",
+  b: "boolean",
+  y: "bytes",
+  q: "quantity",
+  t: "time",
+  u: "microTime",
+  x: "intOrString",
+  r: "raw",
+};
+const EITHER = { B: "boolean", A: "structs", S: "strings" } as const;
+const JSON_SCHEMA = "apiextensions.v1.JSONSchemaProps";
+
+/** One node for all uses of a scalar without values of its own. */
+const SHARED: Readonly<Record<string, ScalarSchema>> = Object.fromEntries(
+  Object.entries(SCALARS).map(([letter, type]) => [letter, { type }]),
+);
+
+/** The generated form of a struct; scripts/generate-facts.mjs says what the letters mean. */
+interface StructFacts {
+  readonly a?: 1;
+  readonly f: Readonly<Record<string, FieldFacts>>;
+}
+
+type FieldFacts = readonly [type: string, flags: string, wire: number | readonly number[], more?: MoreFacts];
+
+interface MoreFacts {
+  readonly t?: ListType;
+  readonly k?: readonly string[];
+  readonly p?: string;
+  readonly m?: string;
+  readonly a?: 0 | 1;
+  readonly w?: 1;
+  readonly d?: string | number | boolean;
+  readonly e?: readonly string[];
+}
+
+const compiled = new Map<string, StructSchema>();
+let structTexts: ReadonlyMap<string, string> | undefined;
+let kinds: ReadonlyMap<string, string> | undefined;
+
+/** The struct of that name, such as `core.v1.Pod`. Asking for one that does not exist is a bug. */
+export function builtInStruct(definition: string): StructSchema {
+  const known = compiled.get(definition);
+  if (known !== undefined) return known;
+  const text = (structTexts ??= splitStructs()).get(definition);
+  assert(text !== undefined, `the published API has no ${definition}`);
+  const struct = JSON.parse(text) as StructFacts;
+  const schema = new StructSchema({
+    name: definition.slice(definition.lastIndexOf(".") + 1),
+    definition,
+    atomic: struct.a === 1,
+    fields: () => Object.entries(struct.f).map(([name, field]) => fieldOf(name, field)),
+  });
+  compiled.set(definition, schema);
+  return schema;
+}
+
+/** The schema of a kind, `apiVersion` being `v1` or `apps/v1`; `undefined` when the published API has none. */
+export function findKindSchema(apiVersion: string, kind: string): StructSchema | undefined {
+  const owner = KINDS_OF_ALL.has(kind) ? "v1" : apiVersion;
+  const definition = definitions().get(`${owner} ${kind}`);
+  return definition === undefined ? undefined : builtInStruct(definition);
+}
+
+/** Every kind with a schema, as `[apiVersion, kind]`. */
+export function builtInKinds(): readonly (readonly [apiVersion: string, kind: string])[] {
+  return [...definitions().keys()].map((key) => {
+    const [apiVersion = "", kind = ""] = key.split(" ");
+    return [apiVersion, kind];
+  });
+}
+
+function definitions(): ReadonlyMap<string, string> {
+  return (kinds ??= new Map(Object.entries(JSON.parse(KINDS_TEXT) as Readonly<Record<string, string>>)));
+}
+
+/** One line is one struct: its name, a blank, its facts. */
+function splitStructs(): ReadonlyMap<string, string> {
+  return new Map(
+    STRUCTURES_TEXT.split("\n").map((line) => {
+      const blank = line.indexOf(" ");
+      return [line.slice(0, blank), line.slice(blank + 1)];
+    }),
+  );
+}
+
+function fieldOf(name: string, [type, flags, wire, more = {}]: FieldFacts): FieldOptions {
+  return {
+    name,
+    schema: schemaOf(type, more),
+    pointer: flags.startsWith("p"),
+    always: flags.charAt(1) === "a",
+    required: flags.endsWith("r"),
+    wirePath: typeof wire === "number" ? [wire] : wire,
+    patchStrategies: more.p === undefined ? [] : (more.p.split(",") as readonly PatchStrategy[]),
+    mergeKey: more.m,
+    defaultValue: more.d,
+  };
+}
+
+function schemaOf(type: string, more: MoreFacts): Schema {
+  const [letter, rest] = [type.charAt(0), type.slice(1)];
+  switch (letter) {
+    case "[":
+      return listOf(rest, more);
+    case "{":
+      return { type: "map", values: schemaOf(rest, more), atomic: more.a === 1 };
+    case "@": {
+      const struct = builtInStruct(rest);
+      return more.a === undefined ? struct : struct.withAtomic(more.a === 1);
+    }
+    case "A":
+    case "B":
+    case "S":
+      return { type: "either", struct: builtInStruct(JSON_SCHEMA), other: EITHER[letter] };
+    default:
+      return scalarOf(letter, more);
+  }
+}
+
+function listOf(items: string, more: MoreFacts): Schema {
+  return {
+    type: "list",
+    items: schemaOf(items, more.e === undefined ? {} : { e: more.e }),
+    listType: more.t ?? "atomic",
+    keys: more.k ?? [],
+    wrapped: more.w === 1,
+  };
+}
+
+function scalarOf(letter: string, more: MoreFacts): ScalarSchema {
+  if (more.e !== undefined) return { type: "string", enum: more.e };
+  const shared = SHARED[letter];
+  assert(shared !== undefined, `a generated type is one of the known letters, not ${letter}`);
+  return shared;
+}

@@ -1,0 +1,192 @@
+/**
+ * What is wrong with the fields of an object, collected so that a client sees all of it at once.
+ * Texts are equal to upstream's: clients, tests and people match them.
+ */
+
+import { isDeepStrictEqual } from "node:util";
+import { jsonText, quoted } from "./message-text.ts";
+
+export type FieldErrorType =
+  | "FieldValueNotFound"
+  | "FieldValueRequired"
+  | "FieldValueDuplicate"
+  | "FieldValueInvalid"
+  | "FieldValueNotSupported"
+  | "FieldValueForbidden"
+  | "FieldValueTooLong"
+  | "FieldValueTooShort"
+  | "FieldValueTooMany"
+  | "FieldValueTooFew"
+  | "FieldValueTypeInvalid"
+  | "InternalError";
+
+export interface FieldError {
+  readonly type: FieldErrorType;
+  /** As `spec.containers[0].ports[1]`. */
+  readonly field: string;
+  /** What is wrong, without the field: the message of a cause in a Status. */
+  readonly body: string;
+}
+
+/** The words that stand for a type at the start of a body. */
+const TITLES: Readonly<Record<FieldErrorType, string>> = {
+  FieldValueNotFound: "Not found",
+  FieldValueRequired: "Required value",
+  FieldValueDuplicate: "Duplicate value",
+  FieldValueInvalid: "Invalid value",
+  FieldValueNotSupported: "Unsupported value",
+  FieldValueForbidden: "Forbidden",
+  FieldValueTooLong: "Too long",
+  FieldValueTooShort: "Too short",
+  FieldValueTooMany: "Too many",
+  FieldValueTooFew: "Too few",
+  FieldValueTypeInvalid: "Invalid value",
+  InternalError: "Internal error",
+};
+
+/** Where a field is. Immutable: every step makes a new path. `fieldPath("spec").child("ports").index(1)` is `spec.ports[1]`. */
+export class FieldPath {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  child(...names: readonly string[]): FieldPath {
+    const added = names.join(".");
+    return new FieldPath(this.#text === "" ? added : `${this.#text}.${added}`);
+  }
+
+  index(position: number): FieldPath {
+    return new FieldPath(`${this.#text}[${position}]`);
+  }
+
+  key(name: string): FieldPath {
+    return new FieldPath(`${this.#text}[${name}]`);
+  }
+
+  toString(): string {
+    return this.#text;
+  }
+}
+
+/** A path that begins at the object itself. */
+export function fieldPath(...names: readonly string[]): FieldPath {
+  return new FieldPath(names.join("."));
+}
+
+/** `spec.replicas: Required value` */
+export function fieldErrorText(error: FieldError): string {
+  return `${error.field}: ${error.body}`;
+}
+
+/** One text for all: alone as it is, several in brackets, no text twice; empty when there is none. */
+export function fieldErrorsText(errors: readonly FieldError[]): string {
+  const texts = [...new Set(errors.map(fieldErrorText))];
+  return texts.length === 1 ? texts.join("") : texts.length === 0 ? "" : `[${texts.join(", ")}]`;
+}
+
+/**
+ * Collects field errors in the order found. One method for each kind of mistake (there are more than a class
+ * should have, because upstream has that many); a path may be given as text.
+ */
+export class FieldErrors {
+  readonly #found: FieldError[] = [];
+
+  get found(): readonly FieldError[] {
+    return this.#found;
+  }
+
+  get isEmpty(): boolean {
+    return this.#found.length === 0;
+  }
+
+  append(errors: Iterable<FieldError>): void {
+    this.#found.push(...errors);
+  }
+
+  required(path: FieldPath | string, detail = ""): void {
+    this.#add("FieldValueRequired", path, detail);
+  }
+
+  forbidden(path: FieldPath | string, detail: string): void {
+    this.#add("FieldValueForbidden", path, detail);
+  }
+
+  invalid(path: FieldPath | string, value: unknown, detail: string): void {
+    this.#add("FieldValueInvalid", path, withValue(value, detail));
+  }
+
+  /** One error for each message, as the checks of names return them. */
+  invalidFor(path: FieldPath | string, value: unknown, messages: readonly string[]): void {
+    for (const message of messages) this.invalid(path, value, message);
+  }
+
+  /** `field is immutable`, unless both values mean the same; absent and null are the same. */
+  immutable(path: FieldPath | string, next: unknown, previous: unknown): void {
+    if (isDeepStrictEqual(next ?? undefined, previous ?? undefined)) return;
+    this.invalid(path, next, "field is immutable");
+  }
+
+  typeInvalid(path: FieldPath | string, value: unknown, detail: string): void {
+    this.#add("FieldValueTypeInvalid", path, withValue(value, detail));
+  }
+
+  /** The supported values are listed in the order given. */
+  notSupported(path: FieldPath | string, value: unknown, supported: readonly string[]): void {
+    const detail = supported.length === 0 ? "" : `supported values: ${supported.map(quoted).join(", ")}`;
+    this.#add("FieldValueNotSupported", path, withValue(value, detail));
+  }
+
+  duplicate(path: FieldPath | string, value: unknown): void {
+    this.#add("FieldValueDuplicate", path, valueText(value));
+  }
+
+  notFound(path: FieldPath | string, value: unknown): void {
+    this.#add("FieldValueNotFound", path, valueText(value));
+  }
+
+  tooLong(path: FieldPath | string, maxBytes: number): void {
+    this.#add("FieldValueTooLong", path, `may not be more than ${maxBytes} ${plural("byte", maxBytes)}`);
+  }
+
+  tooLongCharacters(path: FieldPath | string, maxCharacters: number): void {
+    const unit = plural("character", maxCharacters);
+    this.#add("FieldValueTooLong", path, `may not be more than ${maxCharacters} ${unit}`);
+  }
+
+  tooShort(path: FieldPath | string, minCharacters: number): void {
+    const unit = plural("character", minCharacters);
+    this.#add("FieldValueTooShort", path, `must be at least ${minCharacters} ${unit}`);
+  }
+
+  tooMany(path: FieldPath | string, count: number, max: number): void {
+    this.#add("FieldValueTooMany", path, withValue(count, `must have at most ${max} ${plural("item", max)}`));
+  }
+
+  tooFew(path: FieldPath | string, count: number, min: number): void {
+    this.#add("FieldValueTooFew", path, withValue(count, `must have at least ${min} ${plural("item", min)}`));
+  }
+
+  internal(path: FieldPath | string, error: Error): void {
+    this.#add("InternalError", path, error.message);
+  }
+
+  #add(type: FieldErrorType, path: FieldPath | string, rest: string): void {
+    const body = rest === "" ? TITLES[type] : `${TITLES[type]}: ${rest}`;
+    this.#found.push({ type, field: path.toString(), body });
+  }
+}
+
+function plural(unit: string, count: number): string {
+  return count === 1 ? unit : `${unit}s`;
+}
+
+function withValue(value: unknown, detail: string): string {
+  return detail === "" ? valueText(value) : `${valueText(value)}: ${detail}`;
+}
+
+/** Strings as Go quotes them, everything else as JSON; what is absent reads as Go's nil pointer. */
+function valueText(value: unknown): string {
+  return typeof value === "string" ? quoted(value) : jsonText(value);
+}

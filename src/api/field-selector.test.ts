@@ -1,0 +1,64 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { fieldsMatch, fieldSelectorText, parseFieldSelector, requiredFieldValue } from "./field-selector.ts";
+
+const SUPPORTED = new Set(["metadata.name", "metadata.namespace", "status.phase", "spec.nodeName"]);
+
+function matches(query: string, fields: Record<string, string>): boolean {
+  const selector = parseFieldSelector(query, SUPPORTED);
+  return fieldsMatch(selector, (field) => (Object.hasOwn(fields, field) ? (fields[field] ?? "") : ""));
+}
+
+describe("field selectors", () => {
+  test.each<[string, Record<string, string>, boolean]>([
+    ["", {}, true],
+    ["metadata.name=a", { "metadata.name": "a" }, true],
+    ["metadata.name==a", { "metadata.name": "b" }, false],
+    ["status.phase!=Running", { "status.phase": "Running" }, false],
+    ["status.phase!=Running", {}, true],
+    ["spec.nodeName=", {}, true],
+    ["metadata.name=a,status.phase=x", { "metadata.name": "a", "status.phase": "x" }, true],
+    ["metadata.name=a,status.phase=x", { "metadata.name": "a" }, false],
+    ["metadata.name=a\\,b\\=c\\\\d", { "metadata.name": "a,b=c\\d" }, true],
+    [",metadata.name=a,", { "metadata.name": "a" }, true],
+  ])("%s on %j is %s", (query, fields, expected) => {
+    expect(matches(query, fields)).toBe(expected);
+  });
+
+  test.each([
+    ["spec.foo=1", "field label not supported: spec.foo"],
+    ["constructor=1", "field label not supported: constructor"],
+    ["metadata.name", "invalid selector: 'metadata.name'; can't understand 'metadata.name'"],
+    ["metadata.name=a=b", "invalid field selector: unescaped character in value: ="],
+    ["metadata.name=a\\x", "invalid field selector: invalid escape sequence: \\x"],
+    ["metadata.name=a\\", "invalid field selector: invalid escape sequence: \\"],
+  ])("%s is refused", (query, message) => {
+    expect(() => parseFieldSelector(query, SUPPORTED)).toThrow(new SyntaxError(message));
+  });
+
+  test("a kind without fields of its own says which there are", () => {
+    expect(() => parseFieldSelector("x=1", new Set(["metadata.name", "metadata.namespace"]))).toThrow(
+      '"x" is not a known field selector: only "metadata.name", "metadata.namespace"',
+    );
+  });
+
+  test("the text of a selector means the same, whatever the values are", () => {
+    const term = fc.record({
+      field: fc.constantFrom(...SUPPORTED),
+      operator: fc.constantFrom("=" as const, "!=" as const),
+      value: fc.string(),
+    });
+    fc.assert(
+      fc.property(fc.array(term), (terms) => {
+        expect(parseFieldSelector(fieldSelectorText({ terms }), SUPPORTED)).toEqual({ terms });
+      }),
+    );
+  });
+
+  test("knows the value it insists on", () => {
+    const selector = parseFieldSelector("metadata.name!=a,spec.nodeName=n", SUPPORTED);
+
+    expect(requiredFieldValue(selector, "spec.nodeName")).toBe("n");
+    expect(requiredFieldValue(selector, "metadata.name")).toBeUndefined();
+  });
+});

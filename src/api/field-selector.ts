@@ -1,0 +1,80 @@
+/** Field selectors, `metadata.name=x,status.phase!=Running`: all terms must hold. Values may escape `\`, `,` and `=`. */
+
+import { quoted } from "./message-text.ts";
+
+export interface FieldTerm {
+  readonly field: string;
+  readonly operator: "=" | "!=";
+  readonly value: string;
+}
+
+/** None selects everything. */
+export interface FieldSelector {
+  readonly terms: readonly FieldTerm[];
+}
+
+/** Throws a SyntaxError whose text is upstream's. `supported` is what the kind can be selected by. */
+export function parseFieldSelector(query: string, supported: ReadonlySet<string>): FieldSelector {
+  const parts = splitTerms(query).filter((part) => part !== "");
+  const terms = parts.map((part) => {
+    const term = findTerm(part);
+    if (term !== undefined) return term;
+    throw new SyntaxError(`invalid selector: '${query}'; can't understand '${part}'`);
+  });
+  for (const { field } of terms) {
+    if (!supported.has(field)) throw new SyntaxError(unsupportedText(field, supported));
+  }
+  return { terms };
+}
+
+/** `fieldValue` gives the text of a field, empty when it is absent. */
+export function fieldsMatch(selector: FieldSelector, fieldValue: (field: string) => string): boolean {
+  return selector.terms.every(
+    ({ field, operator, value }) => (fieldValue(field) === value) === (operator === "="),
+  );
+}
+
+/** The one value the field must have for anything to match. */
+export function requiredFieldValue(selector: FieldSelector, field: string): string | undefined {
+  return selector.terms.find((term) => term.field === field && term.operator === "=")?.value;
+}
+
+export function fieldSelectorText(selector: FieldSelector): string {
+  return selector.terms
+    .map(({ field, operator, value }) => field + operator + escapeFieldValue(value))
+    .join(",");
+}
+
+function escapeFieldValue(value: string): string {
+  return value.replace(/[\\,=]/g, "\\$&");
+}
+
+/** Cuts at commas that are not escaped. */
+function splitTerms(query: string): readonly string[] {
+  return query.match(/(?:\\[^]|[^\\,]|\\$)+/g) ?? [];
+}
+
+/** The first operator separates field and value. */
+function findTerm(part: string): FieldTerm | undefined {
+  const found = /^((?:\\[^]|[^\\=!]|!(?!=))*)(!=|==|=)([^]*)$/.exec(part);
+  if (found === null) return undefined;
+  const [, field = "", operator = "", escaped = ""] = found;
+  return { field, operator: operator === "!=" ? "!=" : "=", value: unescapeValue(escaped) };
+}
+
+function unescapeValue(escaped: string): string {
+  return escaped.replace(/\\([^]?)|[,=]/g, (sequence, next: string | undefined) => {
+    if (next === undefined) {
+      throw new SyntaxError(`invalid field selector: unescaped character in value: ${sequence}`);
+    }
+    if (next !== "" && "\\,=".includes(next)) return next;
+    throw new SyntaxError(`invalid field selector: invalid escape sequence: ${sequence}`);
+  });
+}
+
+/** Kinds that have no fields of their own answer in other words. */
+function unsupportedText(field: string, supported: ReadonlySet<string>): string {
+  const hasOwnFields = [...supported].some((name) => !name.startsWith("metadata."));
+  if (hasOwnFields) return `field label not supported: ${field}`;
+  return `${quoted(field)} is not a known field selector: only ${[...supported].map(quoted).join(", ")}`;
+}

@@ -1,0 +1,99 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface ApplyConfiguration {
+  readonly expression?: string;
+}
+
+export interface JSONPatch {
+  readonly expression?: string;
+}
+
+export interface MatchCondition {
+  readonly expression: string;
+  readonly name: string;
+}
+
+export interface MatchResources {
+  readonly excludeResourceRules?: readonly NamedRuleWithOperations[];
+  readonly matchPolicy?: string;
+  readonly namespaceSelector?: LabelSelector;
+  readonly objectSelector?: LabelSelector;
+  readonly resourceRules?: readonly NamedRuleWithOperations[];
+}
+
+export interface MutatingAdmissionPolicy {
+  readonly apiVersion: "admissionregistration.k8s.io/v1beta1";
+  readonly kind: "MutatingAdmissionPolicy";
+  readonly metadata: StoredMeta;
+  readonly spec: MutatingAdmissionPolicySpec;
+}
+
+export interface MutatingAdmissionPolicyBinding {
+  readonly apiVersion: "admissionregistration.k8s.io/v1beta1";
+  readonly kind: "MutatingAdmissionPolicyBinding";
+  readonly metadata: StoredMeta;
+  readonly spec: MutatingAdmissionPolicyBindingSpec;
+}
+
+export interface MutatingAdmissionPolicyBindingList {
+  readonly apiVersion: "admissionregistration.k8s.io/v1beta1";
+  readonly items: readonly MutatingAdmissionPolicyBinding[];
+  readonly kind: "MutatingAdmissionPolicyBindingList";
+  readonly metadata: ListMeta;
+}
+
+export interface MutatingAdmissionPolicyBindingSpec {
+  readonly matchResources?: MatchResources;
+  readonly paramRef?: ParamRef;
+  readonly policyName?: string;
+}
+
+export interface MutatingAdmissionPolicyList {
+  readonly apiVersion: "admissionregistration.k8s.io/v1beta1";
+  readonly items: readonly MutatingAdmissionPolicy[];
+  readonly kind: "MutatingAdmissionPolicyList";
+  readonly metadata: ListMeta;
+}
+
+export interface MutatingAdmissionPolicySpec {
+  readonly failurePolicy?: string;
+  readonly matchConditions?: readonly MatchCondition[];
+  readonly matchConstraints?: MatchResources;
+  readonly mutations?: readonly Mutation[];
+  readonly paramKind?: ParamKind;
+  readonly reinvocationPolicy?: string;
+  readonly variables?: readonly Variable[];
+}
+
+export interface Mutation {
+  readonly applyConfiguration?: ApplyConfiguration;
+  readonly jsonPatch?: JSONPatch;
+  readonly patchType: "ApplyConfiguration" | "JSONPatch";
+}
+
+export interface NamedRuleWithOperations {
+  readonly apiGroups?: readonly string[];
+  readonly apiVersions?: readonly string[];
+  readonly operations?: readonly ("*" | "CONNECT" | "CREATE" | "DELETE" | "UPDATE")[];
+  readonly resourceNames?: readonly string[];
+  readonly resources?: readonly string[];
+  readonly scope?: "*" | "Cluster" | "Namespaced";
+}
+
+export interface ParamKind {
+  readonly apiVersion?: string;
+  readonly kind?: string;
+}
+
+export interface ParamRef {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly parameterNotFoundAction?: string;
+  readonly selector?: LabelSelector;
+}
+
+export interface Variable {
+  readonly expression: string;
+  readonly name: string;
+}

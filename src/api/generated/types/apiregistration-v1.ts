@@ -1,0 +1,45 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface APIService {
+  readonly apiVersion: "apiregistration.k8s.io/v1";
+  readonly kind: "APIService";
+  readonly metadata: StoredMeta;
+  readonly spec: APIServiceSpec;
+  readonly status: APIServiceStatus;
+}
+
+export interface APIServiceCondition {
+  readonly lastTransitionTime?: string;
+  readonly message?: string;
+  readonly reason?: string;
+  readonly status: string;
+  readonly type: string;
+}
+
+export interface APIServiceList {
+  readonly apiVersion: "apiregistration.k8s.io/v1";
+  readonly items: readonly APIService[];
+  readonly kind: "APIServiceList";
+  readonly metadata: ListMeta;
+}
+
+export interface APIServiceSpec {
+  readonly caBundle?: string;
+  readonly group?: string;
+  readonly groupPriorityMinimum: number;
+  readonly insecureSkipTLSVerify?: boolean;
+  readonly service?: ServiceReference;
+  readonly version?: string;
+  readonly versionPriority: number;
+}
+
+export interface APIServiceStatus {
+  readonly conditions?: readonly APIServiceCondition[];
+}
+
+export interface ServiceReference {
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly port?: number;
+}

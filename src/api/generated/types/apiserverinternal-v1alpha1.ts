@@ -1,0 +1,41 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface ServerStorageVersion {
+  readonly apiServerID?: string;
+  readonly decodableVersions?: readonly string[];
+  readonly encodingVersion?: string;
+  readonly servedVersions?: readonly string[];
+}
+
+export interface StorageVersion {
+  readonly apiVersion: "internal.apiserver.k8s.io/v1alpha1";
+  readonly kind: "StorageVersion";
+  readonly metadata: StoredMeta;
+  readonly spec: StorageVersionSpec;
+  readonly status: StorageVersionStatus;
+}
+
+export interface StorageVersionCondition {
+  readonly lastTransitionTime?: string;
+  readonly message?: string;
+  readonly observedGeneration?: number;
+  readonly reason: string;
+  readonly status: string;
+  readonly type: string;
+}
+
+export interface StorageVersionList {
+  readonly apiVersion: "internal.apiserver.k8s.io/v1alpha1";
+  readonly items: readonly StorageVersion[];
+  readonly kind: "StorageVersionList";
+  readonly metadata: ListMeta;
+}
+
+export interface StorageVersionSpec {}
+
+export interface StorageVersionStatus {
+  readonly commonEncodingVersion?: string;
+  readonly conditions?: readonly StorageVersionCondition[];
+  readonly storageVersions?: readonly ServerStorageVersion[];
+}

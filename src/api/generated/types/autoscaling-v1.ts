@@ -1,0 +1,55 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface CrossVersionObjectReference {
+  readonly apiVersion?: string;
+  readonly kind: string;
+  readonly name: string;
+}
+
+export interface HorizontalPodAutoscaler {
+  readonly apiVersion: "autoscaling/v1";
+  readonly kind: "HorizontalPodAutoscaler";
+  readonly metadata: StoredMeta;
+  readonly spec: HorizontalPodAutoscalerSpec;
+  readonly status: HorizontalPodAutoscalerStatus;
+}
+
+export interface HorizontalPodAutoscalerList {
+  readonly apiVersion: "autoscaling/v1";
+  readonly items: readonly HorizontalPodAutoscaler[];
+  readonly kind: "HorizontalPodAutoscalerList";
+  readonly metadata: ListMeta;
+}
+
+export interface HorizontalPodAutoscalerSpec {
+  readonly maxReplicas: number;
+  readonly minReplicas?: number;
+  readonly scaleTargetRef: CrossVersionObjectReference;
+  readonly targetCPUUtilizationPercentage?: number;
+}
+
+export interface HorizontalPodAutoscalerStatus {
+  readonly currentCPUUtilizationPercentage?: number;
+  readonly currentReplicas: number;
+  readonly desiredReplicas: number;
+  readonly lastScaleTime?: string;
+  readonly observedGeneration?: number;
+}
+
+export interface Scale {
+  readonly apiVersion: "autoscaling/v1";
+  readonly kind: "Scale";
+  readonly metadata: StoredMeta;
+  readonly spec: ScaleSpec;
+  readonly status: ScaleStatus;
+}
+
+export interface ScaleSpec {
+  readonly replicas?: number;
+}
+
+export interface ScaleStatus {
+  readonly replicas: number;
+  readonly selector?: string;
+}

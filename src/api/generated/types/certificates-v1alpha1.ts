@@ -1,0 +1,21 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface ClusterTrustBundle {
+  readonly apiVersion: "certificates.k8s.io/v1alpha1";
+  readonly kind: "ClusterTrustBundle";
+  readonly metadata: StoredMeta;
+  readonly spec: ClusterTrustBundleSpec;
+}
+
+export interface ClusterTrustBundleList {
+  readonly apiVersion: "certificates.k8s.io/v1alpha1";
+  readonly items: readonly ClusterTrustBundle[];
+  readonly kind: "ClusterTrustBundleList";
+  readonly metadata: ListMeta;
+}
+
+export interface ClusterTrustBundleSpec {
+  readonly signerName?: string;
+  readonly trustBundle: string;
+}

@@ -1,0 +1,59 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { Condition, ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface ClusterTrustBundle {
+  readonly apiVersion: "certificates.k8s.io/v1beta1";
+  readonly kind: "ClusterTrustBundle";
+  readonly metadata: StoredMeta;
+  readonly spec: ClusterTrustBundleSpec;
+}
+
+export interface ClusterTrustBundleList {
+  readonly apiVersion: "certificates.k8s.io/v1beta1";
+  readonly items: readonly ClusterTrustBundle[];
+  readonly kind: "ClusterTrustBundleList";
+  readonly metadata: ListMeta;
+}
+
+export interface ClusterTrustBundleSpec {
+  readonly signerName?: string;
+  readonly trustBundle: string;
+}
+
+export interface PodCertificateRequest {
+  readonly apiVersion: "certificates.k8s.io/v1beta1";
+  readonly kind: "PodCertificateRequest";
+  readonly metadata: StoredMeta;
+  readonly spec: PodCertificateRequestSpec;
+  readonly status: PodCertificateRequestStatus;
+}
+
+export interface PodCertificateRequestList {
+  readonly apiVersion: "certificates.k8s.io/v1beta1";
+  readonly items: readonly PodCertificateRequest[];
+  readonly kind: "PodCertificateRequestList";
+  readonly metadata: ListMeta;
+}
+
+export interface PodCertificateRequestSpec {
+  readonly maxExpirationSeconds?: number;
+  readonly nodeName: string;
+  readonly nodeUID: string;
+  readonly pkixPublicKey: string;
+  readonly podName: string;
+  readonly podUID: string;
+  readonly proofOfPossession: string;
+  readonly serviceAccountName: string;
+  readonly serviceAccountUID: string;
+  readonly signerName: string;
+  readonly stubPKCS10Request: string;
+  readonly unverifiedUserAnnotations?: Readonly<Record<string, string>>;
+}
+
+export interface PodCertificateRequestStatus {
+  readonly beginRefreshAt?: string;
+  readonly certificateChain?: string;
+  readonly conditions?: readonly Condition[];
+  readonly notAfter?: string;
+  readonly notBefore?: string;
+}

@@ -1,0 +1,26 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface Lease {
+  readonly apiVersion: "coordination.k8s.io/v1";
+  readonly kind: "Lease";
+  readonly metadata: StoredMeta;
+  readonly spec: LeaseSpec;
+}
+
+export interface LeaseList {
+  readonly apiVersion: "coordination.k8s.io/v1";
+  readonly items: readonly Lease[];
+  readonly kind: "LeaseList";
+  readonly metadata: ListMeta;
+}
+
+export interface LeaseSpec {
+  readonly acquireTime?: string;
+  readonly holderIdentity?: string;
+  readonly leaseDurationSeconds?: number;
+  readonly leaseTransitions?: number;
+  readonly preferredHolder?: string;
+  readonly renewTime?: string;
+  readonly strategy?: string;
+}

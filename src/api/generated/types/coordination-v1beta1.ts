@@ -1,0 +1,25 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface LeaseCandidate {
+  readonly apiVersion: "coordination.k8s.io/v1beta1";
+  readonly kind: "LeaseCandidate";
+  readonly metadata: StoredMeta;
+  readonly spec: LeaseCandidateSpec;
+}
+
+export interface LeaseCandidateList {
+  readonly apiVersion: "coordination.k8s.io/v1beta1";
+  readonly items: readonly LeaseCandidate[];
+  readonly kind: "LeaseCandidateList";
+  readonly metadata: ListMeta;
+}
+
+export interface LeaseCandidateSpec {
+  readonly binaryVersion: string;
+  readonly emulationVersion?: string;
+  readonly leaseName: string;
+  readonly pingTime?: string;
+  readonly renewTime?: string;
+  readonly strategy?: string;
+}

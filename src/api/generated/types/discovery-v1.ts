@@ -1,0 +1,56 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { ObjectReference } from "./core-v1.ts";
+import type { ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface Endpoint {
+  readonly addresses: readonly string[];
+  readonly conditions: EndpointConditions;
+  readonly deprecatedTopology?: Readonly<Record<string, string>>;
+  readonly hints?: EndpointHints;
+  readonly hostname?: string;
+  readonly nodeName?: string;
+  readonly targetRef?: ObjectReference;
+  readonly zone?: string;
+}
+
+export interface EndpointConditions {
+  readonly ready?: boolean;
+  readonly serving?: boolean;
+  readonly terminating?: boolean;
+}
+
+export interface EndpointHints {
+  readonly forNodes?: readonly ForNode[];
+  readonly forZones?: readonly ForZone[];
+}
+
+export interface EndpointPort {
+  readonly appProtocol?: string;
+  readonly name?: string;
+  readonly port?: number;
+  readonly protocol?: "SCTP" | "TCP" | "UDP";
+}
+
+export interface EndpointSlice {
+  readonly addressType: string;
+  readonly apiVersion: "discovery.k8s.io/v1";
+  readonly endpoints: readonly Endpoint[];
+  readonly kind: "EndpointSlice";
+  readonly metadata: StoredMeta;
+  readonly ports: readonly EndpointPort[];
+}
+
+export interface EndpointSliceList {
+  readonly apiVersion: "discovery.k8s.io/v1";
+  readonly items: readonly EndpointSlice[];
+  readonly kind: "EndpointSliceList";
+  readonly metadata: ListMeta;
+}
+
+export interface ForNode {
+  readonly name: string;
+}
+
+export interface ForZone {
+  readonly name: string;
+}

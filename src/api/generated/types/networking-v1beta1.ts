@@ -1,0 +1,50 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { Condition, ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface IPAddress {
+  readonly apiVersion: "networking.k8s.io/v1beta1";
+  readonly kind: "IPAddress";
+  readonly metadata: StoredMeta;
+  readonly spec: IPAddressSpec;
+}
+
+export interface IPAddressList {
+  readonly apiVersion: "networking.k8s.io/v1beta1";
+  readonly items: readonly IPAddress[];
+  readonly kind: "IPAddressList";
+  readonly metadata: ListMeta;
+}
+
+export interface IPAddressSpec {
+  readonly parentRef?: ParentReference;
+}
+
+export interface ParentReference {
+  readonly group?: string;
+  readonly name?: string;
+  readonly namespace?: string;
+  readonly resource?: string;
+}
+
+export interface ServiceCIDR {
+  readonly apiVersion: "networking.k8s.io/v1beta1";
+  readonly kind: "ServiceCIDR";
+  readonly metadata: StoredMeta;
+  readonly spec: ServiceCIDRSpec;
+  readonly status: ServiceCIDRStatus;
+}
+
+export interface ServiceCIDRList {
+  readonly apiVersion: "networking.k8s.io/v1beta1";
+  readonly items: readonly ServiceCIDR[];
+  readonly kind: "ServiceCIDRList";
+  readonly metadata: ListMeta;
+}
+
+export interface ServiceCIDRSpec {
+  readonly cidrs?: readonly string[];
+}
+
+export interface ServiceCIDRStatus {
+  readonly conditions?: readonly Condition[];
+}

@@ -1,0 +1,28 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { Toleration } from "./core-v1.ts";
+import type { ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface Overhead {
+  readonly podFixed?: Readonly<Record<string, string>>;
+}
+
+export interface RuntimeClass {
+  readonly apiVersion: "node.k8s.io/v1";
+  readonly handler: string;
+  readonly kind: "RuntimeClass";
+  readonly metadata: StoredMeta;
+  readonly overhead?: Overhead;
+  readonly scheduling?: Scheduling;
+}
+
+export interface RuntimeClassList {
+  readonly apiVersion: "node.k8s.io/v1";
+  readonly items: readonly RuntimeClass[];
+  readonly kind: "RuntimeClassList";
+  readonly metadata: ListMeta;
+}
+
+export interface Scheduling {
+  readonly nodeSelector?: Readonly<Record<string, string>>;
+  readonly tolerations?: readonly Toleration[];
+}

@@ -1,0 +1,41 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { Condition, DeleteOptions, LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface Eviction {
+  readonly apiVersion: "policy/v1";
+  readonly deleteOptions?: DeleteOptions;
+  readonly kind: "Eviction";
+  readonly metadata: StoredMeta;
+}
+
+export interface PodDisruptionBudget {
+  readonly apiVersion: "policy/v1";
+  readonly kind: "PodDisruptionBudget";
+  readonly metadata: StoredMeta;
+  readonly spec: PodDisruptionBudgetSpec;
+  readonly status: PodDisruptionBudgetStatus;
+}
+
+export interface PodDisruptionBudgetList {
+  readonly apiVersion: "policy/v1";
+  readonly items: readonly PodDisruptionBudget[];
+  readonly kind: "PodDisruptionBudgetList";
+  readonly metadata: ListMeta;
+}
+
+export interface PodDisruptionBudgetSpec {
+  readonly maxUnavailable?: number | string;
+  readonly minAvailable?: number | string;
+  readonly selector?: LabelSelector;
+  readonly unhealthyPodEvictionPolicy?: "AlwaysAllow" | "IfHealthyBudget";
+}
+
+export interface PodDisruptionBudgetStatus {
+  readonly conditions?: readonly Condition[];
+  readonly currentHealthy: number;
+  readonly desiredHealthy: number;
+  readonly disruptedPods?: Readonly<Record<string, string>>;
+  readonly disruptionsAllowed: number;
+  readonly expectedPods: number;
+  readonly observedGeneration?: number;
+}

@@ -1,0 +1,79 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { Condition, ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface DeviceTaint {
+  readonly effect: "NoExecute" | "NoSchedule" | "None";
+  readonly key: string;
+  readonly timeAdded?: string;
+  readonly value?: string;
+}
+
+export interface DeviceTaintRule {
+  readonly apiVersion: "resource.k8s.io/v1alpha3";
+  readonly kind: "DeviceTaintRule";
+  readonly metadata: StoredMeta;
+  readonly spec: DeviceTaintRuleSpec;
+  readonly status: DeviceTaintRuleStatus;
+}
+
+export interface DeviceTaintRuleList {
+  readonly apiVersion: "resource.k8s.io/v1alpha3";
+  readonly items: readonly DeviceTaintRule[];
+  readonly kind: "DeviceTaintRuleList";
+  readonly metadata: ListMeta;
+}
+
+export interface DeviceTaintRuleSpec {
+  readonly deviceSelector?: DeviceTaintSelector;
+  readonly taint: DeviceTaint;
+}
+
+export interface DeviceTaintRuleStatus {
+  readonly conditions?: readonly Condition[];
+}
+
+export interface DeviceTaintSelector {
+  readonly device?: string;
+  readonly driver?: string;
+  readonly pool?: string;
+}
+
+export interface PoolStatus {
+  readonly allocatedDevices?: number;
+  readonly availableDevices?: number;
+  readonly driver?: string;
+  readonly generation: number;
+  readonly nodeName?: string;
+  readonly poolName?: string;
+  readonly resourceSliceCount?: number;
+  readonly totalDevices?: number;
+  readonly unavailableDevices?: number;
+  readonly validationError?: string;
+}
+
+export interface ResourcePoolStatusRequest {
+  readonly apiVersion: "resource.k8s.io/v1alpha3";
+  readonly kind: "ResourcePoolStatusRequest";
+  readonly metadata: StoredMeta;
+  readonly spec: ResourcePoolStatusRequestSpec;
+  readonly status?: ResourcePoolStatusRequestStatus;
+}
+
+export interface ResourcePoolStatusRequestList {
+  readonly apiVersion: "resource.k8s.io/v1alpha3";
+  readonly items: readonly ResourcePoolStatusRequest[];
+  readonly kind: "ResourcePoolStatusRequestList";
+  readonly metadata: ListMeta;
+}
+
+export interface ResourcePoolStatusRequestSpec {
+  readonly driver: string;
+  readonly limit?: number;
+  readonly poolName?: string;
+}
+
+export interface ResourcePoolStatusRequestStatus {
+  readonly conditions?: readonly Condition[];
+  readonly poolCount?: number;
+  readonly pools?: readonly PoolStatus[];
+}

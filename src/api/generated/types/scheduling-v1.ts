@@ -1,0 +1,19 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface PriorityClass {
+  readonly apiVersion: "scheduling.k8s.io/v1";
+  readonly description?: string;
+  readonly globalDefault?: boolean;
+  readonly kind: "PriorityClass";
+  readonly metadata: StoredMeta;
+  readonly preemptionPolicy?: string;
+  readonly value: number;
+}
+
+export interface PriorityClassList {
+  readonly apiVersion: "scheduling.k8s.io/v1";
+  readonly items: readonly PriorityClass[];
+  readonly kind: "PriorityClassList";
+  readonly metadata: ListMeta;
+}

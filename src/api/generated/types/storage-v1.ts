@@ -1,0 +1,156 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { PersistentVolumeSpec, TopologySelectorTerm } from "./core-v1.ts";
+import type { LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface CSIDriver {
+  readonly apiVersion: "storage.k8s.io/v1";
+  readonly kind: "CSIDriver";
+  readonly metadata: StoredMeta;
+  readonly spec: CSIDriverSpec;
+}
+
+export interface CSIDriverList {
+  readonly apiVersion: "storage.k8s.io/v1";
+  readonly items: readonly CSIDriver[];
+  readonly kind: "CSIDriverList";
+  readonly metadata: ListMeta;
+}
+
+export interface CSIDriverSpec {
+  readonly attachRequired?: boolean;
+  readonly fsGroupPolicy?: string;
+  readonly nodeAllocatableUpdatePeriodSeconds?: number;
+  readonly podInfoOnMount?: boolean;
+  readonly preventPodSchedulingIfMissing?: boolean;
+  readonly requiresRepublish?: boolean;
+  readonly seLinuxMount?: boolean;
+  readonly serviceAccountTokenInSecrets?: boolean;
+  readonly storageCapacity?: boolean;
+  readonly tokenRequests?: readonly TokenRequest[];
+  readonly volumeLifecycleModes?: readonly string[];
+}
+
+export interface CSINode {
+  readonly apiVersion: "storage.k8s.io/v1";
+  readonly kind: "CSINode";
+  readonly metadata: StoredMeta;
+  readonly spec: CSINodeSpec;
+}
+
+export interface CSINodeDriver {
+  readonly allocatable?: VolumeNodeResources;
+  readonly name: string;
+  readonly nodeID: string;
+  readonly topologyKeys: readonly string[];
+}
+
+export interface CSINodeList {
+  readonly apiVersion: "storage.k8s.io/v1";
+  readonly items: readonly CSINode[];
+  readonly kind: "CSINodeList";
+  readonly metadata: ListMeta;
+}
+
+export interface CSINodeSpec {
+  readonly drivers: readonly CSINodeDriver[];
+}
+
+export interface CSIStorageCapacity {
+  readonly apiVersion: "storage.k8s.io/v1";
+  readonly capacity?: string;
+  readonly kind: "CSIStorageCapacity";
+  readonly maximumVolumeSize?: string;
+  readonly metadata: StoredMeta;
+  readonly nodeTopology?: LabelSelector;
+  readonly storageClassName: string;
+}
+
+export interface CSIStorageCapacityList {
+  readonly apiVersion: "storage.k8s.io/v1";
+  readonly items: readonly CSIStorageCapacity[];
+  readonly kind: "CSIStorageCapacityList";
+  readonly metadata: ListMeta;
+}
+
+export interface StorageClass {
+  readonly allowVolumeExpansion?: boolean;
+  readonly allowedTopologies?: readonly TopologySelectorTerm[];
+  readonly apiVersion: "storage.k8s.io/v1";
+  readonly kind: "StorageClass";
+  readonly metadata: StoredMeta;
+  readonly mountOptions?: readonly string[];
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly provisioner: string;
+  readonly reclaimPolicy?: "Delete" | "Recycle" | "Retain";
+  readonly volumeBindingMode?: "Immediate" | "WaitForFirstConsumer";
+}
+
+export interface StorageClassList {
+  readonly apiVersion: "storage.k8s.io/v1";
+  readonly items: readonly StorageClass[];
+  readonly kind: "StorageClassList";
+  readonly metadata: ListMeta;
+}
+
+export interface TokenRequest {
+  readonly audience: string;
+  readonly expirationSeconds?: number;
+}
+
+export interface VolumeAttachment {
+  readonly apiVersion: "storage.k8s.io/v1";
+  readonly kind: "VolumeAttachment";
+  readonly metadata: StoredMeta;
+  readonly spec: VolumeAttachmentSpec;
+  readonly status: VolumeAttachmentStatus;
+}
+
+export interface VolumeAttachmentList {
+  readonly apiVersion: "storage.k8s.io/v1";
+  readonly items: readonly VolumeAttachment[];
+  readonly kind: "VolumeAttachmentList";
+  readonly metadata: ListMeta;
+}
+
+export interface VolumeAttachmentSource {
+  readonly inlineVolumeSpec?: PersistentVolumeSpec;
+  readonly persistentVolumeName?: string;
+}
+
+export interface VolumeAttachmentSpec {
+  readonly attacher: string;
+  readonly nodeName: string;
+  readonly source: VolumeAttachmentSource;
+}
+
+export interface VolumeAttachmentStatus {
+  readonly attachError?: VolumeError;
+  readonly attached: boolean;
+  readonly attachmentMetadata?: Readonly<Record<string, string>>;
+  readonly detachError?: VolumeError;
+}
+
+export interface VolumeAttributesClass {
+  readonly apiVersion: "storage.k8s.io/v1";
+  readonly driverName: string;
+  readonly kind: "VolumeAttributesClass";
+  readonly metadata: StoredMeta;
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+export interface VolumeAttributesClassList {
+  readonly apiVersion: "storage.k8s.io/v1";
+  readonly items: readonly VolumeAttributesClass[];
+  readonly kind: "VolumeAttributesClassList";
+  readonly metadata: ListMeta;
+}
+
+export interface VolumeError {
+  readonly errorCode?: number;
+  readonly message?: string;
+  readonly time?: string;
+}
+
+export interface VolumeNodeResources {
+  readonly count?: number;
+}

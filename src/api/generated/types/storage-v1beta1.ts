@@ -1,0 +1,17 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface VolumeAttributesClass {
+  readonly apiVersion: "storage.k8s.io/v1beta1";
+  readonly driverName: string;
+  readonly kind: "VolumeAttributesClass";
+  readonly metadata: StoredMeta;
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+export interface VolumeAttributesClassList {
+  readonly apiVersion: "storage.k8s.io/v1beta1";
+  readonly items: readonly VolumeAttributesClass[];
+  readonly kind: "VolumeAttributesClassList";
+  readonly metadata: ListMeta;
+}

@@ -1,0 +1,26 @@
+// Made by scripts/generate-facts.mjs. Do not edit.
+import type { Condition, GroupResource, ListMeta, StoredMeta } from "./meta-v1.ts";
+
+export interface StorageVersionMigration {
+  readonly apiVersion: "storagemigration.k8s.io/v1beta1";
+  readonly kind: "StorageVersionMigration";
+  readonly metadata: StoredMeta;
+  readonly spec: StorageVersionMigrationSpec;
+  readonly status: StorageVersionMigrationStatus;
+}
+
+export interface StorageVersionMigrationList {
+  readonly apiVersion: "storagemigration.k8s.io/v1beta1";
+  readonly items: readonly StorageVersionMigration[];
+  readonly kind: "StorageVersionMigrationList";
+  readonly metadata: ListMeta;
+}
+
+export interface StorageVersionMigrationSpec {
+  readonly resource: GroupResource;
+}
+
+export interface StorageVersionMigrationStatus {
+  readonly conditions?: readonly Condition[];
+  readonly resourceVersion?: string;
+}

@@ -1,0 +1,62 @@
+/** Go's zero values, which decide what the normal form leaves out and what it fills in. */
+import { type JsonObject, setOwn } from "./json-object.ts";
+import type { Schema, StructField, StructSchema } from "./schema.ts";
+
+/** Zeros that Go leaves out of JSON when told to leave out empty values. */
+const OMITTED: Readonly<Partial<Record<Schema["type"], unknown>>> = {
+  string: "",
+  bytes: "",
+  int32: 0,
+  int64: 0,
+  float: 0,
+  boolean: false,
+};
+const ZEROS: Readonly<Partial<Record<Schema["type"], unknown>>> = {
+  ...OMITTED,
+  intOrString: 0,
+  quantity: "0",
+};
+
+/** The normal form leaves the value out: Go would not write it. */
+export function isOmitted({ pointer, always, schema }: StructField, value: unknown): boolean {
+  if (pointer || always) return false;
+  if (schema.type === "list") return Array.isArray(value) && value.length === 0;
+  if (schema.type === "map") return typeof value === "object" && value !== null && isEmpty(value);
+  return value === OMITTED[schema.type];
+}
+
+/**
+ * What Go holds where nothing was sent, in normal form. Always a new value, because defaulting writes into it.
+ * Lists and maps, which Go writes as `null` when never set, are empty here: readers then need no case for it.
+ * `null` stands for what is absent: a zero time, no raw JSON.
+ */
+export function zeroValue(schema: Schema): unknown {
+  if (schema.type === "list") return [];
+  if (schema.type === "map") return {};
+  if (schema.type === "struct") return zeroStruct(schema);
+  return ZEROS[schema.type] ?? null;
+}
+
+export function zeroStruct(schema: StructSchema): JsonObject {
+  const value: Record<string, unknown> = {};
+  for (const field of schema.filled) setOwn(value, field.name, zeroValue(field.schema));
+  return value;
+}
+
+/** Builds a struct in normal form out of its fields' values, which lie in `slots` by the field's index. */
+export function structFromSlots(schema: StructSchema, slots: readonly unknown[]): Record<string, unknown> {
+  const value: Record<string, unknown> = {};
+  for (const field of schema.fields) {
+    const slot = slots[field.index];
+    if (slot === undefined && !field.filled) continue;
+    const member = slot === undefined ? zeroValue(field.schema) : slot;
+    if (field.shadows) setOwn(value, field.name, member);
+    else value[field.name] = member;
+  }
+  return value;
+}
+
+function isEmpty(value: object): boolean {
+  for (const _ in value) return false;
+  return true;
+}

@@ -1,0 +1,197 @@
+/**
+ * JSON from outside. One linear pass over the bytes bounds nesting and the number of tokens before JSON.parse sees
+ * them, so that no body costs more than a stated time, and notices what JSON.parse would silently change: integers
+ * beyond 2^53, numbers beyond the doubles, keys given twice. Only such a text is read again by a slower, exact reader.
+ */
+
+import { isAscii, isUtf8 } from "node:buffer";
+import { ExactJsonReader } from "./json-exact.ts";
+
+/** JSON.stringify and every recursive walk overflow the stack near 3,000; no real object comes near this. */
+export const JSON_DEPTH_MAX = 500;
+
+/** Tokens, not bytes, are what parsing costs: 3 MB of `[]` takes 222 ms and 213 MB of heap without this bound. */
+export const JSON_TOKENS_MAX = 200_000;
+
+export interface ParsedJson {
+  /** As JSON.parse makes it: ordinary objects, `__proto__` an own key; integers beyond 2^53 that fit int64 are bigint. */
+  readonly value: unknown;
+  /** Paths of keys given more than once, as `spec.containers[0].name`; the last one won. At most a hundred. */
+  readonly duplicates: readonly string[];
+}
+
+/**
+ * Throws a SyntaxError for what is not JSON in UTF-8 and a RangeError for what is too deep or has too many tokens;
+ * the caller makes 400 and 413 of them.
+ */
+export function parseJson(bytes: Uint8Array): ParsedJson {
+  if (!isUtf8(bytes)) throw new SyntaxError("invalid UTF-8 in JSON");
+  const { hasUnusualNumber, mayRepeatKey } = new JsonScan(bytes).run();
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const text = buffer.toString(isAscii(bytes) ? "latin1" : "utf8");
+  const value: unknown = JSON.parse(text);
+  if (hasUnusualNumber) return new ExactJsonReader(text, "value").read();
+  if (!mayRepeatKey) return { value, duplicates: [] };
+  return { value, duplicates: new ExactJsonReader(text, "duplicates").read().duplicates };
+}
+
+const QUOTE = 1;
+const OPEN = 2;
+const CLOSE = 3;
+const SEPARATOR = 4;
+const NUMBER = 5;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const DOUBLE_QUOTE = 0x22;
+const OPEN_BRACE = 0x7b;
+const SLASH = 0x2f;
+const LETTER_U = 0x75;
+
+/** What each byte means outside of strings; 0 for blanks and everything else. */
+const CLASSES = classTable([
+  ['"', QUOTE],
+  ["{[", OPEN],
+  ["}]", CLOSE],
+  [",:", SEPARATOR],
+  ["0123456789+-.eE", NUMBER],
+]);
+
+/** Fewer characters than this are an integer below 2^53 or a plain decimal. */
+const UNUSUAL_LENGTH = 16;
+/** A number for the exact reader costs as much as this many tokens. */
+const UNUSUAL_TOKENS = 4;
+
+/** The shortest member of an object, `"":0,`. */
+const MEMBER_BYTES_MIN = 5;
+
+/**
+ * Does not check the grammar, JSON.parse does; on a malformed text it only has to stay within its bounds.
+ *
+ * Keys are compared by a hash of object and key, all in one table: an equal hash, or a key spelled unusually, only
+ * means that the exact reader must look.
+ */
+class JsonScan {
+  hasUnusualNumber = false;
+  mayRepeatKey = false;
+  readonly #bytes: Uint8Array;
+  #depth = 0;
+  #tokens = 1;
+  #objects = 0;
+  /** The number of the object at each depth; 0 for an array. */
+  readonly #numbers = new Int32Array(JSON_DEPTH_MAX + 1);
+  /** The next string is a key. */
+  #atKey = false;
+  #keyHash = 0;
+  /** Open addressing, 0 is free. At least twice as large as there can be keys, so that a free place is always found. */
+  readonly #hashes: Int32Array;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+    const keysMax = Math.min(bytes.length / MEMBER_BYTES_MIN, JSON_TOKENS_MAX);
+    this.#hashes = new Int32Array(2 ** Math.ceil(Math.log2(2 * keysMax + 8)));
+  }
+
+  run(): this {
+    const bytes = this.#bytes;
+    const end = bytes.length;
+    for (let at = 0; at < end; at++) {
+      const byte = bytes[at] ?? 0;
+      const kind = CLASSES[byte];
+      if (kind === QUOTE) at = this.#atKey ? this.#endOfKey(at) : endOfString(bytes, at);
+      else if (kind === SEPARATOR) this.#separate(byte);
+      else if (kind === OPEN) this.#open(byte);
+      else if (kind === CLOSE) this.#close();
+      else if (kind === NUMBER) at = this.#endOfNumber(at);
+    }
+    return this;
+  }
+
+  #count(tokens: number): void {
+    this.#tokens += tokens;
+    if (this.#tokens > JSON_TOKENS_MAX) throw new RangeError(`more than ${JSON_TOKENS_MAX} tokens`);
+  }
+
+  #open(byte: number): void {
+    this.#count(1);
+    if (++this.#depth > JSON_DEPTH_MAX) throw new RangeError(`nested deeper than ${JSON_DEPTH_MAX} levels`);
+    this.#atKey = byte === OPEN_BRACE;
+    this.#numbers[this.#depth] = this.#atKey ? ++this.#objects : 0;
+  }
+
+  #close(): void {
+    if (this.#depth > 0) this.#depth--;
+    this.#atKey = false;
+  }
+
+  #separate(byte: number): void {
+    this.#count(1);
+    const object = this.#numbers[this.#depth] ?? 0;
+    this.#atKey = byte !== COLON && object !== 0;
+    if (byte === COLON && !this.mayRepeatKey) this.#remember(Math.imul(object, 0x9e3779b1) ^ this.#keyHash);
+  }
+
+  #remember(mixed: number): void {
+    const hashes = this.#hashes;
+    const mask = hashes.length - 1;
+    const hash = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) || 1;
+    let place = hash & mask;
+    while (hashes[place] !== 0 && hashes[place] !== hash) place = (place + 1) & mask;
+    if (hashes[place] === hash) this.mayRepeatKey = true;
+    hashes[place] = hash;
+  }
+
+  #endOfKey(start: number): number {
+    const bytes = this.#bytes;
+    const end = bytes.length;
+    let hash = 0x811c9dc5;
+    for (let at = start + 1; at < end; at++) {
+      const byte = bytes[at] ?? 0;
+      if (byte === DOUBLE_QUOTE) {
+        this.#keyHash = hash;
+        return at;
+      }
+      if (byte === BACKSLASH) {
+        // Of all escapes only these two have another spelling that does not contain one of them.
+        const escaped = bytes[++at] ?? 0;
+        if (escaped === LETTER_U || escaped === SLASH) this.mayRepeatKey = true;
+      }
+      hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
+    }
+    return end;
+  }
+
+  /** Where its last character is. `true` and `false` have an `e` too and come here, which does no harm. */
+  #endOfNumber(start: number): number {
+    const bytes = this.#bytes;
+    let at = start + 1;
+    let hasExponent = false;
+    for (; at < bytes.length && CLASSES[bytes[at] ?? 0] === NUMBER; at++) {
+      // Upper and lower case E.
+      hasExponent ||= ((bytes[at] ?? 0) | 0x20) === 0x65;
+    }
+    if (hasExponent || at - start >= UNUSUAL_LENGTH) {
+      this.hasUnusualNumber = true;
+      this.#count(UNUSUAL_TOKENS);
+    }
+    return at - 1;
+  }
+}
+
+/** Where the closing quote is, or the end of the bytes. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  const end = bytes.length;
+  for (let at = start + 1; at < end; at++) {
+    const byte = bytes[at];
+    if (byte === DOUBLE_QUOTE) return at;
+    if (byte === BACKSLASH) at++;
+  }
+  return end;
+}
+
+function classTable(entries: readonly (readonly [string, number])[]): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const [characters, kind] of entries) {
+    for (const character of characters) table[character.charCodeAt(0)] = kind;
+  }
+  return table;
+}

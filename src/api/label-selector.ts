@@ -1,0 +1,196 @@
+/**
+ * Label selectors: the query syntax (`a=b,c in (d,e),!f`) and the LabelSelector object compile to one list of
+ * requirements that must all hold. Labels are looked up as own keys only, so that `constructor` is no label.
+ */
+
+import type { FieldPath } from "./field-error.ts";
+import { FieldErrors, fieldErrorsText, fieldPath } from "./field-error.ts";
+import type {
+  LabelSelector as LabelSelectorObject,
+  LabelSelectorRequirement,
+} from "./generated/types/meta-v1.ts";
+import { labelValue, qualifiedName } from "./names.ts";
+
+export type LabelOperator = "=" | "==" | "!=" | "in" | "notin" | "exists" | "!" | "gt" | "lt";
+
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: LabelOperator;
+  readonly values: readonly string[];
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+/** All requirements must hold; sorted by key. None selects everything. */
+export interface LabelSelector {
+  readonly requirements: readonly LabelRequirement[];
+}
+
+const EXPRESSION_OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
+  ["In", "in"],
+  ["NotIn", "notin"],
+  ["Exists", "exists"],
+  ["DoesNotExist", "!"],
+]);
+
+/** Sorts by key, keeping the order of requirements on one key. */
+export function labelSelector(requirements: readonly LabelRequirement[]): LabelSelector {
+  return { requirements: [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)) };
+}
+
+/**
+ * The compiled form of a valid object; an empty one selects everything, as does `undefined` here: callers for which
+ * an absent selector selects nothing ask first. Throws a SyntaxError for an unknown operator.
+ */
+export function compileLabelSelector(selector: LabelSelectorObject | undefined): LabelSelector {
+  const equal = Object.entries(selector?.matchLabels ?? {}).map(([key, value]): LabelRequirement => ({
+    key,
+    operator: "=",
+    values: [value],
+  }));
+  const expressions = (selector?.matchExpressions ?? []).map((expression): LabelRequirement => {
+    const operator = EXPRESSION_OPERATORS.get(expression.operator);
+    if (operator === undefined) {
+      throw new SyntaxError(`"${expression.operator}" is not a valid label selector operator`);
+    }
+    return { key: expression.key, operator, values: expression.values ?? [] };
+  });
+  return labelSelector([...equal, ...expressions]);
+}
+
+export function labelsMatch(selector: LabelSelector, labels: Labels | undefined): boolean {
+  return selector.requirements.every((requirement) => requirementHolds(requirement, labels ?? {}));
+}
+
+/** The one value that the label must have for anything to match; undefined when there is no such label value. */
+export function requiredLabelValue(selector: LabelSelector, key: string): string | undefined {
+  const found = selector.requirements.find((requirement) => requirement.key === key);
+  const isExact = found?.operator === "=" || found?.operator === "==" || found?.operator === "in";
+  return isExact && found.values.length === 1 ? found.values[0] : undefined;
+}
+
+/** The query that means the same; equal selectors have equal texts. */
+export function labelSelectorText(selector: LabelSelector): string {
+  return selector.requirements.map(requirementText).join(",");
+}
+
+/** Upstream's rules for the object of the API. */
+export function validateLabelSelector(
+  selector: LabelSelectorObject,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  validateLabels(selector.matchLabels ?? {}, path.child("matchLabels"), errors);
+  for (const [i, expression] of (selector.matchExpressions ?? []).entries()) {
+    validateExpression(expression, path.child("matchExpressions").index(i), errors);
+  }
+}
+
+function validateExpression(
+  { key, operator, values = [] }: LabelSelectorRequirement,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  const isSet = operator === "In" || operator === "NotIn";
+  if (!EXPRESSION_OPERATORS.has(operator)) {
+    errors.invalid(path.child("operator"), operator, "not a valid selector operator");
+  } else if (isSet && values.length === 0) {
+    errors.required(path.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
+  } else if (!isSet && values.length > 0) {
+    const detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+    errors.forbidden(path.child("values"), detail);
+  }
+  errors.invalidFor(path.child("key"), key, qualifiedName(key));
+  for (const [i, value] of values.entries()) {
+    errors.invalidFor(path.child("values").index(i), value, labelValue(value));
+  }
+}
+
+export function validateLabels(labels: Labels, path: FieldPath, errors: FieldErrors): void {
+  for (const [key, value] of Object.entries(labels)) {
+    errors.invalidFor(path, key, qualifiedName(key));
+    errors.invalidFor(path, value, labelValue(value));
+  }
+}
+
+/** A requirement from a query; throws a SyntaxError that says what is wrong in upstream's words. */
+export function checkedRequirement(requirement: LabelRequirement): LabelRequirement {
+  const { key, operator, values } = requirement;
+  const errors = new FieldErrors();
+  const keyProblems = qualifiedName(key);
+  if (keyProblems.length > 0) errors.invalid("key", key, keyProblems.join("; "));
+  if (operator === "gt" || operator === "lt") {
+    for (const [i, value] of values.entries()) {
+      if (findInteger(value) !== undefined) continue;
+      errors.invalid(`values[${i}]`, value, "for 'Gt', 'Lt' operators, the value must be an integer");
+    }
+  }
+  for (const [i, value] of values.entries()) {
+    const problems = labelValue(value);
+    if (problems.length > 0)
+      errors.invalid(fieldPath("values").index(i).key(key), value, problems.join("; "));
+  }
+  if (!errors.isEmpty) throw new SyntaxError(fieldErrorsText(errors.found));
+  return requirement;
+}
+
+function requirementHolds(requirement: LabelRequirement, labels: Labels): boolean {
+  const { key, operator } = requirement;
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  if (value !== undefined) return valueHolds(requirement, value);
+  return operator === "!" || operator === "!=" || operator === "notin";
+}
+
+function valueHolds({ operator, values }: LabelRequirement, value: string): boolean {
+  switch (operator) {
+    case "=":
+    case "==":
+    case "in":
+      return values.includes(value);
+    case "!=":
+    case "notin":
+      return !values.includes(value);
+    case "exists":
+      return true;
+    case "!":
+      return false;
+    case "gt":
+    case "lt":
+      return compares(operator, value, values.join());
+  }
+}
+
+/** False unless both are integers. */
+function compares(operator: "gt" | "lt", value: string, bound: string): boolean {
+  const left = findInteger(value);
+  const right = findInteger(bound);
+  if (left === undefined || right === undefined) return false;
+  return operator === "gt" ? left > right : left < right;
+}
+
+/** An int64 in decimal, as Go reads it. */
+function findInteger(text: string): bigint | undefined {
+  if (!/^[+-]?[0-9]{1,30}$/.test(text)) return undefined;
+  const value = BigInt(text.replace("+", ""));
+  return BigInt.asIntN(64, value) === value ? value : undefined;
+}
+
+function requirementText({ key, operator, values }: LabelRequirement): string {
+  switch (operator) {
+    case "exists":
+      return key;
+    case "!":
+      return `!${key}`;
+    case "in":
+    case "notin":
+      return `${key} ${operator} (${[...values].sort().join(",")})`;
+    case "gt":
+      return `${key}>${values.join("")}`;
+    case "lt":
+      return `${key}<${values.join("")}`;
+    case "=":
+    case "==":
+    case "!=":
+      return key + operator + values.join("");
+  }
+}

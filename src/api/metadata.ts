@@ -1,0 +1,189 @@
+/**
+ * Rules that hold for the metadata of every object, whatever its kind; the kind contributes its scope and the rule for
+ * its name. Problems are added to a list in upstream's words.
+ */
+
+import type { FieldErrors, FieldPath } from "./field-error.ts";
+import { fieldPath } from "./field-error.ts";
+import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./generated/types/meta-v1.ts";
+import { validateLabels } from "./label-selector.ts";
+import { quoted } from "./message-text.ts";
+import type { NameRule } from "./names.ts";
+import { dns1123Label, prefixOf, qualifiedName } from "./names.ts";
+
+export interface MetadataRules {
+  readonly scope: "Namespaced" | "Cluster";
+  readonly name: NameRule;
+  /** Built-in kinds take finalizers with a prefix or the three of Kubernetes itself; custom ones take any name. */
+  readonly finalizers: "standard or qualified" | "any";
+}
+
+/** All keys and values of the annotations of one object together. */
+const ANNOTATIONS_MAX_BYTES = 256 * 1024;
+const MANAGER_MAX_BYTES = 128;
+const SUBRESOURCE_MAX_BYTES = 256;
+
+const STANDARD_FINALIZERS = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
+
+const METADATA = fieldPath("metadata");
+
+/** For a create, after a name was generated where one was asked for. */
+export function validateMetadata(metadata: ObjectMeta, rules: MetadataRules, errors: FieldErrors): void {
+  const { name = "", generateName = "", generation = 0 } = metadata;
+  if (generateName !== "") {
+    errors.invalidFor(METADATA.child("generateName"), generateName, prefixOf(rules.name)(generateName));
+  }
+  if (name === "") {
+    errors.required(METADATA.child("name"), "name or generateName is required");
+  } else {
+    errors.invalidFor(METADATA.child("name"), name, rules.name(name));
+  }
+  validateNamespace(metadata.namespace ?? "", rules.scope, errors);
+  if (generation < 0) {
+    errors.invalid(METADATA.child("generation"), generation, "must be greater than or equal to 0");
+  }
+  validateFreeParts(metadata, errors);
+  validateFinalizers(metadata.finalizers ?? [], errors);
+  if (rules.finalizers === "standard or qualified") requireKnownFinalizers(metadata, errors);
+}
+
+/** For an update: what must not change, and the rules for what may. */
+export function validateMetadataUpdate(
+  next: ObjectMeta,
+  previous: ObjectMeta,
+  { rules, errors }: { readonly rules: MetadataRules; readonly errors: FieldErrors },
+): void {
+  if (previous.deletionTimestamp !== undefined) refuseNewFinalizers(next, previous, errors);
+  refuseIdentityChanges(next, previous, errors);
+  validateFreeParts(next, errors);
+  if (rules.finalizers === "standard or qualified") requireKnownFinalizers(next, errors);
+}
+
+/** The one owner that manages the object, if it has one. */
+export function findController(metadata: ObjectMeta): OwnerReference | undefined {
+  return metadata.ownerReferences?.find((reference) => reference.controller === true);
+}
+
+/** Pod templates are held to the same rule, under their own path. */
+export function validateAnnotations(
+  annotations: Readonly<Record<string, string>>,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations)) {
+    // As for labels, but upper case is allowed in the prefix too.
+    errors.invalidFor(path, key, qualifiedName(key.toLowerCase()));
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(value);
+  }
+  if (bytes > ANNOTATIONS_MAX_BYTES) errors.tooLong(path, ANNOTATIONS_MAX_BYTES);
+}
+
+function refuseIdentityChanges(next: ObjectMeta, previous: ObjectMeta, errors: FieldErrors): void {
+  if ((next.resourceVersion ?? "") === "") {
+    errors.invalid(METADATA.child("resourceVersion"), "", "must be specified for an update");
+  }
+  if ((next.generation ?? 0) < (previous.generation ?? 0)) {
+    errors.invalid(METADATA.child("generation"), next.generation ?? 0, "must not be decremented");
+  }
+  for (const field of ["name", "namespace", "uid"] as const) {
+    errors.immutable(METADATA.child(field), next[field] ?? "", previous[field] ?? "");
+  }
+  for (const field of ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
+    errors.immutable(METADATA.child(field), next[field], previous[field]);
+  }
+}
+
+function validateNamespace(namespace: string, scope: MetadataRules["scope"], errors: FieldErrors): void {
+  const path = METADATA.child("namespace");
+  if (scope === "Cluster") {
+    if (namespace !== "") errors.forbidden(path, "not allowed on this type");
+  } else if (namespace === "") {
+    errors.required(path);
+  } else {
+    errors.invalidFor(path, namespace, dns1123Label(namespace));
+  }
+}
+
+/** What clients may set and change at will. */
+function validateFreeParts(metadata: ObjectMeta, errors: FieldErrors): void {
+  validateLabels(metadata.labels ?? {}, METADATA.child("labels"), errors);
+  validateAnnotations(metadata.annotations ?? {}, METADATA.child("annotations"), errors);
+  validateOwnerReferences(metadata.ownerReferences ?? [], errors);
+  for (const [i, entry] of (metadata.managedFields ?? []).entries()) {
+    validateManagedFields(entry, i, errors);
+  }
+}
+
+function validateOwnerReferences(references: readonly OwnerReference[], errors: FieldErrors): void {
+  const path = METADATA.child("ownerReferences");
+  let controller: string | undefined;
+  for (const reference of references) {
+    validateOwnerReference(reference, errors);
+    if (reference.controller !== true) continue;
+    const name = `${reference.kind}/${reference.name}`;
+    if (controller !== undefined) {
+      const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
+      errors.invalid(path, references, detail);
+    }
+    controller ??= name;
+  }
+}
+
+function validateOwnerReference(reference: OwnerReference, errors: FieldErrors): void {
+  const path = METADATA.child("ownerReferences");
+  if (/^([^/]*\/)?$/.test(reference.apiVersion)) {
+    errors.invalid(path.child("apiVersion"), reference.apiVersion, "version must not be empty");
+  }
+  for (const field of ["kind", "name", "uid"] as const) {
+    if (reference[field] === "") errors.invalid(path.child(field), "", "must not be empty");
+  }
+  // Events come and go by the thousand; nothing may live and die with one.
+  if (reference.apiVersion === "v1" && reference.kind === "Event") {
+    errors.invalid(path, reference, "/v1, Kind=Event is disallowed from being an owner");
+  }
+}
+
+function validateFinalizers(finalizers: readonly string[], errors: FieldErrors): void {
+  const path = METADATA.child("finalizers");
+  for (const finalizer of finalizers) errors.invalidFor(path, finalizer, qualifiedName(finalizer));
+  if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
+    errors.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set");
+  }
+}
+
+function requireKnownFinalizers(metadata: ObjectMeta, errors: FieldErrors): void {
+  for (const [i, finalizer] of (metadata.finalizers ?? []).entries()) {
+    const path = METADATA.child("finalizers").index(i);
+    const problems = qualifiedName(finalizer);
+    errors.invalidFor(path, finalizer, problems);
+    if (problems.length > 0 || finalizer.includes("/") || STANDARD_FINALIZERS.has(finalizer)) continue;
+    errors.invalid(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified");
+  }
+}
+
+function refuseNewFinalizers(next: ObjectMeta, previous: ObjectMeta, errors: FieldErrors): void {
+  const kept = new Set(previous.finalizers);
+  const added = [...new Set(next.finalizers)].filter((finalizer) => !kept.has(finalizer)).sort();
+  if (added.length === 0) return;
+  errors.forbidden(
+    METADATA.child("finalizers"),
+    `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map(quoted).join(", ")}}`,
+  );
+}
+
+function validateManagedFields(entry: ManagedFieldsEntry, i: number, errors: FieldErrors): void {
+  const path = METADATA.child("managedFields").index(i);
+  const { operation = "", fieldsType = "", manager = "", subresource = "" } = entry;
+  if (operation !== "Apply" && operation !== "Update") {
+    errors.invalid(path.child("operation"), operation, "must be `Apply` or `Update`");
+  }
+  if (fieldsType !== "" && fieldsType !== "FieldsV1") {
+    errors.invalid(path.child("fieldsType"), fieldsType, "must be `FieldsV1`");
+  }
+  if (Buffer.byteLength(manager) > MANAGER_MAX_BYTES)
+    errors.tooLong(path.child("manager"), MANAGER_MAX_BYTES);
+  if (Buffer.byteLength(subresource) > SUBRESOURCE_MAX_BYTES) {
+    errors.tooLong(path.child("subresource"), SUBRESOURCE_MAX_BYTES);
+  }
+}

@@ -1,0 +1,229 @@
+/**
+ * Rules for names. Every check returns what is wrong, in upstream's words, and nothing when the name is good.
+ * Lengths are counted in bytes of UTF-8; whatever is not ASCII fails its pattern anyway.
+ */
+
+import type { Random } from "../base/loop.ts";
+
+/** Says what is wrong with a name; nothing when it is good. */
+export type NameRule = (name: string) => readonly string[];
+
+const LABEL_MAX = 63;
+const SUBDOMAIN_MAX = 253;
+
+const DNS1123_LABEL = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
+const DNS1123_SUBDOMAIN = `${DNS1123_LABEL}(\\.${DNS1123_LABEL})*`;
+const DNS1035_LABEL = "[a-z]([-a-z0-9]*[a-z0-9])?";
+const WILDCARD_SUBDOMAIN = `\\*\\.${DNS1123_SUBDOMAIN}`;
+const QUALIFIED_NAME = "([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]";
+const LABEL_VALUE = `(${QUALIFIED_NAME})?`;
+const HTTP_HEADER = "[-A-Za-z0-9]+";
+const ENV_VAR = "[-._a-zA-Z][-._a-zA-Z0-9]*";
+const CONFIG_KEY = "[-._a-zA-Z0-9]+";
+const C_IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*";
+const PERCENT = "[0-9]+%";
+
+const QUALIFIED_NAME_TEXT =
+  "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
+
+/** A rule of a pattern and a length; the message quotes the pattern and gives examples. */
+interface Pattern {
+  readonly pattern: string;
+  readonly text: string;
+  readonly examples: readonly string[];
+  readonly maxBytes?: number;
+}
+
+function patternRule({ pattern, text, examples, maxBytes = Infinity }: Pattern): NameRule {
+  const whole = new RegExp(`^(?:${pattern})$`);
+  const problem = patternText({ pattern, text, examples });
+  return (name) => {
+    // No pattern is tried on a text that is absurdly long.
+    const isTooLong = name.length > maxBytes;
+    const isMatch = name.length <= SCANNED_MAX && whole.test(name);
+    return [...(isTooLong ? [maxLengthText(maxBytes)] : []), ...(isMatch ? [] : [problem])];
+  };
+}
+
+/** Longer names are refused without a look; the longest that any rule allows is a thousandth of it. */
+const SCANNED_MAX = 2 ** 18;
+
+export const dns1123Subdomain = patternRule({
+  pattern: DNS1123_SUBDOMAIN,
+  text: "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
+  examples: ["example.com"],
+  maxBytes: SUBDOMAIN_MAX,
+});
+
+const dns1123LabelPattern = patternRule({
+  pattern: DNS1123_LABEL,
+  text: "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
+  examples: ["my-name", "123-abc"],
+  maxBytes: LABEL_MAX,
+});
+
+const SUBDOMAIN_WHOLE = new RegExp(`^${DNS1123_SUBDOMAIN}$`);
+
+export const dns1123Label: NameRule = (name) => {
+  // A good subdomain that is no label has dots: upstream says just that.
+  if (!name.includes(".") || !SUBDOMAIN_WHOLE.test(name)) return dns1123LabelPattern(name);
+  return [...(name.length > LABEL_MAX ? [maxLengthText(LABEL_MAX)] : []), "must not contain dots"];
+};
+
+export const dns1035Label = patternRule({
+  pattern: DNS1035_LABEL,
+  text: "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
+  examples: ["my-name", "abc-123"],
+  maxBytes: LABEL_MAX,
+});
+
+export const wildcardSubdomain = patternRule({
+  pattern: WILDCARD_SUBDOMAIN,
+  text: "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+  examples: ["*.example.com"],
+  maxBytes: SUBDOMAIN_MAX,
+});
+
+export const labelValue = patternRule({
+  pattern: LABEL_VALUE,
+  text: "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
+  examples: ["MyValue", "my_value", "12345"],
+  maxBytes: LABEL_MAX,
+});
+
+export const httpHeaderName = patternRule({
+  pattern: HTTP_HEADER,
+  text: "a valid HTTP header must consist of alphanumeric characters or '-'",
+  examples: ["X-Header-Name"],
+});
+
+export const cIdentifier = patternRule({
+  pattern: C_IDENTIFIER,
+  text: "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
+  examples: ["my_name", "MY_NAME", "MyName"],
+});
+
+export const percentage = patternRule({
+  pattern: PERCENT,
+  text: "a valid percent string must be a numeric string followed by an ending '%'",
+  examples: ["1%", "93%"],
+});
+
+const configKeyPattern = patternRule({
+  pattern: CONFIG_KEY,
+  text: "a valid config key must consist of alphanumeric characters, '-', '_' or '.'",
+  examples: ["key.name", "KEY_NAME", "key-name"],
+  maxBytes: SUBDOMAIN_MAX,
+});
+
+/** The keys of ConfigMaps and Secrets. */
+export const configMapKey: NameRule = (name) => [...configKeyPattern(name), ...noDots(name)];
+
+const envVarPattern = patternRule({
+  pattern: ENV_VAR,
+  text: "a valid environment variable name must consist of alphabetic characters, digits, '_', '-', or '.', and must not start with a digit",
+  examples: ["my.env-name", "MY_ENV.NAME", "MyEnvName1"],
+});
+
+/** Variables whose names come from elsewhere, as prefixes do. */
+export const strictEnvVarName: NameRule = (name) => [...envVarPattern(name), ...noDots(name)];
+
+/** Variables named in a pod: any printable ASCII but the equals sign. */
+export const envVarName: NameRule = (name) => {
+  if (name === "") return ["environment variable name must be non-empty"];
+  if (/^[\x20-\x3c\x3e-\x7e]*$/.test(name)) return [];
+  return ["a valid environment variable name must consist only of printable ASCII characters other than '='"];
+};
+
+const qualifiedNameProblem = patternText({
+  pattern: QUALIFIED_NAME,
+  text: QUALIFIED_NAME_TEXT,
+  examples: ["MyName", "my.name", "123-abc"],
+});
+const QUALIFIED_WHOLE = new RegExp(`^${QUALIFIED_NAME}$`);
+
+/** `name` or `prefix/name`: label keys, annotation keys, finalizers. */
+export const qualifiedName: NameRule = (value) => {
+  const [first = "", second, ...more] = value.split("/", 3);
+  if (more.length > 0) {
+    return [
+      `a valid label key ${qualifiedNameProblem} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`,
+    ];
+  }
+  const prefix = second === undefined ? undefined : first;
+  const prefixProblems =
+    prefix === undefined ? [] : prefix === "" ? ["must be non-empty"] : dns1123Subdomain(prefix);
+  return [
+    ...prefixProblems.map((problem) => `prefix part ${problem}`),
+    ...qualifiedNamePart(second ?? first).map((problem) => `name part ${problem}`),
+  ];
+};
+
+function qualifiedNamePart(name: string): readonly string[] {
+  if (name === "") return ["must be non-empty", qualifiedNameProblem];
+  const isMatch = name.length <= SCANNED_MAX && QUALIFIED_WHOLE.test(name);
+  return [
+    ...(name.length > LABEL_MAX ? [maxLengthText(LABEL_MAX)] : []),
+    ...(isMatch ? [] : [qualifiedNameProblem]),
+  ];
+}
+
+/** Names that need only fit into a path, as those of RBAC objects. */
+export const pathSegmentName: NameRule = (name) => {
+  if (name === "." || name === "..") return [`may not be '${name}'`];
+  return ["/", "%"].filter((part) => name.includes(part)).map((part) => `may not contain '${part}'`);
+};
+
+/** Ports of containers and services, the service names of RFC 6335 in lower case. */
+export const portName: NameRule = (name) => [
+  ...(name.length > 15 ? [maxLengthText(15)] : []),
+  ...(/^[-a-z0-9]+$/.test(name)
+    ? []
+    : ["must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"]),
+  ...(/[a-z]/.test(name) ? [] : ["must contain at least one letter (a-z)"]),
+  ...(name.includes("--") ? ["must not contain consecutive hyphens"] : []),
+  ...(name.startsWith("-") || name.endsWith("-") ? ["must not begin or end with a hyphen"] : []),
+];
+
+export function portNumber(port: number): readonly string[] {
+  return port >= 1 && port <= 65_535 ? [] : ["must be between 1 and 65535, inclusive"];
+}
+
+/** A cron job's name leaves room for the eleven characters that its jobs' names add. */
+export const cronJobName: NameRule = (name) => [
+  ...dns1123Subdomain(name),
+  ...(name.length > 52 ? ["must be no more than 52 characters"] : []),
+];
+
+/** The rule for a `generateName`, which may end in a dash because something will follow it. */
+export function prefixOf(rule: NameRule): NameRule {
+  return (prefix) => rule(prefix.endsWith("-") ? `${prefix.slice(0, -2)}a` : prefix);
+}
+
+/** No vowels and nothing that looks like a vowel, so that no word comes out. */
+const SUFFIX_ALPHABET = "bcdfghjklmnpqrstvwxz2456789";
+const SUFFIX_LENGTH = 5;
+/** Together with the suffix the length of a label. */
+const GENERATE_BASE_MAX = 58;
+
+/** A name beginning with `base`; whether it is free must be found out by trying. */
+export function generateName(base: string, random: Random): string {
+  const letters = Array.from({ length: SUFFIX_LENGTH }, () =>
+    SUFFIX_ALPHABET.charAt(random.below(SUFFIX_ALPHABET.length)),
+  );
+  return base.slice(0, GENERATE_BASE_MAX) + letters.join("");
+}
+
+function noDots(name: string): readonly string[] {
+  if (name === "." || name === "..") return [`must not be '${name}'`];
+  return name.startsWith("..") ? ["must not start with '..'"] : [];
+}
+
+function maxLengthText(maxBytes: number): string {
+  return `must be no more than ${maxBytes} bytes`;
+}
+
+function patternText({ pattern, text, examples }: Pattern): string {
+  const listed = examples.map((example) => `'${example}', `).join(" or ");
+  return `${text} (e.g. ${listed}regex used for validation is '${pattern}')`;
+}

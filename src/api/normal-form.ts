@@ -1,0 +1,164 @@
+/**
+ * The one form in which values are defaulted, compared and stored (DESIGN §4.11): what Go would write after
+ * reading the same. Equal meaning gives equal values, and equal bytes when they are serialised.
+ *
+ * In normal form `null` never occurs outside raw JSON; zeros that Go leaves out are absent; what Go always writes
+ * is there; fields and map keys are in order; quantities, times and bytes have their one spelling; an int64 is a
+ * number, or a bigint beyond 2^53.
+ *
+ *   { kind: "Pod", spec: { containers: [{ name: "a", image: "", tty: null }], hostNetwork: false } }
+ *   → { kind: "Pod", metadata: {}, spec: { containers: [{ name: "a", resources: {} }] }, status: {} }
+ */
+import { DecodeError } from "./decode-error.ts";
+import { mismatchText, pathText } from "./decode-place.ts";
+import { isOmitted, structFromSlots, zeroValue } from "./go-zero.ts";
+import { type JsonObject, isJsonObject, setOwn, withSortedKeys } from "./json-object.ts";
+import { JSON_DEPTH_MAX } from "./json-scan.ts";
+import { MISMATCH, normalScalar } from "./normal-scalar.ts";
+import type {
+  EitherSchema,
+  ListSchema,
+  MapSchema,
+  ScalarSchema,
+  Schema,
+  StructField,
+  StructSchema,
+} from "./schema.ts";
+
+/** More unknown fields are not named, as upstream does not. */
+const UNKNOWN_MAX = 100;
+
+export interface NormalForm {
+  readonly value: JsonObject;
+  /** Paths of the fields that the schema does not name, such as `spec.containers[0].foo`. They are not in the value. */
+  readonly unknownFields: readonly string[];
+}
+
+/**
+ * Brings a decoded JSON value to normal form. The value is not changed: what is already in normal form is taken
+ * over as it is, the value itself if all of it is. Throws a DecodeError when the value is not of the schema's types.
+ */
+export function toNormalForm(schema: StructSchema, value: unknown): NormalForm {
+  const walk = new Walk(schema);
+  const normal = walk.struct(schema, value, 0);
+  return { value: normal, unknownFields: walk.unknown };
+}
+
+class Walk {
+  readonly unknown: string[] = [];
+  readonly #root: StructSchema;
+  /** The keys from the root to the value at hand; only the first `depth` are of meaning. */
+  readonly #path: (string | number)[] = [];
+
+  constructor(root: StructSchema) {
+    this.#root = root;
+  }
+
+  struct(schema: StructSchema, value: unknown, depth: number): JsonObject {
+    if (!isJsonObject(value)) return this.#mismatch(schema, value, depth);
+    this.#guardDepth(depth);
+    const slots: unknown[] = [];
+    slots.length = schema.fields.length;
+    let filled = 0;
+    let previous = -1;
+    let isSame = true;
+    for (const key of Object.keys(value)) {
+      const field = schema.byName.get(key);
+      if (field === undefined) {
+        isSame = this.#unknownField(schema, key, depth) && isSame;
+        continue;
+      }
+      const before = value[key];
+      this.#path[depth] = key;
+      const after = this.#field(field, before, depth + 1);
+      slots[field.index] = after;
+      if (field.filled && after !== undefined) filled++;
+      isSame = isSame && after === before && field.index > previous;
+      previous = field.index;
+    }
+    if (isSame && filled === schema.filled.length) return schema.keepsUnknown ? withSortedKeys(value) : value;
+    return this.#rebuilt(schema, value, slots);
+  }
+
+  /** `undefined` when the normal form leaves the field out. */
+  #field(field: StructField, value: unknown, depth: number): unknown {
+    if (value === null || value === undefined) return undefined;
+    const normal = this.#value(field.schema, value, depth);
+    return normal === null || isOmitted(field, normal) ? undefined : normal;
+  }
+
+  #value(schema: Schema, value: unknown, depth: number): unknown {
+    if (schema.type === "struct") return this.struct(schema, value, depth);
+    if (schema.type === "list") return this.#list(schema, value, depth);
+    if (schema.type === "map") return this.#map(schema, value, depth);
+    if (schema.type === "either") return this.#either(schema, value, depth);
+    return schema.type === "string" && typeof value === "string" ? value : this.#scalar(schema, value, depth);
+  }
+
+  #scalar(schema: ScalarSchema, value: unknown, depth: number): unknown {
+    const normal = normalScalar(schema.type, value);
+    return normal === MISMATCH ? this.#mismatch(schema, value, depth) : normal;
+  }
+
+  #list(schema: ListSchema, value: unknown, depth: number): unknown {
+    if (!Array.isArray(value)) return this.#mismatch(schema, value, depth);
+    this.#guardDepth(depth);
+    const before: readonly unknown[] = value;
+    let changed: unknown[] | undefined;
+    for (let at = 0; at < before.length; at++) {
+      this.#path[depth] = at;
+      const item = this.#item(schema.items, before[at], depth + 1);
+      if (changed !== undefined) changed.push(item);
+      else if (item !== before[at]) changed = [...before.slice(0, at), item];
+    }
+    return changed ?? value;
+  }
+
+  #map(schema: MapSchema, value: unknown, depth: number): unknown {
+    if (!isJsonObject(value)) return this.#mismatch(schema, value, depth);
+    this.#guardDepth(depth);
+    let changed: Record<string, unknown> | undefined;
+    for (const key of Object.keys(value)) {
+      this.#path[depth] = key;
+      const item = this.#item(schema.values, value[key], depth + 1);
+      if (item !== value[key]) setOwn((changed ??= { ...value }), key, item);
+    }
+    return withSortedKeys(changed ?? value);
+  }
+
+  /** Go keeps the place of a `null` in a list or map, with a zero value. */
+  #item(schema: Schema, value: unknown, depth: number): unknown {
+    return value === null || value === undefined ? zeroValue(schema) : this.#value(schema, value, depth);
+  }
+
+  #either(schema: EitherSchema, value: unknown, depth: number): unknown {
+    if (schema.other === "boolean" && typeof value === "boolean") return value;
+    if (schema.other === "boolean" || !Array.isArray(value)) return this.struct(schema.struct, value, depth);
+    const items: Schema = schema.other === "structs" ? schema.struct : { type: "string" };
+    return this.#list({ type: "list", items, listType: "atomic", keys: [], wrapped: false }, value, depth);
+  }
+
+  #rebuilt(schema: StructSchema, value: JsonObject, slots: readonly unknown[]): JsonObject {
+    const built = structFromSlots(schema, slots);
+    if (!schema.keepsUnknown) return built;
+    for (const key of Object.keys(value)) {
+      if (!schema.byName.has(key)) setOwn(built, key, value[key]);
+    }
+    return withSortedKeys(built);
+  }
+
+  /** Whether the field stays. */
+  #unknownField(schema: StructSchema, key: string, depth: number): boolean {
+    if (schema.keepsUnknown) return true;
+    if (this.unknown.length < UNKNOWN_MAX) this.unknown.push(pathText(this.#path.slice(0, depth), key));
+    return false;
+  }
+
+  #guardDepth(depth: number): void {
+    if (depth > JSON_DEPTH_MAX) throw new DecodeError("exceeded max depth");
+  }
+
+  #mismatch(schema: Schema, value: unknown, depth: number): never {
+    throw new DecodeError(mismatchText(this.#root, this.#path.slice(0, depth), { schema, value }));
+  }
+}

@@ -1,0 +1,39 @@
+/** JSON Merge Patch, RFC 7386, as kube-apiserver applies it. Inputs are never changed; what stays the same is shared. */
+import { badRequest } from "../api-error.ts";
+import { isJsonObject, type JsonObject, setOwn } from "../json-object.ts";
+import { goJsonWord } from "./go-text.ts";
+
+/** The document with the patch merged in: a `null` removes, an object merges, anything else replaces. */
+export function applyMergePatch(document: JsonObject, patch: unknown): JsonObject {
+  if (!isJsonObject(patch)) {
+    const word = goJsonWord(patch);
+    throw badRequest(
+      `error decoding patch: json: cannot unmarshal ${word} into Go value of type map[string]interface {}`,
+    );
+  }
+  return mergeObjects(document, patch);
+}
+
+function mergeObjects(document: JsonObject, patch: JsonObject): JsonObject {
+  const merged: Record<string, unknown> = { ...document };
+  for (const key of Object.keys(patch)) {
+    const value = patch[key];
+    const current = Object.hasOwn(merged, key) ? merged[key] : undefined;
+    if (value === null) delete merged[key];
+    else if (isJsonObject(current))
+      setOwn(merged, key, isJsonObject(value) ? mergeObjects(current, value) : value);
+    else setOwn(merged, key, withoutNulls(value));
+  }
+  return merged;
+}
+
+/** What is new to the document takes no nulls along; those in lists keep their place, as upstream does. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isJsonObject(value)) return value;
+  const kept: Record<string, unknown> = {};
+  for (const key of Object.keys(value)) {
+    if (value[key] !== null) setOwn(kept, key, withoutNulls(value[key]));
+  }
+  return kept;
+}

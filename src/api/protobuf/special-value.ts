@@ -1,0 +1,63 @@
+/** Scalars that are small messages on the wire. Each is read from where the reader stands to `end`. */
+import { DecodeError } from "../decode-error.ts";
+import { normalScalar } from "../normal-scalar.ts";
+import type { WireReader } from "./wire-reader.ts";
+import { LENGTH, VARINT } from "./wire-type.ts";
+
+/** The years 1 to 9999, which four digits can show. */
+const SECONDS_MIN = -62_135_596_800;
+const SECONDS_MAX = 253_402_300_799;
+
+/** The last date read: the times of one object are often the same. */
+let last = { seconds: 0, text: "1970-01-01T00:00:00" };
+
+/** `null` for the zero time. Decimals of a `Time` are dropped, because JSON has none. */
+export function timeOf(reader: WireReader, type: "time" | "microTime", end: number): string | null {
+  if (reader.at === end) return null;
+  let seconds: number | bigint = 0;
+  let nanos: number | bigint = 0;
+  while (reader.at < end) {
+    const tag = reader.small(end);
+    if (tag === 8 + VARINT) seconds = reader.integer(end);
+    else if (tag === 16 + VARINT) nanos = reader.integer(end);
+    else reader.skip(tag & 7, end);
+  }
+  if (seconds < SECONDS_MIN || seconds > SECONDS_MAX) throw new DecodeError("proto: time is out of range");
+  const date = dateOf(Number(seconds));
+  const micros = Math.floor(Math.min(Math.max(Number(nanos), 0), 999_999_999) / 1000);
+  if (seconds === SECONDS_MIN && (type === "time" || micros === 0)) return null;
+  return type === "time" ? `${date}Z` : `${date}.${String(micros).padStart(6, "0")}Z`;
+}
+
+export function quantityOf(reader: WireReader, end: number): unknown {
+  let text = "";
+  while (reader.at < end) {
+    const tag = reader.small(end);
+    if (tag === 8 + LENGTH) text = reader.text(end);
+    else reader.skip(tag & 7, end);
+  }
+  return text === "" ? "0" : normalScalar("quantity", text);
+}
+
+/** Type 1 says that the text counts, any other that the number does. */
+export function intOrStringOf(reader: WireReader, end: number): number | string {
+  let type: number | bigint = 0;
+  let int: number | bigint = 0;
+  let text = "";
+  while (reader.at < end) {
+    const tag = reader.small(end);
+    if (tag === 8 + VARINT) type = reader.integer(end);
+    else if (tag === 16 + VARINT) int = reader.integer(end);
+    else if (tag === 24 + LENGTH) text = reader.text(end);
+    else reader.skip(tag & 7, end);
+  }
+  if (type === 1) return text;
+  return typeof int === "number" ? int | 0 : Number(BigInt.asIntN(32, int));
+}
+
+function dateOf(seconds: number): string {
+  if (last.seconds !== seconds) {
+    last = { seconds, text: new Date(seconds * 1000).toISOString().slice(0, 19) };
+  }
+  return last.text;
+}
