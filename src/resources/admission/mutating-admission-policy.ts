@@ -1,0 +1,68 @@
+/** MutatingAdmissionPolicy: expressions that say how what is stored is changed. */
+
+import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type {
+  MutatingAdmissionPolicy,
+  Mutation,
+} from "../../api/generated/types/admissionregistration-v1.ts";
+import { ageText } from "../human-duration.ts";
+import { defineKind } from "../kind-rules.ts";
+import { checkRequiredChoice } from "../value-rules.ts";
+import { checkPolicySpec, paramKindText, policyDefaults, SPEC } from "./policy-rules.ts";
+
+export const mutatingAdmissionPolicy = defineKind<MutatingAdmissionPolicy>(
+  "admissionregistration.k8s.io/v1",
+  "MutatingAdmissionPolicy",
+  {
+    defaults: ({ spec }) => policyDefaults(spec),
+
+    validate({ spec }, errors) {
+      const { mutations = [], reinvocationPolicy } = spec;
+      checkPolicySpec(spec, errors);
+      const path = SPEC.child("mutations");
+      if (mutations.length === 0) errors.required(path, "mutations must contain at least one item");
+      for (const [i, mutation] of mutations.entries()) checkMutation(mutation, path.index(i), errors);
+      const among = ["IfNeeded", "Never"];
+      checkRequiredChoice(
+        { path: SPEC.child("reinvocationPolicy"), value: reinvocationPolicy, among },
+        errors,
+      );
+    },
+
+    cells: (it, now) => [
+      it.metadata.name,
+      (it.spec.mutations ?? []).length,
+      paramKindText(it.spec.paramKind),
+      ageText(it, now),
+    ],
+  },
+);
+
+function checkMutation(
+  { patchType, applyConfiguration, jsonPatch }: Mutation,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  const among = ["ApplyConfiguration", "JSONPatch"];
+  checkRequiredChoice({ path: path.child("patchType"), value: patchType, among }, errors);
+  const [own, other] =
+    patchType === "JSONPatch"
+      ? ([
+          ["jsonPatch", jsonPatch],
+          ["applyConfiguration", applyConfiguration],
+        ] as const)
+      : ([
+          ["applyConfiguration", applyConfiguration],
+          ["jsonPatch", jsonPatch],
+        ] as const);
+  if (!among.includes(patchType)) return;
+  const [name, value] = own;
+  if (value === undefined)
+    errors.required(path.child(name), `must be specified when patchType is ${patchType}`);
+  else if ((value.expression ?? "").trim() === "") {
+    errors.required(path.child(name, "expression"), "expression is not specified");
+  }
+  if (other[1] !== undefined) {
+    errors.invalid(path.child(other[0]), "{}", `must not be specified when patchType is ${patchType}`);
+  }
+}

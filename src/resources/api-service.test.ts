@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+import { apiService } from "./api-service.ts";
+import { KindProbe } from "./kind-probe.ts";
+
+const probe = new KindProbe(apiService);
+const metadata = { name: "v1.example.com" };
+const spec = { group: "example.com", version: "v1", groupPriorityMinimum: 1000, versionPriority: 15 };
+
+describe("an APIService", () => {
+  test("that is local is available at once", () => {
+    expect(probe.created({ metadata, spec })).toMatchObject({
+      status: { conditions: [{ type: "Available", status: "True", reason: "Local" }] },
+    });
+    expect(
+      probe.created({ metadata, spec: { ...spec, service: { name: "a", namespace: "b" } } }),
+    ).toMatchObject({
+      spec: { service: { port: 443 } },
+      status: {},
+    });
+  });
+
+  test.each([
+    [{}, []],
+    [
+      { version: "v2" },
+      [
+        'metadata.name: Invalid value: "v1.example.com": must be `spec.version+"."+spec.group`: "v2.example.com"',
+      ],
+    ],
+    [{ versionPriority: 0 }, ["spec.versionPriority: Invalid value: 0: must be positive and less than 1000"]],
+    [
+      { groupPriorityMinimum: 20_001 },
+      ["spec.groupPriorityMinimum: Invalid value: 20001: must be positive and less than 20000"],
+    ],
+    [{ service: { name: "a" } }, ["spec.service.namespace: Required value"]],
+    [
+      { insecureSkipTLSVerify: true },
+      [
+        "spec.insecureSkipTLSVerify: Invalid value: true: local APIServices may not have insecureSkipTLSVerify",
+      ],
+    ],
+  ])("is named after what it serves: %#", (change, problems) => {
+    expect(probe.problems({ metadata, spec: { ...spec, ...change } })).toEqual(problems);
+  });
+});

@@ -1,0 +1,134 @@
+/**
+ * Cron schedules as robfig/cron reads them: five fields, or `@daily` and its like, or `@every 1h`. Only whether a text
+ * is one, and why not, in that library's words.
+ */
+
+import { parseDuration } from "../api/time.ts";
+
+interface Bounds {
+  readonly min: number;
+  readonly max: number;
+  readonly names?: readonly string[];
+}
+
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+
+const FIELDS: readonly Bounds[] = [
+  { min: 0, max: 59 },
+  { min: 0, max: 23 },
+  { min: 1, max: 31 },
+  { min: 1, max: 12, names: MONTHS },
+  { min: 0, max: 6, names: WEEKDAYS },
+];
+
+const DESCRIPTORS: ReadonlySet<string> = new Set([
+  "@yearly",
+  "@annually",
+  "@monthly",
+  "@weekly",
+  "@daily",
+  "@midnight",
+  "@hourly",
+]);
+const EVERY = "@every ";
+/** Both mean every value. */
+const ALL: ReadonlySet<string> = new Set(["*", "?"]);
+
+/** What is wrong with the schedule; undefined when it is good. */
+export function findScheduleProblem(text: string): string | undefined {
+  if (text === "") return "empty spec string";
+  // A time zone in front is understood here and refused by the rules of cron jobs.
+  const zone = /^(?:CRON_)?TZ=\S*\s+/.exec(text)?.[0] ?? "";
+  const schedule = text.slice(zone.length);
+  if (schedule.startsWith("@")) return descriptorProblem(schedule);
+  const fields = schedule.split(/\s+/).filter((field) => field !== "");
+  if (fields.length !== FIELDS.length) {
+    return `expected exactly ${FIELDS.length} fields, found ${fields.length}: [${fields.join(" ")}]`;
+  }
+  return firstProblem(FIELDS.map((bounds, i) => () => fieldProblem(fields[i] ?? "", bounds)));
+}
+
+function descriptorProblem(text: string): string | undefined {
+  if (DESCRIPTORS.has(text)) return undefined;
+  if (!text.startsWith(EVERY)) return `unrecognized descriptor: ${text}`;
+  try {
+    parseDuration(text.slice(EVERY.length));
+    return undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return `failed to parse duration ${text}: ${error.message}`;
+    throw error;
+  }
+}
+
+function fieldProblem(field: string, bounds: Bounds): string | undefined {
+  const ranges = field.split(",").filter((range) => range !== "");
+  return firstProblem(ranges.map((range) => () => rangeProblem(range, bounds)));
+}
+
+/** `*`, `5`, `1-5`, `*` with a step, `10-40/2`. */
+function rangeProblem(range: string, bounds: Bounds): string | undefined {
+  const [span = "", step, ...more] = range.split("/");
+  const [low = "", high, ...rest] = span.split("-");
+  const isAll = ALL.has(low);
+  if (!isAll && rest.length > 0) return `too many hyphens: ${range}`;
+  if (more.length > 0) return `too many slashes: ${range}`;
+  const texts = isAll ? [] : high === undefined ? [low] : [low, high];
+  const problem = firstProblem([
+    ...texts.map((text) => () => numberProblem(text, bounds)),
+    () => (step === undefined ? undefined : numberProblem(step, { min: 0, max: Infinity })),
+  ]);
+  if (problem !== undefined) return problem;
+  const start = isAll ? bounds.min : numberOf(low, bounds);
+  const end = isAll ? bounds.max : spanEnd({ start, high, step }, bounds);
+  return boundsProblem({ start, end, range }, bounds) ?? stepProblem(step, range);
+}
+
+/** A single number with a step goes on to the end. */
+function spanEnd(
+  {
+    start,
+    high,
+    step,
+  }: { readonly start: number; readonly high: string | undefined; readonly step: string | undefined },
+  bounds: Bounds,
+): number {
+  if (high !== undefined) return numberOf(high, bounds);
+  return step === undefined ? start : bounds.max;
+}
+
+function boundsProblem(
+  { start, end, range }: { readonly start: number; readonly end: number; readonly range: string },
+  { min, max }: Bounds,
+): string | undefined {
+  if (start < min) return `beginning of range (${start}) below minimum (${min}): ${range}`;
+  if (end > max) return `end of range (${end}) above maximum (${max}): ${range}`;
+  return start > end ? `beginning of range (${start}) beyond end of range (${end}): ${range}` : undefined;
+}
+
+function stepProblem(step: string | undefined, range: string): string | undefined {
+  return step !== undefined && Number(step) === 0
+    ? `step of range should be a positive number: ${range}`
+    : undefined;
+}
+
+function numberProblem(text: string, { names = [] }: Bounds): string | undefined {
+  if (names.includes(text.toLowerCase())) return undefined;
+  if (!/^[+-]?[0-9]{1,9}$/.test(text)) {
+    return `failed to parse int from ${text}: strconv.Atoi: parsing ${JSON.stringify(text)}: invalid syntax`;
+  }
+  return Number(text) < 0 ? `negative number (${Number(text)}) not allowed: ${text}` : undefined;
+}
+
+function numberOf(text: string, { min, names = [] }: Bounds): number {
+  const place = names.indexOf(text.toLowerCase());
+  return place < 0 ? Number(text) : place + min;
+}
+
+function firstProblem(checks: readonly (() => string | undefined)[]): string | undefined {
+  for (const check of checks) {
+    const problem = check();
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}

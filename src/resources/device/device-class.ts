@@ -1,0 +1,27 @@
+/** DeviceClass: devices that one can ask for by a name. */
+
+import { fieldPath } from "../../api/field-error.ts";
+import type { DeviceClass } from "../../api/generated/types/resource-v1.ts";
+import { ageText } from "../human-duration.ts";
+import { defineKind } from "../kind-rules.ts";
+import { isExtendedResource } from "../pod/container/resource-name.ts";
+import { checkOpaque, checkSelectors } from "./claim-spec.ts";
+
+const SPEC = fieldPath("spec");
+const CONFIG_MAX = 32;
+
+export const deviceClass = defineKind<DeviceClass>("resource.k8s.io/v1", "DeviceClass", {
+  validate({ spec }, errors) {
+    checkSelectors(spec.selectors ?? [], SPEC.child("selectors"), errors);
+    const { config = [], extendedResourceName: name } = spec;
+    if (config.length > CONFIG_MAX) errors.tooMany(SPEC.child("config"), config.length, CONFIG_MAX);
+    for (const [i, { opaque }] of config.entries()) {
+      checkOpaque(opaque, SPEC.child("config").index(i).child("opaque"), errors);
+    }
+    if (name !== undefined && !isExtendedResource(name)) {
+      errors.invalid(SPEC.child("extendedResourceName"), name, "must be a valid extended resource name");
+    }
+  },
+
+  cells: (it, now) => [it.metadata.name, ageText(it, now)],
+});

@@ -1,0 +1,104 @@
+import { describe, expect, test } from "vitest";
+import { KindProbe } from "../kind-probe.ts";
+import { deviceClass } from "./device-class.ts";
+import { resourceClaimTemplate } from "./resource-claim-template.ts";
+import { resourceClaim } from "./resource-claim.ts";
+import { resourceSlice } from "./resource-slice.ts";
+
+const gpu = { name: "gpu", exactly: { deviceClassName: "gpu.example.com" } };
+
+describe("a ResourceClaim", () => {
+  const probe = new KindProbe(resourceClaim);
+  const spec = { devices: { requests: [gpu] } };
+
+  test("asks for one device by default", () => {
+    expect(probe.created({ spec })).toMatchObject({
+      spec: { devices: { requests: [{ exactly: { allocationMode: "ExactCount", count: 1 } }] } },
+    });
+  });
+
+  test.each([
+    [[gpu], []],
+    [
+      [{ name: "gpu" }],
+      ["spec.devices.requests[0]: Required value: exactly one of `exactly` or `firstAvailable` is required"],
+    ],
+    [[gpu, gpu], ['spec.devices.requests[1].name: Duplicate value: "gpu"']],
+    [[{ name: "gpu", exactly: {} }], ["spec.devices.requests[0].exactly.deviceClassName: Required value"]],
+    [
+      [{ name: "gpu", exactly: { deviceClassName: "a", count: -1 } }],
+      ["spec.devices.requests[0].exactly.count: Invalid value: -1: must be greater than zero"],
+    ],
+    [[{ name: "gpu", firstAvailable: [{ name: "big", deviceClassName: "a" }] }], []],
+  ])("names what it asks for: %#", (requests, problems) => {
+    expect(probe.problems({ spec: { devices: { requests } } })).toEqual(problems);
+  });
+
+  test("does not change, and keeps what it got", () => {
+    const allocation = { devices: { results: [{ request: "gpu", driver: "d", pool: "p", device: "x" }] } };
+
+    expect(probe.updateProblems({ spec: { devices: { requests: [] } } }, { spec })).toEqual([
+      expect.stringMatching(/^spec: Invalid value: .*: field is immutable$/),
+    ]);
+    expect(probe.statusProblems({ spec, status: { allocation } }, { spec })).toEqual([]);
+    expect(
+      probe.statusProblems(
+        { spec, status: { reservedFor: [{ resource: "pods", name: "a", uid: "u" }] } },
+        { spec },
+      ),
+    ).toEqual(["status.reservedFor: Forbidden: may not be specified when `allocated` is not set"]);
+  });
+
+  test.each([
+    [{}, "pending"],
+    [{ allocation: {} }, "allocated"],
+    [{ allocation: {}, reservedFor: [{}] }, "allocated,reserved"],
+  ])("is shown with its state: %#", (status, text) => {
+    expect(probe.cells({ spec, status })).toEqual(["it", text, "2m5s"]);
+  });
+});
+
+describe("the other kinds of devices", () => {
+  test("a ResourceClaimTemplate holds a claim that does not change", () => {
+    const probe = new KindProbe(resourceClaimTemplate);
+    const spec = { spec: { devices: { requests: [gpu] } } };
+
+    expect(probe.problems({ spec })).toEqual([]);
+    expect(probe.problems({ spec: { ...spec, metadata: { labels: { "a b": "" } } } })).toEqual([
+      expect.stringMatching(/^spec.metadata.labels: Invalid value: "a b"/),
+    ]);
+    expect(probe.updateProblems({}, { spec })).toEqual([expect.stringMatching(/^spec: Invalid value/)]);
+    expect(probe.cells({ spec })).toEqual(["it", "2m5s"]);
+  });
+
+  test("a DeviceClass selects by expressions", () => {
+    const probe = new KindProbe(deviceClass);
+
+    expect(probe.problems({ spec: { selectors: [{ cel: { expression: "true" } }] } })).toEqual([]);
+    expect(probe.problems({ spec: { selectors: [{}] } })).toEqual(["spec.selectors[0].cel: Required value"]);
+    expect(probe.cells({})).toEqual(["it", "2m5s"]);
+  });
+
+  test("a ResourceSlice is of one driver, pool and place", () => {
+    const probe = new KindProbe(resourceSlice);
+    const spec = {
+      driver: "d.example",
+      nodeName: "n",
+      pool: { name: "p", resourceSliceCount: 1 },
+      devices: [{ name: "x" }],
+    };
+
+    expect(probe.problems({ spec })).toEqual([]);
+    expect(
+      probe.problems({ spec: { ...spec, nodeName: undefined, devices: [{ name: "x" }, { name: "x" }] } }),
+    ).toEqual([
+      "spec: Required value: exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required",
+      'spec.devices[1].name: Duplicate value: "x"',
+    ]);
+    expect(probe.updateProblems({ spec: { ...spec, driver: "e" } }, { spec })).toEqual([
+      'spec.driver: Invalid value: "e": field is immutable',
+    ]);
+    expect(probe.fields({ spec })).toEqual({ "spec.driver": "d.example", "spec.nodeName": "n" });
+    expect(probe.cells({ spec })).toEqual(["it", "n", "d.example", "p", "2m5s"]);
+  });
+});

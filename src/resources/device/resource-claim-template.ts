@@ -1,0 +1,31 @@
+/** ResourceClaimTemplate: from which claims are made for pods. */
+
+import { fieldPath } from "../../api/field-error.ts";
+import type { ResourceClaimTemplate } from "../../api/generated/types/resource-v1.ts";
+import { validateLabels } from "../../api/label-selector.ts";
+import { validateAnnotations } from "../../api/metadata.ts";
+import { ageText } from "../human-duration.ts";
+import { defineKind } from "../kind-rules.ts";
+import { checkClaimSpec, claimSpecDefaults } from "./claim-spec.ts";
+
+const METADATA = fieldPath("spec", "metadata");
+
+export const resourceClaimTemplate = defineKind<ResourceClaimTemplate>(
+  "resource.k8s.io/v1",
+  "ResourceClaimTemplate",
+  {
+    defaults: ({ spec }) => claimSpecDefaults(spec.spec),
+
+    validate({ spec }, errors) {
+      validateLabels(spec.metadata.labels ?? {}, METADATA.child("labels"), errors);
+      validateAnnotations(spec.metadata.annotations ?? {}, METADATA.child("annotations"), errors);
+      checkClaimSpec(spec.spec, fieldPath("spec", "spec"), errors);
+    },
+
+    validateUpdate(next, previous, errors) {
+      errors.immutable("spec", next.spec, previous.spec);
+    },
+
+    cells: (it, now) => [it.metadata.name, ageText(it, now)],
+  },
+);

@@ -1,0 +1,44 @@
+/** Event of `v1`, the stored form. */
+
+import type { Event, ObjectReference } from "../../api/generated/types/core-v1.ts";
+import { pathSegmentName } from "../../api/names.ts";
+import { defineKind } from "../kind-rules.ts";
+import { eventCells } from "./event-cells.ts";
+import { checkEvent } from "./event-rules.ts";
+
+export const coreEvent = defineKind<Event>("v1", "Event", {
+  // Names are made of the names of all sorts of things; this API never asked more of them.
+  nameRule: pathSegmentName,
+
+  validate(it, errors) {
+    checkEvent(it, "reportingComponent", errors);
+  },
+
+  fields: (it) => ({
+    ...referenceFields("involvedObject", it.involvedObject),
+    reason: it.reason ?? "",
+    reportingComponent: it.reportingComponent,
+    source: it.source.component ?? it.reportingComponent,
+    type: it.type ?? "",
+  }),
+
+  cells: eventCells,
+});
+
+const REFERENCE_FIELDS = [
+  "apiVersion",
+  "fieldPath",
+  "kind",
+  "name",
+  "namespace",
+  "resourceVersion",
+  "uid",
+] as const;
+
+/** What field selectors see of a reference, under the name it has. */
+export function referenceFields(
+  prefix: string,
+  reference: ObjectReference,
+): Readonly<Record<string, string>> {
+  return Object.fromEntries(REFERENCE_FIELDS.map((field) => [`${prefix}.${field}`, reference[field] ?? ""]));
+}

@@ -1,0 +1,80 @@
+/** What both forms of an event are held to. They are one object; the rules are written for its stored form, `v1`. */
+
+import type { FieldErrors } from "../../api/field-error.ts";
+import type { Event } from "../../api/generated/types/core-v1.ts";
+import { dns1123Subdomain, qualifiedName } from "../../api/names.ts";
+import { isSame } from "../value-rules.ts";
+
+const TEXT_MAX = 128;
+const MESSAGE_MAX = 1024;
+
+/** Upstream names the reporter's field as the API does through which the event came. */
+export type ReporterField = "reportingComponent" | "reportingController";
+
+/** Events without a time of their own come from clients older than that field, and may leave out more. */
+export function checkEvent(it: Event, reporter: ReporterField, errors: FieldErrors): void {
+  const { namespace = "" } = it.metadata;
+  const about = it.involvedObject.namespace ?? "";
+  const isOld = it.eventTime === undefined;
+  // Events about things without a namespace lie in one of these.
+  const homes = isOld ? ["", "default"] : ["default", "kube-system"];
+  const isAtHome = about === "" ? homes.includes(namespace) : !isOld || about === namespace;
+  if (!isAtHome) errors.invalid("involvedObject.namespace", about, "does not match event.namespace");
+  if (!isOld) checkOrigin(it, reporter, errors);
+  errors.invalidFor("namespace", namespace, dns1123Subdomain(namespace));
+}
+
+function checkOrigin(it: Event, reporter: ReporterField, errors: FieldErrors): void {
+  const { action = "", reason = "", message = "", reportingComponent, reportingInstance } = it;
+  if (reportingComponent === "") errors.required(reporter);
+  errors.invalidFor(reporter, reportingComponent, qualifiedName(reportingComponent));
+  for (const [field, value] of Object.entries({ reportingInstance, action, reason })) {
+    if (value === "") errors.required(field);
+    if (Buffer.byteLength(value) > TEXT_MAX)
+      errors.invalid(field, "", `can have at most ${TEXT_MAX} characters`);
+  }
+  if (Buffer.byteLength(message) > MESSAGE_MAX) {
+    errors.invalid("message", "", `can have at most ${MESSAGE_MAX} characters`);
+  }
+}
+
+/** Events made through `events.k8s.io/v1` are whole, and leave the fields of old alone. */
+export function checkWholeEvent(it: Event, errors: FieldErrors): void {
+  const { type = "", source } = it;
+  checkSeries(it, errors);
+  if (it.eventTime === undefined) errors.required("eventTime");
+  if (type !== "Normal" && type !== "Warning") errors.invalid("type", "", `has invalid value: ${type}`);
+  for (const field of ["firstTimestamp", "lastTimestamp", "count"] as const) {
+    if (it[field] !== undefined) errors.invalid(field, "", "needs to be unset");
+  }
+  if (source.component !== undefined || source.host !== undefined)
+    errors.invalid("source", "", "needs to be unset");
+}
+
+function checkSeries({ series }: Event, errors: FieldErrors): void {
+  if (series === undefined) return;
+  if ((series.count ?? 0) < 2) errors.invalid("series.count", "", "should be at least 2");
+  if (series.lastObservedTime === undefined) errors.required("series.lastObservedTime");
+}
+
+/** What happened does not change; only a series goes on. Each field with the name upstream gives it in errors. */
+const FIXED = [
+  ["involvedObject", "involvedObject"],
+  ["reason", "reason"],
+  ["message", "message"],
+  ["source", "source"],
+  ["firstTimestamp", "firstTimestamp"],
+  ["lastTimestamp", "lastTimestamp"],
+  ["count", "count"],
+  ["related", "related"],
+  ["reportingController", "reportingComponent"],
+  ["reportingInstance", "reportingInstance"],
+  ["type", "type"],
+  ["action", "action"],
+  ["eventTime", "eventTime"],
+] as const satisfies readonly (readonly [string, keyof Event])[];
+
+export function checkEventChange(next: Event, previous: Event, errors: FieldErrors): void {
+  if (!isSame(next.series, previous.series)) checkSeries(next, errors);
+  for (const [shown, field] of FIXED) errors.immutable(shown, next[field], previous[field]);
+}

@@ -1,0 +1,43 @@
+/** Event of `events.k8s.io/v1`: another view of the event that `v1` stores. */
+
+import type { Event as CoreEvent } from "../../api/generated/types/core-v1.ts";
+import type { Event } from "../../api/generated/types/events-v1.ts";
+import type { ObjectMeta } from "../../api/generated/types/meta-v1.ts";
+import { defineKind } from "../kind-rules.ts";
+import { referenceFields } from "./core-event.ts";
+import { eventCells } from "./event-cells.ts";
+import { eventToCore } from "./event-conversion.ts";
+import { checkEvent, checkEventChange, checkWholeEvent } from "./event-rules.ts";
+
+export const event = defineKind<Event>("events.k8s.io/v1", "Event", {
+  validate(it, errors) {
+    checkEvent(stored(it), "reportingController", errors);
+    if (isNew(it)) checkWholeEvent(stored(it), errors);
+  },
+
+  validateUpdate(next, previous, errors) {
+    checkEventChange(stored(next), stored(previous), errors);
+  },
+
+  fields: (it) => ({
+    ...referenceFields("regarding", it.regarding),
+    reason: it.reason ?? "",
+    reportingController: it.reportingController ?? "",
+    type: it.type ?? "",
+  }),
+
+  cells: (it, now) => eventCells(stored(it), now),
+});
+
+/** Events of old are not whole, and may still be updated. What is not stored yet has no revision. */
+function isNew({ metadata }: Event): boolean {
+  return revisionOf(metadata) === "";
+}
+
+function revisionOf({ resourceVersion = "" }: ObjectMeta): string {
+  return resourceVersion;
+}
+
+function stored(it: Event): CoreEvent {
+  return eventToCore({ ...it }) as unknown as CoreEvent;
+}

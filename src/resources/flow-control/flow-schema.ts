@@ -1,0 +1,57 @@
+/** FlowSchema: which requests wait in which line. */
+
+import { fieldPath } from "../../api/field-error.ts";
+import type { FlowSchema } from "../../api/generated/types/flowcontrol-v1.ts";
+import { dns1123Subdomain } from "../../api/names.ts";
+import { ageText } from "../human-duration.ts";
+import { defineKind } from "../kind-rules.ts";
+import { addNew } from "../value-rules.ts";
+import { checkFlowRule } from "./flow-rules.ts";
+
+const SPEC = fieldPath("spec");
+const DEFAULT_PRECEDENCE = 1000;
+const PRECEDENCE_MAX = 10_000;
+
+export const flowSchema = defineKind<FlowSchema>("flowcontrol.apiserver.k8s.io/v1", "FlowSchema", {
+  defaults({ spec }) {
+    if (spec.matchingPrecedence === 0) spec.matchingPrecedence = DEFAULT_PRECEDENCE;
+  },
+
+  validate({ metadata, spec }, errors) {
+    const { matchingPrecedence: precedence, distinguisherMethod, priorityLevelConfiguration: level } = spec;
+    const path = SPEC.child("matchingPrecedence");
+    if (precedence <= 0) errors.invalid(path, precedence, "must be a positive value");
+    if (precedence > PRECEDENCE_MAX)
+      errors.invalid(path, precedence, `must not be greater than ${PRECEDENCE_MAX}`);
+    if (precedence === 1 && metadata.name !== "exempt") {
+      errors.invalid(path, precedence, "only the schema named 'exempt' may have matchingPrecedence 1");
+    }
+    const methods = ["ByNamespace", "ByUser"];
+    if (distinguisherMethod !== undefined && !methods.includes(distinguisherMethod.type)) {
+      errors.notSupported(SPEC.child("distinguisherMethod", "type"), distinguisherMethod, methods);
+    }
+    const name = SPEC.child("priorityLevelConfiguration", "name");
+    if (level.name === "") errors.required(name, "must reference a priority level");
+    else errors.invalidFor(name, level.name, dns1123Subdomain(level.name));
+    for (const [i, rule] of (spec.rules ?? []).entries())
+      checkFlowRule(rule, SPEC.child("rules").index(i), errors);
+  },
+
+  validateStatus({ status }, _previous, errors) {
+    const seen = new Set<string>();
+    for (const [i, { type = "" }] of (status.conditions ?? []).entries()) {
+      const path = fieldPath("status", "conditions").index(i).child("type");
+      if (!addNew(seen, type)) errors.duplicate(path, type);
+      if (type === "") errors.required(path, "must not be empty");
+    }
+  },
+
+  cells: (it, now) => [
+    it.metadata.name,
+    it.spec.priorityLevelConfiguration.name,
+    it.spec.matchingPrecedence,
+    it.spec.distinguisherMethod?.type ?? "<none>",
+    ageText(it, now),
+    it.status.conditions?.find(({ type }) => type === "Dangling")?.status ?? "?",
+  ],
+});

@@ -1,0 +1,151 @@
+/** PriorityLevelConfiguration: how many requests of one importance run at once, and how the others wait. */
+
+import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import type {
+  LimitedPriorityLevelConfiguration,
+  PriorityLevelConfiguration,
+  QueuingConfiguration,
+} from "../../api/generated/types/flowcontrol-v1.ts";
+import { ageText } from "../human-duration.ts";
+import { defineKind, type Draft } from "../kind-rules.ts";
+
+const SPEC = fieldPath("spec");
+const LIMITED = SPEC.child("limited");
+const RESPONSE = LIMITED.child("limitResponse");
+const QUEUING = RESPONSE.child("queuing");
+const QUEUES_MAX = 10_000_000;
+/** A hand is drawn with the bits of one hash. */
+const ENTROPY_BITS_MAX = 60;
+
+export const priorityLevelConfiguration = defineKind<PriorityLevelConfiguration>(
+  "flowcontrol.apiserver.k8s.io/v1",
+  "PriorityLevelConfiguration",
+  {
+    defaults({ spec }) {
+      if (spec.type === "Exempt") spec.exempt ??= {};
+      if (spec.exempt !== undefined) {
+        spec.exempt.nominalConcurrencyShares ??= 0;
+        spec.exempt.lendablePercent ??= 0;
+      }
+      if (spec.limited !== undefined) limitedDefaults(spec.limited);
+    },
+
+    validate(it, errors) {
+      checkType(it, errors);
+      checkExempt(it, errors);
+      if (it.spec.type === "Limited" && it.spec.limited !== undefined) checkLimited(it.spec.limited, errors);
+    },
+
+    cells(it, now) {
+      const { type, exempt, limited } = it.spec;
+      const queuing = limited?.limitResponse.queuing;
+      const shares = type === "Exempt" ? exempt?.nominalConcurrencyShares : limited?.nominalConcurrencyShares;
+      return [
+        it.metadata.name,
+        type,
+        shares ?? "<none>",
+        queuing?.queues ?? "<none>",
+        queuing?.handSize ?? "<none>",
+        queuing?.queueLengthLimit ?? "<none>",
+        ageText(it, now),
+      ];
+    },
+  },
+);
+
+function limitedDefaults(limited: Draft<LimitedPriorityLevelConfiguration>): void {
+  // Always written, and yet absent when it was not sent: zero is a value of its own here.
+  const shares: { nominalConcurrencyShares?: number } = limited;
+  shares.nominalConcurrencyShares ??= 30;
+  limited.lendablePercent ??= 0;
+  const { queuing } = limited.limitResponse;
+  if (queuing === undefined) return;
+  queuing.handSize ||= 8;
+  queuing.queues ||= 64;
+  queuing.queueLengthLimit ||= 50;
+}
+
+function checkType({ metadata, spec }: PriorityLevelConfiguration, errors: FieldErrors): void {
+  const { type, exempt, limited } = spec;
+  if ((metadata.name === "exempt") !== (type === "Exempt")) {
+    errors.invalid(SPEC.child("type"), type, "type must be 'Exempt' if and only if name is 'exempt'");
+  }
+  switch (type) {
+    case "Exempt":
+      if (limited !== undefined) errors.forbidden(LIMITED, "must be nil if the type is not Limited");
+      break;
+    case "Limited":
+      if (exempt !== undefined) errors.forbidden(SPEC.child("exempt"), "must be nil if the type is Limited");
+      if (limited === undefined) errors.required(LIMITED, "must not be empty when type is Limited");
+      break;
+    default:
+      errors.notSupported(SPEC.child("type"), type, ["Exempt", "Limited"]);
+  }
+}
+
+function checkExempt({ spec: { exempt } }: PriorityLevelConfiguration, errors: FieldErrors): void {
+  const path = SPEC.child("exempt");
+  const { nominalConcurrencyShares: shares = 0, lendablePercent: lendable = 0 } = exempt ?? {};
+  if (shares < 0)
+    errors.invalid(path.child("nominalConcurrencyShares"), shares, "must be a non-negative integer");
+  if (lendable < 0 || lendable > 100) {
+    errors.invalid(path.child("lendablePercent"), lendable, "must be between 0 and 100, inclusive");
+  }
+}
+
+function checkLimited(limited: LimitedPriorityLevelConfiguration, errors: FieldErrors): void {
+  const {
+    nominalConcurrencyShares: shares,
+    lendablePercent = 0,
+    borrowingLimitPercent = 0,
+    limitResponse,
+  } = limited;
+  if (shares < 0)
+    errors.invalid(LIMITED.child("nominalConcurrencyShares"), shares, "must be a non-negative integer");
+  if (lendablePercent < 0 || lendablePercent > 100) {
+    errors.invalid(LIMITED.child("lendablePercent"), lendablePercent, "must be between 0 and 100, inclusive");
+  }
+  if (borrowingLimitPercent < 0) {
+    const detail = "if specified, must be a non-negative integer";
+    errors.invalid(LIMITED.child("borrowingLimitPercent"), borrowingLimitPercent, detail);
+  }
+  const { type, queuing } = limitResponse;
+  if (type === "Reject") {
+    if (queuing !== undefined) {
+      errors.forbidden(QUEUING, "must be nil if limited.limitResponse.type is not Limited");
+    }
+  } else if (type !== "Queue") {
+    errors.notSupported(RESPONSE.child("type"), type, ["Queue", "Reject"]);
+  } else if (queuing === undefined) {
+    errors.required(QUEUING, "must not be empty if limited.limitResponse.type is Limited");
+  } else {
+    checkQueuing(queuing, errors);
+  }
+}
+
+function checkQueuing(
+  { queues, handSize, queueLengthLimit }: QueuingConfiguration,
+  errors: FieldErrors,
+): void {
+  if (queueLengthLimit <= 0)
+    errors.invalid(QUEUING.child("queueLengthLimit"), queueLengthLimit, "must be positive");
+  if (queues <= 0) errors.invalid(QUEUING.child("queues"), queues, "must be positive");
+  else if (queues > QUEUES_MAX) {
+    errors.invalid(QUEUING.child("queues"), queues, `must not be greater than ${QUEUES_MAX}`);
+  }
+  const path = QUEUING.child("handSize");
+  if (handSize <= 0) errors.invalid(path, handSize, "must be positive");
+  else if (handSize > queues) {
+    errors.invalid(path, handSize, `should not be greater than queues (${queues})`);
+  } else if (entropyBits(queues, handSize) > ENTROPY_BITS_MAX) {
+    const detail = `required entropy bits of deckSize ${queues} and handSize ${handSize} should not be greater than ${ENTROPY_BITS_MAX}`;
+    errors.invalid(path, handSize, detail);
+  }
+}
+
+/** The bits it takes to choose that many different queues, in order. Hands are small: the sum ends soon. */
+function entropyBits(queues: number, handSize: number): number {
+  let bits = 0;
+  for (let i = 0; i < handSize && bits <= ENTROPY_BITS_MAX; i++) bits += Math.log2(queues - i);
+  return Math.ceil(bits);
+}

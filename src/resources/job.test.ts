@@ -1,0 +1,274 @@
+import { describe, expect, test } from "vitest";
+import { job } from "./job.ts";
+import { KindProbe, type Manifest } from "./kind-probe.ts";
+
+const probe = new KindProbe(job);
+
+const template = (more: Manifest = {}): Manifest => ({
+  spec: { containers: [{ name: "main", image: "busybox" }], restartPolicy: "Never", ...more },
+});
+const withSpec = (more: Manifest = {}): Manifest => ({
+  metadata: { uid: "u1" },
+  spec: { template: template(), ...more },
+});
+const INDEXED = { completionMode: "Indexed", completions: 3, parallelism: 3 };
+
+describe("the defaults of a Job", () => {
+  test("are one pod that succeeds", () => {
+    expect(probe.created(withSpec())).toMatchObject({
+      spec: {
+        completions: 1,
+        parallelism: 1,
+        backoffLimit: 6,
+        completionMode: "NonIndexed",
+        suspend: false,
+        manualSelector: false,
+        podReplacementPolicy: "TerminatingOrFailed",
+      },
+    });
+  });
+
+  test("leave the number of completions open when only a parallelism is given", () => {
+    expect(probe.created(withSpec({ parallelism: 2 }))).not.toHaveProperty("spec.completions");
+  });
+
+  test.each<[Manifest, Manifest]>([
+    [{ ...INDEXED, backoffLimitPerIndex: 1 }, { backoffLimit: 2147483647 }],
+    [{ podFailurePolicy: { rules: [] } }, { podReplacementPolicy: "Failed" }],
+    [
+      {
+        podFailurePolicy: { rules: [{ action: "Ignore", onPodConditions: [{ type: "DisruptionTarget" }] }] },
+      },
+      { podFailurePolicy: { rules: [{ onPodConditions: [{ status: "True" }] }] } },
+    ],
+  ])("of %o", (spec, expected) => {
+    expect(probe.created(withSpec(spec))).toMatchObject({ spec: expected });
+  });
+});
+
+describe("the selector of a Job", () => {
+  const labels = {
+    "batch.kubernetes.io/controller-uid": "u1",
+    "batch.kubernetes.io/job-name": "it",
+    "controller-uid": "u1",
+    "job-name": "it",
+  };
+
+  test("is made by the server, with the labels it selects", () => {
+    expect(probe.created(withSpec())).toMatchObject({
+      metadata: { labels },
+      spec: {
+        selector: { matchLabels: { "batch.kubernetes.io/controller-uid": "u1" } },
+        template: { metadata: { labels } },
+      },
+    });
+  });
+
+  test("leaves labels that a job has of its own", () => {
+    const created = probe.created({ ...withSpec(), metadata: { uid: "u1", labels: { mine: "x" } } });
+
+    expect(created.metadata.labels).toEqual({ mine: "x" });
+  });
+
+  test("is the user's when the user says so", () => {
+    const spec = {
+      manualSelector: true,
+      selector: { matchLabels: { a: "b" } },
+      template: { ...template(), metadata: { labels: { a: "b" } } },
+    };
+
+    expect(probe.problems(withSpec(spec))).toEqual([]);
+  });
+
+  test.each<[Manifest, readonly string[]]>([
+    [{}, []],
+    [
+      { template: { ...template(), metadata: { labels: { "job-name": "x" } } } },
+      [
+        'spec.template.metadata.labels[job-name]: Invalid value: {"job-name":"x","batch.kubernetes.io/controller-uid":"u1","batch.kubernetes.io/job-name":"it","controller-uid":"u1"}: must be \'it\'',
+      ],
+    ],
+    [
+      { selector: { matchLabels: { a: "b" } } },
+      [
+        'spec.selector: Invalid value: {"matchLabels":{"batch.kubernetes.io/controller-uid":"u1","a":"b"}}: `selector` not auto-generated',
+      ],
+    ],
+    [{ manualSelector: true }, ["spec.selector: Required value"]],
+  ])("with %o", (spec, problems) => {
+    expect(probe.problems(withSpec(spec)).map(sortedValue)).toEqual(
+      expect.arrayContaining(problems.map(sortedValue)),
+    );
+  });
+});
+
+/** The order of keys in a shown value does not matter here. */
+function sortedValue(text: string): string {
+  return text.replace(/\{.*\}/, (value) =>
+    JSON.stringify(
+      Object.entries(JSON.parse(value) as object)
+        .map(String)
+        .toSorted(),
+    ),
+  );
+}
+
+describe("the spec of a Job", () => {
+  test.each<[Manifest, readonly string[]]>([
+    [{ parallelism: -1 }, ["spec.parallelism: Invalid value: -1: must be greater than or equal to 0"]],
+    [
+      { template: template({ restartPolicy: undefined }) },
+      ['spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'],
+    ],
+    [
+      { completionMode: "Indexed", parallelism: 1 },
+      ["spec.completions: Required value: when completion mode is Indexed"],
+    ],
+    [
+      { backoffLimitPerIndex: 1 },
+      ["spec.backoffLimitPerIndex: Invalid value: 1: requires indexed completion mode"],
+    ],
+    [
+      { ...INDEXED, maxFailedIndexes: 1 },
+      ["spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified"],
+    ],
+    [
+      { podFailurePolicy: { rules: [{ action: "Count" }] } },
+      [
+        "spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and OnPodConditions is required",
+      ],
+    ],
+    [
+      { podFailurePolicy: { rules: [{ onExitCodes: { operator: "In", values: [0] } }] } },
+      [
+        'spec.podFailurePolicy.rules[0].action: Required value: valid values: ["Count" "FailIndex" "FailJob" "Ignore"]',
+        "spec.podFailurePolicy.rules[0].onExitCodes.values[0]: Invalid value: 0: must not be 0 for the In operator",
+      ],
+    ],
+    [
+      {
+        podFailurePolicy: {
+          rules: [{ action: "FailJob", onExitCodes: { operator: "In", values: [2, 1], containerName: "x" } }],
+        },
+      },
+      [
+        'spec.podFailurePolicy.rules[0].onExitCodes.containerName: Invalid value: "x": must be one of the container or initContainer names in the pod template',
+        "spec.podFailurePolicy.rules[0].onExitCodes.values: Invalid value: [2,1]: must be ordered",
+      ],
+    ],
+    [
+      { podFailurePolicy: { rules: [] }, template: template({ restartPolicy: "OnFailure" }) },
+      [
+        'spec.template.spec.restartPolicy: Invalid value: "OnFailure": only "Never" is supported when podFailurePolicy is specified',
+      ],
+    ],
+    [{ ...INDEXED, successPolicy: { rules: [{ succeededIndexes: "0-1" }] } }, []],
+    [
+      { ...INDEXED, successPolicy: { rules: [{ succeededIndexes: "5" }] } },
+      [
+        'spec.successPolicy.rules[0].succeededIndexes: Invalid value: "5": error parsing succeededIndexes: too large index: "5"',
+      ],
+    ],
+    [
+      { ...INDEXED, successPolicy: { rules: [{ succeededCount: 4 }] } },
+      [
+        "spec.successPolicy.rules[0].succeededCount: Invalid value: 4: must be less than or equal to 3 (the number of specified completions)",
+      ],
+    ],
+    [
+      { managedBy: "nobody" },
+      ['spec.managedBy: Invalid value: "nobody": must be a domain-prefixed path (such as "acme.io/foo")'],
+    ],
+    [{ managedBy: "acme.io/foo" }, []],
+  ])("with %o", (spec, problems) => {
+    expect(probe.problems(withSpec(spec))).toEqual(problems);
+  });
+
+  test("makes host names that fit", () => {
+    const name = "x".repeat(62);
+    const metadata = { uid: "u1", name };
+
+    expect(probe.problems({ metadata, spec: { ...INDEXED, template: template() } })).toContain(
+      `metadata.name: Invalid value: "${name}": will not able to create pod with invalid DNS label: ${name}-2`,
+    );
+  });
+});
+
+describe("an update of a Job", () => {
+  const stored = (spec: Manifest): Manifest => probe.created(withSpec(spec));
+  const changes = (next: Manifest, previous: Manifest = {}): readonly string[] =>
+    probe.updateProblems(stored(next), withSpec(previous));
+
+  test.each<[Manifest, Manifest, readonly string[]]>([
+    [{ parallelism: 2, completions: 1, suspend: true }, {}, []],
+    [{ completions: 2, parallelism: 1 }, {}, ["spec.completions: Invalid value: 2: field is immutable"]],
+    [{ ...INDEXED, completions: 4, parallelism: 4 }, INDEXED, []],
+    [
+      { ...INDEXED, completions: 4 },
+      INDEXED,
+      ["spec.completions: Invalid value: 4: can only be modified in tandem with spec.parallelism"],
+    ],
+    [{ managedBy: "a.io/b" }, {}, ['spec.managedBy: Invalid value: "a.io/b": field is immutable']],
+    [{ suspend: true, template: template({ nodeSelector: { a: "b" } }) }, { suspend: true }, []],
+  ])("to %o", (next, previous, problems) => {
+    expect(changes(next, previous)).toEqual(problems);
+  });
+
+  test("keeps the template of a running job", () => {
+    const [problem] = changes({ template: template({ nodeSelector: { a: "b" } }) });
+
+    expect(problem).toMatch(/^spec\.template: Invalid value: .*: field is immutable$/);
+  });
+});
+
+describe("the status of a Job", () => {
+  const condition = (type: string): Manifest => ({ type, status: "True" });
+  const TIMES = { startTime: "2026-01-02T03:00:00Z", completionTime: "2026-01-02T03:02:05Z" };
+  const complete = { ...TIMES, conditions: [condition("SuccessCriteriaMet"), condition("Complete")] };
+  const problems = (status: Manifest, previous: Manifest = {}): readonly string[] =>
+    probe.statusProblems({ ...withSpec(), status }, { ...withSpec(), status: previous });
+
+  test.each<[Manifest, Manifest, readonly string[]]>([
+    [complete, {}, []],
+    [{ active: 1, ready: 2 }, {}, ["status.ready: Invalid value: 2: cannot set more ready pods than active"]],
+    [
+      { ...TIMES, conditions: [condition("Complete")] },
+      {},
+      [
+        "status.conditions: Invalid value: cannot set Complete=True condition without the SuccessCriteriaMet=true condition",
+      ],
+    ],
+    [
+      { ...complete, active: 1 },
+      {},
+      ["status.active: Invalid value: 1: active>0 is invalid for finished job"],
+    ],
+    [{ failed: 1 }, { failed: 2 }, ["status.failed: Invalid value: 1: cannot decrease the failed counter"]],
+    [
+      { completedIndexes: "0" },
+      {},
+      [
+        'status.completedIndexes: Invalid value: "0": cannot set non-empty completedIndexes when non-indexed completion mode',
+      ],
+    ],
+    [
+      {},
+      { startTime: "2026-01-02T03:00:00Z" },
+      ["status.startTime: Required value: startTime cannot be removed for unsuspended job"],
+    ],
+  ])("may be %o after %o", (next, previous, expected) => {
+    expect(problems(next, previous)).toEqual(expected);
+  });
+
+  test.each<[Manifest, readonly unknown[]]>([
+    [{}, ["it", "Running", "0/1", "", "2m5s"]],
+    [{ ...complete, succeeded: 1 }, ["it", "Complete", "1/1", "2m5s", "2m5s"]],
+    [{ conditions: [condition("Suspended")] }, ["it", "Suspended", "0/1", "", "2m5s"]],
+  ])("is shown: %o", (status, cells) => {
+    expect(probe.cells({ ...withSpec(), status }).slice(0, 5)).toEqual(cells);
+  });
+
+  test("can be selected by", () => {
+    expect(probe.fields({ ...withSpec(), status: { succeeded: 2 } })).toEqual({ "status.successful": "2" });
+  });
+});

@@ -1,0 +1,33 @@
+/** What holds for the rules of every kind: they fit the facts of the API. */
+import { describe, expect, test } from "vitest";
+import { apiVersionOf, groupVersions } from "../api/resource-facts.ts";
+import { kinds } from "./index.ts";
+import { KindProbe } from "./kind-probe.ts";
+
+const resources = groupVersions().flatMap((facts) => facts.resources);
+
+describe.each(
+  kinds.map((definition) => [`${definition.apiVersion} ${definition.kind}`, definition] as const),
+)("%s", (_, definition) => {
+  const probe = new KindProbe(definition);
+  const facts = resources.find(
+    (it) => apiVersionOf(it) === definition.apiVersion && it.kind === definition.kind,
+  );
+
+  test("is a kind of the API", () => {
+    expect(facts).toBeDefined();
+  });
+
+  test("has a cell for every column, even of an empty object", () => {
+    expect(probe.cells({})).toHaveLength(facts?.columns?.length ?? 0);
+  });
+
+  test("has every field that can be selected by", () => {
+    expect(Object.keys(probe.fields({})).toSorted()).toEqual([...(facts?.fieldSelectors ?? [])].toSorted());
+  });
+
+  test("fills in nothing twice", () => {
+    const { apiVersion: _version, kind: _kind, ...once } = probe.read({});
+    expect(probe.read(once)).toEqual(probe.read({}));
+  });
+});

@@ -1,0 +1,107 @@
+/**
+ * What structure cannot say of a kind: defaults, what a client does not decide, cross-field rules, what may change, how it
+ * is shown. One file per kind fills this in; the server calls it and knows no kind by name. All rules see objects in normal
+ * form (DESIGN: one normal form), in the version the rules are registered for.
+ */
+import type { FieldErrors } from "../api/field-error.ts";
+import type { ObjectMeta } from "../api/generated/types/meta-v1.ts";
+import type { JsonObject } from "../api/json-object.ts";
+import type { NameRule } from "../api/names.ts";
+
+/** Any object of the API. */
+export interface ApiObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: ObjectMeta;
+}
+
+/** An object that is being made: rules may change it, at any depth. Nobody else holds it. */
+export type Draft<T> = T extends readonly (infer Item)[]
+  ? Draft<Item>[]
+  : T extends object
+    ? { -readonly [Key in keyof T]: Draft<T[Key]> }
+    : T;
+
+export interface RuleContext {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** The user's name, as authentication found it. */
+  readonly user: string;
+}
+
+export interface KindRules<T extends ApiObject = ApiObject> {
+  /** How names must look; a DNS subdomain unless given. */
+  readonly nameRule?: NameRule;
+
+  /** Fills in what was left out. Also run on the result of every patch, so it must be idempotent. */
+  defaults?(draft: Draft<T>): void;
+
+  /**
+   * Sets what the server decides, before validation. Metadata (uid, times, generation) is done by the server; status is
+   * already dropped, unless `keepsStatus`.
+   */
+  prepareCreate?(draft: Draft<T>, context: RuleContext): void;
+  /** The same for an update of the main resource; the status of `previous` is already put back. */
+  prepareUpdate?(draft: Draft<T>, previous: T, context: RuleContext): void;
+  /** The same for the status subresource; everything but status (and what upstream lets through) is already put back. */
+  prepareStatus?(draft: Draft<T>, previous: T, context: RuleContext): void;
+
+  /** Reports every problem at once. Called on create, and on update before `validateUpdate`. */
+  validate?(object: T, errors: FieldErrors): void;
+  /** What holds for new objects only. */
+  validateCreate?(object: T, errors: FieldErrors): void;
+  validateUpdate?(next: T, previous: T, errors: FieldErrors): void;
+  validateStatus?(next: T, previous: T, errors: FieldErrors): void;
+
+  /** Things worth a `Warning` header. */
+  warnings?(object: T, previous: T | undefined): readonly string[];
+
+  /** Status sent with a create is kept (Node). */
+  readonly keepsStatus?: boolean;
+  /** Besides spec, changes that count as a new generation (Deployment: annotations). */
+  isNewGeneration?(next: T, previous: T): boolean;
+
+  /** Grace period of a deletion, given the one that was asked for. Kinds without this rule are deleted at once. */
+  gracePeriodSeconds?(object: T, asked: number | undefined): number | undefined;
+
+  /** Whether something besides finalizers and grace period keeps a deleted object (Namespace: finalizers of its own). */
+  isHeld?(object: T): boolean;
+  /** Shows in the object that its deletion was asked for (Namespace: its phase). */
+  markDeleted?(draft: Draft<T>): void;
+
+  /** What field selectors see, besides metadata.name and metadata.namespace; every field of `selectors.json` must be there. */
+  fields?(object: T): Readonly<Record<string, string>>;
+
+  /** The cells of `columns.json`, in its order; Name and Age too. */
+  cells?(object: T, now: number): readonly (string | number | boolean)[];
+
+  /** Where scale lives, for kinds that have it. */
+  readonly scale?: ScaleRules<T>;
+}
+
+export interface ScaleRules<T extends ApiObject> {
+  replicas(object: T): number;
+  statusReplicas(object: T): number;
+  /** In the text form of a label selector. */
+  selector(object: T): string;
+  setReplicas(draft: Draft<T>, replicas: number): void;
+}
+
+/** A conversion between two versions of one resource: takes and gives normal form, metadata untouched. */
+export type Conversion = (object: JsonObject) => JsonObject;
+
+export interface KindDefinition {
+  /** `v1`, `apps/v1`. */
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly rules: KindRules<never>;
+}
+
+/** Names the kind whose rules these are. */
+export function defineKind<T extends ApiObject>(
+  apiVersion: T["apiVersion"],
+  kind: T["kind"],
+  rules: KindRules<T>,
+): KindDefinition {
+  return { apiVersion, kind, rules };
+}

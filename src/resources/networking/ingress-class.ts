@@ -1,0 +1,81 @@
+/** IngressClass: which controller serves an Ingress. */
+
+import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import type {
+  IngressClass,
+  IngressClassParametersReference,
+} from "../../api/generated/types/networking-v1.ts";
+import { dns1123Label, dns1123Subdomain, pathSegmentName } from "../../api/names.ts";
+import { ageText } from "../human-duration.ts";
+import { defineKind, type Draft } from "../kind-rules.ts";
+
+const SPEC = fieldPath("spec");
+const PARAMETERS = SPEC.child("parameters");
+const CONTROLLER_MAX = 250;
+/** What a path may be made of, RFC 3986. */
+const HTTP_PATH = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+
+export const ingressClass = defineKind<IngressClass>("networking.k8s.io/v1", "IngressClass", {
+  defaults({ spec }) {
+    // The field is newer than the kind: it is always written, and may still be missing.
+    const parameters: Draft<Partial<IngressClassParametersReference>> | undefined = spec.parameters;
+    if (parameters !== undefined) parameters.scope ??= "Cluster";
+  },
+
+  validate({ spec }, errors) {
+    checkController(spec.controller ?? "", errors);
+    if (spec.parameters !== undefined) checkParameters(spec.parameters, errors);
+  },
+
+  validateUpdate(next, previous, errors) {
+    errors.immutable("spec.controller", next.spec.controller, previous.spec.controller);
+  },
+
+  cells: (it, now) => [it.metadata.name, it.spec.controller ?? "", parametersText(it), ageText(it, now)],
+});
+
+/** `example.com/controller` */
+function checkController(controller: string, errors: FieldErrors): void {
+  const path = SPEC.child("controller");
+  if (controller === "") {
+    errors.required(path);
+    return;
+  }
+  if (controller.length > CONTROLLER_MAX) errors.tooLong(path, CONTROLLER_MAX);
+  const slash = controller.indexOf("/");
+  const domain = controller.slice(0, Math.max(slash, 0));
+  const rest = controller.slice(slash + 1);
+  if (domain === "" || rest === "") {
+    errors.invalid(path, controller, 'must be a domain-prefixed path (such as "acme.io/foo")');
+    return;
+  }
+  errors.invalidFor(path, domain, dns1123Subdomain(domain));
+  if (!new RegExp(`^${HTTP_PATH}$`).test(rest)) {
+    errors.invalid(path, rest, `Invalid path (regex used for validation is '${HTTP_PATH}')`);
+  }
+}
+
+function checkParameters(it: IngressClassParametersReference, errors: FieldErrors): void {
+  const { apiGroup, namespace, scope } = it;
+  if (apiGroup !== undefined)
+    errors.invalidFor(PARAMETERS.child("apiGroup"), apiGroup, dns1123Subdomain(apiGroup));
+  for (const field of ["kind", "name"] as const) {
+    if (it[field] === "") errors.required(PARAMETERS.child(field));
+    else errors.invalidFor(PARAMETERS.child(field), it[field], pathSegmentName(it[field]));
+  }
+  const path = PARAMETERS.child("namespace");
+  if (scope === "Namespace") {
+    if (namespace === undefined) errors.required(path, "`parameters.scope` is set to 'Namespace'");
+    else errors.invalidFor(path, namespace, dns1123Label(namespace));
+  } else if (scope === "Cluster") {
+    if (namespace !== undefined) errors.forbidden(path, "`parameters.scope` is set to 'Cluster'");
+  } else {
+    errors.notSupported(PARAMETERS.child("scope"), scope, ["Cluster", "Namespace"]);
+  }
+}
+
+function parametersText({ spec: { parameters } }: IngressClass): string {
+  if (parameters === undefined) return "<none>";
+  const { apiGroup, kind, name } = parameters;
+  return apiGroup === undefined ? `${kind}/${name}` : `${kind}.${apiGroup}/${name}`;
+}

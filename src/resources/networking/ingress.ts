@@ -1,0 +1,49 @@
+/** Ingress: how HTTP from outside finds services. */
+
+import { fieldPath } from "../../api/field-error.ts";
+import type { Ingress } from "../../api/generated/types/networking-v1.ts";
+import { ageText } from "../human-duration.ts";
+import { defineKind } from "../kind-rules.ts";
+import { checkIngressPoint, ingressPoints } from "../service/load-balancer-status.ts";
+import { checkClassName, checkIngressSpec, CLASS_ANNOTATION } from "./ingress-rules.ts";
+
+const STATUS = fieldPath("status", "loadBalancer", "ingress");
+
+export const ingress = defineKind<Ingress>("networking.k8s.io/v1", "Ingress", {
+  validate(it, errors) {
+    checkIngressSpec(it.spec, errors);
+    checkClassName(it, errors);
+  },
+
+  validateStatus({ status }, _previous, errors) {
+    for (const [i, point] of (status.loadBalancer.ingress ?? []).entries()) {
+      checkIngressPoint(point, STATUS.index(i), errors);
+    }
+  },
+
+  warnings({ metadata }, previous) {
+    const isOld = metadata.annotations?.[CLASS_ANNOTATION] !== undefined;
+    const wasOld = previous?.metadata.annotations?.[CLASS_ANNOTATION] !== undefined;
+    if (!isOld || wasOld) return [];
+    return [`annotation "${CLASS_ANNOTATION}" is deprecated, please use 'spec.ingressClassName' instead`];
+  },
+
+  cells: (it, now) => [
+    it.metadata.name,
+    it.spec.ingressClassName ?? it.metadata.annotations?.[CLASS_ANNOTATION] ?? "<none>",
+    hostsText(it),
+    ingressPoints(it.status.loadBalancer.ingress ?? []).join(","),
+    (it.spec.tls ?? []).length > 0 ? "80, 443" : "80",
+    ageText(it, now),
+  ],
+});
+
+/** So many hosts are shown; the rest is counted. */
+const HOSTS_SHOWN_MAX = 3;
+
+function hostsText({ spec: { rules = [] } }: Ingress): string {
+  const hosts = rules.map(({ host = "" }) => host).filter((host) => host !== "");
+  if (hosts.length === 0) return "*";
+  const shown = hosts.slice(0, HOSTS_SHOWN_MAX).join(",");
+  return hosts.length > HOSTS_SHOWN_MAX ? `${shown} + ${hosts.length - HOSTS_SHOWN_MAX} more...` : shown;
+}

@@ -1,0 +1,39 @@
+/** ServiceCIDR: a block that services get their addresses from. */
+
+import { fieldPath } from "../../api/field-error.ts";
+import type { ServiceCIDR } from "../../api/generated/types/networking-v1.ts";
+import { cidr as canonicalCidr, findCidr } from "../../api/ip-address.ts";
+import { ageText } from "../human-duration.ts";
+import { defineKind } from "../kind-rules.ts";
+
+const CIDRS = fieldPath("spec", "cidrs");
+
+export const serviceCidr = defineKind<ServiceCIDR>("networking.k8s.io/v1", "ServiceCIDR", {
+  validate({ spec: { cidrs = [] } }, errors) {
+    if (cidrs.length === 0) {
+      errors.required(CIDRS, "at least one CIDR required");
+      return;
+    }
+    if (cidrs.length > 2) {
+      errors.invalid(CIDRS, { CIDRs: cidrs }, "may only hold up to 2 values");
+      return;
+    }
+    for (const [i, text] of cidrs.entries()) errors.invalidFor(CIDRS.index(i), text, canonicalCidr(text));
+    const [first, second] = cidrs.map((text) => findCidr(text)?.address.family);
+    if (first === undefined || first !== second) return;
+    const detail = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64";
+    errors.invalid(CIDRS, cidrs, detail);
+  },
+
+  /** A second family may be added; what is there stays, because services have addresses of it. */
+  validateUpdate({ spec: { cidrs: next = [] } }, { spec: { cidrs: previous = [] } }, errors) {
+    const isUpgrade = previous.length === 1 && next.length === 2;
+    if (previous.length !== next.length && !isUpgrade) {
+      errors.immutable(CIDRS, next, previous);
+      return;
+    }
+    for (const [i, block] of previous.entries()) errors.immutable(CIDRS.index(i), next[i], block);
+  },
+
+  cells: (it, now) => [it.metadata.name, (it.spec.cidrs ?? []).join(","), ageText(it, now)],
+});

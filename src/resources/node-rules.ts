@@ -1,0 +1,77 @@
+/** What may be in a node's spec, and what may change. */
+
+import { type FieldErrors, fieldPath } from "../api/field-error.ts";
+import type { Node, Taint } from "../api/generated/types/core-v1.ts";
+import { findCidr, legacyCidr } from "../api/ip-address.ts";
+import { jsonText } from "../api/message-text.ts";
+import { labelValue, qualifiedName } from "../api/names.ts";
+import { isDualStack } from "./address-rules.ts";
+import { checkQuantity } from "./quota-resources.ts";
+import { addNew, checkRequiredChoice } from "./value-rules.ts";
+
+const POD_CIDRS = fieldPath("spec", "podCIDRs");
+/** Upstream looks for taints in spec but speaks of metadata; clients know it so. */
+const TAINTS = fieldPath("metadata", "taints");
+const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
+
+export function checkTaints(taints: readonly Taint[], errors: FieldErrors): void {
+  const seen = new Set<string>();
+  for (const [i, { key, value = "", effect, timeAdded }] of taints.entries()) {
+    const path = TAINTS.index(i);
+    errors.invalidFor(path.child("key"), key, qualifiedName(key));
+    const problems = labelValue(value);
+    if (problems.length > 0) errors.invalid(path.child("value"), value, problems.join(";"));
+    checkRequiredChoice({ path: path.child("effect"), value: effect, among: EFFECTS }, errors);
+    if (addNew(seen, `${effect}/${key}`)) continue;
+    const shown = jsonText({ Key: key, Value: value, Effect: effect, TimeAdded: timeAdded ?? null });
+    const body = `Duplicate value: ${shown}: taints must be unique by key and effect pair`;
+    errors.append([{ type: "FieldValueDuplicate", field: path.toString(), body }]);
+  }
+}
+
+/** At most one block of each family. */
+export function checkPodCidrs(blocks: readonly string[], errors: FieldErrors): void {
+  for (const [i, block] of blocks.entries()) errors.invalidFor(POD_CIDRS.index(i), block, legacyCidr(block));
+  if (blocks.length < 2) return;
+  if (!isDualStack(blocks.map((block) => findCidr(block)?.address.family))) {
+    errors.invalid(POD_CIDRS, blocks, "may specify no more than one CIDR for each IP family");
+  }
+  const seen = new Set<string>();
+  for (const [i, block] of blocks.entries()) {
+    if (!addNew(seen, block)) errors.duplicate(POD_CIDRS.index(i), block);
+  }
+}
+
+export function checkNodeAmounts({ status }: Node, errors: FieldErrors): void {
+  for (const list of ["capacity", "allocatable"] as const) {
+    for (const [name, amount] of Object.entries(status[list] ?? {})) {
+      checkQuantity({ name, amount }, fieldPath("status", list, name), errors);
+    }
+  }
+}
+
+export function checkNodeAddresses({ status }: Node, errors: FieldErrors): void {
+  const seen = new Set<string>();
+  for (const [i, { type, address }] of (status.addresses ?? []).entries()) {
+    if (addNew(seen, `${type}/${address}`)) continue;
+    errors.duplicate(fieldPath("status", "addresses").index(i), { Type: type, Address: address });
+  }
+}
+
+/** What other parts have built on: the pods' addresses, the machine behind the node. */
+export function checkNodeIdentity({ spec: next }: Node, { spec: previous }: Node, errors: FieldErrors): void {
+  const before = previous.podCIDRs ?? [];
+  const after = next.podCIDRs ?? [];
+  const podCidrDetail = 'node updates may not change podCIDR except from "" to valid';
+  if (before.length > 0 && before.length !== after.length) errors.forbidden(POD_CIDRS, podCidrDetail);
+  else {
+    for (const [i, block] of before.entries()) {
+      if (block !== after[i]) errors.forbidden(POD_CIDRS, podCidrDetail);
+    }
+  }
+  const isOtherProvider = previous.providerID !== undefined && previous.providerID !== next.providerID;
+  if (isOtherProvider) {
+    errors.forbidden("spec.providerID", 'node updates may not change providerID except from "" to valid');
+  }
+  if (previous.externalID !== next.externalID) errors.forbidden("spec.externalID", "may not be updated");
+}

@@ -1,0 +1,245 @@
+import { describe, expect, test } from "vitest";
+import { KindProbe, type Manifest } from "./kind-probe.ts";
+import { pod } from "./pod.ts";
+
+const probe = new KindProbe(pod);
+
+const container = (more: Manifest = {}): Manifest => ({ name: "main", image: "nginx:1.27", ...more });
+const withSpec = (spec: Manifest): Manifest => ({ spec: { containers: [container()], ...spec } });
+const withContainer = (more: Manifest): Manifest => ({ spec: { containers: [container(more)] } });
+
+describe("the defaults of a pod", () => {
+  test("fill in what every pod has", () => {
+    expect(probe.created(withSpec({}))).toMatchObject({
+      spec: {
+        containers: [
+          {
+            imagePullPolicy: "IfNotPresent",
+            terminationMessagePath: "/dev/termination-log",
+            terminationMessagePolicy: "File",
+            resources: {},
+          },
+        ],
+        dnsPolicy: "ClusterFirst",
+        enableServiceLinks: true,
+        restartPolicy: "Always",
+        schedulerName: "default-scheduler",
+        securityContext: {},
+        terminationGracePeriodSeconds: 30,
+      },
+      status: { phase: "Pending", qosClass: "BestEffort" },
+    });
+  });
+
+  test.each([
+    ["nginx", "Always"],
+    ["nginx:latest", "Always"],
+    ["registry:5000/nginx", "Always"],
+    ["registry:5000/nginx:1", "IfNotPresent"],
+    ["nginx@sha256:abc", "IfNotPresent"],
+    ["nginx:latest@sha256:abc", "Always"],
+    ["", "IfNotPresent"],
+  ])("pull %s %s", (image, policy) => {
+    expect(probe.read(withContainer({ image }))).toMatchObject({
+      spec: { containers: [{ imagePullPolicy: policy }] },
+    });
+  });
+
+  test("complete probes, ports and variables", () => {
+    const filled = probe.read(
+      withContainer({
+        ports: [{ containerPort: 80 }],
+        env: [{ name: "A", valueFrom: { fieldRef: { fieldPath: "metadata.name" } } }],
+        livenessProbe: { httpGet: { port: 80 } },
+        readinessProbe: { grpc: { port: 80 } },
+      }),
+    );
+
+    expect(filled).toMatchObject({
+      spec: {
+        containers: [
+          {
+            ports: [{ protocol: "TCP" }],
+            env: [{ valueFrom: { fieldRef: { apiVersion: "v1" } } }],
+            livenessProbe: {
+              failureThreshold: 3,
+              periodSeconds: 10,
+              successThreshold: 1,
+              timeoutSeconds: 1,
+              httpGet: { path: "/", scheme: "HTTP" },
+            },
+            readinessProbe: { grpc: { service: "" } },
+          },
+        ],
+      },
+    });
+  });
+
+  test.each([
+    [{}, { emptyDir: {} }],
+    [{ secret: { secretName: "s" } }, { secret: { defaultMode: 420 } }],
+    [{ configMap: { name: "c" } }, { configMap: { defaultMode: 420 } }],
+    [{ downwardAPI: {} }, { downwardAPI: { defaultMode: 420 } }],
+    [{ hostPath: { path: "/a" } }, { hostPath: { type: "" } }],
+    [{ image: { reference: "a:latest" } }, { image: { pullPolicy: "Always" } }],
+    [
+      { projected: { sources: [{ serviceAccountToken: { path: "t" } }] } },
+      { projected: { defaultMode: 420, sources: [{ serviceAccountToken: { expirationSeconds: 3600 } }] } },
+    ],
+    [
+      { rbd: { image: "i", monitors: ["m"] } },
+      { rbd: { pool: "rbd", user: "admin", keyring: "/etc/ceph/keyring" } },
+    ],
+  ])("complete the volume %o", (source, filled) => {
+    expect(probe.read(withSpec({ volumes: [{ name: "v", ...source }] }))).toMatchObject({
+      spec: { volumes: [filled] },
+    });
+  });
+
+  test("ask for what is limited", () => {
+    const resources = { limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "500m" } };
+
+    expect(probe.read(withContainer({ resources }))).toMatchObject({
+      spec: { containers: [{ resources: { requests: { cpu: "500m", memory: "1Gi" } } }] },
+    });
+  });
+
+  test("take the node's ports on the node's network", () => {
+    const spec = { hostNetwork: true, containers: [container({ ports: [{ containerPort: 80 }] })] };
+
+    expect(probe.read({ spec })).toMatchObject({ spec: { containers: [{ ports: [{ hostPort: 80 }] }] } });
+  });
+
+  test.each([
+    [{ serviceAccount: "old" }, "old"],
+    [{ serviceAccountName: "new" }, "new"],
+    [{ serviceAccount: "old", serviceAccountName: "new" }, "new"],
+  ])("show the service account under both names: %o", (spec, name) => {
+    expect(probe.read(withSpec(spec))).toMatchObject({
+      spec: { serviceAccount: name, serviceAccountName: name },
+    });
+  });
+
+  test("are the same when applied twice", () => {
+    const once = probe.read(withSpec({ volumes: [{ name: "v" }] }));
+
+    expect(probe.read(once)).toEqual(once);
+  });
+});
+
+describe("the class of service", () => {
+  test.each([
+    [{}, "BestEffort"],
+    [{ requests: { cpu: "1" } }, "Burstable"],
+    [{ limits: { cpu: "1" } }, "Burstable"],
+    [{ limits: { cpu: "1", memory: "1Gi" } }, "Guaranteed"],
+    [{ limits: { cpu: "1", memory: "1Gi" }, requests: { cpu: "500m", memory: "1Gi" } }, "Burstable"],
+    [{ requests: { "example.com/gpu": "1" }, limits: { "example.com/gpu": "1" } }, "BestEffort"],
+  ])("of %o is %s", (resources, qosClass) => {
+    expect(probe.created(withContainer({ resources }))).toMatchObject({ status: { qosClass } });
+  });
+});
+
+describe("a new pod", () => {
+  test("with scheduling gates says that it is held back", () => {
+    expect(probe.created(withSpec({ schedulingGates: [{ name: "a" }] }))).toMatchObject({
+      status: { conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] },
+    });
+  });
+
+  test("has the values of its own labels in selectors with matchLabelKeys", () => {
+    const term = { topologyKey: "zone", labelSelector: {}, matchLabelKeys: ["app"] };
+    const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+    const created = probe.created({ metadata: { labels: { app: "web" } }, ...withSpec({ affinity }) });
+
+    const expressions = [{ key: "app", operator: "In", values: ["web"] }];
+    expect(created).toHaveProperty(
+      "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution.0.labelSelector.matchExpressions",
+      expressions,
+    );
+  });
+
+  test("has no ephemeral containers", () => {
+    const manifest = {
+      metadata: { generation: 1 },
+      ...withSpec({ ephemeralContainers: [container({ name: "debug" })] }),
+    };
+
+    expect(probe.problems(manifest)).toEqual([
+      "spec.ephemeralContainers: Forbidden: cannot be set on create",
+    ]);
+  });
+});
+
+describe("a pod in a selector", () => {
+  test("is found by where it runs and what it does", () => {
+    const manifest = {
+      spec: { containers: [container()], nodeName: "n1", hostNetwork: true },
+      status: { phase: "Running", podIP: "10.0.0.1" },
+    };
+
+    expect(probe.fields(manifest)).toEqual({
+      "spec.host": "n1",
+      "spec.hostNetwork": "true",
+      "spec.nodeName": "n1",
+      "spec.restartPolicy": "Always",
+      "spec.schedulerName": "default-scheduler",
+      "spec.serviceAccountName": "",
+      "status.nominatedNodeName": "",
+      "status.phase": "Running",
+      "status.podIP": "10.0.0.1",
+      "status.podIPs": "10.0.0.1",
+    });
+  });
+});
+
+describe("warnings about a pod", () => {
+  test.each([
+    [
+      { nodeSelector: { "beta.kubernetes.io/os": "linux" } },
+      'spec.nodeSelector[beta.kubernetes.io/os]: deprecated since v1.14; use "kubernetes.io/os" instead',
+    ],
+    [
+      { volumes: [{ name: "v", rbd: { image: "i", monitors: ["m"] } }] },
+      "spec.volumes[0].rbd: deprecated in v1.28, non-functional in v1.31+",
+    ],
+    [
+      {
+        containers: [
+          container({
+            env: [
+              { name: "A", value: "1" },
+              { name: "A", value: "2" },
+            ],
+          }),
+        ],
+      },
+      'spec.containers[0].env[1]: hides previous definition of "A", which may be dropped when using apply',
+    ],
+    [
+      { containers: [container({ resources: { limits: { memory: "1500m" } } })] },
+      'spec.containers[0].resources.limits[memory]: fractional byte value "1500m" is invalid, must be an integer',
+    ],
+    [
+      {
+        containers: [
+          container({ ports: [{ containerPort: 1 }] }),
+          container({ name: "b", ports: [{ containerPort: 1 }] }),
+        ],
+      },
+      "spec.containers[1].ports[0]: duplicate port definition with spec.containers[0].ports[0]",
+    ],
+  ])("%o", (spec, warning) => {
+    expect(probe.warnings(withSpec(spec))).toContain(warning);
+  });
+
+  test("mention names that are no host names", () => {
+    expect(probe.warnings({ metadata: { name: "a.b" }, ...withSpec({}) })).toEqual([
+      "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]",
+    ]);
+  });
+
+  test("are none for an ordinary pod", () => {
+    expect(probe.warnings(withSpec({}))).toEqual([]);
+  });
+});

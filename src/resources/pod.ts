@@ -1,0 +1,121 @@
+/** Pods. The parts of a pod's spec have their rules in `pod/`. */
+
+import { type FieldErrors, fieldPath } from "../api/field-error.ts";
+import type { Pod } from "../api/generated/types/core-v1.ts";
+import { draftCopy } from "./draft-copy.ts";
+import { defineKind, type Draft } from "./kind-rules.ts";
+import { checkImageBlanks } from "./pod/container/container-rules.ts";
+import { applyMatchLabelKeys } from "./pod/match-label-keys.ts";
+import { podCells } from "./pod/pod-cells.ts";
+import { podDefaults } from "./pod/pod-defaults.ts";
+import { qosClass } from "./pod/pod-resources.ts";
+import { checkPodSpec } from "./pod/pod-spec-rules.ts";
+import { podGraceSeconds } from "./pod/pod-state.ts";
+import { checkPodStatus, syncPodIps } from "./pod/pod-status-rules.ts";
+import { checkPodUpdate } from "./pod/pod-update.ts";
+import { nameWarnings, podWarnings } from "./pod/pod-warnings.ts";
+
+export const pod = defineKind<Pod>("v1", "Pod", {
+  defaults: podDefaults,
+
+  prepareCreate(draft) {
+    draft.status = { phase: "Pending", qosClass: qosClass(draft.spec) };
+    applyMatchLabelKeys(draft);
+    applyGatedCondition(draft);
+  },
+
+  prepareStatus(draft, previous) {
+    // Owners are given on the main resource only.
+    if (previous.metadata.ownerReferences === undefined) delete draft.metadata.ownerReferences;
+    else draft.metadata.ownerReferences = draftCopy(previous.metadata.ownerReferences);
+    const { qosClass: before } = previous.status;
+    if (before !== undefined) draft.status.qosClass ??= before;
+    syncPodIps(draft.status);
+  },
+
+  validate(object, errors) {
+    const path = fieldPath("spec");
+    checkPodSpec(object.spec, { path, subject: "pod", podName: object.metadata.name }, errors);
+    checkTokenVolumes(object, errors);
+    for (const list of ["containers", "initContainers"] as const) {
+      for (const [i, container] of (object.spec[list] ?? []).entries()) {
+        checkImageBlanks(container, path.child(list).index(i), { errors });
+      }
+    }
+    checkBirth(object, errors);
+  },
+
+  validateUpdate: checkPodUpdate,
+  validateStatus: checkPodStatus,
+
+  warnings(object, previous) {
+    const names = previous === undefined ? nameWarnings(object.metadata.name, "pod") : [];
+    return [...names, ...podWarnings(object, "")];
+  },
+
+  gracePeriodSeconds: podGraceSeconds,
+
+  fields: selectableFields,
+  cells: podCells,
+});
+
+function selectableFields({ spec, status }: Pod): Readonly<Record<string, string>> {
+  const { nodeName = "", restartPolicy = "", schedulerName = "", serviceAccountName = "" } = spec;
+  const { nominatedNodeName = "", phase = "", podIP = "" } = status;
+  return {
+    "spec.host": nodeName,
+    "spec.hostNetwork": String(spec.hostNetwork === true),
+    "spec.nodeName": nodeName,
+    "spec.restartPolicy": restartPolicy,
+    "spec.schedulerName": schedulerName,
+    "spec.serviceAccountName": serviceAccountName,
+    "status.nominatedNodeName": nominatedNodeName,
+    "status.phase": phase,
+    "status.podIP": podIP,
+    "status.podIPs": podIP,
+  };
+}
+
+/** Says why the scheduler leaves the pod alone, before the scheduler has seen it. */
+function applyGatedCondition(draft: Draft<Pod>): void {
+  if ((draft.spec.schedulingGates ?? []).length === 0) return;
+  draft.status.conditions = [
+    {
+      type: "PodScheduled",
+      status: "False",
+      reason: "SchedulingGated",
+      message: "Scheduling is blocked due to non-empty scheduling gates",
+    },
+  ];
+}
+
+/** A token is somebody's. */
+function checkTokenVolumes({ spec }: Pod, errors: FieldErrors): void {
+  if (spec.serviceAccountName !== undefined) return;
+  for (const [i, { projected }] of (spec.volumes ?? []).entries()) {
+    for (const [j, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {
+      if (serviceAccountToken === undefined) continue;
+      const at = fieldPath("spec", "volumes").index(i).child("projected", "sources").index(j);
+      errors.forbidden(
+        at.child("serviceAccountToken"),
+        "must not be specified when serviceAccountName is not set",
+      );
+    }
+  }
+}
+
+/**
+ * Ephemeral containers are added to a pod that exists, which makes a new generation of it. Held back and placed exclude
+ * each other; since gates can only go, an update cannot bring that about.
+ */
+function checkBirth({ metadata, spec }: Pod, errors: FieldErrors): void {
+  if (metadata.generation === 1 && (spec.ephemeralContainers ?? []).length > 0) {
+    errors.forbidden(fieldPath("spec", "ephemeralContainers"), "cannot be set on create");
+  }
+  if (spec.nodeName !== undefined && (spec.schedulingGates ?? []).length > 0) {
+    errors.forbidden(
+      fieldPath("spec", "nodeName"),
+      "cannot be set until all schedulingGates have been cleared",
+    );
+  }
+}

@@ -1,0 +1,187 @@
+/** Where a pod wants to run: near which nodes and beside which pods. */
+
+import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type {
+  Affinity,
+  NodeAffinity,
+  NodeSelectorRequirement,
+  NodeSelectorTerm,
+  PodAffinity,
+  PodAffinityTerm,
+} from "../../api/generated/types/core-v1.ts";
+import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
+import { validateLabelSelector } from "../../api/label-selector.ts";
+import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from "../../api/names.ts";
+
+const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
+const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
+const WEIGHT_MAX = 100;
+
+export function checkAffinity(affinity: Affinity, path: FieldPath, errors: FieldErrors): void {
+  const { nodeAffinity, podAffinity, podAntiAffinity } = affinity;
+  if (nodeAffinity !== undefined) checkNodeAffinity(nodeAffinity, path.child("nodeAffinity"), errors);
+  if (podAffinity !== undefined) checkPodAffinity(podAffinity, path.child("podAffinity"), errors);
+  if (podAntiAffinity !== undefined) checkPodAffinity(podAntiAffinity, path.child("podAntiAffinity"), errors);
+}
+
+function checkNodeAffinity(affinity: NodeAffinity, path: FieldPath, errors: FieldErrors): void {
+  const required = affinity[REQUIRED];
+  if (required !== undefined) {
+    const terms = path.child(REQUIRED, "nodeSelectorTerms");
+    if (required.nodeSelectorTerms.length === 0) {
+      errors.required(terms, "must have at least one node selector term");
+    }
+    for (const [i, term] of required.nodeSelectorTerms.entries()) {
+      checkNodeTerm(term, { path: terms.index(i), values: "strict" }, errors);
+    }
+  }
+  for (const [i, { weight, preference }] of (affinity[PREFERRED] ?? []).entries()) {
+    const at = path.child(PREFERRED).index(i);
+    checkWeight(weight, at.child("weight"), errors);
+    checkNodeTerm(preference, { path: at.child("preference"), values: "any" }, errors);
+  }
+}
+
+function checkWeight(weight: number, path: FieldPath, errors: FieldErrors): void {
+  if (weight <= 0 || weight > WEIGHT_MAX) errors.invalid(path, weight, "must be in the range 1-100");
+}
+
+interface TermPlace {
+  readonly path: FieldPath;
+  /** A preference may name values that no label can have. */
+  readonly values: "strict" | "any";
+}
+
+function checkNodeTerm(term: NodeSelectorTerm, { path, values }: TermPlace, errors: FieldErrors): void {
+  for (const [i, requirement] of (term.matchExpressions ?? []).entries()) {
+    checkNodeRequirement(requirement, { path: path.child("matchExpressions").index(i), values }, errors);
+  }
+  for (const [i, requirement] of (term.matchFields ?? []).entries()) {
+    checkNodeField(requirement, path.child("matchFields").index(i), errors);
+  }
+}
+
+function checkNodeRequirement(
+  { key, operator, values = [] }: NodeSelectorRequirement,
+  place: TermPlace,
+  errors: FieldErrors,
+): void {
+  const { path } = place;
+  checkValueCount({ operator, count: values.length }, path, errors);
+  errors.invalidFor(path.child("key"), key, qualifiedName(key));
+  if (place.values === "any") return;
+  for (const [i, value] of values.entries()) {
+    errors.invalidFor(path.child("values").index(i), value, labelValue(value));
+  }
+}
+
+function checkValueCount(
+  { operator, count }: { readonly operator: string; readonly count: number },
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  const at = path.child("values");
+  switch (operator) {
+    case "In":
+    case "NotIn":
+      if (count === 0) errors.required(at, "must be specified when `operator` is 'In' or 'NotIn'");
+      return;
+    case "Exists":
+    case "DoesNotExist":
+      if (count === 0) return;
+      errors.forbidden(at, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+      return;
+    case "Gt":
+    case "Lt":
+      if (count === 1) return;
+      errors.required(at, "must be specified single value when `operator` is 'Lt' or 'Gt'");
+      return;
+    default:
+      errors.invalid(path.child("operator"), operator, "not a valid selector operator");
+  }
+}
+
+/** The only field of a node that can be selected by is its name. */
+function checkNodeField(
+  { key, operator, values = [] }: NodeSelectorRequirement,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  if (operator !== "In" && operator !== "NotIn") {
+    errors.invalid(path.child("operator"), operator, "not a valid selector operator");
+  } else if (values.length !== 1) {
+    const problem = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
+    errors.required(path.child("values"), problem);
+  }
+  if (key !== "metadata.name") {
+    return errors.invalid(path.child("key"), key, "not a valid field selector key");
+  }
+  for (const [i, value] of values.entries()) {
+    errors.invalidFor(path.child("values").index(i), value, dns1123Subdomain(value));
+  }
+}
+
+/** Being near pods and keeping away from them are written alike. */
+function checkPodAffinity(affinity: PodAffinity, path: FieldPath, errors: FieldErrors): void {
+  for (const [i, term] of (affinity[REQUIRED] ?? []).entries()) {
+    checkPodTerm(term, path.child(REQUIRED).index(i), errors);
+  }
+  for (const [i, { weight, podAffinityTerm }] of (affinity[PREFERRED] ?? []).entries()) {
+    const at = path.child(PREFERRED).index(i);
+    checkWeight(weight, at.child("weight"), errors);
+    checkPodTerm(podAffinityTerm, at.child("podAffinityTerm"), errors);
+  }
+}
+
+function checkPodTerm(term: PodAffinityTerm, path: FieldPath, errors: FieldErrors): void {
+  const { labelSelector, namespaceSelector, namespaces = [], topologyKey } = term;
+  if (labelSelector !== undefined) validateLabelSelector(labelSelector, path.child("labelSelector"), errors);
+  if (namespaceSelector !== undefined) {
+    validateLabelSelector(namespaceSelector, path.child("namespaceSelector"), errors);
+  }
+  for (const name of namespaces) errors.invalidFor(path.child("namespace"), name, dns1123Label(name));
+  checkLabelKeys(term, path, errors);
+  if (topologyKey === "") errors.required(path.child("topologyKey"), "can not be empty");
+  errors.invalidFor(path.child("topologyKey"), topologyKey, qualifiedName(topologyKey));
+}
+
+function checkLabelKeys(term: PodAffinityTerm, path: FieldPath, errors: FieldErrors): void {
+  const { matchLabelKeys = [], mismatchLabelKeys = [], labelSelector } = term;
+  checkKeysBesideSelector({ keys: matchLabelKeys, labelSelector }, path.child("matchLabelKeys"), errors);
+  checkKeysBesideSelector(
+    { keys: mismatchLabelKeys, labelSelector },
+    path.child("mismatchLabelKeys"),
+    errors,
+  );
+  const repeated = repeatedKeys(labelSelector);
+  for (const [i, key] of matchLabelKeys.entries()) {
+    // The value of the pod's own label was added to the selector; the key is there twice when the user named it too.
+    if (repeated.has(key))
+      errors.invalid(path.index(i), key, "exists in both matchLabelKeys and labelSelector");
+    if (!mismatchLabelKeys.includes(key)) continue;
+    const problem = "exists in both matchLabelKeys and mismatchLabelKeys";
+    errors.invalid(path.child("matchLabelKeys").index(i), key, problem);
+  }
+}
+
+function checkKeysBesideSelector(
+  {
+    keys,
+    labelSelector,
+  }: { readonly keys: readonly string[]; readonly labelSelector: LabelSelector | undefined },
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  if (keys.length === 0) return;
+  if (labelSelector === undefined) {
+    return errors.forbidden(path, "must not be specified when labelSelector is not set");
+  }
+  for (const [i, key] of keys.entries()) errors.invalidFor(path.index(i), key, qualifiedName(key));
+}
+
+function repeatedKeys(selector: LabelSelector | undefined): ReadonlySet<string> {
+  const seen = new Set(Object.keys(selector?.matchLabels ?? {}));
+  const repeated = new Set<string>();
+  for (const { key } of selector?.matchExpressions ?? []) (seen.has(key) ? repeated : seen).add(key);
+  return repeated;
+}

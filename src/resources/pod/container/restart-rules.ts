@@ -1,0 +1,60 @@
+/** When a container is started again, where it differs from its pod. */
+
+import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type {
+  Container,
+  ContainerResizePolicy,
+  ContainerRestartRule,
+} from "../../../api/generated/types/core-v1.ts";
+import { addNew, checkChoice, checkRequiredChoice } from "../../value-rules.ts";
+import type { PodScope } from "../pod-scope.ts";
+
+const RESTART_POLICIES = ["Always", "Never", "OnFailure"];
+const ACTIONS = ["Restart", "RestartAllContainers"];
+const OPERATORS = ["In", "NotIn"];
+const RULES_MAX = 20;
+const EXIT_CODES_MAX = 255;
+const RESIZED = ["cpu", "memory"];
+const RESIZE_POLICIES = ["NotRequired", "RestartContainer"];
+
+export function checkRestartPolicy(container: Container, path: FieldPath, errors: FieldErrors): void {
+  const { restartPolicy, restartPolicyRules = [] } = container;
+  const at = path.child("restartPolicy");
+  if (restartPolicy !== undefined) {
+    checkRequiredChoice({ path: at, value: restartPolicy, among: RESTART_POLICIES }, errors);
+  } else if (restartPolicyRules.length > 0) {
+    errors.required(at, "must specify restartPolicy when restart rules are used");
+  }
+  const rules = path.child("restartPolicyRules");
+  if (restartPolicyRules.length > RULES_MAX) errors.tooMany(rules, restartPolicyRules.length, RULES_MAX);
+  for (const [i, rule] of restartPolicyRules.entries()) checkRestartRule(rule, rules.index(i), errors);
+}
+
+function checkRestartRule(
+  { action, exitCodes }: ContainerRestartRule,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  checkChoice({ path: path.child("action"), value: action ?? "", among: ACTIONS }, errors);
+  const at = path.child("exitCodes");
+  if (exitCodes === undefined) return errors.required(at, "must be specified");
+  checkChoice({ path: at.child("operator"), value: exitCodes.operator ?? "", among: OPERATORS }, errors);
+  const count = exitCodes.values?.length ?? 0;
+  if (count > EXIT_CODES_MAX) errors.tooMany(at.child("values"), count, EXIT_CODES_MAX);
+}
+
+export function checkResizePolicy(
+  policies: readonly ContainerResizePolicy[],
+  path: FieldPath,
+  { errors, spec }: PodScope,
+): void {
+  const seen = new Set<string>();
+  for (const [i, { resourceName, restartPolicy }] of policies.entries()) {
+    if (!addNew(seen, resourceName)) errors.duplicate(path.index(i), resourceName);
+    checkRequiredChoice({ path, value: resourceName, among: RESIZED }, errors);
+    checkRequiredChoice({ path, value: restartPolicy, among: RESIZE_POLICIES }, errors);
+    if (spec.restartPolicy === "Never" && restartPolicy !== "NotRequired") {
+      errors.invalid(path, restartPolicy, "must be 'NotRequired' when `restartPolicy` is 'Never'");
+    }
+  }
+}

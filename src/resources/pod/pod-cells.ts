@@ -1,0 +1,131 @@
+/** A pod as a line of a table: what its containers do matters more to people than its phase. */
+
+import type { ContainerState, ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
+import { ageText, findTimeMs, humanDuration } from "../human-duration.ts";
+import { isSidecar } from "./pod-resources.ts";
+import { hasCondition, isTerminal } from "./pod-state.ts";
+
+/** Set by the node lifecycle controller when a node went silent. */
+const NODE_LOST = "NodeLost";
+
+export function podCells(pod: Pod, now: number): readonly string[] {
+  const { spec, status, metadata } = pod;
+  const summary = summarize(pod);
+  const sidecars = (spec.initContainers ?? []).filter(isSidecar).length;
+  const gates = spec.readinessGates ?? [];
+  const open = gates.filter(({ conditionType }) => hasCondition(pod, conditionType)).length;
+  return [
+    metadata.name,
+    `${summary.ready}/${spec.containers.length + sidecars}`,
+    shownReason(pod, summary.reason),
+    restartsText(summary, now),
+    ageText(pod, now),
+    status.podIPs?.[0]?.ip ?? status.podIP ?? "<none>",
+    spec.nodeName ?? "<none>",
+    status.nominatedNodeName ?? "<none>",
+    gates.length === 0 ? "<none>" : `${open}/${gates.length}`,
+  ];
+}
+
+interface Restarts {
+  readonly count: number;
+  /** When a container last ended before it was started again. */
+  readonly lastMs: number | undefined;
+}
+
+interface Summary {
+  readonly reason: string;
+  readonly ready: number;
+  readonly restarts: Restarts;
+}
+
+function summarize(pod: Pod): Summary {
+  const initial = initSummary(pod);
+  const isInitialized = hasCondition(pod, "Initialized");
+  if (initial.state === "initializing" && !isInitialized) return initial;
+  return mainSummary(pod, initial);
+}
+
+interface InitSummary extends Summary {
+  readonly state: "initializing" | "initialized";
+}
+
+/** Init containers run one after the other: the first that is not done is what the pod waits for. */
+function initSummary(pod: Pod): InitSummary {
+  const { initContainers = [] } = pod.spec;
+  const sidecars = new Set(initContainers.filter(isSidecar).map(({ name }) => name));
+  const statuses = pod.status.initContainerStatuses ?? [];
+  const isDone = (status: ContainerStatus): boolean =>
+    status.state.terminated?.exitCode === 0 || (sidecars.has(status.name) && status.started === true);
+  const pending = statuses.findIndex((status) => !isDone(status));
+  const reached = pending < 0 ? statuses : statuses.slice(0, pending + 1);
+  const started = reached.filter(({ name, state }) => sidecars.has(name) && state.terminated?.exitCode !== 0);
+  const ready = started.filter((status) => isDone(status) && status.ready).length;
+  const status = statuses[pending];
+  if (status === undefined) {
+    return { state: "initialized", reason: phaseReason(pod), ready, restarts: restartsOf(started) };
+  }
+  const reason = initReason(status.state) ?? `Init:${pending}/${initContainers.length}`;
+  return { state: "initializing", reason, ready, restarts: restartsOf(reached) };
+}
+
+function initReason({ terminated, waiting }: ContainerState): string | undefined {
+  if (terminated !== undefined) return `Init:${endText(terminated)}`;
+  const reason = waiting?.reason ?? "";
+  return reason === "" || reason === "PodInitializing" ? undefined : `Init:${reason}`;
+}
+
+/** Of several containers the first one's trouble is shown. */
+function mainSummary(pod: Pod, initial: InitSummary): Summary {
+  const statuses = pod.status.containerStatuses ?? [];
+  const running = statuses.filter(({ ready, state }) => ready && state.running !== undefined);
+  const reasons = statuses.map(({ state }) => stateReason(state)).filter((reason) => reason !== undefined);
+  const restarts = restartsOf([...sidecarStatuses(pod), ...statuses]);
+  const ready = initial.ready + running.length;
+  const reason = reasons[0] ?? (initial.state === "initializing" ? initial.reason : phaseReason(pod));
+  if (reason !== "Completed" || running.length === 0) return { reason, ready, restarts };
+  return { reason: hasCondition(pod, "Ready") ? "Running" : "NotReady", ready, restarts };
+}
+
+function sidecarStatuses({ spec, status }: Pod): readonly ContainerStatus[] {
+  const names = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
+  return (status.initContainerStatuses ?? []).filter(({ name }) => names.has(name));
+}
+
+function stateReason({ waiting, terminated }: ContainerState): string | undefined {
+  if (waiting?.reason !== undefined) return waiting.reason;
+  return terminated === undefined ? undefined : endText(terminated);
+}
+
+function endText({ reason, signal = 0, exitCode }: NonNullable<ContainerState["terminated"]>): string {
+  if (reason !== undefined) return reason;
+  return signal === 0 ? `ExitCode:${exitCode}` : `Signal:${signal}`;
+}
+
+function phaseReason({ status }: Pod): string {
+  const isGated = (status.conditions ?? []).some(
+    ({ type, reason }) => type === "PodScheduled" && reason === "SchedulingGated",
+  );
+  return isGated ? "SchedulingGated" : (status.reason ?? status.phase ?? "");
+}
+
+function shownReason(pod: Pod, reason: string): string {
+  if (pod.metadata.deletionTimestamp === undefined) return reason;
+  if (pod.status.reason === NODE_LOST) return "Unknown";
+  return isTerminal(pod) ? reason : "Terminating";
+}
+
+function restartsOf(statuses: readonly ContainerStatus[]): Restarts {
+  let count = 0;
+  let lastMs: number | undefined;
+  for (const { restartCount, lastState } of statuses) {
+    count += restartCount;
+    const endMs = findTimeMs(lastState.terminated?.finishedAt);
+    if (endMs !== undefined && endMs > (lastMs ?? -Infinity)) lastMs = endMs;
+  }
+  return { count, lastMs };
+}
+
+function restartsText({ restarts: { count, lastMs } }: Summary, now: number): string {
+  return count === 0 || lastMs === undefined ? `${count}` : `${count} (${humanDuration(now - lastMs)} ago)`;
+}

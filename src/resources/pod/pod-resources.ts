@@ -1,0 +1,90 @@
+/** What the containers of a pod ask for together, and the class of service that follows from it. */
+
+import type { Container, PodSpec } from "../../api/generated/types/core-v1.ts";
+import {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  type Quantity,
+} from "../../api/quantity.ts";
+
+export type ResourceList = Readonly<Record<string, string>>;
+export type QosClass = "BestEffort" | "Burstable" | "Guaranteed";
+
+/** Only these decide the class of service. */
+const QOS_RESOURCES = ["cpu", "memory"];
+
+/**
+ * The most that is asked for at any time: sidecars run from their start on beside everything after them, other init
+ * containers one at a time before the rest.
+ */
+export function aggregateRequests(spec: PodSpec): ResourceList {
+  const running = new Map<string, Quantity>();
+  const initial = new Map<string, Quantity>();
+  for (const container of spec.containers) addAll(running, container.resources.requests);
+  const sidecars = new Map<string, Quantity>();
+  for (const container of spec.initContainers ?? []) {
+    if (isSidecar(container)) {
+      addAll(running, container.resources.requests);
+      addAll(sidecars, container.resources.requests);
+      raiseAll(initial, sidecars);
+    } else {
+      const together = new Map(sidecars);
+      addAll(together, container.resources.requests);
+      raiseAll(initial, together);
+    }
+  }
+  raiseAll(running, initial);
+  return Object.fromEntries([...running].map(([name, quantity]) => [name, formatQuantity(quantity)]));
+}
+
+/** An init container that goes on running beside the others. */
+export function isSidecar({ restartPolicy }: Pick<Container, "restartPolicy">): boolean {
+  return restartPolicy === "Always";
+}
+
+export function qosClass(spec: PodSpec): QosClass {
+  const all =
+    spec.resources?.requests !== undefined || spec.resources?.limits !== undefined
+      ? [{ resources: spec.resources }]
+      : [...spec.containers, ...(spec.initContainers ?? [])];
+  const amounts = all.map(({ resources }) => ({
+    requests: positive(resources.requests),
+    limits: positive(resources.limits),
+  }));
+  if (amounts.every(({ requests, limits }) => requests.size + limits.size === 0)) return "BestEffort";
+  const isGuaranteed = amounts.every(({ requests, limits }) =>
+    QOS_RESOURCES.every((name) => isEqualAmount(requests.get(name), limits.get(name))),
+  );
+  return isGuaranteed ? "Guaranteed" : "Burstable";
+}
+
+function positive(list: ResourceList | undefined): Map<string, Quantity> {
+  const found = new Map<string, Quantity>();
+  for (const name of QOS_RESOURCES) {
+    const text = list?.[name];
+    const quantity = text === undefined ? undefined : parseQuantity(text);
+    if (quantity !== undefined && quantity.nano > 0n) found.set(name, quantity);
+  }
+  return found;
+}
+
+function isEqualAmount(request: Quantity | undefined, limit: Quantity | undefined): boolean {
+  return request !== undefined && limit !== undefined && compareQuantities(request, limit) === 0;
+}
+
+function addAll(sum: Map<string, Quantity>, list: ResourceList | undefined): void {
+  for (const [name, text] of Object.entries(list ?? {})) {
+    const before = sum.get(name);
+    const quantity = parseQuantity(text);
+    sum.set(name, before === undefined ? quantity : addQuantities(before, quantity));
+  }
+}
+
+function raiseAll(most: Map<string, Quantity>, to: ReadonlyMap<string, Quantity>): void {
+  for (const [name, quantity] of to) {
+    const before = most.get(name);
+    if (before === undefined || compareQuantities(quantity, before) > 0) most.set(name, quantity);
+  }
+}

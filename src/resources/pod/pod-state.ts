@@ -1,0 +1,30 @@
+/** Questions that controllers, the agent and tables ask about a pod. */
+
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+
+/** A pod that ended stays ended. */
+export function isTerminal({ status }: Pod): boolean {
+  return status.phase === "Succeeded" || status.phase === "Failed";
+}
+
+export function hasCondition({ status }: Pod, type: string): boolean {
+  return (status.conditions ?? []).some(
+    (condition) => condition.type === type && condition.status === "True",
+  );
+}
+
+/** Takes part in what it is there for: its containers are ready, and so are its readiness gates. */
+export function isReady(pod: Pod): boolean {
+  return hasCondition(pod, "Ready");
+}
+
+/**
+ * Seconds a deleted pod has to end. Nobody runs a pod that was never put on a node or that has ended: it is
+ * gone at once, whatever was asked for.
+ */
+export function podGraceSeconds(pod: Pod, asked?: number): number {
+  if (pod.spec.nodeName === undefined || isTerminal(pod)) return 0;
+  const seconds = asked ?? pod.spec.terminationGracePeriodSeconds ?? 0;
+  // A negative period means as soon as possible.
+  return seconds < 0 ? 1 : seconds;
+}

@@ -1,0 +1,181 @@
+import { describe, expect, test } from "vitest";
+import { FieldErrors, fieldErrorText } from "../../api/field-error.ts";
+import type { Binding, Pod } from "../../api/generated/types/core-v1.ts";
+import { KindProbe, type Manifest } from "../kind-probe.ts";
+import type { Draft } from "../kind-rules.ts";
+import { pod } from "../pod.ts";
+import {
+  bindingConflict,
+  bindPod,
+  checkBinding,
+  checkEphemeralContainersUpdate,
+  checkResize,
+  prepareEphemeralContainers,
+  prepareResize,
+} from "./pod-subresources.ts";
+
+const probe = new KindProbe(pod);
+const CONTEXT = { now: Date.UTC(2026, 0, 2, 3, 4, 5), user: "alice" };
+
+function build(spec: Manifest = {}, more: Manifest = {}): Draft<Pod> {
+  return probe.created({
+    ...more,
+    spec: { containers: [{ name: "main", image: "a" }], ...spec },
+  }) as unknown as Draft<Pod>;
+}
+
+function problemsOf(
+  check: (next: Pod, previous: Pod, errors: FieldErrors) => void,
+  pods: readonly [Pod, Pod],
+): readonly string[] {
+  const errors = new FieldErrors();
+  check(pods[0], pods[1], errors);
+  return errors.found.map(fieldErrorText);
+}
+
+describe("ephemeral containers", () => {
+  const debug = { name: "debug", image: "busybox" };
+
+  test("are all that their endpoint takes over", () => {
+    const draft = build({ ephemeralContainers: [debug], nodeName: "elsewhere" });
+
+    prepareEphemeralContainers(draft, build());
+
+    expect(draft.spec.ephemeralContainers).toHaveLength(1);
+    expect(draft.spec).not.toHaveProperty("nodeName");
+  });
+
+  test("are added", () => {
+    expect(
+      problemsOf(checkEphemeralContainersUpdate, [build({ ephemeralContainers: [debug] }), build()]),
+    ).toEqual([]);
+  });
+
+  test("are not taken away", () => {
+    expect(
+      problemsOf(checkEphemeralContainersUpdate, [build(), build({ ephemeralContainers: [debug] })]),
+    ).toEqual([
+      'spec.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be removed\n',
+    ]);
+  });
+
+  test("are not changed", () => {
+    const changed = build({ ephemeralContainers: [{ ...debug, tty: true }] });
+    const [problem] = problemsOf(checkEphemeralContainersUpdate, [
+      changed,
+      build({ ephemeralContainers: [debug] }),
+    ]);
+
+    expect(problem).toContain('existing ephemeral containers "debug" may not be changed\n');
+  });
+
+  test("are not for pods that a node runs on its own", () => {
+    const mirror = { metadata: { annotations: { "kubernetes.io/config.mirror": "x" } } };
+
+    expect(problemsOf(checkEphemeralContainersUpdate, [build({}, mirror), build({}, mirror)])).toEqual([
+      ": Forbidden: static pods do not support ephemeral containers",
+    ]);
+  });
+});
+
+describe("a resize", () => {
+  const sized = (resources: Manifest): Draft<Pod> =>
+    build({ containers: [{ name: "main", image: "a", resources }] });
+
+  test("takes over resources and nothing else", () => {
+    const draft = build({
+      containers: [{ name: "main", image: "b", resources: { requests: { cpu: "2" } } }],
+    });
+
+    prepareResize(draft, sized({ requests: { cpu: "1" } }));
+
+    expect(draft.spec.containers[0]).toMatchObject({ image: "a", resources: { requests: { cpu: "2" } } });
+  });
+
+  test.each<[string, Manifest, Manifest, readonly string[]]>([
+    ["changes cpu", { requests: { cpu: "2" } }, { requests: { cpu: "1" } }, []],
+    [
+      "keeps the class of service",
+      { requests: { cpu: "1" } },
+      {},
+      ['spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing'],
+    ],
+    [
+      "takes nothing away",
+      { requests: { cpu: "1" } },
+      { requests: { cpu: "1", memory: "1Gi" } },
+      ["spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed"],
+    ],
+    [
+      "changes no other resource",
+      { requests: { cpu: "1", "ephemeral-storage": "1Gi" } },
+      { requests: { cpu: "1" } },
+      ["spec: Forbidden: only cpu and memory resources are mutable"],
+    ],
+  ])("%s", (...[, next, previous, problems]) => {
+    expect(problemsOf(checkResize, [sized(next), sized(previous)])).toEqual(problems);
+  });
+
+  test("leaves init containers alone", () => {
+    const withInit = (cpu: string): Draft<Pod> =>
+      build({
+        containers: [{ name: "main", image: "a", resources: { requests: { cpu: "1" } } }],
+        initContainers: [{ name: "init", image: "a", resources: { requests: { cpu } } }],
+      });
+
+    expect(problemsOf(checkResize, [withInit("2"), withInit("1")])).toEqual([
+      "spec: Forbidden: resources for non-sidecar init containers are immutable",
+    ]);
+  });
+});
+
+describe("a binding", () => {
+  const binding = (target: Binding["target"]): Binding =>
+    ({
+      apiVersion: "v1",
+      kind: "Binding",
+      metadata: { name: "it", annotations: { a: "b" } },
+      target,
+    }) as unknown as Binding;
+
+  test("puts the pod on the node", () => {
+    const draft = build();
+
+    bindPod(draft, binding({ name: "n1" }), CONTEXT);
+
+    expect(draft).toMatchObject({
+      metadata: { annotations: { a: "b" } },
+      spec: { nodeName: "n1" },
+      status: {
+        conditions: [{ type: "PodScheduled", status: "True", lastTransitionTime: "2026-01-02T03:04:05Z" }],
+      },
+    });
+  });
+
+  test.each<[Binding["target"], readonly string[]]>([
+    [{ kind: "Node", name: "n1" }, []],
+    [{}, ["target.name: Required value"]],
+    [
+      { kind: "Pod", name: "n1" },
+      ['target.kind: Unsupported value: "Pod": supported values: "Node", "<empty>"'],
+    ],
+  ])("to %o", (target, problems) => {
+    const errors = new FieldErrors();
+
+    checkBinding(binding(target), errors);
+
+    expect(errors.found.map(fieldErrorText)).toEqual(problems);
+  });
+
+  test.each<[Draft<Pod>, string | undefined]>([
+    [build(), undefined],
+    [build({ nodeName: "n1" }), 'pod it is already assigned to node "n1"'],
+    [build({ schedulingGates: [{ name: "a" }] }), "pod it has non-empty .spec.schedulingGates"],
+    [
+      build({}, { metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
+      "pod it is being deleted, cannot be assigned to a host",
+    ],
+  ])("is refused when the pod cannot go there: %#", (object, problem) => {
+    expect(bindingConflict(object)).toBe(problem);
+  });
+});

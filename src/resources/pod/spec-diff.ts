@@ -1,0 +1,67 @@
+/**
+ * What changed between two values, for people: removed lines begin with `-`, added ones with `+`, and what is
+ * equal is only counted. The form is that of the diffs which Go programs print.
+ */
+
+import { isJsonObject } from "../../api/json-object.ts";
+import { jsonText, quoted } from "../../api/message-text.ts";
+import { isSame } from "../value-rules.ts";
+
+/** Nobody reads a longer one, and a message must not outgrow its object. */
+const LINES_MAX = 200;
+
+interface Change {
+  readonly label: string;
+  readonly previous: unknown;
+  readonly next: unknown;
+  readonly depth: number;
+}
+
+export function specDiff(type: string, previous: unknown, next: unknown): string {
+  const lines = changedLines({ label: type, previous, next, depth: 0 });
+  const shown = lines.length > LINES_MAX ? [...lines.slice(0, LINES_MAX), "  ..."] : lines;
+  return `${shown.join("\n")}\n`;
+}
+
+function changedLines({ label, previous, next, depth }: Change): readonly string[] {
+  const indent = "\t".repeat(depth);
+  const end = depth === 0 ? "" : ",";
+  const pairs = findPairs(previous, next);
+  if (pairs === undefined) {
+    return [
+      ...(previous === undefined ? [] : [`- ${indent}${label}${valueText(previous)}${end}`]),
+      ...(next === undefined ? [] : [`+ ${indent}${label}${valueText(next)}${end}`]),
+    ];
+  }
+  const changed = pairs.filter((pair) => !isSame(pair.previous, pair.next));
+  const same = pairs.length - changed.length;
+  return [
+    `  ${indent}${label}{`,
+    ...changed.flatMap((pair) => changedLines({ ...pair, depth: depth + 1 })),
+    ...(same === 0 ? [] : [`  ${indent}\t... // ${same} identical ${same === 1 ? "field" : "fields"}`]),
+    `  ${indent}}${end}`,
+  ];
+}
+
+/** The parts of two values of the same shape; undefined when they can only be shown whole. */
+function findPairs(previous: unknown, next: unknown): readonly Omit<Change, "depth">[] | undefined {
+  if (isJsonObject(previous) && isJsonObject(next)) {
+    const names = [...new Set([...Object.keys(previous), ...Object.keys(next)])];
+    return names.map((name) => ({
+      label: `${name.charAt(0).toUpperCase()}${name.slice(1)}: `,
+      previous: previous[name],
+      next: next[name],
+    }));
+  }
+  if (!isList(previous) || !isList(next)) return undefined;
+  const length = Math.max(previous.length, next.length);
+  return Array.from({ length }, (_, i) => ({ label: "", previous: previous[i], next: next[i] }));
+}
+
+function isList(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value);
+}
+
+function valueText(value: unknown): string {
+  return typeof value === "string" ? quoted(value) : jsonText(value);
+}

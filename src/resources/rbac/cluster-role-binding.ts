@@ -1,0 +1,18 @@
+/** ClusterRoleBinding: who has a role everywhere. */
+
+import type { ClusterRoleBinding } from "../../api/generated/types/rbac-v1.ts";
+import { pathSegmentName } from "../../api/names.ts";
+import { defineKind } from "../kind-rules.ts";
+import { bindingCells, bindingDefaults, checkBinding, checkSameRole } from "./binding-rules.ts";
+
+export const clusterRoleBinding = defineKind<ClusterRoleBinding>(
+  "rbac.authorization.k8s.io/v1",
+  "ClusterRoleBinding",
+  {
+    nameRule: pathSegmentName,
+    defaults: bindingDefaults,
+    validate: (it, errors) => checkBinding(it, "Cluster", errors),
+    validateUpdate: checkSameRole,
+    cells: bindingCells,
+  },
+);

@@ -1,0 +1,27 @@
+/** ClusterRole: what may be done everywhere, or wherever a RoleBinding grants it. */
+
+import { fieldPath } from "../../api/field-error.ts";
+import type { ClusterRole } from "../../api/generated/types/rbac-v1.ts";
+import { validateLabelSelector } from "../../api/label-selector.ts";
+import { pathSegmentName } from "../../api/names.ts";
+import { defineKind } from "../kind-rules.ts";
+import { checkPolicyRule } from "./policy-rules.ts";
+
+export const clusterRole = defineKind<ClusterRole>("rbac.authorization.k8s.io/v1", "ClusterRole", {
+  nameRule: pathSegmentName,
+
+  validate({ rules, aggregationRule }, errors) {
+    for (const [i, rule] of rules.entries()) {
+      checkPolicyRule(rule, { scope: "Cluster", path: fieldPath("rules").index(i) }, errors);
+    }
+    if (aggregationRule === undefined) return;
+    const path = fieldPath("aggregationRule", "clusterRoleSelectors");
+    const { clusterRoleSelectors = [] } = aggregationRule;
+    if (clusterRoleSelectors.length === 0) {
+      errors.required(path, "at least one clusterRoleSelector required if aggregationRule is non-nil");
+    }
+    for (const [i, selector] of clusterRoleSelectors.entries()) {
+      validateLabelSelector(selector, path.index(i), errors);
+    }
+  },
+});

@@ -1,0 +1,31 @@
+/** RuntimeClass: which runtime runs a pod's containers. */
+
+import { fieldPath } from "../api/field-error.ts";
+import type { RuntimeClass } from "../api/generated/types/node-v1.ts";
+import { validateLabels } from "../api/label-selector.ts";
+import { dns1123Label } from "../api/names.ts";
+import { ageText } from "./human-duration.ts";
+import { defineKind } from "./kind-rules.ts";
+import { checkContainerResourceName } from "./pod/container/resource-name.ts";
+import { checkTolerations } from "./pod/toleration-rules.ts";
+import { checkQuantity } from "./quota-resources.ts";
+
+export const runtimeClass = defineKind<RuntimeClass>("node.k8s.io/v1", "RuntimeClass", {
+  validate({ handler, overhead, scheduling }, errors) {
+    errors.invalidFor("handler", handler, dns1123Label(handler));
+    for (const [name, amount] of Object.entries(overhead?.podFixed ?? {})) {
+      // Upstream checks the overhead as if it were the limits of a container.
+      const path = fieldPath("overhead", "podFixed", "limits").key(name);
+      checkContainerResourceName(name, path, errors);
+      checkQuantity({ name, amount }, path, errors);
+    }
+    validateLabels(scheduling?.nodeSelector ?? {}, fieldPath("scheduling", "nodeSelector"), errors);
+    checkTolerations(scheduling?.tolerations ?? [], fieldPath("scheduling", "tolerations"), errors);
+  },
+
+  validateUpdate(next, previous, errors) {
+    errors.immutable("handler", next.handler, previous.handler);
+  },
+
+  cells: (it, now) => [it.metadata.name, it.handler, ageText(it, now)],
+});

@@ -1,0 +1,67 @@
+import { describe, expect, test } from "vitest";
+import { FieldErrors, fieldErrorText } from "../../api/field-error.ts";
+import type { Service } from "../../api/generated/types/core-v1.ts";
+import { KindProbe } from "../kind-probe.ts";
+import type { Draft } from "../kind-rules.ts";
+import { type IpFamily, resolveIpFamilies } from "./service-addresses.ts";
+import { service } from "./service.ts";
+
+const probe = new KindProbe(service);
+
+function resolved(
+  spec: object,
+  cluster: readonly IpFamily[],
+  before?: object,
+): { readonly spec: Service["spec"]; readonly problems: readonly string[] } {
+  const errors = new FieldErrors();
+  const draft = probe.created({ spec }) as unknown as Draft<Service>;
+  const previous = before === undefined ? undefined : (probe.created({ spec: before }) as unknown as Service);
+  resolveIpFamilies(draft, { cluster, previous, errors });
+  return { spec: draft.spec, problems: errors.found.map(fieldErrorText) };
+}
+
+describe("the families of a Service", () => {
+  test.each([
+    [{}, ["IPv4"], { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv4"] }],
+    [{}, ["IPv6", "IPv4"], { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv6"] }],
+    [{ ipFamilyPolicy: "PreferDualStack" }, ["IPv4"], { ipFamilies: ["IPv4"] }],
+    [{ ipFamilyPolicy: "PreferDualStack" }, ["IPv4", "IPv6"], { ipFamilies: ["IPv4", "IPv6"] }],
+    [
+      { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv6"] },
+      ["IPv4", "IPv6"],
+      { ipFamilies: ["IPv6", "IPv4"] },
+    ],
+    [{ ipFamilies: ["IPv4", "IPv6"] }, ["IPv4", "IPv6"], { ipFamilyPolicy: "RequireDualStack" }],
+    [{ clusterIP: "fd00::1" }, ["IPv4", "IPv6"], { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv6"] }],
+    [{ clusterIP: "None", ipFamilyPolicy: "RequireDualStack" }, ["IPv4"], { ipFamilies: ["IPv4", "IPv6"] }],
+  ] satisfies readonly [object, readonly IpFamily[], object][])(
+    "follow from what was asked: %#",
+    (spec, cluster, expected) => {
+      expect(resolved(spec, cluster)).toMatchObject({ spec: expected, problems: [] });
+    },
+  );
+
+  test.each([
+    [
+      { ipFamilyPolicy: "RequireDualStack" },
+      'spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services',
+    ],
+    [{ ipFamilies: ["IPv6"] }, 'spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster'],
+    [
+      { clusterIP: "fd00::1" },
+      'spec.clusterIPs[0]: Invalid value: ["fd00::1"]: IPv6 is not configured on this cluster',
+    ],
+  ])("must be families of the cluster: %#", (spec, problem) => {
+    expect(resolved(spec, ["IPv4"]).problems).toEqual([problem]);
+  });
+
+  test("do not grow with the cluster once a preference was decided", () => {
+    const before = { ipFamilyPolicy: "PreferDualStack", ipFamilies: ["IPv4"], clusterIP: "10.0.0.1" };
+
+    expect(resolved(before, ["IPv4", "IPv6"], before).spec.ipFamilies).toEqual(["IPv4"]);
+  });
+
+  test("are none for ExternalName", () => {
+    expect(resolved({ type: "ExternalName" }, ["IPv4"]).spec).not.toHaveProperty("ipFamilies");
+  });
+});

@@ -1,0 +1,185 @@
+/**
+ * How the fields that hold a Service's addresses and ports follow from each other and from what was there before.
+ * Nothing is allocated here: the server does that with the result.
+ */
+
+import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import type { Service, ServiceSpec } from "../../api/generated/types/core-v1.ts";
+import { findIpAddress, type IpAddress } from "../../api/ip-address.ts";
+import type { Draft } from "../kind-rules.ts";
+import { isSame } from "../value-rules.ts";
+import {
+  isExternallyAccessible,
+  isHeadless,
+  needsClusterIp,
+  needsHealthCheckPort,
+  needsNodePorts,
+} from "./service-shape.ts";
+
+export type IpFamily = IpAddress["family"];
+
+/** Clients of old know only `clusterIP`: the list follows it. */
+export function syncClusterIps(spec: Draft<ServiceSpec>, previous: ServiceSpec | undefined): void {
+  const { clusterIP = "", clusterIPs = [] } = spec;
+  if (previous !== undefined) {
+    syncChangedIps(spec, previous);
+  } else if (clusterIP !== "" && clusterIPs.length === 0) {
+    spec.clusterIPs = [clusterIP];
+  }
+}
+
+function syncChangedIps(spec: Draft<ServiceSpec>, previous: ServiceSpec): void {
+  const { clusterIP = "", clusterIPs = [] } = spec;
+  const before = previous.clusterIPs ?? [];
+  if (clusterIP === (previous.clusterIP ?? "")) {
+    // A client of old, which does not know the list.
+    if (clusterIPs.length === 0 && before.length > 0) spec.clusterIPs = [...before];
+    return;
+  }
+  if (!isSame(clusterIPs, before)) return;
+  if (clusterIP === "") delete spec.clusterIPs;
+  else spec.clusterIPs = [clusterIP];
+}
+
+/** A client that leaves out what was allocated means to keep it. */
+export function keepAllocated(spec: Draft<ServiceSpec>, previous: ServiceSpec): void {
+  if (needsClusterIp(previous) && needsClusterIp(spec)) keepClusterIps(spec, previous);
+  if (needsNodePorts(previous) && needsNodePorts(spec)) keepNodePorts(spec, previous);
+  const isChecked = needsHealthCheckPort(previous) && needsHealthCheckPort(spec);
+  if (isChecked && previous.healthCheckNodePort !== undefined) {
+    spec.healthCheckNodePort ??= previous.healthCheckNodePort;
+  }
+}
+
+function keepClusterIps(spec: Draft<ServiceSpec>, { clusterIP, clusterIPs }: ServiceSpec): void {
+  if ((spec.clusterIP ?? "") === "" && clusterIP !== undefined) spec.clusterIP = clusterIP;
+  const isListed = (spec.clusterIPs ?? []).length > 0;
+  if (!isListed && spec.clusterIP === clusterIP && clusterIPs !== undefined)
+    spec.clusterIPs = [...clusterIPs];
+}
+
+/** Ports are known by name; a node port that the new ports use otherwise is not given twice. */
+function keepNodePorts(spec: Draft<ServiceSpec>, previous: ServiceSpec): void {
+  const asked = new Set((spec.ports ?? []).map(({ nodePort }) => nodePort));
+  const before = new Map((previous.ports ?? []).map(({ name = "", nodePort }) => [name, nodePort]));
+  for (const port of spec.ports ?? []) {
+    const known = before.get(port.name ?? "");
+    if (port.nodePort === undefined && known !== undefined && !asked.has(known)) port.nodePort = known;
+  }
+}
+
+/** Fields that mean nothing for the new type go away, unless the client has just set them: that is an error to report. */
+export function dropFieldsOfOldType(spec: Draft<ServiceSpec>, previous: ServiceSpec): void {
+  const lost = (has: (spec: ServiceSpec) => boolean): boolean => has(previous) && !has(spec);
+  if (lost(needsClusterIp)) {
+    if (isSame(spec.clusterIPs, previous.clusterIPs)) {
+      delete spec.clusterIP;
+      delete spec.clusterIPs;
+    }
+    dropUnchanged(spec, previous, ["ipFamilies", "ipFamilyPolicy"]);
+  }
+  if (lost(needsNodePorts) && isSame(nodePorts(spec), nodePorts(previous))) {
+    for (const port of spec.ports ?? []) delete port.nodePort;
+  }
+  if (lost(needsHealthCheckPort)) dropUnchanged(spec, previous, ["healthCheckNodePort"]);
+  if (lost(({ type }) => type === "LoadBalancer")) {
+    dropUnchanged(spec, previous, ["allocateLoadBalancerNodePorts", "loadBalancerClass"]);
+  }
+  if (lost(isExternallyAccessible)) dropUnchanged(spec, previous, ["externalTrafficPolicy"]);
+}
+
+type OptionalField =
+  | "ipFamilies"
+  | "ipFamilyPolicy"
+  | "healthCheckNodePort"
+  | "allocateLoadBalancerNodePorts"
+  | "loadBalancerClass"
+  | "externalTrafficPolicy";
+
+function dropUnchanged(
+  spec: Draft<ServiceSpec>,
+  previous: ServiceSpec,
+  fields: readonly OptionalField[],
+): void {
+  for (const field of fields) {
+    if (isSame(spec[field], previous[field])) delete spec[field];
+  }
+}
+
+function nodePorts({ ports = [] }: ServiceSpec): readonly (number | undefined)[] {
+  return ports.map(({ nodePort }) => nodePort);
+}
+
+/** From two families to one: a client that left the lists alone means the first of each. */
+export function trimToSingleStack(spec: Draft<ServiceSpec>, previous: ServiceSpec): void {
+  if (spec.ipFamilyPolicy !== "SingleStack" || previous.ipFamilyPolicy === "SingleStack") return;
+  if (isSame(spec.clusterIPs, previous.clusterIPs)) spec.clusterIPs = (spec.clusterIPs ?? []).slice(0, 1);
+  if (isSame(spec.ipFamilies, previous.ipFamilies)) spec.ipFamilies = (spec.ipFamilies ?? []).slice(0, 1);
+}
+
+export interface FamilyRequest {
+  /** The families of the cluster, its default first. */
+  readonly cluster: readonly IpFamily[];
+  readonly previous: Service | undefined;
+  readonly errors: FieldErrors;
+}
+
+/** Fills in policy and families, from the addresses asked for and from what the cluster has. Before allocation. */
+export function resolveIpFamilies(draft: Draft<Service>, { cluster, previous, errors }: FamilyRequest): void {
+  const { spec } = draft;
+  if (spec.type === "ExternalName" || keepsPreferredFamilies(spec, previous?.spec)) return;
+  const isDual = spec.clusterIPs?.length === 2 || spec.ipFamilies?.length === 2;
+  spec.ipFamilyPolicy ??= isDual ? "RequireDualStack" : "SingleStack";
+  inferFamilies(spec, cluster, errors);
+  if (isHeadless(draft) && Object.keys(spec.selector ?? {}).length === 0) {
+    // Somebody else writes the endpoints: they may be of families that the cluster does not have.
+    completeFamilies(spec, cluster, ["IPv4", "IPv6"]);
+    return;
+  }
+  refuseMissingFamilies(spec, cluster, errors);
+  completeFamilies(spec, cluster, cluster);
+}
+
+function refuseMissingFamilies(spec: ServiceSpec, cluster: readonly IpFamily[], errors: FieldErrors): void {
+  if (spec.ipFamilyPolicy === "RequireDualStack" && cluster.length < 2) {
+    const detail = "this cluster is not configured for dual-stack services";
+    errors.invalid("spec.ipFamilyPolicy", spec.ipFamilyPolicy, detail);
+  }
+  for (const [i, family] of (spec.ipFamilies ?? []).entries()) {
+    if (cluster.some((known) => known === family)) continue;
+    errors.invalid(fieldPath("spec", "ipFamilies").index(i), family, "not configured on this cluster");
+  }
+}
+
+/** A preference is decided once: it does not change because the cluster did. */
+function keepsPreferredFamilies(spec: ServiceSpec, previous: ServiceSpec | undefined): boolean {
+  if (previous?.ipFamilyPolicy !== "PreferDualStack" || spec.ipFamilyPolicy !== "PreferDualStack")
+    return false;
+  return isSame(spec.clusterIPs, previous.clusterIPs) && isSame(spec.ipFamilies, previous.ipFamilies);
+}
+
+function inferFamilies(spec: Draft<ServiceSpec>, cluster: readonly IpFamily[], errors: FieldErrors): void {
+  const families = [...(spec.ipFamilies ?? [])];
+  for (const [i, ip] of (spec.clusterIPs ?? []).entries()) {
+    const family = findIpAddress(ip)?.family;
+    if (family === undefined || i < families.length) continue;
+    if (cluster.includes(family)) families.push(family);
+    else {
+      const detail = `${family} is not configured on this cluster`;
+      errors.invalid(fieldPath("spec", "clusterIPs").index(i), spec.clusterIPs, detail);
+    }
+  }
+  if (families.length > 0) spec.ipFamilies = families;
+}
+
+function completeFamilies(
+  spec: Draft<ServiceSpec>,
+  cluster: readonly IpFamily[],
+  possible: readonly IpFamily[],
+): void {
+  const families = spec.ipFamilies?.length ? [...spec.ipFamilies] : cluster.slice(0, 1);
+  if (spec.ipFamilyPolicy !== "SingleStack" && families.length === 1) {
+    families.push(...possible.filter((family) => family !== families[0]).slice(0, 1));
+  }
+  spec.ipFamilies = families;
+}

@@ -1,0 +1,40 @@
+/** What is filled in where a Service says nothing. */
+
+import type { Service, ServicePort, ServiceSpec } from "../../api/generated/types/core-v1.ts";
+import type { Draft } from "../kind-rules.ts";
+import { isExternallyAccessible, needsClusterIp } from "./service-shape.ts";
+
+/** Three hours. */
+const AFFINITY_SECONDS = 10_800;
+
+export function serviceDefaults(draft: Draft<Service>): void {
+  const { spec } = draft;
+  spec.type ??= "ClusterIP";
+  affinityDefaults(spec);
+  for (const port of spec.ports ?? []) portDefaults(port);
+  if (isExternallyAccessible(spec)) spec.externalTrafficPolicy ??= "Cluster";
+  if (needsClusterIp(spec)) spec.internalTrafficPolicy ??= "Cluster";
+  if (spec.type === "LoadBalancer") loadBalancerDefaults(draft);
+}
+
+function portDefaults(port: Draft<ServicePort>): void {
+  port.protocol ??= "TCP";
+  // Go writes a target that was not set as 0, and clients of old as an empty text.
+  if (port.targetPort === undefined || port.targetPort === 0 || port.targetPort === "")
+    port.targetPort = port.port;
+}
+
+function loadBalancerDefaults({ spec, status }: Draft<Service>): void {
+  spec.allocateLoadBalancerNodePorts ??= true;
+  for (const ingress of status.loadBalancer.ingress ?? []) {
+    if (ingress.ip !== undefined) ingress.ipMode ??= "VIP";
+  }
+}
+
+function affinityDefaults(spec: Draft<ServiceSpec>): void {
+  spec.sessionAffinity ??= "None";
+  if (spec.sessionAffinity === "None") delete spec.sessionAffinityConfig;
+  if (spec.sessionAffinity !== "ClientIP") return;
+  if (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds !== undefined) return;
+  spec.sessionAffinityConfig = { clientIP: { timeoutSeconds: AFFINITY_SECONDS } };
+}

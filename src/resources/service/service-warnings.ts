@@ -1,0 +1,50 @@
+/** What a client should know about a Service that is good but will not do what it seems to say. */
+
+import { fieldPath } from "../../api/field-error.ts";
+import type { Service } from "../../api/generated/types/core-v1.ts";
+import { cidrWarnings, ipWarnings } from "../address-rules.ts";
+import { isHeadless } from "./service-shape.ts";
+
+const TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints";
+const SPEC = fieldPath("spec");
+
+export function serviceWarnings(it: Service): readonly string[] {
+  return [...annotationWarnings(it), ...ignoredFieldWarnings(it), ...addressWarnings(it)];
+}
+
+function annotationWarnings({ metadata }: Service): readonly string[] {
+  if (metadata.annotations?.[TOPOLOGY_HINTS] === undefined) return [];
+  return [
+    `annotation ${TOPOLOGY_HINTS} is deprecated, please use service.kubernetes.io/topology-mode instead`,
+  ];
+}
+
+function ignoredFieldWarnings(it: Service): readonly string[] {
+  const { type, externalName = "", externalIPs = [], loadBalancerIP = "", sessionAffinity } = it.spec;
+  const isIgnored: readonly (readonly [boolean, string])[] = [
+    [isHeadless(it) && loadBalancerIP !== "", "spec.loadBalancerIP is ignored for headless services"],
+    [isHeadless(it) && externalIPs.length > 0, "spec.externalIPs is ignored for headless services"],
+    [isHeadless(it) && sessionAffinity !== "None", "spec.SessionAffinity is ignored for headless services"],
+    [
+      type === "ExternalName" && externalIPs.length > 0,
+      'spec.externalIPs is ignored when spec.type is "ExternalName"',
+    ],
+    [
+      type !== "ExternalName" && externalName !== "",
+      'spec.externalName is ignored when spec.type is not "ExternalName"',
+    ],
+  ];
+  return isIgnored.filter(([applies]) => applies).map(([, text]) => text);
+}
+
+function addressWarnings({ spec }: Service): readonly string[] {
+  const { clusterIPs = [], externalIPs = [], loadBalancerIP = "", loadBalancerSourceRanges = [] } = spec;
+  return [
+    ...clusterIPs.flatMap((ip, i) => ipWarnings(ip, SPEC.child("clusterIPs").index(i))),
+    ...externalIPs.flatMap((ip, i) => ipWarnings(ip, SPEC.child("externalIPs").index(i))),
+    ...ipWarnings(loadBalancerIP, SPEC.child("loadBalancerIP")),
+    ...loadBalancerSourceRanges.flatMap((block, i) =>
+      cidrWarnings(block.trim(), SPEC.child("loadBalancerSourceRanges").index(i)),
+    ),
+  ];
+}

@@ -1,0 +1,28 @@
+/** How a volume may be used by several, and what is left of that in a table. */
+
+import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+
+const MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
+const SHORT: readonly (readonly [mode: string, text: string])[] = [
+  ["ReadWriteOnce", "RWO"],
+  ["ReadOnlyMany", "ROX"],
+  ["ReadWriteMany", "RWX"],
+  ["ReadWriteOncePod", "RWOP"],
+];
+
+export function checkAccessModes(modes: readonly string[], path: FieldPath, errors: FieldErrors): void {
+  for (const mode of modes) {
+    if (!MODES.includes(mode)) errors.notSupported(path, mode, MODES);
+  }
+  const isShared = modes.some((mode) => mode !== "ReadWriteOncePod" && MODES.includes(mode));
+  if (modes.includes("ReadWriteOncePod") && isShared) {
+    errors.forbidden(path, "may not use ReadWriteOncePod with other access modes");
+  }
+}
+
+/** `RWO,RWX` */
+export function accessModesText(modes: readonly string[]): string {
+  return SHORT.filter(([mode]) => modes.includes(mode))
+    .map(([, text]) => text)
+    .join(",");
+}

@@ -1,0 +1,16 @@
+/** The name by which a CSI driver is known everywhere. */
+
+import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import { dns1123Subdomain } from "../../api/names.ts";
+
+/** Sockets are made in folders of this name, and their paths are short. */
+const NAME_MAX = 63;
+
+export function checkDriverName(name: string, path: FieldPath, errors: FieldErrors): void {
+  if (name === "") {
+    errors.required(path);
+    return;
+  }
+  if (name.length > NAME_MAX) errors.tooLong(path, NAME_MAX);
+  errors.invalidFor(path, name, dns1123Subdomain(name.toLowerCase()));
+}

@@ -1,0 +1,74 @@
+/** CSIDriver: what a storage driver wants of the cluster. */
+
+import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import type { CSIDriver, TokenRequest } from "../../api/generated/types/storage-v1.ts";
+import { defineKind } from "../kind-rules.ts";
+import { addNew, checkRequiredChoice } from "../value-rules.ts";
+import { checkDriverName } from "./csi-driver-name.ts";
+
+const SPEC = fieldPath("spec");
+const TOKEN_SECONDS_MIN = 10 * 60;
+const TOKEN_SECONDS_MAX = 2 ** 32;
+const UPDATE_SECONDS_MIN = 10;
+
+export const csiDriver = defineKind<CSIDriver>("storage.k8s.io/v1", "CSIDriver", {
+  defaults({ spec }) {
+    spec.attachRequired ??= true;
+    spec.podInfoOnMount ??= false;
+    spec.storageCapacity ??= false;
+    spec.fsGroupPolicy ??= "ReadWriteOnceWithFSType";
+    spec.requiresRepublish ??= false;
+    spec.seLinuxMount ??= false;
+    if ((spec.volumeLifecycleModes ?? []).length === 0) spec.volumeLifecycleModes = ["Persistent"];
+  },
+
+  validate({ metadata, spec }, errors) {
+    checkDriverName(metadata.name, fieldPath("metadata", "name"), errors);
+    for (const field of ["attachRequired", "podInfoOnMount", "storageCapacity"] as const) {
+      if (spec[field] === undefined) errors.required(SPEC.child(field));
+    }
+    const policies = ["File", "None", "ReadWriteOnceWithFSType"];
+    checkRequiredChoice(
+      { path: SPEC.child("fsGroupPolicy"), value: spec.fsGroupPolicy, among: policies },
+      errors,
+    );
+    checkTokenRequests(spec.tokenRequests ?? [], errors);
+    for (const mode of spec.volumeLifecycleModes ?? []) {
+      if (mode !== "Persistent" && mode !== "Ephemeral") {
+        errors.notSupported(SPEC.child("volumeLifecycleModes"), mode, ["Persistent", "Ephemeral"]);
+      }
+    }
+    const period = spec.nodeAllocatableUpdatePeriodSeconds;
+    if (period !== undefined && period < UPDATE_SECONDS_MIN) {
+      const detail = `must be greater than or equal to ${UPDATE_SECONDS_MIN} seconds`;
+      errors.invalid(SPEC.child("nodeAllocatableUpdatePeriodSeconds"), period, detail);
+    }
+  },
+
+  validateUpdate({ spec: next }, { spec: previous }, errors) {
+    // Upstream misspells the first.
+    errors.immutable("spec.attachedRequired", next.attachRequired, previous.attachRequired);
+    errors.immutable("spec.volumeLifecycleModes", next.volumeLifecycleModes, previous.volumeLifecycleModes);
+  },
+
+  cells: ({ metadata, spec }) => [
+    metadata.name,
+    spec.attachRequired ?? true,
+    spec.podInfoOnMount ?? false,
+    spec.storageCapacity ?? false,
+  ],
+});
+
+function checkTokenRequests(requests: readonly TokenRequest[], errors: FieldErrors): void {
+  const path = SPEC.child("tokenRequests");
+  const audiences = new Set<string>();
+  for (const [i, { audience, expirationSeconds: seconds }] of requests.entries()) {
+    if (!addNew(audiences, audience)) errors.duplicate(path.index(i).child("audience"), audience);
+    if (seconds === undefined) continue;
+    const at = path.index(i).child("expirationSeconds");
+    if (seconds < TOKEN_SECONDS_MIN)
+      errors.invalid(at, seconds, "may not specify a duration less than 10 minutes");
+    if (seconds > TOKEN_SECONDS_MAX)
+      errors.invalid(at, seconds, "may not specify a duration larger than 2^32 seconds");
+  }
+}

@@ -1,0 +1,34 @@
+/** CSIStorageCapacity: how much room a driver has for volumes of a class, and where. */
+
+import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import type { CSIStorageCapacity } from "../../api/generated/types/storage-v1.ts";
+import { validateLabelSelector } from "../../api/label-selector.ts";
+import { dns1123Subdomain } from "../../api/names.ts";
+import { parseQuantity } from "../../api/quantity.ts";
+import { defineKind } from "../kind-rules.ts";
+
+export const csiStorageCapacity = defineKind<CSIStorageCapacity>("storage.k8s.io/v1", "CSIStorageCapacity", {
+  validate(it, errors) {
+    errors.invalidFor("storageClassName", it.storageClassName, dns1123Subdomain(it.storageClassName));
+    if (it.nodeTopology !== undefined)
+      validateLabelSelector(it.nodeTopology, fieldPath("nodeTopology"), errors);
+    for (const field of ["capacity", "maximumVolumeSize"] as const)
+      checkNotNegative(it[field], field, errors);
+  },
+
+  validateUpdate(next, previous, errors) {
+    errors.immutable("nodeTopology", next.nodeTopology, previous.nodeTopology);
+    errors.immutable("storageClassName", next.storageClassName, previous.storageClassName);
+  },
+
+  cells: ({ metadata, storageClassName, capacity }) => [
+    metadata.name,
+    storageClassName,
+    capacity ?? "<unset>",
+  ],
+});
+
+function checkNotNegative(amount: string | undefined, field: string, errors: FieldErrors): void {
+  if (amount === undefined || parseQuantity(amount).nano >= 0n) return;
+  errors.invalid(field, amount, "must be greater than or equal to 0");
+}

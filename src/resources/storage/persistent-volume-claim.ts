@@ -1,0 +1,178 @@
+/** PersistentVolumeClaim: somebody's wish for storage. */
+
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from "../../api/generated/types/core-v1.ts";
+import { dns1123Subdomain, qualifiedName } from "../../api/names.ts";
+import { compareQuantities, parseQuantity, quantityValue } from "../../api/quantity.ts";
+import { ageText } from "../human-duration.ts";
+import { defineKind } from "../kind-rules.ts";
+import { specDiff } from "../pod/spec-diff.ts";
+import { checkClaimSpec } from "../pod/volume/claim-rules.ts";
+import { isSame } from "../value-rules.ts";
+import { accessModesText } from "./access-modes.ts";
+import { checkDataSources, syncDataSources } from "./claim-sources.ts";
+import { CLASS_ANNOTATION, classText, phaseText } from "./persistent-volume.ts";
+
+const SPEC = fieldPath("spec");
+const STATUS = fieldPath("status");
+const RESIZE_STATES = [
+  "ControllerResizeInProgress",
+  "ControllerResizeInfeasible",
+  "NodeResizePending",
+  "NodeResizeInProgress",
+  "NodeResizeInfeasible",
+];
+
+export const persistentVolumeClaim = defineKind<PersistentVolumeClaim>("v1", "PersistentVolumeClaim", {
+  defaults({ spec, status }) {
+    status.phase ??= "Pending";
+    spec.volumeMode ??= "Filesystem";
+  },
+
+  prepareCreate(draft) {
+    draft.status = { phase: "Pending" };
+    syncDataSources(draft.spec);
+  },
+
+  validate({ spec }, errors) {
+    checkClaimSpec(spec, SPEC, errors);
+    checkDataSources(spec, SPEC, errors);
+    const { volumeAttributesClassName: name = "" } = spec;
+    if (name !== "") errors.invalidFor(SPEC.child("volumeAttributesClassName"), name, dns1123Subdomain(name));
+  },
+
+  validateUpdate(next, previous, errors) {
+    checkClassAnnotation(next, previous, errors);
+    checkFixedSpec(next, previous, errors);
+    checkSize(next, previous, errors);
+    errors.immutable("volumeMode", next.spec.volumeMode, previous.spec.volumeMode);
+    checkAttributesClass(next.spec, previous.spec, errors);
+  },
+
+  validateStatus({ spec, status }, _previous, errors) {
+    if ((spec.accessModes ?? []).length === 0) errors.required("Spec.accessModes");
+    checkAmounts(status.capacity ?? {}, STATUS.child("capacity"), errors);
+    const path = STATUS.child("allocatedResourceStatus");
+    for (const [name, state] of Object.entries(status.allocatedResourceStatuses ?? {})) {
+      checkResourceKey(name, path, errors);
+      if (!RESIZE_STATES.includes(state)) errors.notSupported(path, name, RESIZE_STATES.toSorted());
+    }
+    const allocated = status.allocatedResources ?? {};
+    for (const name of Object.keys(allocated))
+      checkResourceKey(name, STATUS.child("allocatedResources"), errors);
+    checkAmounts(allocated, STATUS.child("allocatedResources"), errors);
+  },
+
+  cells: (it, now) => [
+    it.metadata.name,
+    phaseText(it),
+    it.spec.volumeName ?? "",
+    ...boundCells(it),
+    classText(it),
+    it.spec.volumeAttributesClassName ?? "<unset>",
+    ageText(it, now),
+    it.spec.volumeMode ?? "<unset>",
+  ],
+});
+
+/** Size and modes of the volume; the wish is not shown. */
+function boundCells({ spec, status }: PersistentVolumeClaim): readonly [string, string] {
+  if ((spec.volumeName ?? "") === "") return ["", ""];
+  return [status.capacity?.["storage"] ?? "0", accessModesText(status.accessModes ?? [])];
+}
+
+/** Claims count against quotas: they do not change, except once bound, in size and attributes. */
+function checkFixedSpec(
+  next: PersistentVolumeClaim,
+  previous: PersistentVolumeClaim,
+  errors: FieldErrors,
+): void {
+  const before = comparable(previous.spec);
+  const after = comparable(next.spec);
+  if ((previous.spec.volumeName ?? "") === "") takeOver(before, after, "volumeName");
+  if (previous.spec.storageClassName === undefined && mayNameClass(next, previous)) {
+    takeOver(before, after, "storageClassName");
+  }
+  if (next.status.phase === "Bound") {
+    before["resources"] = withStorageOf(previous.spec, next.spec);
+    takeOver(before, after, "volumeAttributesClassName");
+  }
+  if (isSame(before, after)) return;
+  const diff = specDiff("core.PersistentVolumeClaimSpec", before, after);
+  const detail = `spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n${diff}`;
+  errors.forbidden(SPEC, detail);
+}
+
+/** The annotation may go when the field takes its place. */
+function checkClassAnnotation(
+  next: PersistentVolumeClaim,
+  previous: PersistentVolumeClaim,
+  errors: FieldErrors,
+): void {
+  const annotation = next.metadata.annotations?.[CLASS_ANNOTATION];
+  const before = previous.metadata.annotations?.[CLASS_ANNOTATION];
+  if (annotation === undefined && next.spec.storageClassName === before) return;
+  errors.immutable(`metadata.annotations.${CLASS_ANNOTATION}`, annotation ?? "", before ?? "");
+}
+
+/** The fields that have a value, in a form that may be changed. */
+function comparable(spec: PersistentVolumeClaimSpec): Record<string, unknown> {
+  return { ...spec };
+}
+
+/** What is absent stays absent, so that the two can be compared. */
+function takeOver(
+  target: Record<string, unknown>,
+  source: Readonly<Record<string, unknown>>,
+  field: string,
+): void {
+  if (source[field] !== undefined) target[field] = source[field];
+}
+
+function withStorageOf(spec: PersistentVolumeClaimSpec, next: PersistentVolumeClaimSpec): object {
+  const storage = next.resources.requests?.["storage"];
+  const requests = { ...spec.resources.requests, ...(storage === undefined ? {} : { storage }) };
+  return { ...spec.resources, requests };
+}
+
+/** A claim without a class may get one; if its class was in the annotation, that one. */
+function mayNameClass({ spec }: PersistentVolumeClaim, { metadata }: PersistentVolumeClaim): boolean {
+  const annotation = metadata.annotations?.[CLASS_ANNOTATION];
+  return (
+    spec.storageClassName !== undefined && (annotation === undefined || annotation === spec.storageClassName)
+  );
+}
+
+/** A volume cannot shrink; a wish for more that failed may be taken back, down to what there is. */
+function checkSize(next: PersistentVolumeClaim, previous: PersistentVolumeClaim, errors: FieldErrors): void {
+  const size = parseQuantity(next.spec.resources.requests?.["storage"] ?? "0");
+  const before = parseQuantity(previous.spec.resources.requests?.["storage"] ?? "0");
+  const actual = parseQuantity(previous.status.capacity?.["storage"] ?? "0");
+  if (compareQuantities(size, before) >= 0 || compareQuantities(size, actual) > 0) return;
+  errors.forbidden("spec.resources.requests.storage", "field can not be less than status.capacity");
+}
+
+function checkAttributesClass(
+  { volumeAttributesClassName: next }: PersistentVolumeClaimSpec,
+  { volumeAttributesClassName: previous }: PersistentVolumeClaimSpec,
+  errors: FieldErrors,
+): void {
+  if (previous === undefined || next === previous) return;
+  const path = SPEC.child("volumeAttributesClassName");
+  if (next === undefined) errors.forbidden(path, "update from non-nil value to nil is forbidden");
+  else if (next === "") errors.forbidden(path, "update from non-nil value to an empty string is forbidden");
+}
+
+function checkAmounts(list: Readonly<Record<string, string>>, path: FieldPath, errors: FieldErrors): void {
+  for (const [name, amount] of Object.entries(list)) {
+    const value = quantityValue(parseQuantity(amount));
+    if (value < 0n) errors.invalid(path.key(name), value, "must be a valid resource quantity");
+  }
+}
+
+function checkResourceKey(name: string, path: FieldPath, errors: FieldErrors): void {
+  const problems = qualifiedName(name);
+  errors.invalidFor(path, name, problems);
+  const isNative = !name.includes("/") || name.includes("kubernetes.io/");
+  if (problems.length === 0 && isNative && name !== "storage") errors.notSupported(path, name, ["storage"]);
+}

@@ -1,0 +1,110 @@
+/** PersistentVolume: a piece of storage in the cluster. */
+
+import { fieldPath } from "../../api/field-error.ts";
+import type {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  PersistentVolumeSpec,
+} from "../../api/generated/types/core-v1.ts";
+import { formatTime } from "../../api/time.ts";
+import { ageText } from "../human-duration.ts";
+import { defineKind, type Draft } from "../kind-rules.ts";
+import { specDiff } from "../pod/spec-diff.ts";
+import { isSame } from "../value-rules.ts";
+import { accessModesText } from "./access-modes.ts";
+import { checkVolumeSpec } from "./persistent-volume-rules.ts";
+import { volumeSource } from "./volume-source-rules.ts";
+
+/** Where the class was before it was a field. */
+export const CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
+
+export const persistentVolume = defineKind<PersistentVolume>("v1", "PersistentVolume", {
+  defaults({ spec, status }) {
+    status.phase ??= "Pending";
+    spec.persistentVolumeReclaimPolicy ??= "Retain";
+    spec.volumeMode ??= "Filesystem";
+    sourceDefaults(spec);
+  },
+
+  prepareCreate(draft, { now }) {
+    draft.status = { phase: "Pending", lastPhaseTransitionTime: formatTime(BigInt(now) * 1000n) };
+  },
+
+  prepareStatus({ status: next }, { status: previous }, { now }) {
+    const isTold = next.lastPhaseTransitionTime !== previous.lastPhaseTransitionTime;
+    if (next.phase !== previous.phase && !isTold)
+      next.lastPhaseTransitionTime = formatTime(BigInt(now) * 1000n);
+  },
+
+  validate({ spec }, errors) {
+    checkVolumeSpec(spec, { path: fieldPath("spec"), isInline: false }, errors);
+  },
+
+  validateUpdate({ spec: next }, { spec: previous }, errors) {
+    const [before, after] = [volumeSource(previous), volumeSource(withoutNewExpandSecret(next, previous))];
+    if (!isSame(before, after)) {
+      const diff = specDiff("core.PersistentVolumeSource", before, after);
+      const detail = `spec.persistentvolumesource is immutable after creation\n${diff}`;
+      errors.forbidden("spec.persistentvolumesource", detail);
+    }
+    errors.immutable("volumeMode", next.volumeMode, previous.volumeMode);
+    if (previous.nodeAffinity !== undefined)
+      errors.immutable("nodeAffinity", next.nodeAffinity, previous.nodeAffinity);
+    if (previous.volumeAttributesClassName !== undefined && next.volumeAttributesClassName === undefined) {
+      errors.forbidden("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden");
+    }
+  },
+
+  cells: (it, now) => [
+    it.metadata.name,
+    it.spec.capacity?.["storage"] ?? "0",
+    accessModesText(it.spec.accessModes ?? []),
+    it.spec.persistentVolumeReclaimPolicy ?? "",
+    phaseText(it),
+    claimText(it),
+    classText(it),
+    it.spec.volumeAttributesClassName ?? "<unset>",
+    it.status.reason ?? "",
+    ageText(it, now),
+    it.spec.volumeMode ?? "<unset>",
+  ],
+});
+
+function sourceDefaults({ hostPath, iscsi, rbd, azureDisk, scaleIO }: Draft<PersistentVolumeSpec>): void {
+  if (hostPath !== undefined) hostPath.type ??= "";
+  if (iscsi !== undefined) iscsi.iscsiInterface ??= "default";
+  fillIn(rbd, { pool: "rbd", user: "admin", keyring: "/etc/ceph/keyring" });
+  fillIn(azureDisk, { cachingMode: "ReadWrite", kind: "Shared", fsType: "ext4", readOnly: false });
+  fillIn(scaleIO, { storageMode: "ThinProvisioned", fsType: "xfs" });
+}
+
+/** Sets what the source leaves out, if there is one. */
+function fillIn<T extends object>(source: T | undefined, values: Partial<T>): void {
+  if (source !== undefined) Object.assign(source, { ...values, ...source });
+}
+
+/** The secret for growing the volume may be added later: growing came later. */
+function withoutNewExpandSecret(
+  next: PersistentVolumeSpec,
+  previous: PersistentVolumeSpec,
+): PersistentVolumeSpec {
+  if (next.csi === undefined || previous.csi === undefined) return next;
+  if (previous.csi.controllerExpandSecretRef !== undefined) return next;
+  const { controllerExpandSecretRef: _, ...csi } = next.csi;
+  return { ...next, csi };
+}
+
+type Volume = Pick<PersistentVolume | PersistentVolumeClaim, "metadata" | "status" | "spec">;
+
+/** For claims too. */
+export function phaseText({ metadata, status }: Volume): string {
+  return metadata.deletionTimestamp === undefined ? (status.phase ?? "") : "Terminating";
+}
+
+export function classText({ metadata, spec }: Volume): string {
+  return metadata.annotations?.[CLASS_ANNOTATION] ?? spec.storageClassName ?? "";
+}
+
+function claimText({ spec: { claimRef } }: PersistentVolume): string {
+  return claimRef === undefined ? "" : `${claimRef.namespace ?? ""}/${claimRef.name ?? ""}`;
+}

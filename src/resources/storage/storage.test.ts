@@ -1,0 +1,324 @@
+import { describe, expect, test } from "vitest";
+import { KindProbe } from "../kind-probe.ts";
+import { csiDriver } from "./csi-driver.ts";
+import { csiNode } from "./csi-node.ts";
+import { csiStorageCapacity } from "./csi-storage-capacity.ts";
+import { persistentVolumeClaim } from "./persistent-volume-claim.ts";
+import { persistentVolume } from "./persistent-volume.ts";
+import { storageClass } from "./storage-class.ts";
+import { volumeAttachment } from "./volume-attachment.ts";
+import { volumeAttributesClass } from "./volume-attributes-class.ts";
+
+describe("a PersistentVolume", () => {
+  const probe = new KindProbe(persistentVolume);
+  const spec = { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/x" } };
+  const csi = { driver: "d.example", volumeHandle: "h" };
+
+  test("is kept when released, and pending at first", () => {
+    expect(probe.created({ spec, status: { phase: "Bound" } })).toMatchObject({
+      spec: { persistentVolumeReclaimPolicy: "Retain", volumeMode: "Filesystem", hostPath: { type: "" } },
+      status: { phase: "Pending", lastPhaseTransitionTime: "2026-01-02T03:04:05Z" },
+    });
+  });
+
+  test("remembers when its phase changed", () => {
+    expect(probe.statusUpdated({ spec, status: { phase: "Bound" } }, { spec })).toMatchObject({
+      status: { lastPhaseTransitionTime: "2026-01-02T03:04:05Z" },
+    });
+  });
+
+  test.each([
+    [spec, []],
+    [{ ...spec, hostPath: undefined }, ["spec: Required value: must specify a volume type"]],
+    [{ ...spec, csi }, ["spec.csi: Forbidden: may not specify more than 1 volume type"]],
+    [{ ...spec, accessModes: [] }, ["spec.accessModes: Required value"]],
+    [
+      { ...spec, accessModes: ["ReadWriteOncePod", "ReadWriteMany"] },
+      ["spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access modes"],
+    ],
+    [
+      { ...spec, capacity: {} },
+      ["spec.capacity: Required value", 'spec.capacity: Unsupported value: {}: supported values: "storage"'],
+    ],
+    [
+      { ...spec, capacity: { storage: "0" } },
+      ['spec.capacity[storage]: Invalid value: "0": must be greater than zero'],
+    ],
+    [
+      { ...spec, hostPath: undefined, local: { path: "/x" } },
+      ["spec.nodeAffinity: Required value: Local volume requires node affinity"],
+    ],
+    [
+      { ...spec, hostPath: undefined, nfs: { server: "s", path: "x" } },
+      ['spec.nfs.path: Invalid value: "x": must be an absolute path'],
+    ],
+    [{ ...spec, hostPath: undefined, csi: { driver: "d" } }, ["spec.csi.volumeHandle: Required value"]],
+    [
+      { ...spec, hostPath: { path: "/" }, persistentVolumeReclaimPolicy: "Recycle" },
+      ["spec.persistentVolumeReclaimPolicy: Forbidden: may not be 'recycle' for a hostPath mount of '/'"],
+    ],
+    [
+      { ...spec, nodeAffinity: { required: { nodeSelectorTerms: [] } } },
+      [
+        "spec.nodeAffinity.required.nodeSelectorTerms: Required value: must have at least one node selector term",
+      ],
+    ],
+  ])("has one source and a size: %#", (it, problems) => {
+    expect(probe.problems({ spec: it })).toEqual(problems);
+  });
+
+  test("keeps its source and mode", () => {
+    expect(
+      probe.updateProblems({ spec: { ...spec, hostPath: { path: "/y" }, volumeMode: "Block" } }, { spec }),
+    ).toEqual([
+      expect.stringMatching(
+        /^spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation\n/,
+      ),
+      'volumeMode: Invalid value: "Block": field is immutable',
+    ]);
+    expect(probe.updateProblems({ spec: { ...spec, claimRef: { name: "a" } } }, { spec })).toEqual([]);
+  });
+
+  test("is shown with size, modes and claim", () => {
+    const bound = { ...spec, storageClassName: "fast", claimRef: { namespace: "a", name: "b" } };
+
+    expect(probe.cells({ spec: bound, status: { phase: "Bound" } })).toEqual([
+      "it",
+      "1Gi",
+      "RWO",
+      "Retain",
+      "Bound",
+      "a/b",
+      "fast",
+      "<unset>",
+      "",
+      "2m5s",
+      "Filesystem",
+    ]);
+  });
+});
+
+describe("a PersistentVolumeClaim", () => {
+  const probe = new KindProbe(persistentVolumeClaim);
+  const resources = { requests: { storage: "1Gi" } };
+  const spec = { accessModes: ["ReadWriteOnce"], resources };
+  const source = { kind: "PersistentVolumeClaim", name: "a" };
+
+  test("begins pending, with both fields for its source", () => {
+    expect(probe.created({ spec: { ...spec, dataSource: source } })).toMatchObject({
+      spec: { volumeMode: "Filesystem", dataSourceRef: source },
+      status: { phase: "Pending" },
+    });
+    expect(probe.created({ spec: { ...spec, dataSourceRef: source } })).toMatchObject({
+      spec: { dataSource: source },
+    });
+    expect(probe.created({ spec: { ...spec, dataSource: { kind: "Odd", name: "a" } } })).not.toHaveProperty(
+      "spec.dataSource",
+    );
+  });
+
+  test.each([
+    [spec, []],
+    [{ resources }, ["spec.accessModes: Required value: at least 1 access mode is required"]],
+    [{ ...spec, resources: {} }, ["spec.resources[storage]: Required value"]],
+    [
+      { ...spec, dataSourceRef: { kind: "Odd", name: "a", namespace: "b" } },
+      [
+        `spec.dataSourceRef: Invalid value: "Odd": must be 'PersistentVolumeClaim' when referencing the default apiGroup`,
+      ],
+    ],
+  ])("says how much and how used: %#", (it, problems) => {
+    expect(probe.problems({ spec: it })).toEqual(problems);
+  });
+
+  const IMMUTABLE =
+    /^spec: Forbidden: spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims\n/;
+  const bound = { phase: "Bound", capacity: { storage: "1Gi" } };
+
+  test.each([
+    [{ ...spec, volumeName: "v" }, {}, []],
+    [{ ...spec, storageClassName: "fast" }, {}, []],
+    [{ ...spec, accessModes: ["ReadWriteMany"] }, {}, [expect.stringMatching(IMMUTABLE)]],
+    [{ ...spec, resources: { requests: { storage: "2Gi" } } }, {}, [expect.stringMatching(IMMUTABLE)]],
+    [{ ...spec, resources: { requests: { storage: "2Gi" } } }, bound, []],
+  ])("changes only in what is not decided: %#", (next, status, problems) => {
+    const nextDraft = { spec: next, status };
+
+    expect(probe.updateProblems(nextDraft, { spec })).toEqual(problems);
+  });
+
+  test("does not shrink below what it has", () => {
+    const next = { spec: { ...spec, resources: { requests: { storage: "500Mi" } } }, status: bound };
+
+    expect(probe.updateProblems(next, { spec })).toEqual([]);
+    expect(probe.updateProblems({ ...next, spec: { ...spec, resources: {} } }, { spec })).toEqual([
+      expect.stringMatching(IMMUTABLE),
+      "spec.resources.requests.storage: Forbidden: field can not be less than status.capacity",
+    ]);
+  });
+
+  test("is shown with its volume", () => {
+    const status = {
+      phase: "Bound",
+      capacity: { storage: "1Gi" },
+      accessModes: ["ReadWriteOnce", "ReadOnlyMany"],
+    };
+
+    expect(probe.cells({ spec: { ...spec, volumeName: "v", storageClassName: "fast" }, status })).toEqual([
+      "it",
+      "Bound",
+      "v",
+      "1Gi",
+      "RWO,ROX",
+      "fast",
+      "<unset>",
+      "2m5s",
+      "Filesystem",
+    ]);
+    expect(probe.cells({ spec })).toEqual(["it", "Pending", "", "", "", "", "<unset>", "2m5s", "Filesystem"]);
+  });
+});
+
+describe("a StorageClass", () => {
+  const probe = new KindProbe(storageClass);
+
+  test("deletes and binds at once by default", () => {
+    expect(probe.created({ provisioner: "a" })).toMatchObject({
+      reclaimPolicy: "Delete",
+      volumeBindingMode: "Immediate",
+    });
+  });
+
+  test.each([
+    [{ provisioner: "a.b/c" }, []],
+    [{}, ["provisioner: Required value"]],
+    [
+      { provisioner: "a", parameters: { "": "x" } },
+      ['parameters: Invalid value: "": field can not be empty.'],
+    ],
+    [
+      { provisioner: "a", reclaimPolicy: "Recycle" },
+      ['reclaimPolicy: Unsupported value: "Recycle": supported values: "Delete", "Retain"'],
+    ],
+  ])("names a provisioner: %#", (manifest, problems) => {
+    expect(probe.problems(manifest)).toEqual(problems);
+  });
+
+  test("does not change what volumes were made of", () => {
+    const previous = { provisioner: "a" };
+    const next = { provisioner: "b", parameters: { x: "y" }, volumeBindingMode: "WaitForFirstConsumer" };
+
+    expect(probe.updateProblems(next, previous)).toEqual([
+      "parameters: Forbidden: updates to parameters are forbidden.",
+      "provisioner: Forbidden: updates to provisioner are forbidden.",
+      'volumeBindingMode: Invalid value: "WaitForFirstConsumer": field is immutable',
+    ]);
+    expect(probe.updateProblems({ ...previous, allowVolumeExpansion: true }, previous)).toEqual([]);
+  });
+
+  test("says in a table that it is the default", () => {
+    const metadata = { annotations: { "storageclass.kubernetes.io/is-default-class": "true" } };
+
+    expect(probe.cells({ metadata, provisioner: "a" })).toEqual([
+      "it (default)",
+      "a",
+      "Delete",
+      "Immediate",
+      false,
+      "2m5s",
+    ]);
+  });
+});
+
+describe("the kinds of storage drivers", () => {
+  test("a CSIDriver attaches volumes by default, and stays with that", () => {
+    const probe = new KindProbe(csiDriver);
+
+    expect(probe.created({})).toMatchObject({
+      spec: {
+        attachRequired: true,
+        fsGroupPolicy: "ReadWriteOnceWithFSType",
+        volumeLifecycleModes: ["Persistent"],
+      },
+    });
+    expect(probe.problems({ spec: { tokenRequests: [{ audience: "a", expirationSeconds: 1 }] } })).toEqual([
+      "spec.tokenRequests[0].expirationSeconds: Invalid value: 1: may not specify a duration less than 10 minutes",
+    ]);
+    expect(probe.updateProblems({ spec: { attachRequired: false } }, {})).toEqual([
+      "spec.attachedRequired: Invalid value: false: field is immutable",
+    ]);
+    expect(probe.cells({})).toEqual(["it", true, false, false]);
+  });
+
+  test("a CSINode lists each driver once, as it is", () => {
+    const probe = new KindProbe(csiNode);
+    const driver = { name: "d.example", nodeID: "n", topologyKeys: [] };
+
+    expect(probe.problems({ spec: { drivers: [driver] } })).toEqual([]);
+    expect(probe.problems({ spec: { drivers: [driver, { ...driver, nodeID: "" }] } })).toEqual([
+      "spec.drivers[1].nodeID: Required value",
+      'spec.drivers[1].name: Duplicate value: "d.example"',
+    ]);
+    expect(
+      probe.updateProblems(
+        { spec: { drivers: [{ ...driver, nodeID: "m" }] } },
+        { spec: { drivers: [driver] } },
+      ),
+    ).toEqual([expect.stringMatching(/^CSINodeDriver: Invalid value: .*field is immutable$/)]);
+    expect(probe.cells({ spec: { drivers: [driver] } })).toEqual(["it", 1, "2m5s"]);
+  });
+
+  test("a CSIStorageCapacity is about one class in one place", () => {
+    const probe = new KindProbe(csiStorageCapacity);
+    const capacity = { storageClassName: "fast", capacity: "1Gi" };
+
+    expect(probe.problems(capacity)).toEqual([]);
+    expect(probe.problems({ ...capacity, capacity: "-1" })).toEqual([
+      'capacity: Invalid value: "-1": must be greater than or equal to 0',
+    ]);
+    expect(probe.updateProblems({ ...capacity, storageClassName: "slow" }, capacity)).toEqual([
+      'storageClassName: Invalid value: "slow": field is immutable',
+    ]);
+    expect(probe.cells(capacity)).toEqual(["it", "fast", "1Gi"]);
+  });
+
+  test("a VolumeAttachment brings one volume to one node", () => {
+    const probe = new KindProbe(volumeAttachment);
+    const spec = { attacher: "d.example", nodeName: "n", source: { persistentVolumeName: "v" } };
+
+    expect(probe.problems({ spec })).toEqual([]);
+    expect(probe.problems({ spec: { ...spec, source: {} } })).toEqual([
+      "spec.source: Required value: must specify exactly one of inlineVolumeSpec and persistentVolumeName",
+    ]);
+    expect(
+      probe.problems({
+        spec: {
+          ...spec,
+          source: { inlineVolumeSpec: { accessModes: ["ReadWriteOnce"], capacity: { storage: "1" } } },
+        },
+      }),
+    ).toEqual([
+      "spec.source.inlineVolumeSpec.capacity: Forbidden: may not be specified in the context of inline volumes",
+      "spec.source.inlineVolumeSpec.csi: Required value: has to be specified in the context of inline volumes",
+      "spec.source.inlineVolumeSpec: Required value: must specify a volume type",
+    ]);
+    expect(probe.updateProblems({ spec: { ...spec, nodeName: "m" } }, { spec })).toEqual([
+      expect.stringMatching(/^spec: Invalid value: .*: field is immutable$/),
+    ]);
+    expect(probe.cells({ spec })).toEqual(["it", "d.example", "v", "n", false, "2m5s"]);
+  });
+
+  test("a VolumeAttributesClass stays as it is", () => {
+    const probe = new KindProbe(volumeAttributesClass);
+    const it = { driverName: "d.example", parameters: { iops: "1" } };
+
+    expect(probe.problems(it)).toEqual([]);
+    expect(probe.problems({ driverName: "d.example" })).toEqual([
+      "parameters: Required value: must contain at least one key/value pair",
+    ]);
+    expect(probe.updateProblems({ ...it, parameters: { iops: "2" } }, it)).toEqual([
+      "parameters: Forbidden: updates to parameters are forbidden.",
+    ]);
+    expect(probe.cells(it)).toEqual(["it", "d.example", "2m5s"]);
+  });
+});
