@@ -1,0 +1,55 @@
+/** What a verb answers, before it is known in which form the client wants it. */
+import type { Status } from "../api/api-error.ts";
+import type { ApiObject } from "../resources/kind-rules.ts";
+import type { StoredResource } from "./registry.ts";
+import type { StoredObject } from "./stored-object.ts";
+
+export type Answer = ObjectAnswer | StoredAnswer | ListAnswer | WatchAnswer | StatusAnswer;
+
+/** An object that is not as it stands in the store: a dry run, a review, a scale. */
+export interface ObjectAnswer {
+  readonly type: "object";
+  readonly code: number;
+  readonly object: ApiObject;
+  readonly warnings?: readonly string[];
+}
+
+export interface StoredAnswer {
+  readonly type: "stored";
+  readonly code: number;
+  readonly stored: StoredObject;
+  readonly resource: StoredResource;
+  readonly warnings?: readonly string[];
+}
+
+export interface ListAnswer {
+  readonly type: "list";
+  readonly items: readonly StoredObject[];
+  readonly resource: StoredResource;
+  readonly resourceVersion: string;
+  readonly continueToken: string | undefined;
+  readonly remainingItems: number | undefined;
+}
+
+/** `object` is undefined for a bookmark, which shows only the revision. */
+export interface WatchEventAnswer {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  readonly stored?: StoredObject;
+  /** Where it differs from the stored object's own: deletions, and objects that no longer match. */
+  readonly resourceVersion?: string;
+  /** The last bookmark of the initial events. */
+  readonly isInitialEnd?: boolean;
+  readonly status?: Status;
+}
+
+export interface WatchAnswer {
+  readonly type: "watch";
+  readonly resource: StoredResource;
+  readonly events: AsyncIterable<readonly WatchEventAnswer[]>;
+}
+
+export interface StatusAnswer {
+  readonly type: "status";
+  readonly status: Status;
+  readonly warnings?: readonly string[];
+}

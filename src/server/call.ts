@@ -1,0 +1,47 @@
+/** A request for a resource with everything known about it before its verb runs. */
+import type { Log } from "../base/log.ts";
+import type { Loop } from "../base/loop.ts";
+import type { Store } from "../store/store.ts";
+import type { Answer } from "./answer.ts";
+import type { HttpRequest } from "./http.ts";
+import type { Versions } from "./objects.ts";
+import type { Registry, Resource, StoredResource } from "./registry.ts";
+import type { ResourceRequest } from "./request-info.ts";
+import type { TokenIssuer } from "./subresources/token-issuer.ts";
+import type { Companions } from "./write/companions.ts";
+import type { EndpointRules } from "./write/revise.ts";
+
+export interface User {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
+export interface Call<R extends Resource = Resource> {
+  readonly request: HttpRequest;
+  readonly info: ResourceRequest;
+  readonly query: URLSearchParams;
+  readonly resource: R;
+  readonly user: User;
+  /** Set by the subresources that write a part of the object by rules of their own. */
+  readonly endpoint?: EndpointRules;
+}
+
+/** What verbs work with. */
+export interface Workshop {
+  readonly loop: Loop;
+  readonly log: Log;
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly versions: Versions;
+  /** Makes the tokens of service accounts. */
+  readonly tokens: TokenIssuer;
+  /** What is written together with objects of some resources. */
+  readonly companions: Companions;
+}
+
+export type Verb<R extends Resource = StoredResource> = (
+  call: Call<R>,
+  workshop: Workshop,
+) => Promise<Answer>;

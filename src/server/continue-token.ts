@@ -1,0 +1,43 @@
+/** Where a list in pieces goes on: after which key, at which revision. Opaque to clients, in upstream's form. */
+import { badRequest } from "../api/api-error.ts";
+import { isJsonObject } from "../api/json-object.ts";
+
+export interface ContinueToken {
+  /** -1: at the newest revision, for a list whose own has expired. */
+  readonly revision: number;
+  /** The key after the resource's prefix from which to go on. */
+  readonly start: string;
+}
+
+const VERSION = "meta.k8s.io/v1";
+
+export function encodeContinue({ revision, start }: ContinueToken): string {
+  return Buffer.from(JSON.stringify({ v: VERSION, rv: revision, start })).toString("base64url");
+}
+
+export function decodeContinue(text: string): ContinueToken {
+  const token = parse(text);
+  const { rv, start } = token;
+  const isGood =
+    typeof rv === "number" && Number.isSafeInteger(rv) && rv !== 0 && rv >= -1 && typeof start === "string";
+  if (token["v"] !== VERSION || !isGood || !isSafeStart(start)) throw notValid();
+  return { revision: rv, start };
+}
+
+function parse(text: string): { readonly rv?: unknown; readonly start?: unknown; readonly v?: unknown } {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
+    return isJsonObject(value) ? value : {};
+  } catch {
+    throw notValid();
+  }
+}
+
+/** A token cannot lead out of the resource's own keys. */
+function isSafeStart(start: string): boolean {
+  return start !== "" && !start.startsWith("/") && !start.split("/").includes("..");
+}
+
+function notValid(): Error {
+  return badRequest("invalid continue token: continue key is not valid");
+}

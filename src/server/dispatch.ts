@@ -1,0 +1,69 @@
+/** From a request for a resource to the verb that answers it. */
+import { methodNotAllowed, methodNotSupported, unknownResource } from "../api/api-error.ts";
+import type { Answer } from "./answer.ts";
+import type { Call, User, Verb, Workshop } from "./call.ts";
+import type { HttpRequest } from "./http.ts";
+import { isStored } from "./registry.ts";
+import type { Registry } from "./registry.ts";
+import type { RequestVerb, ResourceRequest } from "./request-info.ts";
+import { toApiError } from "./store-errors.ts";
+import { subresourceVerb } from "./subresources/subresources.ts";
+import { create } from "./verbs/create.ts";
+import { deleteCollection } from "./verbs/delete-collection.ts";
+import { remove } from "./verbs/delete.ts";
+import { get } from "./verbs/get.ts";
+import { list } from "./verbs/list.ts";
+import { patch } from "./verbs/patch.ts";
+import { update } from "./verbs/update.ts";
+import { watch } from "./verbs/watch.ts";
+import { virtualVerb } from "./virtual/virtual-resources.ts";
+
+const VERBS: Readonly<Record<RequestVerb, Verb>> = {
+  get,
+  list,
+  watch,
+  create,
+  update,
+  patch,
+  delete: remove,
+  deletecollection: deleteCollection,
+};
+
+export interface ResourceExchange {
+  readonly request: HttpRequest;
+  readonly info: ResourceRequest;
+  readonly query: URLSearchParams;
+  readonly user: User;
+}
+
+/** What is asked for, if it is served where it is asked for: before anybody is asked for permission. */
+export function resolve({ request, info, query, user }: ResourceExchange, registry: Registry): Call {
+  const resource = registry.find(info);
+  if (resource === undefined) throw unknownResource();
+  const { namespaced } = resource.facts;
+  if (!namespaced && info.namespace !== "") throw unknownResource();
+  if (namespaced && info.namespace === "" && info.name !== "") throw unknownResource();
+  return { request, info, query, user, resource };
+}
+
+/** Rejects with ApiErrors for what clients do; anything else is ours. */
+export async function dispatch(call: Call, workshop: Workshop): Promise<Answer> {
+  const { info } = call;
+  try {
+    return await run(call, workshop);
+  } catch (error) {
+    throw toApiError(error, { group: info.group, resource: info.resource }, info.name) as Error;
+  }
+}
+
+function run(call: Call, workshop: Workshop): Promise<Answer> {
+  const { info, resource } = call;
+  if (info.subresource !== "") return subresourceVerb(call)(call, workshop);
+  const isServed = resource.facts.verbs.includes(info.verb);
+  if (!isStored(resource)) {
+    if (!isServed) throw methodNotAllowed();
+    return virtualVerb(resource)(call, workshop);
+  }
+  if (!isServed) throw methodNotSupported({ group: info.group, resource: info.resource }, info.verb);
+  return VERBS[info.verb]({ ...call, resource }, workshop);
+}

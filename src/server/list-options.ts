@@ -1,0 +1,122 @@
+/** The query of list, watch and deletecollection, checked. */
+import { badRequest, invalid } from "../api/api-error.ts";
+import { FieldErrors } from "../api/field-error.ts";
+import { parseFieldSelector } from "../api/field-selector.ts";
+import type { FieldSelector } from "../api/field-selector.ts";
+import { parseLabelSelector } from "../api/label-query.ts";
+import type { LabelSelector } from "../api/label-selector.ts";
+import type { ResourceFacts } from "../api/resource-facts.ts";
+import { isTrue } from "./request-info.ts";
+
+export interface ListOptions {
+  readonly labels: LabelSelector;
+  readonly fields: FieldSelector;
+  /** 0: no limit. */
+  readonly limit: number;
+  readonly continueToken: string;
+  /** Undefined when not given: the newest state. 0: any. */
+  readonly resourceVersion: number | undefined;
+  /** One of VERSION_MATCHES once the options are checked; empty when not given. */
+  readonly match: string;
+  readonly timeoutSeconds: number | undefined;
+  readonly allowBookmarks: boolean;
+  readonly sendInitialEvents: boolean | undefined;
+}
+
+const VERSION_MATCHES = ["Exact", "NotOlderThan"];
+/** A sign and 19 digits, or 20 digits. */
+const INT64_LENGTH = 20;
+const METADATA_FIELDS = ["metadata.name", "metadata.namespace"];
+
+export function parseListOptions(query: URLSearchParams, facts: ResourceFacts): ListOptions {
+  const supported = new Set([...METADATA_FIELDS, ...facts.fieldSelectors]);
+  const initial = query.get("sendInitialEvents");
+  return {
+    labels: attempt(() => parseLabelSelector(query.get("labelSelector") ?? "")),
+    fields: attempt(() => parseFieldSelector(query.get("fieldSelector") ?? "", supported)),
+    limit: number(query, "limit") ?? 0,
+    continueToken: query.get("continue") ?? "",
+    resourceVersion: resourceVersionOf(query),
+    match: query.get("resourceVersionMatch") ?? "",
+    timeoutSeconds: number(query, "timeoutSeconds"),
+    allowBookmarks: isTrue(query.get("allowWatchBookmarks")),
+    sendInitialEvents: initial === null ? undefined : isTrue(initial),
+  };
+}
+
+/** What cannot go together is refused as upstream refuses it: 422 with the field. */
+export function checkListOptions(options: ListOptions, verb: "list" | "watch"): void {
+  const errors = new FieldErrors();
+  if (verb === "watch") checkForWatch(options, errors);
+  else checkForList(options, errors);
+  if (!errors.isEmpty) throw invalid({ group: "meta.k8s.io", kind: "ListOptions" }, "", errors.found);
+}
+
+const MATCH = "resourceVersionMatch";
+
+function checkForWatch({ match, continueToken, sendInitialEvents }: ListOptions, errors: FieldErrors): void {
+  if (sendInitialEvents !== undefined && match !== "NotOlderThan") {
+    errors.forbidden(MATCH, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
+  }
+  if (match === "") return;
+  if (sendInitialEvents === undefined) {
+    errors.forbidden(
+      MATCH,
+      "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+    );
+  }
+  if (match !== "NotOlderThan") errors.notSupported(MATCH, match, ["NotOlderThan"]);
+  if (continueToken !== "")
+    errors.forbidden(MATCH, "resourceVersionMatch is forbidden when continue is provided");
+}
+
+function checkForList(options: ListOptions, errors: FieldErrors): void {
+  const { match, resourceVersion, continueToken, sendInitialEvents } = options;
+  if (sendInitialEvents !== undefined)
+    errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
+  if (match === "") return;
+  if (resourceVersion === undefined) {
+    errors.forbidden(MATCH, "resourceVersionMatch is forbidden unless resourceVersion is provided");
+  }
+  if (continueToken !== "")
+    errors.forbidden(MATCH, "resourceVersionMatch is forbidden when continue is provided");
+  if (!VERSION_MATCHES.includes(match)) errors.notSupported(MATCH, match, [...VERSION_MATCHES, ""]);
+  if (match === "Exact" && resourceVersion === 0) {
+    errors.forbidden(MATCH, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+  }
+}
+
+function attempt<T>(parse: () => T): T {
+  try {
+    return parse();
+  } catch (error) {
+    throw badRequest(error instanceof Error ? error.message : String(error));
+  }
+}
+
+/** Beyond 2^53 numbers are not exact, and need not be: a limit that large is none, a revision that large is not reached. */
+function number(query: URLSearchParams, name: string): number | undefined {
+  const text = query.get(name);
+  if (text === null || text === "") return undefined;
+  if (!/^[+-]?\d+$/.test(text)) throw badRequest(parseFailure("ParseInt", text, "invalid syntax"));
+  if (text.length > INT64_LENGTH || BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) {
+    throw badRequest(parseFailure("ParseInt", text, "value out of range"));
+  }
+  return Math.max(0, Number(text));
+}
+
+export function resourceVersionOf(query: URLSearchParams): number | undefined {
+  const text = query.get("resourceVersion") ?? "";
+  if (text === "") return undefined;
+  const given = `Invalid value: ${JSON.stringify(text)}: `;
+  if (!/^\d+$/.test(text)) throw badRequest(given + parseFailure("ParseUint", text, "invalid syntax"));
+  if (text.length > INT64_LENGTH || BigInt.asUintN(64, BigInt(text)) !== BigInt(text)) {
+    throw badRequest(given + parseFailure("ParseUint", text, "value out of range"));
+  }
+  return Number(text);
+}
+
+/** In Go's words. */
+function parseFailure(parser: string, text: string, why: string): string {
+  return `strconv.${parser}: parsing ${JSON.stringify(text)}: ${why}`;
+}

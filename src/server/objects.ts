@@ -1,0 +1,73 @@
+/** Objects in the store: under which key, in which bytes, in which version. */
+import { findKindSchema } from "../api/built-in-schema.ts";
+import type { JsonObject } from "../api/json-object.ts";
+import { toNormalForm } from "../api/normal-form.ts";
+import type { ApiObject, Conversion } from "../resources/kind-rules.ts";
+import type { Entry } from "../store/store.ts";
+import type { StoredResource } from "./registry.ts";
+import { StoredObject } from "./stored-object.ts";
+
+/** Everything is below, as kube-apiserver has it. */
+const ROOT = "/registry/";
+
+/** Of all objects of a resource, or of those in one namespace. Ends with a slash, so that no other name begins with it. */
+export function prefixOf({ storage }: StoredResource, namespace: string): string {
+  return namespace === "" ? `${ROOT}${storage.prefix}/` : `${ROOT}${storage.prefix}/${namespace}/`;
+}
+
+export function keyOf(resource: StoredResource, namespace: string, name: string): string {
+  return prefixOf(resource, resource.facts.namespaced ? namespace : "") + name;
+}
+
+/** Between versions of one resource whose fields differ in more than the version's name. */
+export type Conversions = ReadonlyMap<string, Conversion>;
+
+function conversionName(kind: string, from: string, to: string): string {
+  return `${kind}: ${from} -> ${to}`;
+}
+
+export class Versions {
+  readonly #conversions: Conversions;
+
+  constructor(conversions: Conversions) {
+    this.#conversions = conversions;
+  }
+
+  /** As the version of this resource has it. */
+  served(stored: StoredObject, resource: StoredResource): ApiObject {
+    return this.#convert(stored.object, resource, resource.apiVersion);
+  }
+
+  /** As it is kept. */
+  stored(object: ApiObject, resource: StoredResource): ApiObject {
+    return this.#convert(object, resource, resource.storedAs);
+  }
+
+  entry(entry: Entry, resource: StoredResource): ApiObject {
+    return this.served(StoredObject.of(entry), resource);
+  }
+
+  /** Between any two versions of a kind. */
+  between(object: JsonObject, { kind, from, to }: VersionChange): JsonObject {
+    const schema = findKindSchema(to, kind);
+    if (schema === undefined) throw new Error(`there is no ${kind} in ${to}`);
+    const conversion = this.#conversions.get(conversionName(kind, from, to));
+    return toNormalForm(schema, { ...(conversion?.(object) ?? object), apiVersion: to }).value;
+  }
+
+  #convert(object: ApiObject, { apiVersion, storedAs, facts }: StoredResource, to: string): ApiObject {
+    if (apiVersion === storedAs) return object;
+    const from = to === storedAs ? apiVersion : storedAs;
+    return this.between(object as unknown as JsonObject, {
+      kind: facts.kind,
+      from,
+      to,
+    }) as unknown as ApiObject;
+  }
+}
+
+interface VersionChange {
+  readonly kind: string;
+  readonly from: string;
+  readonly to: string;
+}

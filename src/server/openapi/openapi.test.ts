@@ -1,0 +1,188 @@
+import { gunzipSync } from "node:zlib";
+import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../../api/json-object.ts";
+import { WireReader } from "../../api/protobuf/wire-reader.ts";
+import { VirtualLoop } from "../../base/virtual-loop.ts";
+import type { HttpRequest, HttpResponse } from "../http.ts";
+import { Registry } from "../registry.ts";
+import { encodeEntries } from "./gnostic.ts";
+import { openApiSite } from "./openapi.ts";
+
+const loop = new VirtualLoop({ seed: 1, outside: ["gzip"] });
+const site = openApiSite(new Registry([]), loop);
+const DEPLOYMENT = { group: "apps", version: "v1", kind: "Deployment" };
+const GNOSTIC = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+
+async function ask(target: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpResponse> {
+  const [path = "", search = ""] = target.split("?");
+  const request: HttpRequest = {
+    method: "GET",
+    target,
+    headers: new Map(Object.entries(headers)),
+    peer: undefined,
+    signal: new AbortController().signal,
+    readBody: () => Promise.resolve(new Uint8Array()),
+  };
+  const query = new URLSearchParams(search);
+  const answer = site({ request, path, query, info: { type: "other", path }, user: undefined });
+  if (answer === undefined) throw new Error(`${path} is not served`);
+  await loop.settle();
+  return answer;
+}
+
+async function read(target: string): Promise<Record<string, Record<string, JsonObject>>> {
+  const { body } = await ask(target);
+  return JSON.parse(Buffer.from(body as Uint8Array).toString()) as Record<string, Record<string, JsonObject>>;
+}
+
+/** Every `$ref` in a document. */
+function* references(value: unknown): Generator<string> {
+  if (typeof value !== "object" || value === null) return;
+  for (const [key, member] of Object.entries(value)) {
+    if (key === "$ref" && typeof member === "string") yield member;
+    else yield* references(member);
+  }
+}
+
+describe("/openapi/v3", () => {
+  test("lists a document for each group version, under its hash", async () => {
+    const { paths } = await read("/openapi/v3");
+
+    const address = String(paths?.["apis/apps/v1"]?.["serverRelativeURL"]);
+    const { status, headers } = await ask(address);
+    const moved = await ask("/openapi/v3/apis/apps/v1?hash=OLD");
+
+    expect(address).toMatch(/^\/openapi\/v3\/apis\/apps\/v1\?hash=[0-9A-F]{64}$/);
+    expect(status).toBe(200);
+    expect(headers.get("cache-control")).toBe("public, immutable");
+    expect(moved).toMatchObject({ status: 301 });
+    expect(moved.headers.get("location")).toBe(address);
+  });
+
+  test("describes kinds as published", async () => {
+    const { components } = await read("/openapi/v3/apis/apps/v1");
+    const schemas = components?.["schemas"] as Record<string, JsonObject>;
+
+    expect(schemas["io.k8s.api.apps.v1.Deployment"]).toMatchObject({
+      type: "object",
+      description: expect.stringMatching(/^Deployment /) as string,
+      "x-kubernetes-group-version-kind": [DEPLOYMENT],
+      properties: {
+        apiVersion: { type: "string", description: expect.stringMatching(/^APIVersion /) as string },
+        spec: { allOf: [{ $ref: "#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec" }] },
+      },
+    });
+    expect(schemas["io.k8s.api.core.v1.Container"]?.["properties"]).toMatchObject({
+      ports: {
+        type: "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["containerPort", "protocol"],
+        "x-kubernetes-patch-merge-key": "containerPort",
+        "x-kubernetes-patch-strategy": "merge",
+      },
+    });
+    expect(schemas["io.k8s.apimachinery.pkg.util.intstr.IntOrString"]).toEqual({
+      format: "int-or-string",
+      oneOf: [{ type: "integer" }, { type: "string" }],
+    });
+  });
+
+  test("refers to nothing that is not in the document", async () => {
+    const { paths } = await read("/openapi/v3");
+
+    for (const path of Object.keys(paths ?? {})) {
+      const document = await read(`/openapi/v3/${path}`);
+      const schemas = document["components"]?.["schemas"] ?? {};
+      const missing = [...references(document)].filter(
+        (ref) => !(ref.replace("#/components/schemas/", "") in schemas),
+      );
+      expect(missing).toEqual([]);
+    }
+  });
+
+  test("says which parameters a patch takes", async () => {
+    const { paths } = await read("/openapi/v3/apis/apps/v1");
+
+    expect(paths?.["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]?.["patch"]).toMatchObject({
+      operationId: "patchAppsV1NamespacedDeployment",
+      tags: ["apps_v1"],
+      "x-kubernetes-action": "patch",
+      "x-kubernetes-group-version-kind": DEPLOYMENT,
+      parameters: ["dryRun", "fieldManager", "fieldValidation", "force"].map((name) => ({
+        name,
+        in: "query",
+      })),
+    });
+  });
+
+  test("names operations as generated clients know them", async () => {
+    const { paths } = await read("/openapi/v3/api/v1");
+    const ids = Object.values(paths ?? {}).flatMap((item) =>
+      Object.values(item).flatMap((operation) => (operation as JsonObject)["operationId"] ?? []),
+    );
+
+    expect(ids).toEqual(
+      expect.arrayContaining([
+        "listCoreV1NamespacedPod",
+        "listCoreV1PodForAllNamespaces",
+        "deleteCoreV1CollectionNamespacedPod",
+        "readCoreV1NamespacedPodStatus",
+        "replaceCoreV1NamespaceFinalize",
+        "createCoreV1NamespacedPodEviction",
+        "connectCoreV1GetNamespacedPodExec",
+        "listCoreV1Node",
+      ]),
+    );
+    expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe("/openapi/v2", () => {
+  test("is one document whose references all lead somewhere", async () => {
+    const document = await read("/openapi/v2");
+
+    const definitions = document["definitions"] ?? {};
+    expect(document).toMatchObject({ swagger: "2.0", info: { title: "Kubernetes" } });
+    expect(
+      [...references(document)].filter((ref) => !(ref.replace("#/definitions/", "") in definitions)),
+    ).toEqual([]);
+    expect(definitions["io.k8s.api.core.v1.Pod"]?.["x-kubernetes-group-version-kind"]).toEqual([
+      { group: "", version: "v1", kind: "Pod" },
+    ]);
+  });
+
+  test("is not sent to who has it, and compressed for who asks", async () => {
+    const { headers } = await ask("/openapi/v2");
+    const zipped = await ask("/openapi/v2", { "accept-encoding": "gzip" });
+    const again = await ask("/openapi/v2", { "if-none-match": headers.get("etag") ?? "" });
+
+    expect(again.status).toBe(304);
+    expect(JSON.parse(gunzipSync(zipped.body as Uint8Array).toString())).toEqual(await read("/openapi/v2"));
+  });
+
+  test("comes as protobuf under the name clients know", async () => {
+    const { headers, body } = await ask("/openapi/v2", { accept: GNOSTIC });
+
+    const reader = new WireReader(body as Uint8Array);
+    expect(headers.get("content-type")).toBe("application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
+    expect(reader.small(reader.length)).toBe(0x0a);
+    expect(Buffer.from(reader.bytes(reader.length)).toString()).toBe("2.0");
+  });
+
+  test("protobuf wraps values as the descriptors say", () => {
+    const schema = { type: "array", items: { $ref: "#/b" }, "x-y": ["z"] };
+
+    const bytes = encodeEntries("definitions", { a: schema });
+
+    const type = "b20107" + "0a05" + hex("array");
+    const items = "ba0107" + "0a05" + "0a03" + hex("#/b");
+    const extension = "fa010d" + "0a03" + hex("x-y") + "1206" + "1204" + hex("- z\n");
+    expect(Buffer.from(bytes).toString("hex")).toBe(
+      "0a29" + "0a01" + hex("a") + "1224" + type + items + extension,
+    );
+  });
+});
+
+function hex(text: string): string {
+  return Buffer.from(text).toString("hex");
+}

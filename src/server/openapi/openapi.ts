@@ -1,0 +1,89 @@
+/** The schema of the API for clients: /openapi/v2 and /openapi/v3. */
+import { methodNotAllowed, notAcceptable } from "../../api/api-error.ts";
+import type { Loop } from "../../base/loop.ts";
+import type { HttpRequest, HttpResponse } from "../http.ts";
+import type { Exchange, Site } from "../exchange.ts";
+import type { Registry } from "../registry.ts";
+import { asksFor, parseAccept } from "../representation/accept.ts";
+import { compressedResponse } from "../representation/bytes/document.ts";
+import type { Document } from "../representation/bytes/document.ts";
+import { GNOSTIC_TYPE, OpenApiDocuments } from "./documents.ts";
+
+const V2 = "/openapi/v2";
+const V3 = "/openapi/v3";
+const JSON_TYPE = "application/json";
+/** Its older name, which is no media type but what many clients send. */
+const OLD_GNOSTIC_TYPE = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
+const V2_TYPES = [JSON_TYPE, OLD_GNOSTIC_TYPE, GNOSTIC_TYPE];
+
+/** A document whose hash is in its address never changes. */
+const FOREVER = "public, immutable";
+const YEAR_MS = 365 * 24 * 3600 * 1000;
+
+export function openApiSite(registry: Registry, loop: Loop): Site {
+  let groupVersions = registry.groupVersions;
+  let documents = new OpenApiDocuments(groupVersions, loop);
+  return (exchange) => {
+    const path = exchange.path.replace(/\/$/, "");
+    if (path !== V2 && path !== V3 && !path.startsWith(`${V3}/`)) return undefined;
+    if (registry.groupVersions !== groupVersions) {
+      groupVersions = registry.groupVersions;
+      documents = new OpenApiDocuments(groupVersions, loop);
+    }
+    const { method } = exchange.request;
+    if (method !== "GET" && method !== "HEAD") throw methodNotAllowed();
+    if (path === V2) return respondV2(exchange.request, documents, loop);
+    if (path === V3) return respondIndex(exchange.request, documents, loop);
+    const document = documents.findV3(path.slice(V3.length + 1));
+    return document === undefined ? undefined : respondV3(exchange, document, loop);
+  };
+}
+
+async function respondV2(
+  request: HttpRequest,
+  documents: OpenApiDocuments,
+  loop: Loop,
+): Promise<HttpResponse> {
+  const type = chosenType(request.headers.get("accept"), V2_TYPES);
+  const document = await (type === JSON_TYPE ? documents.v2Json() : documents.v2Protobuf());
+  return compressedResponse(document, request, loop);
+}
+
+async function respondIndex(
+  request: HttpRequest,
+  documents: OpenApiDocuments,
+  loop: Loop,
+): Promise<HttpResponse> {
+  chosenType(request.headers.get("accept"), [JSON_TYPE]);
+  return compressedResponse(await documents.v3Index(), request, loop);
+}
+
+async function respondV3(
+  { request, path, query }: Exchange,
+  document: Document,
+  loop: Loop,
+): Promise<HttpResponse> {
+  chosenType(request.headers.get("accept"), [JSON_TYPE]);
+  const hash = query.get("hash") ?? "";
+  if (hash !== "" && hash !== document.hash) {
+    const headers = new Map([["location", `${path}?hash=${document.hash}`]]);
+    return { status: 301, headers, body: new Uint8Array() };
+  }
+  const response = await compressedResponse(document, request, loop);
+  if (hash === "") return response;
+  const expires = new Date(loop.now() + YEAR_MS).toUTCString();
+  return {
+    ...response,
+    headers: new Map([...response.headers, ["cache-control", FOREVER], ["expires", expires]]),
+  };
+}
+
+function chosenType(accept: string | undefined, offered: readonly string[]): string {
+  const [first = ""] = offered;
+  if (accept === undefined || accept.trim() === "") return first;
+  for (const clause of parseAccept(accept)) {
+    const type = offered.find((candidate) => asksFor(clause, candidate));
+    if (type !== undefined) return type;
+  }
+  throw notAcceptable(offered);
+}

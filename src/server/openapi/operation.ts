@@ -1,0 +1,224 @@
+/** What can be done with the resources of a group version, before it is written in a version of OpenAPI. */
+import { findKindSchema } from "../../api/built-in-schema.ts";
+import { apiVersionOf } from "../../api/resource-facts.ts";
+import type { GroupVersionFacts, ResourceFacts, SubresourceFacts, Verb } from "../../api/resource-facts.ts";
+import { publishedName } from "./definition-name.ts";
+import { PARAMETERS_OF, PATH_PARAMETERS } from "./parameters.ts";
+import type { Action, Parameter } from "./parameters.ts";
+import { SPECIAL } from "./special-definition.ts";
+
+export type Method = "get" | "put" | "post" | "delete" | "patch";
+
+export interface Kind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+export interface Operation {
+  readonly method: Method;
+  readonly action: Action;
+  readonly id: string;
+  /** Generated clients make one class of all operations with the same tag. */
+  readonly tag: string;
+  readonly kind: Kind;
+  readonly parameters: readonly Parameter[];
+  /** Published name of what is sent; undefined without a body. */
+  readonly body: string | undefined;
+  readonly isBodyRequired: boolean;
+  /** Published names by status code; undefined for text. */
+  readonly answers: readonly (readonly [code: number, definition: string | undefined])[];
+}
+
+export interface PathItem {
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+  readonly operations: readonly Operation[];
+}
+
+const ACTIONS: Readonly<Record<Action, { readonly method: Method; readonly word: string }>> = {
+  list: { method: "get", word: "list" },
+  post: { method: "post", word: "create" },
+  deletecollection: { method: "delete", word: "delete" },
+  get: { method: "get", word: "read" },
+  put: { method: "put", word: "replace" },
+  patch: { method: "patch", word: "patch" },
+  delete: { method: "delete", word: "delete" },
+  connect: { method: "get", word: "connect" },
+};
+
+const COLLECTION_ACTIONS: Readonly<Partial<Record<Verb, Action>>> = {
+  list: "list",
+  create: "post",
+  deletecollection: "deletecollection",
+};
+const OBJECT_ACTIONS: Readonly<Partial<Record<Verb, Action>>> = {
+  get: "get",
+  update: "put",
+  patch: "patch",
+  delete: "delete",
+};
+const SUBRESOURCE_ACTIONS: Readonly<Partial<Record<Verb, Action>>> = { ...OBJECT_ACTIONS, create: "post" };
+
+export function pathsOf(groupVersion: GroupVersionFacts): readonly PathItem[] {
+  return groupVersion.resources.flatMap(resourcePaths).filter(({ operations }) => operations.length > 0);
+}
+
+function resourcePaths(facts: ResourceFacts): readonly PathItem[] {
+  const { namespaced, name } = facts;
+  const root = facts.group === "" ? `/api/${facts.version}` : `/apis/${facts.group}/${facts.version}`;
+  const collection = namespaced ? `${root}/namespaces/{namespace}/${name}` : `${root}/${name}`;
+  const all = namespaced ? PATH_PARAMETERS.inNamespace : PATH_PARAMETERS.cluster;
+  const one = namespaced ? PATH_PARAMETERS.named : PATH_PARAMETERS.clusterNamed;
+  const paths: PathItem[] = [
+    { path: collection, parameters: all, operations: operationsOf(facts, COLLECTION_ACTIONS) },
+    { path: `${collection}/{name}`, parameters: one, operations: operationsOf(facts, OBJECT_ACTIONS) },
+    ...facts.subresources.map((subresource) => ({
+      path: `${collection}/{name}/${subresource.name}`,
+      parameters: one,
+      operations: subresourceOperations(facts, subresource),
+    })),
+  ];
+  if (!namespaced || !facts.verbs.includes("list")) return paths;
+  const everywhere = operation(facts, { action: "list", scope: "", suffix: "ForAllNamespaces" });
+  return [
+    ...paths,
+    { path: `${root}/${name}`, parameters: PATH_PARAMETERS.cluster, operations: [everywhere] },
+  ];
+}
+
+function operationsOf(
+  facts: ResourceFacts,
+  actions: Readonly<Partial<Record<Verb, Action>>>,
+): readonly Operation[] {
+  const scope = facts.namespaced ? "Namespaced" : "";
+  return facts.verbs.flatMap((verb) => {
+    const action = actions[verb];
+    return action === undefined ? [] : [operation(facts, { action, scope })];
+  });
+}
+
+function subresourceOperations(facts: ResourceFacts, subresource: SubresourceFacts): readonly Operation[] {
+  const scope = facts.namespaced ? "Namespaced" : "";
+  const suffix = camel(subresource.name);
+  // What has options only is a connection, not an object.
+  const isConnection = subresource.kind.endsWith("Options");
+  return subresource.verbs.flatMap((verb) => {
+    const action = SUBRESOURCE_ACTIONS[verb];
+    if (action === undefined) return [];
+    const made = operation(facts, { action, scope, suffix, kind: subresource });
+    return [isConnection ? connection(made, facts) : made];
+  });
+}
+
+function connection(operation: Operation, facts: ResourceFacts): Operation {
+  const { word } = ACTIONS[operation.action];
+  const method = camel(operation.method);
+  return {
+    ...operation,
+    action: "connect",
+    id: `connect${camelGroup(facts)}${method}${operation.id.slice(word.length + camelGroup(facts).length)}`,
+    parameters: [],
+    body: undefined,
+    answers: [[200, undefined]],
+  };
+}
+
+interface OperationOptions {
+  readonly action: Action;
+  readonly scope: string;
+  readonly suffix?: string;
+  /** Of a subresource, where it is not the resource's own. */
+  readonly kind?: Kind;
+}
+
+function operation(facts: ResourceFacts, options: OperationOptions): Operation {
+  const { action, scope, suffix = "" } = options;
+  const { group, version, kind } = options.kind ?? facts;
+  const { method, word } = ACTIONS[action];
+  const collection = action === "deletecollection" ? "Collection" : "";
+  const own = nameOf({ group, version, kind });
+  return {
+    method,
+    action,
+    id: `${word}${camelGroup(facts)}${collection}${scope}${camel(facts.kind)}${suffix}`,
+    tag: tagOf(facts),
+    kind: { group, version, kind },
+    parameters: PARAMETERS_OF[action],
+    body: bodyOf(action, own),
+    isBodyRequired: !action.startsWith("delete"),
+    answers: answersOf(action, { own, list: nameOf({ group, version, kind: `${kind}List` }) }),
+  };
+}
+
+function bodyOf(action: Action, own: string | undefined): string | undefined {
+  switch (action) {
+    case "post":
+    case "put":
+      return own;
+    case "patch":
+      return SPECIAL.patch;
+    case "delete":
+    case "deletecollection":
+      return publishedName("meta.v1.DeleteOptions");
+    case "get":
+    case "list":
+    case "connect":
+      return undefined;
+  }
+}
+
+function answersOf(
+  action: Action,
+  { own, list }: { readonly own: string | undefined; readonly list: string | undefined },
+): Operation["answers"] {
+  const status = publishedName("meta.v1.Status");
+  switch (action) {
+    case "list":
+      return [[200, list]];
+    case "post":
+      return [
+        [200, own],
+        [201, own],
+        [202, own],
+      ];
+    case "put":
+    case "patch":
+      return [
+        [200, own],
+        [201, own],
+      ];
+    case "delete":
+      return [
+        [200, status],
+        [202, status],
+      ];
+    case "deletecollection":
+      return [[200, status]];
+    case "get":
+    case "connect":
+      return [[200, own]];
+  }
+}
+
+/** Undefined when the kind has no structure of its own. */
+function nameOf({ kind, ...groupVersion }: Kind): string | undefined {
+  const schema = findKindSchema(apiVersionOf(groupVersion), kind);
+  return schema === undefined ? undefined : publishedName(schema.definition);
+}
+
+/** `CoreV1`, `RbacAuthorizationV1`. */
+function camelGroup({ group, version }: { readonly group: string; readonly version: string }): string {
+  const parts = group === "" ? ["core"] : group.replace(/\.k8s\.io$/, "").split(".");
+  return [...parts, version].map(camel).join("");
+}
+
+/** `core_v1`, `rbacAuthorization_v1`. */
+function tagOf({ group, version }: ResourceFacts): string {
+  const [first = "", ...rest] = group === "" ? ["core"] : group.replace(/\.k8s\.io$/, "").split(".");
+  return `${first}${rest.map(camel).join("")}_${version}`;
+}
+
+function camel(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,54 @@
+/** What may stand in the query and the path of an operation. */
+
+/** As `x-kubernetes-action` calls it. */
+export type Action = "list" | "post" | "deletecollection" | "get" | "put" | "patch" | "delete" | "connect";
+
+export interface Parameter {
+  readonly name: string;
+  readonly in: "query" | "path";
+  readonly type: "string" | "integer" | "boolean";
+}
+
+function inQuery(type: Parameter["type"], ...names: readonly string[]): readonly Parameter[] {
+  return names.map((name) => ({ name, in: "query", type }));
+}
+
+function byName(...lists: readonly (readonly Parameter[])[]): readonly Parameter[] {
+  return lists.flat().toSorted((left, right) => (left.name < right.name ? -1 : 1));
+}
+
+const SELECTION = byName(
+  inQuery("string", "continue", "fieldSelector", "labelSelector", "resourceVersion", "resourceVersionMatch"),
+  inQuery("integer", "limit", "timeoutSeconds"),
+  inQuery("boolean", "sendInitialEvents"),
+);
+const WRITING = inQuery("string", "dryRun", "fieldManager", "fieldValidation");
+const DELETION = byName(
+  inQuery("string", "dryRun", "propagationPolicy"),
+  inQuery("integer", "gracePeriodSeconds"),
+  inQuery("boolean", "ignoreStoreReadErrorWithClusterBreakingPotential", "orphanDependents"),
+);
+
+/** Clients look here whether a server understands a parameter before they send it. */
+export const PARAMETERS_OF: Readonly<Record<Action, readonly Parameter[]>> = {
+  list: byName(SELECTION, inQuery("boolean", "allowWatchBookmarks", "watch")),
+  post: WRITING,
+  put: WRITING,
+  patch: byName(WRITING, inQuery("boolean", "force")),
+  delete: DELETION,
+  deletecollection: byName(DELETION, SELECTION),
+  get: [],
+  connect: [],
+};
+
+const NAME: Parameter = { name: "name", in: "path", type: "string" };
+const NAMESPACE: Parameter = { name: "namespace", in: "path", type: "string" };
+const PRETTY: Parameter = { name: "pretty", in: "query", type: "string" };
+
+/** Of all operations at one path. */
+export const PATH_PARAMETERS = {
+  cluster: [PRETTY],
+  clusterNamed: [NAME, PRETTY],
+  inNamespace: [NAMESPACE, PRETTY],
+  named: [NAME, NAMESPACE, PRETTY],
+} as const;

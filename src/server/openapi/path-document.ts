@@ -1,0 +1,102 @@
+/** Operations as the two versions of OpenAPI write them. */
+import type { JsonObject } from "../../api/json-object.ts";
+import { reference } from "./definition-name.ts";
+import type { Dialect } from "./definition-name.ts";
+import type { Operation, PathItem } from "./operation.ts";
+import type { Parameter } from "./parameters.ts";
+
+const OBJECT_TYPES = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
+const STREAM_TYPES = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
+const PATCH_TYPES = [
+  "application/json-patch+json",
+  "application/merge-patch+json",
+  "application/strategic-merge-patch+json",
+  "application/apply-patch+yaml",
+];
+const ANY_TYPE = ["*/*"];
+
+const REASONS: Readonly<Record<number, string>> = { 200: "OK", 201: "Created", 202: "Accepted" };
+
+export function pathDocument({ parameters, operations }: PathItem, dialect: Dialect): JsonObject {
+  const write = dialect === "v2" ? writtenV2 : writtenV3;
+  return {
+    ...Object.fromEntries(operations.map((operation) => [operation.method, write(operation)])),
+    parameters: parameters.map((parameter) => parameterDocument(parameter, dialect)),
+  };
+}
+
+function writtenV2(operation: Operation): JsonObject {
+  const parameters = operation.parameters.map((parameter) => parameterDocument(parameter, "v2"));
+  const { body, isBodyRequired } = operation;
+  if (body !== undefined) {
+    const schema = reference(body, "v2");
+    parameters.unshift({ in: "body", name: "body", ...(isBodyRequired && { required: true }), schema });
+  }
+  return {
+    ...common(operation),
+    consumes: operation.action === "patch" ? PATCH_TYPES : ANY_TYPE,
+    produces: producedTypes(operation),
+    ...(parameters.length > 0 && { parameters }),
+    responses: responses(operation, (definition) => ({ schema: answerSchema(definition, "v2") })),
+  };
+}
+
+function writtenV3(operation: Operation): JsonObject {
+  const parameters = operation.parameters.map((parameter) => parameterDocument(parameter, "v3"));
+  const { body, isBodyRequired } = operation;
+  const types = producedTypes(operation);
+  return {
+    ...common(operation),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && {
+      requestBody: {
+        content: contentOf(operation.action === "patch" ? PATCH_TYPES : ANY_TYPE, reference(body, "v3")),
+        ...(isBodyRequired && { required: true }),
+      },
+    }),
+    responses: responses(operation, (definition) => ({
+      content: contentOf(types, answerSchema(definition, "v3")),
+    })),
+  };
+}
+
+function common({ id, action, kind, tag }: Operation): JsonObject {
+  return {
+    operationId: id,
+    tags: [tag],
+    "x-kubernetes-action": action,
+    "x-kubernetes-group-version-kind": kind,
+  };
+}
+
+function producedTypes({ action }: Operation): readonly string[] {
+  if (action === "connect") return ANY_TYPE;
+  return action === "list" ? [...OBJECT_TYPES, ...STREAM_TYPES] : OBJECT_TYPES;
+}
+
+function contentOf(types: readonly string[], schema: JsonObject): JsonObject {
+  return Object.fromEntries(types.map((type) => [type, { schema }]));
+}
+
+function answerSchema(definition: string | undefined, dialect: Dialect): JsonObject {
+  return definition === undefined ? { type: "string" } : reference(definition, dialect);
+}
+
+function responses(
+  { answers }: Operation,
+  write: (definition: string | undefined) => JsonObject,
+): JsonObject {
+  const good = answers.map(([code, definition]) => [
+    String(code),
+    { description: REASONS[code] ?? "", ...write(definition) },
+  ]);
+  return Object.fromEntries([...good, ["401", { description: "Unauthorized" }]]) as JsonObject;
+}
+
+function parameterDocument(parameter: Parameter, dialect: Dialect): JsonObject {
+  const { name, type } = parameter;
+  const place = { name, in: parameter.in, ...(parameter.in === "path" && { required: true }) };
+  return dialect === "v2"
+    ? { ...place, type, uniqueItems: true }
+    : { ...place, schema: { type, uniqueItems: true } };
+}

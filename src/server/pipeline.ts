@@ -1,0 +1,124 @@
+/**
+ * A request passes these stages in this order. Each sees the request, may answer it, or hands it on; on the way back it may
+ * change the answer. No byte of a body is read before the caller is known to be allowed.
+ */
+import { forbidden, isApiError, unauthorized } from "../api/api-error.ts";
+import type { Loop } from "../base/loop.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { User, Workshop } from "./call.ts";
+import { dispatch, resolve } from "./dispatch.ts";
+import type { Exchange, Next, Site, Stage } from "./exchange.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "./http.ts";
+import { chooseForm } from "./representation/form.ts";
+import { errorResponse, represent } from "./representation/represent.ts";
+import type { RepresentationTools } from "./representation/represent.ts";
+import { parseRequestInfo } from "./request-info.ts";
+import { measure } from "./request-metrics.ts";
+
+export interface PipelineParts {
+  readonly workshop: Workshop;
+  readonly metrics: Metrics;
+  readonly tools: RepresentationTools;
+  readonly sites: readonly Site[];
+}
+
+export function pipeline({ workshop, metrics, tools, sites }: PipelineParts): HttpHandler {
+  const stages: readonly Stage[] = [
+    measure(metrics, workshop.loop),
+    identify(workshop.loop),
+    answerErrors(workshop),
+    authenticate,
+    authorize,
+    answerSites(sites),
+  ];
+  const resources: Next = async ({ request, info, query, user }) => {
+    if (info.type === "other" || user === undefined)
+      throw new Error("resources are asked for by a known user");
+    const call = resolve({ request, info, query, user }, workshop.registry);
+    // A form that cannot be given is refused before anything is written.
+    chooseForm(call);
+    return represent(await dispatch(call, workshop), call, tools);
+  };
+  const run = composed(stages, resources);
+  return (request) => run(begin(request));
+}
+
+function composed([first, ...rest]: readonly Stage[], last: Next): Next {
+  if (first === undefined) return last;
+  const next = composed(rest, last);
+  return (exchange) => first(exchange, next);
+}
+
+function begin(request: HttpRequest): Exchange {
+  const [path, search] = splitOnce(request.target, "?");
+  const query = new URLSearchParams(search);
+  return { request, path, query, info: parseRequestInfo(request.method, path, query), user: undefined };
+}
+
+function splitOnce(text: string, separator: string): readonly [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** Every answer can be found again in logs. */
+function identify(loop: Loop): Stage {
+  const random = loop.random("audit-ids");
+  return async (exchange, next) => {
+    const asked = exchange.request.headers.get("audit-id");
+    const id = asked !== undefined && /^[\w-]{1,64}$/.test(asked) ? asked : random.uuid();
+    const response = await next(exchange);
+    const headers = new Map([["cache-control", "no-cache, private"], ...response.headers, ["audit-id", id]]);
+    return { ...response, headers };
+  };
+}
+
+function answerErrors({ log }: Workshop): Stage {
+  return async (exchange, next) => {
+    try {
+      return await next(exchange);
+    } catch (error) {
+      if (!isApiError(error)) log.error("a request failed", { target: exchange.request.target, error });
+      return errorResponse(error, exchange.request);
+    }
+  };
+}
+
+/** Who may ask without saying who they are. */
+const PUBLIC = /^\/(?:healthz|livez|readyz|version)(?:\/|$)/;
+
+const authenticate: Stage = (exchange, next) => {
+  const { peer } = exchange.request;
+  if (peer !== undefined) {
+    const groups = [...peer.groups, "system:authenticated"];
+    return next({ ...exchange, user: { name: peer.user, uid: "", groups, extra: {} } });
+  }
+  if (!PUBLIC.test(exchange.path)) throw unauthorized();
+  const user: User = { name: "system:anonymous", uid: "", groups: ["system:unauthenticated"], extra: {} };
+  return next({ ...exchange, user });
+};
+
+/** Until there are roles, whoever holds a certificate of this cluster may do everything. */
+const authorize: Stage = (exchange, next) => {
+  const isKnown = exchange.user?.groups.includes("system:authenticated") === true;
+  if (isKnown || PUBLIC.test(exchange.path)) return next(exchange);
+  throw forbidden({ group: "", resource: "" }, "", "the user may not do this");
+};
+
+function answerSites(sites: readonly Site[]): Stage {
+  return async (exchange, next) => {
+    if (exchange.info.type === "resource") return next(exchange);
+    for (const site of sites) {
+      const response = site(exchange);
+      if (response !== undefined) return response;
+    }
+    return notFoundPage();
+  };
+}
+
+function notFoundPage(): HttpResponse {
+  return {
+    status: 404,
+    headers: new Map([["content-type", "text/plain; charset=utf-8"]]),
+    body: Buffer.from("404 page not found\n"),
+  };
+}

@@ -1,0 +1,61 @@
+/** Whether a certificate at hand still serves, by what Node itself can read of it. */
+import { X509Certificate, createPrivateKey, type KeyObject } from "node:crypto";
+import { isIP } from "node:net";
+
+/** Renewed this long before its end, at a start. */
+const RENEWAL_MS = 30 * 24 * 3_600_000;
+
+/** Why a certificate should be made again. One that is `expiring` still serves. */
+export type Fault = Age | "of another key" | "of another authority" | "without a name it needs";
+
+type Age = "expiring" | "expired";
+
+export interface Expectation {
+  readonly key: KeyObject;
+  readonly authority: X509Certificate;
+  readonly names: readonly string[];
+  readonly now: number;
+}
+
+/** The worst fault, if there is one. Names that are not needed any more are none. */
+export function findFault(
+  cert: X509Certificate,
+  { key, authority, names, now }: Expectation,
+): Fault | undefined {
+  if (!cert.checkPrivateKey(key)) return "of another key";
+  if (!cert.checkIssued(authority) || !cert.verify(authority.publicKey)) return "of another authority";
+  if (!names.every((name) => isNamed(cert, name))) return "without a name it needs";
+  return findAge(cert, now);
+}
+
+export function findAge(cert: X509Certificate, now: number): Age | undefined {
+  const leftMs = Date.parse(cert.validTo) - now;
+  if (leftMs <= 0) return "expired";
+  return leftMs < RENEWAL_MS ? "expiring" : undefined;
+}
+
+export function isSelfSigned(cert: X509Certificate): boolean {
+  return cert.checkIssued(cert);
+}
+
+/** Refuses what is no certificate, and names the file. */
+export function parseCertificate(pem: string, path: string): X509Certificate {
+  try {
+    return new X509Certificate(pem);
+  } catch (cause) {
+    throw new Error(`${path} is not a certificate in PEM: put the right one there or remove it`, { cause });
+  }
+}
+
+/** Refuses what is no private key, and names the file. */
+export function parsePrivateKey(pem: string, path: string): KeyObject {
+  try {
+    return createPrivateKey(pem);
+  } catch (cause) {
+    throw new Error(`${path} is not a private key in PEM: put the right one there or remove it`, { cause });
+  }
+}
+
+function isNamed(cert: X509Certificate, name: string): boolean {
+  return (isIP(name) === 0 ? cert.checkHost(name) : cert.checkIP(name)) !== undefined;
+}

@@ -1,0 +1,176 @@
+/**
+ * Makes certificates. The library for it takes a tenth of a second to load, so it is loaded when the first one must be
+ * made, which is not at an ordinary start.
+ */
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createRequire } from "node:module";
+import { isIP } from "node:net";
+import type * as X509 from "@peculiar/x509";
+import type { Loop } from "../../base/loop.ts";
+
+const HOUR_MS = 3_600_000;
+const YEAR_MS = 365 * 24 * HOUR_MS;
+
+/** As kubeadm has them. */
+const AUTHORITY_MS = 10 * YEAR_MS;
+const LEAF_MS = YEAR_MS;
+
+/** Machines whose clock is a little behind accept a new certificate too. */
+const CLOCK_SKEW_MS = HOUR_MS;
+
+export interface Subject {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+}
+
+export interface LeafRequest {
+  readonly subject: Subject;
+  /** The leaf's own private key, PEM. */
+  readonly key: string;
+  readonly usage: "server" | "client";
+  /** DNS names and IP addresses. */
+  readonly names: readonly string[];
+  /** Certificate and private key of the signer, PEM. */
+  readonly authority: { readonly cert: string; readonly key: string };
+}
+
+/** PEM in, PEM out. */
+export interface Issuer {
+  authority(commonName: string, key: string): Promise<string>;
+  /** The same name and key, so what the old one signed stays valid. */
+  renewedAuthority(old: { readonly cert: string; readonly key: string }): Promise<string>;
+  /** Valid for a year, but not longer than its authority. */
+  leaf(request: LeafRequest): Promise<string>;
+}
+
+/** A private key on P-256, PEM. */
+export function makePrivateKey(): string {
+  const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+}
+
+/** Loaded by `require`, since both packages are made for it: `import()` takes twice as long for them. */
+export function loadIssuer(loop: Loop): Issuer {
+  const require = createRequire(import.meta.url);
+  // The library's dependency injection asks for this beforehand.
+  require("reflect-metadata");
+  return issuerWith(require("@peculiar/x509") as typeof X509, loop);
+}
+
+function issuerWith(x509: typeof X509, loop: Loop): Issuer {
+  const { KeyUsageFlags, ExtendedKeyUsage } = x509;
+
+  async function sign(certificate: Unsigned): Promise<string> {
+    const signer = await importSigner(createPrivateKey(certificate.signerKey));
+    const publicKey = await x509.PublicKey.create(publicKeyBytes(certificate.key));
+    const extensions = [
+      ...certificate.extensions,
+      await x509.SubjectKeyIdentifierExtension.create(publicKey),
+    ];
+    const made = await x509.X509CertificateGenerator.create({
+      serialNumber: serialNumber(loop),
+      subject: certificate.subject,
+      issuer: certificate.issuer,
+      notBefore: new Date(loop.now() - CLOCK_SKEW_MS),
+      notAfter: certificate.notAfter,
+      signingAlgorithm: signer.algorithm,
+      signingKey: signer.key,
+      publicKey,
+      extensions,
+    });
+    return `${made.toString("pem")}\n`;
+  }
+
+  function authority(subject: Name, key: string): Promise<string> {
+    const usages = KeyUsageFlags.digitalSignature | KeyUsageFlags.keyEncipherment | KeyUsageFlags.keyCertSign;
+    const extensions = [
+      new x509.BasicConstraintsExtension(true, undefined, true),
+      new x509.KeyUsagesExtension(usages, true),
+    ];
+    const notAfter = new Date(loop.now() + AUTHORITY_MS);
+    return loop.outside(
+      "crypto",
+      sign({ subject, issuer: subject, key, signerKey: key, notAfter, extensions }),
+    );
+  }
+
+  function leaf({ subject, key, usage, names, authority: signer }: LeafRequest): Promise<string> {
+    const signerCert = new x509.X509Certificate(signer.cert);
+    const extensions: X509.Extension[] = [
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(KeyUsageFlags.digitalSignature | KeyUsageFlags.keyEncipherment, true),
+      new x509.ExtendedKeyUsageExtension([
+        usage === "server" ? ExtendedKeyUsage.serverAuth : ExtendedKeyUsage.clientAuth,
+      ]),
+    ];
+    // Taken from the signer and not computed: others compute it in other ways.
+    const signerKeyId = signerCert.getExtension(x509.SubjectKeyIdentifierExtension)?.keyId;
+    if (signerKeyId !== undefined) extensions.push(new x509.AuthorityKeyIdentifierExtension(signerKeyId));
+    if (names.length > 0) extensions.push(new x509.SubjectAlternativeNameExtension(names.map(generalName)));
+    const notAfter = new Date(Math.min(loop.now() + LEAF_MS, signerCert.notAfter.getTime()));
+    return loop.outside(
+      "crypto",
+      sign({
+        subject: distinguishedName(subject),
+        issuer: signerCert.subjectName,
+        key,
+        signerKey: signer.key,
+        notAfter,
+        extensions,
+      }),
+    );
+  }
+
+  return {
+    authority: (commonName, key) => authority([{ CN: [commonName] }], key),
+    renewedAuthority: ({ cert, key }) => authority(new x509.X509Certificate(cert).subjectName, key),
+    leaf,
+  };
+}
+
+type Name = X509.JsonName | X509.Name;
+
+interface Unsigned {
+  readonly subject: Name;
+  readonly issuer: Name;
+  readonly key: string;
+  readonly signerKey: string;
+  readonly notAfter: Date;
+  readonly extensions: readonly X509.Extension[];
+}
+
+function distinguishedName({ commonName, organizations }: Subject): Name {
+  return [...organizations.map((organization) => ({ O: [organization] })), { CN: [commonName] }];
+}
+
+function generalName(name: string): { type: "dns" | "ip"; value: string } {
+  return { type: isIP(name) === 0 ? "dns" : "ip", value: name };
+}
+
+function publicKeyBytes(privateKey: string): Buffer {
+  return createPublicKey(privateKey).export({ type: "spki", format: "der" });
+}
+
+/** What we make is on P-256; folders made by others have other keys, kubeadm's RSA. */
+const CURVES: Readonly<Record<string, string>> = {
+  prime256v1: "P-256",
+  secp384r1: "P-384",
+  secp521r1: "P-521",
+};
+
+async function importSigner(key: KeyObject) {
+  const namedCurve = CURVES[key.asymmetricKeyDetails?.namedCurve ?? ""];
+  const algorithm =
+    namedCurve === undefined
+      ? { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }
+      : { name: "ECDSA", namedCurve, hash: "SHA-256" };
+  const bytes = key.export({ type: "pkcs8", format: "der" });
+  return { algorithm, key: await crypto.subtle.importKey("pkcs8", bytes, algorithm, false, ["sign"]) };
+}
+
+/** 127 random bits, and positive. */
+function serialNumber(loop: Loop): string {
+  const bytes = loop.random("certificate-serial").bytes(16);
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x01;
+  return Buffer.from(bytes).toString("hex");
+}

@@ -1,0 +1,75 @@
+/** The keys and certificates of a cluster, under kubeadm's names. An ordinary start only reads them. */
+import { mkdir } from "node:fs/promises";
+import type { Log } from "../../base/log.ts";
+import type { Loop } from "../../base/loop.ts";
+import { PkiFolder, type Authority, type KeyPair, type LeafPlan, type TokenKeys } from "./pki-folder.ts";
+
+export interface PkiOptions {
+  /** Created if missing, for its owner only. */
+  readonly dir: string;
+  /** DNS names and addresses under which clients reach the server; see `serverNames`. */
+  readonly names: readonly string[];
+  readonly loop: Loop;
+  readonly log: Log;
+}
+
+export interface Pki {
+  /** Vouches for the server and its clients. */
+  readonly ca: Authority;
+  readonly frontProxyCa: Authority;
+  readonly server: KeyPair;
+  readonly frontProxyClient: KeyPair;
+  /** Of somebody who may do everything. */
+  readonly admin: KeyPair;
+  /** For the tokens of service accounts. */
+  readonly serviceAccount: TokenKeys;
+}
+
+const FRONT_PROXY_CLIENT: LeafPlan = {
+  name: "front-proxy-client",
+  subject: { commonName: "front-proxy-client", organizations: [] },
+  usage: "client",
+  names: [],
+};
+
+const ADMIN: LeafPlan = {
+  name: "admin",
+  // The first group may do everything whatever the rules say; the second one is what kubeadm binds a role to.
+  subject: { commonName: "kubernetes-admin", organizations: ["system:masters", "kubeadm:cluster-admins"] },
+  usage: "client",
+  names: [],
+};
+
+/** Names under which a server is called from its own machine, from the network and from within the cluster. */
+export function serverNames(hosts: readonly string[], firstServiceAddress: string): readonly string[] {
+  return [
+    ...new Set([
+      "localhost",
+      "kubernetes",
+      "kubernetes.default",
+      "kubernetes.default.svc",
+      "kubernetes.default.svc.cluster.local",
+      "127.0.0.1",
+      "::1",
+      ...hosts,
+      firstServiceAddress,
+    ]),
+  ];
+}
+
+export async function openPki({ dir, names, loop, log }: PkiOptions): Promise<Pki> {
+  await loop.outside("file", mkdir(dir, { recursive: true, mode: 0o700 }));
+  const folder = new PkiFolder({ dir, loop, log });
+  const [ca, frontProxyCa, serviceAccount] = await Promise.all([
+    folder.authority("ca", "kubernetes"),
+    folder.authority("front-proxy-ca", "front-proxy-ca"),
+    folder.tokenKeys("sa"),
+  ]);
+  const subject = { commonName: "kube-apiserver", organizations: [] };
+  const [server, frontProxyClient, admin] = await Promise.all([
+    folder.leaf({ name: "apiserver", subject, usage: "server", names }, ca),
+    folder.leaf(FRONT_PROXY_CLIENT, frontProxyCa),
+    folder.leaf(ADMIN, ca),
+  ]);
+  return { ca, frontProxyCa, server, frontProxyClient, admin, serviceAccount };
+}

@@ -1,0 +1,53 @@
+/** The Accept header, in the order in which its clauses are tried. */
+
+export interface AcceptClause {
+  /** `application/json`, in lower case; either part may be `*`. */
+  readonly mediaType: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+interface RankedClause extends AcceptClause {
+  readonly quality: number;
+}
+
+/**
+ * By falling quality, then those that name a type before wildcards, then as written. A clause of quality 0 is refused by
+ * the client and left out. Quoted parameters are not understood, as upstream does not.
+ */
+export function parseAccept(header: string): readonly AcceptClause[] {
+  return header
+    .split(",")
+    .map(parseClause)
+    .filter(({ mediaType, quality }) => mediaType !== "" && quality > 0)
+    .toSorted((left, right) => right.quality - left.quality || wildness(left) - wildness(right));
+}
+
+/** Whether the clause asks for this type, given without wildcards. */
+export function asksFor({ mediaType }: AcceptClause, offered: string): boolean {
+  if (mediaType === offered || mediaType === "*/*" || mediaType === "*") return true;
+  return mediaType.endsWith("/*") && offered.startsWith(mediaType.slice(0, -1));
+}
+
+function parseClause(text: string): RankedClause {
+  const [type = "", ...rest] = text.split(";");
+  const parameters = new Map<string, string>();
+  for (const parameter of rest) {
+    const at = parameter.indexOf("=");
+    if (at < 0) continue;
+    parameters.set(parameter.slice(0, at).trim().toLowerCase(), parameter.slice(at + 1).trim());
+  }
+  const quality = qualityOf(parameters.get("q"));
+  parameters.delete("q");
+  return { mediaType: type.trim().toLowerCase(), parameters, quality };
+}
+
+/** What is no number counts as 1, as upstream has it. */
+function qualityOf(text: string | undefined): number {
+  const quality = text === undefined || text === "" ? 1 : Number(text);
+  return Number.isNaN(quality) ? 1 : quality;
+}
+
+function wildness({ mediaType }: AcceptClause): number {
+  if (mediaType.startsWith("*")) return 2;
+  return mediaType.endsWith("/*") ? 1 : 0;
+}

@@ -1,0 +1,74 @@
+/** Documents that are the same for everybody until the server changes: made once and known by their hash. */
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import type { Loop } from "../../../base/loop.ts";
+import type { HttpRequest, HttpResponse } from "../../http.ts";
+import { acceptsGzip, GZIP_ABOVE_BYTES } from "./gzip.ts";
+
+const compress = promisify(gzip);
+
+export class Document {
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+  /** The same for the same bytes, also in another process. */
+  readonly hash: string;
+  #compressed: Promise<Uint8Array> | undefined;
+
+  constructor(contentType: string, bytes: Uint8Array) {
+    this.contentType = contentType;
+    this.bytes = bytes;
+    this.hash = createHash("sha256").update(bytes).digest("hex").toUpperCase();
+  }
+
+  get etag(): string {
+    return `"${this.hash}"`;
+  }
+
+  /** Compressed at most once. */
+  compressed(loop: Loop): Promise<Uint8Array> {
+    return (this.#compressed ??= loop.outside("gzip", compress(this.bytes)));
+  }
+}
+
+/** 304 for who has it already. */
+export function documentResponse(document: Document, request: HttpRequest): HttpResponse {
+  const headers = new Map([
+    ["cache-control", "no-cache, private"],
+    ["content-type", document.contentType],
+    ["etag", document.etag],
+    ["vary", "Accept"],
+  ]);
+  if (isKnown(document, request.headers.get("if-none-match"))) {
+    headers.delete("content-type");
+    return { status: 304, headers, body: new Uint8Array() };
+  }
+  return { status: 200, headers, body: document.bytes };
+}
+
+/** The same, compressed where that is worth it and wanted. */
+export async function compressedResponse(
+  document: Document,
+  request: HttpRequest,
+  loop: Loop,
+): Promise<HttpResponse> {
+  const response = documentResponse(document, request);
+  const isLarge = document.bytes.byteLength > GZIP_ABOVE_BYTES;
+  if (response.status !== 200 || !isLarge || !acceptsGzip(request.headers.get("accept-encoding"))) {
+    return response;
+  }
+  const headers = new Map([
+    ...response.headers,
+    ["content-encoding", "gzip"],
+    ["vary", "Accept, Accept-Encoding"],
+  ] as const);
+  return { ...response, headers, body: await document.compressed(loop) };
+}
+
+function isKnown({ etag }: Document, ifNoneMatch: string | undefined): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return ifNoneMatch.split(",").some((known) => {
+    const text = known.trim();
+    return text === "*" || text.replace(/^W\//, "") === etag;
+  });
+}

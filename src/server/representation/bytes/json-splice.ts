@@ -1,0 +1,47 @@
+/** Cuts into JSON text without parsing it: for text the server wrote, well-formed and without spaces. */
+import { findKey } from "../../json-offset.ts";
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** The text of a member of the outermost object whose value is an object; shares the memory. Undefined when it is not there. */
+export function findMember(json: Uint8Array, name: string): Uint8Array | undefined {
+  const buffer = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+  const key = findKey(buffer, [name]);
+  if (key === undefined) return undefined;
+  const start = key + Buffer.byteLength(name) + '"":'.length;
+  return buffer[start] === OPEN_BRACE ? buffer.subarray(start, objectEnd(buffer, start)) : undefined;
+}
+
+/** The same object with another resourceVersion. */
+export function withJsonVersion(json: Uint8Array, resourceVersion: string): Uint8Array {
+  const buffer = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+  const key = findKey(buffer, ["metadata", "resourceVersion"]);
+  if (key === undefined) return json;
+  const start = key + '"resourceVersion":"'.length;
+  const end = buffer.indexOf(QUOTE, start);
+  return Buffer.concat([buffer.subarray(0, start), Buffer.from(resourceVersion), buffer.subarray(end)]);
+}
+
+/** Behind the brace that closes the one at `start`. */
+function objectEnd(json: Buffer, start: number): number {
+  let depth = 0;
+  for (let at = start; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === QUOTE) at = textEnd(json, at);
+    else if (byte === OPEN_BRACE) depth += 1;
+    else if (byte === CLOSE_BRACE && --depth === 0) return at + 1;
+  }
+  return json.length;
+}
+
+/** Of the quote that closes the one at `start`. */
+function textEnd(json: Buffer, start: number): number {
+  for (let at = start + 1; at < json.length; at++) {
+    if (json[at] === BACKSLASH) at += 1;
+    else if (json[at] === QUOTE) return at;
+  }
+  return json.length;
+}

@@ -1,0 +1,45 @@
+/** Large answers are made and sent piece by piece, as the client takes them. */
+import type { HttpResponse } from "../../http.ts";
+
+/** An answer up to this size is sent whole; each piece of a longer one has about this size. */
+export const PIECE_BYTES = 64 * 1024;
+
+/** Joins small parts, so that each piece is worth a write. A part that is larger by itself stays one. */
+export function* joined(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
+  let waiting: Uint8Array[] = [];
+  let bytes = 0;
+  for (const part of parts) {
+    waiting.push(part);
+    bytes += part.byteLength;
+    if (bytes < PIECE_BYTES) continue;
+    yield concat(waiting, bytes);
+    waiting = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield concat(waiting, bytes);
+}
+
+/** Whole when it is short or made already, else in pieces of which the next is made when it is asked for. */
+export function bodyOf(parts: Iterable<Uint8Array>, wholeBytes: number = PIECE_BYTES): HttpResponse["body"] {
+  if (Array.isArray(parts) && parts.length === 1) return parts[0] as Uint8Array;
+  const pieces = joined(parts);
+  const first: Uint8Array[] = [];
+  let bytes = 0;
+  for (;;) {
+    const next = pieces.next();
+    if (next.done === true) return concat(first, bytes);
+    first.push(next.value);
+    bytes += next.value.byteLength;
+    if (bytes > wholeBytes) return follow(first, pieces);
+  }
+}
+
+async function* follow(first: readonly Uint8Array[], rest: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* first;
+  yield* rest;
+}
+
+function concat(parts: readonly Uint8Array[], bytes: number): Uint8Array {
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts, bytes);
+}

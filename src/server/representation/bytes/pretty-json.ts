@@ -1,0 +1,48 @@
+/** Compact JSON on several lines, for people. Works on text in parts, wherever it is cut. */
+
+export function* prettyJson(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
+  const indenter = new Indenter();
+  for (const part of parts) yield indenter.write(part);
+}
+
+class Indenter {
+  #depth = 0;
+  #isInText = false;
+  #isEscaped = false;
+  /** A bracket was opened and nothing stands in it yet. */
+  #isOpened = false;
+
+  /** Bytes of one character each: what matters is ASCII, everything else is passed on. */
+  write(part: Uint8Array): Uint8Array {
+    let out = "";
+    for (const character of Buffer.from(part.buffer, part.byteOffset, part.byteLength).toString("latin1")) {
+      out += this.#isInText ? this.#inText(character) : this.#outside(character);
+    }
+    return Buffer.from(out, "latin1");
+  }
+
+  #inText(character: string): string {
+    if (this.#isEscaped) this.#isEscaped = false;
+    else if (character === "\\") this.#isEscaped = true;
+    else if (character === '"') this.#isInText = false;
+    return character;
+  }
+
+  #outside(character: string): string {
+    const wasOpened = this.#isOpened;
+    this.#isOpened = character === "{" || character === "[";
+    if (character === "}" || character === "]") {
+      this.#depth -= 1;
+      return wasOpened ? character : this.#line() + character;
+    }
+    const before = wasOpened ? this.#line() : "";
+    if (this.#isOpened) this.#depth += 1;
+    if (character === '"') this.#isInText = true;
+    if (character === ",") return character + this.#line();
+    return before + (character === ":" ? ": " : character);
+  }
+
+  #line(): string {
+    return `\n${"  ".repeat(this.#depth)}`;
+  }
+}

@@ -1,0 +1,157 @@
+/** In which form a client wants an answer: found out before anything is done, so that a refusal changes nothing. */
+import { ApiError, badRequest, notAcceptable } from "../../api/api-error.ts";
+import { findKindSchema } from "../../api/built-in-schema.ts";
+import type { Call } from "../call.ts";
+import { isStored } from "../registry.ts";
+import type { Resource } from "../registry.ts";
+import { asksFor, parseAccept } from "./accept.ts";
+import type { AcceptClause } from "./accept.ts";
+
+export type Media = "json" | "yaml" | "protobuf";
+
+/** What the client wants to see instead of the object itself. */
+export type Transform = "Table" | "PartialObjectMetadata" | "PartialObjectMetadataList";
+
+/** What of an object goes with its row in a table. */
+export type IncludeObject = "None" | "Metadata" | "Object";
+
+export interface Form {
+  readonly media: Media;
+  readonly transform: Transform | undefined;
+  /** Of `meta.k8s.io`, in which a transformed answer is written. */
+  readonly metaVersion: "v1" | "v1beta1";
+  readonly includeObject: IncludeObject;
+  /** JSON for people. */
+  readonly isPretty: boolean;
+}
+
+/** What is known of a request when its form is chosen. */
+export type Asked = Pick<Call, "request" | "query" | "resource" | "info">;
+
+/** The first is what a client gets that does not care. CBOR is not among them: clients that ask for it fall back. */
+const MEDIA_TYPES: Readonly<Record<Media, string>> = {
+  json: "application/json",
+  yaml: "application/yaml",
+  protobuf: "application/vnd.kubernetes.protobuf",
+};
+
+/** Frames of YAML have no end one could see. */
+const STREAMED: readonly Media[] = ["json", "protobuf"];
+const CUSTOM: readonly Media[] = ["json", "yaml"];
+const BUILT_IN: readonly Media[] = ["json", "yaml", "protobuf"];
+
+const LIST_VERBS: ReadonlySet<string> = new Set(["list", "deletecollection"]);
+/** People, who get JSON on several lines unless they say otherwise. */
+const PERSON = /^(?:curl|Wget|Mozilla\/5\.0)/;
+const TRUE = /^(?:1|t|T|true|TRUE|True)$/;
+
+export function mediaTypeOf(media: Media): string {
+  return MEDIA_TYPES[media];
+}
+
+/**
+ * Throws NotAcceptable, or BadRequest for a query no table can follow. Call it before a verb does anything; `represent` then chooses the same form again.
+ */
+export function chooseForm(asked: Asked): Form {
+  const offered = offeredMedia(asked);
+  const clauses = clausesOf(asked.request.headers.get("accept"));
+  for (const clause of clauses) {
+    for (const media of offered) {
+      const form = asksFor(clause, MEDIA_TYPES[media]) ? formOf(clause, media, asked) : undefined;
+      if (form === undefined) continue;
+      requireFitting(form, asked);
+      return form;
+    }
+  }
+  throw notAcceptable(offered.map(mediaTypeOf));
+}
+
+/** For errors and other Status objects, which are never transformed; JSON where nothing else will do. */
+export function chooseStatusMedia(accept: string | undefined): Media {
+  for (const clause of clausesOf(accept)) {
+    const media = BUILT_IN.find((offered) => asksFor(clause, MEDIA_TYPES[offered]));
+    if (media !== undefined) return media;
+  }
+  return "json";
+}
+
+export function wantsPretty({ request, query }: Pick<Asked, "request" | "query">): boolean {
+  const asked = query.get("pretty");
+  if (asked !== null && asked !== "") return TRUE.test(asked);
+  return PERSON.test(request.headers.get("user-agent") ?? "");
+}
+
+const ANYTHING: readonly AcceptClause[] = [{ mediaType: "*/*", parameters: new Map() }];
+
+function clausesOf(accept: string | undefined): readonly AcceptClause[] {
+  return accept === undefined || accept.trim() === "" ? ANYTHING : parseAccept(accept);
+}
+
+function offeredMedia({ info, resource }: Asked): readonly Media[] {
+  const all = hasProtobuf(resource) ? BUILT_IN : CUSTOM;
+  return info.verb === "watch" ? all.filter((media) => STREAMED.includes(media)) : all;
+}
+
+function hasProtobuf({ apiVersion, facts, schema }: Resource): boolean {
+  return findKindSchema(apiVersion, facts.kind) === schema;
+}
+
+/** Undefined when the clause asks for something that this request cannot have; the next clause is tried then. */
+function formOf({ parameters }: AcceptClause, media: Media, asked: Asked): Form | undefined {
+  const stream = parameters.get("stream") ?? "";
+  if (stream !== "" && (stream !== "watch" || !STREAMED.includes(media))) return undefined;
+  const isPretty = media === "json" && (parameters.get("pretty") === "1" || wantsPretty(asked));
+  const plain: Form = { media, transform: undefined, metaVersion: "v1", includeObject: "Metadata", isPretty };
+  const isTransformed = TRANSFORM_PARAMETERS.some((name) => parameters.has(name));
+  return isTransformed ? transformed(plain, parameters, asked) : plain;
+}
+
+const TRANSFORM_PARAMETERS = ["as", "g", "v"];
+
+function transformed(plain: Form, parameters: AcceptClause["parameters"], asked: Asked): Form | undefined {
+  const kind = parameters.get("as");
+  const metaVersion = parameters.get("v");
+  if (parameters.get("g") !== "meta.k8s.io" || !isMetaVersion(metaVersion)) return undefined;
+  if (!isTransform(kind)) return undefined;
+  if (kind !== "Table") return { ...plain, transform: kind, metaVersion };
+  if (plain.media === "protobuf" || !hasTable(asked)) return undefined;
+  return { ...plain, transform: kind, metaVersion, includeObject: includeObjectOf(asked.query) };
+}
+
+function isMetaVersion(version: string | undefined): version is Form["metaVersion"] {
+  return version === "v1" || version === "v1beta1";
+}
+
+function includeObjectOf(query: URLSearchParams): IncludeObject {
+  const text = query.get("includeObject") ?? "";
+  if (text === "") return "Metadata";
+  if (text === "None" || text === "Metadata" || text === "Object") return text;
+  throw badRequest(
+    `includeObject: Invalid value: ${JSON.stringify(text)}: must be 'Metadata', 'Object', 'None', or empty`,
+  );
+}
+
+function isTransform(kind: string | undefined): kind is Transform {
+  return kind === "Table" || kind === "PartialObjectMetadata" || kind === "PartialObjectMetadataList";
+}
+
+/** Only what is stored is shown in tables: no reviews, no scales. */
+function hasTable({ resource, info }: Asked): boolean {
+  if (!isStored(resource)) return false;
+  if (info.subresource === "") return true;
+  const subresource = resource.facts.subresources.find(({ name }) => name === info.subresource);
+  return subresource?.kind === resource.facts.kind;
+}
+
+function requireFitting({ transform }: Form, { info, resource }: Asked): void {
+  const isList = LIST_VERBS.has(info.verb);
+  const goType = `(*${resource.facts.version}.${resource.facts.kind}${isList ? "List" : ""})`;
+  if (transform === "PartialObjectMetadata" && isList) {
+    const message = `you requested PartialObjectMetadata, but the requested object is a list ${goType}`;
+    throw new ApiError("NotAcceptable", message);
+  }
+  if (transform === "PartialObjectMetadataList" && !isList) {
+    const message = `you requested PartialObjectMetadataList, but the requested object is not a list ${goType}`;
+    throw new ApiError("NotAcceptable", message);
+  }
+}

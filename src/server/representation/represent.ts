@@ -1,0 +1,206 @@
+/** Answers as bytes, in the form the client asked for. */
+import { toStatus } from "../../api/api-error.ts";
+import type { Status } from "../../api/api-error.ts";
+import { findKindSchema } from "../../api/built-in-schema.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import { stringifyJson } from "../../api/json-text.ts";
+import { encodeObject, writeEnvelope } from "../../api/protobuf/envelope.ts";
+import { stringifyYaml } from "../../api/yaml-text.ts";
+import type { Loop } from "../../base/loop.ts";
+import type { Answer, ListAnswer, ObjectAnswer, StoredAnswer, WatchAnswer } from "../answer.ts";
+import type { HttpRequest, HttpResponse } from "../http.ts";
+import type { Versions } from "../objects.ts";
+import type { StoredResource } from "../registry.ts";
+import type { StoredObject } from "../stored-object.ts";
+import { acceptsGzip, GZIP_ABOVE_BYTES, gzipped } from "./bytes/gzip.ts";
+import { bodyOf, PIECE_BYTES } from "./bytes/pieces.ts";
+import { prettyJson } from "./bytes/pretty-json.ts";
+import type { FormCache } from "./form-cache.ts";
+import { chooseForm, chooseStatusMedia, mediaTypeOf, wantsPretty } from "./form.ts";
+import type { Asked, Form, Media } from "./form.ts";
+import { jsonList, protobufList, yamlList } from "./list-body.ts";
+import { metadataView, wholeView } from "./object-view.ts";
+import type { ObjectView } from "./object-view.ts";
+import { Table } from "./table.ts";
+import { warningHeader } from "./warnings.ts";
+import { encodeStatus, JsonFrames, ProtobufFrames, TableFrames, watchBody } from "./watch-body.ts";
+
+export interface RepresentationTools {
+  readonly loop: Loop;
+  readonly versions: Versions;
+  readonly cache: FormCache;
+}
+
+/** Throws where `chooseForm` does; whoever called that before the verb ran is safe from it here. */
+export function represent(answer: Answer, asked: Asked, tools: RepresentationTools): HttpResponse {
+  if (answer.type === "status") return statusResponse(answer.status, asked.request, answer.warnings);
+  const page = { form: chooseForm(asked), asked, tools };
+  switch (answer.type) {
+    case "stored":
+      return response(page, answer, storedBody(page, answer));
+    case "object":
+      return response(page, answer, objectBody(page, answer));
+    case "list":
+      return response(page, { code: 200 }, listBody(page, answer));
+    case "watch":
+      return watchResponse(page, answer);
+  }
+}
+
+/** Anything but an ApiError is told as an internal error with its message, never its stack. */
+export function errorResponse(error: unknown, request: HttpRequest): HttpResponse {
+  return statusResponse(toStatus(error), request);
+}
+
+function statusResponse(
+  status: Status,
+  request: HttpRequest,
+  warnings: readonly string[] = [],
+): HttpResponse {
+  const media = chooseStatusMedia(request.headers.get("accept"));
+  const query = new URLSearchParams(request.target.split("?", 2)[1] ?? "");
+  const isPretty = media === "json" && wantsPretty({ request, query });
+  const headers = headersOf(mediaTypeOf(media), warnings);
+  const wait = status.details?.retryAfterSeconds ?? 0;
+  if (wait > 0) headers.set("retry-after", String(wait));
+  const bytes = media === "protobuf" ? encodeStatus(status) : textOf(status as unknown as JsonObject, media);
+  return { status: status.code, headers, body: isPretty ? whole(prettyJson([bytes])) : bytes };
+}
+
+/** What the making of one answer needs. */
+interface Page {
+  readonly form: Form;
+  readonly asked: Asked;
+  readonly tools: RepresentationTools;
+}
+
+/** Bytes at hand, or parts still to be made; those of a protobuf list take turns with other work. */
+type Body = { readonly parts: Iterable<Uint8Array> } | { readonly body: HttpResponse["body"] };
+
+function response(
+  { form, asked, tools }: Page,
+  { code, warnings = [] }: { readonly code: number; readonly warnings?: readonly string[] },
+  made: Body,
+): HttpResponse {
+  const headers = headersOf(mediaTypeOf(form.media), warnings);
+  const wantsGzip = acceptsGzip(asked.request.headers.get("accept-encoding"));
+  const body =
+    "body" in made
+      ? made.body
+      : bodyOf(
+          form.isPretty ? prettyJson(made.parts) : made.parts,
+          wantsGzip ? GZIP_ABOVE_BYTES : PIECE_BYTES,
+        );
+  if (!wantsGzip || (body instanceof Uint8Array && body.byteLength <= GZIP_ABOVE_BYTES)) {
+    return { status: code, headers, body };
+  }
+  headers.set("content-encoding", "gzip");
+  headers.set("vary", "Accept-Encoding");
+  return { status: code, headers, body: gzipped(body instanceof Uint8Array ? one(body) : body, tools.loop) };
+}
+
+async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+function headersOf(contentType: string, warnings: readonly string[]): Map<string, string> {
+  const headers = new Map([
+    ["cache-control", "no-cache, private"],
+    ["content-type", contentType],
+  ]);
+  const warning = warnings.length === 0 ? undefined : warningHeader(warnings);
+  if (warning !== undefined) headers.set("warning", warning);
+  return headers;
+}
+
+function storedBody(page: Page, { stored, resource }: StoredAnswer): Body {
+  const { media, transform } = page.form;
+  if (transform === "Table") {
+    const table = tableOf(page, resource);
+    if (media === "json") return { parts: table.json(stored, { hasColumns: true }) };
+    const served = page.tools.versions.served(stored, resource);
+    return { parts: [textOf(table.value(served, { hasColumns: true }), media)] };
+  }
+  const view = viewOf(page, resource);
+  if (media === "json") return { parts: [view.json(stored)] };
+  if (media === "yaml") return { parts: [textOf(view.value(stored), media)] };
+  return { parts: [writeEnvelope({ ...view, raw: view.message(stored) })] };
+}
+
+function objectBody(page: Page, { object }: ObjectAnswer): Body {
+  const { media, transform, metaVersion } = page.form;
+  if (transform === "Table") {
+    const table = tableOf(page, page.asked.resource as StoredResource);
+    return { parts: [textOf(table.value(object, { hasColumns: true }), media)] };
+  }
+  const isWhole = transform === undefined;
+  const value = isWhole
+    ? (object as unknown as JsonObject)
+    : metadataView(metaVersion, page.tools).shown(object);
+  if (media !== "protobuf") return { parts: [textOf(value, media)] };
+  const schema = isWhole
+    ? findKindSchema(object.apiVersion, object.kind)
+    : findKindSchema("meta.k8s.io/v1", "PartialObjectMetadata");
+  if (schema === undefined) throw new Error(`${object.apiVersion} ${object.kind} has no protobuf form`);
+  return { parts: [encodeObject(schema, value)] };
+}
+
+function listBody(page: Page, list: ListAnswer): Body {
+  const { media, transform } = page.form;
+  if (transform === "Table") {
+    const table = tableOf(page, list.resource);
+    return { parts: media === "json" ? table.jsonList(list) : table.yamlList(list) };
+  }
+  const view = viewOf(page, list.resource);
+  if (media === "json") return { parts: jsonList(list, view) };
+  if (media === "yaml") return { parts: yamlList(list, view) };
+  return { body: protobufList(list, view, page.tools.loop) };
+}
+
+function watchResponse(page: Page, answer: WatchAnswer): HttpResponse {
+  const { media } = page.form;
+  const type = mediaTypeOf(media);
+  const headers = headersOf(media === "json" ? type : `${type};stream=watch`, []);
+  return { status: 200, headers, body: watchBody(answer, framesOf(page, answer.resource)) };
+}
+
+function framesOf(page: Page, resource: StoredResource): JsonFrames | ProtobufFrames | TableFrames {
+  const { form, tools } = page;
+  if (form.transform === "Table") {
+    const table = (): Table => tableOf(page, resource);
+    return new TableFrames({ table, view: wholeView(resource, tools), servedOf: servedBy(page, resource) });
+  }
+  const options = { view: viewOf(page, resource), cache: tools.cache };
+  return form.media === "protobuf" ? new ProtobufFrames(options) : new JsonFrames(options);
+}
+
+function viewOf({ form, tools }: Page, resource: StoredResource): ObjectView {
+  return form.transform === undefined ? wholeView(resource, tools) : metadataView(form.metaVersion, tools);
+}
+
+function tableOf(page: Page, resource: StoredResource): Table {
+  const { form, tools } = page;
+  const view =
+    form.includeObject === "Object" ? wholeView(resource, tools) : metadataView(form.metaVersion, tools);
+  return new Table({
+    resource,
+    metaVersion: form.metaVersion,
+    view: form.includeObject === "None" ? undefined : view,
+    servedOf: servedBy(page, resource),
+    now: tools.loop.now(),
+  });
+}
+
+function servedBy({ tools }: Page, resource: StoredResource): TableServed {
+  return (stored) => tools.versions.served(stored, resource);
+}
+
+type TableServed = (stored: StoredObject) => ReturnType<Versions["served"]>;
+
+function textOf(value: JsonObject, media: Media): Uint8Array {
+  return Buffer.from(media === "yaml" ? stringifyYaml(value) : stringifyJson(value));
+}
+
+function whole(parts: Iterable<Uint8Array>): Uint8Array {
+  return Buffer.concat([...parts]);
+}

@@ -1,0 +1,123 @@
+/** Objects as rows of cells, as `kubectl get` shows them. */
+import type { JsonObject } from "../../api/json-object.ts";
+import { stringifyJson } from "../../api/json-text.ts";
+import type { ColumnFacts } from "../../api/resource-facts.ts";
+import { stringifyYaml } from "../../api/yaml-text.ts";
+import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ListAnswer } from "../answer.ts";
+import type { Resource } from "../registry.ts";
+import type { StoredObject } from "../stored-object.ts";
+import { COMMA, listMetadata } from "./list-body.ts";
+import type { ObjectView } from "./object-view.ts";
+
+/** For kinds without columns of their own, and while a kind's rules make no cells. */
+const DEFAULT_COLUMNS: readonly ColumnFacts[] = [
+  { name: "Name", type: "string", format: "name", priority: 0 },
+  { name: "Created At", type: "string", format: "date", priority: 0 },
+];
+
+type Cells = readonly (string | number | boolean)[];
+
+export interface TableOptions {
+  readonly resource: Resource;
+  /** Of `meta.k8s.io`. */
+  readonly metaVersion: string;
+  /** Undefined when rows go without objects. */
+  readonly view: ObjectView | undefined;
+  /** In the version asked for, for the cells. */
+  readonly servedOf: (stored: StoredObject) => ApiObject;
+  /** Ages are counted to then. */
+  readonly now: number;
+}
+
+export class Table {
+  readonly #options: TableOptions;
+  readonly #cells: (object: ApiObject) => Cells;
+  readonly #columns: readonly ColumnFacts[];
+
+  constructor(options: TableOptions) {
+    const { facts, rules } = options.resource;
+    this.#options = options;
+    const own = rules.cells === undefined ? undefined : facts.columns;
+    this.#columns = own ?? DEFAULT_COLUMNS;
+    this.#cells = (object) =>
+      own === undefined ? defaultCells(object) : (rules.cells?.(object, options.now) ?? []);
+  }
+
+  *jsonList(list: ListAnswer): Generator<Uint8Array> {
+    yield this.#head(listMetadata(list), true);
+    let isFirst = true;
+    for (const item of list.items) {
+      if (!isFirst) yield COMMA;
+      isFirst = false;
+      yield* this.#row(this.#options.servedOf(item), item);
+    }
+    yield CLOSE;
+  }
+
+  *yamlList(list: ListAnswer): Generator<Uint8Array> {
+    const { apiVersion, columnDefinitions } = this.#envelope({}, true);
+    yield Buffer.from(stringifyYaml({ apiVersion, columnDefinitions, kind: "Table" }));
+    const isEmpty = list.items.length === 0;
+    yield Buffer.from(`${stringifyYaml({ metadata: listMetadata(list) })}rows:${isEmpty ? " []" : ""}\n`);
+    for (const item of list.items) {
+      const row = {
+        cells: this.#cells(this.#options.servedOf(item)),
+        object: this.#options.view?.value(item) ?? null,
+      };
+      yield Buffer.from(stringifyYaml([row]));
+    }
+  }
+
+  /** A table of one stored object. Watchers see the columns with the first event only. */
+  *json(stored: StoredObject, { hasColumns }: { readonly hasColumns: boolean }): Generator<Uint8Array> {
+    yield this.#head({ resourceVersion: stored.resourceVersion }, hasColumns);
+    yield* this.#row(this.#options.servedOf(stored), stored);
+    yield CLOSE;
+  }
+
+  /** A table of one object that is not stored, in the version asked for. */
+  value(object: ApiObject, { hasColumns }: { readonly hasColumns: boolean }): JsonObject {
+    const { resourceVersion } = object.metadata;
+    const row = { cells: this.#cells(object), object: this.#options.view?.shown(object) ?? null };
+    return {
+      ...this.#envelope(resourceVersion === undefined ? {} : { resourceVersion }, hasColumns),
+      rows: [row],
+    };
+  }
+
+  /** A bookmark has nothing to fill cells with. */
+  bookmark(object: ApiObject, { hasColumns }: { readonly hasColumns: boolean }): JsonObject {
+    const { resourceVersion = "" } = object.metadata;
+    const row = { cells: this.#columns.map(() => ""), object: this.#options.view?.shown(object) ?? null };
+    return { ...this.#envelope({ resourceVersion }, hasColumns), rows: [row] };
+  }
+
+  #envelope(metadata: JsonObject, hasColumns: boolean): JsonObject {
+    return {
+      kind: "Table",
+      apiVersion: `meta.k8s.io/${this.#options.metaVersion}`,
+      metadata,
+      columnDefinitions: hasColumns ? this.#columns.map((column) => ({ ...column, description: "" })) : null,
+    };
+  }
+
+  #head(metadata: JsonObject, hasColumns: boolean): Uint8Array {
+    const envelope = JSON.stringify({ ...this.#envelope(metadata, hasColumns), rows: [] });
+    return Buffer.from(envelope.slice(0, -"]}".length));
+  }
+
+  *#row(object: ApiObject, stored: StoredObject): Generator<Uint8Array> {
+    yield Buffer.from(`{"cells":${stringifyJson(this.#cells(object))},"object":`);
+    yield this.#options.view?.json(stored) ?? NULL;
+    yield CLOSE_ROW;
+  }
+}
+
+const NULL = Buffer.from("null");
+const CLOSE_ROW = Buffer.from("}");
+const CLOSE = Buffer.from("]}");
+
+function defaultCells({ metadata }: ApiObject): Cells {
+  return [metadata.name ?? "", metadata.creationTimestamp ?? ""];
+}

@@ -1,0 +1,194 @@
+import type { Status } from "../../api/api-error.ts";
+/** Watch events as frames: lines of JSON, or protobuf with its length in front. */
+import { findKindSchema } from "../../api/built-in-schema.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import { stringifyJson } from "../../api/json-text.ts";
+import { toNormalForm } from "../../api/normal-form.ts";
+import { encodeMessage } from "../../api/protobuf/encode.ts";
+import { encodeObject, encodeWatchEvent, writeEnvelope } from "../../api/protobuf/envelope.ts";
+import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { WatchAnswer, WatchEventAnswer } from "../answer.ts";
+import { withResourceVersion } from "../stored-object.ts";
+import type { StoredObject } from "../stored-object.ts";
+import { withJsonVersion } from "./bytes/json-splice.ts";
+import { joined } from "./bytes/pieces.ts";
+import type { FormCache } from "./form-cache.ts";
+import type { ObjectView } from "./object-view.ts";
+import type { Table } from "./table.ts";
+
+/** Turns events into bytes; one for each watch. */
+export interface FrameWriter {
+  /** Of one event that comes alone: shared by all watchers that see it in the same form. */
+  frame(event: WatchEventAnswer): Uint8Array;
+  /** The same in parts, of one event among many: nothing is kept. */
+  parts(event: WatchEventAnswer): Iterable<Uint8Array>;
+}
+
+/** Ends when the events do; ended early it ends them. */
+export async function* watchBody({ events }: WatchAnswer, writer: FrameWriter): AsyncGenerator<Uint8Array> {
+  for await (const batch of events) {
+    const [first] = batch;
+    if (batch.length === 1 && first !== undefined) yield writer.frame(first);
+    else yield* joined(partsOf(batch, writer));
+  }
+}
+
+function* partsOf(batch: readonly WatchEventAnswer[], writer: FrameWriter): Generator<Uint8Array> {
+  for (const event of batch) yield* writer.parts(event);
+}
+
+export interface FrameOptions {
+  readonly view: ObjectView;
+  readonly cache: FormCache;
+}
+
+export class JsonFrames implements FrameWriter {
+  readonly #view: ObjectView;
+  readonly #cache: FormCache;
+  readonly #name: string;
+
+  constructor({ view, cache }: FrameOptions) {
+    this.#view = view;
+    this.#cache = cache;
+    this.#name = `json frame ${view.apiVersion} ${view.kind}`;
+  }
+
+  frame(event: WatchEventAnswer): Uint8Array {
+    if (event.stored === undefined) return Buffer.concat([...this.parts(event)]);
+    const name = `${this.#name} ${event.type} ${event.resourceVersion ?? ""}`;
+    return this.#cache.form(event.stored, name, () => Buffer.concat([...this.parts(event)]));
+  }
+
+  *parts(event: WatchEventAnswer): Generator<Uint8Array> {
+    yield FRAME_HEADS[event.type];
+    yield this.#object(event);
+    yield FRAME_END;
+  }
+
+  #object(event: WatchEventAnswer): Uint8Array {
+    const { stored, resourceVersion } = event;
+    if (stored === undefined) return Buffer.from(stringifyJson(withoutObject(event, this.#view)));
+    const json = this.#view.json(stored);
+    return resourceVersion === undefined ? json : withJsonVersion(json, resourceVersion);
+  }
+}
+
+const FRAME_END = Buffer.from("}\n");
+const FRAME_HEADS: Readonly<Record<WatchEventAnswer["type"], Uint8Array>> = {
+  ADDED: frameHead("ADDED"),
+  MODIFIED: frameHead("MODIFIED"),
+  DELETED: frameHead("DELETED"),
+  BOOKMARK: frameHead("BOOKMARK"),
+  ERROR: frameHead("ERROR"),
+};
+
+function frameHead(type: string): Uint8Array {
+  return Buffer.from(`{"type":"${type}","object":`);
+}
+
+export class ProtobufFrames implements FrameWriter {
+  readonly #view: ObjectView;
+  readonly #cache: FormCache;
+  readonly #name: string;
+
+  constructor({ view, cache }: FrameOptions) {
+    this.#view = view;
+    this.#cache = cache;
+    this.#name = `protobuf frame ${view.apiVersion} ${view.kind}`;
+  }
+
+  frame(event: WatchEventAnswer): Uint8Array {
+    if (event.stored === undefined) return this.#make(event);
+    const name = `${this.#name} ${event.type} ${event.resourceVersion ?? ""}`;
+    return this.#cache.form(event.stored, name, () => this.#make(event));
+  }
+
+  *parts(event: WatchEventAnswer): Generator<Uint8Array> {
+    yield this.#make(event);
+  }
+
+  #make(event: WatchEventAnswer): Uint8Array {
+    const content = encodeWatchEvent(event.type, this.#object(event));
+    const frame = Buffer.allocUnsafe(4 + content.byteLength);
+    frame.writeUInt32BE(content.byteLength, 0);
+    frame.set(content, 4);
+    return frame;
+  }
+
+  #object(event: WatchEventAnswer): Uint8Array {
+    const { stored, status } = event;
+    if (stored !== undefined) return writeEnvelope({ ...this.#view, raw: this.#message(stored, event) });
+    if (status !== undefined) return encodeStatus(status);
+    return encodeObject(this.#view.schema, bookmarkOf(event, this.#view) as unknown as JsonObject);
+  }
+
+  #message(stored: StoredObject, { resourceVersion }: WatchEventAnswer): Uint8Array {
+    if (resourceVersion === undefined) return this.#view.message(stored);
+    const value = this.#view.value(stored) as unknown as ApiObject;
+    const moved = withResourceVersion(value, resourceVersion) as unknown as JsonObject;
+    return encodeMessage(this.#view.schema, moved);
+  }
+}
+
+export interface TableFrameOptions {
+  /** Made anew for each event, because ages grow. */
+  readonly table: () => Table;
+  readonly view: ObjectView;
+  readonly servedOf: (stored: StoredObject) => ApiObject;
+}
+
+/** Each event carries a table of one row. Nothing is shared: ages differ. */
+export class TableFrames implements FrameWriter {
+  readonly #options: TableFrameOptions;
+  #hasColumns = true;
+
+  constructor(options: TableFrameOptions) {
+    this.#options = options;
+  }
+
+  frame(event: WatchEventAnswer): Uint8Array {
+    return Buffer.concat([...this.parts(event)]);
+  }
+
+  *parts(event: WatchEventAnswer): Generator<Uint8Array> {
+    yield FRAME_HEADS[event.type];
+    yield* this.#object(event);
+    yield FRAME_END;
+  }
+
+  *#object(event: WatchEventAnswer): Generator<Uint8Array> {
+    const { stored, resourceVersion, status } = event;
+    if (status !== undefined) {
+      yield Buffer.from(stringifyJson(status));
+      return;
+    }
+    const table = this.#options.table();
+    const columns = { hasColumns: this.#hasColumns };
+    this.#hasColumns = false;
+    if (stored === undefined) {
+      yield Buffer.from(stringifyJson(table.bookmark(bookmarkOf(event, this.#options.view), columns)));
+    } else if (resourceVersion === undefined) yield* table.json(stored, columns);
+    else {
+      const moved = withResourceVersion(this.#options.servedOf(stored), resourceVersion);
+      yield Buffer.from(stringifyJson(table.value(moved, columns)));
+    }
+  }
+}
+
+/** The Status of an error, or else a bookmark. */
+function withoutObject(event: WatchEventAnswer, view: ObjectView): Status | ApiObject {
+  return event.status ?? bookmarkOf(event, view);
+}
+
+/** An otherwise empty object of the watched kind. */
+function bookmarkOf({ resourceVersion = "", isInitialEnd }: WatchEventAnswer, view: ObjectView): ApiObject {
+  const annotations = { "k8s.io/initial-events-end": "true" };
+  const metadata = { resourceVersion, ...(isInitialEnd === true && { annotations }) };
+  return { kind: view.kind, apiVersion: view.apiVersion, metadata };
+}
+
+export function encodeStatus(status: Status): Uint8Array {
+  const schema = findKindSchema("v1", "Status");
+  if (schema === undefined) throw new Error("the published API has no Status");
+  return encodeObject(schema, toNormalForm(schema, status).value as JsonObject);
+}

@@ -1,0 +1,76 @@
+/** The API server: everything behind one handler. Who calls it (sockets, or this process) is not its business. */
+import type { Log } from "../base/log.ts";
+import type { Loop } from "../base/loop.ts";
+import type { Metrics } from "../base/metrics.ts";
+import type { KindDefinition } from "../resources/kind-rules.ts";
+import type { Store } from "../store/store.ts";
+import { DEFAULT_NODE_PORTS } from "./allocation/port-ledger.ts";
+import type { PortRange } from "./allocation/port-ledger.ts";
+import { allocationCompanions } from "./allocation/service-companion.ts";
+import type { Workshop } from "./call.ts";
+import { discoverySite } from "./discovery/discovery.ts";
+import { healthSite } from "./health.ts";
+import type { HttpHandler } from "./http.ts";
+import { Versions } from "./objects.ts";
+import type { Conversions } from "./objects.ts";
+import { openApiSite } from "./openapi/openapi.ts";
+import { pipeline } from "./pipeline.ts";
+import type { TokenKeys } from "./pki/pki-folder.ts";
+import { Registry } from "./registry.ts";
+import type { ServedVersions } from "./registry.ts";
+import { FormCache } from "./representation/form-cache.ts";
+import { metricsSite } from "./request-metrics.ts";
+import { makeTokenKeys, tokenIssuer } from "./subresources/token-issuer.ts";
+
+export interface ApiServerOptions {
+  readonly loop: Loop;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly store: Store;
+  readonly kinds: readonly KindDefinition[];
+  readonly conversions: Conversions;
+  readonly isServed?: ServedVersions;
+  /** With which tokens of service accounts are signed; without them tokens are worth nothing after this process. */
+  readonly tokenKeys?: TokenKeys;
+  readonly nodePorts?: PortRange;
+}
+
+export interface ApiServer {
+  readonly handler: HttpHandler;
+  readonly workshop: Workshop;
+}
+
+export function createApiServer({
+  loop,
+  log,
+  metrics,
+  store,
+  kinds,
+  conversions,
+  isServed,
+  tokenKeys = makeTokenKeys(),
+  nodePorts = DEFAULT_NODE_PORTS,
+}: ApiServerOptions): ApiServer {
+  const registry = new Registry(kinds, isServed);
+  const versions = new Versions(conversions);
+  const companions = allocationCompanions({ loop, store, registry, versions, nodePorts });
+  const workshop: Workshop = {
+    loop,
+    log,
+    store,
+    registry,
+    versions,
+    companions,
+    tokens: tokenIssuer(tokenKeys),
+  };
+  const storeCheck = { name: "etcd", check: () => store.health().reason };
+  const ping = { name: "ping", check: () => undefined };
+  const sites = [
+    healthSite({ livez: [ping], readyz: [ping, storeCheck] }),
+    discoverySite(registry),
+    openApiSite(registry, loop),
+    metricsSite(metrics, store),
+  ];
+  const tools = { loop, versions: workshop.versions, cache: new FormCache() };
+  return { handler: pipeline({ workshop, metrics, tools, sites }), workshop };
+}

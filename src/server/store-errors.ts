@@ -1,0 +1,41 @@
+/** Where store and API meet in errors: the one function that translates. */
+import {
+  ApiError,
+  conflict,
+  expired,
+  internalError,
+  serviceUnavailable,
+  timeout,
+  tooManyRequests,
+} from "../api/api-error.ts";
+import type { GroupResource } from "../api/api-error.ts";
+import { isStoreError } from "../store/store-error.ts";
+import type { StoreError, StoreErrorCode } from "../store/store-error.ts";
+
+type Translation = (
+  error: StoreError,
+  about: { readonly resource: GroupResource; readonly name: string },
+) => ApiError;
+
+const unavailable: Translation = (error) => serviceUnavailable(error.message, { cause: error });
+
+const TRANSLATIONS: Readonly<Record<StoreErrorCode, Translation>> = {
+  ConditionFailed: (_, { resource, name }) => conflict(resource, name),
+  Compacted: () => expired("The resourceVersion for the provided watch is too old."),
+  FutureRevision: () => timeout("the resourceVersion has not been reached yet", 1),
+  Overloaded: () => tooManyRequests("the server has too many writes to do, please try again later", 1),
+  NoSpace: (error) =>
+    new ApiError("InternalError", `there is no space left: ${error.message}`, { cause: error }),
+  OutcomeUnknown: unavailable,
+  Unavailable: unavailable,
+  Closed: unavailable,
+  InvalidTransaction: internalError,
+  SlowWatcher: internalError,
+  Damaged: internalError,
+  Locked: internalError,
+};
+
+/** What a client is told of an error; errors that are none of the store's stay as they are. */
+export function toApiError(error: unknown, resource: GroupResource, name: string): unknown {
+  return isStoreError(error) ? TRANSLATIONS[error.code](error, { resource, name }) : error;
+}

@@ -1,0 +1,74 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { ApiObject } from "../resources/kind-rules.ts";
+import type { Entry } from "../store/store.ts";
+import { findKey } from "./json-offset.ts";
+import { encodeObject, StoredObject } from "./stored-object.ts";
+
+function entry(value: Buffer, slot: unknown): Entry {
+  return {
+    key: "/registry/configmaps/a/b",
+    value,
+    createRevision: 5,
+    modRevision: 7,
+    version: 1,
+    ordinal: 0,
+    expiresAt: undefined,
+    slot,
+  };
+}
+
+const text = fc.oneof(fc.string(), fc.constantFrom("é", '"', "\\", '"uid":"x"', "}{", "resourceVersion"));
+const object = fc
+  .record({ labels: fc.dictionary(text, text), owner: text, data: fc.dictionary(text, text) })
+  .map(({ labels, owner, data }) => ({
+    apiVersion: "v1",
+    data,
+    kind: "ConfigMap",
+    metadata: {
+      annotations: labels,
+      name: "b",
+      namespace: "a",
+      ownerReferences: [{ apiVersion: "v1", kind: "Pod", name: owner, uid: owner }],
+      uid: "0000",
+    },
+  })) as unknown as fc.Arbitrary<ApiObject>;
+
+describe("StoredObject", () => {
+  test("serves the stored object with its revision, the same from memory and from disk", () => {
+    fc.assert(
+      fc.property(object, (value) => {
+        const encoded = encodeObject(value);
+        const fresh = StoredObject.of(entry(encoded.bytes, encoded));
+        const loaded = StoredObject.of(entry(encoded.bytes, undefined));
+
+        const expected = { ...value, metadata: { ...value.metadata, resourceVersion: "7" } };
+        expect(JSON.parse(encoded.bytes.toString())).toEqual(value);
+        expect(JSON.parse(fresh.json.toString())).toEqual(expected);
+        expect(loaded.json.equals(fresh.json)).toBe(true);
+        expect(loaded.object).toEqual(expected);
+        expect(JSON.stringify(loaded.object)).toBe(loaded.json.toString());
+      }),
+    );
+  });
+
+  test("is made once for an entry", () => {
+    const shared = entry(
+      encodeObject({ apiVersion: "v1", kind: "X", metadata: { uid: "1" } } as ApiObject).bytes,
+      undefined,
+    );
+
+    expect(StoredObject.of(shared)).toBe(StoredObject.of(shared));
+  });
+});
+
+describe("findKey", () => {
+  test.each([
+    ['{"a":{"uid":1},"metadata":{"b":{"uid":2},"uid":3}}', 41],
+    ['{"metadata":{"x":["uid"],"y":"\\"uid\\":"},"uid":1}', undefined],
+    ['{"metadata":{"uid":1}}', 13],
+    ["{}", undefined],
+  ])("in %s the uid of the metadata is at %s", (json, at) => {
+    expect(findKey(Buffer.from(json), ["metadata", "uid"])).toBe(at);
+  });
+});

@@ -1,0 +1,61 @@
+/** Puts a pod on a node: `pods/NAME/binding`, and the same thing posted to `bindings`. */
+import { badRequest, conflict, invalid } from "../../api/api-error.ts";
+import { findKindSchema } from "../../api/built-in-schema.ts";
+import { FieldErrors } from "../../api/field-error.ts";
+import type { Binding, Pod } from "../../api/generated/types/core-v1.ts";
+import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import { bindingConflict, bindPod as setNode, checkBinding } from "../../resources/pod/pod-subresources.ts";
+import type { Answer } from "../answer.ts";
+import type { Call, Verb, Workshop } from "../call.ts";
+import { requireStored } from "../registry.ts";
+import type { Resource } from "../registry.ts";
+import { checkPreconditions } from "../verbs/update.ts";
+import { readObject } from "../write/incoming.ts";
+import { normal } from "../write/incoming.ts";
+import { ObjectWriter } from "../write/object-writer.ts";
+import { writeOptionsOf } from "../write/write-options.ts";
+import { created } from "./success.ts";
+
+export const bindPod: Verb = async (call, workshop) => {
+  const binding = await readBinding(call);
+  const { name } = call.info;
+  if (binding.metadata.name !== name) throw badRequest("name in URL does not match name in Binding object");
+  return bind(binding, call, workshop);
+};
+
+/** The pod is the one that the binding is named for. */
+export const createBinding: Verb<Resource> = async (call, workshop) =>
+  bind(await readBinding(call), call, workshop);
+
+async function readBinding({ request, query, info }: Call): Promise<Binding> {
+  const schema = findKindSchema("v1", "Binding");
+  if (schema === undefined) throw new Error("the published API has no Binding");
+  const { object } = await readObject(request, { apiVersion: "v1", kind: "Binding", schema }, query);
+  const { namespace = info.namespace } = object.metadata;
+  if (namespace !== info.namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  return object as Binding;
+}
+
+async function bind(binding: Binding, call: Call, workshop: Workshop): Promise<Answer> {
+  const errors = new FieldErrors();
+  checkBinding(binding, errors);
+  const { name } = binding.metadata;
+  if (!errors.isEmpty) throw invalid({ group: "", kind: "Binding" }, name, errors.found);
+  const { isDryRun, user } = writeOptionsOf(call);
+  const resource = requireStored(workshop.registry, "", "pods");
+  const place = { resource, namespace: call.info.namespace, name };
+  const context = { now: workshop.loop.now(), user };
+  await new ObjectWriter(workshop).update(place, { isDryRun, onConflict: "retry" }, (previous) => {
+    const { uid, resourceVersion } = binding.metadata;
+    checkPreconditions({ uid, resourceVersion }, previous, resource);
+    const why = bindingConflict(previous as Pod);
+    if (why !== undefined) throw conflict({ group: "", resource: "pods/binding" }, name, why);
+    const draft = structuredClone(previous) as Draft<Pod>;
+    delete (draft as Draft<ApiObject>).metadata.resourceVersion;
+    setNode(draft, binding, context);
+    return { outcome: "put", object: normal(resource.schema, draft).value as unknown as ApiObject };
+  });
+  return created();
+}

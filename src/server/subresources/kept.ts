@@ -1,0 +1,11 @@
+import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+
+/** Puts metadata back as it was: these endpoints write no labels and no owners. */
+export function keepMetadata(draft: Draft<ApiObject>, { metadata }: ApiObject): void {
+  draft.metadata = draftOf(metadata);
+}
+
+/** A copy that nobody else holds. */
+export function draftOf<T>(value: T): Draft<T> {
+  return structuredClone(value) as Draft<T>;
+}

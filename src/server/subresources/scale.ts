@@ -1,0 +1,203 @@
+/** How many copies a workload has, in one form for all kinds that have copies. A view: nothing of it is stored. */
+import { badRequest, invalid, notFound, unknownResource } from "../../api/api-error.ts";
+import { applyPatch } from "../../api/apply/apply-patch.ts";
+import { findKindSchema } from "../../api/built-in-schema.ts";
+import { FieldErrors } from "../../api/field-error.ts";
+import type { Scale } from "../../api/generated/types/autoscaling-v1.ts";
+import { isJsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import { toNormalForm } from "../../api/normal-form.ts";
+import type { StructSchema } from "../../api/schema.ts";
+import type { ApiObject, Draft, ScaleRules } from "../../resources/kind-rules.ts";
+import type { Answer } from "../answer.ts";
+import type { Call, Verb, Workshop } from "../call.ts";
+import { keyOf } from "../objects.ts";
+import type { StoredResource } from "../registry.ts";
+import { isTrue } from "../request-info.ts";
+import { APPLY_YAML, changed, patchTypeOf, readPatch } from "../verbs/patch.ts";
+import { checkPreconditions } from "../verbs/update.ts";
+import { BODY_BYTES_MAX, decodeBody, YAML_TYPE } from "../write/body.ts";
+import { fieldValidationOf, readObject, toObject } from "../write/incoming.ts";
+import { groupResource, ObjectWriter } from "../write/object-writer.ts";
+import type { Next, Saved } from "../write/object-writer.ts";
+import { revisedObject } from "../write/revise.ts";
+import { track, writerOf } from "../write/tracking.ts";
+import { writeOptionsOf } from "../write/write-options.ts";
+
+const API_VERSION = "autoscaling/v1";
+const KIND = "Scale";
+
+export const showScale: Verb = async ({ resource, info }, { store, versions }) => {
+  const view = await store.fresh();
+  const entry = view.get(keyOf(resource, info.namespace, info.name));
+  if (entry === undefined) throw notFound(groupResource(resource), info.name);
+  return { type: "object", code: 200, object: scaleOf(versions.entry(entry, resource), resource) };
+};
+
+export const updateScale: Verb = async (call, workshop) => {
+  const { request, query, resource } = call;
+  const { object, warnings } = await readObject(request, expected(), query);
+  const scale = checked(object as Scale, call);
+  const isVersioned = (object.metadata.resourceVersion ?? "") !== "";
+  const saved = await save({ call, workshop }, isVersioned ? "fail" : "retry", (previous) => {
+    checkPreconditions(preconditionsOf(scale), previous, resource);
+    return rescaled(previous, scale, { call, workshop });
+  });
+  return { ...answerOf(saved, call, workshop), warnings };
+};
+
+export const patchScale: Verb = async (call, workshop) => {
+  const { resource, query } = call;
+  if (patchTypeOf(call) === APPLY_YAML) return applyScale(call, workshop);
+  const change = await readPatch(call);
+  const saved = await save({ call, workshop }, "retry", (previous) => {
+    const before = scaleOf(previous, resource) as unknown as JsonObject;
+    const value = changed(before, change, { schema: scaleSchema() });
+    if (!isJsonObject(value)) throw badRequest("the patched value is no object");
+    const { object } = toObject({ value, duplicates: [] }, expected(), fieldValidationOf(query));
+    const scale = checked(object as Scale, call);
+    checkPreconditions(preconditionsOf(scale), previous, resource);
+    return rescaled(previous, scale, { call, workshop });
+  });
+  return answerOf(saved, call, workshop);
+};
+
+interface Writing {
+  readonly call: Call<StoredResource>;
+  readonly workshop: Workshop;
+}
+
+function save(
+  { call, workshop }: Writing,
+  onConflict: "fail" | "retry",
+  change: (previous: ApiObject) => Next,
+): Promise<Saved> {
+  const { resource, info } = call;
+  const { isDryRun } = writeOptionsOf(call);
+  const place = { resource, namespace: info.namespace, name: info.name };
+  return new ObjectWriter(workshop).update(place, { isDryRun, onConflict }, change);
+}
+
+/** The workload with the number of copies that the scale asks for; its other fields stay whatever they are. */
+function rescaled(previous: ApiObject, { spec }: Scale, writing: Writing): Next {
+  const { call, workshop } = writing;
+  const { resource } = call;
+  const { user, manager } = writeOptionsOf(call);
+  const now = workshop.loop.now();
+  const draft = structuredClone(previous) as Draft<ApiObject>;
+  rulesOf(resource).setReplicas(draft, spec.replicas ?? 0);
+  const next = revisedObject({ draft, previous, endpoint: "main" }, resource, { now, user });
+  const writer = writerOf(resource, workshop.versions, { manager, subresource: "scale", now });
+  return { outcome: "put", object: track({ live: previous, next, writer, sentManagedFields: undefined }) };
+}
+
+/** Stated for the scale, kept for the workload: whoever applies a scale owns the number of copies there. */
+async function applyScale(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+  const { resource, request, query, info } = call;
+  const body = decodeBody(await request.readBody(BODY_BYTES_MAX), YAML_TYPE, {
+    kind: KIND,
+    schemaOf: () => undefined,
+  });
+  const { object, warnings } = toObject(body, expected(), fieldValidationOf(query));
+  const named = { ...object, metadata: { ...object.metadata, name: object.metadata.name ?? info.name } };
+  const scale = checked(named as Scale, call);
+  const spec =
+    isJsonObject(body.value["spec"]) && "replicas" in body.value["spec"]
+      ? { replicas: scale.spec.replicas ?? 0 }
+      : {};
+  const saved = await save({ call, workshop }, "retry", (previous) => {
+    checkPreconditions(preconditionsOf(scale), previous, resource);
+    return applied(spec, previous, { call, workshop });
+  });
+  return { ...answerOf(saved, call, workshop), warnings };
+}
+
+function applied(spec: JsonObject, previous: ApiObject, { call, workshop }: Writing): Next {
+  const { resource, info, query } = call;
+  const { user } = writeOptionsOf(call);
+  const now = workshop.loop.now();
+  const { resourceVersion: _, ...metadata } = previous.metadata;
+  const authorship = { manager: query.get("fieldManager") ?? "", subresource: "scale", now };
+  const { object, isChanged } = applyPatch({
+    live: { ...previous, metadata },
+    config: {
+      apiVersion: resource.apiVersion,
+      kind: resource.facts.kind,
+      metadata: { name: info.name, namespace: info.namespace },
+      spec,
+    },
+    writer: writerOf(resource, workshop.versions, authorship),
+    onConflict: query.get("force") !== null && isTrue(query.get("force")) ? "force" : "fail",
+    finish: (merged) => {
+      const draft = structuredClone(merged) as unknown as Draft<ApiObject>;
+      return revisedObject({ draft, previous, endpoint: "main" }, resource, {
+        now,
+        user,
+      }) as unknown as JsonObject;
+    },
+  });
+  return isChanged ? { outcome: "put", object: object as unknown as ApiObject } : { outcome: "unchanged" };
+}
+
+function checked(scale: Scale, { info }: Call): Scale {
+  const { name, namespace }: { readonly name?: string; readonly namespace?: string } = scale.metadata;
+  if (name !== info.name) {
+    throw badRequest(
+      `the name of the object (${name ?? ""}) does not match the name on the URL (${info.name})`,
+    );
+  }
+  if ((namespace ?? info.namespace) !== info.namespace) {
+    throw badRequest(
+      `the namespace of the object (${namespace ?? ""}) does not match the namespace on the request (${info.namespace})`,
+    );
+  }
+  const { replicas = 0 } = scale.spec;
+  if (replicas >= 0) return scale;
+  const errors = new FieldErrors();
+  errors.invalid("spec.replicas", replicas, "must be greater than or equal to 0");
+  throw invalid({ group: "autoscaling", kind: KIND }, info.name, errors.found);
+}
+
+function preconditionsOf({ metadata }: ApiObject): {
+  uid: string | undefined;
+  resourceVersion: string | undefined;
+} {
+  return { uid: metadata.uid, resourceVersion: metadata.resourceVersion };
+}
+
+function answerOf(
+  saved: Saved,
+  { resource }: Call<StoredResource>,
+  { versions }: Workshop,
+): Answer & { type: "object" } {
+  const object = saved.outcome === "stored" ? versions.served(saved.stored, resource) : saved.object;
+  return { type: "object", code: 200, object: scaleOf(object, resource) };
+}
+
+function scaleOf(object: ApiObject, resource: StoredResource): ApiObject {
+  const rules = rulesOf(resource);
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const scale = {
+    apiVersion: API_VERSION,
+    kind: KIND,
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: { replicas: rules.replicas(object) },
+    status: { replicas: rules.statusReplicas(object), selector: rules.selector(object) },
+  };
+  return toNormalForm(scaleSchema(), scale).value as unknown as ApiObject;
+}
+
+function rulesOf({ rules }: StoredResource): ScaleRules<ApiObject> {
+  if (rules.scale === undefined) throw unknownResource();
+  return rules.scale;
+}
+
+function expected(): { apiVersion: string; kind: string; schema: StructSchema } {
+  return { apiVersion: API_VERSION, kind: KIND, schema: scaleSchema() };
+}
+
+function scaleSchema(): StructSchema {
+  const schema = findKindSchema(API_VERSION, KIND);
+  if (schema === undefined) throw new Error("the published API has no Scale");
+  return schema;
+}

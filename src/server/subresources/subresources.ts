@@ -1,0 +1,62 @@
+/** From a request for a subresource to what answers it. Which ones a resource has is a fact of the API. */
+import { methodNotAllowed, unknownResource } from "../../api/api-error.ts";
+import type { Call, Verb } from "../call.ts";
+import { isStored } from "../registry.ts";
+import type { Resource } from "../registry.ts";
+import type { RequestVerb } from "../request-info.ts";
+import { get } from "../verbs/get.ts";
+import { patch } from "../verbs/patch.ts";
+import { update } from "../verbs/update.ts";
+import { approval } from "./approval.ts";
+import { bindPod } from "./binding.ts";
+import { ephemeralContainers } from "./ephemeral-containers.ts";
+import { evictPod } from "./eviction.ts";
+import { finalizeNamespace } from "./finalize.ts";
+import { partOf } from "./part.ts";
+import { resize } from "./resize.ts";
+import { patchScale, showScale, updateScale } from "./scale.ts";
+import { createToken } from "./token.ts";
+import { unavailable } from "./unavailable.ts";
+
+type Verbs = Readonly<Partial<Record<RequestVerb, Verb>>>;
+
+/** The connections: whatever method opens them, they lead to a node. */
+const CONNECT: Verbs = {
+  get: unavailable,
+  watch: unavailable,
+  create: unavailable,
+  update: unavailable,
+  patch: unavailable,
+  delete: unavailable,
+};
+
+const SUBRESOURCES: ReadonlyMap<string, Verbs> = new Map<string, Verbs>([
+  ["status", { get, update, patch }],
+  ["scale", { get: showScale, update: updateScale, patch: patchScale }],
+  ["binding", { create: bindPod }],
+  ["eviction", { create: evictPod }],
+  ["ephemeralcontainers", partOf(ephemeralContainers)],
+  ["resize", partOf(resize)],
+  ["approval", partOf(approval)],
+  ["finalize", { update: finalizeNamespace }],
+  ["token", { create: createToken }],
+  ["log", CONNECT],
+  ["exec", CONNECT],
+  ["attach", CONNECT],
+  ["portforward", CONNECT],
+  ["proxy", CONNECT],
+]);
+
+export function subresourceVerb({ info, resource }: Call): Verb<Resource> {
+  const facts = resource.facts.subresources.find(({ name }) => name === info.subresource);
+  const verbs = SUBRESOURCES.get(info.subresource);
+  const isPath = info.rest === "" || info.subresource === "proxy";
+  if (facts === undefined || verbs === undefined || !isPath) throw unknownResource();
+  const verb = verbs[info.verb];
+  const isServed = facts.verbs.includes(info.verb === "watch" ? "get" : info.verb);
+  if (verb === undefined || !isServed) throw methodNotAllowed();
+  return (call, workshop) => {
+    if (!isStored(call.resource)) throw unknownResource();
+    return verb({ ...call, resource: call.resource }, workshop);
+  };
+}

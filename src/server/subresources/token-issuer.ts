@@ -1,0 +1,73 @@
+/** Signs the tokens of service accounts, and recognises them again. JSON Web Tokens with ES256 (RFC 7515, 7518, 7519). */
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  sign,
+  verify,
+} from "node:crypto";
+import type { KeyObject } from "node:crypto";
+import { isJsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import type { TokenKeys } from "../pki/pki-folder.ts";
+
+/** As kubeadm's, so that tokens read the same. */
+const ISSUER = "https://kubernetes.default.svc.cluster.local";
+
+export interface TokenIssuer {
+  /** Who the tokens say they come from. */
+  readonly issuer: string;
+  /** For whom a token is when its request does not say. */
+  readonly audiences: readonly string[];
+  sign(claims: JsonObject): string;
+  /** The claims of a token with a good signature of ours; whether they still hold is for the caller to say. */
+  findClaims(token: string): JsonObject | undefined;
+}
+
+export function tokenIssuer({ privateKey, publicKey }: TokenKeys): TokenIssuer {
+  const signer = createPrivateKey(privateKey);
+  const verifier = createPublicKey(publicKey);
+  const header = encoded({ alg: "ES256", kid: keyId(verifier) });
+  return {
+    issuer: ISSUER,
+    audiences: [ISSUER],
+    sign: (claims) => {
+      const text = `${header}.${encoded(claims)}`;
+      const signature = sign("sha256", Buffer.from(text), { key: signer, dsaEncoding: "ieee-p1363" });
+      return `${text}.${signature.toString("base64url")}`;
+    },
+    findClaims: (token) => findClaims(token, header, verifier),
+  };
+}
+
+/** For a server that keeps none. */
+export function makeTokenKeys(): TokenKeys {
+  return generateKeyPairSync("ec", {
+    namedCurve: "P-256",
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+    publicKeyEncoding: { type: "spki", format: "pem" },
+  });
+}
+
+/** Only the header that `sign` writes is taken: a token cannot choose how it is checked. */
+function findClaims(token: string, header: string, key: KeyObject): JsonObject | undefined {
+  const [head = "", body = "", signature = "", ...rest] = token.split(".");
+  if (head !== header || rest.length > 0) return undefined;
+  const bytes = Buffer.from(signature, "base64url");
+  const isOurs = verify("sha256", Buffer.from(`${head}.${body}`), { key, dsaEncoding: "ieee-p1363" }, bytes);
+  if (!isOurs) return undefined;
+  const claims: unknown = JSON.parse(Buffer.from(body, "base64url").toString());
+  return isJsonObject(claims) ? claims : undefined;
+}
+
+/** Names the key to those who have several, as upstream does: the digest of its published form. */
+function keyId(key: KeyObject): string {
+  return createHash("sha256")
+    .update(key.export({ type: "spki", format: "der" }))
+    .digest("base64url");
+}
+
+function encoded(value: JsonObject): string {
+  return Buffer.from(JSON.stringify(value)).toString("base64url");
+}

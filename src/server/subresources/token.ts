@@ -1,0 +1,144 @@
+/** Tokens with which a service account says who it is: `serviceaccounts/NAME/token`. Nothing is stored. */
+import { invalid, notFound } from "../../api/api-error.ts";
+import { findKindSchema } from "../../api/built-in-schema.ts";
+import { FieldErrors } from "../../api/field-error.ts";
+import type { TokenRequest } from "../../api/generated/types/authentication-v1.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import { toNormalForm } from "../../api/normal-form.ts";
+import type { StructSchema } from "../../api/schema.ts";
+import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import type { Call, Verb, Workshop } from "../call.ts";
+import { keyOf } from "../objects.ts";
+import type { StoredResource } from "../registry.ts";
+import { readObject } from "../write/incoming.ts";
+import { groupResource } from "../write/object-writer.ts";
+import { timeText } from "../write/system-metadata.ts";
+import { boundTo } from "./token-binding.ts";
+
+const API_VERSION = "authentication.k8s.io/v1";
+const KIND = "TokenRequest";
+
+const DEFAULT_SECONDS = 3600;
+const MIN_SECONDS = 600;
+const MAX_SECONDS = 2 ** 32;
+
+export const createToken: Verb = async (call, workshop) => {
+  const { request, query, info, resource } = call;
+  const schema = requestSchema();
+  const { object, warnings } = await readObject(
+    request,
+    { apiVersion: API_VERSION, kind: KIND, schema },
+    query,
+  );
+  const draft = object as Draft<TokenRequest>;
+  checkPlace(draft, call);
+  const account = await readAccount(resource, call, workshop);
+  const now = workshop.loop.now();
+  fillIn(draft, { info, now, audiences: workshop.tokens.audiences });
+  checkSpec(draft);
+  const bound = boundTo(draft.spec.boundObjectRef, { account, workshop });
+  const claims = { ...claimsOf(draft, account, now), ...identity({ account, bound, workshop }) };
+  draft.status = {
+    token: workshop.tokens.sign(claims),
+    expirationTimestamp: timeText(now + draft.spec.expirationSeconds * 1000),
+  };
+  return { type: "object", code: 201, object: settled(draft, schema), warnings };
+};
+
+function requestSchema(): StructSchema {
+  const schema = findKindSchema(API_VERSION, KIND);
+  if (schema === undefined) throw new Error("the published API has no TokenRequest");
+  return schema;
+}
+
+function settled(draft: Draft<TokenRequest>, schema: StructSchema): ApiObject {
+  return toNormalForm(schema, draft).value as unknown as ApiObject;
+}
+
+function checkPlace({ metadata }: ApiObject, { info }: Call): void {
+  const errors = new FieldErrors();
+  const { name = info.name, namespace = info.namespace } = metadata;
+  if (name !== info.name) {
+    errors.invalid("metadata.name", name, "must match the service account name if specified");
+  }
+  if (namespace !== info.namespace) {
+    errors.invalid("metadata.namespace", namespace, "must match the service account namespace if specified");
+  }
+  refuse(errors, info.name);
+}
+
+async function readAccount(
+  resource: StoredResource,
+  { info }: Call,
+  { store, versions }: Workshop,
+): Promise<ApiObject> {
+  const entry = (await store.fresh()).get(keyOf(resource, info.namespace, info.name));
+  if (entry === undefined) throw notFound(groupResource(resource), info.name);
+  return versions.entry(entry, resource);
+}
+
+interface Completion {
+  readonly info: Call["info"];
+  readonly now: number;
+  readonly audiences: readonly string[];
+}
+
+function fillIn(draft: Draft<TokenRequest>, { info, now, audiences }: Completion): void {
+  draft.metadata.name = info.name;
+  draft.metadata.namespace = info.namespace;
+  draft.metadata.creationTimestamp = timeText(now);
+  const { spec } = draft;
+  if (spec.audiences.length === 0) spec.audiences = [...audiences];
+  spec.expirationSeconds ??= DEFAULT_SECONDS;
+}
+
+function checkSpec({ spec }: TokenRequest): void {
+  const errors = new FieldErrors();
+  const { expirationSeconds } = spec;
+  if (expirationSeconds < MIN_SECONDS) {
+    errors.invalid(
+      "spec.expirationSeconds",
+      expirationSeconds,
+      "may not specify a duration less than 10 minutes",
+    );
+  }
+  if (expirationSeconds > MAX_SECONDS) {
+    errors.invalid(
+      "spec.expirationSeconds",
+      expirationSeconds,
+      "may not specify a duration larger than 2^32 seconds",
+    );
+  }
+  refuse(errors, "");
+}
+
+function refuse(errors: FieldErrors, name: string): void {
+  if (!errors.isEmpty) throw invalid({ group: "authentication.k8s.io", kind: KIND }, name, errors.found);
+}
+
+function claimsOf({ spec }: TokenRequest, { metadata }: ApiObject, now: number): JsonObject {
+  const seconds = Math.floor(now / 1000);
+  return {
+    aud: spec.audiences,
+    exp: seconds + spec.expirationSeconds,
+    iat: seconds,
+    nbf: seconds,
+    sub: `system:serviceaccount:${metadata.namespace ?? ""}:${metadata.name ?? ""}`,
+  };
+}
+
+interface Identity {
+  readonly account: ApiObject;
+  /** Objects without which the token is worth nothing. */
+  readonly bound: JsonObject;
+  readonly workshop: Workshop;
+}
+
+function identity({ account, bound, workshop }: Identity): JsonObject {
+  const { namespace, name, uid } = account.metadata;
+  return {
+    iss: workshop.tokens.issuer,
+    jti: workshop.loop.random("token-ids").uuid(),
+    "kubernetes.io": { namespace, ...bound, serviceaccount: { name, uid } },
+  };
+}

@@ -1,0 +1,21 @@
+/** What only a node agent can do: logs, exec, attach, port forwarding and the proxies. There is none yet. */
+import { notFound, serviceUnavailable } from "../../api/api-error.ts";
+import type { Verb } from "../call.ts";
+import { keyOf } from "../objects.ts";
+import { groupResource } from "../write/object-writer.ts";
+
+export const unavailable: Verb = async ({ resource, info }, { store }) => {
+  // A proxied service may be named as `https:web:443`.
+  const [first = "", second] = info.name.split(":");
+  const name =
+    second === undefined ? first : second === "" ? first : info.name.replace(/^https?:/, "").split(":", 1)[0];
+  const view = await store.fresh();
+  const isThere = [info.name, first, second, name].some(
+    (each) =>
+      each !== undefined && each !== "" && view.get(keyOf(resource, info.namespace, each)) !== undefined,
+  );
+  if (!isThere) throw notFound(groupResource(resource), info.name);
+  throw serviceUnavailable(
+    `${info.resource}/${info.subresource} needs an agent on the node, and no agent is connected to this server`,
+  );
+};

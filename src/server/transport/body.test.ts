@@ -1,0 +1,53 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { createRealLoop } from "../../base/real-loop.ts";
+import { BodyBudget, receiveBody } from "./body.ts";
+
+const loop = createRealLoop({ name: "test" });
+
+describe("receiveBody", () => {
+  test("counts what all bodies have received so far, and gives it back when one ends", async () => {
+    const budget = new BodyBudget(10);
+    const [first, second, third] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    const [receivingFirst, receivingSecond] = [receive(first, budget), receive(second, budget)];
+
+    first.write("123456");
+    second.write("12345");
+    await expect(receivingSecond).rejects.toMatchObject({ reason: "TooManyRequests" });
+    first.end("7890");
+    await receivingFirst;
+    third.end("1234567890");
+
+    expect(Buffer.from(await receive(third, budget)).toString()).toBe("1234567890");
+  });
+
+  test("gives back what a broken body took, once", async () => {
+    const budget = new BodyBudget(10);
+    const incoming = new PassThrough();
+    const receiving = receive(incoming, budget);
+
+    incoming.write("123456");
+    incoming.destroy(new Error("reset"));
+
+    await expect(receiving).rejects.toMatchObject({ reason: "BadRequest" });
+    expect([budget.take(10), budget.take(1)]).toEqual([true, false]);
+  });
+
+  test("reads nothing of a body that is announced as too long", async () => {
+    const incoming = new PassThrough();
+    incoming.write("x");
+
+    const receiving = receiveBody(
+      { incoming, announcedBytes: 101, isWhole: () => true },
+      { loop, budget: new BodyBudget(1000), timeoutMs: 1000, maxBytes: 100 },
+    );
+
+    await expect(receiving).rejects.toMatchObject({ reason: "RequestEntityTooLarge" });
+    expect(incoming.readableLength).toBe(1);
+  });
+});
+
+function receive(incoming: PassThrough, budget: BodyBudget): Promise<Uint8Array> {
+  const source = { incoming, announcedBytes: undefined, isWhole: () => true };
+  return receiveBody(source, { loop, budget, timeoutMs: 1000, maxBytes: 100 });
+}

@@ -1,0 +1,124 @@
+/** Receives the body of a request within three bounds: its own length, the time it takes, and the bytes of all at once. */
+import type { Readable } from "node:stream";
+import { badRequest, requestEntityTooLarge, timeout, tooManyRequests } from "../../api/api-error.ts";
+import type { Loop } from "../../base/loop.ts";
+
+const EMPTY = new Uint8Array(0);
+
+/** Bytes of bodies that are being received, over all connections of a listener. */
+export class BodyBudget {
+  #freeBytes: number;
+
+  constructor(maxBytes: number) {
+    this.#freeBytes = maxBytes;
+  }
+
+  /** False, and nothing taken, when there is not as much left. */
+  take(bytes: number): boolean {
+    if (bytes > this.#freeBytes) return false;
+    this.#freeBytes -= bytes;
+    return true;
+  }
+
+  giveBack(bytes: number): void {
+    this.#freeBytes += bytes;
+  }
+}
+
+export interface BodySource {
+  readonly incoming: Readable;
+  /** The length that the client announced, if it did. */
+  readonly announcedBytes: number | undefined;
+  /** Whether the end that was read is the end that the client meant. */
+  isWhole(): boolean;
+}
+
+export interface BodyBounds {
+  readonly loop: Loop;
+  readonly budget: BodyBudget;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+}
+
+/**
+ * Resolves with the whole body. Rejects with an ApiError as soon as a bound is crossed or the client is gone; what
+ * was received until then is forgotten, and the rest stays unread.
+ *
+ * The budget counts bytes that came in, not those announced: to keep others out somebody has to send them.
+ */
+export function receiveBody(source: BodySource, bounds: BodyBounds): Promise<Uint8Array> {
+  if ((source.announcedBytes ?? 0) > bounds.maxBytes) return Promise.reject(tooLarge(bounds));
+  if (source.announcedBytes === 0) return Promise.resolve(EMPTY);
+  return new Promise((resolve, reject) => {
+    new Reception(source, bounds).start(resolve, reject);
+  });
+}
+
+class Reception {
+  readonly #source: BodySource;
+  readonly #bounds: BodyBounds;
+  readonly #chunks: Uint8Array[] = [];
+  #receivedBytes = 0;
+
+  constructor(source: BodySource, bounds: BodyBounds) {
+    this.#source = source;
+    this.#bounds = bounds;
+  }
+
+  start(resolve: (body: Uint8Array) => void, reject: (error: Error) => void): void {
+    const { incoming } = this.#source;
+    const { loop, budget, timeoutMs } = this.#bounds;
+    const stop = (): void => {
+      late.cancel();
+      incoming.pause();
+      incoming.off("data", onData).off("end", onEnd).off("close", onClose);
+      // The error handler stays, since a connection may break after we stopped caring: stopping again changes nothing.
+      budget.giveBack(this.#receivedBytes);
+      this.#receivedBytes = 0;
+    };
+    const fail = (error: Error): void => {
+      stop();
+      reject(error);
+    };
+    const onData = (chunk: Uint8Array): void => {
+      const error = this.#add(chunk);
+      if (error !== undefined) fail(error);
+    };
+    const onEnd = (): void => {
+      if (!this.#source.isWhole()) return fail(brokenOff());
+      stop();
+      return resolve(this.#joined());
+    };
+    const onClose = (): void => fail(brokenOff());
+    const late = loop.timer(loop.now() + timeoutMs, "periodic", () =>
+      fail(timeout("the body of the request did not arrive in time", 1)),
+    );
+    incoming.on("data", onData).on("end", onEnd).on("close", onClose);
+    incoming.on("error", (cause) => fail(brokenOff(cause)));
+    incoming.resume();
+    if (incoming.destroyed) fail(brokenOff());
+  }
+
+  #add(chunk: Uint8Array): Error | undefined {
+    if (this.#receivedBytes + chunk.byteLength > this.#bounds.maxBytes) return tooLarge(this.#bounds);
+    if (!this.#bounds.budget.take(chunk.byteLength)) {
+      return tooManyRequests("too many bytes are being received at once, please try again later", 1);
+    }
+    this.#receivedBytes += chunk.byteLength;
+    this.#chunks.push(chunk);
+    return undefined;
+  }
+
+  #joined(): Uint8Array {
+    const [first = EMPTY, ...more] = this.#chunks;
+    return more.length === 0 ? first : Buffer.concat(this.#chunks);
+  }
+}
+
+function tooLarge({ maxBytes }: BodyBounds): Error {
+  return requestEntityTooLarge(`limit is ${String(maxBytes)}`);
+}
+
+function brokenOff(cause?: Error): Error {
+  return badRequest("the body of the request broke off before its end", cause === undefined ? {} : { cause });
+}

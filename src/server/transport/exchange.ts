@@ -1,0 +1,214 @@
+/**
+ * One request and its answer, whichever protocol carries them: hands the request to the handler as a step of the loop,
+ * and the answer to the wire. Ends the handler's work when the client is gone.
+ */
+import type { Writable } from "node:stream";
+import { toStatus } from "../../api/api-error.ts";
+import { assert } from "../../base/assert.ts";
+import type { Log } from "../../base/log.ts";
+import type { Lane, Loop } from "../../base/loop.ts";
+import type { HttpHandler, HttpRequest, HttpResponse, PeerIdentity } from "../http.ts";
+import { receiveBody, type BodyBudget, type BodySource } from "./body.ts";
+import type { TransportLimits } from "./limits.ts";
+import { Outflow, PIECE_BYTES } from "./outflow.ts";
+
+/** What all exchanges of a listener share. */
+export interface Surroundings {
+  readonly loop: Loop;
+  readonly log: Log;
+  readonly handler: HttpHandler;
+  readonly limits: TransportLimits;
+  readonly budget: BodyBudget;
+}
+
+/** What HTTP/1.1 and HTTP/2 do differently. */
+export interface Wire extends BodySource {
+  readonly outgoing: Writable;
+  /** Called at most once, since it costs. */
+  readHeaders(): ReadonlyMap<string, string>;
+  /** Tells a client that waits for it (`expect: 100-continue`) to send the body. */
+  inviteBody(): void;
+  /** Sends a whole answer. Throws when the headers cannot be sent as they are; nothing was sent then. */
+  answer(head: AnswerHead, body: Uint8Array | undefined): void;
+  /** Sends the head of an answer whose body follows through `outgoing`. Throws as `answer` does. */
+  begin(head: AnswerHead): void;
+  /** Breaks the answer off so that the client can tell that it is not complete. */
+  cut(): void;
+}
+
+export interface AnswerHead {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  /** Of the body, where it is known. */
+  readonly lengthBytes: number | undefined;
+}
+
+export interface ExchangeStart {
+  readonly method: string;
+  readonly target: string;
+  readonly peer: PeerIdentity | undefined;
+  readonly wire: Wire;
+}
+
+/** `answering` from its first byte until the last was handed over; `gone` when the client left before that. */
+type ExchangeState = "running" | "answering" | "done" | "gone";
+
+export class Exchange implements HttpRequest {
+  readonly method: string;
+  readonly target: string;
+  readonly peer: PeerIdentity | undefined;
+  readonly #surroundings: Surroundings;
+  readonly #wire: Wire;
+  #state: ExchangeState = "running";
+  #headers: ReadonlyMap<string, string> | undefined;
+  #abort: AbortController | undefined;
+  #abortReason: Error | undefined;
+  #isBodyRead = false;
+  #source: AsyncIterator<Uint8Array> | undefined;
+  #outflow: Outflow | undefined;
+
+  constructor(start: ExchangeStart, surroundings: Surroundings) {
+    this.method = start.method;
+    this.target = start.target;
+    this.peer = start.peer;
+    this.#wire = start.wire;
+    this.#surroundings = surroundings;
+  }
+
+  get headers(): ReadonlyMap<string, string> {
+    return (this.#headers ??= this.#wire.readHeaders());
+  }
+
+  /** Made when first asked for, because most requests are answered before anybody could wait for it. */
+  get signal(): AbortSignal {
+    if (this.#abort === undefined) {
+      this.#abort = new AbortController();
+      if (this.#abortReason !== undefined) this.#abort.abort(this.#abortReason);
+    }
+    return this.#abort.signal;
+  }
+
+  /** True until an answer was begun or the client was gone. */
+  get isUnanswered(): boolean {
+    return this.#state === "running";
+  }
+
+  readBody(maxBytes: number): Promise<Uint8Array> {
+    assert(!this.#isBodyRead, "the body of a request is read once");
+    this.#isBodyRead = true;
+    const { loop, budget, limits } = this.#surroundings;
+    if ((this.#wire.announcedBytes ?? 0) <= maxBytes) this.#wire.inviteBody();
+    return receiveBody(this.#wire, { loop, budget, timeoutMs: limits.bodyTimeoutMs, maxBytes });
+  }
+
+  /** Takes its turn on the loop, then runs. */
+  start(): void {
+    this.#surroundings.loop.post(laneOf(this.target), () => this.#run());
+  }
+
+  /** Tells the handler to come to an end; an answer can still be given. */
+  abort(reason: Error): void {
+    if (this.#abortReason !== undefined) return;
+    this.#abortReason = reason;
+    this.#abort?.abort(reason);
+  }
+
+  /** The wire is closed. Unless the answer was complete, the client left early. */
+  closed(): void {
+    if (this.#state === "gone" || this.#state === "done") return;
+    this.#state = "gone";
+    this.abort(new Error("the client is gone"));
+    this.#outflow?.stop();
+    if (this.#source !== undefined) this.#giveUp(this.#source);
+  }
+
+  async #run(): Promise<void> {
+    if (this.#isGone()) return;
+    let response: HttpResponse;
+    try {
+      response = await this.#surroundings.handler(this);
+    } catch (error) {
+      // A handler never rejects; should one have a bug, the client is told so.
+      this.#surroundings.log.error("a request handler failed", { target: this.target, error });
+      response = failureResponse(error);
+    }
+    if (this.#isGone()) return this.#discard(response.body);
+    try {
+      const sending = this.#send(response);
+      if (sending !== undefined) await sending;
+    } catch (error) {
+      this.#breakOff(error);
+    }
+  }
+
+  /** Undefined when the whole answer was handed over, as most are; else settles when its last piece was. */
+  #send({ status, headers, body }: HttpResponse): Promise<void> | undefined {
+    this.#state = "answering";
+    const isWhole = body instanceof Uint8Array;
+    const hasBody = this.method !== "HEAD" && status !== 204 && status !== 304;
+    const lengthBytes = isWhole && status !== 204 ? body.byteLength : undefined;
+    const head: AnswerHead = { status, headers, lengthBytes };
+    if (hasBody && !(isWhole && body.byteLength <= PIECE_BYTES)) return this.#stream(head, body);
+    this.#wire.answer(head, hasBody && isWhole ? body : undefined);
+    if (!hasBody) this.#discard(body);
+    this.#state = "done";
+    return undefined;
+  }
+
+  async #stream(head: AnswerHead, body: HttpResponse["body"]): Promise<void> {
+    this.#wire.begin(head);
+    await this.#pour(body);
+    if (this.#isGone()) return;
+    this.#wire.outgoing.end();
+    this.#state = "done";
+  }
+
+  async #pour(body: HttpResponse["body"]): Promise<void> {
+    const { loop, limits } = this.#surroundings;
+    const onStalled = (): void => this.#wire.cut();
+    const { stallTimeoutMs } = limits;
+    this.#outflow = new Outflow({ out: this.#wire.outgoing, loop, stallTimeoutMs, onStalled });
+    if (body instanceof Uint8Array) return this.#outflow.send(body);
+    const source = body[Symbol.asyncIterator]();
+    this.#source = source;
+    for (;;) {
+      const next = await source.next();
+      if (this.#isGone() || next.done === true) return;
+      const room = this.#outflow.send(next.value);
+      if (room !== undefined) await room;
+      if (this.#isGone()) return;
+    }
+  }
+
+  /** Ended as if complete, half an answer would be taken for a whole one. */
+  #breakOff(error: unknown): void {
+    if (this.#isGone()) return;
+    this.#surroundings.log.error("an answer broke off", { target: this.target, error });
+    this.#wire.cut();
+  }
+
+  #isGone(): boolean {
+    return this.#state === "gone";
+  }
+
+  #discard(body: HttpResponse["body"]): void {
+    if (!(body instanceof Uint8Array)) this.#giveUp(body[Symbol.asyncIterator]());
+  }
+
+  /** Does not wait: a source that is just making a piece returns when it is done with that. */
+  #giveUp(source: AsyncIterator<Uint8Array>): void {
+    source.return?.().then(undefined, (error: unknown) => {
+      this.#surroundings.log.warn("the rest of an answer could not be discarded", { error });
+    });
+  }
+}
+
+/** Health probes and leases come first: what is taken for dead because it waited gets restarted, which helps nobody. */
+function laneOf(target: string): Lane {
+  return /^\/(?:healthz|livez|readyz|apis\/coordination\.k8s\.io\/)/.test(target) ? "health" : "request";
+}
+
+function failureResponse(error: unknown): HttpResponse {
+  const headers = new Map([["content-type", "application/json"]]);
+  return { status: 500, headers, body: Buffer.from(JSON.stringify(toStatus(error))) };
+}

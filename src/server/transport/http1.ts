@@ -1,0 +1,202 @@
+/** Carries exchanges over HTTP/1.1. Requests that cannot be parsed are answered by Node itself (400, 408, 431) and closed. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import type { TLSSocket } from "node:tls";
+import type { HttpRequest } from "../http.ts";
+import type { Connection } from "./connections.ts";
+import { Exchange, type AnswerHead, type Surroundings, type Wire } from "./exchange.ts";
+import { headersFromList } from "./headers.ts";
+import type { TransportLimits } from "./limits.ts";
+import { peerIdentity } from "./peer.ts";
+
+/** What is read and thrown away of a body that nobody wants, so that the client gets to read its answer. */
+const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
+
+/** A request to turn the connection into something else. It has no body; `signal` is aborted when the socket closes. */
+export type UpgradeRequest = Omit<HttpRequest, "readBody">;
+
+/** Takes over the connection: it answers, and it ends the socket. */
+export type UpgradeHandler = (request: UpgradeRequest, socket: Duplex, head: Buffer) => void;
+
+export interface Http1 {
+  /** Takes a socket whose handshake is done. */
+  accept(socket: TLSSocket): Connection;
+  close(): void;
+}
+
+export function createHttp1(surroundings: Surroundings, onUpgrade: UpgradeHandler | undefined): Http1 {
+  const server = createServer(serverOptions(surroundings.limits));
+  // Those above Node's default of 2000 would be left out without a word; their bytes are bounded anyway.
+  server.maxHeadersCount = 0;
+  const connections = new WeakMap<Duplex, Http1Connection>();
+  const serve = (req: IncomingMessage, res: ServerResponse): void =>
+    connections.get(req.socket)?.serve(req, res);
+  server.on("request", serve).on("checkContinue", serve);
+  // Without a listener an upgrade is a request like any other, and the handler says what it thinks of it.
+  if (onUpgrade !== undefined) {
+    server.on("upgrade", (req, socket, head) => {
+      const request = connections.get(socket)?.upgrade(req);
+      if (request !== undefined) onUpgrade(request, socket, head);
+    });
+  }
+  startTimeouts(server);
+  return {
+    accept(socket) {
+      const connection = new Http1Connection(socket, surroundings);
+      connections.set(socket, connection);
+      server.emit("connection", socket);
+      return connection;
+    },
+    close() {
+      server.close();
+    },
+  };
+}
+
+function serverOptions(limits: TransportLimits): Parameters<typeof createServer>[0] & object {
+  return {
+    maxHeaderSize: limits.maxHeaderBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.headersTimeoutMs + limits.bodyTimeoutMs,
+    keepAliveTimeout: limits.idleTimeoutMs,
+    connectionsCheckingInterval: Math.ceil(limits.headersTimeoutMs / 2),
+    insecureHTTPParser: false,
+    requireHostHeader: true,
+  };
+}
+
+/** Node looks for slow requests only after this event, and a server that is handed its sockets never listens. */
+function startTimeouts(server: Server): void {
+  server.emit("listening");
+}
+
+class Http1Connection implements Connection {
+  readonly exchanges = new Set<Exchange>();
+  readonly #socket: TLSSocket;
+  readonly #surroundings: Surroundings;
+  readonly #peer: HttpRequest["peer"];
+  #state: "open" | "finishing" = "open";
+
+  constructor(socket: TLSSocket, surroundings: Surroundings) {
+    this.#socket = socket;
+    this.#surroundings = surroundings;
+    this.#peer = peerIdentity(socket);
+    // Node does not tell answers that wait behind another one (pipelining) that their socket is closed.
+    socket.once("close", () => {
+      for (const exchange of this.exchanges) exchange.closed();
+      this.exchanges.clear();
+    });
+  }
+
+  get isFinishing(): boolean {
+    return this.#state === "finishing";
+  }
+
+  serve(req: IncomingMessage, res: ServerResponse): void {
+    const { method = "", url: target = "" } = req;
+    const wire = new Http1Wire(req, res, this);
+    const exchange = new Exchange({ method, target, peer: this.#peer, wire }, this.#surroundings);
+    this.exchanges.add(exchange);
+    res.on("close", () => {
+      this.exchanges.delete(exchange);
+      exchange.closed();
+      this.#endIfFinished();
+    });
+    exchange.start();
+  }
+
+  upgrade(req: IncomingMessage): UpgradeRequest {
+    const { method = "", url: target = "", rawHeaders } = req;
+    const abort = new AbortController();
+    this.#socket.once("close", () => abort.abort(new Error("the client is gone")));
+    return { method, target, headers: headersFromList(rawHeaders), peer: this.#peer, signal: abort.signal };
+  }
+
+  finish(): void {
+    this.#state = "finishing";
+    this.#endIfFinished();
+  }
+
+  /** What was written before is still sent. */
+  #endIfFinished(): void {
+    if (this.#state === "finishing" && this.exchanges.size === 0) this.#socket.destroySoon();
+  }
+}
+
+class Http1Wire implements Wire {
+  readonly incoming: IncomingMessage;
+  readonly outgoing: ServerResponse;
+  readonly #connection: Http1Connection;
+  /** Whether the client sends its body only when told to. */
+  #invitation: "not needed" | "due" | "sent";
+
+  constructor(req: IncomingMessage, res: ServerResponse, connection: Http1Connection) {
+    this.incoming = req;
+    this.outgoing = res;
+    this.#connection = connection;
+    this.#invitation = req.headers.expect === undefined ? "not needed" : "due";
+  }
+
+  get announcedBytes(): number | undefined {
+    const { "content-length": length, "transfer-encoding": encoding } = this.incoming.headers;
+    if (length !== undefined) return Number(length);
+    return encoding === undefined ? 0 : undefined;
+  }
+
+  readHeaders(): ReadonlyMap<string, string> {
+    return headersFromList(this.incoming.rawHeaders);
+  }
+
+  isWhole(): boolean {
+    return this.incoming.complete;
+  }
+
+  inviteBody(): void {
+    if (this.#invitation !== "due") return;
+    this.#invitation = "sent";
+    this.outgoing.writeContinue();
+  }
+
+  answer(head: AnswerHead, body: Uint8Array | undefined): void {
+    this.#writeHead(head);
+    this.outgoing.end(body);
+  }
+
+  /** The head goes out at once: a watch may have nothing to say for minutes. */
+  begin(head: AnswerHead): void {
+    this.#writeHead(head);
+    this.outgoing.flushHeaders();
+  }
+
+  cut(): void {
+    this.incoming.socket.destroy();
+  }
+
+  #writeHead({ status, headers, lengthBytes }: AnswerHead): void {
+    const list: string[] = [];
+    for (const [name, value] of headers) list.push(name, value);
+    if (lengthBytes !== undefined && !headers.has("content-length")) {
+      list.push("content-length", String(lengthBytes));
+    }
+    if (this.#connection.isFinishing || this.#isEndUnclear()) list.push("connection", "close");
+    this.outgoing.writeHead(status, list);
+    if (!this.incoming.complete) this.#discardRest();
+  }
+
+  /**
+   * A client that was never told to send its body may or may not do so, and one that asked for an upgrade may have sent
+   * bytes of another protocol: what comes next must not be taken for a request.
+   */
+  #isEndUnclear(): boolean {
+    return this.#invitation === "due" || this.incoming.headers.upgrade !== undefined;
+  }
+
+  #discardRest(): void {
+    let bytesLeft = MAX_DISCARDED_BYTES;
+    this.incoming.on("data", (chunk: Uint8Array) => {
+      bytesLeft -= chunk.byteLength;
+      if (bytesLeft < 0) this.cut();
+    });
+    this.incoming.resume();
+  }
+}

@@ -1,0 +1,153 @@
+import { once } from "node:events";
+import { constants } from "node:http2";
+import { describe, expect, test } from "vitest";
+import { answer, openSession, pending, readAll, sendHttp2, startServer } from "./fixture.ts";
+
+const MIB = 1024 * 1024;
+
+describe("an HTTP/2 session", () => {
+  test("carries a hundred watches and ordinary requests beside them", async () => {
+    const gate = pending();
+    async function* watch(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("first ");
+      await gate.promise;
+      yield Buffer.from("second");
+    }
+    const server = await startServer(async ({ target }) => answer(target === "/watch" ? watch() : "ok"));
+    const session = openSession(server);
+    const watches = await Promise.all(
+      Array.from({ length: 100 }, () => sendHttp2(session, { path: "/watch" })),
+    );
+
+    const beside = await readAll((await sendHttp2(session)).body);
+    gate.resolve();
+    const texts = await Promise.all(watches.map(({ body }) => readAll(body)));
+
+    expect(beside).toBe("ok");
+    expect(new Set(texts)).toEqual(new Set(["first second"]));
+  });
+
+  test("offers at least 250 streams at once", async () => {
+    const server = await startServer(async () => answer("ok"));
+    const session = openSession(server);
+
+    await once(session, "remoteSettings");
+
+    expect(session.remoteSettings.maxConcurrentStreams).toBeGreaterThanOrEqual(250);
+  });
+
+  test("serves others while readers of large lists stall", async () => {
+    const body = Buffer.alloc(20 * MIB);
+    const server = await startServer(async ({ target }) => answer(target === "/list" ? body : "ok"));
+    const session = openSession(server);
+    const stalled = await Promise.all(
+      Array.from({ length: 20 }, () => sendHttp2(session, { path: "/list" })),
+    );
+
+    const others: string[] = [];
+    for (let i = 0; i < 50; i++) others.push(await readAll((await sendHttp2(session)).body));
+
+    expect(new Set(others)).toEqual(new Set(["ok"]));
+    for (const one of stalled) one.leave();
+  });
+
+  test("that takes back more requests than it may is closed", async () => {
+    const allSeen = pending();
+    let seen = 0;
+    const server = await startServer(
+      async ({ signal, target }) => {
+        if (target === "/other") return answer("ok");
+        if (++seen === 100) allSeen.resolve();
+        if (!signal.aborted) await once(signal, "abort");
+        return answer("");
+      },
+      { limits: { maxResetBurst: 50, maxResetsPerSecond: 0 } },
+    );
+    const session = openSession(server);
+    const closed = once(session, "close");
+    const streams = Array.from({ length: 100 }, () => session.request({ ":path": "/" }));
+    await allSeen.promise;
+
+    for (const stream of streams) {
+      stream.on("error", () => undefined);
+      stream.close(constants.NGHTTP2_CANCEL);
+    }
+
+    await closed;
+    expect(await readAll((await sendHttp2(openSession(server), { path: "/other" })).body)).toBe("ok");
+  });
+
+  test("may end any number of watches that were answered", async () => {
+    async function* silence(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("begun");
+      await new Promise(() => undefined);
+    }
+    const server = await startServer(async ({ target }) => answer(target === "/watch" ? silence() : "ok"), {
+      limits: { maxResetBurst: 5, maxResetsPerSecond: 0 },
+    });
+    const session = openSession(server);
+
+    for (let i = 0; i < 30; i++) {
+      const watching = await sendHttp2(session, { path: "/watch" });
+      watching.leave();
+      await new Promise((resolve) => watching.body.once("close", resolve));
+    }
+
+    expect(await readAll((await sendHttp2(session)).body)).toBe("ok");
+  });
+
+  test("refuses headers above the bound, and goes on", async () => {
+    const server = await startServer(async () => answer("ok"));
+    const session = openSession(server);
+    await once(session, "remoteSettings");
+    const headers = Object.fromEntries(
+      Array.from({ length: 50 }, (_, i) => [`x-${String(i)}`, "y".repeat(1000)]),
+    );
+
+    await expect(sendHttp2(session, { headers })).rejects.toThrow(
+      /ENHANCE_YOUR_CALM|closed without an answer/,
+    );
+
+    const other = openSession(server);
+    expect(await readAll((await sendHttp2(other)).body)).toBe("ok");
+  });
+
+  test("that sends nothing, or nothing any more, is closed", async () => {
+    const server = await startServer(async () => answer("ok"), {
+      limits: { headersTimeoutMs: 40, idleTimeoutMs: 40 },
+    });
+    const [silent, used] = [openSession(server), openSession(server)];
+    await readAll((await sendHttp2(used)).body);
+
+    await Promise.all([once(silent, "close"), once(used, "close")]);
+  });
+
+  test("with a silent watch is not closed for being idle", async () => {
+    const gate = pending();
+    async function* watch(): AsyncGenerator<Uint8Array> {
+      await gate.promise;
+      yield Buffer.from("late");
+    }
+    const server = await startServer(async ({ target }) => answer(target === "/watch" ? watch() : "ok"), {
+      limits: { idleTimeoutMs: 20 },
+    });
+    const watching = await sendHttp2(openSession(server), { path: "/watch" });
+    const idleSince = openSession(server);
+    await readAll((await sendHttp2(idleSince)).body);
+    await once(idleSince, "close");
+
+    gate.resolve();
+
+    expect(await readAll(watching.body)).toBe("late");
+  });
+
+  test("is told 400 for CONNECT", async () => {
+    const server = await startServer(async () => answer("ok"));
+    const session = openSession(server);
+    const stream = session.request({ ":method": "CONNECT", ":authority": "b:443" });
+
+    const [headers] = (await once(stream, "response")) as [Record<string, unknown>];
+
+    expect(headers[":status"]).toBe(400);
+  });
+});

@@ -1,0 +1,175 @@
+/** Carries exchanges over HTTP/2, on Node's stream interface: its request and response objects cost a sixth more. */
+import {
+  constants,
+  performServerHandshake,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  type ServerOptions,
+} from "node:http2";
+import type { TLSSocket } from "node:tls";
+import type { Connection } from "./connections.ts";
+import { Exchange, type AnswerHead, type Surroundings, type Wire } from "./exchange.ts";
+import { headersFromFields } from "./headers.ts";
+import type { TransportLimits } from "./limits.ts";
+import { peerIdentity } from "./peer.ts";
+import { ResetBudget } from "./reset-budget.ts";
+
+/**
+ * What one session may hold, mostly answers that wait for the client: each stream holds at most a piece of 64 KiB and
+ * 16 KiB of its own. Node refuses new streams above it, and its default of 10 MB is reached by a hundred slow readers.
+ */
+const MAX_SESSION_MEMORY_MB = 128;
+
+/** How much of a body a client may send before anybody reads it: twelve round trips for the largest body, kept per stream. */
+const STREAM_WINDOW_BYTES = 256 * 1024;
+const SESSION_WINDOW_BYTES = 1024 * 1024;
+
+/** Node's default is 1000; an honest client sends none. */
+const MAX_INVALID_FRAMES = 100;
+
+const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = constants;
+
+/** Takes a socket whose handshake is done. */
+export function acceptHttp2(socket: TLSSocket, surroundings: Surroundings): Connection {
+  const session = performServerHandshake(socket, sessionOptions(surroundings.limits));
+  return new Http2Connection(session, { peer: peerIdentity(socket), surroundings });
+}
+
+function sessionOptions({ maxStreamsPerSession, maxHeaderBytes }: TransportLimits): ServerOptions {
+  return {
+    maxSessionMemory: MAX_SESSION_MEMORY_MB,
+    maxSessionInvalidFrames: MAX_INVALID_FRAMES,
+    settings: {
+      maxConcurrentStreams: maxStreamsPerSession,
+      initialWindowSize: STREAM_WINDOW_BYTES,
+      maxHeaderListSize: maxHeaderBytes,
+    },
+  };
+}
+
+interface Http2ConnectionOptions {
+  readonly peer: Exchange["peer"];
+  readonly surroundings: Surroundings;
+}
+
+class Http2Connection implements Connection {
+  readonly exchanges = new Set<Exchange>();
+  readonly #session: ServerHttp2Session;
+  readonly #options: Http2ConnectionOptions;
+  readonly #resets: ResetBudget;
+
+  constructor(session: ServerHttp2Session, options: Http2ConnectionOptions) {
+    this.#session = session;
+    this.#options = options;
+    const { loop, limits } = options.surroundings;
+    this.#resets = new ResetBudget(limits, loop.elapsed());
+    session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+    session.on("error", this.#noteFailure);
+    session.setTimeout(limits.headersTimeoutMs);
+    session.on("timeout", () => this.#closeIfIdle());
+    session.once("stream", () => session.setTimeout(limits.idleTimeoutMs));
+    session.on("stream", (stream, headers) => this.#serve(stream, headers));
+  }
+
+  /** Tells the client not to begin anything new here; open streams go on. */
+  finish(): void {
+    this.#session.close();
+  }
+
+  /** By then Node has ended the stream or the session. */
+  readonly #noteFailure = (error: Error): void => {
+    this.#options.surroundings.log.debug("an HTTP/2 client failed", { error });
+  };
+
+  #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    const { peer, surroundings } = this.#options;
+    stream.on("error", this.#noteFailure);
+    const { ":method": method, ":path": target } = headers;
+    // CONNECT, which nobody here offers, has no path.
+    if (method === undefined || target === undefined) {
+      stream.respond({ ":status": 400 }, { endStream: true });
+      return;
+    }
+    const wire = new Http2Wire(stream, headers);
+    const exchange = new Exchange({ method, target, peer, wire }, surroundings);
+    this.exchanges.add(exchange);
+    stream.on("close", () => this.#closed(exchange));
+    exchange.start();
+  }
+
+  #closed(exchange: Exchange): void {
+    this.exchanges.delete(exchange);
+    const wasTakenBack = exchange.isUnanswered;
+    exchange.closed();
+    if (wasTakenBack && !this.#resets.take(this.#options.surroundings.loop.elapsed())) {
+      this.#session.destroy(undefined, NGHTTP2_ENHANCE_YOUR_CALM);
+    }
+  }
+
+  /** Long watches may be silent for as long as they like. */
+  #closeIfIdle(): void {
+    if (this.exchanges.size === 0) this.#session.close();
+  }
+}
+
+class Http2Wire implements Wire {
+  readonly incoming: ServerHttp2Stream;
+  readonly outgoing: ServerHttp2Stream;
+  readonly #headers: IncomingHttpHeaders;
+
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
+    this.incoming = stream;
+    this.outgoing = stream;
+    this.#headers = headers;
+  }
+
+  get announcedBytes(): number | undefined {
+    if (this.incoming.endAfterHeaders) return 0;
+    const length = this.#headers["content-length"];
+    return length === undefined ? undefined : Number(length);
+  }
+
+  readHeaders(): ReadonlyMap<string, string> {
+    return headersFromFields(this.#headers);
+  }
+
+  /** A stream that the client broke off ends as any other, but it is closed by then. */
+  isWhole(): boolean {
+    return !this.incoming.closed && !this.incoming.destroyed;
+  }
+
+  inviteBody(): void {
+    if (this.#headers.expect?.toLowerCase() !== "100-continue") return;
+    if (!this.outgoing.closed) this.outgoing.additionalHeaders({ ":status": 100 });
+  }
+
+  answer(head: AnswerHead, body: Uint8Array | undefined): void {
+    const endStream = body === undefined || body.byteLength === 0;
+    this.outgoing.respond(headersOf(head), { endStream });
+    if (!endStream) this.outgoing.end(body);
+    this.#refuseRest();
+  }
+
+  begin(head: AnswerHead): void {
+    this.outgoing.respond(headersOf(head));
+    this.outgoing.once("finish", () => this.#refuseRest());
+  }
+
+  cut(): void {
+    this.outgoing.close(NGHTTP2_INTERNAL_ERROR);
+  }
+
+  /** A body that nobody wants any more is not sent to its end. Node first sends the answer. */
+  #refuseRest(): void {
+    const { incoming } = this;
+    if (!incoming.endAfterHeaders && !incoming.readableEnded) incoming.close(NGHTTP2_NO_ERROR);
+  }
+}
+
+function headersOf({ status, headers, lengthBytes }: AnswerHead): Record<string, string | number> {
+  const fields: Record<string, string | number> = { ":status": status };
+  for (const [name, value] of headers) fields[name] = value;
+  if (lengthBytes !== undefined) fields["content-length"] ??= lengthBytes;
+  return fields;
+}

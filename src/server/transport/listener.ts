@@ -1,0 +1,108 @@
+/**
+ * HTTPS on one port, HTTP/1.1 and HTTP/2 as the client likes. Client certificates are asked for and not required: who
+ * shows none, or one of another authority, is nobody, and it is the server's business what nobody may do.
+ */
+import type { AddressInfo, Socket } from "node:net";
+import { createServer, type Server, type TLSSocket, type TlsOptions } from "node:tls";
+import { assert } from "../../base/assert.ts";
+import type { Log } from "../../base/log.ts";
+import type { Loop } from "../../base/loop.ts";
+import type { HttpHandler } from "../http.ts";
+import { BodyBudget } from "./body.ts";
+import { Connections } from "./connections.ts";
+import type { Surroundings } from "./exchange.ts";
+import { createHttp1, type UpgradeHandler } from "./http1.ts";
+import { acceptHttp2 } from "./http2.ts";
+import { DEFAULT_LIMITS, type TransportLimits } from "./limits.ts";
+
+/** A peer that vanished without a word is noticed after this and a few probes, also on a silent watch. */
+const TCP_KEEP_ALIVE_MS = 30_000;
+
+export interface ListenOptions {
+  readonly loop: Loop;
+  readonly log: Log;
+  readonly handler: HttpHandler;
+  readonly tls: ListenerTls;
+  readonly host: string;
+  /** 0 lets the operating system pick a free one. */
+  readonly port: number;
+  readonly limits?: Partial<TransportLimits>;
+  /** Without it a request for an upgrade is handed to the handler as any other. */
+  readonly onUpgrade?: UpgradeHandler;
+}
+
+/** All in PEM. */
+export interface ListenerTls {
+  readonly key: string;
+  readonly cert: string;
+  /** Of the authority that vouches for clients. */
+  readonly ca: string;
+}
+
+export interface Listener {
+  readonly address: string;
+  readonly port: number;
+  /**
+   * Takes no further connection or request, aborts the signals of those under way, and resolves when their answers are
+   * out and all connections closed; after `graceMs` those that are left are cut.
+   */
+  close(options: { readonly graceMs: number }): Promise<void>;
+}
+
+export async function listen(options: ListenOptions): Promise<Listener> {
+  const { loop, log, handler, onUpgrade } = options;
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const budget = new BodyBudget(limits.maxReceivingBytes);
+  const surroundings: Surroundings = { loop, log, handler, limits, budget };
+  const connections = new Connections(limits, log);
+  const http1 = createHttp1(surroundings, onUpgrade);
+
+  const server = createServer(tlsOptions(options.tls, limits));
+  server.maxConnections = limits.maxConnections;
+  server.on("connection", (socket: Socket) => connections.admit(socket));
+  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  server.on("secureConnection", (socket: TLSSocket) => {
+    if (socket.destroyed) return;
+    // In TLS 1.2 it lets clients make us work without end; 1.3 does not have it.
+    socket.disableRenegotiation();
+    const isHttp2 = socket.alpnProtocol === "h2";
+    connections.add(isHttp2 ? acceptHttp2(socket, surroundings) : http1.accept(socket), socket);
+  });
+  const { address, port } = await loop.outside("listen", bind(server, options));
+  server.on("error", (error) => log.error("a listener could not take a connection", { error }));
+  return {
+    address,
+    port,
+    async close({ graceMs }) {
+      server.close();
+      await connections.end(new Error("the server ends"), { loop, graceMs });
+      http1.close();
+    },
+  };
+}
+
+function tlsOptions(tls: ListenerTls, limits: TransportLimits): TlsOptions {
+  return {
+    ...tls,
+    requestCert: true,
+    rejectUnauthorized: false,
+    minVersion: "TLSv1.2",
+    ALPNProtocols: ["h2", "http/1.1"],
+    handshakeTimeout: limits.handshakeTimeoutMs,
+    noDelay: true,
+    keepAlive: true,
+    keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
+  };
+}
+
+function bind(server: Server, { host, port }: ListenOptions): Promise<AddressInfo> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen({ host, port }, () => {
+      server.off("error", reject);
+      const place = server.address();
+      assert(typeof place === "object" && place !== null, "a TCP server has an address and a port");
+      resolve(place);
+    });
+  });
+}

@@ -1,0 +1,29 @@
+/** A chore keeps some objects as the server needs them. It looks at what is, never at what happened. */
+import type { JsonObject } from "../../api/json-object.ts";
+import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { StoredResource } from "../registry.ts";
+
+export interface Chore {
+  readonly name: string;
+  readonly objects: readonly KeptObject[];
+  /** Objects of a resource that nobody needs any more. */
+  readonly strays?: Strays;
+}
+
+export interface KeptObject {
+  readonly resource: StoredResource;
+  /** Empty for cluster-scoped ones. */
+  readonly namespace: string;
+  readonly name: string;
+  /** With what it is created when it is missing: everything but metadata that its place says. */
+  manifest(): JsonObject;
+  /** What it must become, as a change to the object that is there; what is not said is left to others. */
+  corrected?(live: ApiObject): JsonObject;
+  /** The same for its status. */
+  correctedStatus?(live: ApiObject): JsonObject;
+}
+
+export interface Strays {
+  readonly resource: StoredResource;
+  isStray(object: ApiObject): boolean;
+}

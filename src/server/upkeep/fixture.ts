@@ -1,0 +1,154 @@
+/** A server without sockets and without representations for tests: requests go straight to their verbs. */
+import { isApiError, toStatus } from "../../api/api-error.ts";
+import { pathSegmentName } from "../../api/names.ts";
+import { silentLog } from "../../base/log.ts";
+import type { Loop } from "../../base/loop.ts";
+import { createRealLoop } from "../../base/real-loop.ts";
+import { conversions, kinds } from "../../resources/index.ts";
+import { defineKind } from "../../resources/kind-rules.ts";
+import { ipAddress } from "../../resources/networking/ip-address.ts";
+import { serviceCidr } from "../../resources/networking/service-cidr.ts";
+import { priorityClass } from "../../resources/priority-class.ts";
+import { openMemoryStore } from "../../store/memory-store.ts";
+import type { Store } from "../../store/store.ts";
+import { allocationCompanions } from "../allocation/service-companion.ts";
+import type { Answer } from "../answer.ts";
+import type { Workshop } from "../call.ts";
+import { dispatch, resolve } from "../dispatch.ts";
+import { Versions } from "../objects.ts";
+import { Registry } from "../registry.ts";
+import { parseRequestInfo } from "../request-info.ts";
+import { makeTokenKeys, tokenIssuer } from "../subresources/token-issuer.ts";
+import { createUpkeep } from "./house.ts";
+import type { Upkeep } from "./upkeep.ts";
+
+const TOKEN_KEYS = makeTokenKeys();
+
+const apiService = defineKind("apiregistration.k8s.io/v1", "APIService", { nameRule: pathSegmentName });
+
+/** Typed loosely, because tests look at what is there. */
+export interface Seen {
+  readonly [field: string]: Seen;
+}
+
+export interface Reply {
+  readonly code: number;
+  readonly body: Seen;
+}
+
+interface Content {
+  readonly body: unknown;
+  /** The media type. */
+  readonly type: string;
+}
+
+export interface FixtureOptions {
+  readonly serviceCidrs?: readonly string[];
+  readonly nodePorts?: { readonly first: number; readonly last: number };
+  /** Another server over the same store. */
+  readonly store?: Store;
+  readonly loop?: Loop;
+}
+
+export class ServerFixture {
+  readonly workshop: Workshop;
+  readonly upkeep: Upkeep;
+
+  private constructor(workshop: Workshop, upkeep: Upkeep) {
+    this.workshop = workshop;
+    this.upkeep = upkeep;
+  }
+
+  static async start(options: FixtureOptions = {}): Promise<ServerFixture> {
+    const { serviceCidrs = ["10.96.0.0/12"], nodePorts = { first: 30_000, last: 32_767 } } = options;
+    const loop = options.loop ?? createRealLoop({ name: "test" });
+    const store = options.store ?? openMemoryStore({ loop: loop.child("store") });
+    const registry = new Registry([apiService, ipAddress, serviceCidr, priorityClass, ...kinds]);
+    const versions = new Versions(conversions);
+    const companions = allocationCompanions({ loop, store, registry, versions, nodePorts });
+    const tokens = tokenIssuer(TOKEN_KEYS);
+    const workshop = { loop, log: silentLog, store, registry, versions, companions, tokens };
+    const place = {
+      serviceCidrs,
+      host: "127.0.0.1",
+      port: 6443,
+      machineAddresses: ["127.0.0.1", "10.1.2.3"],
+    };
+    const fixture = new ServerFixture(workshop, createUpkeep(workshop, place));
+    await fixture.upkeep.settle();
+    return fixture;
+  }
+
+  send(method: string, target: string, body?: unknown): Promise<Reply> {
+    return this.#exchange(method, target, { body, type: "application/json" });
+  }
+
+  patch(target: string, body: unknown, type = "application/merge-patch+json"): Promise<Reply> {
+    return this.#exchange("PATCH", target, { body, type });
+  }
+
+  async #exchange(method: string, target: string, content: Content): Promise<Reply> {
+    try {
+      return this.#shown(await this.#answer(method, target, content));
+    } catch (error) {
+      if (!isApiError(error)) throw error;
+      const status = toStatus(error);
+      return { code: status.code, body: seen(status) };
+    }
+  }
+
+  #answer(method: string, target: string, { body, type }: Content): Promise<Answer> {
+    const [path = "", search = ""] = target.split("?");
+    const query = new URLSearchParams(search);
+    const info = parseRequestInfo(method, path, query);
+    if (info.type === "other") throw new Error(`${target} is no resource`);
+    const bytes = Buffer.from(body === undefined ? "" : JSON.stringify(body));
+    const request = {
+      method,
+      target,
+      headers: new Map([
+        ["user-agent", "test/1"],
+        ["content-type", type],
+      ]),
+      peer: undefined,
+      signal: new AbortController().signal,
+      readBody: () => Promise.resolve(bytes),
+    };
+    const user = { name: "alice", uid: "u1", groups: ["system:authenticated"], extra: {} };
+    return dispatch(resolve({ request, info, query, user }, this.workshop.registry), this.workshop);
+  }
+
+  #shown(answer: Answer): Reply {
+    const { versions } = this.workshop;
+    switch (answer.type) {
+      case "stored":
+        return { code: answer.code, body: seen(versions.served(answer.stored, answer.resource)) };
+      case "object":
+        return { code: answer.code, body: seen(answer.object) };
+      case "status":
+        return { code: answer.status.code, body: seen(answer.status) };
+      case "list":
+        return { code: 200, body: seen({ items: answer.items.map(({ object }) => object) }) };
+      case "watch":
+        throw new Error("a watch is not shown here");
+    }
+  }
+}
+
+function seen(value: object): Seen {
+  return JSON.parse(JSON.stringify(value)) as Seen;
+}
+
+/** The text at the end of a path into an answer; empty when there is none. */
+export function textAt(body: Seen, ...path: readonly string[]): string {
+  let at: unknown = body;
+  for (const name of path) at = (at as Seen | undefined)?.[name];
+  return typeof at === "string" ? at : "";
+}
+
+/** The list at the end of a path into an answer; empty when there is none. */
+export function listAt<T>(body: Seen, ...path: readonly string[]): readonly T[] {
+  let at: unknown = body;
+  for (const name of path) at = (at as Seen | undefined)?.[name];
+  return Array.isArray(at) ? (at as readonly T[]) : [];
+}

@@ -1,0 +1,85 @@
+/** The Service `kubernetes`, by which pods reach the API server, with the endpoints that lead there. */
+import type { Service } from "../../api/generated/types/core-v1.ts";
+import { findCidr, findIpAddress, ipAddressText } from "../../api/ip-address.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import { AddressRange } from "../allocation/address-range.ts";
+import type { Registry } from "../registry.ts";
+import { requireStored } from "../registry.ts";
+import type { Chore, KeptObject } from "./chore.ts";
+
+const NAME = "kubernetes";
+const NAMESPACE = "default";
+const PORT_NAME = "https";
+const PORT = 443;
+
+export interface KubernetesServiceParts {
+  readonly registry: Registry;
+  /** The range whose first address the Service gets. */
+  readonly cidr: string;
+  /** Where this server is reached from pods; never a loopback address. */
+  readonly address: string;
+  readonly port: number;
+}
+
+export function kubernetesService(parts: KubernetesServiceParts): readonly Chore[] {
+  return [
+    { name: "service of the API server", objects: [service(parts)] },
+    { name: "endpoints of the API server", objects: [endpoints(parts), endpointSlice(parts)] },
+  ];
+}
+
+function service({ registry, cidr, port }: KubernetesServiceParts): KeptObject {
+  const ports = [{ name: PORT_NAME, protocol: "TCP", port: PORT, targetPort: port }];
+  return {
+    resource: requireStored(registry, "", "services"),
+    namespace: NAMESPACE,
+    name: NAME,
+    manifest: () => ({
+      metadata: { labels: { component: "apiserver", provider: "kubernetes" } },
+      spec: { type: "ClusterIP", clusterIP: firstServiceAddress(cidr), sessionAffinity: "None", ports },
+    }),
+    corrected: (live) => {
+      const { spec } = live as Service;
+      return { ...live, spec: { ...spec, type: "ClusterIP", ports } };
+    },
+  };
+}
+
+function endpoints({ registry, address, port }: KubernetesServiceParts): KeptObject {
+  const subsets = [{ addresses: [{ ip: address }], ports: [{ name: PORT_NAME, port, protocol: "TCP" }] }];
+  return {
+    resource: requireStored(registry, "", "endpoints"),
+    namespace: NAMESPACE,
+    name: NAME,
+    manifest: () => ({
+      // The slice beside it is the server's own too.
+      metadata: { labels: { "endpointslice.kubernetes.io/skip-mirror": "true" } },
+      subsets,
+    }),
+    corrected: (live) => ({ ...live, subsets }),
+  };
+}
+
+function endpointSlice({ registry, address, port }: KubernetesServiceParts): KeptObject {
+  const parts: JsonObject = {
+    endpoints: [{ addresses: [address], conditions: { ready: true } }],
+    ports: [{ name: PORT_NAME, port, protocol: "TCP" }],
+  };
+  return {
+    resource: requireStored(registry, "discovery.k8s.io", "endpointslices"),
+    namespace: NAMESPACE,
+    name: NAME,
+    manifest: () => ({
+      metadata: { labels: { "kubernetes.io/service-name": NAME } },
+      addressType: findIpAddress(address)?.family ?? "IPv4",
+      ...parts,
+    }),
+    corrected: (live) => ({ ...live, ...parts }),
+  };
+}
+
+export function firstServiceAddress(cidr: string): string {
+  const block = findCidr(cidr);
+  if (block === undefined) throw new Error(`the service range ${cidr} is no CIDR block`);
+  return ipAddressText(new AddressRange(block).first);
+}

@@ -1,0 +1,31 @@
+import type { Registry } from "../registry.ts";
+import { requireStored } from "../registry.ts";
+import type { Chore } from "./chore.ts";
+
+/** Above everything a user may define, which ends at a billion. */
+const CLASSES = [
+  {
+    name: "system-cluster-critical",
+    value: 2_000_000_000,
+    description: "For pods without which the cluster does not work, on whatever node they run.",
+  },
+  {
+    name: "system-node-critical",
+    value: 2_000_001_000,
+    description: "For pods without which their node does not work.",
+  },
+];
+
+/** The two classes of the system's own pods. */
+export function systemPriorityClasses(registry: Registry): Chore {
+  const resource = requireStored(registry, "scheduling.k8s.io", "priorityclasses");
+  return {
+    name: "system priority classes",
+    objects: CLASSES.map(({ name, value, description }) => ({
+      resource,
+      namespace: "",
+      name,
+      manifest: () => ({ value, description, preemptionPolicy: "PreemptLowerPriority" }),
+    })),
+  };
+}

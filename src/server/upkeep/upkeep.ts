@@ -1,0 +1,146 @@
+/**
+ * The server keeps its own house: what clients and foreign controllers expect of a server alone is there before the first
+ * request, and comes back when it is deleted or changed. Everything goes through the same verbs as clients' writes. A
+ * house in order is left alone: a second start writes nothing.
+ */
+import { isApiError } from "../../api/api-error.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import { backoffMs } from "../../base/backoff.ts";
+import { isStoreError } from "../../store/store-error.ts";
+import { prefixEnd } from "../../store/store.ts";
+import type { Watch } from "../../store/store.ts";
+import type { Workshop } from "../call.ts";
+import { keyOf, prefixOf } from "../objects.ts";
+import { StoredObject } from "../stored-object.ts";
+import { isEqualJson } from "../write/json-equality.ts";
+import type { Chore, KeptObject, Strays } from "./chore.ts";
+import { HouseWriter } from "./house-writer.ts";
+import { pause } from "./pause.ts";
+
+/** Changes come in groups: one look for all of them. */
+const DEBOUNCE_MS = 100;
+const BACKOFF = { baseMs: 200, maxMs: 30_000 };
+/** How often the first tidying is tried before the server gives up starting. */
+const FIRST_TRIES = 5;
+
+export class Upkeep {
+  readonly #workshop: Workshop;
+  readonly #chores: readonly Chore[];
+  readonly #writer: HouseWriter;
+
+  /** In this order at the start: later chores rely on earlier ones. */
+  constructor(workshop: Workshop, chores: readonly Chore[]) {
+    this.#workshop = workshop;
+    this.#chores = chores;
+    this.#writer = new HouseWriter(workshop);
+  }
+
+  /** Puts everything in place; rejects when that does not succeed. The server is ready after this, not before. */
+  async settle(): Promise<void> {
+    for (const chore of this.#chores) await this.#settleFirst(chore);
+  }
+
+  /** Keeps everything in place until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#chores.map((chore) => this.#keep(chore, signal)));
+  }
+
+  async #settleFirst(chore: Chore): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#tidy(chore);
+      } catch (error) {
+        // Another server may be putting the same things in place.
+        if (attempt === FIRST_TRIES || !isApiError(error)) throw error;
+        await pause(this.#workshop.loop, DEBOUNCE_MS, new AbortController().signal);
+      }
+    }
+  }
+
+  async #keep(chore: Chore, signal: AbortSignal): Promise<void> {
+    const { loop, log, store } = this.#workshop;
+    const random = loop.random("upkeep");
+    for (let failures = 0; !signal.aborted;) {
+      // Taken before the look: a change during it is seen by the watch.
+      const after = store.view.revision;
+      try {
+        await this.#tidy(chore);
+        failures = 0;
+        await this.#change(chore, after, signal);
+        await pause(loop, DEBOUNCE_MS, signal);
+      } catch (error) {
+        if (signal.aborted || isStoreError(error, "Closed")) return;
+        log.warn("the server could not put its own objects in place", { chore: chore.name, error });
+        await pause(loop, backoffMs(failures, BACKOFF, random), signal);
+        failures += 1;
+      }
+    }
+  }
+
+  async #tidy({ objects, strays }: Chore): Promise<void> {
+    await Promise.all(objects.map((object) => this.#put(object)));
+    if (strays !== undefined) await this.#clear(strays);
+  }
+
+  async #put(kept: KeptObject): Promise<void> {
+    if (this.#writer.find(kept) === undefined) await this.#create(kept);
+    await this.#correct(kept, "");
+    await this.#correct(kept, "status");
+  }
+
+  async #create(kept: KeptObject): Promise<void> {
+    const { resource, namespace, name } = kept;
+    const manifest = kept.manifest();
+    const metadata = { name, ...(namespace !== "" && { namespace }), ...(manifest.metadata as JsonObject) };
+    const { apiVersion, facts } = resource;
+    await this.#writer.create(kept, { apiVersion, kind: facts.kind, ...manifest, metadata });
+  }
+
+  async #correct(kept: KeptObject, subresource: "" | "status"): Promise<void> {
+    const live = this.#writer.find(kept);
+    // What is on its way out is put back once it is gone.
+    if (live === undefined || live.metadata.deletionTimestamp !== undefined) return;
+    const wanted = subresource === "" ? kept.corrected?.(live) : kept.correctedStatus?.(live);
+    if (wanted === undefined || isEqualJson(wanted, live)) return;
+    await this.#writer.update(kept, wanted, subresource);
+  }
+
+  async #clear(strays: Strays): Promise<void> {
+    const { resource } = strays;
+    const prefix = prefixOf(resource, "");
+    for (const entry of this.#workshop.store.accepted.range(prefix, prefixEnd(prefix))) {
+      const { object } = StoredObject.of(entry);
+      if (strays.isStray(object))
+        await this.#writer.remove({ resource, namespace: "", name: object.metadata.name ?? "" });
+    }
+  }
+
+  /** Resolves when something that the chore keeps has changed after the revision, or the signal is aborted. */
+  async #change({ objects, strays }: Chore, after: number, signal: AbortSignal): Promise<void> {
+    const keys =
+      strays === undefined
+        ? objects.map(({ resource, namespace, name }) => keyOf(resource, namespace, name))
+        : [prefixOf(strays.resource, "")];
+    const watches = keys.map((prefix) => this.#workshop.store.watch({ prefix, after, lane: "background" }));
+    const close = (): void => {
+      for (const watch of watches) watch.close();
+    };
+    signal.addEventListener("abort", close, { once: true });
+    try {
+      if (signal.aborted) return;
+      await Promise.race(watches.map(firstEvent));
+    } finally {
+      signal.removeEventListener("abort", close);
+      close();
+    }
+  }
+}
+
+/** A watch that can't go on is a reason to look again too. */
+async function firstEvent(watch: Watch): Promise<void> {
+  try {
+    for await (const { events } of watch) if (events.length > 0) return;
+  } catch (error) {
+    if (!isStoreError(error, "Compacted") && !isStoreError(error, "SlowWatcher")) throw error;
+  }
+}

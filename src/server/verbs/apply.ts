@@ -1,0 +1,138 @@
+import { isApiError } from "../../api/api-error.ts";
+/** Server-side apply: the client states its intent, the server finds out what that changes. Creates what is not there. */
+import { applyPatch } from "../../api/apply/apply-patch.ts";
+import type { ApplyInput } from "../../api/apply/apply-patch.ts";
+import { isJsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import type { Answer } from "../answer.ts";
+import type { Call, Workshop } from "../call.ts";
+import type { StoredResource } from "../registry.ts";
+import { isTrue } from "../request-info.ts";
+import { BODY_BYTES_MAX, decodeBody, YAML_TYPE } from "../write/body.ts";
+import { fieldValidationOf, normal, toObject } from "../write/incoming.ts";
+import { ObjectWriter } from "../write/object-writer.ts";
+import type { Saved } from "../write/object-writer.ts";
+import { newObject, revisedObject } from "../write/revise.ts";
+import { writerOf } from "../write/tracking.ts";
+import { writeOptionsOf } from "../write/write-options.ts";
+import { shown, warningsOf } from "./create.ts";
+import { checkPlace, checkPreconditions, endpointOf } from "./update.ts";
+
+export async function apply(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+  const { resource, request, query } = call;
+  const body = decodeBody(await request.readBody(BODY_BYTES_MAX), YAML_TYPE, {
+    kind: resource.facts.kind,
+    schemaOf: () => undefined,
+  });
+  const config = withPlace(body.value, call);
+  const { object, warnings } = toObject(
+    { ...body, value: config },
+    { ...resource, kind: resource.facts.kind },
+    fieldValidationOf(query),
+  );
+  checkPlace(object, call);
+  const saved = await save({ config, object }, call, workshop);
+  const { result, code } = saved;
+  return { ...shown(result, resource, code), warnings: [...warnings, ...warningsOf(object, resource)] };
+}
+
+interface Intent {
+  readonly config: JsonObject;
+  readonly object: ApiObject;
+}
+
+async function save(
+  intent: Intent,
+  call: Call<StoredResource>,
+  workshop: Workshop,
+): Promise<{ result: Saved; code: number }> {
+  const { resource, info } = call;
+  const place = { resource, namespace: info.namespace, name: info.name };
+  const { isDryRun } = writeOptionsOf(call);
+  const { uid, resourceVersion } = intent.object.metadata;
+  const writer = new ObjectWriter(workshop);
+  for (;;) {
+    try {
+      const result = await writer.update(place, { isDryRun, onConflict: "retry" }, (previous) => {
+        checkPreconditions({ uid, resourceVersion }, previous, resource);
+        return applied(intent.config, previous, { call, workshop });
+      });
+      return { result, code: 200 };
+    } catch (error) {
+      if (!isApiError(error, "NotFound") || info.subresource !== "" || (uid ?? "") !== "") throw error;
+    }
+    try {
+      const object = created(intent.config, { call, workshop });
+      return { result: await writer.create(place, object, { isDryRun }), code: 201 };
+    } catch (error) {
+      if (!isApiError(error, "AlreadyExists")) throw error;
+    }
+  }
+}
+
+interface Writing {
+  readonly call: Call<StoredResource>;
+  readonly workshop: Workshop;
+}
+
+function applied(
+  config: JsonObject,
+  previous: ApiObject,
+  writing: Writing,
+): { outcome: "put"; object: ApiObject } | { outcome: "unchanged" } {
+  const { call, workshop } = writing;
+  const { resource } = call;
+  const now = workshop.loop.now();
+  const { user } = writeOptionsOf(call);
+  const finish = (merged: JsonObject): JsonObject => {
+    const draft = draftOf(merged, resource);
+    const next = revisedObject({ draft, previous, endpoint: endpointOf(call) }, resource, { now, user });
+    return next as unknown as JsonObject;
+  };
+  const live = previous as unknown as JsonObject;
+  const { object, isChanged } = applyPatch({ ...inputOf(config, writing), live, finish });
+  return isChanged ? { outcome: "put", object: object as unknown as ApiObject } : { outcome: "unchanged" };
+}
+
+function created(config: JsonObject, writing: Writing): ApiObject {
+  const { call, workshop } = writing;
+  const { user } = writeOptionsOf(call);
+  const context = { now: workshop.loop.now(), user, uid: workshop.loop.random("uids").uuid() };
+  const finish = (merged: JsonObject): JsonObject =>
+    newObject(draftOf(merged, call.resource), call.resource, context) as unknown as JsonObject;
+  return applyPatch({ ...inputOf(config, writing), live: undefined, finish }).object as unknown as ApiObject;
+}
+
+/** What was merged has gaps where fields were given up; rules see objects in normal form. */
+function draftOf(merged: JsonObject, { schema }: StoredResource): Draft<ApiObject> {
+  return structuredClone(normal(schema, merged).value) as unknown as Draft<ApiObject>;
+}
+
+function inputOf(
+  config: JsonObject,
+  { call, workshop }: Writing,
+): Pick<ApplyInput, "config" | "writer" | "onConflict"> {
+  const { resource, info, query } = call;
+  const manager = query.get("fieldManager") ?? "";
+  const authorship = { manager, subresource: info.subresource, now: workshop.loop.now() };
+  const isForced = query.get("force") !== null && isTrue(query.get("force"));
+  return {
+    config,
+    writer: writerOf(resource, workshop.versions, authorship),
+    onConflict: isForced ? "force" : "fail",
+  };
+}
+
+/** Name and namespace may be left to the URL. */
+function withPlace(value: JsonObject, { info, resource }: Call<StoredResource>): JsonObject {
+  const metadata = isJsonObject(value["metadata"]) ? value["metadata"] : {};
+  return {
+    ...value,
+    metadata: {
+      ...metadata,
+      name: metadata["name"] ?? info.name,
+      ...(resource.facts.namespaced && { namespace: metadata["namespace"] ?? info.namespace }),
+    },
+  };
+}

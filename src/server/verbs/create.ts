@@ -1,0 +1,103 @@
+import { badRequest, forbidden, generateNameConflict, isApiError, notFound } from "../../api/api-error.ts";
+import { generateName } from "../../api/names.ts";
+import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import type { Answer, ObjectAnswer, StoredAnswer } from "../answer.ts";
+import type { Call, Workshop } from "../call.ts";
+import type { StoredResource } from "../registry.ts";
+import { StoredObject } from "../stored-object.ts";
+import { readObject } from "../write/incoming.ts";
+import { groupResource, ObjectWriter } from "../write/object-writer.ts";
+import type { Saved } from "../write/object-writer.ts";
+import { newObject } from "../write/revise.ts";
+import { track, writerOf } from "../write/tracking.ts";
+import { writeOptionsOf } from "../write/write-options.ts";
+
+/** As upstream's. */
+const NAME_TRIES = 8;
+
+export async function create(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+  const { resource, request, query } = call;
+  const { object, warnings, sentManagedFields } = await readObject(
+    request,
+    { ...resource, kind: resource.facts.kind },
+    query,
+  );
+  const draft = object as Draft<ApiObject>;
+  placeInNamespace(draft, call);
+  if ((draft.metadata.resourceVersion ?? "") !== "") {
+    throw badRequest("resourceVersion should not be set on objects to be created");
+  }
+  requireNamespace(call, workshop, draft.metadata.name ?? draft.metadata.generateName ?? "");
+  const saved = await createNamed({ draft, sentManagedFields }, call, workshop);
+  return { ...shown(saved, resource, 201), warnings: [...warnings, ...warningsOf(draft, resource)] };
+}
+
+export function warningsOf(
+  object: ApiObject,
+  { rules }: StoredResource,
+  previous?: ApiObject,
+): readonly string[] {
+  return rules.warnings?.(object, previous) ?? [];
+}
+
+export function shown(saved: Saved, resource: StoredResource, code: number): StoredAnswer | ObjectAnswer {
+  if (saved.outcome === "stored") return { type: "stored", code, stored: saved.stored, resource };
+  return { type: "object", code, object: saved.object };
+}
+
+function placeInNamespace(draft: Draft<ApiObject>, { resource, info }: Call<StoredResource>): void {
+  const { metadata } = draft;
+  if (!resource.facts.namespaced) return;
+  if (info.namespace === "") throw badRequest("an empty namespace may not be set during creation");
+  if ((metadata.namespace ?? info.namespace) !== info.namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  metadata.namespace = info.namespace;
+}
+
+/** Nothing is created where nothing can be kept. */
+function requireNamespace({ resource, info }: Call<StoredResource>, { store }: Workshop, name: string): void {
+  if (!resource.facts.namespaced) return;
+  const entry = store.accepted.get(`/registry/namespaces/${info.namespace}`);
+  if (entry === undefined) throw notFound({ group: "", resource: "namespaces" }, info.namespace);
+  const { metadata } = StoredObject.of(entry).object;
+  if (metadata.deletionTimestamp === undefined) return;
+  throw forbidden(
+    groupResource(resource),
+    name,
+    `unable to create new content in namespace ${info.namespace} because it is being terminated`,
+  );
+}
+
+interface New {
+  readonly draft: Draft<ApiObject>;
+  readonly sentManagedFields: unknown;
+}
+
+async function createNamed(
+  { draft, sentManagedFields }: New,
+  call: Call<StoredResource>,
+  workshop: Workshop,
+): Promise<Saved> {
+  const { resource, info } = call;
+  const { isDryRun, user, manager } = writeOptionsOf(call);
+  const base = draft.metadata.generateName ?? "";
+  const isGenerated = (draft.metadata.name ?? "") === "" && base !== "";
+  const random = workshop.loop.random("names");
+  for (let attempt = 1; ; attempt++) {
+    if (isGenerated) draft.metadata.name = generateName(base, random);
+    const now = workshop.loop.now();
+    const next = newObject(draft, resource, { now, user, uid: workshop.loop.random("uids").uuid() });
+    const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
+    const object = track({ live: undefined, next, writer, sentManagedFields });
+    const name = object.metadata.name ?? "";
+    try {
+      return await new ObjectWriter(workshop).create({ resource, namespace: info.namespace, name }, object, {
+        isDryRun,
+      });
+    } catch (error) {
+      if (!isGenerated || !isApiError(error, "AlreadyExists")) throw error;
+      if (attempt === NAME_TRIES) throw generateNameConflict(groupResource(resource), name);
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { badRequest } from "../../api/api-error.ts";
+import type { Status } from "../../api/api-error.ts";
+import { findKindSchema } from "../../api/built-in-schema.ts";
+import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
+import { toNormalForm } from "../../api/normal-form.ts";
+import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { Answer } from "../answer.ts";
+import type { Call, Workshop } from "../call.ts";
+import type { StoredResource } from "../registry.ts";
+import { BODY_BYTES_MAX, decodeBody, mediaTypeOf } from "../write/body.ts";
+import { planDeletion } from "../write/deletion.ts";
+import type { Propagation } from "../write/deletion.ts";
+import { ObjectWriter } from "../write/object-writer.ts";
+import type { Place, Saved } from "../write/object-writer.ts";
+import { isDryRun } from "../write/write-options.ts";
+import { checkPreconditions } from "./update.ts";
+
+export async function remove(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+  const { resource, info } = call;
+  const options = await readDeleteOptions(call);
+  const saved = await removeOne({ resource, namespace: info.namespace, name: info.name }, options, workshop);
+  if (saved.outcome === "removed") return { type: "status", status: removedStatus(saved.object, resource) };
+  const code = options.orphanDependents === false ? 202 : 200;
+  if (saved.outcome === "stored") return { type: "stored", code, stored: saved.stored, resource };
+  return { type: "object", code, object: saved.object };
+}
+
+/** Of one object, whatever asks for it. */
+export function removeOne(place: Place, options: DeleteOptions, workshop: Workshop): Promise<Saved> {
+  const request = {
+    graceSeconds: options.gracePeriodSeconds,
+    propagation: propagationOf(options),
+    now: workshop.loop.now(),
+  };
+  const { uid, resourceVersion } = options.preconditions ?? {};
+  const save = { isDryRun: isDryRun(options.dryRun ?? []), onConflict: "retry" } as const;
+  return new ObjectWriter(workshop).update(place, save, (previous) => {
+    checkPreconditions({ uid, resourceVersion }, previous, place.resource);
+    const plan = planDeletion(previous, place.resource, request);
+    return plan.outcome === "mark" ? { outcome: "put", object: plan.object } : plan;
+  });
+}
+
+/** In the body or, for simple clients, in the query. */
+export async function readDeleteOptions({ request, query }: Call): Promise<DeleteOptions> {
+  const schema = findKindSchema("v1", "DeleteOptions");
+  if (schema === undefined) throw new Error("the published API has no DeleteOptions");
+  const bytes = await request.readBody(BODY_BYTES_MAX);
+  if (bytes.length > 0) {
+    const type = mediaTypeOf(request.headers.get("content-type"));
+    const { value } = decodeBody(bytes, type, { kind: "DeleteOptions", schemaOf: findKindSchema });
+    return toNormalForm(schema, value).value as unknown as DeleteOptions;
+  }
+  const grace = query.get("gracePeriodSeconds");
+  const orphan = query.get("orphanDependents");
+  const policy = query.get("propagationPolicy");
+  return {
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    dryRun: query.getAll("dryRun"),
+    ...(grace !== null && { gracePeriodSeconds: wholeNumber(grace) }),
+    ...(orphan !== null && { orphanDependents: orphan === "true" }),
+    ...(policy !== null && { propagationPolicy: policy }),
+  };
+}
+
+function wholeNumber(text: string): number {
+  if (!/^-?\d{1,15}$/.test(text))
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
+  return Number(text);
+}
+
+function propagationOf({ propagationPolicy, orphanDependents }: DeleteOptions): Propagation | undefined {
+  if (propagationPolicy !== undefined && orphanDependents !== undefined) {
+    throw badRequest("orphanDependents and deletionPropagation cannot be both set");
+  }
+  if (orphanDependents !== undefined) return orphanDependents ? "Orphan" : "Background";
+  switch (propagationPolicy) {
+    case undefined:
+    case "Background":
+    case "Foreground":
+    case "Orphan":
+      return propagationPolicy;
+    default:
+      throw badRequest(
+        `propagationPolicy: Unsupported value: ${JSON.stringify(propagationPolicy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
+      );
+  }
+}
+
+function removedStatus({ metadata }: ApiObject, { facts }: StoredResource): Status {
+  return {
+    kind: "Status",
+    apiVersion: "v1",
+    metadata: {},
+    status: "Success",
+    details: {
+      name: metadata.name ?? "",
+      ...(facts.group !== "" && { group: facts.group }),
+      kind: facts.name,
+      uid: metadata.uid ?? "",
+    },
+    code: 200,
+  };
+}

@@ -1,0 +1,110 @@
+import { badRequest, expired } from "../../api/api-error.ts";
+import { requiredFieldValue } from "../../api/field-selector.ts";
+import { isStoreError } from "../../store/store-error.ts";
+import { prefixEnd } from "../../store/store.ts";
+import type { View } from "../../store/store.ts";
+import type { ListAnswer } from "../answer.ts";
+import type { Call, Workshop } from "../call.ts";
+import { decodeContinue, encodeContinue } from "../continue-token.ts";
+import type { ContinueToken } from "../continue-token.ts";
+import { checkListOptions, parseListOptions } from "../list-options.ts";
+import type { ListOptions } from "../list-options.ts";
+import { filterOf } from "../object-filter.ts";
+import type { ObjectFilter } from "../object-filter.ts";
+import { prefixOf } from "../objects.ts";
+import type { StoredResource } from "../registry.ts";
+import { reachRevision } from "../revision-wait.ts";
+import { StoredObject } from "../stored-object.ts";
+
+/** All pieces of a paged list show one revision, whatever is written meanwhile. */
+export async function list(call: Call<StoredResource>, workshop: Workshop): Promise<ListAnswer> {
+  const { resource, info, query } = call;
+  const options = parseListOptions(query, resource.facts);
+  checkListOptions(options, "list");
+  // An object's own path may be listed too: `GET …/pods/a?watch` has no other form of list.
+  const name = info.name === "" ? requiredFieldValue(options.fields, "metadata.name") : info.name;
+  const prefix = prefixOf(resource, info.namespace);
+  const token = options.continueToken === "" ? undefined : decodeContinue(options.continueToken);
+  const view = await viewFor({ token, options, prefix }, workshop);
+  return collect({ view, prefix, token, options, name, resource }, workshop);
+}
+
+interface ViewRequest {
+  readonly token: ContinueToken | undefined;
+  readonly options: ListOptions;
+  readonly prefix: string;
+}
+
+async function viewFor({ token, options, prefix }: ViewRequest, { store, loop }: Workshop): Promise<View> {
+  if (token !== undefined) {
+    if ((options.resourceVersion ?? 0) > 0)
+      throw badRequest("specifying resource version is not allowed when using continue");
+    return token.revision < 0 ? store.fresh() : continued(token, () => store.at(token.revision, prefix));
+  }
+  const { resourceVersion, match } = options;
+  if (resourceVersion === undefined) return store.fresh();
+  await reachRevision(store, loop, resourceVersion);
+  if (match !== "Exact") return store.view;
+  try {
+    return await store.at(resourceVersion, prefix);
+  } catch (error) {
+    if (!isStoreError(error, "Compacted")) throw error;
+    throw expired(`The resourceVersion for the provided list is too old.`);
+  }
+}
+
+/** An expired token comes back as one that goes on from the same key at the newest revision. */
+async function continued(token: ContinueToken, read: () => Promise<View>): Promise<View> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!isStoreError(error, "Compacted")) throw error;
+    throw expired(
+      "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+        "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. " +
+        "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or " +
+        "deleted between the time the first chunk was returned and now may show up in the list.",
+      encodeContinue({ revision: -1, start: token.start }),
+    );
+  }
+}
+
+interface Collection extends ViewRequest {
+  readonly view: View;
+  readonly name: string | undefined;
+  readonly resource: StoredResource;
+}
+
+function collect(collection: Collection, { versions }: Workshop): ListAnswer {
+  const { view, prefix, options, resource } = collection;
+  const filter = filterOf(options, resource, versions);
+  const { items, next } = pageOf(collection, filter);
+  const { revision } = view;
+  const rest = next === undefined ? undefined : { revision, start: next.slice(prefix.length) };
+  return {
+    type: "list",
+    items,
+    resource,
+    resourceVersion: String(revision),
+    continueToken: rest === undefined ? undefined : encodeContinue(rest),
+    remainingItems:
+      next === undefined || filter !== undefined ? undefined : view.count(next, prefixEnd(prefix)),
+  };
+}
+
+interface Page {
+  readonly items: readonly StoredObject[];
+  /** The key at which the next piece begins. */
+  readonly next: string | undefined;
+}
+
+function pageOf({ view, prefix, token, options, name }: Collection, filter: ObjectFilter | undefined): Page {
+  const items: StoredObject[] = [];
+  for (const entry of view.range(prefix + (token?.start ?? ""), prefixEnd(prefix))) {
+    if (options.limit > 0 && items.length === options.limit) return { items, next: entry.key };
+    if (name !== undefined && !entry.key.endsWith(`/${name}`)) continue;
+    const stored = StoredObject.of(entry);
+    if (filter === undefined || filter(stored)) items.push(stored);
+  }
+  return { items, next: undefined };
+}

@@ -1,0 +1,103 @@
+/** The three patches that say what to change. They start again on the newest object when another writer was faster. */
+import { badRequest, unsupportedMediaType } from "../../api/api-error.ts";
+import { isJsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import { parseJson } from "../../api/json-scan.ts";
+import { applyJsonPatch } from "../../api/patch/json-patch.ts";
+import { applyMergePatch } from "../../api/patch/merge-patch.ts";
+import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.ts";
+import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { Answer } from "../answer.ts";
+import type { Call, Workshop } from "../call.ts";
+import type { Resource, StoredResource } from "../registry.ts";
+import { BODY_BYTES_MAX, mediaTypeOf } from "../write/body.ts";
+import { fieldValidationOf, toObject } from "../write/incoming.ts";
+import type { Incoming } from "../write/incoming.ts";
+import { ObjectWriter } from "../write/object-writer.ts";
+import { writeOptionsOf } from "../write/write-options.ts";
+import { apply } from "./apply.ts";
+import { shown, warningsOf } from "./create.ts";
+import { checkPlace, checkPreconditions, successor } from "./update.ts";
+
+const JSON_PATCH = "application/json-patch+json";
+const MERGE_PATCH = "application/merge-patch+json";
+const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
+export const APPLY_YAML = "application/apply-patch+yaml";
+const ACCEPTED = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_YAML];
+
+export async function patch(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+  const { resource, info } = call;
+  if (patchTypeOf(call) === APPLY_YAML) return apply(call, workshop);
+  const { type, changes } = await readPatch(call);
+  const { isDryRun } = writeOptionsOf(call);
+  let incoming: Incoming | undefined;
+  const place = { resource, namespace: info.namespace, name: info.name };
+  const saved = await new ObjectWriter(workshop).update(
+    place,
+    { isDryRun, onConflict: "retry" },
+    (previous) => {
+      incoming = patched(previous, { type, changes }, call);
+      return { outcome: "put", object: successor(incoming, previous, { call, workshop }) };
+    },
+  );
+  const warnings =
+    incoming === undefined ? [] : [...incoming.warnings, ...warningsOf(incoming.object, resource)];
+  return { ...shown(saved, resource, 200), warnings };
+}
+
+export interface Patch {
+  readonly type: string;
+  readonly changes: unknown;
+}
+
+export function patchTypeOf({ request }: Call): string {
+  const type = mediaTypeOf(request.headers.get("content-type"));
+  if (!ACCEPTED.includes(type)) throw unsupportedMediaType(ACCEPTED);
+  return type;
+}
+
+/** One of the patches that say what to change. */
+export async function readPatch(call: Call): Promise<Patch> {
+  const { request, query } = call;
+  if (query.get("force") !== null && query.get("force") !== "false") {
+    throw badRequest("force: Forbidden: may not be specified for non-apply patch");
+  }
+  return { type: patchTypeOf(call), changes: parsePatch(await request.readBody(BODY_BYTES_MAX)) };
+}
+
+/** The result is held to the same rules as an object that was sent whole. */
+function patched(previous: ApiObject, change: Patch, call: Call<StoredResource>): Incoming {
+  const { resource, query } = call;
+  const value = changed(previous as unknown as JsonObject, change, resource);
+  if (!isJsonObject(value)) throw badRequest("the patched value is no object");
+  const expected = { ...resource, kind: resource.facts.kind };
+  const incoming = toObject({ value, duplicates: [] }, expected, fieldValidationOf(query));
+  const { metadata } = incoming.object;
+  checkPlace(incoming.object, call);
+  checkPreconditions({ uid: metadata.uid, resourceVersion: metadata.resourceVersion }, previous, resource);
+  return incoming;
+}
+
+/** What the patch makes of a document; it may be no object any more. */
+export function changed(
+  document: JsonObject,
+  { type, changes }: Patch,
+  { schema }: Pick<Resource, "schema">,
+): unknown {
+  switch (type) {
+    case JSON_PATCH:
+      return applyJsonPatch(document, changes);
+    case MERGE_PATCH:
+      return applyMergePatch(document, changes);
+    default:
+      return applyStrategicMergePatch(document, changes, schema);
+  }
+}
+
+function parsePatch(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(bytes).value;
+  } catch (error) {
+    throw badRequest(`error decoding patch: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

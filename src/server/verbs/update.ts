@@ -1,0 +1,120 @@
+import { badRequest, conflict, invalid, isApiError } from "../../api/api-error.ts";
+import { FieldErrors } from "../../api/field-error.ts";
+import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import type { Answer } from "../answer.ts";
+import type { Call, Workshop } from "../call.ts";
+import type { StoredResource } from "../registry.ts";
+import { readObject } from "../write/incoming.ts";
+import type { Incoming } from "../write/incoming.ts";
+import { groupResource, ObjectWriter } from "../write/object-writer.ts";
+import { newObject, revisedObject } from "../write/revise.ts";
+import type { Endpoint } from "../write/revise.ts";
+import { track, writerOf } from "../write/tracking.ts";
+import { writeOptionsOf } from "../write/write-options.ts";
+import { shown, warningsOf } from "./create.ts";
+
+export async function update(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+  const { resource, request, query, info } = call;
+  const incoming = await readObject(request, { ...resource, kind: resource.facts.kind }, query);
+  const { object, warnings } = incoming;
+  checkPlace(object, call);
+  const asked = object.metadata.resourceVersion ?? "";
+  if (asked === "" && !resource.storage.updatesUnconditionally) throw versionRequired(object, resource);
+  const { isDryRun } = writeOptionsOf(call);
+  const place = { resource, namespace: info.namespace, name: info.name };
+  try {
+    const options = { isDryRun, onConflict: asked === "" ? "retry" : "fail" } as const;
+    const saved = await new ObjectWriter(workshop).update(place, options, (previous) => {
+      checkPreconditions({ uid: object.metadata.uid, resourceVersion: asked }, previous, resource);
+      return { outcome: "put", object: successor(incoming, previous, { call, workshop }) };
+    });
+    return { ...shown(saved, resource, 200), warnings: [...warnings, ...warningsOf(object, resource)] };
+  } catch (error) {
+    const mayCreate = resource.storage.createsOnUpdate && info.subresource === "";
+    if (!mayCreate || !isApiError(error, "NotFound")) throw error;
+    return createInstead(incoming, call, workshop);
+  }
+}
+
+/** A request and what it works with. */
+export interface Writing {
+  readonly call: Call<StoredResource>;
+  readonly workshop: Workshop;
+}
+
+export function endpointOf({ info, endpoint }: Call): Endpoint {
+  return endpoint ?? (info.subresource === "status" ? "status" : "main");
+}
+
+/** What an object becomes when a client sends this for it. */
+export function successor(
+  { object, sentManagedFields }: Pick<Incoming, "object" | "sentManagedFields">,
+  previous: ApiObject,
+  { call, workshop }: Writing,
+): ApiObject {
+  const { resource, info } = call;
+  const { user, manager } = writeOptionsOf(call);
+  const now = workshop.loop.now();
+  const draft = structuredClone(object) as Draft<ApiObject>;
+  const next = revisedObject({ draft, previous, endpoint: endpointOf(call) }, resource, { now, user });
+  const writer = writerOf(resource, workshop.versions, { manager, subresource: info.subresource, now });
+  return track({ live: previous, next, writer, sentManagedFields });
+}
+
+async function createInstead(
+  { object, sentManagedFields }: Incoming,
+  call: Call<StoredResource>,
+  workshop: Workshop,
+): Promise<Answer> {
+  const { resource, info } = call;
+  const { isDryRun, user, manager } = writeOptionsOf(call);
+  const now = workshop.loop.now();
+  const uid = workshop.loop.random("uids").uuid();
+  const next = newObject(object as Draft<ApiObject>, resource, { now, user, uid });
+  const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
+  const made = track({ live: undefined, next, writer, sentManagedFields });
+  const place = { resource, namespace: info.namespace, name: info.name };
+  return shown(await new ObjectWriter(workshop).create(place, made, { isDryRun }), resource, 201);
+}
+
+export function checkPlace({ metadata }: ApiObject, { info, resource }: Call<StoredResource>): void {
+  if ((metadata.name ?? "") !== info.name) {
+    throw badRequest(
+      `the name of the object (${metadata.name ?? ""}) does not match the name on the URL (${info.name})`,
+    );
+  }
+  if (!resource.facts.namespaced || (metadata.namespace ?? info.namespace) === info.namespace) return;
+  throw badRequest(
+    `the namespace of the object (${metadata.namespace ?? ""}) does not match the namespace on the request (${info.namespace})`,
+  );
+}
+
+export interface Preconditions {
+  readonly uid: string | undefined;
+  readonly resourceVersion: string | undefined;
+}
+
+export function checkPreconditions(
+  { uid, resourceVersion }: Preconditions,
+  { metadata }: ApiObject,
+  resource: StoredResource,
+): void {
+  const { name = "" } = metadata;
+  if (uid !== undefined && uid !== "" && uid !== metadata.uid) {
+    const why = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata.uid ?? ""}`;
+    throw conflict(groupResource(resource), name, why);
+  }
+  if (
+    resourceVersion !== undefined &&
+    resourceVersion !== "" &&
+    resourceVersion !== metadata.resourceVersion
+  ) {
+    throw conflict(groupResource(resource), name);
+  }
+}
+
+function versionRequired({ metadata }: ApiObject, { facts }: StoredResource): Error {
+  const errors = new FieldErrors();
+  errors.invalid("metadata.resourceVersion", 0, "must be specified for an update");
+  return invalid({ group: facts.group, kind: facts.kind }, metadata.name ?? "", errors.found);
+}

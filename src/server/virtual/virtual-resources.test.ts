@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import { ServerFixture } from "../upkeep/fixture.ts";
+
+const ACCESS = "/apis/authorization.k8s.io/v1";
+
+describe("reviews", () => {
+  test("say who the caller is", async () => {
+    const server = await ServerFixture.start();
+
+    const reply = await server.send("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", {});
+
+    expect(reply).toMatchObject({
+      code: 201,
+      body: {
+        kind: "SelfSubjectReview",
+        metadata: { creationTimestamp: expect.any(String) as string },
+        status: { userInfo: { username: "alice", uid: "u1", groups: ["system:authenticated"] } },
+      },
+    });
+  });
+
+  test("say what the caller may do, and why", async () => {
+    const server = await ServerFixture.start();
+    const spec = { resourceAttributes: { verb: "get", resource: "pods" } };
+
+    const access = await server.send("POST", `${ACCESS}/selfsubjectaccessreviews`, { spec });
+    const rules = await server.send("POST", `${ACCESS}/selfsubjectrulesreviews`, {
+      spec: { namespace: "default" },
+    });
+
+    expect(access).toMatchObject({ code: 201, body: { spec, status: { allowed: true } } });
+    expect(access.body["status"]).toHaveProperty("reason");
+    expect(rules.body["status"]).toEqual({
+      incomplete: false,
+      resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
+      nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
+    });
+  });
+
+  test("allow nothing to somebody unknown", async () => {
+    const server = await ServerFixture.start();
+    const spec = { user: "system:anonymous", resourceAttributes: { verb: "get", resource: "pods" } };
+
+    const { body } = await server.send("POST", `${ACCESS}/subjectaccessreviews`, { spec });
+
+    expect(body["status"]).toEqual({ allowed: false });
+  });
+
+  test("that ask nothing, or about another namespace, are refused", async () => {
+    const server = await ServerFixture.start();
+    const local = { user: "bob", resourceAttributes: { namespace: "other", verb: "get", resource: "pods" } };
+
+    const empty = await server.send("POST", `${ACCESS}/subjectaccessreviews`, { spec: {} });
+    const elsewhere = await server.send("POST", `${ACCESS}/namespaces/default/localsubjectaccessreviews`, {
+      spec: local,
+    });
+
+    expect(empty.code).toBe(422);
+    expect(empty.body["details"]?.["causes"]).toHaveLength(2);
+    expect(elsewhere.body["message"]).toContain("must match metadata.namespace");
+    expect(
+      (await server.send("POST", "/apis/authentication.k8s.io/v1/tokenreviews", { spec: {} })).code,
+    ).toBe(400);
+  });
+
+  test("are made, never read", async () => {
+    const server = await ServerFixture.start();
+
+    expect((await server.send("GET", `${ACCESS}/subjectaccessreviews`)).code).toBe(405);
+  });
+});
+
+describe("component status", () => {
+  test("shows the store under the name that clients know", async () => {
+    const server = await ServerFixture.start();
+    const healthy = { metadata: { name: "etcd-0" }, conditions: [{ type: "Healthy", status: "True" }] };
+
+    expect((await server.send("GET", "/api/v1/componentstatuses")).body).toMatchObject({ items: [healthy] });
+    expect((await server.send("GET", "/api/v1/componentstatuses/etcd-0")).body).toMatchObject(healthy);
+    expect((await server.send("GET", "/api/v1/componentstatuses/other")).code).toBe(404);
+  });
+});

@@ -1,0 +1,114 @@
+/** What becomes of an object whose deletion is asked for: removed at once, or marked and removed once nothing holds it. */
+import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import type { StoredResource } from "../registry.ts";
+import { timeText } from "./system-metadata.ts";
+
+export type Propagation = "Background" | "Foreground" | "Orphan";
+
+export interface DeletionRequest {
+  readonly graceSeconds: number | undefined;
+  readonly propagation: Propagation | undefined;
+  readonly now: number;
+}
+
+export type DeletionPlan =
+  | { readonly outcome: "remove" }
+  | { readonly outcome: "mark"; readonly object: ApiObject }
+  /** It is being deleted already, no later than asked for now. */
+  | { readonly outcome: "unchanged" };
+
+const ORPHAN = "orphan";
+const FOREGROUND = "foregroundDeletion";
+
+export function planDeletion(
+  object: ApiObject,
+  resource: StoredResource,
+  request: DeletionRequest,
+): DeletionPlan {
+  const finalizers = finalizersFor(object.metadata.finalizers ?? [], request.propagation);
+  const grace = graceFor(object, resource, request.graceSeconds);
+  if (isMarkedAlready(object, finalizers, grace)) {
+    return isFinished(object, resource) ? { outcome: "remove" } : { outcome: "unchanged" };
+  }
+  if (finalizers.length === 0 && grace === 0 && !isHeld(object, resource)) return { outcome: "remove" };
+  return { outcome: "mark", object: marked(object, { finalizers, grace, now: request.now, resource }) };
+}
+
+/** Kinds without a grace period of their own go at once, whatever is asked for. */
+function graceFor(object: ApiObject, { rules }: StoredResource, asked: number | undefined): number {
+  if (rules.gracePeriodSeconds === undefined) return 0;
+  return Math.max(0, rules.gracePeriodSeconds(object, asked) ?? 0);
+}
+
+/** Nothing would change: the mark is there, with the same finalizers and no longer grace period. */
+function isMarkedAlready({ metadata }: ApiObject, finalizers: readonly string[], grace: number): boolean {
+  if (metadata.deletionTimestamp === undefined) return false;
+  return (
+    grace >= (metadata.deletionGracePeriodSeconds ?? 0) && sameItems(finalizers, metadata.finalizers ?? [])
+  );
+}
+
+/** Once the last finalizer is gone and no grace period runs, an update is the end of a marked object. */
+export function isFinished(object: ApiObject, resource: StoredResource): boolean {
+  const { metadata } = object;
+  return (
+    metadata.deletionTimestamp !== undefined &&
+    (metadata.finalizers ?? []).length === 0 &&
+    (metadata.deletionGracePeriodSeconds ?? 0) === 0 &&
+    !isHeld(object, resource)
+  );
+}
+
+function isHeld(object: ApiObject, { rules }: StoredResource): boolean {
+  return rules.isHeld?.(object) ?? false;
+}
+
+interface Mark {
+  readonly finalizers: readonly string[];
+  readonly grace: number;
+  readonly now: number;
+  readonly resource: StoredResource;
+}
+
+function marked(object: ApiObject, { finalizers, grace, now, resource }: Mark): ApiObject {
+  const { metadata } = object;
+  const isFirst = metadata.deletionTimestamp === undefined;
+  const { finalizers: _, ...others } = metadata;
+  const draft = structuredClone(object) as Draft<ApiObject>;
+  resource.rules.markDeleted?.(draft);
+  return {
+    ...draft,
+    metadata: {
+      ...others,
+      ...(finalizers.length > 0 && { finalizers }),
+      ...(isFirst && resource.storage.hasGeneration && { generation: (metadata.generation ?? 0) + 1 }),
+      deletionTimestamp: deletionTime(object, grace, now),
+      deletionGracePeriodSeconds: grace,
+    },
+  };
+}
+
+/** When the grace period ends; a shorter one counts from the time of the first request. */
+function deletionTime({ metadata }: ApiObject, grace: number, now: number): string {
+  if (metadata.deletionTimestamp === undefined) return timeText(now + grace * 1000);
+  const askedAt = Date.parse(metadata.deletionTimestamp) - (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
+  return timeText(askedAt + grace * 1000);
+}
+
+/** The garbage collector reads the policy off these finalizers. */
+function finalizersFor(present: readonly string[], propagation: Propagation | undefined): readonly string[] {
+  if (propagation === undefined) return present;
+  const others = present.filter((name) => name !== ORPHAN && name !== FOREGROUND);
+  switch (propagation) {
+    case "Background":
+      return others;
+    case "Foreground":
+      return [...others, FOREGROUND];
+    case "Orphan":
+      return [...others, ORPHAN];
+  }
+}
+
+function sameItems(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((item) => right.includes(item));
+}

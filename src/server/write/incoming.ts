@@ -1,0 +1,109 @@
+/** An object that a client sent, brought to the one normal form and checked against the place it was sent to. */
+import { badRequest } from "../../api/api-error.ts";
+import { findKindSchema } from "../../api/built-in-schema.ts";
+import { DecodeError } from "../../api/decode-error.ts";
+import { isJsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import { toNormalForm } from "../../api/normal-form.ts";
+import type { StructSchema } from "../../api/schema.ts";
+import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { HttpRequest } from "../http.ts";
+import { readBody } from "./body.ts";
+import type { Body } from "./body.ts";
+
+export type FieldValidation = "Ignore" | "Warn" | "Strict";
+
+/** What kind of object belongs to a request: the resource's own, or that of a subresource. */
+export interface ExpectedKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly schema: StructSchema;
+}
+
+export interface Incoming {
+  /** Nobody else holds it: it may be changed. */
+  readonly object: ApiObject;
+  readonly warnings: readonly string[];
+  /** The normal form loses the difference between an empty list and none. */
+  readonly sentManagedFields: unknown;
+}
+
+export async function readObject(
+  request: HttpRequest,
+  expected: ExpectedKind,
+  query: URLSearchParams,
+): Promise<Incoming> {
+  const body = await readBody(request, { kind: expected.kind, schemaOf: findKindSchema });
+  return toObject(body, expected, fieldValidationOf(query));
+}
+
+export function fieldValidationOf(query: URLSearchParams): FieldValidation {
+  const text = query.get("fieldValidation") ?? "";
+  if (text === "") return "Warn";
+  if (text === "Ignore" || text === "Warn" || text === "Strict") return text;
+  throw badRequest(
+    `fieldValidation: Unsupported value: ${JSON.stringify(text)}: supported values: "Ignore", "Strict", "Warn"`,
+  );
+}
+
+export function toObject(body: Body, expected: ExpectedKind, validation: FieldValidation): Incoming {
+  checkKind(body.value, expected);
+  const { apiVersion, kind } = expected;
+  const { value, unknownFields } = normal(expected.schema, { ...body.value, apiVersion, kind });
+  const problems = [
+    ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`),
+    ...body.duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
+  ];
+  if (validation === "Strict" && problems.length > 0) {
+    throw badRequest(`strict decoding error: ${problems.join(", ")}`);
+  }
+  const { metadata = {} } = value;
+  return {
+    object: { ...value, metadata } as unknown as ApiObject,
+    warnings: validation === "Warn" ? problems : [],
+    sentManagedFields: managedFieldsOf(body.value),
+  };
+}
+
+function managedFieldsOf({ metadata }: JsonObject): unknown {
+  return isJsonObject(metadata) ? metadata["managedFields"] : undefined;
+}
+
+/** Wrong types are the client's mistake. */
+export function normal(schema: StructSchema, value: unknown): ReturnType<typeof toNormalForm> {
+  try {
+    return toNormalForm(schema, value);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw badRequest(
+      `${schema.name} in version ${JSON.stringify(versionOf(value))} cannot be handled as a ${schema.name}: ${error.message}`,
+    );
+  }
+}
+
+/** `v1` of an object of `apps/v1`. */
+function versionOf(object: unknown): string {
+  const apiVersion = isJsonObject(object) ? object["apiVersion"] : undefined;
+  return typeof apiVersion === "string" ? apiVersion.slice(apiVersion.indexOf("/") + 1) : "";
+}
+
+function checkKind(value: JsonObject, expected: ExpectedKind): void {
+  const { apiVersion = expected.apiVersion, kind = expected.kind } = value;
+  if (kind !== expected.kind) {
+    const version = versionOf({ apiVersion });
+    throw badRequest(
+      `${String(kind)} in version ${JSON.stringify(version)} cannot be handled as a ${expected.kind}: converting ` +
+        `(${version}.${String(kind)}) to (${packageOf(expected)}.${expected.kind}): unknown conversion`,
+    );
+  }
+  if (apiVersion !== expected.apiVersion) {
+    throw badRequest(
+      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected.apiVersion})`,
+    );
+  }
+}
+
+/** Upstream names the Go type of its own form of an object: `core.Pod`, `rbac.Role`. */
+function packageOf({ apiVersion }: ExpectedKind): string {
+  return apiVersion.includes("/") ? (apiVersion.split(/[./]/, 1)[0] ?? "") : "core";
+}

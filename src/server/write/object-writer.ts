@@ -1,0 +1,234 @@
+/** Takes finished objects to the store, and starts again on the newest one when another writer was faster. */
+import { alreadyExists, conflict, notFound, requestEntityTooLarge } from "../../api/api-error.ts";
+import type { ApiObject } from "../../resources/kind-rules.ts";
+import { isStoreError } from "../../store/store-error.ts";
+import type { Entry, Store } from "../../store/store.ts";
+import type { Workshop } from "../call.ts";
+import { keyOf } from "../objects.ts";
+import type { Versions } from "../objects.ts";
+import type { StoredResource } from "../registry.ts";
+import { reachRevision } from "../revision-wait.ts";
+import { encodeObject, StoredObject, withResourceVersion } from "../stored-object.ts";
+import type { Encoded } from "../stored-object.ts";
+import type { CompanionPlan, ObjectChange } from "./companions.ts";
+import { isFinished } from "./deletion.ts";
+
+/** As etcd's limit on a request, which a kube-apiserver over the same etcd would meet. */
+const OBJECT_BYTES_MAX = 1.5 * 1024 * 1024;
+/** As kube-apiserver's: after so many faster writers the client decides. */
+const TRIES_MAX = 5;
+/** Events tell of the last hour. */
+const EVENT_TTL_MS = 60 * 60_000;
+
+export interface Place {
+  readonly resource: StoredResource;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What a writer makes of the newest object: its successor, its removal, or nothing. */
+export type Next =
+  | { readonly outcome: "put"; readonly object: ApiObject }
+  | { readonly outcome: "remove" }
+  | { readonly outcome: "unchanged" };
+
+export type Saved =
+  /** As it now stands in the store. */
+  | { readonly outcome: "stored"; readonly stored: StoredObject }
+  /** As it would stand there, or as it was last. */
+  | { readonly outcome: "shown"; readonly object: ApiObject }
+  | { readonly outcome: "removed"; readonly object: ApiObject };
+
+export interface SaveOptions {
+  readonly isDryRun: boolean;
+  /** Whether a faster writer is an error (the client named a version) or a reason to try again. */
+  readonly onConflict: "fail" | "retry";
+}
+
+export class ObjectWriter {
+  readonly #store: Store;
+  readonly #versions: Versions;
+  readonly #workshop: Workshop;
+
+  constructor(workshop: Workshop) {
+    this.#store = workshop.store;
+    this.#versions = workshop.versions;
+    this.#workshop = workshop;
+  }
+
+  async create(place: Place, object: ApiObject, { isDryRun }: Pick<SaveOptions, "isDryRun">): Promise<Saved> {
+    const { resource, namespace, name } = place;
+    const key = keyOf(resource, namespace, name);
+    for (let failures = 0; ;) {
+      for (let wait = this.#store.turn(key); wait !== undefined; wait = this.#store.turn(key)) await wait;
+      if (this.#store.accepted.get(key) !== undefined) throw alreadyExists(groupResource(resource), name);
+      const plan = this.#plan(resource, { previous: undefined, next: object });
+      const next = plan.object ?? object;
+      if (isDryRun) return { outcome: "shown", object: next };
+      const busy = this.#busy(plan);
+      if (busy !== undefined) {
+        await busy;
+        continue;
+      }
+      try {
+        return await this.#put({ key, resource, modRevision: 0 }, this.#encode(next, resource), plan);
+      } catch (error) {
+        if (!isStoreError(error, "ConditionFailed")) throw error;
+        if (plan.compare.length === 0) throw alreadyExists(groupResource(resource), name);
+        failures += 1;
+        if (failures === TRIES_MAX) throw conflict(groupResource(resource), name);
+      }
+    }
+  }
+
+  /** `change` may be called several times, each time with the newest object. */
+  async update(place: Place, options: SaveOptions, change: (previous: ApiObject) => Next): Promise<Saved> {
+    const { resource, namespace, name } = place;
+    const key = keyOf(resource, namespace, name);
+    for (let failures = 0; ;) {
+      // No await between the turn and handing in: writers of one key would only overtake each other.
+      for (let wait = this.#store.turn(key); wait !== undefined; wait = this.#store.turn(key)) await wait;
+      const entry = this.#store.accepted.get(key);
+      if (entry === undefined) throw notFound(groupResource(resource), name);
+      const previous = this.#versions.entry(entry, resource);
+      const step = this.#decide({ resource, entry, previous, next: change(previous) });
+      const busy = options.isDryRun ? undefined : this.#busy(step.plan);
+      if (busy !== undefined) {
+        await busy;
+        continue;
+      }
+      try {
+        return await this.#carryOut(step, entry, options.isDryRun);
+      } catch (error) {
+        if (!isStoreError(error, "ConditionFailed")) throw error;
+        failures += 1;
+        const isOvertaken = this.#store.accepted.get(key)?.modRevision !== entry.modRevision;
+        if (failures === TRIES_MAX || (isOvertaken && options.onConflict === "fail"))
+          throw conflict(groupResource(resource), name);
+      }
+    }
+  }
+
+  /** What the change comes to, with everything that goes with it. */
+  #decide({ resource, entry, previous, next }: Saving): Decision {
+    if (next.outcome === "unchanged") return { outcome: "unchanged", plan: ALONE };
+    if (next.outcome === "remove" || isFinished(next.object, resource)) {
+      const last = next.outcome === "remove" ? previous : next.object;
+      return { outcome: "remove", last, plan: this.#plan(resource, { previous, next: undefined }) };
+    }
+    const plan = this.#plan(resource, { previous, next: next.object });
+    const object = plan.object ?? next.object;
+    const encoded = this.#encode(object, resource);
+    const isSame = encoded.bytes.equals(entry.value) && plan.changes.length === 0;
+    if (isSame) return { outcome: "unchanged", plan: ALONE };
+    return { outcome: "put", object, encoded, resource, plan };
+  }
+
+  async #carryOut(step: Decision, entry: Entry, isDryRun: boolean): Promise<Saved> {
+    switch (step.outcome) {
+      case "unchanged":
+        return this.#unchanged(entry);
+      case "remove":
+        return this.#remove(entry, step, isDryRun);
+      case "put": {
+        const { object, encoded, resource, plan } = step;
+        if (isDryRun)
+          return { outcome: "shown", object: withResourceVersion(object, String(entry.modRevision)) };
+        return this.#put({ key: entry.key, resource, modRevision: entry.modRevision }, encoded, plan);
+      }
+    }
+  }
+
+  async #put({ key, resource, modRevision }: Target, encoded: Encoded, plan: CompanionPlan): Promise<Saved> {
+    const { entries } = await this.#store.write({
+      compare: [{ key, modRevision }, ...plan.compare],
+      changes: [
+        { type: "put", key, value: encoded.bytes, slot: encoded, ...ttlOf(resource) },
+        ...plan.changes,
+      ],
+    });
+    return storedOf(entries[0]);
+  }
+
+  /** What was accepted is shown only once it is durable. */
+  async #unchanged(entry: Entry): Promise<Saved> {
+    await reachRevision(this.#store, this.#workshop.loop, entry.modRevision);
+    return storedOf(entry);
+  }
+
+  async #remove(entry: Entry, { last, plan }: Removal, isDryRun: boolean): Promise<Saved> {
+    if (isDryRun) return { outcome: "removed", object: last };
+    const { revision } = await this.#store.write({
+      compare: [{ key: entry.key, modRevision: entry.modRevision }, ...plan.compare],
+      changes: [{ type: "delete", key: entry.key }, ...plan.changes],
+    });
+    return { outcome: "removed", object: withResourceVersion(last, String(revision)) };
+  }
+
+  #plan({ storage }: StoredResource, change: ObjectChange): CompanionPlan {
+    const companion = this.#workshop.companions.get(storage.prefix);
+    return companion === undefined ? ALONE : companion(change);
+  }
+
+  /** Whether a write under way will change what the plan relies on. */
+  #busy({ compare }: CompanionPlan): Promise<void> | undefined {
+    for (const { key } of compare) {
+      const wait = this.#store.turn(key);
+      if (wait !== undefined) return wait;
+    }
+    return undefined;
+  }
+
+  #encode(object: ApiObject, resource: StoredResource): Encoded {
+    const encoded = encodeObject(this.#versions.stored(object, resource));
+    if (encoded.bytes.length <= OBJECT_BYTES_MAX) return encoded;
+    throw requestEntityTooLarge(`limit is ${String(OBJECT_BYTES_MAX)}`);
+  }
+}
+
+/** An object that has nobody with it. */
+const ALONE: CompanionPlan = { object: undefined, compare: [], changes: [] };
+
+interface Saving {
+  readonly resource: StoredResource;
+  readonly entry: Entry;
+  readonly previous: ApiObject;
+  readonly next: Next;
+}
+
+interface Removal {
+  readonly outcome: "remove";
+  readonly last: ApiObject;
+  readonly plan: CompanionPlan;
+}
+
+type Decision =
+  | { readonly outcome: "unchanged"; readonly plan: CompanionPlan }
+  | Removal
+  | {
+      readonly outcome: "put";
+      readonly object: ApiObject;
+      readonly encoded: Encoded;
+      readonly resource: StoredResource;
+      readonly plan: CompanionPlan;
+    };
+
+/** Where a put goes, and what must be there. */
+interface Target {
+  readonly key: string;
+  readonly resource: StoredResource;
+  readonly modRevision: number;
+}
+
+function ttlOf({ storage }: StoredResource): { ttlMs?: number } {
+  return storage.prefix === "events" ? { ttlMs: EVENT_TTL_MS } : {};
+}
+
+function storedOf(entry: Entry | undefined): Saved {
+  if (entry === undefined) throw new Error("a put answers with its entry");
+  return { outcome: "stored", stored: StoredObject.of(entry) };
+}
+
+export function groupResource({ facts }: Pick<StoredResource, "facts">): { group: string; resource: string } {
+  return { group: facts.group, resource: facts.name };
+}

@@ -1,0 +1,144 @@
+/**
+ * From what a client sent to what is stored: defaults, the server's own fields, validation. The same stages for create,
+ * update, patch and apply, and for the status subresource.
+ */
+import { invalid } from "../../api/api-error.ts";
+import { FieldErrors } from "../../api/field-error.ts";
+import { validateMetadata, validateMetadataUpdate } from "../../api/metadata.ts";
+import type { MetadataRules } from "../../api/metadata.ts";
+import { dns1123Subdomain } from "../../api/names.ts";
+import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/kind-rules.ts";
+import type { StoredResource } from "../registry.ts";
+import { normal } from "./incoming.ts";
+import { carryOver, countGeneration, setAtBirth } from "./system-metadata.ts";
+import type { Birth } from "./system-metadata.ts";
+
+/** Which part of an object an endpoint may change, or by which rules of its own. */
+export type Endpoint = "main" | "status" | EndpointRules;
+
+/** A subresource that takes the whole object and writes some of it (pods/resize). */
+export interface EndpointRules<T extends ApiObject = ApiObject> {
+  /** Puts back whatever this endpoint does not write, and sets what the server decides. */
+  prepare(draft: Draft<T>, previous: T, context: RuleContext): void;
+  validate(next: T, previous: T, errors: FieldErrors): void;
+}
+
+type WithStatus = Draft<ApiObject> & { status?: unknown };
+
+export function newObject(
+  draft: Draft<ApiObject>,
+  resource: StoredResource,
+  context: RuleContext & Birth,
+): ApiObject {
+  const { rules } = resource;
+  setAtBirth(draft, resource, context);
+  if (hasStatus(resource) && rules.keepsStatus !== true) dropStatus(draft, resource);
+  rules.defaults?.(draft);
+  rules.prepareCreate?.(draft, context);
+  const object = settled(draft, resource);
+  const errors = new FieldErrors();
+  validateMetadata(object.metadata, metadataRules(resource), errors);
+  rules.validate?.(object, errors);
+  rules.validateCreate?.(object, errors);
+  refuse(errors, object, resource);
+  return object;
+}
+
+/** Rules may rely on the parts of a status that are always there in normal form. */
+function dropStatus(draft: WithStatus, { schema }: StoredResource): void {
+  const { status } = normal(schema, {}).value;
+  if (status === undefined) delete draft.status;
+  else draft.status = status;
+}
+
+export interface Revision {
+  readonly draft: Draft<ApiObject>;
+  readonly previous: ApiObject;
+  readonly endpoint: Endpoint;
+}
+
+export function revisedObject(
+  { draft, previous, endpoint }: Revision,
+  resource: StoredResource,
+  context: RuleContext,
+): ApiObject {
+  const { rules } = resource;
+  carryOver(draft, previous);
+  keepOtherPart(draft, previous, writtenPart(endpoint, resource));
+  rules.defaults?.(draft);
+  const own = endpointRules(endpoint, rules);
+  own.prepare(draft, previous, context);
+  if (endpoint !== "status") countGeneration(draft, previous, resource);
+  const object = settled(draft, resource);
+  const errors = new FieldErrors();
+  validateMetadataUpdate(object.metadata, previous.metadata, { rules: metadataRules(resource), errors });
+  if (endpoint !== "status") rules.validate?.(object, errors);
+  own.validate(object, previous, errors);
+  refuse(errors, object, resource);
+  return object;
+}
+
+function writtenPart(endpoint: Endpoint, resource: StoredResource): "main" | "status" | "all" {
+  if (endpoint === "status") return "status";
+  return endpoint === "main" && hasStatus(resource) ? "main" : "all";
+}
+
+function endpointRules(endpoint: Endpoint, rules: KindRules): EndpointRules {
+  switch (endpoint) {
+    case "main":
+      return {
+        prepare: (draft, previous, context) => rules.prepareUpdate?.(draft, previous, context),
+        validate: (next, previous, errors) => rules.validateUpdate?.(next, previous, errors),
+      };
+    case "status":
+      return {
+        prepare: (draft, previous, context) => rules.prepareStatus?.(draft, previous, context),
+        validate: (next, previous, errors) => rules.validateStatus?.(next, previous, errors),
+      };
+    default:
+      return endpoint;
+  }
+}
+
+/** The main endpoint cannot write status, the status endpoint nothing but status and metadata. */
+function keepOtherPart(
+  draft: Draft<ApiObject>,
+  previous: ApiObject,
+  written: "main" | "status" | "all",
+): void {
+  if (written === "all") return;
+  const fields = draft as unknown as Record<string, unknown>;
+  const old = previous as unknown as Readonly<Record<string, unknown>>;
+  for (const key of new Set([...Object.keys(fields), ...Object.keys(old)])) {
+    const isWritten = key === "metadata" || (key === "status") === (written === "status");
+    if (isWritten) continue;
+    if (old[key] === undefined) delete fields[key];
+    else fields[key] = structuredClone(old[key]);
+  }
+}
+
+/** In the order and form in which it is stored: rules append what they add. */
+function settled(draft: Draft<ApiObject>, resource: StoredResource): ApiObject {
+  return normal(resource.schema, draft).value as unknown as ApiObject;
+}
+
+function hasStatus({ facts }: StoredResource): boolean {
+  return facts.subresources.some(({ name }) => name === "status");
+}
+
+function metadataRules({ facts, rules }: StoredResource): MetadataRules {
+  return {
+    scope: facts.namespaced ? "Namespaced" : "Cluster",
+    name: rules.nameRule ?? dns1123Subdomain,
+    finalizers: "standard or qualified",
+  };
+}
+
+function refuse(errors: FieldErrors, { metadata }: ApiObject, { facts }: StoredResource): void {
+  if (errors.isEmpty) return;
+  throw invalid(
+    { group: facts.group, kind: facts.kind },
+    metadata.name ?? metadata.generateName ?? "",
+    errors.found,
+  );
+}
