@@ -1,12 +1,16 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { createRealLoop } from "../base/real-loop.ts";
 import { runCluster, type ClusterEvent } from "../cluster/cluster.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
 import { findText, jsonOption, type Arguments, type Command, type Io } from "./command.ts";
 import { parseListen } from "./listen.ts";
+import { parsePortRange, parseRuntimeConfig, parseServiceCidrs } from "./server-options.ts";
 import { dataDirOption, etcdOptions, parseDataDir, parseStore } from "./store-options.ts";
 
 const DEFAULT_LISTEN = "127.0.0.1:6443";
+// As kube-apiserver's and kubeadm's.
+const DEFAULT_SERVICE_CIDR = "10.96.0.0/12";
+const DEFAULT_NODE_PORTS = "30000-32767";
 
 export const upCommand: Command = {
   name: "up",
@@ -26,6 +30,18 @@ export const upCommand: Command = {
       help: "address of the API; port 0 picks a free one",
       fallback: DEFAULT_LISTEN,
     },
+    {
+      flags: "--kubeconfig <file>",
+      help: "write the admin kubeconfig here too (default: DATA-DIR/kubeconfig)",
+    },
+    { flags: "--pki-dir <dir>", help: "keys and certificates (default: DATA-DIR/pki)" },
+    {
+      flags: "--service-cidr <ranges>",
+      help: "addresses of Services, one range per family",
+      fallback: DEFAULT_SERVICE_CIDR,
+    },
+    { flags: "--node-port-range <range>", help: "ports of Services on nodes", fallback: DEFAULT_NODE_PORTS },
+    { flags: "--runtime-config <list>", help: "group versions to serve or not: apps/v1=false,api/beta=true" },
     { flags: "--restore <file>", help: "start from a file written by backup" },
     { ...jsonOption, help: "print one JSON line per lifecycle event instead of text" },
   ],
@@ -42,22 +58,42 @@ export const upCommand: Command = {
 };
 
 export function parseClusterOptions(io: Io, args: Arguments): ClusterOptions {
-  const restore = findText(args, "restore");
+  const path = (name: string): string | undefined => {
+    const given = findText(args, name);
+    return given === undefined ? undefined : resolve(io.workingDir, given);
+  };
+  const dataDir = parseDataDir(io, args);
   return {
-    dataDir: parseDataDir(io, args),
+    dataDir,
     store: parseStore(io, args, ["file", "memory"]),
     listen: parseListen(findText(args, "listen") ?? DEFAULT_LISTEN),
-    restoreFile: restore === undefined ? undefined : resolve(io.workingDir, restore),
+    restoreFile: path("restore"),
+    kubeconfigFile: path("kubeconfig"),
+    pkiDir: path("pkiDir") ?? join(dataDir, "pki"),
+    runtimeConfig: parseRuntimeConfig(findText(args, "runtimeConfig") ?? ""),
+    serviceCidrs: parseServiceCidrs(findText(args, "serviceCidr") ?? DEFAULT_SERVICE_CIDR),
+    nodePorts: parsePortRange(findText(args, "nodePortRange") ?? DEFAULT_NODE_PORTS),
   };
 }
 
 function textOf(event: ClusterEvent): string {
   switch (event.event) {
     case "ready":
-      return `Setpoint is ready at revision ${String(event.revision)}, ${placeOf(event)}. Ctrl-C ends it.`;
+      return readyText(event);
     case "stopped":
       return "Setpoint has stopped.";
   }
+}
+
+function readyText(event: Extract<ClusterEvent, { event: "ready" }>): string {
+  return [
+    `Setpoint is ready at ${event.server}, ${placeOf(event)}.`,
+    "",
+    `  export KUBECONFIG=${event.kubeconfig}`,
+    "  kubectl get namespaces",
+    "",
+    "Ctrl-C ends it.",
+  ].join("\n");
 }
 
 function placeOf({ store, dataDir }: Extract<ClusterEvent, { event: "ready" }>): string {

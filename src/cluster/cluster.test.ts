@@ -30,7 +30,10 @@ describe("runCluster", () => {
       report,
     });
 
-    expect(events).toEqual([{ event: "ready", store: "file", dataDir, revision: 1 }, { event: "stopped" }]);
+    expect(events).toMatchObject([
+      { event: "ready", store: "file", dataDir, kubeconfig: join(dataDir, "kubeconfig") },
+      { event: "stopped" },
+    ]);
   });
 });
 
@@ -84,7 +87,16 @@ function folder(): string {
 }
 
 function options(given: Pick<ClusterOptions, "dataDir" | "store"> & Partial<ClusterOptions>): ClusterOptions {
-  return { listen: { host: "127.0.0.1", port: 0 }, restoreFile: undefined, ...given };
+  return {
+    listen: { host: "127.0.0.1", port: 0 },
+    restoreFile: undefined,
+    kubeconfigFile: undefined,
+    pkiDir: join(given.dataDir, "pki"),
+    runtimeConfig: {},
+    serviceCidrs: ["10.96.0.0/12"],
+    nodePorts: { first: 30_000, last: 32_767 },
+    ...given,
+  };
 }
 
 function put(store: Store, name: string, value: string): ReturnType<Store["write"]> {

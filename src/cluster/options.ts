@@ -32,6 +32,21 @@ export interface ClusterOptions {
   readonly listen: ListenAddress;
   /** A file written by `backup`, from which a new store starts. */
   readonly restoreFile: string | undefined;
+  /** Where the admin kubeconfig is written, besides the data dir. */
+  readonly kubeconfigFile: string | undefined;
+  /** Keys and certificates; several servers over one etcd share them. */
+  readonly pkiDir: string;
+  /** Which group versions are served beyond the stable ones, or not: `{ "apps/v1": false, "api/all": true }`. */
+  readonly runtimeConfig: Readonly<Record<string, boolean>>;
+  /** Where Services get their addresses from; one range per family. */
+  readonly serviceCidrs: readonly string[];
+  readonly nodePorts: PortRange;
+}
+
+/** Both ends belong to it. */
+export interface PortRange {
+  readonly first: number;
+  readonly last: number;
 }
 
 export interface BackupOptions {

@@ -1,0 +1,39 @@
+/** Options of the API server that are more than a word. */
+import { findCidr } from "../api/ip-address.ts";
+import type { PortRange } from "../cluster/options.ts";
+import { UsageError } from "./command.ts";
+
+/** `apps/v1=false,api/beta=true`; a name alone means true. */
+export function parseRuntimeConfig(text: string): Readonly<Record<string, boolean>> {
+  const config: Record<string, boolean> = {};
+  for (const part of text.split(",").filter((word) => word.trim() !== "")) {
+    const { name, value = "true" } =
+      /^(?<name>[a-z0-9.-]+(?:\/[a-z0-9]+)?)(?:=(?<value>true|false))?$/.exec(part.trim())?.groups ?? {};
+    if (name === undefined) {
+      throw new UsageError(`--runtime-config must be like apps/v1=false,api/beta=true, found "${part}"`);
+    }
+    config[name] = value === "true";
+  }
+  return config;
+}
+
+/** One range, or one of each family. */
+export function parseServiceCidrs(text: string): readonly string[] {
+  const ranges = text.split(",").map((range) => range.trim());
+  const families = ranges.map((range) => findCidr(range)?.address.family);
+  const isGood =
+    families.every((family) => family !== undefined) && new Set(families).size === families.length;
+  if (!isGood)
+    throw new UsageError(`--service-cidr must be a range of addresses for each family, found "${text}"`);
+  return ranges;
+}
+
+/** `30000-32767`. */
+export function parsePortRange(text: string): PortRange {
+  const { first, last } = /^(?<first>\d{1,5})-(?<last>\d{1,5})$/.exec(text.trim())?.groups ?? {};
+  const range = { first: Number(first), last: Number(last) };
+  if (!(range.first >= 1 && range.first <= range.last && range.last <= 65_535)) {
+    throw new UsageError(`--node-port-range must be FIRST-LAST within 1 to 65535, found "${text}"`);
+  }
+  return range;
+}
