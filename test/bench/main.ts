@@ -3,22 +3,27 @@
  * the absolutes.
  */
 import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { apiLoad } from "./api-load.ts";
+import { bareHttpsChild } from "./cluster-process.ts";
 import { etcdPutChild } from "./etcd-put-child.ts";
 import type { EtcdPutArgument } from "./etcd-put-child.ts";
+import { loadChild } from "./http-load.ts";
 import type { BenchContext, Row } from "./row.ts";
 import { storeFillChild, storeOpen, storeOpenChild } from "./store-open.ts";
 import { storePut } from "./store-put.ts";
 import { storeWatch } from "./store-watch.ts";
 
-const BENCHES = [storePut, storeWatch, storeOpen];
+const BENCHES = [storePut, storeWatch, storeOpen, apiLoad];
 
 const CHILDREN: Readonly<Record<string, (argument: never) => Promise<unknown>>> = {
   "etcd-put": async (argument: EtcdPutArgument) => await etcdPutChild(argument),
+  "api-load": loadChild,
+  "bare-https": bareHttpsChild,
   "store-fill": storeFillChild,
   "store-open": storeOpenChild,
 };
@@ -29,6 +34,8 @@ const { values } = parseArgs({
     json: { type: "boolean" },
     child: { type: "string" },
     argument: { type: "string" },
+    /** For arguments that are too long for a command line. */
+    "argument-stdin": { type: "boolean" },
   },
 });
 
@@ -88,4 +95,8 @@ async function runBenches(only: string | undefined): Promise<void> {
 }
 
 if (values.child === undefined) await runBenches(values.only);
-else await runChild(values.child, values.argument ?? "{}");
+else
+  await runChild(
+    values.child,
+    values["argument-stdin"] === true ? readFileSync(0, "utf8") : (values.argument ?? "{}"),
+  );

@@ -1,0 +1,131 @@
+/** An API server without sockets for tests: requests go straight to its handler. */
+import { generateKeyPairSync } from "node:crypto";
+import { silentLog } from "../src/base/log.ts";
+import { createMetrics } from "../src/base/prom-metrics.ts";
+import type { Loop } from "../src/base/loop.ts";
+import { createRealLoop } from "../src/base/real-loop.ts";
+import { conversions, kinds } from "../src/resources/index.ts";
+import type { HttpHandler, HttpResponse } from "../src/server/http.ts";
+import type { ServedVersions } from "../src/server/registry.ts";
+import { createApiServer } from "../src/server/server.ts";
+import { openMemoryStore } from "../src/store/memory-store.ts";
+import type { Store } from "../src/store/store.ts";
+
+export interface Reply {
+  readonly code: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly bytes: Buffer;
+  /** The body as JSON; typed loosely, because tests look at what is there. */
+  readonly body: ReplyBody;
+}
+
+export interface ReplyBody {
+  readonly [field: string]: ReplyBody;
+}
+
+export interface RequestOptions {
+  readonly type?: string;
+  readonly accept?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+export interface TestApiOptions {
+  /** A virtual loop must be driven by its owner: start without namespaces then. */
+  readonly loop?: Loop;
+  readonly isServed?: ServedVersions;
+}
+
+export class TestApi implements AsyncDisposable {
+  readonly store: Store;
+  readonly handler: HttpHandler;
+
+  private constructor(store: Store, handler: HttpHandler) {
+    this.store = store;
+    this.handler = handler;
+  }
+
+  static async start(
+    namespaces: readonly string[] = ["default"],
+    { loop = createRealLoop({ name: "test" }), isServed }: TestApiOptions = {},
+  ): Promise<TestApi> {
+    const store = openMemoryStore({ loop: loop.child("store") });
+    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    const { handler } = createApiServer({
+      metrics: createMetrics(),
+      tokenKeys: {
+        privateKey: String(privateKey.export({ type: "pkcs8", format: "pem" })),
+        publicKey: String(publicKey.export({ type: "spki", format: "pem" })),
+      },
+      nodePorts: { first: 30_000, last: 32_767 },
+
+      loop: loop.child("server"),
+      log: silentLog,
+      store,
+      kinds,
+      conversions,
+      ...(isServed !== undefined && { isServed }),
+    });
+    const api = new TestApi(store, handler);
+    for (const name of namespaces) {
+      await api.send("POST", "/api/v1/namespaces", {
+        apiVersion: "v1",
+        kind: "Namespace",
+        metadata: { name },
+      });
+    }
+    return api;
+  }
+
+  async send(method: string, target: string, body?: unknown, options: RequestOptions = {}): Promise<Reply> {
+    const response = await this.raw(method, target, body, options);
+    const bytes = await wholeBody(response);
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+    const parsed = (isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : {}) as ReplyBody;
+    return { code: response.status, headers: response.headers, bytes, body: parsed };
+  }
+
+  raw(method: string, target: string, body?: unknown, options: RequestOptions = {}): Promise<HttpResponse> {
+    const bytes =
+      body === undefined
+        ? Buffer.alloc(0)
+        : body instanceof Uint8Array
+          ? body
+          : Buffer.from(JSON.stringify(body));
+    const headers = new Map(Object.entries({ "user-agent": "test/1", ...options.headers }));
+    if (body !== undefined) headers.set("content-type", options.type ?? "application/json");
+    if (options.accept !== undefined) headers.set("accept", options.accept);
+    return this.handler({
+      method,
+      target,
+      headers,
+      peer: { user: "admin", groups: ["system:masters"] },
+      signal: options.signal ?? new AbortController().signal,
+      readBody: () => Promise.resolve(bytes),
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.store.close();
+  }
+}
+
+export async function wholeBody({ body }: HttpResponse): Promise<Buffer> {
+  if (body instanceof Uint8Array) return Buffer.from(body);
+  const pieces: Uint8Array[] = [];
+  for await (const piece of body) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+/** The lines of a watch, one event each, until it ends or is left. */
+export async function* watchEvents(
+  response: HttpResponse,
+): AsyncGenerator<{ type: string; object: ReplyBody }> {
+  if (response.body instanceof Uint8Array) throw new Error("a watch is a stream");
+  let rest = "";
+  for await (const piece of response.body) {
+    const lines = (rest + Buffer.from(piece).toString()).split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield JSON.parse(line) as { type: string; object: ReplyBody };
+  }
+}

@@ -1,0 +1,141 @@
+/** The cheapest HTTP/1.1 client: raw keep-alive TLS sockets and prepared bytes, one request under way on each. */
+import { performance } from "node:perf_hooks";
+import { connect } from "node:tls";
+import type { TLSSocket } from "node:tls";
+import { percentile, perSecond } from "./row.ts";
+
+export interface Credentials {
+  readonly ca: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface LoadArgument extends Credentials {
+  readonly port: number;
+  readonly connections: number;
+  readonly seconds: number;
+  readonly method: string;
+  /** `%n` in path and body is replaced by the number of the request. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface LoadFigures {
+  readonly rate: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Of one core. */
+  readonly clientShare: number;
+  readonly answered: number;
+}
+
+const WARM_UP_MS = 500;
+
+export function dial(port: number, { ca, cert, key }: Credentials): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host: "127.0.0.1", port, ca, cert, key, ALPNProtocols: ["http/1.1"] });
+    socket.once("secureConnect", () => resolve(socket.setNoDelay(true)));
+    socket.once("error", reject);
+  });
+}
+
+/** Bytes of one request. */
+export function requestBytes({ method, path, headers = {}, body }: LoadArgument, n: number): Buffer {
+  const content = body?.replaceAll("%n", String(n));
+  const lines = [
+    `${method} ${path.replaceAll("%n", String(n))} HTTP/1.1`,
+    "host: 127.0.0.1",
+    "user-agent: bench/1",
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...(content === undefined ? [] : [`content-length: ${String(Buffer.byteLength(content))}`]),
+  ];
+  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${content ?? ""}`);
+}
+
+/** Reads answers with a content-length or chunks, one at a time, without copying them together. */
+export class Answers {
+  readonly #socket: TLSSocket;
+  #waiting: ((code: number) => void) | undefined;
+  #head = "";
+  #code = 0;
+  /** Bytes of the body still to come; undefined while the head is read, Infinity for chunks. */
+  #left: number | undefined;
+  #tail = "";
+
+  constructor(socket: TLSSocket) {
+    this.#socket = socket;
+    socket.on("data", (piece: Buffer) => this.#take(piece));
+  }
+
+  send(bytes: Buffer): Promise<number> {
+    return new Promise((resolve) => {
+      this.#waiting = resolve;
+      this.#socket.write(bytes);
+    });
+  }
+
+  #take(piece: Buffer): void {
+    if (this.#left === undefined) {
+      this.#head += piece.toString("latin1");
+      const end = this.#head.indexOf("\r\n\r\n");
+      if (end < 0) return;
+      this.#code = Number(this.#head.slice(9, 12));
+      const length = /\r\ncontent-length: (\d+)/i.exec(this.#head.slice(0, end + 2))?.[1];
+      const received = this.#head.length - end - 4;
+      this.#left = length === undefined ? Infinity : Number(length) - received;
+      this.#tail = this.#head.slice(-5);
+    } else {
+      this.#left -= piece.length;
+      this.#tail = (this.#tail + piece.subarray(-5).toString("latin1")).slice(-5);
+    }
+    const isDone = this.#left <= 0 || (this.#left === Infinity && this.#tail === "0\r\n\r\n");
+    if (isDone) this.#answer();
+  }
+
+  #answer(): void {
+    this.#head = "";
+    this.#left = undefined;
+    this.#tail = "";
+    this.#waiting?.(this.#code);
+  }
+}
+
+export async function loadChild(argument: LoadArgument): Promise<LoadFigures> {
+  const sockets = await Promise.all(
+    Array.from({ length: argument.connections }, () => dial(argument.port, argument)),
+  );
+  const begin = performance.now();
+  const end = begin + WARM_UP_MS + argument.seconds * 1000;
+  const times: number[] = [];
+  let next = 0;
+  let cpu = process.cpuUsage();
+  let measuredFrom = begin;
+  const run = async (socket: TLSSocket): Promise<void> => {
+    const answers = new Answers(socket);
+    for (let now = performance.now(); now < end;) {
+      const code = await answers.send(requestBytes(argument, next++));
+      if (code < 200 || code > 299)
+        throw new Error(`${argument.method} ${argument.path} answered ${String(code)}`);
+      const later = performance.now();
+      if (measuredFrom === begin && later >= begin + WARM_UP_MS) {
+        measuredFrom = later;
+        cpu = process.cpuUsage();
+        times.length = 0;
+      }
+      times.push(later - now);
+      now = later;
+    }
+  };
+  await Promise.all(sockets.map(run));
+  const ms = performance.now() - measuredFrom;
+  const used = process.cpuUsage(cpu);
+  for (const socket of sockets) socket.destroy();
+  return {
+    rate: perSecond(times.length, ms),
+    p50Ms: percentile(times, 0.5),
+    p99Ms: percentile(times, 0.99),
+    clientShare: (used.user + used.system) / 1000 / ms,
+    answered: times.length,
+  };
+}

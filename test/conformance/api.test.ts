@@ -1,0 +1,280 @@
+/** What every client may rely on, whatever the kind. */
+import { describe, expect, test } from "vitest";
+import { TestApi, watchEvents } from "../api-harness.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+
+function configMap(name: string, data: Record<string, string> = { a: "1" }): Record<string, unknown> {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, labels: { app: name } }, data };
+}
+
+describe("create", () => {
+  test("answers 201 with what the server decides", async () => {
+    await using api = await TestApi.start();
+
+    const { code, body } = await api.send("POST", MAPS, configMap("a"));
+
+    expect(code).toBe(201);
+    expect(body).toMatchObject({ apiVersion: "v1", kind: "ConfigMap", data: { a: "1" } });
+    expect(body["metadata"]).toMatchObject({
+      name: "a",
+      namespace: "default",
+      managedFields: [{ manager: "test", operation: "Update" }],
+    });
+    expect(body["metadata"]?.["uid"]).toMatch(/^[0-9a-f-]{36}$/);
+    expect(body["metadata"]?.["creationTimestamp"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+    expect(Number(body["metadata"]?.["resourceVersion"])).toBeGreaterThan(1);
+  });
+
+  test("a name can be used once", async () => {
+    await using api = await TestApi.start();
+    await api.send("POST", MAPS, configMap("a"));
+
+    const { code, body } = await api.send("POST", MAPS, configMap("a"));
+
+    expect([code, body["reason"], body["message"]]).toEqual([
+      409,
+      "AlreadyExists",
+      'configmaps "a" already exists',
+    ]);
+  });
+
+  test("nothing is created in a namespace that does not exist", async () => {
+    await using api = await TestApi.start();
+
+    const { code, body } = await api.send("POST", "/api/v1/namespaces/none/configmaps", configMap("a"));
+
+    expect([code, body["message"]]).toEqual([404, 'namespaces "none" not found']);
+  });
+
+  test("a dry run shows the object and changes nothing", async () => {
+    await using api = await TestApi.start();
+    const before = api.store.view.revision;
+
+    const { code } = await api.send("POST", `${MAPS}?dryRun=All`, configMap("a"));
+
+    expect([code, api.store.view.revision]).toEqual([201, before]);
+  });
+
+  test("generateName makes names that are free", async () => {
+    await using api = await TestApi.start();
+    const object = { ...configMap(""), metadata: { generateName: "a-" } };
+
+    const names = await Promise.all(
+      [1, 2, 3].map(async () => (await api.send("POST", MAPS, object)).body["metadata"]?.["name"]),
+    );
+
+    expect(new Set(names).size).toBe(3);
+    for (const name of names) expect(name).toMatch(/^a-[a-z0-9]{5}$/);
+  });
+
+  test.each([
+    ["Strict", 400, 'strict decoding error: unknown field "nonsense"'],
+    ["Warn", 201, undefined],
+    ["Ignore", 201, undefined],
+  ])("with fieldValidation %s an unknown field gives %d", async (validation, expected, message) => {
+    await using api = await TestApi.start();
+
+    const { code, body, headers } = await api.send("POST", `${MAPS}?fieldValidation=${validation}`, {
+      ...configMap("a"),
+      nonsense: 1,
+    });
+
+    expect([code, code === 201 ? undefined : body["message"]]).toEqual([expected, message]);
+    expect(headers.has("warning")).toBe(validation === "Warn");
+  });
+});
+
+describe("update", () => {
+  test("with a stale resourceVersion is a conflict", async () => {
+    await using api = await TestApi.start();
+    const { body: first } = await api.send("POST", MAPS, configMap("a"));
+    await api.send("PUT", `${MAPS}/a`, { ...first, data: { a: "2" } });
+
+    const { code, body } = await api.send("PUT", `${MAPS}/a`, { ...first, data: { a: "3" } });
+
+    expect([code, body["reason"]]).toEqual([409, "Conflict"]);
+  });
+
+  test("that changes nothing makes no revision", async () => {
+    await using api = await TestApi.start();
+    const { body: first } = await api.send("POST", MAPS, configMap("a"));
+    const before = api.store.view.revision;
+
+    const { code, body } = await api.send("PUT", `${MAPS}/a`, first);
+
+    expect([code, api.store.view.revision]).toEqual([200, before]);
+    expect(body).toEqual(first);
+  });
+});
+
+describe("patch", () => {
+  test.each([
+    ["application/merge-patch+json", { data: { b: "2", a: null } }],
+    ["application/strategic-merge-patch+json", { data: { b: "2", a: null } }],
+    [
+      "application/json-patch+json",
+      [
+        { op: "add", path: "/data/b", value: "2" },
+        { op: "remove", path: "/data/a" },
+      ],
+    ],
+  ])("%s changes what it says", async (type, change) => {
+    await using api = await TestApi.start();
+    await api.send("POST", MAPS, configMap("a"));
+
+    const { code, body } = await api.send("PATCH", `${MAPS}/a`, change, { type });
+
+    expect([code, body["data"]]).toEqual([200, { b: "2" }]);
+  });
+
+  test("concurrent patches of one object all take effect", async () => {
+    await using api = await TestApi.start();
+    await api.send("POST", MAPS, configMap("a"));
+
+    const keys = Array.from({ length: 20 }, (_, n) => `k${String(n)}`);
+    await Promise.all(
+      keys.map((key) =>
+        api.send("PATCH", `${MAPS}/a`, { data: { [key]: "x" } }, { type: "application/merge-patch+json" }),
+      ),
+    );
+
+    const { body } = await api.send("GET", `${MAPS}/a`);
+    expect(Object.keys(body["data"] ?? {}).toSorted()).toEqual(["a", ...keys].toSorted());
+  });
+});
+
+describe("apply", () => {
+  const type = "application/apply-patch+yaml";
+
+  test("creates, then changes nothing when repeated", async () => {
+    await using api = await TestApi.start();
+
+    const created = await api.send("PATCH", `${MAPS}/a?fieldManager=me`, configMap("a"), { type });
+    const before = api.store.view.revision;
+    const repeated = await api.send("PATCH", `${MAPS}/a?fieldManager=me`, configMap("a"), { type });
+
+    expect([created.code, repeated.code, api.store.view.revision]).toEqual([201, 200, before]);
+    expect(repeated.body).toEqual(created.body);
+  });
+
+  test("reports a conflict with the manager and the field, unless forced", async () => {
+    await using api = await TestApi.start();
+    await api.send("PATCH", `${MAPS}/a?fieldManager=me`, configMap("a"), { type });
+    const other = configMap("a", { a: "2" });
+
+    const refused = await api.send("PATCH", `${MAPS}/a?fieldManager=you`, other, { type });
+    const forced = await api.send("PATCH", `${MAPS}/a?fieldManager=you&force=true`, other, { type });
+
+    expect([refused.code, refused.body["message"]]).toEqual([
+      409,
+      'Apply failed with 1 conflict: conflict with "me": .data.a',
+    ]);
+    expect([forced.code, forced.body["data"]]).toEqual([200, { a: "2" }]);
+  });
+});
+
+describe("delete", () => {
+  test("answers Success and the object is gone", async () => {
+    await using api = await TestApi.start();
+    await api.send("POST", MAPS, configMap("a"));
+
+    const { code, body } = await api.send("DELETE", `${MAPS}/a`);
+
+    expect([code, body["status"]]).toEqual([200, "Success"]);
+    expect((await api.send("GET", `${MAPS}/a`)).body["message"]).toBe('configmaps "a" not found');
+  });
+
+  test("an object with finalizers is marked, and goes with the last of them", async () => {
+    await using api = await TestApi.start();
+    await api.send("POST", MAPS, {
+      ...configMap("a"),
+      metadata: { name: "a", finalizers: ["example.com/hold"] },
+    });
+
+    const { body: marked } = await api.send("DELETE", `${MAPS}/a`);
+    const type = "application/merge-patch+json";
+    await api.send("PATCH", `${MAPS}/a`, { metadata: { finalizers: null } }, { type });
+
+    expect(marked["metadata"]?.["deletionTimestamp"]).toBeDefined();
+    expect((await api.send("GET", `${MAPS}/a`)).code).toBe(404);
+  });
+
+  test("a collection is deleted by its selector", async () => {
+    await using api = await TestApi.start();
+    for (const name of ["a", "b"]) await api.send("POST", MAPS, configMap(name));
+
+    await api.send("DELETE", `${MAPS}?labelSelector=app%3Da`);
+
+    const { body } = await api.send("GET", MAPS);
+    expect(
+      (body["items"] as unknown as { metadata: { name: string } }[]).map((item) => item.metadata.name),
+    ).toEqual(["b"]);
+  });
+});
+
+describe("a namespace", () => {
+  test("is only marked when it is deleted, takes nothing new, and goes once its finalizer is taken off", async () => {
+    await using api = await TestApi.start(["old"]);
+
+    const { body: marked } = await api.send("DELETE", "/api/v1/namespaces/old");
+    const refused = await api.send("POST", "/api/v1/namespaces/old/configmaps", configMap("a"));
+    await api.send("PUT", "/api/v1/namespaces/old/finalize", { ...marked, spec: {} });
+
+    expect(marked["status"]?.["phase"]).toBe("Terminating");
+    expect([refused.code, refused.body["message"]]).toEqual([
+      403,
+      'configmaps "a" is forbidden: unable to create new content in namespace old because it is being terminated',
+    ]);
+    expect((await api.send("GET", "/api/v1/namespaces/old")).code).toBe(404);
+  });
+});
+
+describe("list", () => {
+  test("in pieces shows one revision, whatever is written meanwhile", async () => {
+    await using api = await TestApi.start();
+    for (const name of ["a", "b", "c", "d"]) await api.send("POST", MAPS, configMap(name));
+
+    const first = await api.send("GET", `${MAPS}?limit=2`);
+    await api.send("DELETE", `${MAPS}/c`);
+    await api.send("POST", MAPS, configMap("e"));
+    const token = String(first.body["metadata"]?.["continue"]);
+    const second = await api.send("GET", `${MAPS}?limit=2&continue=${token}`);
+
+    const names = [first, second].flatMap(({ body }) =>
+      (body["items"] as unknown as { metadata: { name: string } }[]).map((item) => item.metadata.name),
+    );
+    expect(names).toEqual(["a", "b", "c", "d"]);
+    expect(first.body["metadata"]?.["remainingItemCount"]).toBe(2);
+    expect(second.body["metadata"]?.["resourceVersion"]).toBe(first.body["metadata"]?.["resourceVersion"]);
+  });
+});
+
+describe("watch", () => {
+  test("tells what begins and stops to match a selector", async () => {
+    await using api = await TestApi.start();
+    const { body: list } = await api.send("GET", MAPS);
+    const ending = new AbortController();
+    const from = String(list["metadata"]?.["resourceVersion"]);
+    const response = await api.raw(
+      "GET",
+      `${MAPS}?watch=true&resourceVersion=${from}&labelSelector=app%3Da`,
+      undefined,
+      { signal: ending.signal },
+    );
+    const type = "application/merge-patch+json";
+
+    await api.send("POST", MAPS, configMap("b"));
+    await api.send("PATCH", `${MAPS}/b`, { metadata: { labels: { app: "a" } } }, { type });
+    await api.send("PATCH", `${MAPS}/b`, { data: { x: "y" } }, { type });
+    await api.send("PATCH", `${MAPS}/b`, { metadata: { labels: { app: "c" } } }, { type });
+
+    const seen: string[] = [];
+    for await (const { type: event, object } of watchEvents(response)) {
+      seen.push(`${event} ${String(object["metadata"]?.["labels"]?.["app"])}`);
+      if (seen.length === 3) break;
+    }
+    ending.abort();
+    expect(seen).toEqual(["ADDED a", "MODIFIED a", "DELETED a"]);
+  });
+});
