@@ -1,13 +1,16 @@
 /** An API server without sockets for tests: requests go straight to its handler. */
 import { generateKeyPairSync } from "node:crypto";
+import { requestEntityTooLarge } from "../src/api/api-error.ts";
 import { silentLog } from "../src/base/log.ts";
-import { createMetrics } from "../src/base/prom-metrics.ts";
 import type { Loop } from "../src/base/loop.ts";
+import { createMetrics } from "../src/base/prom-metrics.ts";
 import { createRealLoop } from "../src/base/real-loop.ts";
 import { conversions, kinds } from "../src/resources/index.ts";
 import type { HttpHandler, HttpResponse } from "../src/server/http.ts";
+import type { Journal } from "../src/server/journal.ts";
 import type { ServedVersions } from "../src/server/registry.ts";
 import { createApiServer } from "../src/server/server.ts";
+import type { ApiServer } from "../src/server/server.ts";
 import { openMemoryStore } from "../src/store/memory-store.ts";
 import type { Store } from "../src/store/store.ts";
 
@@ -21,6 +24,11 @@ export interface Reply {
 
 export interface ReplyBody {
   readonly [field: string]: ReplyBody;
+}
+
+/** A field that is known to be text; empty when it is not there. */
+export function text(field: ReplyBody | undefined): string {
+  return (field ?? "") as string;
 }
 
 export interface RequestOptions {
@@ -39,10 +47,12 @@ export interface TestApiOptions {
 export class TestApi implements AsyncDisposable {
   readonly store: Store;
   readonly handler: HttpHandler;
+  readonly journal: Journal;
 
-  private constructor(store: Store, handler: HttpHandler) {
+  private constructor(store: Store, { handler, workshop }: ApiServer) {
     this.store = store;
     this.handler = handler;
+    this.journal = workshop.journal;
   }
 
   static async start(
@@ -51,7 +61,7 @@ export class TestApi implements AsyncDisposable {
   ): Promise<TestApi> {
     const store = openMemoryStore({ loop: loop.child("store") });
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
-    const { handler } = createApiServer({
+    const server = createApiServer({
       metrics: createMetrics(),
       tokenKeys: {
         privateKey: String(privateKey.export({ type: "pkcs8", format: "pem" })),
@@ -66,7 +76,7 @@ export class TestApi implements AsyncDisposable {
       conversions,
       ...(isServed !== undefined && { isServed }),
     });
-    const api = new TestApi(store, handler);
+    const api = new TestApi(store, server);
     for (const name of namespaces) {
       await api.send("POST", "/api/v1/namespaces", {
         apiVersion: "v1",
@@ -101,7 +111,10 @@ export class TestApi implements AsyncDisposable {
       headers,
       peer: { user: "admin", groups: ["system:masters"] },
       signal: options.signal ?? new AbortController().signal,
-      readBody: () => Promise.resolve(bytes),
+      readBody: (maxBytes) =>
+        bytes.length > maxBytes
+          ? Promise.reject(requestEntityTooLarge(`limit is ${String(maxBytes)}`))
+          : Promise.resolve(bytes),
     });
   }
 

@@ -53,7 +53,8 @@ export class FieldPath {
   }
 
   child(...names: readonly string[]): FieldPath {
-    const added = names.join(".");
+    // Mostly one, and made by the dozen for every object.
+    const added = names.length === 1 ? (names[0] ?? "") : names.join(".");
     return new FieldPath(this.#text === "" ? added : `${this.#text}.${added}`);
   }
 

@@ -2,6 +2,7 @@
  * Reads JSON that JSON.parse has already accepted and whose depth is bounded, so it need not check the grammar.
  * Slower, but loses nothing: int64 comes out exact, and keys given twice are reported with their path.
  */
+import { setOwn } from "./json-object.ts";
 
 /** As upstream, which stops collecting here. */
 const DUPLICATES_MAX = 100;
@@ -123,15 +124,6 @@ export class ExactJsonReader {
     if (this.#duplicates.size >= DUPLICATES_MAX) return;
     const path = this.#path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
     this.#duplicates.add(path.replace(/^\./, ""));
-  }
-}
-
-/** Assigning to `__proto__` would set the prototype. */
-export function setOwn(object: object, key: string, value: unknown): void {
-  if (key === "__proto__") {
-    Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-  } else {
-    (object as Record<string, unknown>)[key] = value;
   }
 }
 

@@ -64,6 +64,9 @@ const UNUSUAL_TOKENS = 4;
 /** The shortest member of an object, `"":0,`. */
 const MEMBER_BYTES_MIN = 5;
 
+/** Of the scan that runs: a scan runs from its beginning to its end, and sets a depth before it looks at it. */
+const NUMBERS = new Int32Array(JSON_DEPTH_MAX + 1);
+
 /**
  * Does not check the grammar, JSON.parse does; on a malformed text it only has to stay within its bounds.
  *
@@ -78,7 +81,7 @@ class JsonScan {
   #tokens = 1;
   #objects = 0;
   /** The number of the object at each depth; 0 for an array. */
-  readonly #numbers = new Int32Array(JSON_DEPTH_MAX + 1);
+  readonly #numbers = NUMBERS;
   /** The next string is a key. */
   #atKey = false;
   #keyHash = 0;

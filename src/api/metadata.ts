@@ -19,7 +19,7 @@ export interface MetadataRules {
 }
 
 /** All keys and values of the annotations of one object together. */
-const ANNOTATIONS_MAX_BYTES = 256 * 1024;
+export const ANNOTATIONS_MAX_BYTES = 256 * 1024;
 const MANAGER_MAX_BYTES = 128;
 const SUBRESOURCE_MAX_BYTES = 256;
 

@@ -37,9 +37,11 @@ export interface NormalForm {
 /**
  * Brings a decoded JSON value to normal form. The value is not changed: what is already in normal form is taken
  * over as it is, the value itself if all of it is. Throws a DecodeError when the value is not of the schema's types.
+ *
+ * `known` is an object of this schema in normal form: fields that are the same there are not looked at again.
  */
-export function toNormalForm(schema: StructSchema, value: unknown): NormalForm {
-  const walk = new Walk(schema);
+export function toNormalForm(schema: StructSchema, value: unknown, known?: JsonObject): NormalForm {
+  const walk = new Walk(schema, known);
   const normal = walk.struct(schema, value, 0);
   return { value: normal, unknownFields: walk.unknown };
 }
@@ -47,18 +49,20 @@ export function toNormalForm(schema: StructSchema, value: unknown): NormalForm {
 class Walk {
   readonly unknown: string[] = [];
   readonly #root: StructSchema;
+  readonly #known: JsonObject | undefined;
   /** The keys from the root to the value at hand; only the first `depth` are of meaning. */
   readonly #path: (string | number)[] = [];
 
-  constructor(root: StructSchema) {
+  constructor(root: StructSchema, known: JsonObject | undefined) {
     this.#root = root;
+    this.#known = known;
   }
 
   struct(schema: StructSchema, value: unknown, depth: number): JsonObject {
     if (!isJsonObject(value)) return this.#mismatch(schema, value, depth);
     this.#guardDepth(depth);
-    const slots: unknown[] = [];
-    slots.length = schema.fields.length;
+    const slots = new Array<unknown>(schema.fields.length);
+    const known = depth === 0 ? this.#known : undefined;
     let filled = 0;
     let previous = -1;
     let isSame = true;
@@ -70,7 +74,7 @@ class Walk {
       }
       const before = value[key];
       this.#path[depth] = key;
-      const after = this.#field(field, before, depth + 1);
+      const after = known?.[key] === before ? before : this.#field(field, before, depth + 1);
       slots[field.index] = after;
       if (field.filled && after !== undefined) filled++;
       isSame = isSame && after === before && field.index > previous;

@@ -6,7 +6,7 @@
 import { isUtf8 } from "node:buffer";
 import type { CST, Document, Pair, Scalar, YAMLMap } from "yaml";
 import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from "yaml";
-import { setOwn } from "./json-exact.ts";
+import { setOwn } from "./json-object.ts";
 import { JSON_DEPTH_MAX, JSON_TOKENS_MAX, parseJson } from "./json-scan.ts";
 import { quoted } from "./message-text.ts";
 import type { YamlScalar } from "./yaml-scalar.ts";
@@ -173,7 +173,7 @@ class YamlReader {
   }
 
   /** Keys that the map itself has are stronger, wherever they stand. */
-  #merge(source: unknown, object: object, own: ReadonlySet<string>): void {
+  #merge(source: unknown, object: Record<string, unknown>, own: ReadonlySet<string>): void {
     const sources: readonly unknown[] = Array.isArray(source) ? source : [source];
     for (const merged of [...sources].reverse()) {
       if (typeof merged !== "object" || merged === null || Array.isArray(merged)) {

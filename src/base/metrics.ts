@@ -2,6 +2,12 @@
 
 export interface Counter {
   add(amount?: number, labels?: Labels): void;
+  /** For one set of labels: what is counted often should not look its labels up each time. */
+  bind(labels: Labels): BoundCounter;
+}
+
+export interface BoundCounter {
+  add(amount?: number): void;
 }
 
 export interface Gauge {
@@ -10,6 +16,12 @@ export interface Gauge {
 
 export interface Histogram {
   observe(value: number, labels?: Labels): void;
+  /** For one set of labels. */
+  bind(labels: Labels): BoundHistogram;
+}
+
+export interface BoundHistogram {
+  observe(value: number): void;
 }
 
 /** Values never come from clients: their number must be bounded. */

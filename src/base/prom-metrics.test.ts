@@ -15,6 +15,35 @@ describe("createMetrics", () => {
     expect(text).toContain('h_bucket{le="10"} 1');
   });
 
+  test("what is counted under bound labels is exposed as any other, once", async () => {
+    const metrics = createMetrics();
+    const counter = metrics.counter({ name: "c_total", help: "c", labels: ["actor"] });
+    const bound = counter.bind({ actor: "a" });
+    bound.add();
+    counter.add(2, { actor: "a" });
+    await metrics.expose();
+    bound.add();
+
+    expect(await metrics.expose()).toContain('c_total{actor="a"} 4');
+  });
+
+  test("what is observed under bound labels is exposed as any other", async () => {
+    const metrics = createMetrics();
+    const histogram = metrics.histogram({ name: "h", help: "h", labels: ["actor"], buckets: [1, 10] });
+    const bound = histogram.bind({ actor: "a" });
+    bound.observe(3);
+    bound.observe(30);
+    histogram.observe(0.5, { actor: "a" });
+
+    const text = await metrics.expose();
+
+    expect(text).toContain('h_bucket{le="1",actor="a"} 1');
+    expect(text).toContain('h_bucket{le="10",actor="a"} 2');
+    expect(text).toContain('h_bucket{le="+Inf",actor="a"} 3');
+    expect(text).toContain('h_sum{actor="a"} 33.5');
+    expect(text).toContain('h_count{actor="a"} 3');
+  });
+
   test("asking twice for one name gives the same metric", async () => {
     const metrics = createMetrics();
     metrics.counter({ name: "c_total", help: "c" }).add();

@@ -4,6 +4,7 @@ import type { Loop } from "../base/loop.ts";
 import type { Store } from "../store/store.ts";
 import type { Answer } from "./answer.ts";
 import type { HttpRequest } from "./http.ts";
+import type { Author, Journal } from "./journal.ts";
 import type { Versions } from "./objects.ts";
 import type { Registry, Resource, StoredResource } from "./registry.ts";
 import type { ResourceRequest } from "./request-info.ts";
@@ -39,6 +40,9 @@ export interface Workshop {
   readonly tokens: TokenIssuer;
   /** What is written together with objects of some resources. */
   readonly companions: Companions;
+  readonly journal: Journal;
+  /** In whose name it is written: of each request its own, else the server's. */
+  readonly author: Author;
 }
 
 export type Verb<R extends Resource = StoredResource> = (

@@ -3,6 +3,7 @@ import { methodNotAllowed, methodNotSupported, unknownResource } from "../api/ap
 import type { Answer } from "./answer.ts";
 import type { Call, User, Verb, Workshop } from "./call.ts";
 import type { HttpRequest } from "./http.ts";
+import { authorOf } from "./journal.ts";
 import { isStored } from "./registry.ts";
 import type { Registry } from "./registry.ts";
 import type { RequestVerb, ResourceRequest } from "./request-info.ts";
@@ -29,6 +30,8 @@ const VERBS: Readonly<Record<RequestVerb, Verb>> = {
   deletecollection: deleteCollection,
 };
 
+const READS: ReadonlySet<RequestVerb> = new Set<RequestVerb>(["get", "list", "watch"]);
+
 export interface ResourceExchange {
   readonly request: HttpRequest;
   readonly info: ResourceRequest;
@@ -50,7 +53,7 @@ export function resolve({ request, info, query, user }: ResourceExchange, regist
 export async function dispatch(call: Call, workshop: Workshop): Promise<Answer> {
   const { info } = call;
   try {
-    return await run(call, workshop);
+    return await run(call, READS.has(info.verb) ? workshop : { ...workshop, author: authorOf(call) });
   } catch (error) {
     throw toApiError(error, { group: info.group, resource: info.resource }, info.name) as Error;
   }

@@ -1,9 +1,12 @@
 /** Objects in the store: under which key, in which bytes, in which version. */
 import { findKindSchema } from "../api/built-in-schema.ts";
+import { cloneJson } from "../api/json-clone.ts";
 import type { JsonObject } from "../api/json-object.ts";
 import { toNormalForm } from "../api/normal-form.ts";
+import type { StructSchema } from "../api/schema.ts";
 import type { ApiObject, Conversion } from "../resources/kind-rules.ts";
 import type { Entry } from "../store/store.ts";
+import type { RuleConversion } from "./converted-rules.ts";
 import type { StoredResource } from "./registry.ts";
 import { StoredObject } from "./stored-object.ts";
 
@@ -47,12 +50,22 @@ export class Versions {
     return this.served(StoredObject.of(entry), resource);
   }
 
-  /** Between any two versions of a kind. */
+  /** Between any two versions of a kind. The object may lack what normal form has: an applier gives things up. */
   between(object: JsonObject, { kind, from, to }: VersionChange): JsonObject {
-    const schema = findKindSchema(to, kind);
-    if (schema === undefined) throw new Error(`there is no ${kind} in ${to}`);
     const conversion = this.#conversions.get(conversionName(kind, from, to));
-    return toNormalForm(schema, { ...(conversion?.(object) ?? object), apiVersion: to }).value;
+    const converted = conversion?.(toNormalForm(schemaOf(from, kind), object).value) ?? object;
+    return toNormalForm(schemaOf(to, kind), { ...converted, apiVersion: to }).value;
+  }
+
+  /** Undefined when rules for one version fit the other as they are. */
+  findRuleConversion(kind: string, served: string, ruled: string): RuleConversion | undefined {
+    if (!this.#conversions.has(conversionName(kind, served, ruled))) return undefined;
+    const change = (object: ApiObject, from: string, to: string): ApiObject =>
+      cloneJson(this.between(object as unknown as JsonObject, { kind, from, to })) as unknown as ApiObject;
+    return {
+      toRules: (object) => change(object, served, ruled),
+      fromRules: (object) => change(object, ruled, served),
+    };
   }
 
   #convert(object: ApiObject, { apiVersion, storedAs, facts }: StoredResource, to: string): ApiObject {
@@ -64,6 +77,12 @@ export class Versions {
       to,
     }) as unknown as ApiObject;
   }
+}
+
+function schemaOf(apiVersion: string, kind: string): StructSchema {
+  const schema = findKindSchema(apiVersion, kind);
+  if (schema === undefined) throw new Error(`there is no ${kind} in ${apiVersion}`);
+  return schema;
 }
 
 interface VersionChange {

@@ -2,13 +2,22 @@
  * A request passes these stages in this order. Each sees the request, may answer it, or hands it on; on the way back it may
  * change the answer. No byte of a body is read before the caller is known to be allowed.
  */
-import { forbidden, isApiError, unauthorized } from "../api/api-error.ts";
+import {
+  badRequest,
+  forbidden,
+  isApiError,
+  methodNotAllowed,
+  unauthorized,
+  unknownResource,
+} from "../api/api-error.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { User, Workshop } from "./call.ts";
+import { endInTime } from "./deadline.ts";
 import { dispatch, resolve } from "./dispatch.ts";
 import type { Exchange, Next, Site, Stage } from "./exchange.ts";
-import type { HttpHandler, HttpRequest, HttpResponse } from "./http.ts";
+import type { HttpHandler, HttpRequest, HttpResponse, PeerIdentity } from "./http.ts";
+import type { Registry } from "./registry.ts";
 import { chooseForm } from "./representation/form.ts";
 import { errorResponse, represent } from "./representation/represent.ts";
 import type { RepresentationTools } from "./representation/represent.ts";
@@ -24,12 +33,13 @@ export interface PipelineParts {
 
 export function pipeline({ workshop, metrics, tools, sites }: PipelineParts): HttpHandler {
   const stages: readonly Stage[] = [
-    measure(metrics, workshop.loop),
+    measure(metrics, workshop),
     identify(workshop.loop),
     answerErrors(workshop),
+    endInTime(workshop.loop),
     authenticate,
     authorize,
-    answerSites(sites),
+    answerSites(sites, workshop.registry),
   ];
   const resources: Next = async ({ request, info, query, user }) => {
     if (info.type === "other" || user === undefined)
@@ -49,9 +59,12 @@ function composed([first, ...rest]: readonly Stage[], last: Next): Next {
   return (exchange) => first(exchange, next);
 }
 
+/** Shared: nobody changes a query. */
+const NO_QUERY = new URLSearchParams();
+
 function begin(request: HttpRequest): Exchange {
   const [path, search] = splitOnce(request.target, "?");
-  const query = new URLSearchParams(search);
+  const query = search === "" ? NO_QUERY : new URLSearchParams(search);
   return { request, path, query, info: parseRequestInfo(request.method, path, query), user: undefined };
 }
 
@@ -67,8 +80,11 @@ function identify(loop: Loop): Stage {
     const asked = exchange.request.headers.get("audit-id");
     const id = asked !== undefined && /^[\w-]{1,64}$/.test(asked) ? asked : random.uuid();
     const response = await next(exchange);
-    const headers = new Map([["cache-control", "no-cache, private"], ...response.headers, ["audit-id", id]]);
-    return { ...response, headers };
+    const { status, body } = response;
+    const headers = new Map(response.headers);
+    if (!headers.has("cache-control")) headers.set("cache-control", "no-cache, private");
+    headers.set("audit-id", id);
+    return { status, headers, body };
   };
 }
 
@@ -86,16 +102,31 @@ function answerErrors({ log }: Workshop): Stage {
 /** Who may ask without saying who they are. */
 const PUBLIC = /^\/(?:healthz|livez|readyz|version)(?:\/|$)/;
 
-const authenticate: Stage = (exchange, next) => {
-  const { peer } = exchange.request;
-  if (peer !== undefined) {
-    const groups = [...peer.groups, "system:authenticated"];
-    return next({ ...exchange, user: { name: peer.user, uid: "", groups, extra: {} } });
-  }
-  if (!PUBLIC.test(exchange.path)) throw unauthorized();
-  const user: User = { name: "system:anonymous", uid: "", groups: ["system:unauthenticated"], extra: {} };
-  return next({ ...exchange, user });
+const ANONYMOUS: User = {
+  name: "system:anonymous",
+  uid: "",
+  groups: ["system:unauthenticated"],
+  extra: {},
 };
+
+const authenticate: Stage = ({ request, path, query, info }, next) => {
+  const { peer } = request;
+  if (peer === undefined && !PUBLIC.test(path)) throw unauthorized();
+  const user = peer === undefined ? ANONYMOUS : userOf(peer);
+  return next({ request, path, query, info, user });
+};
+
+/** One for all requests of a connection. */
+const users = new WeakMap<PeerIdentity, User>();
+
+function userOf(peer: PeerIdentity): User {
+  const known = users.get(peer);
+  if (known !== undefined) return known;
+  const groups = [...peer.groups, "system:authenticated"];
+  const user = { name: peer.user, uid: "", groups, extra: {} };
+  users.set(peer, user);
+  return user;
+}
 
 /** Until there are roles, whoever holds a certificate of this cluster may do everything. */
 const authorize: Stage = (exchange, next) => {
@@ -104,15 +135,27 @@ const authorize: Stage = (exchange, next) => {
   throw forbidden({ group: "", resource: "" }, "", "the user may not do this");
 };
 
-function answerSites(sites: readonly Site[]): Stage {
-  return async (exchange, next) => {
-    if (exchange.info.type === "resource") return next(exchange);
-    for (const site of sites) {
-      const response = site(exchange);
-      if (response !== undefined) return response;
-    }
-    return notFoundPage();
+function answerSites(sites: readonly Site[], registry: Registry): Stage {
+  return (exchange, next) => {
+    const { info } = exchange;
+    return info.type === "resource" ? next(exchange) : answerSite(exchange, sites, registry);
   };
+}
+
+async function answerSite(
+  exchange: Exchange,
+  sites: readonly Site[],
+  registry: Registry,
+): Promise<HttpResponse> {
+  for (const site of sites) {
+    const response = site(exchange);
+    if (response !== undefined) return response;
+  }
+  const { info } = exchange;
+  if (info.type === "resource") throw new Error("sites do not answer for resources");
+  if (info.isMalformed === true) throw badRequest(`invalid path ${JSON.stringify(info.path)}`);
+  if (info.resource === undefined) return notFoundPage();
+  throw registry.find(info.resource) === undefined ? unknownResource() : methodNotAllowed();
 }
 
 function notFoundPage(): HttpResponse {

@@ -7,6 +7,8 @@ import { apiVersionOf, groupVersions, isServedByDefault } from "../api/resource-
 import type { GroupVersionFacts, ResourceFacts, StorageFacts } from "../api/resource-facts.ts";
 import type { StructSchema } from "../api/schema.ts";
 import type { KindDefinition, KindRules } from "../resources/kind-rules.ts";
+import { convertedRules } from "./converted-rules.ts";
+import type { RuleConversion } from "./converted-rules.ts";
 
 export interface Resource {
   readonly facts: ResourceFacts;
@@ -28,19 +30,29 @@ export interface StoredResource extends Resource {
 /** Which group versions are served: as `--runtime-config` says, else the stable ones. */
 export type ServedVersions = (groupVersion: GroupVersionFacts) => boolean;
 
+/** Between the versions of one kind, where they differ in more than their name. */
+export interface RuleConversions {
+  findRuleConversion(kind: string, served: string, ruled: string): RuleConversion | undefined;
+}
+
 export class Registry {
   readonly groupVersions: readonly GroupVersionFacts[];
   readonly #byPath = new Map<string, ResourceFacts>();
   readonly #resources = new Map<ResourceFacts, Resource>();
-  readonly #rules = new Map<string, KindRules>();
+  readonly #definitions = new Map<string, KindDefinition>();
+  readonly #conversions: RuleConversions | undefined;
 
-  constructor(definitions: readonly KindDefinition[], isServed: ServedVersions = isServedByDefault) {
+  constructor(
+    definitions: readonly KindDefinition[],
+    isServed: ServedVersions = isServedByDefault,
+    conversions?: RuleConversions,
+  ) {
+    this.#conversions = conversions;
     this.groupVersions = groupVersions().filter((groupVersion) => isServed(groupVersion));
     for (const { resources } of this.groupVersions) {
       for (const facts of resources) this.#byPath.set(pathOf(facts), facts);
     }
-    for (const { apiVersion, kind, rules } of definitions)
-      this.#rules.set(`${apiVersion} ${kind}`, rules as KindRules);
+    for (const definition of definitions) this.#definitions.set(kindOf(definition), definition);
   }
 
   find(place: {
@@ -80,13 +92,20 @@ export class Registry {
     return stored;
   }
 
-  /** Beta versions share the rules of the version they are stored as, unless they have their own. */
-  #rulesOf(facts: ResourceFacts): KindRules {
-    const own = this.#rules.get(`${apiVersionOf(facts)} ${facts.kind}`);
-    if (own !== undefined) return own;
-    const stored = facts.storage === undefined ? undefined : `${apiVersionOf(facts.storage)} ${facts.kind}`;
-    return (stored === undefined ? undefined : this.#rules.get(stored)) ?? {};
+  /** The versions of a kind share the rules of the one that has any. */
+  #rulesOf({ group, version, kind }: ResourceFacts): KindRules {
+    const apiVersion = apiVersionOf({ group, version });
+    const definition = this.#definitions.get(`${group} ${kind}`);
+    if (definition === undefined) return {};
+    const rules = definition.rules as KindRules;
+    const conversion = this.#conversions?.findRuleConversion(kind, apiVersion, definition.apiVersion);
+    return conversion === undefined ? rules : convertedRules(rules, conversion);
   }
+}
+
+function kindOf({ apiVersion, kind }: KindDefinition): string {
+  const slash = apiVersion.indexOf("/");
+  return `${slash < 0 ? "" : apiVersion.slice(0, slash)} ${kind}`;
 }
 
 export function isStored(resource: Resource): resource is StoredResource {

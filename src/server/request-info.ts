@@ -36,6 +36,10 @@ export interface ResourceRequest {
 export interface OtherRequest {
   readonly type: "other";
   readonly path: string;
+  /** The resource that is asked for with a method that means nothing there. */
+  readonly resource?: { readonly group: string; readonly version: string; readonly resource: string };
+  /** The path cannot be read: an escape in it is broken. */
+  readonly isMalformed?: boolean;
 }
 
 export type RequestInfo = ResourceRequest | OtherRequest;
@@ -61,13 +65,15 @@ const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const parts = splitPath(path);
   const start = parts === undefined ? undefined : groupVersionOf(parts);
-  if (parts === undefined || start === undefined) return { type: "other", path };
+  if (parts === undefined) return { type: "other", path, isMalformed: true };
+  if (start === undefined) return { type: "other", path };
   const found = resourceParts(parts.slice(start.length));
   if (found === undefined) return { type: "other", path };
   const isWatch = found.isWatch || isTrue(query.get("watch"));
   const verb = verbOf(method, found.name, isWatch);
-  if (verb === undefined) return { type: "other", path };
   const { resource, namespace, name, subresource, rest } = found;
+  if (verb === undefined)
+    return { type: "other", path, resource: { group: start.group, version: start.version, resource } };
   return {
     type: "resource",
     verb,
@@ -82,17 +88,16 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
 }
 
 function verbOf(method: string, name: string, isWatch: boolean): RequestVerb | undefined {
-  const verb = (name === "" ? COLLECTION_VERBS : OBJECT_VERBS)[method];
+  const verbs = name === "" ? COLLECTION_VERBS : OBJECT_VERBS;
+  const verb = Object.hasOwn(verbs, method) ? verbs[method] : undefined;
   return isWatch && (verb === "list" || verb === "get") ? "watch" : verb;
 }
 
 /** Undefined when an escape is broken; an escaped slash stays within its part. */
 function splitPath(path: string): string[] | undefined {
   try {
-    return path
-      .split("/")
-      .filter((part) => part !== "")
-      .map(decodeURIComponent);
+    const parts = path.split("/").filter((part) => part !== "");
+    return path.includes("%") ? parts.map(decodeURIComponent) : parts;
   } catch {
     return undefined;
   }
@@ -132,6 +137,7 @@ function resourceParts(parts: readonly string[]): ResourceParts | undefined {
   return { isWatch, namespace, resource, name, subresource, rest: rest.join("/") };
 }
 
+/** Given in any way but as a no: Go's clients write `true`, people `1` or nothing. */
 export function isTrue(text: string | null): boolean {
-  return text === "true" || text === "1" || text === "";
+  return text !== null && !/^(?:false|0)$/i.test(text);
 }

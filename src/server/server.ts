@@ -11,6 +11,7 @@ import type { Workshop } from "./call.ts";
 import { discoverySite } from "./discovery/discovery.ts";
 import { healthSite } from "./health.ts";
 import type { HttpHandler } from "./http.ts";
+import { Journal, SERVER_AUTHOR } from "./journal.ts";
 import { Versions } from "./objects.ts";
 import type { Conversions } from "./objects.ts";
 import { openApiSite } from "./openapi/openapi.ts";
@@ -51,8 +52,8 @@ export function createApiServer({
   tokenKeys = makeTokenKeys(),
   nodePorts = DEFAULT_NODE_PORTS,
 }: ApiServerOptions): ApiServer {
-  const registry = new Registry(kinds, isServed);
   const versions = new Versions(conversions);
+  const registry = new Registry(kinds, isServed, versions);
   const companions = allocationCompanions({ loop, store, registry, versions, nodePorts });
   const workshop: Workshop = {
     loop,
@@ -62,6 +63,8 @@ export function createApiServer({
     versions,
     companions,
     tokens: tokenIssuer(tokenKeys),
+    journal: new Journal(),
+    author: SERVER_AUTHOR,
   };
   const storeCheck = { name: "etcd", check: () => store.health().reason };
   const ping = { name: "ping", check: () => undefined };

@@ -53,7 +53,7 @@ export class StoredObject {
   }
 
   #parse(): ApiObject {
-    const { value } = parseJson(this.#entry.value);
+    const value = parseStored(this.#entry.value);
     if (!isApiObject(value)) throw new Error(`${this.#entry.key} does not hold an object of the API`);
     return value;
   }
@@ -67,6 +67,15 @@ export class StoredObject {
     const field = `"resourceVersion":"${this.resourceVersion}",`;
     return Buffer.concat([bytes.subarray(0, at), Buffer.from(field, "latin1"), bytes.subarray(at)]);
   }
+}
+
+/** Where an integer beyond 2^53 may be. */
+const LONG_NUMBER = /\d{16}/;
+
+/** What was stored was checked before: only long integers need the exact and slower way. */
+function parseStored(bytes: Uint8Array): unknown {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  return LONG_NUMBER.test(text) ? parseJson(bytes).value : JSON.parse(text);
 }
 
 function isEncoded(slot: unknown): slot is Encoded {

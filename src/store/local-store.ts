@@ -100,7 +100,7 @@ export class LocalStore implements Store {
 
   async fresh(): Promise<View> {
     this.#checkOpen();
-    return Promise.resolve(this.view);
+    return this.view;
   }
 
   async at(revision: number, prefix: string): Promise<View> {

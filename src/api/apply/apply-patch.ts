@@ -7,12 +7,13 @@ import { badRequest, invalid } from "../api-error.ts";
 import { zeroStruct } from "../go-zero.ts";
 import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
-import { type Changes, changesOf, effectiveChanges, remainingOwners } from "./change.ts";
+import { type Changes, changesOf, effectiveChanges, type Owners, remainingOwners } from "./change.ts";
 import { conflictError } from "./conflict.ts";
 import { findConfigMistakes } from "./fields/check-config.ts";
 import { difference, EMPTY, type FieldSet, isEmpty, recursiveDifference } from "./fields/field-set.ts";
 import { merge } from "./fields/merge.ts";
 import { fieldsOf } from "./fields/present-fields.ts";
+import { fieldsLastApplied, withLastApplied } from "./last-applied.ts";
 import { encodeEntries, entryId, type Managed, type ManagedEntry, withEntry } from "./managed-entry.ts";
 import { liveEntries, managedAfterUpdate, managedFieldsOf, withManagedFields } from "./managed-fields.ts";
 import { prune } from "./prune.ts";
@@ -53,13 +54,24 @@ export function applyPatch(input: ApplyInput): ApplyResult {
   const object = finished(kept, before, input);
   const changes = changesOfApply(before, { stated: kept, outcome: object }, writer);
   const { owners, conflicts } = remainingOwners(managed, changes, entryId(entry));
-  if (conflicts.size > 0 && onConflict === "fail") throw conflictError(conflicts);
+  if (onConflict === "fail" && conflicts.size > 0) refuse(conflicts, fieldsLastApplied(before, writer));
   const after = withApplier(owners, { entry, isObjectChanged: object !== before });
   const entries = encodeEntries(after, managedFieldsOf(live));
-  if (live !== undefined && object === before && entries === managedFieldsOf(live)) {
+  const result = withLastApplied(object, input.config, writer);
+  if (live !== undefined && result === before && entries === managedFieldsOf(live)) {
     return { object: live, isChanged: false };
   }
-  return { object: withManagedFields(object, entries), isChanged: true };
+  return { object: withManagedFields(result, entries), isChanged: true };
+}
+
+/** Fields that the applier itself set by other means are no conflict. */
+function refuse(conflicts: Owners["conflicts"], own: FieldSet): void {
+  const remaining = new Map<ManagedEntry, FieldSet>();
+  for (const [entry, fields] of conflicts) {
+    const others = difference(fields, own);
+    if (!isEmpty(others)) remaining.set(entry, others);
+  }
+  if (remaining.size > 0) throw conflictError(remaining);
 }
 
 function changesOfApply(

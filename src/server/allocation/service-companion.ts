@@ -1,9 +1,10 @@
+import type { Service } from "../../api/generated/types/core-v1.ts";
+import { toNormalForm } from "../../api/normal-form.ts";
 /**
  * Gives Services their addresses and node ports. Both are written in the Service's own transaction, so nothing leaks and
  * nothing is given twice, whatever fails and however many servers there are.
  */
-import type { Service } from "../../api/generated/types/core-v1.ts";
-import { toNormalForm } from "../../api/normal-form.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import type { Store } from "../../store/store.ts";
@@ -11,7 +12,6 @@ import type { Versions } from "../objects.ts";
 import { requireStored } from "../registry.ts";
 import type { Registry } from "../registry.ts";
 import type { Companion, CompanionPlan, Companions, ObjectChange } from "../write/companions.ts";
-import { isEqualJson } from "../write/json-equality.ts";
 import { AddressClaims } from "./address-claim.ts";
 import { addressesOf, claimAddresses, joined, releaseAddresses } from "./cluster-addresses.ts";
 import type { Changes } from "./cluster-addresses.ts";
@@ -45,7 +45,7 @@ function serviceCompanion(parts: AllocationParts): Companion {
         previous === undefined ? NONE : releaseAddresses(previous, addressesOf(previous), office);
       return { object: undefined, ...joined(released, releasedPorts(previous)) };
     }
-    if (previous !== undefined && isEqualJson(previous.spec, next.spec)) return { object: next, ...NONE };
+    if (previous !== undefined && jsonEqual(previous.spec, next.spec)) return { object: next, ...NONE };
     const draft = structuredClone(next) as Draft<Service>;
     const addresses = claimAddresses(draft, previous, office);
     const ports = claimedPorts(draft, previous);

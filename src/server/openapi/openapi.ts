@@ -1,8 +1,8 @@
 /** The schema of the API for clients: /openapi/v2 and /openapi/v3. */
 import { methodNotAllowed, notAcceptable } from "../../api/api-error.ts";
 import type { Loop } from "../../base/loop.ts";
-import type { HttpRequest, HttpResponse } from "../http.ts";
 import type { Exchange, Site } from "../exchange.ts";
+import type { HttpRequest, HttpResponse } from "../http.ts";
 import type { Registry } from "../registry.ts";
 import { asksFor, parseAccept } from "../representation/accept.ts";
 import { compressedResponse } from "../representation/bytes/document.ts";

@@ -83,8 +83,21 @@ export function wantsPretty({ request, query }: Pick<Asked, "request" | "query">
 
 const ANYTHING: readonly AcceptClause[] = [{ mediaType: "*/*", parameters: new Map() }];
 
+/** Each client sends its own few, again and again. */
+const parsed = new Map<string, readonly AcceptClause[]>();
+const PARSED_MAX = 200;
+/** Longer ones are no client's own. */
+const PARSED_LENGTH_MAX = 500;
+
 function clausesOf(accept: string | undefined): readonly AcceptClause[] {
-  return accept === undefined || accept.trim() === "" ? ANYTHING : parseAccept(accept);
+  if (accept === undefined) return ANYTHING;
+  const known = parsed.get(accept);
+  if (known !== undefined) return known;
+  const clauses = accept.trim() === "" ? ANYTHING : parseAccept(accept);
+  if (accept.length > PARSED_LENGTH_MAX) return clauses;
+  if (parsed.size === PARSED_MAX) parsed.clear();
+  parsed.set(accept, clauses);
+  return clauses;
 }
 
 function offeredMedia({ info, resource }: Asked): readonly Media[] {

@@ -30,23 +30,46 @@ export interface ViewTools {
   readonly cache: FormCache;
 }
 
-export function wholeView(resource: StoredResource, { versions, cache }: ViewTools): ObjectView {
-  const { apiVersion, schema, facts, storedAs } = resource;
-  const value = (stored: StoredObject): JsonObject =>
-    versions.served(stored, resource) as unknown as JsonObject;
-  const makeJson = (stored: StoredObject): Uint8Array => Buffer.from(stringifyJson(value(stored)));
-  const makeMessage = (stored: StoredObject): Uint8Array => encodeMessage(schema, value(stored));
-  const jsonName = `${apiVersion} json`;
-  const messageName = `${apiVersion} protobuf`;
-  return {
-    apiVersion,
-    kind: facts.kind,
-    schema,
-    json: (stored) => (apiVersion === storedAs ? stored.json : cache.form(stored, jsonName, makeJson)),
-    message: (stored) => cache.form(stored, messageName, makeMessage),
-    value,
-    shown: (object) => object as unknown as JsonObject,
-  };
+export function wholeView(resource: StoredResource, tools: ViewTools): ObjectView {
+  return new WholeView(resource, tools);
+}
+
+/** A class, since one is made for each request and most of it is not used. */
+class WholeView implements ObjectView {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly schema: StructSchema;
+  readonly #resource: StoredResource;
+  readonly #tools: ViewTools;
+
+  constructor(resource: StoredResource, tools: ViewTools) {
+    this.apiVersion = resource.apiVersion;
+    this.kind = resource.facts.kind;
+    this.schema = resource.schema;
+    this.#resource = resource;
+    this.#tools = tools;
+  }
+
+  json(stored: StoredObject): Uint8Array {
+    if (this.apiVersion === this.#resource.storedAs) return stored.json;
+    return this.#tools.cache.form(stored, `${this.apiVersion} json`, () =>
+      Buffer.from(stringifyJson(this.value(stored))),
+    );
+  }
+
+  message(stored: StoredObject): Uint8Array {
+    return this.#tools.cache.form(stored, `${this.apiVersion} protobuf`, () =>
+      encodeMessage(this.schema, this.value(stored)),
+    );
+  }
+
+  value(stored: StoredObject): JsonObject {
+    return this.#tools.versions.served(stored, this.#resource) as unknown as JsonObject;
+  }
+
+  shown(object: ApiObject): JsonObject {
+    return object as unknown as JsonObject;
+  }
 }
 
 /** Metadata is the same in all versions of a resource, so that it can be cut out of the stored one. */

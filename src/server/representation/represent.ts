@@ -15,6 +15,7 @@ import type { StoredObject } from "../stored-object.ts";
 import { acceptsGzip, GZIP_ABOVE_BYTES, gzipped } from "./bytes/gzip.ts";
 import { bodyOf, PIECE_BYTES } from "./bytes/pieces.ts";
 import { prettyJson } from "./bytes/pretty-json.ts";
+import { findDeprecation } from "./deprecation.ts";
 import type { FormCache } from "./form-cache.ts";
 import { chooseForm, chooseStatusMedia, mediaTypeOf, wantsPretty } from "./form.ts";
 import type { Asked, Form, Media } from "./form.ts";
@@ -33,7 +34,9 @@ export interface RepresentationTools {
 
 /** Throws where `chooseForm` does; whoever called that before the verb ran is safe from it here. */
 export function represent(answer: Answer, asked: Asked, tools: RepresentationTools): HttpResponse {
-  if (answer.type === "status") return statusResponse(answer.status, asked.request, answer.warnings);
+  if (answer.type === "status") {
+    return statusResponse(answer.status, asked.request, warningsFor(asked, answer.warnings));
+  }
   const page = { form: chooseForm(asked), asked, tools };
   switch (answer.type) {
     case "stored":
@@ -82,7 +85,7 @@ function response(
   { code, warnings = [] }: { readonly code: number; readonly warnings?: readonly string[] },
   made: Body,
 ): HttpResponse {
-  const headers = headersOf(mediaTypeOf(form.media), warnings);
+  const headers = headersOf(mediaTypeOf(form.media), warningsFor(asked, warnings));
   const wantsGzip = acceptsGzip(asked.request.headers.get("accept-encoding"));
   const body =
     "body" in made
@@ -101,6 +104,12 @@ function response(
 
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
+}
+
+/** Whoever uses what is deprecated is told so, each time. */
+function warningsFor({ resource }: Asked, warnings: readonly string[] = []): readonly string[] {
+  const deprecation = findDeprecation(resource);
+  return deprecation === undefined ? warnings : [deprecation, ...warnings];
 }
 
 function headersOf(contentType: string, warnings: readonly string[]): Map<string, string> {
@@ -160,7 +169,7 @@ function listBody(page: Page, list: ListAnswer): Body {
 function watchResponse(page: Page, answer: WatchAnswer): HttpResponse {
   const { media } = page.form;
   const type = mediaTypeOf(media);
-  const headers = headersOf(media === "json" ? type : `${type};stream=watch`, []);
+  const headers = headersOf(media === "json" ? type : `${type};stream=watch`, warningsFor(page.asked));
   return { status: 200, headers, body: watchBody(answer, framesOf(page, answer.resource)) };
 }
 

@@ -15,6 +15,7 @@ import { allocationCompanions } from "../allocation/service-companion.ts";
 import type { Answer } from "../answer.ts";
 import type { Workshop } from "../call.ts";
 import { dispatch, resolve } from "../dispatch.ts";
+import { Journal, SERVER_AUTHOR } from "../journal.ts";
 import { Versions } from "../objects.ts";
 import { Registry } from "../registry.ts";
 import { parseRequestInfo } from "../request-info.ts";
@@ -67,7 +68,10 @@ export class ServerFixture {
     const versions = new Versions(conversions);
     const companions = allocationCompanions({ loop, store, registry, versions, nodePorts });
     const tokens = tokenIssuer(TOKEN_KEYS);
-    const workshop = { loop, log: silentLog, store, registry, versions, companions, tokens };
+    const journal = new Journal();
+    const author = SERVER_AUTHOR;
+    const parts = { loop, log: silentLog, store, registry, versions };
+    const workshop: Workshop = { ...parts, companions, tokens, journal, author };
     const place = {
       serviceCidrs,
       host: "127.0.0.1",

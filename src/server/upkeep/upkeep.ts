@@ -1,10 +1,11 @@
+import { isApiError } from "../../api/api-error.ts";
+import type { JsonObject } from "../../api/json-object.ts";
 /**
  * The server keeps its own house: what clients and foreign controllers expect of a server alone is there before the first
  * request, and comes back when it is deleted or changed. Everything goes through the same verbs as clients' writes. A
  * house in order is left alone: a second start writes nothing.
  */
-import { isApiError } from "../../api/api-error.ts";
-import type { JsonObject } from "../../api/json-object.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { backoffMs } from "../../base/backoff.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { prefixEnd } from "../../store/store.ts";
@@ -12,7 +13,6 @@ import type { Watch } from "../../store/store.ts";
 import type { Workshop } from "../call.ts";
 import { keyOf, prefixOf } from "../objects.ts";
 import { StoredObject } from "../stored-object.ts";
-import { isEqualJson } from "../write/json-equality.ts";
 import type { Chore, KeptObject, Strays } from "./chore.ts";
 import { HouseWriter } from "./house-writer.ts";
 import { pause } from "./pause.ts";
@@ -101,7 +101,7 @@ export class Upkeep {
     // What is on its way out is put back once it is gone.
     if (live === undefined || live.metadata.deletionTimestamp !== undefined) return;
     const wanted = subresource === "" ? kept.corrected?.(live) : kept.correctedStatus?.(live);
-    if (wanted === undefined || isEqualJson(wanted, live)) return;
+    if (wanted === undefined || jsonEqual(wanted, live)) return;
     await this.#writer.update(kept, wanted, subresource);
   }
 

@@ -2,6 +2,7 @@ import { isApiError } from "../../api/api-error.ts";
 /** Server-side apply: the client states its intent, the server finds out what that changes. Creates what is not there. */
 import { applyPatch } from "../../api/apply/apply-patch.ts";
 import type { ApplyInput } from "../../api/apply/apply-patch.ts";
+import { cloneJson } from "../../api/json-clone.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
@@ -106,7 +107,7 @@ function created(config: JsonObject, writing: Writing): ApiObject {
 
 /** What was merged has gaps where fields were given up; rules see objects in normal form. */
 function draftOf(merged: JsonObject, { schema }: StoredResource): Draft<ApiObject> {
-  return structuredClone(normal(schema, merged).value) as unknown as Draft<ApiObject>;
+  return cloneJson(normal(schema, merged).value) as unknown as Draft<ApiObject>;
 }
 
 function inputOf(

@@ -1,18 +1,19 @@
 import { badRequest } from "../../api/api-error.ts";
 import type { Status } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
+import { FieldErrors } from "../../api/field-error.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
-import { toNormalForm } from "../../api/normal-form.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
-import { BODY_BYTES_MAX, decodeBody, mediaTypeOf } from "../write/body.ts";
+import { acceptedType, BODY_BYTES_MAX, decodeBody } from "../write/body.ts";
 import { planDeletion } from "../write/deletion.ts";
 import type { Propagation } from "../write/deletion.ts";
+import { toObject } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
 import type { Place, Saved } from "../write/object-writer.ts";
-import { isDryRun } from "../write/write-options.ts";
+import { checkDryRun, isDryRun, refuseOptions } from "../write/write-options.ts";
 import { checkPreconditions } from "./update.ts";
 
 export async function remove(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
@@ -42,15 +43,28 @@ export function removeOne(place: Place, options: DeleteOptions, workshop: Worksh
 }
 
 /** In the body or, for simple clients, in the query. */
-export async function readDeleteOptions({ request, query }: Call): Promise<DeleteOptions> {
+export async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
+  const bytes = await call.request.readBody(BODY_BYTES_MAX);
+  const options = bytes.length > 0 ? optionsInBody(bytes, call) : optionsInQuery(call);
+  const errors = new FieldErrors();
+  checkDryRun(options.dryRun ?? [], errors);
+  checkPropagation(options, errors);
+  refuseOptions("DeleteOptions", errors);
+  return options;
+}
+
+function optionsInBody(bytes: Uint8Array, { request }: Call): DeleteOptions {
   const schema = findKindSchema("v1", "DeleteOptions");
   if (schema === undefined) throw new Error("the published API has no DeleteOptions");
-  const bytes = await request.readBody(BODY_BYTES_MAX);
-  if (bytes.length > 0) {
-    const type = mediaTypeOf(request.headers.get("content-type"));
-    const { value } = decodeBody(bytes, type, { kind: "DeleteOptions", schemaOf: findKindSchema });
-    return toNormalForm(schema, value).value as unknown as DeleteOptions;
-  }
+  const expected = { apiVersion: "v1", kind: "DeleteOptions", schema };
+  const type = acceptedType(request);
+  const body = decodeBody(bytes, type, { kind: "DeleteOptions", schemaOf: findKindSchema });
+  // Every group has its own DeleteOptions, which are all the same.
+  const value = body.value["kind"] === "DeleteOptions" ? { ...body.value, apiVersion: "v1" } : body.value;
+  return toObject({ ...body, value }, expected, "Ignore").object as unknown as DeleteOptions;
+}
+
+function optionsInQuery({ query }: Call): DeleteOptions {
   const grace = query.get("gracePeriodSeconds");
   const orphan = query.get("orphanDependents");
   const policy = query.get("propagationPolicy");
@@ -64,6 +78,18 @@ export async function readDeleteOptions({ request, query }: Call): Promise<Delet
   };
 }
 
+const POLICIES: readonly string[] = ["Foreground", "Background", "Orphan", "nil"];
+
+function checkPropagation({ propagationPolicy, orphanDependents }: DeleteOptions, errors: FieldErrors): void {
+  if (propagationPolicy === undefined) return;
+  if (orphanDependents !== undefined) {
+    const why = "orphanDependents and deletionPropagation cannot be both set";
+    errors.invalid("propagationPolicy", propagationPolicy, why);
+  }
+  if (findPolicy(propagationPolicy) === undefined)
+    errors.notSupported("propagationPolicy", propagationPolicy, POLICIES);
+}
+
 function wholeNumber(text: string): number {
   if (!/^-?\d{1,15}$/.test(text))
     throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
@@ -71,21 +97,12 @@ function wholeNumber(text: string): number {
 }
 
 function propagationOf({ propagationPolicy, orphanDependents }: DeleteOptions): Propagation | undefined {
-  if (propagationPolicy !== undefined && orphanDependents !== undefined) {
-    throw badRequest("orphanDependents and deletionPropagation cannot be both set");
-  }
   if (orphanDependents !== undefined) return orphanDependents ? "Orphan" : "Background";
-  switch (propagationPolicy) {
-    case undefined:
-    case "Background":
-    case "Foreground":
-    case "Orphan":
-      return propagationPolicy;
-    default:
-      throw badRequest(
-        `propagationPolicy: Unsupported value: ${JSON.stringify(propagationPolicy)}: supported values: "Foreground", "Background", "Orphan", "nil"`,
-      );
-  }
+  return findPolicy(propagationPolicy);
+}
+
+function findPolicy(text: string | undefined): Propagation | undefined {
+  return text === "Background" || text === "Foreground" || text === "Orphan" ? text : undefined;
 }
 
 function removedStatus({ metadata }: ApiObject, { facts }: StoredResource): Status {

@@ -1,4 +1,6 @@
-import { notFound } from "../../api/api-error.ts";
+import { expired, notFound } from "../../api/api-error.ts";
+import { isStoreError } from "../../store/store-error.ts";
+import type { Store, View } from "../../store/store.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import { resourceVersionOf } from "../list-options.ts";
@@ -8,15 +10,31 @@ import { reachRevision } from "../revision-wait.ts";
 import { StoredObject } from "../stored-object.ts";
 import { groupResource } from "../write/object-writer.ts";
 
-/** Without resourceVersion the newest state; with one, a state that is not older. */
+/** Without resourceVersion the newest state; with one, a state that is not older, or with `Exact` that very state. */
 export async function get(
   { resource, info, query }: Call<StoredResource>,
   { store, loop }: Workshop,
 ): Promise<Answer> {
+  const key = keyOf(resource, info.namespace, info.name);
   const asked = resourceVersionOf(query);
   if (asked !== undefined) await reachRevision(store, loop, asked);
-  const view = asked === undefined ? await store.fresh() : store.view;
-  const entry = view.get(keyOf(resource, info.namespace, info.name));
+  const isExact = asked !== undefined && asked > 0 && query.get("resourceVersionMatch") === "Exact";
+  const view = isExact
+    ? await pastView(store, key, asked)
+    : asked === undefined
+      ? await store.fresh()
+      : store.view;
+  const entry = view.get(key);
   if (entry === undefined) throw notFound(groupResource(resource), info.name);
   return { type: "stored", code: 200, stored: StoredObject.of(entry), resource };
+}
+
+/** Our own extension: any object as it was, while the history reaches back to it. */
+async function pastView(store: Store, key: string, revision: number): Promise<View> {
+  try {
+    return await store.at(revision, key);
+  } catch (error) {
+    if (!isStoreError(error, "Compacted")) throw error;
+    throw expired("The resourceVersion for the provided get is too old.");
+  }
 }

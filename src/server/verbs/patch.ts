@@ -1,5 +1,6 @@
 /** The three patches that say what to change. They start again on the newest object when another writer was faster. */
 import { badRequest, unsupportedMediaType } from "../../api/api-error.ts";
+import { FieldErrors } from "../../api/field-error.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { parseJson } from "../../api/json-scan.ts";
@@ -14,7 +15,7 @@ import { BODY_BYTES_MAX, mediaTypeOf } from "../write/body.ts";
 import { fieldValidationOf, toObject } from "../write/incoming.ts";
 import type { Incoming } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
-import { writeOptionsOf } from "../write/write-options.ts";
+import { refuseOptions, writeOptionsOf } from "../write/write-options.ts";
 import { apply } from "./apply.ts";
 import { shown, warningsOf } from "./create.ts";
 import { checkPlace, checkPreconditions, successor } from "./update.ts";
@@ -60,7 +61,9 @@ export function patchTypeOf({ request }: Call): string {
 export async function readPatch(call: Call): Promise<Patch> {
   const { request, query } = call;
   if (query.get("force") !== null && query.get("force") !== "false") {
-    throw badRequest("force: Forbidden: may not be specified for non-apply patch");
+    const errors = new FieldErrors();
+    errors.forbidden("force", "may not be specified for non-apply patch");
+    refuseOptions("PatchOptions", errors);
   }
   return { type: patchTypeOf(call), changes: parsePatch(await request.readBody(BODY_BYTES_MAX)) };
 }
@@ -68,10 +71,11 @@ export async function readPatch(call: Call): Promise<Patch> {
 /** The result is held to the same rules as an object that was sent whole. */
 function patched(previous: ApiObject, change: Patch, call: Call<StoredResource>): Incoming {
   const { resource, query } = call;
-  const value = changed(previous as unknown as JsonObject, change, resource);
+  const known = previous as unknown as JsonObject;
+  const value = changed(known, change, resource);
   if (!isJsonObject(value)) throw badRequest("the patched value is no object");
   const expected = { ...resource, kind: resource.facts.kind };
-  const incoming = toObject({ value, duplicates: [] }, expected, fieldValidationOf(query));
+  const incoming = toObject({ value, duplicates: [], known }, expected, fieldValidationOf(query));
   const { metadata } = incoming.object;
   checkPlace(incoming.object, call);
   checkPreconditions({ uid: metadata.uid, resourceVersion: metadata.resourceVersion }, previous, resource);

@@ -1,5 +1,6 @@
 import { badRequest, conflict, invalid, isApiError } from "../../api/api-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
+import { cloneJson } from "../../api/json-clone.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
@@ -55,7 +56,7 @@ export function successor(
   const { resource, info } = call;
   const { user, manager } = writeOptionsOf(call);
   const now = workshop.loop.now();
-  const draft = structuredClone(object) as Draft<ApiObject>;
+  const draft = cloneJson(object) as Draft<ApiObject>;
   const next = revisedObject({ draft, previous, endpoint: endpointOf(call) }, resource, { now, user });
   const writer = writerOf(resource, workshop.versions, { manager, subresource: info.subresource, now });
   return track({ live: previous, next, writer, sentManagedFields });
@@ -78,9 +79,13 @@ async function createInstead(
 }
 
 export function checkPlace({ metadata }: ApiObject, { info, resource }: Call<StoredResource>): void {
-  if ((metadata.name ?? "") !== info.name) {
+  if ((metadata.name ?? "") === "") {
+    const why = "name must be provided";
+    throw badRequest(`the name of the object (based on URL) was undeterminable: ${why}`);
+  }
+  if (metadata.name !== info.name) {
     throw badRequest(
-      `the name of the object (${metadata.name ?? ""}) does not match the name on the URL (${info.name})`,
+      `the name of the object (${metadata.name}) does not match the name on the URL (${info.name})`,
     );
   }
   if (!resource.facts.namespaced || (metadata.namespace ?? info.namespace) === info.namespace) return;

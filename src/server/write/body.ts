@@ -18,8 +18,10 @@ const ACCEPTED = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE];
 
 export interface Body {
   readonly value: JsonObject;
-  /** Keys given twice, as paths. */
+  /** Keys given twice, in upstream's words. */
   readonly duplicates: readonly string[];
+  /** What the value was made from, if it was: in normal form, so that what both have in common is too. */
+  readonly known?: JsonObject;
 }
 
 export interface BodyOptions {
@@ -33,17 +35,24 @@ export function mediaTypeOf(header: string | undefined): string {
   return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-export async function readBody(request: HttpRequest, options: BodyOptions): Promise<Body> {
+/** Empty when the client does not say: then it is JSON. */
+export function acceptedType(request: HttpRequest): string {
   const type = mediaTypeOf(request.headers.get("content-type"));
   if (type !== "" && !ACCEPTED.includes(type)) throw unsupportedMediaType(ACCEPTED);
+  return type;
+}
+
+export async function readBody(request: HttpRequest, options: BodyOptions): Promise<Body> {
+  const type = acceptedType(request);
   return decodeBody(await request.readBody(BODY_BYTES_MAX), type, options);
 }
 
 export function decodeBody(bytes: Uint8Array, type: string, options: BodyOptions): Body {
   if (type === PROTOBUF_TYPE) return { value: decodeProtobuf(bytes, options), duplicates: [] };
   try {
-    const parsed = type === YAML_TYPE ? parseYaml(bytes) : parseJson(bytes);
-    if (isJsonObject(parsed.value)) return { value: parsed.value, duplicates: parsed.duplicates };
+    const isYaml = type === YAML_TYPE;
+    const { value, duplicates } = isYaml ? parseYaml(bytes) : parseJson(bytes);
+    if (isJsonObject(value)) return { value, duplicates: duplicateTexts(duplicates, isYaml) };
   } catch (error) {
     throw unrecognized(options.kind, error);
   }
@@ -51,6 +60,12 @@ export function decodeBody(bytes: Uint8Array, type: string, options: BodyOptions
     options.kind,
     new Error("json: cannot unmarshal a value that is no object into Go value"),
   );
+}
+
+/** YAML names the lines, JSON the paths. */
+function duplicateTexts(found: readonly string[], isYaml: boolean): readonly string[] {
+  if (!isYaml) return found.map((path) => `duplicate field ${JSON.stringify(path)}`);
+  return found.length === 0 ? [] : [["yaml: unmarshal errors:", ...found].join("\n  ")];
 }
 
 function decodeProtobuf(bytes: Uint8Array, { schemaOf, kind }: BodyOptions): JsonObject {

@@ -1,4 +1,6 @@
 /** What becomes of an object whose deletion is asked for: removed at once, or marked and removed once nothing holds it. */
+import { cloneJson } from "../../api/json-clone.ts";
+import { withSortedKeys } from "../../api/json-object.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import type { StoredResource } from "../registry.ts";
 import { timeText } from "./system-metadata.ts";
@@ -74,18 +76,17 @@ function marked(object: ApiObject, { finalizers, grace, now, resource }: Mark): 
   const { metadata } = object;
   const isFirst = metadata.deletionTimestamp === undefined;
   const { finalizers: _, ...others } = metadata;
-  const draft = structuredClone(object) as Draft<ApiObject>;
+  const draft = cloneJson(object) as Draft<ApiObject>;
   resource.rules.markDeleted?.(draft);
-  return {
-    ...draft,
-    metadata: {
-      ...others,
-      ...(finalizers.length > 0 && { finalizers }),
-      ...(isFirst && resource.storage.hasGeneration && { generation: (metadata.generation ?? 0) + 1 }),
-      deletionTimestamp: deletionTime(object, grace, now),
-      deletionGracePeriodSeconds: grace,
-    },
-  };
+  // In the one order of keys, or the next write that changes nothing would look like a change.
+  const marks = withSortedKeys({
+    ...others,
+    ...(finalizers.length > 0 && { finalizers }),
+    ...(isFirst && resource.storage.hasGeneration && { generation: (metadata.generation ?? 0) + 1 }),
+    deletionTimestamp: deletionTime(object, grace, now),
+    deletionGracePeriodSeconds: grace,
+  });
+  return { ...draft, metadata: marks as unknown as ApiObject["metadata"] };
 }
 
 /** When the grace period ends; a shorter one counts from the time of the first request. */

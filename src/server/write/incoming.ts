@@ -4,6 +4,7 @@ import { findKindSchema } from "../../api/built-in-schema.ts";
 import { DecodeError } from "../../api/decode-error.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
+import { stringifyJson } from "../../api/json-text.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
@@ -37,22 +38,19 @@ export async function readObject(
   return toObject(body, expected, fieldValidationOf(query));
 }
 
+/** What is none of them is refused with the other options of the write. */
 export function fieldValidationOf(query: URLSearchParams): FieldValidation {
   const text = query.get("fieldValidation") ?? "";
-  if (text === "") return "Warn";
-  if (text === "Ignore" || text === "Warn" || text === "Strict") return text;
-  throw badRequest(
-    `fieldValidation: Unsupported value: ${JSON.stringify(text)}: supported values: "Ignore", "Strict", "Warn"`,
-  );
+  return text === "Ignore" || text === "Strict" ? text : "Warn";
 }
 
 export function toObject(body: Body, expected: ExpectedKind, validation: FieldValidation): Incoming {
   checkKind(body.value, expected);
   const { apiVersion, kind } = expected;
-  const { value, unknownFields } = normal(expected.schema, { ...body.value, apiVersion, kind });
+  const { value, unknownFields } = normal(expected.schema, { ...body.value, apiVersion, kind }, body.known);
   const problems = [
     ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`),
-    ...body.duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`),
+    ...body.duplicates,
   ];
   if (validation === "Strict" && problems.length > 0) {
     throw badRequest(`strict decoding error: ${problems.join(", ")}`);
@@ -70,9 +68,13 @@ function managedFieldsOf({ metadata }: JsonObject): unknown {
 }
 
 /** Wrong types are the client's mistake. */
-export function normal(schema: StructSchema, value: unknown): ReturnType<typeof toNormalForm> {
+export function normal(
+  schema: StructSchema,
+  value: unknown,
+  known?: JsonObject,
+): ReturnType<typeof toNormalForm> {
   try {
-    return toNormalForm(schema, value);
+    return toNormalForm(schema, value, known);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw badRequest(
@@ -88,19 +90,26 @@ function versionOf(object: unknown): string {
 }
 
 function checkKind(value: JsonObject, expected: ExpectedKind): void {
-  const { apiVersion = expected.apiVersion, kind = expected.kind } = value;
+  const apiVersion = textOf(value["apiVersion"], expected.apiVersion);
+  const kind = textOf(value["kind"], expected.kind);
   if (kind !== expected.kind) {
     const version = versionOf({ apiVersion });
     throw badRequest(
-      `${String(kind)} in version ${JSON.stringify(version)} cannot be handled as a ${expected.kind}: converting ` +
-        `(${version}.${String(kind)}) to (${packageOf(expected)}.${expected.kind}): unknown conversion`,
+      `${kind} in version ${JSON.stringify(version)} cannot be handled as a ${expected.kind}: converting ` +
+        `(${version}.${kind}) to (${packageOf(expected)}.${expected.kind}): unknown conversion`,
     );
   }
   if (apiVersion !== expected.apiVersion) {
     throw badRequest(
-      `the API version in the data (${String(apiVersion)}) does not match the expected API version (${expected.apiVersion})`,
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`,
     );
   }
+}
+
+/** What is no text cannot name anything; it is shown as it was sent. */
+function textOf(value: unknown, absent: string): string {
+  if (value === undefined || value === null || value === "") return absent;
+  return typeof value === "string" ? value : stringifyJson(value);
 }
 
 /** Upstream names the Go type of its own form of an object: `core.Pod`, `rbac.Role`. */

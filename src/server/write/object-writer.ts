@@ -2,7 +2,7 @@
 import { alreadyExists, conflict, notFound, requestEntityTooLarge } from "../../api/api-error.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import { isStoreError } from "../../store/store-error.ts";
-import type { Entry, Store } from "../../store/store.ts";
+import type { Committed, Entry, Store, Transaction } from "../../store/store.ts";
 import type { Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import type { Versions } from "../objects.ts";
@@ -140,7 +140,7 @@ export class ObjectWriter {
   }
 
   async #put({ key, resource, modRevision }: Target, encoded: Encoded, plan: CompanionPlan): Promise<Saved> {
-    const { entries } = await this.#store.write({
+    const { entries } = await this.#write({
       compare: [{ key, modRevision }, ...plan.compare],
       changes: [
         { type: "put", key, value: encoded.bytes, slot: encoded, ...ttlOf(resource) },
@@ -158,11 +158,19 @@ export class ObjectWriter {
 
   async #remove(entry: Entry, { last, plan }: Removal, isDryRun: boolean): Promise<Saved> {
     if (isDryRun) return { outcome: "removed", object: last };
-    const { revision } = await this.#store.write({
+    const { revision } = await this.#write({
       compare: [{ key: entry.key, modRevision: entry.modRevision }, ...plan.compare],
       changes: [{ type: "delete", key: entry.key }, ...plan.changes],
     });
     return { outcome: "removed", object: withResourceVersion(last, String(revision)) };
+  }
+
+  async #write(transaction: Transaction): Promise<Committed> {
+    const committed = await this.#store.write(transaction);
+    const { journal, author, loop } = this.#workshop;
+    const keys = transaction.changes.map(({ key }) => key);
+    journal.record({ ...author, revision: committed.revision, keys, at: loop.now() });
+    return committed;
   }
 
   #plan({ storage }: StoredResource, change: ObjectChange): CompanionPlan {

@@ -4,13 +4,16 @@
  */
 import { invalid } from "../../api/api-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
+import { cloneJson } from "../../api/json-clone.ts";
+import type { JsonObject } from "../../api/json-object.ts";
 import { validateMetadata, validateMetadataUpdate } from "../../api/metadata.ts";
 import type { MetadataRules } from "../../api/metadata.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
 import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/kind-rules.ts";
 import type { StoredResource } from "../registry.ts";
 import { normal } from "./incoming.ts";
-import { carryOver, countGeneration, setAtBirth } from "./system-metadata.ts";
+import { shareParts } from "./shared-parts.ts";
+import { carryOver, withGeneration, setAtBirth } from "./system-metadata.ts";
 import type { Birth } from "./system-metadata.ts";
 
 /** Which part of an object an endpoint may change, or by which rules of its own. */
@@ -35,7 +38,7 @@ export function newObject(
   if (hasStatus(resource) && rules.keepsStatus !== true) dropStatus(draft, resource);
   rules.defaults?.(draft);
   rules.prepareCreate?.(draft, context);
-  const object = settled(draft, resource);
+  const object = named(settled(draft, resource));
   const errors = new FieldErrors();
   validateMetadata(object.metadata, metadataRules(resource), errors);
   rules.validate?.(object, errors);
@@ -68,8 +71,8 @@ export function revisedObject(
   rules.defaults?.(draft);
   const own = endpointRules(endpoint, rules);
   own.prepare(draft, previous, context);
-  if (endpoint !== "status") countGeneration(draft, previous, resource);
-  const object = settled(draft, resource);
+  const next = settled(shareParts(draft, previous), resource, previous);
+  const object = endpoint === "status" ? next : withGeneration(next, previous, resource);
   const errors = new FieldErrors();
   validateMetadataUpdate(object.metadata, previous.metadata, { rules: metadataRules(resource), errors });
   if (endpoint !== "status") rules.validate?.(object, errors);
@@ -113,13 +116,20 @@ function keepOtherPart(
     const isWritten = key === "metadata" || (key === "status") === (written === "status");
     if (isWritten) continue;
     if (old[key] === undefined) delete fields[key];
-    else fields[key] = structuredClone(old[key]);
+    else fields[key] = cloneJson(old[key]);
   }
 }
 
 /** In the order and form in which it is stored: rules append what they add. */
-function settled(draft: Draft<ApiObject>, resource: StoredResource): ApiObject {
-  return normal(resource.schema, draft).value as unknown as ApiObject;
+function settled(draft: ApiObject, resource: StoredResource, previous?: ApiObject): ApiObject {
+  const known = previous as unknown as JsonObject | undefined;
+  return normal(resource.schema, draft, known).value as unknown as ApiObject;
+}
+
+/** Rules may rely on a name; that none was given is found by the rules for metadata. */
+function named(object: ApiObject): ApiObject {
+  const { metadata } = object;
+  return metadata.name === undefined ? { ...object, metadata: { ...metadata, name: "" } } : object;
 }
 
 function hasStatus({ facts }: StoredResource): boolean {

@@ -1,7 +1,7 @@
 /** The part of metadata that the server keeps: identity, times, generation. Clients' values for it never count. */
-import type { ApiObject, Draft, KindRules } from "../../resources/kind-rules.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
+import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import type { StoredResource } from "../registry.ts";
-import { isEqualJson } from "./json-equality.ts";
 
 export interface Birth {
   readonly uid: string;
@@ -50,23 +50,13 @@ type Metadata = Pick<
   (typeof KEPT)[number] | (typeof KEPT_UNLESS_GIVEN)[number]
 >;
 
-/** A new generation begins when anything but metadata and status changed. */
-export function countGeneration(
-  draft: Draft<ApiObject>,
-  previous: ApiObject,
-  resource: StoredResource,
-): void {
-  if (!resource.storage.hasGeneration) return;
-  if (isSpecEqual(draft, previous) && !isNewGeneration(resource.rules, draft, previous)) return;
-  draft.metadata.generation = (previous.metadata.generation ?? 0) + 1;
-}
-
-function isNewGeneration(rules: KindRules, next: ApiObject, previous: ApiObject): boolean {
-  return rules.isNewGeneration?.(next, previous) ?? false;
-}
-
-function isSpecEqual(next: ApiObject, previous: ApiObject): boolean {
-  return isEqualJson(bare(next), bare(previous));
+/** A new generation begins when anything but metadata and status changed. Both objects are in normal form. */
+export function withGeneration(next: ApiObject, previous: ApiObject, resource: StoredResource): ApiObject {
+  if (!resource.storage.hasGeneration) return next;
+  const isNew = resource.rules.isNewGeneration?.(next, previous) ?? false;
+  if (!isNew && jsonEqual(bare(next), bare(previous))) return next;
+  const generation = (previous.metadata.generation ?? 0) + 1;
+  return { ...next, metadata: { ...next.metadata, generation } };
 }
 
 function bare(object: ApiObject): Record<string, unknown> {
@@ -75,5 +65,10 @@ function bare(object: ApiObject): Record<string, unknown> {
 
 /** RFC 3339 in whole seconds, as Kubernetes writes times. */
 export function timeText(now: number): string {
-  return `${new Date(now).toISOString().slice(0, 19)}Z`;
+  const second = Math.floor(now / 1000);
+  if (second !== latest.second) latest = { second, text: `${new Date(now).toISOString().slice(0, 19)}Z` };
+  return latest.text;
 }
+
+/** Almost every write asks for the same second as the one before. */
+let latest = { second: Number.NaN, text: "" };

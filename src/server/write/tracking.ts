@@ -35,8 +35,11 @@ export function writerOf(
     now: timeText(now),
     versions: {
       findSchema: (version) => findKindSchema(version, facts.kind),
-      convert: (object, version) =>
-        versions.between(object, { kind: facts.kind, from: apiVersion, to: version }),
+      // What an applier gave up is looked for in the version it was applied in, and comes back from there.
+      convert: (object, version) => {
+        const from = typeof object["apiVersion"] === "string" ? object["apiVersion"] : apiVersion;
+        return versions.between(object, { kind: facts.kind, from, to: version });
+      },
     },
     ...(subresource === "status" && { resetFields: ALL_BUT_STATUS }),
     ...(subresource === "" && hasStatus && { resetFields: STATUS }),

@@ -1,6 +1,8 @@
 /** The query of every write. */
-import { badRequest } from "../../api/api-error.ts";
+import { invalid } from "../../api/api-error.ts";
+import { FieldErrors } from "../../api/field-error.ts";
 import type { Call } from "../call.ts";
+import type { RequestVerb } from "../request-info.ts";
 
 export interface WriteOptions {
   readonly isDryRun: boolean;
@@ -10,17 +12,39 @@ export interface WriteOptions {
 }
 
 const MANAGER_MAX = 128;
+const FIELD_VALIDATIONS = ["", "Ignore", "Strict", "Warn"];
+const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
+/** Upstream's names for the query of each verb. */
+const OPTION_KINDS: Partial<Record<RequestVerb, string>> = { update: "UpdateOptions", patch: "PatchOptions" };
 
-export function writeOptionsOf({ query, request, user }: Call): WriteOptions {
-  const given = query.get("fieldManager") ?? "";
-  if (given.length > MANAGER_MAX) {
-    throw badRequest(`fieldManager: Invalid value: ${JSON.stringify(given)}: may not be more than 128 bytes`);
-  }
+export function writeOptionsOf({ query, request, user, info }: Call): WriteOptions {
+  const manager = query.get("fieldManager") ?? "";
+  const dryRun = query.getAll("dryRun");
+  const fieldValidation = query.get("fieldValidation") ?? "";
+  const errors = new FieldErrors();
+  checkDryRun(dryRun, errors);
+  checkManager(manager, errors);
+  if (!FIELD_VALIDATIONS.includes(fieldValidation))
+    errors.notSupported("fieldValidation", fieldValidation, FIELD_VALIDATIONS);
+  refuseOptions(OPTION_KINDS[info.verb] ?? "CreateOptions", errors);
   return {
-    isDryRun: isDryRun(query.getAll("dryRun")),
-    manager: given === "" ? managerOf(request.headers.get("user-agent") ?? "") : given,
+    isDryRun: isDryRun(dryRun),
+    manager: manager === "" ? managerOf(request.headers.get("user-agent") ?? "") : manager,
     user: user.name,
   };
+}
+
+export function refuseOptions(kind: string, errors: FieldErrors): void {
+  if (!errors.isEmpty) throw invalid({ group: "meta.k8s.io", kind }, "", errors.found);
+}
+
+function checkManager(manager: string, errors: FieldErrors): void {
+  if (Buffer.byteLength(manager) > MANAGER_MAX) errors.tooLong("fieldManager", MANAGER_MAX);
+  const wrong = Array.from(manager).find((character) => !PRINTABLE.test(character));
+  if (wrong === undefined) return;
+  const code = (wrong.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+  const at = String(Buffer.byteLength(manager.slice(0, manager.indexOf(wrong))));
+  errors.invalid("fieldManager", manager, `invalid character U+${code} (at position ${at})`);
 }
 
 /** `kubectl/v1.36 (linux)` writes as `kubectl`. */
@@ -29,11 +53,11 @@ function managerOf(userAgent: string): string {
   return name === "" ? "unknown" : name;
 }
 
-export function isDryRun(values: readonly string[]): boolean {
+export function checkDryRun(values: readonly string[], errors: FieldErrors): void {
   const asked = values.filter((value) => value !== "");
-  const wrong = asked.find((value) => value !== "All");
-  if (wrong !== undefined) {
-    throw badRequest(`dryRun: Unsupported value: ${JSON.stringify(wrong)}: supported values: "All"`);
-  }
-  return asked.length > 0;
+  if (asked.some((value) => value !== "All")) errors.notSupported("dryRun", asked, ["All"]);
+}
+
+export function isDryRun(values: readonly string[]): boolean {
+  return values.some((value) => value !== "");
 }

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import { findKindSchema } from "../built-in-schema.ts";
+import type { JsonObject } from "../json-object.ts";
+import { applyPatch } from "./apply-patch.ts";
+import { trackUpdate } from "./managed-fields.ts";
+import type { Writer } from "./writer.ts";
+
+const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
+
+function writer(manager: string): Writer {
+  return {
+    manager,
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    subresource: "",
+    now: "2026-11-15T05:00:00Z",
+    versions: {
+      findSchema: (apiVersion) => findKindSchema(apiVersion, "ConfigMap"),
+      convert: (object) => object,
+    },
+  };
+}
+
+function map(data: JsonObject, annotations?: JsonObject): JsonObject {
+  const metadata = { ...(annotations !== undefined && { annotations }), name: "c" };
+  return { apiVersion: "v1", data, kind: "ConfigMap", metadata };
+}
+
+/** An object that kubectl applied on the client. */
+function applied(data: JsonObject, live: JsonObject = data): JsonObject {
+  const last = `${JSON.stringify(map(data))}\n`;
+  const next = map(live, { [ANNOTATION]: last });
+  return trackUpdate({
+    live: undefined,
+    next,
+    writer: writer("kubectl-client-side-apply"),
+    sentManagedFields: undefined,
+  });
+}
+
+function apply(live: JsonObject, config: JsonObject, manager = "kubectl"): JsonObject {
+  return applyPatch({ live, config, writer: writer(manager), onConflict: "fail" }).object;
+}
+
+function lastApplied(object: JsonObject): unknown {
+  return ((object.metadata as JsonObject).annotations as JsonObject)[ANNOTATION];
+}
+
+describe("server-side apply after client-side apply", () => {
+  test("is no conflict for what kubectl itself applied, and keeps the annotation in step", () => {
+    const object = apply(applied({ k: "1" }), map({ k: "2 & more" }));
+
+    expect(object.data).toEqual({ k: "2 & more" });
+    expect(lastApplied(object)).toBe(
+      '{"apiVersion":"v1","data":{"k":"2 \\u0026 more"},"kind":"ConfigMap","metadata":{"name":"c"}}\n',
+    );
+  });
+
+  test("is a conflict for what was changed since", () => {
+    expect(() => apply(applied({ k: "1" }, { k: "changed" }), map({ k: "2" }))).toThrow(
+      'Apply failed with 1 conflict: conflict with "kubectl-client-side-apply" using v1: .data.k',
+    );
+  });
+
+  test("is a conflict for other managers, who leave the annotation alone", () => {
+    const live = applied({ k: "1" });
+
+    expect(() => apply(live, map({ k: "2" }), "other")).toThrow("1 conflict");
+    expect(lastApplied(apply(live, map({ l: "2" }), "other"))).toBe(lastApplied(live));
+  });
+
+  test("changes nothing when it says the same", () => {
+    const once = apply(applied({ k: "1" }), map({ k: "1" }));
+
+    expect(apply(once, map({ k: "1" }))).toBe(once);
+  });
+
+  test("drops an annotation that would be too long", () => {
+    const object = apply(applied({ k: "1" }), map({ k: "x".repeat(256 * 1024) }));
+
+    expect(lastApplied(object)).toBeUndefined();
+  });
+
+  test("takes no word from an annotation that makes no sense", () => {
+    const live = applied({ k: "1" });
+    const { metadata } = live as { metadata: JsonObject };
+    const spoilt = { ...live, metadata: { ...metadata, annotations: { [ANNOTATION]: "{" } } };
+
+    expect(() => apply(spoilt, map({ k: "2" }))).toThrow("1 conflict");
+  });
+});

@@ -1,0 +1,89 @@
+/**
+ * From client-side to server-side apply. kubectl's client-side apply left what it applied in an annotation; when
+ * kubectl applies on the server, what it set that way and nobody changed since is no conflict, and the annotation is
+ * kept in step, so that the way back is open too. As kube-apiserver: for the manager `kubectl` only, so that another
+ * name opts out.
+ */
+import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { parseJson } from "../json-scan.ts";
+import { stringifyJson } from "../json-text.ts";
+import { ANNOTATIONS_MAX_BYTES } from "../metadata.ts";
+import { findConfigMistakes } from "./fields/check-config.ts";
+import { compare, touched } from "./fields/compare.ts";
+import { difference, EMPTY, type FieldSet } from "./fields/field-set.ts";
+import { fieldsOf } from "./fields/present-fields.ts";
+import { schemaOf, type Writer } from "./writer.ts";
+
+const ANNOTATION = "kubectl.kubernetes.io/last-applied-configuration";
+const MANAGER = "kubectl";
+
+/** What the client-side apply set and the live object still has as it set it. */
+export function fieldsLastApplied(live: JsonObject, writer: Writer): FieldSet {
+  if (writer.manager !== MANAGER) return EMPTY;
+  const applied = parsed(annotationOf(live));
+  const schema = schemaOf(writer);
+  if (applied?.apiVersion !== writer.apiVersion || findConfigMistakes(applied, schema) !== undefined)
+    return EMPTY;
+  return difference(fieldsOf(applied, schema), touched(compare(applied, live, schema)));
+}
+
+/** The object itself when it has no such annotation or has it right already. */
+export function withLastApplied(object: JsonObject, config: JsonObject, { manager }: Writer): JsonObject {
+  const before = annotationOf(object);
+  if (manager !== MANAGER || before === "") return object;
+  const text = configText(config);
+  if (text === before) return object;
+  const { [ANNOTATION]: _, ...others } = annotationsOf(object);
+  const isTooLong = bytesOf(others) + bytesOf({ [ANNOTATION]: text }) > ANNOTATIONS_MAX_BYTES;
+  const annotations = isTooLong ? others : { ...others, [ANNOTATION]: text };
+  return { ...object, metadata: { ...(object.metadata as JsonObject), annotations: sorted(annotations) } };
+}
+
+function annotationOf(object: JsonObject): string {
+  const text = annotationsOf(object)[ANNOTATION];
+  return typeof text === "string" ? text : "";
+}
+
+function annotationsOf({ metadata }: JsonObject): JsonObject {
+  const annotations = isJsonObject(metadata) ? metadata.annotations : undefined;
+  return isJsonObject(annotations) ? annotations : {};
+}
+
+function parsed(text: string): JsonObject | undefined {
+  try {
+    const { value } = parseJson(Buffer.from(text));
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    // Anybody may write anything there; then it tells nothing.
+    return undefined;
+  }
+}
+
+/** As Go's encoder writes it, and so as kubectl does: keys in order, a line end. */
+function configText(config: JsonObject): string {
+  const metadata = config.metadata as JsonObject;
+  const { [ANNOTATION]: _, ...annotations } = annotationsOf(config);
+  const hasAnnotations = isJsonObject(metadata.annotations);
+  const bare = { ...config, metadata: { ...metadata, ...(hasAnnotations && { annotations }) } };
+  const text = stringifyJson(sorted(bare));
+  const escaped = text.replace(
+    /[<>&\u{2028}\u{2029}]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+  return `${escaped}\n`;
+}
+
+function sorted<T>(value: T): T {
+  if (Array.isArray(value)) return value.map(sorted) as T;
+  if (!isJsonObject(value)) return value;
+  const keys = Object.keys(value).toSorted();
+  return Object.fromEntries(keys.map((key) => [key, sorted(value[key])])) as T;
+}
+
+function bytesOf(annotations: JsonObject): number {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(annotations)) {
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(String(value as string));
+  }
+  return bytes;
+}

@@ -1,0 +1,114 @@
+/**
+ * No request takes longer than a minute, or than its client wants to wait (`?timeout=10s`). What it has begun may still
+ * happen: the answer says only that nobody waits for it any more.
+ */
+import { badRequest, timeout } from "../api/api-error.ts";
+import { parseDuration } from "../api/time.ts";
+import type { Loop } from "../base/loop.ts";
+import type { Exchange, Stage } from "./exchange.ts";
+import type { RequestInfo, RequestVerb } from "./request-info.ts";
+
+/** As kube-apiserver's. A client can only ask for less. */
+const REQUEST_MS_MAX = 60_000;
+
+/** What goes on for as long as the client likes. */
+const STREAMS: ReadonlySet<string> = new Set(["attach", "exec", "log", "portforward", "proxy"]);
+const READS: ReadonlySet<RequestVerb> = new Set<RequestVerb>(["get", "list"]);
+
+export function endInTime(loop: Loop): Stage {
+  const common = new Deadlines(loop, REQUEST_MS_MAX);
+  return (exchange, next) => {
+    if (isLongRunning(exchange.info)) return next(exchange);
+    const ms = allowedMs(exchange);
+    const deadlines = ms === REQUEST_MS_MAX ? common : new Deadlines(loop, ms);
+    return new Promise((resolve, reject) => {
+      const expire = (): void => reject(timeout(textFor(exchange.info), 0));
+      const answer = async (): Promise<void> => {
+        try {
+          resolve(await next(exchange));
+        } catch (error) {
+          reject(error as Error);
+        } finally {
+          deadlines.end(expire);
+        }
+      };
+      deadlines.begin(expire);
+      // Never rejects.
+      void answer();
+    });
+  };
+}
+
+/** A watch ends by its own time. */
+function isLongRunning(info: RequestInfo): boolean {
+  return info.type === "resource" && (info.verb === "watch" || STREAMS.has(info.subresource));
+}
+
+function allowedMs({ query }: Exchange): number {
+  const text = query.get("timeout") ?? "";
+  if (text === "") return REQUEST_MS_MAX;
+  const asked = Number((nanoseconds(text) + 999_999n) / 1_000_000n);
+  return asked > 0 ? Math.min(asked, REQUEST_MS_MAX) : REQUEST_MS_MAX;
+}
+
+function nanoseconds(text: string): bigint {
+  try {
+    return parseDuration(text);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw badRequest(`invalid timeout specified in the request URL - ${error.message}`, { cause: error });
+  }
+}
+
+function textFor(info: RequestInfo): string {
+  const isWrite = info.type === "resource" && !READS.has(info.verb);
+  return isWrite
+    ? "request did not complete within requested timeout - context deadline exceeded"
+    : "request did not complete within the allotted timeout";
+}
+
+/**
+ * Requests that all may take equally long, so that they come due in the order in which they began: one timer for the
+ * oldest is enough, and is left alone while requests come and go. A timer for each would cost as much as a small read.
+ */
+class Deadlines {
+  readonly #loop: Loop;
+  readonly #allowedMs: number;
+  /** When each comes due (Loop.elapsed), oldest first. */
+  readonly #dueAt = new Map<() => void, number>();
+  #isArmed = false;
+
+  constructor(loop: Loop, allowedMs: number) {
+    this.#loop = loop;
+    this.#allowedMs = allowedMs;
+  }
+
+  /** Calls `expire` in time unless it is ended before. */
+  begin(expire: () => void): void {
+    this.#dueAt.set(expire, this.#loop.elapsed() + this.#allowedMs);
+    if (!this.#isArmed) this.#arm(this.#allowedMs);
+  }
+
+  end(expire: () => void): void {
+    this.#dueAt.delete(expire);
+  }
+
+  #arm(afterMs: number): void {
+    this.#isArmed = true;
+    // Periodic: a deadline is no work that is left to do, only its request is.
+    this.#loop.timer(this.#loop.now() + afterMs, "periodic", () => this.#wake());
+  }
+
+  #wake(): void {
+    this.#isArmed = false;
+    const now = this.#loop.elapsed();
+    for (const [expire, dueAt] of this.#dueAt) {
+      if (dueAt > now) {
+        this.#arm(dueAt - now);
+        return;
+      }
+      this.#dueAt.delete(expire);
+      expire();
+    }
+  }
+}

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { authorOf, Journal } from "./journal.ts";
+import type { JournalEntry } from "./journal.ts";
+
+function entry(revision: number, key: string): JournalEntry {
+  return { revision, keys: [key], user: "u", manager: "m", userAgent: "a/1", cause: undefined, at: revision };
+}
+
+function requestWith(headers: Readonly<Record<string, string>>, query = ""): Parameters<typeof authorOf>[0] {
+  return {
+    query: new URLSearchParams(query),
+    user: { name: "alice" },
+    request: {
+      method: "POST",
+      target: "/",
+      headers: new Map(Object.entries(headers)),
+      peer: undefined,
+      signal: new AbortController().signal,
+      readBody: () => Promise.resolve(new Uint8Array()),
+    },
+  };
+}
+
+describe("Journal", () => {
+  test("knows a write by its revision and by each of its keys, oldest first", () => {
+    const journal = new Journal();
+    const both = { ...entry(2, "/registry/pods/a/x"), keys: ["/registry/pods/a/x", "/registry/pods/a/y"] };
+    journal.record(entry(1, "/registry/pods/a/x"));
+    journal.record(both);
+
+    expect(journal.findByRevision(2)).toBe(both);
+    expect(journal.of("/registry/pods/a/x").map(({ revision }) => revision)).toEqual([1, 2]);
+    expect(journal.of("/registry/pods/a/y")).toEqual([both]);
+    expect([journal.findByRevision(3), journal.of("/registry/pods/a/z")]).toEqual([undefined, []]);
+  });
+
+  test.each([
+    ["entries", { maxEntries: 3, maxBytes: 1 << 20 }],
+    ["bytes", { maxEntries: 1000, maxBytes: 1100 }],
+  ])("forgets the oldest when there are too many %s", (_, limits) => {
+    const journal = new Journal(limits);
+    for (let revision = 1; revision <= 10; revision++) journal.record(entry(revision, "/registry/pods/a/x"));
+
+    const kept = journal.of("/registry/pods/a/x").map(({ revision }) => revision);
+
+    expect(kept).toEqual([8, 9, 10]);
+    expect([7, 8].map((revision) => journal.findByRevision(revision)?.revision)).toEqual([undefined, 8]);
+  });
+
+  test("leases and events push nothing else out", () => {
+    const journal = new Journal({ maxEntries: 8, maxBytes: 1 << 20 });
+    journal.record(entry(1, "/registry/pods/a/x"));
+    for (let revision = 2; revision <= 100; revision++)
+      journal.record(entry(revision, "/registry/leases/kube-node-lease/n"));
+
+    expect(journal.of("/registry/pods/a/x")).toHaveLength(1);
+    expect(journal.of("/registry/leases/kube-node-lease/n")).toHaveLength(1);
+  });
+});
+
+describe("authorOf", () => {
+  test("names user, manager, agent and cause", () => {
+    const headers = { "user-agent": "kubectl/v1.36 (linux)", "setpoint-cause": "replica-set/42" };
+
+    expect(authorOf(requestWith(headers))).toEqual({
+      user: "alice",
+      manager: "kubectl",
+      userAgent: "kubectl/v1.36 (linux)",
+      cause: "replica-set/42",
+    });
+    expect(authorOf(requestWith(headers, "fieldManager=me")).manager).toBe("me");
+  });
+
+  test.each(["", "with space", "x".repeat(129), "\u{1f600}"])("a cause of %j is none", (cause) => {
+    expect(authorOf(requestWith({ "setpoint-cause": cause })).cause).toBeUndefined();
+  });
+});

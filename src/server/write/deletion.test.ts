@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { kinds } from "../../resources/index.ts";
+import type { ApiObject, KindRules } from "../../resources/kind-rules.ts";
+import { Registry, isStored } from "../registry.ts";
+import type { StoredResource } from "../registry.ts";
+import { planDeletion } from "./deletion.ts";
+
+const registry = new Registry(kinds);
+const NOW = Date.parse("2026-11-15T12:00:00Z");
+
+function stored(group: string, resource: string): StoredResource {
+  const found = registry.find({ group, version: "v1", resource });
+  if (found === undefined || !isStored(found)) throw new Error(`${resource} is not stored`);
+  return found;
+}
+
+const maps = stored("", "configmaps");
+const pods = stored("", "pods");
+
+function object(metadata: Partial<ApiObject["metadata"]>, rest: object = {}): ApiObject {
+  return { apiVersion: "v1", kind: "X", metadata: { name: "a", ...metadata }, ...rest } as ApiObject;
+}
+
+const scheduled = object(
+  {},
+  { spec: { nodeName: "n", terminationGracePeriodSeconds: 30 }, status: { phase: "Running" } },
+);
+const asked = { graceSeconds: undefined, propagation: undefined, now: NOW };
+
+describe("planDeletion", () => {
+  test("removes at once what nothing holds", () => {
+    expect(planDeletion(object({}), maps, asked)).toEqual({ outcome: "remove" });
+  });
+
+  test("marks what has finalizers", () => {
+    const plan = planDeletion(object({ finalizers: ["example.com/x"] }), maps, asked);
+
+    expect(plan).toMatchObject({
+      outcome: "mark",
+      object: { metadata: { deletionTimestamp: "2026-11-15T12:00:00Z", deletionGracePeriodSeconds: 0 } },
+    });
+  });
+
+  test.each([
+    ["Foreground", ["foregroundDeletion"]],
+    ["Orphan", ["orphan"]],
+  ] as const)("%s is a finalizer for the garbage collector", (propagation, finalizers) => {
+    expect(planDeletion(object({}), maps, { ...asked, propagation })).toMatchObject({
+      outcome: "mark",
+      object: { metadata: { finalizers } },
+    });
+  });
+
+  test("Background takes back an earlier choice", () => {
+    const held = object({
+      finalizers: ["foregroundDeletion"],
+      deletionTimestamp: "2026-11-15T11:00:00Z",
+      deletionGracePeriodSeconds: 0,
+    });
+
+    expect(planDeletion(held, maps, { ...asked, propagation: "Background" })).toEqual({ outcome: "remove" });
+  });
+
+  test("a pod on a node gets its grace period", () => {
+    expect(planDeletion(scheduled, pods, asked)).toMatchObject({
+      outcome: "mark",
+      object: { metadata: { deletionTimestamp: "2026-11-15T12:00:30Z", deletionGracePeriodSeconds: 30 } },
+    });
+  });
+
+  test("a shorter grace period counts from the first request, a longer one changes nothing", () => {
+    const marked = object(
+      { deletionTimestamp: "2026-11-15T12:00:30Z", deletionGracePeriodSeconds: 30 },
+      { spec: { nodeName: "n" }, status: { phase: "Running" } },
+    );
+
+    expect(planDeletion(marked, pods, { ...asked, graceSeconds: 10 })).toMatchObject({
+      object: { metadata: { deletionTimestamp: "2026-11-15T12:00:10Z", deletionGracePeriodSeconds: 10 } },
+    });
+    expect(planDeletion(marked, pods, { ...asked, graceSeconds: 60 })).toEqual({ outcome: "unchanged" });
+    expect(planDeletion(marked, pods, { ...asked, graceSeconds: 0 })).toEqual({ outcome: "remove" });
+  });
+
+  test("the first request is a new generation where generations are counted", () => {
+    const deployments = stored("apps", "deployments");
+
+    const plan = planDeletion(object({ generation: 3, finalizers: ["example.com/x"] }), deployments, asked);
+
+    expect(plan).toMatchObject({ object: { metadata: { generation: 4 } } });
+  });
+
+  test("what a kind holds back is only marked, and shows it", () => {
+    const rules: KindRules = {
+      isHeld: () => true,
+      markDeleted: (draft) => Object.assign(draft, { status: { phase: "Ending" } }),
+    };
+
+    expect(planDeletion(object({}), { ...maps, rules }, asked)).toMatchObject({
+      outcome: "mark",
+      object: { status: { phase: "Ending" } },
+    });
+  });
+});

@@ -1,0 +1,138 @@
+/** Runs the real kubectl, in a folder of its own, and gives what it says. */
+import { execFile, execFileSync, spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+
+/** No command takes nearly so long: one that hangs is a failure, not a wait. */
+const TIMEOUT_MS = 20_000;
+
+export interface Outcome {
+  readonly code: number | string | null | undefined;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface Setup {
+  readonly path: string;
+  readonly kubeconfig: string;
+  /** Keeps kubectl's cache of the API and, in a folder for each namespace, the files of tests. */
+  readonly home: string;
+}
+
+export class Kubectl {
+  /** Empty when no namespace was chosen. */
+  readonly namespace: string;
+  readonly #setup: Setup;
+  readonly #folder: string;
+  readonly #env: Environment;
+
+  constructor(setup: Setup, namespace = "", env: Environment = {}) {
+    this.#setup = setup;
+    this.namespace = namespace;
+    this.#env = env;
+    this.#folder = join(setup.home, namespace);
+    mkdirSync(this.#folder, { recursive: true });
+  }
+
+  within(namespace: string): Kubectl {
+    return new Kubectl(this.#setup, namespace, this.#env);
+  }
+
+  with(env: Environment): Kubectl {
+    return new Kubectl(this.#setup, this.namespace, { ...this.#env, ...env });
+  }
+
+  run(...args: readonly string[]): Promise<Outcome> {
+    const options = { cwd: this.#folder, env: this.#environment(), timeout: TIMEOUT_MS };
+    return new Promise((resolve) => {
+      execFile(this.#setup.path, this.#arguments(args), options, (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : error.code, stdout, stderr });
+      });
+    });
+  }
+
+  /** What it prints; fails when kubectl does. */
+  async ok(...args: readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.run(...args);
+    if (code !== 0)
+      throw new Error(`kubectl ${args.join(" ")} ended with ${String(code)}: ${stderr}${stdout}`);
+    return stdout;
+  }
+
+  /** What it complains about; fails when kubectl does not. */
+  async refused(...args: readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.run(...args);
+    if (code !== 1)
+      throw new Error(`kubectl ${args.join(" ")} ended with ${String(code)}: ${stdout}${stderr}`);
+    return stderr;
+  }
+
+  async json(...args: readonly string[]): Promise<JsonValue> {
+    return JSON.parse(await this.ok(...args, "-o", "json")) as JsonValue;
+  }
+
+  /** The lines a command prints, as they come; leaving the loop ends the command. */
+  async *lines(...args: readonly string[]): AsyncGenerator<string> {
+    const child = spawn(this.#setup.path, this.#arguments(args), {
+      cwd: this.#folder,
+      env: this.#environment(),
+      timeout: TIMEOUT_MS,
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    try {
+      yield* createInterface({ input: child.stdout });
+    } finally {
+      child.kill();
+    }
+  }
+
+  /** Writes a file where kubectl runs, so that its messages hold nothing but the name. */
+  file(name: string, content: string | object): string {
+    writeFileSync(join(this.#folder, name), typeof content === "string" ? content : JSON.stringify(content), {
+      mode: 0o755,
+    });
+    return name;
+  }
+
+  path(name: string): string {
+    return join(this.#folder, name);
+  }
+
+  #arguments(args: readonly string[]): readonly string[] {
+    return this.namespace === "" ? args : ["--namespace", this.namespace, ...args];
+  }
+
+  #environment(): NodeJS.ProcessEnv {
+    const { PATH } = process.env;
+    const { kubeconfig, home } = this.#setup;
+    return { PATH, KUBECONFIG: kubeconfig, HOME: home, TMPDIR: home, ...this.#env };
+  }
+}
+
+/** JSON as a test looks at it. */
+export interface JsonValue {
+  readonly [field: string]: JsonValue;
+}
+
+/** The minor version of the client: 32. */
+export function clientVersion(path: string): number {
+  const text = execFileSync(path, ["version", "--client", "-o", "json"], { encoding: "utf8" });
+  const { clientVersion: client } = JSON.parse(text) as { clientVersion: { minor: string } };
+  return Number.parseInt(client.minor, 10);
+}
+
+/** A printed table as rows of cells. An age is shown as AGE, whatever it is. */
+export function table(text: string): readonly (readonly string[])[] {
+  return text
+    .trimEnd()
+    .split("\n")
+    .map((line) =>
+      line
+        .trimEnd()
+        .split(/ {2,}/)
+        .map((cell) => (/^\d+s$/.test(cell) ? "AGE" : cell)),
+    );
+}

@@ -1,0 +1,94 @@
+/** A cluster in this process and the real kubectl that is pointed at it. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { silentLog } from "../../../src/base/log.ts";
+import { createRealLoop } from "../../../src/base/real-loop.ts";
+import { runCluster } from "../../../src/cluster/cluster.ts";
+import { Kubectl } from "./kubectl.ts";
+
+/** Made beforehand, with one call of kubectl. */
+const NAMESPACES = 200;
+
+export class Session implements AsyncDisposable {
+  readonly #kubectl: Kubectl;
+  readonly #folder: string;
+  readonly #ending: AbortController;
+  readonly #running: Promise<void>;
+  #used = 0;
+
+  private constructor(kubectl: Kubectl, folder: string, cluster: RunningCluster) {
+    this.#kubectl = kubectl;
+    this.#folder = folder;
+    this.#ending = cluster.ending;
+    this.#running = cluster.running;
+  }
+
+  static async start(path: string): Promise<Session> {
+    const folder = mkdtempSync(join(tmpdir(), "setpoint-kubectl-"));
+    const cluster = await startCluster(join(folder, "data"));
+    const kubectl = new Kubectl({ path, kubeconfig: cluster.kubeconfig, home: folder });
+    const session = new Session(kubectl, folder, cluster);
+    const names = Array.from({ length: NAMESPACES }, (_, n) => namespaceName(n));
+    await writeFile(join(folder, "namespaces.json"), JSON.stringify(namespaceList(names)));
+    await kubectl.ok("create", "-f", "namespaces.json");
+    return session;
+  }
+
+  /** kubectl in a namespace of the caller's own. */
+  namespace(): Kubectl {
+    if (this.#used === NAMESPACES) throw new Error(`there are only ${String(NAMESPACES)} namespaces`);
+    const name = namespaceName(this.#used++);
+    return this.#kubectl.within(name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    await this.#running;
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+interface RunningCluster {
+  readonly kubeconfig: string;
+  readonly ending: AbortController;
+  readonly running: Promise<void>;
+}
+
+async function startCluster(dataDir: string): Promise<RunningCluster> {
+  const ending = new AbortController();
+  return await new Promise((resolve, reject) => {
+    const running = runCluster(
+      {
+        dataDir,
+        store: { type: "memory" },
+        listen: { host: "127.0.0.1", port: 0 },
+        restoreFile: undefined,
+        kubeconfigFile: undefined,
+        pkiDir: join(dataDir, "pki"),
+        runtimeConfig: {},
+        serviceCidrs: ["10.96.0.0/12"],
+        nodePorts: { first: 30_000, last: 32_767 },
+      },
+      {
+        loop: createRealLoop({ name: "kubectl-test" }),
+        log: silentLog,
+        signal: ending.signal,
+        report: (event) => {
+          if (event.event === "ready") resolve({ kubeconfig: event.kubeconfig, ending, running });
+        },
+      },
+    );
+    running.catch(reject);
+  });
+}
+
+function namespaceName(n: number): string {
+  return `test-${String(n)}`;
+}
+
+function namespaceList(names: readonly string[]): unknown {
+  const items = names.map((name) => ({ apiVersion: "v1", kind: "Namespace", metadata: { name } }));
+  return { apiVersion: "v1", kind: "List", items };
+}
