@@ -1,6 +1,6 @@
 /** What every client may rely on, whatever the kind. */
 import { describe, expect, test } from "vitest";
-import { TestApi, watchEvents } from "../api-harness.ts";
+import { TestApi, text, watchEvents } from "../api-harness.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 
@@ -238,7 +238,7 @@ describe("list", () => {
     const first = await api.send("GET", `${MAPS}?limit=2`);
     await api.send("DELETE", `${MAPS}/c`);
     await api.send("POST", MAPS, configMap("e"));
-    const token = String(first.body["metadata"]?.["continue"]);
+    const token = text(first.body["metadata"]?.["continue"]);
     const second = await api.send("GET", `${MAPS}?limit=2&continue=${token}`);
 
     const names = [first, second].flatMap(({ body }) =>
@@ -255,7 +255,7 @@ describe("watch", () => {
     await using api = await TestApi.start();
     const { body: list } = await api.send("GET", MAPS);
     const ending = new AbortController();
-    const from = String(list["metadata"]?.["resourceVersion"]);
+    const from = text(list["metadata"]?.["resourceVersion"]);
     const response = await api.raw(
       "GET",
       `${MAPS}?watch=true&resourceVersion=${from}&labelSelector=app%3Da`,
@@ -271,7 +271,7 @@ describe("watch", () => {
 
     const seen: string[] = [];
     for await (const { type: event, object } of watchEvents(response)) {
-      seen.push(`${event} ${String(object["metadata"]?.["labels"]?.["app"])}`);
+      seen.push(`${event} ${text(object["metadata"]?.["labels"]?.["app"])}`);
       if (seen.length === 3) break;
     }
     ending.abort();

@@ -1,0 +1,609 @@
+/** What lists and watches promise, beyond the cases of api.test.ts. Whatever takes time runs on a virtual loop. */
+import { describe, expect, test } from "vitest";
+import { VirtualLoop } from "../../src/base/virtual-loop.ts";
+import { TestApi, text, watchEvents } from "../api-harness.ts";
+import type { Reply, ReplyBody } from "../api-harness.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const MERGE = "application/merge-patch+json";
+const TOO_FAR = "999999";
+
+interface SeenEvent {
+  readonly type: string;
+  readonly object: ReplyBody;
+}
+
+function configMap(name: string, data: Record<string, string> = { a: "1" }): Record<string, unknown> {
+  return { apiVersion: "v1", kind: "ConfigMap", metadata: { name, labels: { app: name } }, data };
+}
+
+function names({ body }: Reply): readonly string[] {
+  const items = body["items"] as unknown as readonly ReplyBody[];
+  return items.map((item) => text(item["metadata"]?.["name"]));
+}
+
+function versionOf(object: ReplyBody): string {
+  return text(object["metadata"]?.["resourceVersion"]);
+}
+
+/** What the event is about, in few words. */
+function brief({ type, object }: SeenEvent): string {
+  return `${type} ${text(object["metadata"]?.["name"])} ${versionOf(object)}`;
+}
+
+/** The first events of a watch, which is then left. */
+async function firstEvents(api: TestApi, target: string, count: number): Promise<readonly SeenEvent[]> {
+  const ending = new AbortController();
+  const response = await api.raw("GET", target, undefined, { signal: ending.signal });
+  const seen: SeenEvent[] = [];
+  for await (const event of watchEvents(response)) {
+    seen.push(event);
+    if (seen.length === count) break;
+  }
+  ending.abort();
+  return seen;
+}
+
+async function withMaps(...created: readonly string[]): Promise<TestApi> {
+  const api = await TestApi.start();
+  for (const name of created) await api.send("POST", MAPS, configMap(name));
+  return api;
+}
+
+/** An API on a clock that runs only while it is driven. */
+class VirtualApi implements AsyncDisposable {
+  readonly loop: VirtualLoop;
+  readonly api: TestApi;
+
+  private constructor(loop: VirtualLoop, api: TestApi) {
+    this.loop = loop;
+    this.api = api;
+  }
+
+  static async start(): Promise<VirtualApi> {
+    const loop = new VirtualLoop({ seed: 7 });
+    const world = new VirtualApi(loop, await TestApi.start([], { loop }));
+    await world.send("POST", "/api/v1/namespaces", { metadata: { name: "default" } });
+    return world;
+  }
+
+  send(method: string, target: string, body?: unknown): Promise<Reply> {
+    return this.until(this.api.send(method, target, body));
+  }
+
+  async until<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const settled = work.finally(() => (isDone = true));
+    await this.loop.until(() => isDone);
+    return settled;
+  }
+
+  /** Reads in the background; what it has read so far is in `events`. */
+  async watch(query: string): Promise<{ readonly events: SeenEvent[]; readonly end: Promise<number> }> {
+    const response = await this.until(this.api.raw("GET", `${MAPS}?watch=true${query}`));
+    const events: SeenEvent[] = [];
+    const read = async (): Promise<number> => {
+      for await (const event of watchEvents(response)) events.push(event);
+      return this.loop.now();
+    };
+    return { events, end: read() };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.until(this.api.store.close());
+  }
+}
+
+describe("the resourceVersion of a list", () => {
+  test.each([
+    ["none", ""],
+    ["0", "&resourceVersion=0"],
+    ["an old one", "&resourceVersion=OLD"],
+    ["an old one with NotOlderThan", "&resourceVersion=OLD&resourceVersionMatch=NotOlderThan"],
+    ["0 with NotOlderThan", "&resourceVersion=0&resourceVersionMatch=NotOlderThan"],
+  ])("%s shows the newest state", async (_, query) => {
+    await using api = await withMaps("a");
+    const old = versionOf((await api.send("GET", MAPS)).body);
+    await api.send("POST", MAPS, configMap("b"));
+
+    const list = await api.send("GET", `${MAPS}?limit=0${query.replace("OLD", old)}`);
+
+    expect(names(list)).toEqual(["a", "b"]);
+    expect(versionOf(list.body)).toBe(String(api.store.view.revision));
+  });
+
+  test("with Exact shows that very state", async () => {
+    await using api = await withMaps("a", "b");
+    const old = versionOf((await api.send("GET", MAPS)).body);
+    await api.send("DELETE", `${MAPS}/a`);
+    await api.send("PATCH", `${MAPS}/b`, { data: { a: "2" } }, { type: MERGE });
+
+    const list = await api.send("GET", `${MAPS}?resourceVersion=${old}&resourceVersionMatch=Exact`);
+
+    expect([names(list), versionOf(list.body)]).toEqual([["a", "b"], old]);
+    expect((list.body["items"] as unknown as ReplyBody[])[1]?.["data"]).toEqual({ a: "1" });
+  });
+
+  test("with Exact of a compacted revision is Expired", async () => {
+    await using api = await withMaps("a", "b");
+    await api.store.compact(api.store.view.revision);
+
+    const { code, body } = await api.send("GET", `${MAPS}?resourceVersion=2&resourceVersionMatch=Exact`);
+
+    expect([code, body["reason"], body["status"]]).toEqual([410, "Expired", "Failure"]);
+  });
+
+  test.each([
+    ["a list", MAPS],
+    ["a list with Exact", `${MAPS}?resourceVersionMatch=Exact`],
+    ["a get", `${MAPS}/a`],
+  ])("%s that is not reached within three seconds is a timeout", async (_, target) => {
+    await using world = await VirtualApi.start();
+    await world.send("POST", MAPS, configMap("a"));
+    const began = world.loop.now();
+    const separator = target.includes("?") ? "&" : "?";
+
+    const reply = await world.send("GET", `${target}${separator}resourceVersion=${TOO_FAR}`);
+
+    const current = String(world.api.store.view.revision);
+    expect(reply.body).toMatchObject({
+      kind: "Status",
+      code: 504,
+      reason: "Timeout",
+      message: `Timeout: Too large resource version: ${TOO_FAR}, current: ${current}`,
+      details: { causes: [{ reason: "ResourceVersionTooLarge" }], retryAfterSeconds: 1 },
+    });
+    expect(reply.headers.get("retry-after")).toBe("1");
+    expect(world.loop.now() - began).toBeGreaterThanOrEqual(3000);
+    expect(world.loop.now() - began).toBeLessThan(3500);
+  });
+
+  test("that is about to come is waited for", async () => {
+    await using world = await VirtualApi.start();
+    const next = String(world.api.store.view.revision + 1);
+
+    const waiting = world.api.send("GET", `${MAPS}?resourceVersion=${next}`);
+    await world.send("POST", MAPS, configMap("a"));
+    const list = await world.until(waiting);
+
+    expect([list.code, names(list), versionOf(list.body)]).toEqual([200, ["a"], next]);
+  });
+});
+
+describe("a list in pieces", () => {
+  test("says how many are left, but not of a selection", async () => {
+    await using api = await withMaps("a", "b", "c");
+
+    const all = await api.send("GET", `${MAPS}?limit=1`);
+    const some = await api.send("GET", `${MAPS}?limit=1&labelSelector=app`);
+
+    expect(all.body["metadata"]).toMatchObject({ remainingItemCount: 2 });
+    expect(some.body["metadata"]).not.toHaveProperty("remainingItemCount");
+    expect(some.body["metadata"]).toHaveProperty("continue");
+  });
+
+  test("fills each piece of a selection", async () => {
+    await using api = await withMaps("a", "b", "c", "d", "e");
+    const selector = `labelSelector=${encodeURIComponent("app in (b,d,e)")}`;
+
+    const first = await api.send("GET", `${MAPS}?limit=2&${selector}`);
+    const token = text(first.body["metadata"]?.["continue"]);
+    const second = await api.send("GET", `${MAPS}?limit=2&${selector}&continue=${token}`);
+
+    expect([names(first), names(second)]).toEqual([["b", "d"], ["e"]]);
+    expect(second.body["metadata"]).not.toHaveProperty("continue");
+  });
+
+  test("whose revision is gone says so, with a token that goes on from the same place now", async () => {
+    await using api = await withMaps("a", "b", "c");
+    const first = await api.send("GET", `${MAPS}?limit=1`);
+    await api.send("DELETE", `${MAPS}/b`);
+    await api.send("POST", MAPS, configMap("d"));
+    await api.store.compact(api.store.view.revision);
+
+    const token = text(first.body["metadata"]?.["continue"]);
+    const expired = await api.send("GET", `${MAPS}?limit=1&continue=${token}`);
+    const again = text(expired.body["metadata"]?.["continue"]);
+    const rest = await api.send("GET", `${MAPS}?continue=${again}`);
+
+    expect([expired.code, expired.body["reason"]]).toEqual([410, "Expired"]);
+    expect(expired.body["message"]).toMatch(/^The provided continue parameter is too old/);
+    expect([rest.code, names(rest), versionOf(rest.body)]).toEqual([
+      200,
+      ["c", "d"],
+      String(api.store.view.revision),
+    ]);
+  });
+
+  test.each([
+    ["nonsense", "invalid continue token: continue key is not valid"],
+    [token({ v: "meta.k8s.io/v2", rv: 3, start: "a" }), "invalid continue token: continue key is not valid"],
+    [token({ v: "meta.k8s.io/v1", rv: 0, start: "a" }), "invalid continue token: continue key is not valid"],
+    [
+      token({ v: "meta.k8s.io/v1", rv: 3, start: "../../secrets/" }),
+      "invalid continue token: continue key is not valid",
+    ],
+  ])("does not go on with the token %s", async (given, message) => {
+    await using api = await withMaps("a");
+
+    const { code, body } = await api.send("GET", `${MAPS}?continue=${given}`);
+
+    expect([code, body["reason"], body["message"]]).toEqual([400, "BadRequest", message]);
+  });
+
+  test("takes no resourceVersion besides its token", async () => {
+    await using api = await withMaps("a", "b");
+    const first = await api.send("GET", `${MAPS}?limit=1`);
+    const next = text(first.body["metadata"]?.["continue"]);
+
+    const reply = await api.send("GET", `${MAPS}?continue=${next}&resourceVersion=2`);
+
+    expect([reply.code, reply.body["message"]]).toEqual([
+      400,
+      "specifying resource version is not allowed when using continue",
+    ]);
+  });
+});
+
+function token(content: object): string {
+  return Buffer.from(JSON.stringify(content)).toString("base64url");
+}
+
+describe("options that do not go together are refused", () => {
+  const FORBIDDEN_ALONE =
+    "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided";
+  const NEEDS_NOT_OLDER =
+    "resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+
+  test.each([
+    ["resourceVersionMatch=Exact", FORBIDDEN_ALONE],
+    ["resourceVersionMatch=NotOlderThan", FORBIDDEN_ALONE],
+    [
+      "resourceVersion=0&resourceVersionMatch=Exact",
+      'resourceVersionMatch: Forbidden: resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+    ],
+    [
+      "resourceVersion=1&resourceVersionMatch=Newest",
+      'resourceVersionMatch: Unsupported value: "Newest": supported values: "Exact", "NotOlderThan", ""',
+    ],
+    [
+      "resourceVersion=1&resourceVersionMatch=Exact&continue=x",
+      "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided",
+    ],
+    ["sendInitialEvents=true", "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list"],
+    ["watch=1&sendInitialEvents=true", NEEDS_NOT_OLDER],
+    ["watch=1&sendInitialEvents=false", NEEDS_NOT_OLDER],
+    [
+      "watch=1&resourceVersion=1&resourceVersionMatch=NotOlderThan",
+      "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+    ],
+  ])("%s", async (query, message) => {
+    await using api = await TestApi.start();
+
+    const { code, body } = await api.send("GET", `${MAPS}?${query}`);
+
+    expect([code, body["reason"]]).toEqual([422, "Invalid"]);
+    expect(body["message"]).toBe(`ListOptions.meta.k8s.io "" is invalid: ${message}`);
+  });
+
+  test("with everything that is wrong named at once", async () => {
+    await using api = await TestApi.start();
+
+    const { code, body } = await api.send(
+      "GET",
+      `${MAPS}?watch=1&sendInitialEvents=true&resourceVersionMatch=Exact&continue=x`,
+    );
+
+    expect(code).toBe(422);
+    expect(body["details"]?.["causes"]).toMatchObject([
+      { reason: "FieldValueForbidden", field: "resourceVersionMatch" },
+      { reason: "FieldValueNotSupported", field: "resourceVersionMatch" },
+      { reason: "FieldValueForbidden", field: "resourceVersionMatch" },
+    ]);
+  });
+});
+
+describe("a watch begins", () => {
+  test.each([
+    ["without resourceVersion", ""],
+    ["at 0", "&resourceVersion=0"],
+  ])("%s with what exists, then goes on with changes", async (_, query) => {
+    await using api = await withMaps("a", "b");
+
+    const watching = firstEvents(api, `${MAPS}?watch=1${query}`, 3);
+    const { body } = await api.send("POST", MAPS, configMap("c"));
+
+    expect((await watching).map(brief)).toEqual(["ADDED a 3", "ADDED b 4", `ADDED c ${versionOf(body)}`]);
+  });
+
+  test("at an old revision with the very next change", async () => {
+    await using api = await withMaps("a");
+    const from = versionOf((await api.send("GET", MAPS)).body);
+    const changed = await api.send("PATCH", `${MAPS}/a`, { data: { a: "2" } }, { type: MERGE });
+    await api.send("DELETE", `${MAPS}/a`);
+
+    const seen = await firstEvents(api, `${MAPS}?watch=1&resourceVersion=${from}`, 2);
+
+    const last = String(api.store.view.revision);
+    expect(seen.map(brief)).toEqual([`MODIFIED a ${versionOf(changed.body)}`, `DELETED a ${last}`]);
+  });
+
+  test("at a compacted revision with an error, and ends", async () => {
+    await using api = await withMaps("a", "b");
+    await api.store.compact(api.store.view.revision);
+
+    const response = await api.raw("GET", `${MAPS}?watch=1&resourceVersion=2`);
+    const seen: SeenEvent[] = [];
+    for await (const event of watchEvents(response)) seen.push(event);
+
+    expect(response.status).toBe(200);
+    expect(seen).toMatchObject([
+      { type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired", status: "Failure" } },
+    ]);
+  });
+
+  test("with initial events that end with an annotated bookmark", async () => {
+    await using api = await withMaps("a", "b");
+    const options = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+    const revision = String(api.store.view.revision);
+
+    const watching = firstEvents(api, `${MAPS}?watch=1&${options}`, 4);
+    await api.send("DELETE", `${MAPS}/a`);
+
+    const seen = await watching;
+    expect(seen.map(brief).slice(0, 2)).toEqual(["ADDED a 3", "ADDED b 4"]);
+    expect(seen[2]).toEqual({
+      type: "BOOKMARK",
+      object: {
+        kind: "ConfigMap",
+        apiVersion: "v1",
+        metadata: { resourceVersion: revision, annotations: { "k8s.io/initial-events-end": "true" } },
+      },
+    });
+    expect(seen[3]?.type).toBe("DELETED");
+  });
+
+  test("without initial events when they are not wanted", async () => {
+    await using api = await withMaps("a", "b");
+    const options = "sendInitialEvents=false&resourceVersionMatch=NotOlderThan";
+
+    const watching = firstEvents(api, `${MAPS}?watch=1&${options}`, 1);
+    await api.send("POST", MAPS, configMap("c"));
+
+    expect((await watching).map(brief)).toEqual([`ADDED c ${String(api.store.view.revision)}`]);
+  });
+
+  test.each([
+    ["by a field selector", `${MAPS}?watch=1&fieldSelector=metadata.name%3Db`],
+    ["by the old path of an object", "/api/v1/watch/namespaces/default/configmaps/b"],
+    ["on the path of an object", `${MAPS}/b?watch=1`],
+  ])("for one object %s", async (_, target) => {
+    await using api = await withMaps("a", "b", "bb");
+
+    const watching = firstEvents(api, target, 2);
+    await api.send("PATCH", `${MAPS}/a`, { data: { a: "2" } }, { type: MERGE });
+    await api.send("PATCH", `${MAPS}/bb`, { data: { a: "2" } }, { type: MERGE });
+    const { body } = await api.send("PATCH", `${MAPS}/b`, { data: { a: "2" } }, { type: MERGE });
+
+    expect((await watching).map(brief)).toEqual(["ADDED b 4", `MODIFIED b ${versionOf(body)}`]);
+  });
+});
+
+describe("a watch in time", () => {
+  test("ends after timeoutSeconds", async () => {
+    await using world = await VirtualApi.start();
+    const began = world.loop.now();
+
+    const { end } = await world.watch("&timeoutSeconds=5");
+
+    expect((await world.until(end)) - began).toBe(5000);
+  });
+
+  test("without timeoutSeconds ends between half an hour and an hour, each at its own time", async () => {
+    await using world = await VirtualApi.start();
+    const began = world.loop.now();
+
+    const watches = [await world.watch(""), await world.watch("")];
+    const ends = await world.until(Promise.all(watches.map(({ end }) => end)));
+
+    const minutes = ends.map((end) => (end - began) / 60_000);
+    for (const after of minutes) {
+      expect(after).toBeGreaterThanOrEqual(30);
+      expect(after).toBeLessThanOrEqual(60);
+    }
+    expect(new Set(minutes).size).toBe(2);
+  });
+
+  test("is told every minute how far it is, even while only others change", async () => {
+    await using world = await VirtualApi.start();
+    const wanted = await world.watch("&allowWatchBookmarks=true&timeoutSeconds=100");
+    const unwanted = await world.watch("&timeoutSeconds=100");
+    await world.send("POST", "/api/v1/namespaces", { metadata: { name: "other" } });
+
+    await world.loop.advance(61_000);
+
+    const revision = String(world.api.store.view.revision);
+    expect(wanted.events).toEqual([
+      {
+        type: "BOOKMARK",
+        object: { kind: "ConfigMap", apiVersion: "v1", metadata: { resourceVersion: revision } },
+      },
+    ]);
+    expect(unwanted.events).toEqual([]);
+    await world.until(Promise.all([wanted.end, unwanted.end]));
+  });
+});
+
+describe("a watch tells", () => {
+  test("what stops to match as deleted, in its last matching state, at the revision of the change", async () => {
+    await using api = await withMaps("a");
+    const from = String(api.store.view.revision);
+    await api.send("PATCH", `${MAPS}/a`, { metadata: { labels: { app: "x" } } }, { type: MERGE });
+    const left = String(api.store.view.revision);
+    await api.send("PATCH", `${MAPS}/a`, { data: { a: "2" } }, { type: MERGE });
+    await api.send("PATCH", `${MAPS}/a`, { metadata: { labels: { app: "a" } } }, { type: MERGE });
+    const back = String(api.store.view.revision);
+    await api.send("DELETE", `${MAPS}/a`);
+    const gone = String(api.store.view.revision);
+
+    const target = `${MAPS}?watch=1&labelSelector=app%3Da&resourceVersion=${from}`;
+    const seen = await firstEvents(api, target, 3);
+
+    expect(seen.map(brief)).toEqual([`DELETED a ${left}`, `ADDED a ${back}`, `DELETED a ${gone}`]);
+    expect(seen[0]?.object["metadata"]?.["labels"]).toEqual({ app: "a" });
+    expect(seen[2]?.object["data"]).toEqual({ a: "2" });
+  });
+
+  test("of fields that begin and stop to match", async () => {
+    await using api = await TestApi.start();
+    const pods = "/api/v1/namespaces/default/pods";
+    const spec = { containers: [{ name: "app", image: "web:1" }], nodeName: "node-1" };
+    const watching = firstEvents(api, `${pods}?watch=1&fieldSelector=status.phase%3DRunning`, 2);
+
+    await api.send("POST", pods, { metadata: { name: "web" }, spec });
+    await api.send("PATCH", `${pods}/web/status`, { status: { phase: "Running" } }, { type: MERGE });
+    await api.send("PATCH", `${pods}/web/status`, { status: { phase: "Succeeded" } }, { type: MERGE });
+
+    const seen = await watching;
+    expect(seen.map(({ type, object }) => [type, object["status"]?.["phase"]])).toEqual([
+      ["ADDED", "Running"],
+      ["DELETED", "Running"],
+    ]);
+  });
+
+  test("of all namespaces, or of one and no other that begins with its name", async () => {
+    await using api = await TestApi.start(["a", "ab"]);
+    const all = firstEvents(api, "/api/v1/configmaps?watch=1", 2);
+    const one = firstEvents(api, "/api/v1/namespaces/a/configmaps?watch=1", 1);
+
+    await api.send("POST", "/api/v1/namespaces/ab/configmaps", configMap("first"));
+    await api.send("POST", "/api/v1/namespaces/a/configmaps", configMap("second"));
+
+    expect((await all).map(({ object }) => object["metadata"]?.["name"])).toEqual(["first", "second"]);
+    expect((await one).map(({ object }) => object["metadata"]?.["name"])).toEqual(["second"]);
+  });
+});
+
+describe("a consumer that does not read", () => {
+  test("is cut off without a word, comes back, and holds up nobody", async () => {
+    await using api = await withMaps("big");
+    const from = versionOf((await api.send("GET", MAPS)).body);
+    const target = `${MAPS}?watch=1&resourceVersion=${from}`;
+    const slow = watchEvents(await api.raw("GET", target));
+    const quick = firstEvents(api, target, 50);
+    const filling = "x".repeat(900_000);
+
+    // 40 MB are more than a watcher's buffer of 32 MiB.
+    for (let round = 1; round <= 45; round++) {
+      const data = { round: String(round), filling };
+      await api.send("PATCH", `${MAPS}/big`, { data }, { type: MERGE });
+      if (round === 1) expect((await slow.next()).value).toMatchObject({ type: "MODIFIED" });
+    }
+    for (let round = 46; round <= 50; round++) {
+      const data = { round: String(round), filling: "" };
+      await api.send("PATCH", `${MAPS}/big`, { data }, { type: MERGE });
+    }
+
+    const rest: SeenEvent[] = [];
+    for await (const event of slow) rest.push(event);
+    expect((await quick).map(roundOf)).toEqual(Array.from({ length: 50 }, (_, n) => n + 1));
+    expect(rest.length).toBeLessThan(49);
+    expect(rest.every(({ type }) => type === "MODIFIED")).toBe(true);
+    const last = rest.length + 1;
+    const resumedFrom = String(Number(from) + last);
+    const resumed = await firstEvents(api, `${MAPS}?watch=1&resourceVersion=${resumedFrom}`, 50 - last);
+    expect(resumed.map(roundOf)).toEqual(Array.from({ length: 50 - last }, (_, n) => last + n + 1));
+  });
+});
+
+function roundOf({ object }: SeenEvent): number {
+  return Number(object["data"]?.["round"]);
+}
+
+describe("under concurrent writers", () => {
+  /** Folds events into the state they lead to. */
+  function folded(events: readonly SeenEvent[]): ReadonlyMap<string, string> {
+    const state = new Map<string, string>();
+    for (const { type, object } of events) {
+      const name = text(object["metadata"]?.["name"]);
+      if (type === "DELETED") state.delete(name);
+      else state.set(name, versionOf(object));
+    }
+    return state;
+  }
+
+  /** Each writer works on objects it shares with the others; what it was answered is returned. */
+  async function write(api: TestApi, writer: number): Promise<readonly ReplyBody[]> {
+    const answered: ReplyBody[] = [];
+    for (let round = 0; round < 40; round++) {
+      const name = `m${String((writer * 7 + round * 3) % 10)}`;
+      const change = { metadata: { labels: { app: round % 2 === 0 ? "even" : "odd" } } };
+      const replies = [
+        await api.send("POST", MAPS, configMap(name, { by: String(writer) })),
+        await api.send("PATCH", `${MAPS}/${name}`, change, { type: MERGE }),
+        ...(round % 4 === 3 ? [await api.send("DELETE", `${MAPS}/${name}`)] : []),
+      ];
+      answered.push(...replies.filter(({ code }) => code < 300).map(({ body }) => body));
+    }
+    return answered;
+  }
+
+  test("a watch tells every change once, in order, and can be taken up anywhere", async () => {
+    await using api = await TestApi.start();
+    const from = api.store.view.revision;
+    const live = firstEventsUntil(api, `${MAPS}?watch=1&resourceVersion=${String(from)}`, "last");
+    const even = `${MAPS}?watch=1&labelSelector=app%3Deven&resourceVersion=${String(from)}`;
+
+    const answers = (await Promise.all([1, 2, 3, 4].map((writer) => write(api, writer)))).flat();
+    await api.send("POST", MAPS, configMap("last"));
+    const events = await live;
+    const revisions = events.map(({ object }) => Number(versionOf(object)));
+    const middle = revisions[Math.floor(revisions.length / 2)] ?? 0;
+    const resumed = firstEventsUntil(api, `${MAPS}?watch=1&resourceVersion=${String(middle)}`, "last");
+    const selected = await firstEvents(api, even, selectedOf(events, "even").length);
+
+    expect(events.length).toBeGreaterThan(100);
+    expect(revisions).toEqual([...new Set(revisions)].toSorted((a, b) => a - b));
+    for (const object of answers.filter(({ kind }) => text(kind) === "ConfigMap")) {
+      const told = events.find((event) => versionOf(event.object) === versionOf(object));
+      expect(told?.object).toEqual(object);
+    }
+    const { body } = await api.send("GET", MAPS);
+    const items = body["items"] as unknown as ReplyBody[];
+    const listed = items.map((item) => [text(item["metadata"]?.["name"]), versionOf(item)] as const);
+    expect(folded(events)).toEqual(new Map(listed));
+    expect((await resumed).map(brief)).toEqual(
+      events.filter((_, at) => (revisions[at] ?? 0) > middle).map(brief),
+    );
+    expect(selected.map(brief)).toEqual(selectedOf(events, "even"));
+  });
+
+  /** What a watch with the selector `app=LABEL` must tell, by what one without any told. */
+  function selectedOf(events: readonly SeenEvent[], label: string): readonly string[] {
+    const matching = new Set<string>();
+    const told: string[] = [];
+    for (const { type, object } of events) {
+      const name = text(object["metadata"]?.["name"]);
+      const isMatching = type !== "DELETED" && text(object["metadata"]?.["labels"]?.["app"]) === label;
+      const was = matching.has(name);
+      if (isMatching) matching.add(name);
+      else matching.delete(name);
+      if (isMatching) told.push(`${was ? "MODIFIED" : "ADDED"} ${name} ${versionOf(object)}`);
+      else if (was) told.push(`DELETED ${name} ${versionOf(object)}`);
+    }
+    return told;
+  }
+});
+
+/** Everything a watch tells up to the creation of one object, and that. */
+async function firstEventsUntil(api: TestApi, target: string, last: string): Promise<readonly SeenEvent[]> {
+  const ending = new AbortController();
+  const response = await api.raw("GET", target, undefined, { signal: ending.signal });
+  const seen: SeenEvent[] = [];
+  for await (const event of watchEvents(response)) {
+    seen.push(event);
+    if (text(event.object["metadata"]?.["name"]) === last) break;
+  }
+  ending.abort();
+  return seen;
+}
