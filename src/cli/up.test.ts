@@ -11,6 +11,11 @@ describe("parseClusterOptions", () => {
       store: { type: "file" },
       listen: { host: "127.0.0.1", port: 6443 },
       restoreFile: undefined,
+      kubeconfigFile: undefined,
+      pkiDir: "/home/user/.setpoint/pki",
+      runtimeConfig: {},
+      serviceCidrs: ["10.96.0.0/12"],
+      nodePorts: { first: 30_000, last: 32_767 },
     });
   });
 
