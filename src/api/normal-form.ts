@@ -61,8 +61,7 @@ class Walk {
   struct(schema: StructSchema, value: unknown, depth: number): JsonObject {
     if (!isJsonObject(value)) return this.#mismatch(schema, value, depth);
     this.#guardDepth(depth);
-    const slots = new Array<unknown>(schema.fields.length);
-    const known = depth === 0 ? this.#known : undefined;
+    const slots: unknown[] = [];
     let filled = 0;
     let previous = -1;
     let isSame = true;
@@ -74,7 +73,7 @@ class Walk {
       }
       const before = value[key];
       this.#path[depth] = key;
-      const after = known?.[key] === before ? before : this.#field(field, before, depth + 1);
+      const after = this.#field(field, before, depth + 1);
       slots[field.index] = after;
       if (field.filled && after !== undefined) filled++;
       isSame = isSame && after === before && field.index > previous;
@@ -87,6 +86,7 @@ class Walk {
   /** `undefined` when the normal form leaves the field out. */
   #field(field: StructField, value: unknown, depth: number): unknown {
     if (value === null || value === undefined) return undefined;
+    if (depth === 1 && value === this.#known?.[field.name]) return value;
     const normal = this.#value(field.schema, value, depth);
     return normal === null || isOmitted(field, normal) ? undefined : normal;
   }

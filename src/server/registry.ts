@@ -60,7 +60,7 @@ export class Registry {
     readonly version: string;
     readonly resource: string;
   }): Resource | undefined {
-    const facts = this.#byPath.get(pathOf({ ...place, name: place.resource }));
+    const facts = this.#byPath.get(`${place.group}/${place.version}/${place.resource}`);
     return facts === undefined ? undefined : this.resource(facts);
   }
 
