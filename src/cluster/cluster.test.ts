@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -34,6 +34,22 @@ describe("runCluster", () => {
       { event: "ready", store: "file", dataDir, kubeconfig: join(dataDir, "kubeconfig") },
       { event: "stopped" },
     ]);
+  });
+});
+
+describe("a data dir", () => {
+  test("is made when nothing but the kubeconfig lies in it", async () => {
+    const ending = new AbortController();
+    const dataDir = join(folder(), "new");
+    const store = { type: "memory" } as const;
+
+    await runCluster(options({ dataDir, store, pkiDir: folder() }), {
+      ...surroundings,
+      signal: ending.signal,
+      report: () => ending.abort(),
+    });
+
+    expect(readdirSync(dataDir)).toEqual(["kubeconfig"]);
   });
 });
 

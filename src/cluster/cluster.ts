@@ -1,4 +1,5 @@
 /** The composition root: the only place that wires the parts of a cluster into one process. */
+import { mkdir } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Log } from "../base/log.ts";
@@ -45,6 +46,7 @@ const GRACE_MS = 3000;
 export async function runCluster(options: ClusterOptions, surroundings: ClusterSurroundings): Promise<void> {
   const { loop, log, signal, report } = surroundings;
   signal.throwIfAborted();
+  await loop.outside("file", mkdir(options.dataDir, { recursive: true, mode: 0o700 }));
   const [store, pki] = await Promise.all([
     openStore(options, { loop: loop.child("store"), log }),
     openPki({ dir: options.pkiDir, names: namesOf(options), loop, log }),
