@@ -21,6 +21,11 @@ export interface KeptObject {
   corrected?(live: ApiObject): JsonObject;
   /** The same for its status. */
   correctedStatus?(live: ApiObject): JsonObject;
+  /**
+   * Whether another server may have written it like this. Such an object is claimed at the start and then left alone, or
+   * servers over one store would correct each other for ever.
+   */
+  isOthers?(live: ApiObject): boolean;
 }
 
 export interface Strays {

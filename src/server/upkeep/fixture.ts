@@ -46,6 +46,8 @@ interface Content {
 export interface FixtureOptions {
   readonly serviceCidrs?: readonly string[];
   readonly nodePorts?: { readonly first: number; readonly last: number };
+  /** On which the server listens. */
+  readonly port?: number;
   /** Another server over the same store. */
   readonly store?: Store;
   readonly loop?: Loop;
@@ -75,7 +77,7 @@ export class ServerFixture {
     const place = {
       serviceCidrs,
       host: "127.0.0.1",
-      port: 6443,
+      port: options.port ?? 6443,
       machineAddresses: ["127.0.0.1", "10.1.2.3"],
     };
     const fixture = new ServerFixture(workshop, createUpkeep(workshop, place));

@@ -1,5 +1,6 @@
 /** The Service `kubernetes`, by which pods reach the API server, with the endpoints that lead there. */
-import type { Service } from "../../api/generated/types/core-v1.ts";
+import type { Endpoints, Service } from "../../api/generated/types/core-v1.ts";
+import type { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import { findCidr, findIpAddress, ipAddressText } from "../../api/ip-address.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { AddressRange } from "../allocation/address-range.ts";
@@ -42,6 +43,10 @@ function service({ registry, cidr, port }: KubernetesServiceParts): KeptObject {
       const { spec } = live as Service;
       return { ...live, spec: { ...spec, type: "ClusterIP", ports } };
     },
+    isOthers: (live) => {
+      const { spec } = live as Service;
+      return spec.type === "ClusterIP" && spec.ports?.length === 1 && spec.ports[0]?.port === PORT;
+    },
   };
 }
 
@@ -57,6 +62,10 @@ function endpoints({ registry, address, port }: KubernetesServiceParts): KeptObj
       subsets,
     }),
     corrected: (live) => ({ ...live, subsets }),
+    isOthers: (live) => {
+      const [first] = (live as Endpoints).subsets ?? [];
+      return first?.ports?.[0]?.name === PORT_NAME && (first.addresses ?? []).length > 0;
+    },
   };
 }
 
@@ -75,6 +84,10 @@ function endpointSlice({ registry, address, port }: KubernetesServiceParts): Kep
       ...parts,
     }),
     corrected: (live) => ({ ...live, ...parts }),
+    isOthers: (live) => {
+      const { endpoints: found, ports } = live as EndpointSlice;
+      return ports[0]?.name === PORT_NAME && found.some(({ addresses }) => addresses.length > 0);
+    },
   };
 }
 

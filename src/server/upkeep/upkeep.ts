@@ -23,6 +23,9 @@ const BACKOFF = { baseMs: 200, maxMs: 30_000 };
 /** How often the first tidying is tried before the server gives up starting. */
 const FIRST_TRIES = 5;
 
+/** At the start a server claims what servers share. */
+type Phase = "start" | "later";
+
 export class Upkeep {
   readonly #workshop: Workshop;
   readonly #chores: readonly Chore[];
@@ -48,7 +51,7 @@ export class Upkeep {
   async #settleFirst(chore: Chore): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#tidy(chore);
+        return await this.#tidy(chore, "start");
       } catch (error) {
         // Another server may be putting the same things in place.
         if (attempt === FIRST_TRIES || !isApiError(error)) throw error;
@@ -64,7 +67,7 @@ export class Upkeep {
       // Taken before the look: a change during it is seen by the watch.
       const after = store.view.revision;
       try {
-        await this.#tidy(chore);
+        await this.#tidy(chore, "later");
         failures = 0;
         await this.#change(chore, after, signal);
         await pause(loop, DEBOUNCE_MS, signal);
@@ -77,13 +80,15 @@ export class Upkeep {
     }
   }
 
-  async #tidy({ objects, strays }: Chore): Promise<void> {
-    await Promise.all(objects.map((object) => this.#put(object)));
+  async #tidy({ objects, strays }: Chore, phase: Phase): Promise<void> {
+    await Promise.all(objects.map((object) => this.#put(object, phase)));
     if (strays !== undefined) await this.#clear(strays);
   }
 
-  async #put(kept: KeptObject): Promise<void> {
-    if (this.#writer.find(kept) === undefined) await this.#create(kept);
+  async #put(kept: KeptObject, phase: Phase): Promise<void> {
+    const live = this.#writer.find(kept);
+    if (live === undefined) await this.#create(kept);
+    else if (phase === "later" && kept.isOthers?.(live) === true) return;
     await this.#correct(kept, "");
     await this.#correct(kept, "status");
   }
