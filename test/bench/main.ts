@@ -16,9 +16,10 @@ import { loadChild } from "./http-load.ts";
 import type { BenchContext, Row } from "./row.ts";
 import { storeFillChild, storeOpen, storeOpenChild } from "./store-open.ts";
 import { storePut } from "./store-put.ts";
+import { storeSize } from "./store-size.ts";
 import { storeWatch } from "./store-watch.ts";
 
-const BENCHES = [storePut, storeWatch, storeOpen, apiLoad];
+const BENCHES = [storePut, storeWatch, storeOpen, storeSize, apiLoad];
 
 const CHILDREN: Readonly<Record<string, (argument: never) => Promise<unknown>>> = {
   "etcd-put": async (argument: EtcdPutArgument) => await etcdPutChild(argument),
