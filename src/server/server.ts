@@ -4,7 +4,6 @@ import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { KindDefinition } from "../resources/kind-rules.ts";
 import type { Store } from "../store/store.ts";
-import { DEFAULT_NODE_PORTS } from "./allocation/port-ledger.ts";
 import type { PortRange } from "./allocation/port-ledger.ts";
 import { allocationCompanions } from "./allocation/service-companion.ts";
 import type { Workshop } from "./call.ts";
@@ -21,7 +20,7 @@ import { Registry } from "./registry.ts";
 import type { ServedVersions } from "./registry.ts";
 import { FormCache } from "./representation/form-cache.ts";
 import { metricsSite } from "./request-metrics.ts";
-import { makeTokenKeys, tokenIssuer } from "./subresources/token-issuer.ts";
+import { tokenIssuer } from "./subresources/token-issuer.ts";
 
 export interface ApiServerOptions {
   readonly loop: Loop;
@@ -31,9 +30,9 @@ export interface ApiServerOptions {
   readonly kinds: readonly KindDefinition[];
   readonly conversions: Conversions;
   readonly isServed?: ServedVersions;
-  /** With which tokens of service accounts are signed; without them tokens are worth nothing after this process. */
-  readonly tokenKeys?: TokenKeys;
-  readonly nodePorts?: PortRange;
+  /** With which tokens of service accounts are signed. */
+  readonly tokenKeys: TokenKeys;
+  readonly nodePorts: PortRange;
 }
 
 export interface ApiServer {
@@ -49,8 +48,8 @@ export function createApiServer({
   kinds,
   conversions,
   isServed,
-  tokenKeys = makeTokenKeys(),
-  nodePorts = DEFAULT_NODE_PORTS,
+  tokenKeys,
+  nodePorts,
 }: ApiServerOptions): ApiServer {
   const versions = new Versions(conversions);
   const registry = new Registry(kinds, isServed, versions);

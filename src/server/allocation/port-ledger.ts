@@ -20,9 +20,6 @@ export interface PortRange {
   readonly last: number;
 }
 
-/** As kube-apiserver's. */
-export const DEFAULT_NODE_PORTS: PortRange = { first: 30_000, last: 32_767 };
-
 /** The lowest ports are left to those who ask for one by number, as upstream does: a thirty-second, within bounds. */
 const RESERVED_MIN = 16;
 const RESERVED_MAX = 128;

@@ -1,12 +1,5 @@
 /** Signs the tokens of service accounts, and recognises them again. JSON Web Tokens with ES256 (RFC 7515, 7518, 7519). */
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  sign,
-  verify,
-} from "node:crypto";
+import { createHash, createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
@@ -39,15 +32,6 @@ export function tokenIssuer({ privateKey, publicKey }: TokenKeys): TokenIssuer {
     },
     findClaims: (token) => findClaims(token, header, verifier),
   };
-}
-
-/** For a server that keeps none. */
-export function makeTokenKeys(): TokenKeys {
-  return generateKeyPairSync("ec", {
-    namedCurve: "P-256",
-    privateKeyEncoding: { type: "pkcs8", format: "pem" },
-    publicKeyEncoding: { type: "spki", format: "pem" },
-  });
 }
 
 /** Only the header that `sign` writes is taken: a token cannot choose how it is checked. */

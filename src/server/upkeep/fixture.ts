@@ -1,4 +1,5 @@
 /** A server without sockets and without representations for tests: requests go straight to their verbs. */
+import { generateKeyPairSync } from "node:crypto";
 import { isApiError, toStatus } from "../../api/api-error.ts";
 import { pathSegmentName } from "../../api/names.ts";
 import { silentLog } from "../../base/log.ts";
@@ -19,11 +20,15 @@ import { Journal, SERVER_AUTHOR } from "../journal.ts";
 import { Versions } from "../objects.ts";
 import { Registry } from "../registry.ts";
 import { parseRequestInfo } from "../request-info.ts";
-import { makeTokenKeys, tokenIssuer } from "../subresources/token-issuer.ts";
+import { tokenIssuer } from "../subresources/token-issuer.ts";
 import { createUpkeep } from "./house.ts";
 import type { Upkeep } from "./upkeep.ts";
 
-const TOKEN_KEYS = makeTokenKeys();
+const TOKEN_KEYS = generateKeyPairSync("ec", {
+  namedCurve: "P-256",
+  privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  publicKeyEncoding: { type: "spki", format: "pem" },
+});
 
 const apiService = defineKind("apiregistration.k8s.io/v1", "APIService", { nameRule: pathSegmentName });
 
