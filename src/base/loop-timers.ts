@@ -1,32 +1,36 @@
 import type { Step, TimerKind } from "./loop.ts";
 
-export interface TimerEntry {
+/** Anything with a due time. */
+export interface DueEntry {
   readonly at: number;
   /** Orders entries of the same time; smaller first. */
   readonly tie: number;
-  readonly actor: string;
-  readonly kind: TimerKind;
-  /** Gone once it ran or was cancelled. */
-  step: Step | undefined;
   /** Place in the heap, or -1 when not in one. Only the heap writes it. */
   index: number;
 }
 
-/** Timers by due time: a binary heap in which each entry knows its place, so that cancelling needs no search. */
-export class TimerHeap {
-  readonly #entries: TimerEntry[] = [];
+export interface TimerEntry extends DueEntry {
+  readonly actor: string;
+  readonly kind: TimerKind;
+  /** Gone once it ran or was cancelled. */
+  step: Step | undefined;
+}
 
-  get next(): TimerEntry | undefined {
+/** Timers by due time: a binary heap in which each entry knows its place, so that cancelling needs no search. */
+export class TimerHeap<Entry extends DueEntry = TimerEntry> {
+  readonly #entries: Entry[] = [];
+
+  get next(): Entry | undefined {
     return this.#entries[0];
   }
 
-  add(entry: TimerEntry): void {
+  add(entry: Entry): void {
     this.#entries.push(entry);
     this.#rise(entry, this.#entries.length - 1);
   }
 
   /** Harmless for an entry that is not in the heap. */
-  remove(entry: TimerEntry): void {
+  remove(entry: Entry): void {
     const { index } = entry;
     if (index < 0) return;
     entry.index = -1;
@@ -37,7 +41,7 @@ export class TimerHeap {
   }
 
   /** Takes the next entry out if it is due at `now`. */
-  takeDue(now: number): TimerEntry | undefined {
+  takeDue(now: number): Entry | undefined {
     const entry = this.#entries[0];
     if (entry === undefined || entry.at > now) return undefined;
     this.remove(entry);
@@ -45,11 +49,11 @@ export class TimerHeap {
   }
 
   /** In no particular order. */
-  [Symbol.iterator](): Iterator<TimerEntry> {
+  [Symbol.iterator](): Iterator<Entry> {
     return this.#entries.values();
   }
 
-  #rise(entry: TimerEntry, from: number): void {
+  #rise(entry: Entry, from: number): void {
     let index = from;
     while (index > 0) {
       const parentIndex = (index - 1) >> 1;
@@ -61,7 +65,7 @@ export class TimerHeap {
     this.#put(entry, index);
   }
 
-  #sink(entry: TimerEntry, from: number): void {
+  #sink(entry: Entry, from: number): void {
     let index = from;
     for (;;) {
       const child = this.#smallerChild(index);
@@ -73,18 +77,18 @@ export class TimerHeap {
     this.#put(entry, index);
   }
 
-  #smallerChild(index: number): TimerEntry | undefined {
+  #smallerChild(index: number): Entry | undefined {
     const left = this.#entries[2 * index + 1];
     const right = this.#entries[2 * index + 2];
     return left !== undefined && right !== undefined && isBefore(right, left) ? right : left;
   }
 
-  #put(entry: TimerEntry, index: number): void {
+  #put(entry: Entry, index: number): void {
     this.#entries[index] = entry;
     entry.index = index;
   }
 }
 
-function isBefore(a: TimerEntry, b: TimerEntry): boolean {
+function isBefore(a: DueEntry, b: DueEntry): boolean {
   return a.at < b.at || (a.at === b.at && a.tie < b.tie);
 }

@@ -49,6 +49,12 @@ export interface Loop {
    */
   outside<T>(label: string, work: Promise<T>): Promise<T>;
 
+  /**
+   * Announces something of this actor that shall end, such as a request or a reconcile; the function that comes back says that it has.
+   * A virtual world in which nothing is left to run while something is in flight has a promise that never settles, and says whose.
+   */
+  inFlight(label: string): () => void;
+
   /** The same stream object for the same name; on a virtual loop its numbers depend on seed, actor and name only. */
   random(stream: string): Random;
 

@@ -12,6 +12,8 @@ export interface BoundCounter {
 
 export interface Gauge {
   set(value: number, labels?: Labels): void;
+  /** From now on `source` is asked whenever somebody looks, until the function that comes back is called. */
+  read(source: () => number, labels?: Labels): () => void;
 }
 
 export interface Histogram {

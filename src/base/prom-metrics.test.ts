@@ -27,6 +27,19 @@ describe("createMetrics", () => {
     expect(await metrics.expose()).toContain('c_total{actor="a"} 4');
   });
 
+  test("a gauge that is read asks its source when somebody looks, until it is told to stop", async () => {
+    const metrics = createMetrics();
+    let depth = 1;
+    const stop = metrics.gauge({ name: "g", help: "g", labels: ["queue"] }).read(() => depth, { queue: "q" });
+    depth = 7;
+
+    const during = await metrics.expose();
+    stop();
+
+    expect(during).toContain('g{queue="q"} 7');
+    expect(await metrics.expose()).not.toContain('g{queue="q"}');
+  });
+
   test("what is observed under bound labels is exposed as any other", async () => {
     const metrics = createMetrics();
     const histogram = metrics.histogram({ name: "h", help: "h", labels: ["actor"], buckets: [1, 10] });

@@ -51,8 +51,21 @@ function createCounter(registry: Registered, options: MetricOptions): Counter {
 }
 
 function createGauge(registry: Registered, options: MetricOptions): Gauge {
-  const gauge = new prometheus.Gauge(configuration(registry, options));
-  return { set: (value, labels = {}) => gauge.set(labels, value) };
+  const sources = new Set<{ readonly source: () => number; readonly labels: Labels }>();
+  const collect = (): void => {
+    for (const { source, labels } of sources) gauge.set(labels, source());
+  };
+  const gauge = new prometheus.Gauge({ ...configuration(registry, options), collect });
+  return {
+    set: (value, labels = {}) => gauge.set(labels, value),
+    read: (source, labels = {}) => {
+      const entry = { source, labels };
+      sources.add(entry);
+      return () => {
+        if (sources.delete(entry)) gauge.remove(labels);
+      };
+    },
+  };
 }
 
 function createHistogram(

@@ -79,6 +79,11 @@ class RealActor implements Loop {
     return work;
   }
 
+  /** A running program has nobody who could tell that nothing is left to run. */
+  inFlight(): () => void {
+    return nothing;
+  }
+
   random(stream: string): Random {
     const known = this.#streams.get(stream);
     if (known !== undefined) return known;
@@ -91,6 +96,8 @@ class RealActor implements Loop {
     return new RealActor(this.#machine, this.#children.take(name));
   }
 }
+
+function nothing(): void {}
 
 /** An error that nobody takes is thrown where no caller is left to catch it, also when the handler itself throws. */
 function failureReporter({ onStepFailed }: RealLoopOptions): (error: unknown, actor: string) => void {

@@ -1,12 +1,14 @@
 import { ChildPaths } from "./loop-paths.ts";
 import type { Lane, Loop, Random, Step, Timer, TimerKind } from "./loop.ts";
 import { seededRandom } from "./random.ts";
+import type { InFlight } from "./virtual-loop-in-flight.ts";
 import type { OutsideWork } from "./virtual-loop-outside.ts";
 import type { Schedule, StepQueue } from "./virtual-loop-schedule.ts";
 
 interface VirtualWorld {
   readonly schedule: Schedule;
   readonly outside: OutsideWork;
+  readonly inFlight: InFlight;
 }
 
 /** One named actor of a virtual world. */
@@ -47,6 +49,10 @@ export class VirtualActor implements Loop {
 
   outside<T>(label: string, work: Promise<T>): Promise<T> {
     return this.#world.outside.start({ actor: this.actor, label, work });
+  }
+
+  inFlight(label: string): () => void {
+    return this.#world.inFlight.begin(this.actor, label);
   }
 
   random(stream: string): Random {

@@ -353,3 +353,17 @@ describe("random streams on the virtual loop", () => {
     expect(first.random("x")).toBe(first.random("x"));
   });
 });
+
+describe("what is in flight", () => {
+  test("in a quiet world is a promise that never settles, and is told with its actor", async () => {
+    const loop = new VirtualLoop({ seed: 1 });
+    const client = loop.child("client");
+    client.inFlight("GET /a")();
+    const end = client.inFlight("GET /b");
+
+    await expect(loop.settle()).rejects.toThrow(/never settles.*root\/client: GET \/b$/);
+
+    end();
+    await loop.settle();
+  });
+});

@@ -7,6 +7,7 @@
 
 import { assertActorName } from "./loop-paths.ts";
 import { VirtualActor } from "./virtual-loop-actor.ts";
+import { InFlight } from "./virtual-loop-in-flight.ts";
 import { OutsideWork } from "./virtual-loop-outside.ts";
 import { Schedule, type FailureSink } from "./virtual-loop-schedule.ts";
 import { TraceRecorder, type Trace } from "./virtual-loop-trace.ts";
@@ -55,6 +56,7 @@ export class VirtualLoop extends VirtualActor {
   readonly seed: number;
   readonly #schedule: Schedule;
   readonly #outside: OutsideWork;
+  readonly #inFlight: InFlight;
   readonly #trace: TraceRecorder;
   readonly #failures: Error[];
   #isRunning = false;
@@ -66,10 +68,12 @@ export class VirtualLoop extends VirtualActor {
     const trace = new TraceRecorder(options.record ?? 0);
     const schedule = new Schedule({ seed, startAt, trace, onFailure: failureSink(options, failures) });
     const outside = new OutsideWork(schedule, options.outside ?? []);
-    super({ schedule, outside }, name);
+    const inFlight = new InFlight();
+    super({ schedule, outside, inFlight }, name);
     this.seed = seed;
     this.#schedule = schedule;
     this.#outside = outside;
+    this.#inFlight = inFlight;
     this.#trace = trace;
     this.#failures = failures;
   }
@@ -78,12 +82,28 @@ export class VirtualLoop extends VirtualActor {
     return this.#trace.read();
   }
 
+  /** Gives up the promise of the same trace: from now on all outside work may happen. */
+  declareOutside(): void {
+    this.#outside.declareAll();
+  }
+
+  /** Nothing is left to run but periodic timers. */
+  get isQuiet(): boolean {
+    return !this.#schedule.hasWork;
+  }
+
   /**
    * Runs until the world is quiet: no posted step, no progress timer and no outside work is left. Periodic timers that
-   * come due on the way run too, but the world does not wait for them.
+   * come due on the way run too, but the world does not wait for them. Rejects when something is in flight in a quiet world:
+   * it waits for a promise that nobody will settle.
    */
-  settle(bounds: RunBounds = {}): Promise<void> {
-    return this.#drive({ name: "quiet", isReached: () => !this.#schedule.hasWork, ...this.#bounds(bounds) });
+  async settle(bounds: RunBounds = {}): Promise<void> {
+    await this.#drive({ name: "quiet", isReached: () => this.isQuiet, ...this.#bounds(bounds) });
+    if (this.#inFlight.isEmpty) return;
+    throw new Error(
+      `nothing is left to run, yet something waits for a promise that never settles (seed ${this.seed}, step ` +
+        `${this.#trace.steps}, +${this.elapsed()}ms): ${this.#inFlight.describe()}`,
+    );
   }
 
   /** Runs all that is due within `ms` of virtual time, periodic timers too; then the clock is exactly `ms` further. */

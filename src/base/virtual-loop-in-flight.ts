@@ -1,0 +1,29 @@
+/** What the actors of a virtual world have begun and not ended. */
+
+/** How many an error names. */
+const NAMED_MAX = 10;
+
+export class InFlight {
+  readonly #open = new Map<number, string>();
+  #begun = 0;
+
+  begin(actor: string, label: string): () => void {
+    this.#begun += 1;
+    const id = this.#begun;
+    this.#open.set(id, `${actor}: ${label}`);
+    return () => {
+      this.#open.delete(id);
+    };
+  }
+
+  get isEmpty(): boolean {
+    return this.#open.size === 0;
+  }
+
+  /** For people, oldest first. */
+  describe(): string {
+    const named = [...this.#open.values()].slice(0, NAMED_MAX).join("; ");
+    const more = this.#open.size - NAMED_MAX;
+    return more > 0 ? `${named}; and ${String(more)} more` : named;
+  }
+}
