@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { resourceTable } from "./facts-resources.mjs";
-import { typeModules } from "./facts-types.mjs";
+import { typeEntry, typeModules } from "./facts-types.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const TARGET = join(ROOT, "src/api/generated");
@@ -66,8 +66,12 @@ function generate(source) {
     "resources.ts": textModule("RESOURCES", resourceTable(facts)),
     "roles.ts": textModule("ROLES", facts.rbac),
     "pod-defaults.ts": textModule("POD_DEFAULTS", facts.podDefaults),
+    "types/index.ts": `${BANNER}${typeEntry(structures, facts.groupVersions)}`,
     ...Object.fromEntries(
-      Object.entries(typeModules(structures)).map(([path, text]) => [`types/${path}`, BANNER + text]),
+      Object.entries(typeModules(structures, facts.groupVersions)).map(([path, text]) => [
+        `types/${path}`,
+        BANNER + text,
+      ]),
     ),
   };
 }

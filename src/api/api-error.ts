@@ -88,6 +88,11 @@ export function isApiError(error: unknown, reason?: ApiErrorReason): error is Ap
   return error instanceof ApiError && (reason === undefined || error.reason === reason);
 }
 
+/** Undefined for what is no reason of the closed set, such as one that a newer server invented. */
+export function findReason(text: unknown): ApiErrorReason | undefined {
+  return typeof text === "string" && Object.hasOwn(CODES, text) ? (text as ApiErrorReason) : undefined;
+}
+
 /** What the client is sent. Anything but an ApiError is an internal error. Fields come in the order Go writes them. */
 export function toStatus(error: unknown): Status {
   if (!isApiError(error)) return toStatus(internalError(error));

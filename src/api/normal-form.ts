@@ -38,9 +38,10 @@ export interface NormalForm {
  * Brings a decoded JSON value to normal form. The value is not changed: what is already in normal form is taken
  * over as it is, the value itself if all of it is. Throws a DecodeError when the value is not of the schema's types.
  *
- * `known` is an object of this schema in normal form: fields that are the same there are not looked at again.
+ * `known` is an object of this schema in normal form: parts that are the same there, at any depth, are not looked at again.
  */
 export function toNormalForm(schema: StructSchema, value: unknown, known?: JsonObject): NormalForm {
+  if (schema.normalForm !== undefined && isJsonObject(value)) return schema.normalForm(value);
   const walk = new Walk(schema, known);
   const normal = walk.struct(schema, value, 0);
   return { value: normal, unknownFields: walk.unknown };
@@ -49,46 +50,59 @@ export function toNormalForm(schema: StructSchema, value: unknown, known?: JsonO
 class Walk {
   readonly unknown: string[] = [];
   readonly #root: StructSchema;
-  readonly #known: JsonObject | undefined;
   /** The keys from the root to the value at hand; only the first `depth` are of meaning. */
   readonly #path: (string | number)[] = [];
+  /** What the known object has at each depth of that path; undefined without such an object. */
+  readonly #known: unknown[] | undefined;
 
   constructor(root: StructSchema, known: JsonObject | undefined) {
     this.#root = root;
-    this.#known = known;
+    this.#known = known === undefined ? undefined : [known];
   }
 
   struct(schema: StructSchema, value: unknown, depth: number): JsonObject {
     if (!isJsonObject(value)) return this.#mismatch(schema, value, depth);
     this.#guardDepth(depth);
-    const slots: unknown[] = [];
-    let filled = 0;
+    const slots = this.#changedSlots(schema, value, depth);
+    if (slots !== undefined) return this.#rebuilt(schema, value, slots);
+    return schema.keepsUnknown ? withSortedKeys(value) : value;
+  }
+
+  /** The members by the index of their field; `undefined` when all are as the normal form has them. */
+  #changedSlots(schema: StructSchema, value: JsonObject, depth: number): unknown[] | undefined {
+    let slots: unknown[] | undefined;
     let previous = -1;
-    let isSame = true;
     for (const key of Object.keys(value)) {
       const field = schema.byName.get(key);
       if (field === undefined) {
-        isSame = this.#unknownField(schema, key, depth) && isSame;
+        if (!this.#unknownField(schema, key, depth)) slots ??= slotsBefore(key, schema, value);
         continue;
       }
       const before = value[key];
-      this.#path[depth] = key;
-      const after = this.#field(field, before, depth + 1);
-      slots[field.index] = after;
-      if (field.filled && after !== undefined) filled++;
-      isSame = isSame && after === before && field.index > previous;
+      const after = this.#member(field, before, depth);
+      if (after !== before || field.index < previous) slots ??= slotsBefore(key, schema, value);
+      if (slots !== undefined) slots[field.index] = after;
       previous = field.index;
     }
-    if (isSame && filled === schema.filled.length) return schema.keepsUnknown ? withSortedKeys(value) : value;
-    return this.#rebuilt(schema, value, slots);
+    return slots ?? (isFilled(schema, value) ? undefined : slotsBefore("", schema, value));
   }
 
   /** `undefined` when the normal form leaves the field out. */
-  #field(field: StructField, value: unknown, depth: number): unknown {
+  #member(field: StructField, value: unknown, depth: number): unknown {
     if (value === null || value === undefined) return undefined;
-    if (depth === 1 && value === this.#known?.[field.name]) return value;
-    const normal = this.#value(field.schema, value, depth);
+    if (this.#isKnown(value, field.name, depth)) return value;
+    const normal = this.#value(field.schema, value, depth + 1);
     return normal === null || isOmitted(field, normal) ? undefined : normal;
+  }
+
+  /** Steps down to the value under that key. Whether the known object has it too. */
+  #isKnown(value: unknown, key: string | number, depth: number): boolean {
+    this.#path[depth] = key;
+    if (this.#known === undefined) return false;
+    const holder = this.#known[depth] as { readonly [key: string | number]: unknown } | null | undefined;
+    const member = holder?.[key];
+    this.#known[depth + 1] = member;
+    return value === member && value !== undefined;
   }
 
   #value(schema: Schema, value: unknown, depth: number): unknown {
@@ -110,8 +124,9 @@ class Walk {
     const before: readonly unknown[] = value;
     let changed: unknown[] | undefined;
     for (let at = 0; at < before.length; at++) {
-      this.#path[depth] = at;
-      const item = this.#item(schema.items, before[at], depth + 1);
+      const item = this.#isKnown(before[at], at, depth)
+        ? before[at]
+        : this.#item(schema.items, before[at], depth + 1);
       if (changed !== undefined) changed.push(item);
       else if (item !== before[at]) changed = [...before.slice(0, at), item];
     }
@@ -123,7 +138,7 @@ class Walk {
     this.#guardDepth(depth);
     let changed: Record<string, unknown> | undefined;
     for (const key of Object.keys(value)) {
-      this.#path[depth] = key;
+      if (this.#isKnown(value[key], key, depth)) continue;
       const item = this.#item(schema.values, value[key], depth + 1);
       if (item !== value[key]) setOwn((changed ??= { ...value }), key, item);
     }
@@ -165,4 +180,25 @@ class Walk {
   #mismatch(schema: Schema, value: unknown, depth: number): never {
     throw new DecodeError(mismatchText(this.#root, this.#path.slice(0, depth), { schema, value }));
   }
+}
+
+/** Whether everything is there that the normal form always has. */
+function isFilled({ filled }: StructSchema, value: JsonObject): boolean {
+  for (const { name } of filled) {
+    if (value[name] === undefined || !Object.hasOwn(value, name)) return false;
+  }
+  return true;
+}
+
+/** The members before the key, all for an empty one: they are as the normal form has them. */
+function slotsBefore(end: string, schema: StructSchema, value: JsonObject): unknown[] {
+  const slots: unknown[] = [];
+  // At its full length from the start: growing it field by field costs more than the fields.
+  slots.length = schema.fields.length;
+  for (const key of Object.keys(value)) {
+    if (key === end) break;
+    const field = schema.byName.get(key);
+    if (field !== undefined) slots[field.index] = value[key];
+  }
+  return slots;
 }

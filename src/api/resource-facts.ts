@@ -22,6 +22,8 @@ export interface ResourceFacts {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
+  /** Where it is not the kind with `List`. */
+  readonly listKind?: string;
   readonly namespaced: boolean;
   readonly verbs: readonly Verb[];
   readonly shortNames: readonly string[];
@@ -32,6 +34,8 @@ export interface ResourceFacts {
   readonly columns: readonly ColumnFacts[] | undefined;
   /** Fields a field selector may name, besides `metadata.name` and `metadata.namespace`. */
   readonly fieldSelectors: readonly string[];
+  /** Under which name a custom kind is published; `undefined` for those of the published API. */
+  readonly definition?: string;
 }
 
 export interface SubresourceFacts {
@@ -61,10 +65,11 @@ export interface StorageFacts {
 
 export interface ColumnFacts {
   readonly name: string;
-  readonly type: "boolean" | "integer" | "string";
+  readonly type: "boolean" | "date" | "integer" | "number" | "string";
   readonly format: string;
   /** Columns above 0 are shown only when asked for. */
   readonly priority: number;
+  readonly description?: string;
 }
 
 /** The generated form; scripts/generate-facts.mjs makes it. */

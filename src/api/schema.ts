@@ -98,7 +98,15 @@ export interface StructOptions {
   readonly keepsUnknown?: boolean;
   /** Called at most once, when the fields are first needed. The order does not matter. */
   readonly fields: () => readonly FieldOptions[];
+  /** Where the normal form is not Go's: custom resources have no types in Go. */
+  readonly normalForm?: OwnNormalForm;
 }
+
+/** Leaves out what the schema does not name, and names it; the value itself when it is in normal form. */
+export type OwnNormalForm = (value: Readonly<Record<string, unknown>>) => {
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly unknownFields: readonly string[];
+};
 
 /** A message on the wire: its entries by rising number, and the same by number for the reader. */
 export interface WireMessage {
@@ -117,6 +125,7 @@ export class StructSchema {
   readonly definition: string;
   readonly atomic: boolean;
   readonly keepsUnknown: boolean;
+  readonly normalForm: OwnNormalForm | undefined;
   readonly #options: StructOptions;
   #fields: readonly StructField[] | undefined;
   #byName: ReadonlyMap<string, StructField> | undefined;
@@ -128,6 +137,7 @@ export class StructSchema {
     this.definition = options.definition;
     this.atomic = options.atomic ?? false;
     this.keepsUnknown = options.keepsUnknown ?? false;
+    this.normalForm = options.normalForm;
     this.#options = options;
   }
 

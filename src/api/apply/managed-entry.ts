@@ -1,8 +1,10 @@
 /** The entries of `metadata.managedFields`: who owns which fields, by which kind of write. */
 import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { stringifyJson } from "../json-text.ts";
 import { quoted } from "../message-text.ts";
 import { compareNames } from "../schema.ts";
 import { EMPTY, type FieldSet, isEmpty, parseFieldSet, union } from "./fields/field-set.ts";
+import { setText, sharedSet } from "./fields/shared-set.ts";
 
 export type Operation = "Apply" | "Update";
 
@@ -29,12 +31,9 @@ type Identity = Pick<ManagedEntry, "manager" | "operation" | "apiVersion" | "sub
 
 /** What tells entries apart. An applier has one entry for all versions. Conflicts are listed in its order. */
 export function entryId({ manager, operation, apiVersion, subresource }: Identity): string {
-  return JSON.stringify({
-    manager,
-    operation,
-    ...(operation === "Apply" ? {} : { apiVersion }),
-    ...(subresource === "" ? {} : { subresource }),
-  });
+  const version = operation === "Apply" ? "" : `,"apiVersion":${JSON.stringify(apiVersion)}`;
+  const part = subresource === "" ? "" : `,"subresource":${JSON.stringify(subresource)}`;
+  return `{"manager":${JSON.stringify(manager)},"operation":"${operation}"${version}${part}}`;
 }
 
 /** Entries of a stored object were checked when they were written; what a client sends is brought to canonical form. */
@@ -103,12 +102,28 @@ function encodeEntry(entry: ManagedEntry): JsonObject {
   return {
     apiVersion,
     fieldsType: "FieldsV1",
-    fieldsV1: fields,
+    fieldsV1: sharedSet(fields),
     manager,
     operation,
     ...(subresource === "" ? {} : { subresource }),
     ...(time === undefined ? {} : { time }),
   };
+}
+
+/** JSON of entries of an object in normal form; sets that many objects have are not written out anew. */
+export function entriesText(entries: unknown): string {
+  return Array.isArray(entries) ? `[${entries.map(entryText).join(",")}]` : stringifyJson(entries);
+}
+
+function entryText(entry: unknown): string {
+  if (!isJsonObject(entry)) return stringifyJson(entry);
+  let text = "";
+  for (const key of Object.keys(entry)) {
+    const isSet = key === "fieldsV1" && isJsonObject(entry[key]);
+    const member = isSet ? setText(entry[key] as FieldSet) : stringifyJson(entry[key]);
+    text += `${text === "" ? "{" : ","}"${key}":${member}`;
+  }
+  return text === "" ? "{}" : `${text}}`;
 }
 
 function compareEntries(left: ManagedEntry, right: ManagedEntry): number {

@@ -5,9 +5,11 @@
 import { zeroStruct } from "../go-zero.ts";
 import { isJsonObject, type JsonObject, setOwn } from "../json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
+import type { StructSchema } from "../schema.ts";
 import { changesOf, type ObjectChange, remainingOwners } from "./change.ts";
 import { isSame, written } from "./fields/compare.ts";
-import { difference, type FieldSet, isEmpty, union } from "./fields/field-set.ts";
+import { difference, type FieldSet, isEmpty, recursiveDifference, union } from "./fields/field-set.ts";
+import { newFieldsOf } from "./fields/present-fields.ts";
 import { alignedWith } from "./fields/set-schema.ts";
 import {
   capUpdates,
@@ -48,6 +50,7 @@ export function trackUpdate({ live, next, writer, sentManagedFields }: TrackInpu
 /** The entries after a write by the writer. An object that did not exist before was empty. */
 export function managedAfterUpdate(change: ObjectChange, managed: Managed): Managed {
   const { writer } = change;
+  if (change.before === undefined && managed.size === 0) return creatorsEntry(change.after, writer);
   const before = change.before ?? zeroStruct(schemaOf(writer));
   const changes = changesOf({ ...change, before });
   const own = changes.at(writer.apiVersion);
@@ -57,6 +60,16 @@ export function managedAfterUpdate(change: ObjectChange, managed: Managed): Mana
   if (isEmpty(taken)) return owners;
   return capUpdates(withEntry(owners, writersEntry(managed, writer, taken)));
 }
+
+/** Nobody owned anything before: everything that is there is the creator's. */
+function creatorsEntry(object: JsonObject, writer: Writer): Managed {
+  const added = newFieldsOf(object, schemaOf(writer));
+  const given = writer.resetFields === undefined ? added : recursiveDifference(added, writer.resetFields);
+  const taken = difference(given, NEVER_OWNED);
+  return isEmpty(taken) ? NOBODY : withEntry(NOBODY, writersEntry(NOBODY, writer, taken));
+}
+
+const NOBODY: Managed = new Map();
 
 /** The writer's entry with what it has taken now; it keeps what it had of that before. */
 function writersEntry(managed: Managed, writer: Writer, taken: FieldSet): ManagedEntry {
@@ -104,9 +117,23 @@ function aligned(managed: Managed, versions: Versions): Managed {
   const result = new Map<string, ManagedEntry>();
   for (const [id, entry] of managed) {
     const schema = versions.findSchema(entry.apiVersion);
-    if (schema !== undefined) result.set(id, withFields(entry, alignedWith(entry.fields, schema)));
+    if (schema !== undefined)
+      result.set(id, isAligned(entry.fields, schema) ? entry : realigned(entry, schema));
   }
   return result;
+}
+
+/** Sets that were found to fit a schema: those of built-in kinds always do, and are looked through once. */
+const fitting = new WeakMap<FieldSet, StructSchema>();
+
+function isAligned(fields: FieldSet, schema: StructSchema): boolean {
+  return fitting.get(fields) === schema;
+}
+
+function realigned(entry: ManagedEntry, schema: StructSchema): ManagedEntry {
+  const fields = alignedWith(entry.fields, schema);
+  fitting.set(fields, schema);
+  return withFields(entry, fields);
 }
 
 export function managedFieldsOf(object: JsonObject | undefined): unknown {
@@ -120,16 +147,16 @@ export function withManagedFields(
   entries: readonly JsonObject[] | undefined,
 ): JsonObject {
   if (managedFieldsOf(object) === entries) return object;
-  const { managedFields: _, ...metadata } = isJsonObject(object.metadata) ? object.metadata : {};
-  if (entries === undefined) return { ...object, metadata };
-  return { ...object, metadata: withManagedFieldsInOrder(metadata, entries) };
+  const metadata = isJsonObject(object.metadata) ? object.metadata : {};
+  return { ...object, metadata: metadataWith(metadata, entries) };
 }
 
 /** Keys of the normal form are in order. */
-function withManagedFieldsInOrder(metadata: JsonObject, entries: readonly JsonObject[]): JsonObject {
+function metadataWith(metadata: JsonObject, entries: readonly JsonObject[] | undefined): JsonObject {
   const ordered: Record<string, unknown> = {};
-  let isPlaced = false;
+  let isPlaced = entries === undefined;
   for (const key of Object.keys(metadata)) {
+    if (key === "managedFields") continue;
     if (!isPlaced && key > "managedFields") {
       ordered.managedFields = entries;
       isPlaced = true;

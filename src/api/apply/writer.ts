@@ -49,10 +49,15 @@ export const NEVER_OWNED: FieldSet = fieldSet(
 /** Upstream's bound on the name of a manager. */
 const MANAGER_BYTES_MAX = 128;
 
+/** Nearly every user agent. */
+const PRINTABLE_ASCII = /^[ -~]*$/;
+
 /** The `fieldManager` that was asked for, else the user agent up to its first slash, without what cannot be printed. */
 export function managerName(fieldManager: string, userAgent: string): string {
   if (fieldManager !== "") return fieldManager;
-  const [agent = ""] = userAgent.split("/", 1);
+  const slash = userAgent.indexOf("/");
+  const agent = slash < 0 ? userAgent : userAgent.slice(0, slash);
+  if (agent.length <= MANAGER_BYTES_MAX && PRINTABLE_ASCII.test(agent)) return agent;
   let name = "";
   for (const character of agent) {
     if (/[\p{C}\p{Zl}\p{Zp}]/u.test(character)) continue;

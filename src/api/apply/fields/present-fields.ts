@@ -1,6 +1,8 @@
 /** The set of fields that a value has: what an applier of that value owns, or what a writer adds with it. */
+import { zeroValue } from "../../go-zero.ts";
 import type { JsonObject } from "../../json-object.ts";
-import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema.ts";
+import { jsonEqual } from "../../patch/json-equal.ts";
+import type { ListSchema, MapSchema, Schema, StructField, StructSchema } from "../../schema.ts";
 import { asMember, EMPTY, type FieldSet, type FieldSetDraft, MEMBER, sortedSet } from "./field-set.ts";
 import { fieldElement, SELF } from "./path-element.ts";
 import {
@@ -9,7 +11,6 @@ import {
   indexedItems,
   isFilledList,
   isFilledMap,
-  isNamed,
   memberSchema,
   Repeated,
 } from "./shape.ts";
@@ -30,20 +31,29 @@ export function allFieldsOf(value: unknown, schema: Schema): FieldSet {
   return list !== undefined && isFilledList(value) ? eachItem(value, list, ALL) : MEMBER;
 }
 
+/**
+ * What a value in normal form has that its schema's zero value has not: `written(compare(zeroStruct(schema), value, schema))`,
+ * without making that zero. What the zero value holds is not new, only what was put into it is.
+ */
+export function newFieldsOf(value: JsonObject, schema: StructSchema): FieldSet {
+  return eachMember(value, schema, NEW) ?? EMPTY;
+}
+
 /** What becomes of the parts of a value. */
 interface Walk {
   /** The set of a map or list before its parts are added. */
   start(): FieldSetDraft;
-  member(value: unknown, schema: Schema, isField: boolean): FieldSet | undefined;
+  /** `field` is undefined for a key of a map, and for what a struct does not name. */
+  member(value: unknown, schema: Schema, field: StructField | undefined): FieldSet | undefined;
   item(value: unknown, schema: Schema): FieldSet;
 }
 
 const CLAIMS: Walk = {
   start: () => ({}),
-  member: (value, schema, isField) => {
+  member: (value, schema, field) => {
     if (value === null) return MEMBER;
     const node = claimed(value, schema);
-    return isField ? node : asMember(node ?? MEMBER);
+    return field === undefined ? asMember(node ?? MEMBER) : node;
   },
   item: (value, schema) => asMember(claimed(value, schema) ?? MEMBER),
 };
@@ -53,6 +63,22 @@ const ALL: Walk = {
   member: allFieldsOf,
   item: allFieldsOf,
 };
+
+const NEW: Walk = {
+  start: () => ({}),
+  member: (value, schema, field) =>
+    field?.filled === true ? newBelow(value, schema) : allFieldsOf(value, schema),
+  item: allFieldsOf,
+};
+
+/** Of a value that the zero value has too; `undefined` when it is still that. */
+function newBelow(value: unknown, schema: Schema): FieldSet | undefined {
+  const map = granularMap(schema);
+  if (map !== undefined) return isFilledMap(value) ? eachMember(value, map, NEW) : undefined;
+  const list = granularList(schema);
+  if (list !== undefined) return isFilledList(value) ? eachItem(value, list, NEW) : undefined;
+  return jsonEqual(value, zeroValue(schema)) ? undefined : MEMBER;
+}
 
 function claimed(value: unknown, schema: Schema): FieldSet | undefined {
   const map = granularMap(schema);
@@ -70,7 +96,8 @@ function eachMember(value: JsonObject, schema: StructSchema | MapSchema, walk: W
   for (const key in value) {
     const member = value[key];
     if (member === undefined) continue;
-    const node = walk.member(member, memberSchema(schema, key), isNamed(schema, key));
+    const field = schema.type === "struct" ? schema.byName.get(key) : undefined;
+    const node = walk.member(member, field?.schema ?? memberSchema(schema, key), field);
     if (node === undefined) continue;
     set[fieldElement(key)] = node;
     isInOrder &&= previous === undefined || key > previous;

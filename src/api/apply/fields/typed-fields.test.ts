@@ -2,11 +2,13 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtInStruct } from "../../built-in-schema.ts";
+import { zeroStruct } from "../../go-zero.ts";
+import { toNormalForm } from "../../normal-form.ts";
 import { findConfigMistakes } from "./check-config.ts";
-import { compare, isSame } from "./compare.ts";
+import { compare, isSame, written } from "./compare.ts";
 import { difference, type FieldSet, isEmpty, paths, pathText, union } from "./field-set.ts";
 import { merge } from "./merge.ts";
-import { allFieldsOf, fieldsOf } from "./present-fields.ts";
+import { allFieldsOf, fieldsOf, newFieldsOf } from "./present-fields.ts";
 import { extractFields, removeFields } from "./remove.ts";
 import { alignedWith, withNamedFields } from "./set-schema.ts";
 
@@ -304,4 +306,43 @@ test("a comparison with nothing gives all fields, and taking them away leaves no
 
   expect(added).toEqual({ "f:spec": allFieldsOf({ containers: [WEB] }, POD_SPEC) });
   expect(isEmpty(difference(added, union(added, added)))).toBe(true);
+});
+
+describe("newFieldsOf", () => {
+  const text = fc.constantFrom("a", "b", "__proto__");
+  const port = fc.record({ containerPort: fc.integer({ min: 1, max: 2 }), hostPort: fc.constantFrom(0, 1) });
+  const container = fc.record(
+    {
+      name: text,
+      image: text,
+      ports: fc.array(port),
+      resources: fc.record({ limits: fc.constant({ cpu: "1" }) }),
+    },
+    { requiredKeys: [] },
+  );
+  const spec = fc.record(
+    {
+      containers: fc.array(container, { maxLength: 2 }),
+      nodeSelector: fc.dictionary(text, text),
+      tolerations: fc.array(fc.record({ key: text })),
+      hostNetwork: fc.boolean(),
+      securityContext: fc.constantFrom({}, { runAsUser: 0 }),
+    },
+    { requiredKeys: [] },
+  );
+  const metadata = fc.record({ name: text, labels: fc.dictionary(text, text) }, { requiredKeys: [] });
+  const pod = fc.record({ metadata, spec }, { requiredKeys: [] });
+
+  test("are what a comparison with an empty object finds", () => {
+    fc.assert(
+      fc.property(pod, (sent) => {
+        const { value } = toNormalForm(POD, sent);
+
+        const found = written(compare(zeroStruct(POD), value, POD));
+
+        expect(JSON.stringify(newFieldsOf(value, POD))).toBe(JSON.stringify(found));
+      }),
+      { seed: 1 },
+    );
+  });
 });

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { Condition, LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface ApplyConfiguration {
@@ -38,6 +39,12 @@ export interface MutatingAdmissionPolicy {
   readonly metadata: StoredMeta;
   readonly spec: MutatingAdmissionPolicySpec;
 }
+export const MutatingAdmissionPolicy: ResourceType<MutatingAdmissionPolicy> = {
+  apiVersion: "admissionregistration.k8s.io/v1",
+  kind: "MutatingAdmissionPolicy",
+  plural: "mutatingadmissionpolicies",
+  namespaced: false,
+};
 
 export interface MutatingAdmissionPolicyBinding {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
@@ -45,6 +52,12 @@ export interface MutatingAdmissionPolicyBinding {
   readonly metadata: StoredMeta;
   readonly spec: MutatingAdmissionPolicyBindingSpec;
 }
+export const MutatingAdmissionPolicyBinding: ResourceType<MutatingAdmissionPolicyBinding> = {
+  apiVersion: "admissionregistration.k8s.io/v1",
+  kind: "MutatingAdmissionPolicyBinding",
+  plural: "mutatingadmissionpolicybindings",
+  namespaced: false,
+};
 
 export interface MutatingAdmissionPolicyBindingList {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
@@ -97,6 +110,12 @@ export interface MutatingWebhookConfiguration {
   readonly metadata: StoredMeta;
   readonly webhooks?: readonly MutatingWebhook[];
 }
+export const MutatingWebhookConfiguration: ResourceType<MutatingWebhookConfiguration> = {
+  apiVersion: "admissionregistration.k8s.io/v1",
+  kind: "MutatingWebhookConfiguration",
+  plural: "mutatingwebhookconfigurations",
+  namespaced: false,
+};
 
 export interface MutatingWebhookConfigurationList {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
@@ -158,6 +177,12 @@ export interface ValidatingAdmissionPolicy {
   readonly spec: ValidatingAdmissionPolicySpec;
   readonly status: ValidatingAdmissionPolicyStatus;
 }
+export const ValidatingAdmissionPolicy: ResourceType<ValidatingAdmissionPolicy> = {
+  apiVersion: "admissionregistration.k8s.io/v1",
+  kind: "ValidatingAdmissionPolicy",
+  plural: "validatingadmissionpolicies",
+  namespaced: false,
+};
 
 export interface ValidatingAdmissionPolicyBinding {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
@@ -165,6 +190,12 @@ export interface ValidatingAdmissionPolicyBinding {
   readonly metadata: StoredMeta;
   readonly spec: ValidatingAdmissionPolicyBindingSpec;
 }
+export const ValidatingAdmissionPolicyBinding: ResourceType<ValidatingAdmissionPolicyBinding> = {
+  apiVersion: "admissionregistration.k8s.io/v1",
+  kind: "ValidatingAdmissionPolicyBinding",
+  plural: "validatingadmissionpolicybindings",
+  namespaced: false,
+};
 
 export interface ValidatingAdmissionPolicyBindingList {
   readonly apiVersion: "admissionregistration.k8s.io/v1";
@@ -223,6 +254,12 @@ export interface ValidatingWebhookConfiguration {
   readonly metadata: StoredMeta;
   readonly webhooks?: readonly ValidatingWebhook[];
 }
+export const ValidatingWebhookConfiguration: ResourceType<ValidatingWebhookConfiguration> = {
+  apiVersion: "admissionregistration.k8s.io/v1",
+  kind: "ValidatingWebhookConfiguration",
+  plural: "validatingwebhookconfigurations",
+  namespaced: false,
+};
 
 export interface ValidatingWebhookConfigurationList {
   readonly apiVersion: "admissionregistration.k8s.io/v1";

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface ApplyConfiguration {
@@ -28,6 +29,12 @@ export interface MutatingAdmissionPolicy {
   readonly metadata: StoredMeta;
   readonly spec: MutatingAdmissionPolicySpec;
 }
+export const MutatingAdmissionPolicy: ResourceType<MutatingAdmissionPolicy> = {
+  apiVersion: "admissionregistration.k8s.io/v1beta1",
+  kind: "MutatingAdmissionPolicy",
+  plural: "mutatingadmissionpolicies",
+  namespaced: false,
+};
 
 export interface MutatingAdmissionPolicyBinding {
   readonly apiVersion: "admissionregistration.k8s.io/v1beta1";
@@ -35,6 +42,12 @@ export interface MutatingAdmissionPolicyBinding {
   readonly metadata: StoredMeta;
   readonly spec: MutatingAdmissionPolicyBindingSpec;
 }
+export const MutatingAdmissionPolicyBinding: ResourceType<MutatingAdmissionPolicyBinding> = {
+  apiVersion: "admissionregistration.k8s.io/v1beta1",
+  kind: "MutatingAdmissionPolicyBinding",
+  plural: "mutatingadmissionpolicybindings",
+  namespaced: false,
+};
 
 export interface MutatingAdmissionPolicyBindingList {
   readonly apiVersion: "admissionregistration.k8s.io/v1beta1";

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface CustomResourceColumnDefinition {
@@ -22,6 +23,12 @@ export interface CustomResourceDefinition {
   readonly spec: CustomResourceDefinitionSpec;
   readonly status: CustomResourceDefinitionStatus;
 }
+export const CustomResourceDefinition: ResourceType<CustomResourceDefinition> = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  plural: "customresourcedefinitions",
+  namespaced: false,
+};
 
 export interface CustomResourceDefinitionCondition {
   readonly lastTransitionTime?: string;

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface APIService {
@@ -8,6 +9,12 @@ export interface APIService {
   readonly spec: APIServiceSpec;
   readonly status: APIServiceStatus;
 }
+export const APIService: ResourceType<APIService> = {
+  apiVersion: "apiregistration.k8s.io/v1",
+  kind: "APIService",
+  plural: "apiservices",
+  namespaced: false,
+};
 
 export interface APIServiceCondition {
   readonly lastTransitionTime?: string;

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface ServerStorageVersion {
@@ -15,6 +16,12 @@ export interface StorageVersion {
   readonly spec: StorageVersionSpec;
   readonly status: StorageVersionStatus;
 }
+export const StorageVersion: ResourceType<StorageVersion> = {
+  apiVersion: "internal.apiserver.k8s.io/v1alpha1",
+  kind: "StorageVersion",
+  plural: "storageversions",
+  namespaced: false,
+};
 
 export interface StorageVersionCondition {
   readonly lastTransitionTime?: string;

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { PersistentVolumeClaim, PodTemplateSpec } from "./core-v1.ts";
 import type { LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
@@ -9,6 +10,12 @@ export interface ControllerRevision {
   readonly metadata: StoredMeta;
   readonly revision: number;
 }
+export const ControllerRevision: ResourceType<ControllerRevision> = {
+  apiVersion: "apps/v1",
+  kind: "ControllerRevision",
+  plural: "controllerrevisions",
+  namespaced: true,
+};
 
 export interface ControllerRevisionList {
   readonly apiVersion: "apps/v1";
@@ -24,6 +31,12 @@ export interface DaemonSet {
   readonly spec: DaemonSetSpec;
   readonly status: DaemonSetStatus;
 }
+export const DaemonSet: ResourceType<DaemonSet> = {
+  apiVersion: "apps/v1",
+  kind: "DaemonSet",
+  plural: "daemonsets",
+  namespaced: true,
+};
 
 export interface DaemonSetCondition {
   readonly lastTransitionTime?: string;
@@ -73,6 +86,12 @@ export interface Deployment {
   readonly spec: DeploymentSpec;
   readonly status: DeploymentStatus;
 }
+export const Deployment: ResourceType<Deployment> = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  plural: "deployments",
+  namespaced: true,
+};
 
 export interface DeploymentCondition {
   readonly lastTransitionTime?: string;
@@ -125,6 +144,12 @@ export interface ReplicaSet {
   readonly spec: ReplicaSetSpec;
   readonly status: ReplicaSetStatus;
 }
+export const ReplicaSet: ResourceType<ReplicaSet> = {
+  apiVersion: "apps/v1",
+  kind: "ReplicaSet",
+  plural: "replicasets",
+  namespaced: true,
+};
 
 export interface ReplicaSetCondition {
   readonly lastTransitionTime?: string;
@@ -180,6 +205,12 @@ export interface StatefulSet {
   readonly spec: StatefulSetSpec;
   readonly status: StatefulSetStatus;
 }
+export const StatefulSet: ResourceType<StatefulSet> = {
+  apiVersion: "apps/v1",
+  kind: "StatefulSet",
+  plural: "statefulsets",
+  namespaced: true,
+};
 
 export interface StatefulSetCondition {
   readonly lastTransitionTime?: string;

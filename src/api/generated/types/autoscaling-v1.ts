@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface CrossVersionObjectReference {
@@ -14,6 +15,12 @@ export interface HorizontalPodAutoscaler {
   readonly spec: HorizontalPodAutoscalerSpec;
   readonly status: HorizontalPodAutoscalerStatus;
 }
+export const HorizontalPodAutoscaler: ResourceType<HorizontalPodAutoscaler> = {
+  apiVersion: "autoscaling/v1",
+  kind: "HorizontalPodAutoscaler",
+  plural: "horizontalpodautoscalers",
+  namespaced: true,
+};
 
 export interface HorizontalPodAutoscalerList {
   readonly apiVersion: "autoscaling/v1";

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface ContainerResourceMetricSource {
@@ -49,6 +50,12 @@ export interface HorizontalPodAutoscaler {
   readonly spec: HorizontalPodAutoscalerSpec;
   readonly status: HorizontalPodAutoscalerStatus;
 }
+export const HorizontalPodAutoscaler: ResourceType<HorizontalPodAutoscaler> = {
+  apiVersion: "autoscaling/v2",
+  kind: "HorizontalPodAutoscaler",
+  plural: "horizontalpodautoscalers",
+  namespaced: true,
+};
 
 export interface HorizontalPodAutoscalerBehavior {
   readonly scaleDown?: HPAScalingRules;

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { ObjectReference, PodTemplateSpec } from "./core-v1.ts";
 import type { LabelSelector, ListMeta, ObjectMeta, StoredMeta } from "./meta-v1.ts";
 
@@ -9,6 +10,12 @@ export interface CronJob {
   readonly spec: CronJobSpec;
   readonly status: CronJobStatus;
 }
+export const CronJob: ResourceType<CronJob> = {
+  apiVersion: "batch/v1",
+  kind: "CronJob",
+  plural: "cronjobs",
+  namespaced: true,
+};
 
 export interface CronJobList {
   readonly apiVersion: "batch/v1";
@@ -41,6 +48,12 @@ export interface Job {
   readonly spec: JobSpec;
   readonly status: JobStatus;
 }
+export const Job: ResourceType<Job> = {
+  apiVersion: "batch/v1",
+  kind: "Job",
+  plural: "jobs",
+  namespaced: true,
+};
 
 export interface JobCondition {
   readonly lastProbeTime?: string;

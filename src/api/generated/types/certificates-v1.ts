@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface CertificateSigningRequest {
@@ -8,6 +9,12 @@ export interface CertificateSigningRequest {
   readonly spec: CertificateSigningRequestSpec;
   readonly status: CertificateSigningRequestStatus;
 }
+export const CertificateSigningRequest: ResourceType<CertificateSigningRequest> = {
+  apiVersion: "certificates.k8s.io/v1",
+  kind: "CertificateSigningRequest",
+  plural: "certificatesigningrequests",
+  namespaced: false,
+};
 
 export interface CertificateSigningRequestCondition {
   readonly lastTransitionTime?: string;

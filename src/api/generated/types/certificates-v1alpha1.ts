@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface ClusterTrustBundle {
@@ -7,6 +8,12 @@ export interface ClusterTrustBundle {
   readonly metadata: StoredMeta;
   readonly spec: ClusterTrustBundleSpec;
 }
+export const ClusterTrustBundle: ResourceType<ClusterTrustBundle> = {
+  apiVersion: "certificates.k8s.io/v1alpha1",
+  kind: "ClusterTrustBundle",
+  plural: "clustertrustbundles",
+  namespaced: false,
+};
 
 export interface ClusterTrustBundleList {
   readonly apiVersion: "certificates.k8s.io/v1alpha1";

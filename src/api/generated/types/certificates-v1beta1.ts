@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { Condition, ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface ClusterTrustBundle {
@@ -7,6 +8,12 @@ export interface ClusterTrustBundle {
   readonly metadata: StoredMeta;
   readonly spec: ClusterTrustBundleSpec;
 }
+export const ClusterTrustBundle: ResourceType<ClusterTrustBundle> = {
+  apiVersion: "certificates.k8s.io/v1beta1",
+  kind: "ClusterTrustBundle",
+  plural: "clustertrustbundles",
+  namespaced: false,
+};
 
 export interface ClusterTrustBundleList {
   readonly apiVersion: "certificates.k8s.io/v1beta1";
@@ -27,6 +34,12 @@ export interface PodCertificateRequest {
   readonly spec: PodCertificateRequestSpec;
   readonly status: PodCertificateRequestStatus;
 }
+export const PodCertificateRequest: ResourceType<PodCertificateRequest> = {
+  apiVersion: "certificates.k8s.io/v1beta1",
+  kind: "PodCertificateRequest",
+  plural: "podcertificaterequests",
+  namespaced: true,
+};
 
 export interface PodCertificateRequestList {
   readonly apiVersion: "certificates.k8s.io/v1beta1";

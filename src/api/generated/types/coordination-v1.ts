@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface Lease {
@@ -7,6 +8,12 @@ export interface Lease {
   readonly metadata: StoredMeta;
   readonly spec: LeaseSpec;
 }
+export const Lease: ResourceType<Lease> = {
+  apiVersion: "coordination.k8s.io/v1",
+  kind: "Lease",
+  plural: "leases",
+  namespaced: true,
+};
 
 export interface LeaseList {
   readonly apiVersion: "coordination.k8s.io/v1";

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface LeaseCandidate {
@@ -7,6 +8,12 @@ export interface LeaseCandidate {
   readonly metadata: StoredMeta;
   readonly spec: LeaseCandidateSpec;
 }
+export const LeaseCandidate: ResourceType<LeaseCandidate> = {
+  apiVersion: "coordination.k8s.io/v1beta1",
+  kind: "LeaseCandidate",
+  plural: "leasecandidates",
+  namespaced: true,
+};
 
 export interface LeaseCandidateList {
   readonly apiVersion: "coordination.k8s.io/v1beta1";

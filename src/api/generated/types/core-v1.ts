@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { Condition, LabelSelector, ListMeta, ObjectMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface AWSElasticBlockStoreVolumeSource {
@@ -136,6 +137,12 @@ export interface ComponentStatus {
   readonly kind: "ComponentStatus";
   readonly metadata: StoredMeta;
 }
+export const ComponentStatus: ResourceType<ComponentStatus> = {
+  apiVersion: "v1",
+  kind: "ComponentStatus",
+  plural: "componentstatuses",
+  namespaced: false,
+};
 
 export interface ComponentStatusList {
   readonly apiVersion: "v1";
@@ -152,6 +159,12 @@ export interface ConfigMap {
   readonly kind: "ConfigMap";
   readonly metadata: StoredMeta;
 }
+export const ConfigMap: ResourceType<ConfigMap> = {
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+};
 
 export interface ConfigMapEnvSource {
   readonly name?: string;
@@ -417,6 +430,12 @@ export interface Endpoints {
   readonly metadata: StoredMeta;
   readonly subsets?: readonly EndpointSubset[];
 }
+export const Endpoints: ResourceType<Endpoints> = {
+  apiVersion: "v1",
+  kind: "Endpoints",
+  plural: "endpoints",
+  namespaced: true,
+};
 
 export interface EndpointsList {
   readonly apiVersion: "v1";
@@ -497,6 +516,12 @@ export interface Event {
   readonly source: EventSource;
   readonly type?: string;
 }
+export const Event: ResourceType<Event> = {
+  apiVersion: "v1",
+  kind: "Event",
+  plural: "events",
+  namespaced: true,
+};
 
 export interface EventList {
   readonly apiVersion: "v1";
@@ -748,6 +773,12 @@ export interface LimitRange {
   readonly metadata: StoredMeta;
   readonly spec: LimitRangeSpec;
 }
+export const LimitRange: ResourceType<LimitRange> = {
+  apiVersion: "v1",
+  kind: "LimitRange",
+  plural: "limitranges",
+  namespaced: true,
+};
 
 export interface LimitRangeItem {
   readonly default?: Readonly<Record<string, string>>;
@@ -813,6 +844,12 @@ export interface Namespace {
   readonly spec: NamespaceSpec;
   readonly status: NamespaceStatus;
 }
+export const Namespace: ResourceType<Namespace> = {
+  apiVersion: "v1",
+  kind: "Namespace",
+  plural: "namespaces",
+  namespaced: false,
+};
 
 export interface NamespaceCondition {
   readonly lastTransitionTime?: string;
@@ -845,6 +882,12 @@ export interface Node {
   readonly spec: NodeSpec;
   readonly status: NodeStatus;
 }
+export const Node: ResourceType<Node> = {
+  apiVersion: "v1",
+  kind: "Node",
+  plural: "nodes",
+  namespaced: false,
+};
 
 export interface NodeAddress {
   readonly address: string;
@@ -989,6 +1032,12 @@ export interface PersistentVolume {
   readonly spec: PersistentVolumeSpec;
   readonly status: PersistentVolumeStatus;
 }
+export const PersistentVolume: ResourceType<PersistentVolume> = {
+  apiVersion: "v1",
+  kind: "PersistentVolume",
+  plural: "persistentvolumes",
+  namespaced: false,
+};
 
 export interface PersistentVolumeClaim {
   readonly apiVersion: "v1";
@@ -997,6 +1046,12 @@ export interface PersistentVolumeClaim {
   readonly spec: PersistentVolumeClaimSpec;
   readonly status: PersistentVolumeClaimStatus;
 }
+export const PersistentVolumeClaim: ResourceType<PersistentVolumeClaim> = {
+  apiVersion: "v1",
+  kind: "PersistentVolumeClaim",
+  plural: "persistentvolumeclaims",
+  namespaced: true,
+};
 
 export interface PersistentVolumeClaimCondition {
   readonly lastProbeTime?: string;
@@ -1107,6 +1162,12 @@ export interface Pod {
   readonly spec: PodSpec;
   readonly status: PodStatus;
 }
+export const Pod: ResourceType<Pod> = {
+  apiVersion: "v1",
+  kind: "Pod",
+  plural: "pods",
+  namespaced: true,
+};
 
 export interface PodAffinity {
   readonly preferredDuringSchedulingIgnoredDuringExecution?: readonly WeightedPodAffinityTerm[];
@@ -1292,6 +1353,12 @@ export interface PodTemplate {
   readonly metadata: StoredMeta;
   readonly template: PodTemplateSpec;
 }
+export const PodTemplate: ResourceType<PodTemplate> = {
+  apiVersion: "v1",
+  kind: "PodTemplate",
+  plural: "podtemplates",
+  namespaced: true,
+};
 
 export interface PodTemplateList {
   readonly apiVersion: "v1";
@@ -1378,6 +1445,12 @@ export interface ReplicationController {
   readonly spec: ReplicationControllerSpec;
   readonly status: ReplicationControllerStatus;
 }
+export const ReplicationController: ResourceType<ReplicationController> = {
+  apiVersion: "v1",
+  kind: "ReplicationController",
+  plural: "replicationcontrollers",
+  namespaced: true,
+};
 
 export interface ReplicationControllerCondition {
   readonly lastTransitionTime?: string;
@@ -1434,6 +1507,12 @@ export interface ResourceQuota {
   readonly spec: ResourceQuotaSpec;
   readonly status: ResourceQuotaStatus;
 }
+export const ResourceQuota: ResourceType<ResourceQuota> = {
+  apiVersion: "v1",
+  kind: "ResourceQuota",
+  plural: "resourcequotas",
+  namespaced: true,
+};
 
 export interface ResourceQuotaList {
   readonly apiVersion: "v1";
@@ -1536,6 +1615,12 @@ export interface Secret {
   readonly stringData?: Readonly<Record<string, string>>;
   readonly type?: string;
 }
+export const Secret: ResourceType<Secret> = {
+  apiVersion: "v1",
+  kind: "Secret",
+  plural: "secrets",
+  namespaced: true,
+};
 
 export interface SecretEnvSource {
   readonly name?: string;
@@ -1595,6 +1680,12 @@ export interface Service {
   readonly spec: ServiceSpec;
   readonly status: ServiceStatus;
 }
+export const Service: ResourceType<Service> = {
+  apiVersion: "v1",
+  kind: "Service",
+  plural: "services",
+  namespaced: true,
+};
 
 export interface ServiceAccount {
   readonly apiVersion: "v1";
@@ -1604,6 +1695,12 @@ export interface ServiceAccount {
   readonly metadata: StoredMeta;
   readonly secrets?: readonly ObjectReference[];
 }
+export const ServiceAccount: ResourceType<ServiceAccount> = {
+  apiVersion: "v1",
+  kind: "ServiceAccount",
+  plural: "serviceaccounts",
+  namespaced: true,
+};
 
 export interface ServiceAccountList {
   readonly apiVersion: "v1";

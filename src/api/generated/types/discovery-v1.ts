@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { ObjectReference } from "./core-v1.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
@@ -39,6 +40,12 @@ export interface EndpointSlice {
   readonly metadata: StoredMeta;
   readonly ports: readonly EndpointPort[];
 }
+export const EndpointSlice: ResourceType<EndpointSlice> = {
+  apiVersion: "discovery.k8s.io/v1",
+  kind: "EndpointSlice",
+  plural: "endpointslices",
+  namespaced: true,
+};
 
 export interface EndpointSliceList {
   readonly apiVersion: "discovery.k8s.io/v1";

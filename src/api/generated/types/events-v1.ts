@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { EventSource, ObjectReference } from "./core-v1.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
@@ -21,6 +22,12 @@ export interface Event {
   readonly series?: EventSeries;
   readonly type?: string;
 }
+export const Event: ResourceType<Event> = {
+  apiVersion: "events.k8s.io/v1",
+  kind: "Event",
+  plural: "events",
+  namespaced: true,
+};
 
 export interface EventList {
   readonly apiVersion: "events.k8s.io/v1";

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface ExemptPriorityLevelConfiguration {
@@ -17,6 +18,12 @@ export interface FlowSchema {
   readonly spec: FlowSchemaSpec;
   readonly status: FlowSchemaStatus;
 }
+export const FlowSchema: ResourceType<FlowSchema> = {
+  apiVersion: "flowcontrol.apiserver.k8s.io/v1",
+  kind: "FlowSchema",
+  plural: "flowschemas",
+  namespaced: false,
+};
 
 export interface FlowSchemaCondition {
   readonly lastTransitionTime?: string;
@@ -78,6 +85,12 @@ export interface PriorityLevelConfiguration {
   readonly spec: PriorityLevelConfigurationSpec;
   readonly status: PriorityLevelConfigurationStatus;
 }
+export const PriorityLevelConfiguration: ResourceType<PriorityLevelConfiguration> = {
+  apiVersion: "flowcontrol.apiserver.k8s.io/v1",
+  kind: "PriorityLevelConfiguration",
+  plural: "prioritylevelconfigurations",
+  namespaced: false,
+};
 
 export interface PriorityLevelConfigurationCondition {
   readonly lastTransitionTime?: string;

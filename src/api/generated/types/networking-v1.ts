@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { TypedLocalObjectReference } from "./core-v1.ts";
 import type { Condition, LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
@@ -18,6 +19,12 @@ export interface IPAddress {
   readonly metadata: StoredMeta;
   readonly spec: IPAddressSpec;
 }
+export const IPAddress: ResourceType<IPAddress> = {
+  apiVersion: "networking.k8s.io/v1",
+  kind: "IPAddress",
+  plural: "ipaddresses",
+  namespaced: false,
+};
 
 export interface IPAddressList {
   readonly apiVersion: "networking.k8s.io/v1";
@@ -42,6 +49,12 @@ export interface Ingress {
   readonly spec: IngressSpec;
   readonly status: IngressStatus;
 }
+export const Ingress: ResourceType<Ingress> = {
+  apiVersion: "networking.k8s.io/v1",
+  kind: "Ingress",
+  plural: "ingresses",
+  namespaced: true,
+};
 
 export interface IngressBackend {
   readonly resource?: TypedLocalObjectReference;
@@ -54,6 +67,12 @@ export interface IngressClass {
   readonly metadata: StoredMeta;
   readonly spec: IngressClassSpec;
 }
+export const IngressClass: ResourceType<IngressClass> = {
+  apiVersion: "networking.k8s.io/v1",
+  kind: "IngressClass",
+  plural: "ingressclasses",
+  namespaced: false,
+};
 
 export interface IngressClassList {
   readonly apiVersion: "networking.k8s.io/v1";
@@ -130,6 +149,12 @@ export interface NetworkPolicy {
   readonly metadata: StoredMeta;
   readonly spec: NetworkPolicySpec;
 }
+export const NetworkPolicy: ResourceType<NetworkPolicy> = {
+  apiVersion: "networking.k8s.io/v1",
+  kind: "NetworkPolicy",
+  plural: "networkpolicies",
+  namespaced: true,
+};
 
 export interface NetworkPolicyEgressRule {
   readonly ports?: readonly NetworkPolicyPort[];
@@ -186,6 +211,12 @@ export interface ServiceCIDR {
   readonly spec: ServiceCIDRSpec;
   readonly status: ServiceCIDRStatus;
 }
+export const ServiceCIDR: ResourceType<ServiceCIDR> = {
+  apiVersion: "networking.k8s.io/v1",
+  kind: "ServiceCIDR",
+  plural: "servicecidrs",
+  namespaced: false,
+};
 
 export interface ServiceCIDRList {
   readonly apiVersion: "networking.k8s.io/v1";

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { Condition, ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface IPAddress {
@@ -7,6 +8,12 @@ export interface IPAddress {
   readonly metadata: StoredMeta;
   readonly spec: IPAddressSpec;
 }
+export const IPAddress: ResourceType<IPAddress> = {
+  apiVersion: "networking.k8s.io/v1beta1",
+  kind: "IPAddress",
+  plural: "ipaddresses",
+  namespaced: false,
+};
 
 export interface IPAddressList {
   readonly apiVersion: "networking.k8s.io/v1beta1";
@@ -33,6 +40,12 @@ export interface ServiceCIDR {
   readonly spec: ServiceCIDRSpec;
   readonly status: ServiceCIDRStatus;
 }
+export const ServiceCIDR: ResourceType<ServiceCIDR> = {
+  apiVersion: "networking.k8s.io/v1beta1",
+  kind: "ServiceCIDR",
+  plural: "servicecidrs",
+  namespaced: false,
+};
 
 export interface ServiceCIDRList {
   readonly apiVersion: "networking.k8s.io/v1beta1";

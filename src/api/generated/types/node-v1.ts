@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { Toleration } from "./core-v1.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
@@ -14,6 +15,12 @@ export interface RuntimeClass {
   readonly overhead?: Overhead;
   readonly scheduling?: Scheduling;
 }
+export const RuntimeClass: ResourceType<RuntimeClass> = {
+  apiVersion: "node.k8s.io/v1",
+  kind: "RuntimeClass",
+  plural: "runtimeclasses",
+  namespaced: false,
+};
 
 export interface RuntimeClassList {
   readonly apiVersion: "node.k8s.io/v1";

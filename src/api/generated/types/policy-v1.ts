@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { Condition, DeleteOptions, LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface Eviction {
@@ -15,6 +16,12 @@ export interface PodDisruptionBudget {
   readonly spec: PodDisruptionBudgetSpec;
   readonly status: PodDisruptionBudgetStatus;
 }
+export const PodDisruptionBudget: ResourceType<PodDisruptionBudget> = {
+  apiVersion: "policy/v1",
+  kind: "PodDisruptionBudget",
+  plural: "poddisruptionbudgets",
+  namespaced: true,
+};
 
 export interface PodDisruptionBudgetList {
   readonly apiVersion: "policy/v1";

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface AggregationRule {
@@ -12,6 +13,12 @@ export interface ClusterRole {
   readonly metadata: StoredMeta;
   readonly rules: readonly PolicyRule[];
 }
+export const ClusterRole: ResourceType<ClusterRole> = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRole",
+  plural: "clusterroles",
+  namespaced: false,
+};
 
 export interface ClusterRoleBinding {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
@@ -20,6 +27,12 @@ export interface ClusterRoleBinding {
   readonly roleRef: RoleRef;
   readonly subjects?: readonly Subject[];
 }
+export const ClusterRoleBinding: ResourceType<ClusterRoleBinding> = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "ClusterRoleBinding",
+  plural: "clusterrolebindings",
+  namespaced: false,
+};
 
 export interface ClusterRoleBindingList {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
@@ -49,6 +62,12 @@ export interface Role {
   readonly metadata: StoredMeta;
   readonly rules: readonly PolicyRule[];
 }
+export const Role: ResourceType<Role> = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "Role",
+  plural: "roles",
+  namespaced: true,
+};
 
 export interface RoleBinding {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";
@@ -57,6 +76,12 @@ export interface RoleBinding {
   readonly roleRef: RoleRef;
   readonly subjects?: readonly Subject[];
 }
+export const RoleBinding: ResourceType<RoleBinding> = {
+  apiVersion: "rbac.authorization.k8s.io/v1",
+  kind: "RoleBinding",
+  plural: "rolebindings",
+  namespaced: true,
+};
 
 export interface RoleBindingList {
   readonly apiVersion: "rbac.authorization.k8s.io/v1";

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { Condition, ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface DeviceTaint {
@@ -15,6 +16,12 @@ export interface DeviceTaintRule {
   readonly spec: DeviceTaintRuleSpec;
   readonly status: DeviceTaintRuleStatus;
 }
+export const DeviceTaintRule: ResourceType<DeviceTaintRule> = {
+  apiVersion: "resource.k8s.io/v1alpha3",
+  kind: "DeviceTaintRule",
+  plural: "devicetaintrules",
+  namespaced: false,
+};
 
 export interface DeviceTaintRuleList {
   readonly apiVersion: "resource.k8s.io/v1alpha3";
@@ -58,6 +65,12 @@ export interface ResourcePoolStatusRequest {
   readonly spec: ResourcePoolStatusRequestSpec;
   readonly status?: ResourcePoolStatusRequestStatus;
 }
+export const ResourcePoolStatusRequest: ResourceType<ResourcePoolStatusRequest> = {
+  apiVersion: "resource.k8s.io/v1alpha3",
+  kind: "ResourcePoolStatusRequest",
+  plural: "resourcepoolstatusrequests",
+  namespaced: false,
+};
 
 export interface ResourcePoolStatusRequestList {
   readonly apiVersion: "resource.k8s.io/v1alpha3";

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { NodeSelector } from "./core-v1.ts";
 import type { Condition, ListMeta, ObjectMeta, StoredMeta } from "./meta-v1.ts";
 
@@ -107,6 +108,12 @@ export interface DeviceClass {
   readonly metadata: StoredMeta;
   readonly spec: DeviceClassSpec;
 }
+export const DeviceClass: ResourceType<DeviceClass> = {
+  apiVersion: "resource.k8s.io/v1beta2",
+  kind: "DeviceClass",
+  plural: "deviceclasses",
+  namespaced: false,
+};
 
 export interface DeviceClassConfiguration {
   readonly opaque?: OpaqueDeviceConfiguration;
@@ -183,6 +190,12 @@ export interface DeviceTaintRule {
   readonly spec: DeviceTaintRuleSpec;
   readonly status: DeviceTaintRuleStatus;
 }
+export const DeviceTaintRule: ResourceType<DeviceTaintRule> = {
+  apiVersion: "resource.k8s.io/v1beta2",
+  kind: "DeviceTaintRule",
+  plural: "devicetaintrules",
+  namespaced: false,
+};
 
 export interface DeviceTaintRuleList {
   readonly apiVersion: "resource.k8s.io/v1beta2";
@@ -247,6 +260,12 @@ export interface ResourceClaim {
   readonly spec: ResourceClaimSpec;
   readonly status: ResourceClaimStatus;
 }
+export const ResourceClaim: ResourceType<ResourceClaim> = {
+  apiVersion: "resource.k8s.io/v1beta2",
+  kind: "ResourceClaim",
+  plural: "resourceclaims",
+  namespaced: true,
+};
 
 export interface ResourceClaimConsumerReference {
   readonly apiGroup?: string;
@@ -278,6 +297,12 @@ export interface ResourceClaimTemplate {
   readonly metadata: StoredMeta;
   readonly spec: ResourceClaimTemplateSpec;
 }
+export const ResourceClaimTemplate: ResourceType<ResourceClaimTemplate> = {
+  apiVersion: "resource.k8s.io/v1beta2",
+  kind: "ResourceClaimTemplate",
+  plural: "resourceclaimtemplates",
+  namespaced: true,
+};
 
 export interface ResourceClaimTemplateList {
   readonly apiVersion: "resource.k8s.io/v1beta2";
@@ -303,6 +328,12 @@ export interface ResourceSlice {
   readonly metadata: StoredMeta;
   readonly spec: ResourceSliceSpec;
 }
+export const ResourceSlice: ResourceType<ResourceSlice> = {
+  apiVersion: "resource.k8s.io/v1beta2",
+  kind: "ResourceSlice",
+  plural: "resourceslices",
+  namespaced: false,
+};
 
 export interface ResourceSliceList {
   readonly apiVersion: "resource.k8s.io/v1beta2";

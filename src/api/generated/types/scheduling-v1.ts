@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface PriorityClass {
@@ -10,6 +11,12 @@ export interface PriorityClass {
   readonly preemptionPolicy?: string;
   readonly value: number;
 }
+export const PriorityClass: ResourceType<PriorityClass> = {
+  apiVersion: "scheduling.k8s.io/v1",
+  kind: "PriorityClass",
+  plural: "priorityclasses",
+  namespaced: false,
+};
 
 export interface PriorityClassList {
   readonly apiVersion: "scheduling.k8s.io/v1";

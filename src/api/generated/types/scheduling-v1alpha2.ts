@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { Condition, ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface BasicSchedulingPolicy {}
@@ -14,6 +15,12 @@ export interface PodGroup {
   readonly spec: PodGroupSpec;
   readonly status: PodGroupStatus;
 }
+export const PodGroup: ResourceType<PodGroup> = {
+  apiVersion: "scheduling.k8s.io/v1alpha2",
+  kind: "PodGroup",
+  plural: "podgroups",
+  namespaced: true,
+};
 
 export interface PodGroupList {
   readonly apiVersion: "scheduling.k8s.io/v1alpha2";
@@ -87,6 +94,12 @@ export interface Workload {
   readonly metadata: StoredMeta;
   readonly spec: WorkloadSpec;
 }
+export const Workload: ResourceType<Workload> = {
+  apiVersion: "scheduling.k8s.io/v1alpha2",
+  kind: "Workload",
+  plural: "workloads",
+  namespaced: true,
+};
 
 export interface WorkloadList {
   readonly apiVersion: "scheduling.k8s.io/v1alpha2";

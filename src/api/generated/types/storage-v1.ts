@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { PersistentVolumeSpec, TopologySelectorTerm } from "./core-v1.ts";
 import type { LabelSelector, ListMeta, StoredMeta } from "./meta-v1.ts";
 
@@ -8,6 +9,12 @@ export interface CSIDriver {
   readonly metadata: StoredMeta;
   readonly spec: CSIDriverSpec;
 }
+export const CSIDriver: ResourceType<CSIDriver> = {
+  apiVersion: "storage.k8s.io/v1",
+  kind: "CSIDriver",
+  plural: "csidrivers",
+  namespaced: false,
+};
 
 export interface CSIDriverList {
   readonly apiVersion: "storage.k8s.io/v1";
@@ -36,6 +43,12 @@ export interface CSINode {
   readonly metadata: StoredMeta;
   readonly spec: CSINodeSpec;
 }
+export const CSINode: ResourceType<CSINode> = {
+  apiVersion: "storage.k8s.io/v1",
+  kind: "CSINode",
+  plural: "csinodes",
+  namespaced: false,
+};
 
 export interface CSINodeDriver {
   readonly allocatable?: VolumeNodeResources;
@@ -64,6 +77,12 @@ export interface CSIStorageCapacity {
   readonly nodeTopology?: LabelSelector;
   readonly storageClassName: string;
 }
+export const CSIStorageCapacity: ResourceType<CSIStorageCapacity> = {
+  apiVersion: "storage.k8s.io/v1",
+  kind: "CSIStorageCapacity",
+  plural: "csistoragecapacities",
+  namespaced: true,
+};
 
 export interface CSIStorageCapacityList {
   readonly apiVersion: "storage.k8s.io/v1";
@@ -84,6 +103,12 @@ export interface StorageClass {
   readonly reclaimPolicy?: "Delete" | "Recycle" | "Retain";
   readonly volumeBindingMode?: "Immediate" | "WaitForFirstConsumer";
 }
+export const StorageClass: ResourceType<StorageClass> = {
+  apiVersion: "storage.k8s.io/v1",
+  kind: "StorageClass",
+  plural: "storageclasses",
+  namespaced: false,
+};
 
 export interface StorageClassList {
   readonly apiVersion: "storage.k8s.io/v1";
@@ -104,6 +129,12 @@ export interface VolumeAttachment {
   readonly spec: VolumeAttachmentSpec;
   readonly status: VolumeAttachmentStatus;
 }
+export const VolumeAttachment: ResourceType<VolumeAttachment> = {
+  apiVersion: "storage.k8s.io/v1",
+  kind: "VolumeAttachment",
+  plural: "volumeattachments",
+  namespaced: false,
+};
 
 export interface VolumeAttachmentList {
   readonly apiVersion: "storage.k8s.io/v1";
@@ -137,6 +168,12 @@ export interface VolumeAttributesClass {
   readonly metadata: StoredMeta;
   readonly parameters?: Readonly<Record<string, string>>;
 }
+export const VolumeAttributesClass: ResourceType<VolumeAttributesClass> = {
+  apiVersion: "storage.k8s.io/v1",
+  kind: "VolumeAttributesClass",
+  plural: "volumeattributesclasses",
+  namespaced: false,
+};
 
 export interface VolumeAttributesClassList {
   readonly apiVersion: "storage.k8s.io/v1";

@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface VolumeAttributesClass {
@@ -8,6 +9,12 @@ export interface VolumeAttributesClass {
   readonly metadata: StoredMeta;
   readonly parameters?: Readonly<Record<string, string>>;
 }
+export const VolumeAttributesClass: ResourceType<VolumeAttributesClass> = {
+  apiVersion: "storage.k8s.io/v1beta1",
+  kind: "VolumeAttributesClass",
+  plural: "volumeattributesclasses",
+  namespaced: false,
+};
 
 export interface VolumeAttributesClassList {
   readonly apiVersion: "storage.k8s.io/v1beta1";

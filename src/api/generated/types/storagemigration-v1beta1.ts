@@ -1,4 +1,5 @@
 // Made by scripts/generate-facts.mjs. Do not edit.
+import type { ResourceType } from "../../api-object.ts";
 import type { Condition, GroupResource, ListMeta, StoredMeta } from "./meta-v1.ts";
 
 export interface StorageVersionMigration {
@@ -8,6 +9,12 @@ export interface StorageVersionMigration {
   readonly spec: StorageVersionMigrationSpec;
   readonly status: StorageVersionMigrationStatus;
 }
+export const StorageVersionMigration: ResourceType<StorageVersionMigration> = {
+  apiVersion: "storagemigration.k8s.io/v1beta1",
+  kind: "StorageVersionMigration",
+  plural: "storageversionmigrations",
+  namespaced: false,
+};
 
 export interface StorageVersionMigrationList {
   readonly apiVersion: "storagemigration.k8s.io/v1beta1";

@@ -1,0 +1,39 @@
+import { describe, expect, test } from "vitest";
+import type { FieldSet } from "./field-set.ts";
+import { setText, sharedSet } from "./shared-set.ts";
+
+function set(name: string): FieldSet {
+  return { "f:spec": { [`f:${name}`]: {} } };
+}
+
+describe("a shared set", () => {
+  test("is one for all that are equal", () => {
+    const first = sharedSet(set("a"));
+
+    expect(sharedSet(set("a"))).toBe(first);
+    expect(sharedSet(first)).toBe(first);
+    expect(sharedSet(set("b"))).not.toBe(first);
+  });
+
+  test("has the text of its JSON, whether it is shared or not", () => {
+    const alone = set("alone");
+
+    expect(setText(alone)).toBe(JSON.stringify(alone));
+    expect(setText(sharedSet(alone))).toBe(JSON.stringify(alone));
+  });
+
+  test("is forgotten after two generations of others, and equal sets are still equal", () => {
+    const first = sharedSet(set("old"));
+
+    for (let n = 0; n < 5000; n++) sharedSet(set(`field-${String(n)}`));
+
+    expect(sharedSet(set("old"))).not.toBe(first);
+    expect(sharedSet(set("old"))).toEqual(first);
+  });
+
+  test("is not kept when it is very large", () => {
+    const large = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`f:${String(n)}`, {}]));
+
+    expect(sharedSet({ ...large })).not.toBe(sharedSet({ ...large }));
+  });
+});

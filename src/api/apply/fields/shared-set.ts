@@ -1,0 +1,34 @@
+/**
+ * Sets of fields that many objects have alike, kept once: the pods of one template are written by one manager with one set,
+ * which is a third of their text and half of their memory.
+ */
+import type { FieldSet } from "./field-set.ts";
+
+/** Two generations of so many; what was not asked for during a whole one is forgotten. Mostly about a kilobyte each. */
+const GENERATION = 2000;
+/** Larger ones are as good as unique. */
+const TEXT_LENGTH_MAX = 8192;
+
+let young = new Map<string, FieldSet>();
+let old: ReadonlyMap<string, FieldSet> = new Map();
+const texts = new WeakMap<FieldSet, string>();
+
+/** The one of all sets equal to this that everybody shares. */
+export function sharedSet(set: FieldSet): FieldSet {
+  if (texts.has(set)) return set;
+  const text = JSON.stringify(set);
+  if (text.length > TEXT_LENGTH_MAX) return set;
+  const shared = young.get(text) ?? old.get(text) ?? set;
+  if (young.size === GENERATION) {
+    old = young;
+    young = new Map();
+  }
+  young.set(text, shared);
+  if (shared === set) texts.set(set, text);
+  return shared;
+}
+
+/** As JSON. */
+export function setText(set: FieldSet): string {
+  return texts.get(set) ?? JSON.stringify(set);
+}

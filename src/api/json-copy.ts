@@ -1,0 +1,28 @@
+/** A copy as if the value had been through JSON: members that are undefined are not there, what has `toJSON` is what that says. */
+import { setOwn } from "./json-object.ts";
+
+/** As deep as a body may be; only a cycle is deeper. */
+const DEPTH_MAX = 1000;
+
+/** Throws a TypeError for what JSON has no form for: functions, symbols, cycles. Bigints stay, as integers beyond 2^53. */
+export function copyAsJson(value: unknown, depth = 0): unknown {
+  if (typeof value === "object" && value !== null) return copyMembers(value, depth);
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  if (typeof value === "function" || typeof value === "symbol") {
+    throw new TypeError(`a ${typeof value} is no JSON value`);
+  }
+  return value;
+}
+
+function copyMembers(value: object, depth: number): unknown {
+  if (depth > DEPTH_MAX) throw new TypeError("the value contains itself, or is nested too deeply");
+  if (Array.isArray(value)) return value.map((item: unknown) => copyAsJson(item, depth + 1) ?? null);
+  if ("toJSON" in value && typeof value.toJSON === "function") {
+    return copyAsJson((value.toJSON as () => unknown)(), depth + 1);
+  }
+  const copy: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) {
+    if (member !== undefined) setOwn(copy, key, copyAsJson(member, depth + 1));
+  }
+  return copy;
+}

@@ -1,0 +1,54 @@
+/** Whether everything that a branch speaks of is also specified outside of branches. */
+import type { FieldErrors, FieldPath } from "../field-error.ts";
+import type { JSONSchemaProps } from "../generated/types/apiextensions-v1.ts";
+import { isSchema } from "./structural.ts";
+
+/** Where the structure must be, and where the branch speaks of it. */
+interface Paths {
+  readonly structure: FieldPath;
+  readonly branch: FieldPath;
+  readonly errors: FieldErrors;
+}
+
+/** Looks at the branches of this schema, not at those of its parts, as upstream does. */
+export function checkComplete(schema: JSONSchemaProps, path: FieldPath, errors: FieldErrors): void {
+  checkBranches(schema, schema, { structure: path, branch: path, errors });
+}
+
+function checkBranches(branch: JSONSchemaProps, schema: JSONSchemaProps, paths: Paths): void {
+  if (branch.not !== undefined)
+    checkNested(branch.not, schema, { ...paths, branch: paths.branch.child("not") });
+  for (const name of ["allOf", "anyOf", "oneOf"] as const) {
+    for (const [at, nested] of (branch[name] ?? []).entries())
+      checkNested(nested, schema, { ...paths, branch: paths.branch.child(name).index(at) });
+  }
+}
+
+function checkNested(branch: JSONSchemaProps, schema: JSONSchemaProps | undefined, paths: Paths): void {
+  if (schema === undefined) {
+    paths.errors.required(paths.structure, `because it is defined in ${paths.branch.toString()}`);
+    return;
+  }
+  checkBranches(branch, schema, paths);
+  if (isSchema(branch.items)) {
+    const items = isSchema(schema.items) ? schema.items : undefined;
+    checkNested(
+      branch.items,
+      items,
+      childPaths(paths, (path) => path.child("items")),
+    );
+  }
+  for (const [name, property] of Object.entries(branch.properties ?? {})) {
+    const properties = schema.properties ?? {};
+    const named = Object.hasOwn(properties, name) ? properties[name] : undefined;
+    checkNested(
+      property,
+      named,
+      childPaths(paths, (path) => path.child("properties").key(name)),
+    );
+  }
+}
+
+function childPaths({ structure, branch, errors }: Paths, child: (path: FieldPath) => FieldPath): Paths {
+  return { structure: child(structure), branch: child(branch), errors };
+}

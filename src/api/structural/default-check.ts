@@ -1,0 +1,30 @@
+/** Whether the defaults of a schema are values of it. */
+import { FieldErrors, type FieldPath } from "../field-error.ts";
+import { jsonEqual } from "../patch/json-equal.ts";
+import { shapeValue } from "./shape.ts";
+import type { Structural } from "./structural.ts";
+import { checkValue } from "./value-check.ts";
+
+export function checkDefaults(schema: Structural, path: FieldPath, errors: FieldErrors): void {
+  if (!schema.hasDefaults) return;
+  if (schema.fallback !== undefined) checkDefault(schema, path.child("default"), errors);
+  if (schema.items !== undefined) checkDefaults(schema.items, path.child("items"), errors);
+  if (typeof schema.additional === "object")
+    checkDefaults(schema.additional, path.child("additionalProperties"), errors);
+  for (const [name, property] of schema.properties)
+    checkDefaults(property, path.child("properties").key(name), errors);
+}
+
+function checkDefault(schema: Structural, path: FieldPath, errors: FieldErrors): void {
+  const { fallback } = schema;
+  if (!jsonEqual(shapeValue(schema, fallback), fallback))
+    errors.invalid(path, fallback, "must not have unknown fields");
+  const found = new FieldErrors();
+  checkValue({ schema, value: fallback }, "", found);
+  errors.append(
+    found.found.map((error) => ({
+      ...error,
+      field: error.field === "<nil>" ? path.toString() : path.child(error.field).toString(),
+    })),
+  );
+}

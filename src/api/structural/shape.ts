@@ -1,0 +1,153 @@
+/**
+ * The normal form of a custom resource: without the fields that its schema does not name, without nulls where none may be,
+ * metadata as every object has it, keys in order. Types are left to validation, which names what is wrong with them.
+ */
+import { builtInStruct } from "../built-in-schema.ts";
+import { pathText } from "../decode-place.ts";
+import { isJsonObject, type JsonObject, setOwn, withSortedKeys } from "../json-object.ts";
+import { toNormalForm } from "../normal-form.ts";
+import { compileStructural, type Structural } from "./structural.ts";
+
+/** More unknown fields are not named, as upstream does not. */
+const UNKNOWN_MAX = 100;
+const OBJECT_FIELDS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
+
+export interface ShapedObject {
+  readonly value: JsonObject;
+  /** Paths of the fields that were left out. */
+  readonly unknownFields: readonly string[];
+}
+
+/** The value is not changed; it is the result itself when there is nothing to change. */
+export function shapeObject(schema: Structural, value: JsonObject): ShapedObject {
+  const shaping = new Shaping();
+  const root = schema.isEmbedded ? schema : { ...schema, isEmbedded: true };
+  const shaped = shaping.object(root, value, 0);
+  return { value: withMetadata(shaped, shaping), unknownFields: shaping.unknown };
+}
+
+/** A part of an object, such as a default. */
+export function shapeValue(schema: Structural, value: unknown): unknown {
+  return new Shaping().value(schema, value, 0);
+}
+
+/** Throws a DecodeError when metadata has not the types it must have. */
+function withMetadata(object: JsonObject, shaping: Shaping): JsonObject {
+  const { metadata } = object;
+  if (metadata === undefined) return object;
+  const whole = { apiVersion: "v1", kind: "PartialObjectMetadata", metadata };
+  const normal = toNormalForm(builtInStruct("meta.v1.PartialObjectMetadata"), whole);
+  for (const path of normal.unknownFields) shaping.note(path);
+  return normal.value["metadata"] === metadata
+    ? object
+    : { ...object, metadata: normal.value["metadata"] ?? {} };
+}
+
+class Shaping {
+  readonly unknown: string[] = [];
+  readonly #path: (string | number)[] = [];
+
+  note(path: string): void {
+    if (this.unknown.length < UNKNOWN_MAX) this.unknown.push(path);
+  }
+
+  value(schema: Structural, value: unknown, depth: number): unknown {
+    if (Array.isArray(value)) return this.#list(schema, value, depth);
+    return isJsonObject(value) ? this.object(schema, value, depth) : value;
+  }
+
+  object(schema: Structural, value: JsonObject, depth: number): JsonObject {
+    let changed: Record<string, unknown> | undefined;
+    for (const key of Object.keys(value)) {
+      this.#path[depth] = key;
+      const before = value[key];
+      const after = this.#member(schema, key, { value: before, depth });
+      if (after === before) continue;
+      changed ??= { ...value };
+      if (after === undefined) delete changed[key];
+      else setOwn(changed, key, after);
+    }
+    return withSortedKeys(changed ?? value);
+  }
+
+  /** `undefined` for what does not stay. */
+  #member(schema: Structural, key: string, place: Place): unknown {
+    if (schema.isEmbedded && OBJECT_FIELDS.has(key)) return this.#objectField(key, place);
+    const { value, depth } = place;
+    const named = schema.properties.get(key) ?? schema.additional;
+    if (typeof named === "object") {
+      const isGone = value === null && !named.isNullable && named.fallback === undefined;
+      return isGone ? undefined : this.value(named, value, depth + 1);
+    }
+    if (named === true && !schema.keepsUnknown) return withoutContent(value);
+    if (schema.keepsUnknown) return sorted(value);
+    this.note(pathText(this.#path.slice(0, depth), key));
+    return undefined;
+  }
+
+  /** The metadata of the object itself is seen to when it is whole. */
+  #objectField(key: string, { value, depth }: Place): unknown {
+    if (value === null) return undefined;
+    return key === "metadata" && depth > 0 ? embeddedMetadata(value) : value;
+  }
+
+  #list(schema: Structural, value: readonly unknown[], depth: number): readonly unknown[] {
+    const items = schema.items ?? (schema.keepsUnknown ? undefined : EMPTY);
+    if (items === undefined) return sorted(value) as readonly unknown[];
+    const inner = schema.keepsUnknown && !items.keepsUnknown ? { ...items, keepsUnknown: true } : items;
+    let changed: unknown[] | undefined;
+    for (const [at, item] of value.entries()) {
+      this.#path[depth] = at;
+      const after = this.value(inner, item, depth + 1);
+      if (after !== item) (changed ??= [...value])[at] = after;
+    }
+    return changed ?? value;
+  }
+}
+
+interface Place {
+  readonly value: unknown;
+  readonly depth: number;
+}
+
+/** A schema that says nothing lets no field through. */
+const EMPTY: Structural = compileStructural({});
+
+/** `additionalProperties: true` allows keys, but names nothing below them. */
+function withoutContent(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutContent);
+  return isJsonObject(value) ? {} : value;
+}
+
+/** Metadata of an embedded object that cannot be read stays as it is, for validation to name. */
+function embeddedMetadata(value: unknown): unknown {
+  if (!isJsonObject(value)) return value;
+  try {
+    const whole = { apiVersion: "v1", kind: "PartialObjectMetadata", metadata: value };
+    const normal = toNormalForm(builtInStruct("meta.v1.PartialObjectMetadata"), whole);
+    return normal.value["metadata"] ?? {};
+  } catch {
+    return sorted(value);
+  }
+}
+
+/** The value with its keys in order at every level. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return sortedItems(value);
+  if (!isJsonObject(value)) return value;
+  let changed: Record<string, unknown> | undefined;
+  for (const key of Object.keys(value)) {
+    const member = sorted(value[key]);
+    if (member !== value[key]) setOwn((changed ??= { ...value }), key, member);
+  }
+  return withSortedKeys(changed ?? value);
+}
+
+function sortedItems(value: readonly unknown[]): readonly unknown[] {
+  let changed: unknown[] | undefined;
+  for (const [at, item] of value.entries()) {
+    const after = sorted(item);
+    if (after !== item) (changed ??= [...value])[at] = after;
+  }
+  return changed ?? value;
+}

@@ -1,0 +1,235 @@
+/**
+ * Whether a value is what its structural schema says, in upstream's words. A value that was there before, in the same place,
+ * is not held to anything: schemas grow stricter while objects live on (validation ratchets).
+ */
+import type { FieldErrors } from "../field-error.ts";
+import { FieldErrors as Collected } from "../field-error.ts";
+import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { stringifyJson } from "../json-text.ts";
+import { quoted } from "../message-text.ts";
+import { jsonEqual } from "../patch/json-equal.ts";
+import { hasFormat } from "./formats.ts";
+import { itemKey } from "./list-key.ts";
+import { isTooLarge, isTooSmall, isUneven } from "./number-rules.ts";
+import type { Structural, ValueRules } from "./structural.ts";
+
+/** Where a value is: as `spec.ports[0].name`, empty for the object itself. */
+type Path = string;
+
+export interface Checked {
+  readonly schema: Structural;
+  readonly value: unknown;
+  /** What stood in the same place before; `undefined` when there was nothing, or nobody can tell. */
+  readonly previous?: unknown;
+}
+
+/** Reports what is wrong. */
+export function checkValue({ schema, value, previous }: Checked, path: Path, errors: FieldErrors): void {
+  new ValueCheck(errors).check(schema, { value, previous, path });
+}
+
+interface Place {
+  readonly value: unknown;
+  readonly previous: unknown;
+  readonly path: Path;
+}
+
+class ValueCheck {
+  readonly errors: FieldErrors;
+  /** How much of the value was as it should be: of several alternatives that all fail, the nearest one is named. */
+  matches = 0;
+
+  constructor(errors: FieldErrors) {
+    this.errors = errors;
+  }
+
+  check(schema: Structural, place: Place): void {
+    const { value, previous } = place;
+    if (previous !== undefined && jsonEqual(value, previous)) return;
+    this.#type(schema, place);
+    this.#enum(schema.rules, place);
+    if (value === null) return;
+    this.#branches(schema.rules, place);
+    if (typeof value === "string") this.#text(schema, value, place.path);
+    else if (typeof value === "number" || typeof value === "bigint") this.#number(schema.rules, value, place);
+    else if (Array.isArray(value)) this.#list(schema, value, place);
+    else if (isJsonObject(value)) this.#object(schema, value, place);
+  }
+
+  #type({ types, isNullable }: Structural, { value, path }: Place): void {
+    if (types.length === 0) return;
+    const found = typeName(value);
+    const isFitting =
+      value === null
+        ? isNullable
+        : types.includes(found) || (found === "integer" && types.includes("number"));
+    if (isFitting) this.matches += 1;
+    else
+      this.errors.typeInvalid(
+        fieldOf(path),
+        found,
+        says(path, `must be of type ${types.join(",")}: "${found}"`),
+      );
+  }
+
+  #enum({ enum: allowed }: ValueRules, { value, path }: Place): void {
+    if (allowed === undefined || allowed.length === 0) return;
+    if (allowed.some((item) => jsonEqual(item, value))) return;
+    const texts = allowed.map((item) => (typeof item === "string" ? item : stringifyJson(item)));
+    this.errors.notSupported(fieldOf(path), value, texts);
+  }
+
+  #text({ rules, types }: Structural, value: string, path: Path): void {
+    const { minLength, maxLength, pattern, format } = rules;
+    if (maxLength !== undefined && lengthOf(value) > maxLength) this.errors.tooLong(fieldOf(path), maxLength);
+    if (minLength !== undefined && lengthOf(value) < minLength)
+      this.#invalid(path, value, `should be at least ${minLength} chars long`);
+    if (pattern?.isFoundIn(value) === false) this.#invalid(path, value, `should match '${pattern.source}'`);
+    // Formats of numbers say nothing of texts.
+    const isText = types.length === 0 || types.includes("string");
+    if (isText && !hasFormat(format, value))
+      this.errors.typeInvalid(
+        fieldOf(path),
+        value,
+        says(path, `must be of type ${format}: ${quoted(value)}`),
+      );
+  }
+
+  #number(rules: ValueRules, value: number | bigint, { path }: Place): void {
+    if (isUneven(rules, value))
+      this.#invalid(path, value, `should be a multiple of ${rules.multipleOf ?? 0}`);
+    if (isTooLarge(rules, value)) {
+      const bound = rules.isBelowMaximum ? "less than" : "less than or equal to";
+      this.#invalid(path, value, `should be ${bound} ${rules.maximum ?? 0}`);
+    }
+    if (isTooSmall(rules, value)) {
+      const bound = rules.isAboveMinimum ? "greater than" : "greater than or equal to";
+      this.#invalid(path, value, `should be ${bound} ${rules.minimum ?? 0}`);
+    }
+  }
+
+  #list(schema: Structural, value: readonly unknown[], { previous, path }: Place): void {
+    const { minItems, maxItems } = schema.rules;
+    if (minItems !== undefined && value.length < minItems)
+      this.#invalid(path, value.length, `should have at least ${minItems} items`);
+    if (maxItems !== undefined && value.length > maxItems)
+      this.errors.tooMany(fieldOf(path), value.length, maxItems);
+    if (schema.items === undefined) return;
+    const before = itemsByKey(schema, previous);
+    for (const [at, item] of value.entries()) {
+      const old = before?.get(itemKey(schema, item));
+      this.check(schema.items, { value: item, previous: old, path: `${path}[${at}]` });
+    }
+  }
+
+  #object(schema: Structural, value: JsonObject, { previous, path }: Place): void {
+    this.#countProperties(schema.rules, Object.keys(value).length, path);
+    const before = isJsonObject(previous) ? previous : undefined;
+    for (const key of Object.keys(value)) {
+      const inner = schema.properties.get(key) ?? schema.additional;
+      const old = before !== undefined && Object.hasOwn(before, key) ? before[key] : undefined;
+      const place = { value: value[key], previous: old, path: path === "" ? key : `${path}.${key}` };
+      if (typeof inner === "object") this.check(inner, place);
+      else if (inner === false)
+        this.errors.invalid(fieldOf(path), key, `${path}.${key} in body is a forbidden property`);
+    }
+    for (const name of schema.rules.required) {
+      if (!Object.hasOwn(value, name)) this.errors.required(path === "" ? name : `${path}.${name}`);
+    }
+  }
+
+  #countProperties({ minProperties, maxProperties }: ValueRules, count: number, path: Path): void {
+    if (minProperties !== undefined && count < minProperties)
+      this.#invalid(path, count, `should have at least ${minProperties} properties`);
+    if (maxProperties !== undefined && count > maxProperties)
+      this.errors.tooMany(fieldOf(path), count, maxProperties);
+  }
+
+  #branches({ anyOf, oneOf, allOf, not }: ValueRules, place: Place): void {
+    const { path } = place;
+    if (anyOf.length > 0) {
+      const tried = anyOf.map((schema) => attempt(schema, place));
+      if (!tried.some(isGood)) this.#none(`"${path}" must validate at least one schema (anyOf)`, tried);
+    }
+    if (oneOf.length > 0) this.#onlyOne(oneOf, place);
+    if (allOf.length > 0) this.#all(allOf, place);
+    if (not !== undefined && isGood(attempt(not, place)))
+      this.#composite(`"${path}" must not validate the schema (not)`);
+  }
+
+  #onlyOne(schemas: readonly Structural[], place: Place): void {
+    const tried = schemas.map((schema) => attempt(schema, place));
+    const count = tried.filter(isGood).length;
+    if (count === 1) return;
+    const found = count === 0 ? "Found none valid" : `Found ${count} valid alternatives`;
+    const text = `"${place.path}" must validate one and only one schema (oneOf). ${found}`;
+    if (count === 0) this.#none(text, tried);
+    else this.#composite(text);
+  }
+
+  #all(schemas: readonly Structural[], place: Place): void {
+    const tried = schemas.map((schema) => attempt(schema, place));
+    const bad = tried.filter((attempted) => !isGood(attempted));
+    for (const { errors } of bad) this.errors.append(errors.found);
+    if (bad.length === 0) return;
+    const none = bad.length === tried.length ? ". None validated" : "";
+    this.#composite(`"${place.path}" must validate all the schemas (allOf)${none}`);
+  }
+
+  /** The text, and what is wrong with the alternative that is nearest; the first of several. */
+  #none(text: string, tried: readonly ValueCheck[]): void {
+    this.#composite(text);
+    let nearest: ValueCheck | undefined;
+    for (const attempted of tried) {
+      if (nearest === undefined || attempted.matches > nearest.matches) nearest = attempted;
+    }
+    if (nearest !== undefined) this.errors.append(nearest.errors.found);
+  }
+
+  /** Upstream has no field for these. */
+  #composite(text: string): void {
+    this.errors.invalid("<nil>", "", text);
+  }
+
+  #invalid(path: Path, value: unknown, what: string): void {
+    this.errors.invalid(fieldOf(path), value, says(path, what));
+  }
+}
+
+function attempt(schema: Structural, place: Place): ValueCheck {
+  const check = new ValueCheck(new Collected());
+  check.check(schema, { ...place, previous: undefined });
+  return check;
+}
+
+function isGood({ errors }: ValueCheck): boolean {
+  return errors.isEmpty;
+}
+
+function itemsByKey(schema: Structural, previous: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (schema.listType !== "map" || !Array.isArray(previous)) return undefined;
+  return new Map(previous.map((item) => [itemKey(schema, item), item]));
+}
+
+/** In characters, as Go counts them. */
+function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length += 1;
+  return length;
+}
+
+function says(path: Path, what: string): string {
+  return `${path} in body ${what}`;
+}
+
+function fieldOf(path: Path): string {
+  return path === "" ? "<nil>" : path;
+}
+
+/** As the schema language calls the types of JSON. */
+function typeName(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "array";
+  if (typeof value === "bigint" || Number.isInteger(value)) return "integer";
+  return typeof value;
+}
