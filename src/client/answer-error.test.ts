@@ -1,0 +1,52 @@
+import { describe, expect, test } from "vitest";
+import { refusalError } from "./answer-error.ts";
+
+describe("refusalError", () => {
+  test("says what the Status says", () => {
+    const details = { name: "a", kind: "pods", causes: [{ field: "spec" }] };
+    const value = {
+      kind: "Status",
+      reason: "Invalid",
+      message: "wrong",
+      details,
+      code: 422,
+      metadata: { continue: "t" },
+    };
+
+    expect(refusalError({ code: 422, value })).toMatchObject({
+      reason: "Invalid",
+      message: "wrong",
+      details,
+      continueToken: "t",
+    });
+  });
+
+  test.each([
+    [400, "BadRequest"],
+    [402, "BadRequest"],
+    [409, "Conflict"],
+    [410, "Gone"],
+    [422, "Invalid"],
+    [429, "TooManyRequests"],
+    [500, "InternalError"],
+    [502, "ServiceUnavailable"],
+    [504, "Timeout"],
+    [301, "InternalError"],
+  ])("%d without a reason that we know is %s", (code, reason) => {
+    expect(refusalError({ code, value: { kind: "Status", reason: "Invented" } })).toMatchObject({ reason });
+  });
+
+  test("shows the beginning of what is no Status", () => {
+    expect(refusalError({ code: 502, value: `  bad gateway ${"x".repeat(1000)}` }).message).toMatch(
+      /^bad gateway x+$/,
+    );
+    expect(refusalError({ code: 502, value: "x".repeat(1000) }).message).toHaveLength(200);
+    expect(refusalError({ code: 503, value: undefined }).message).toBe("the server answered with code 503");
+  });
+
+  test("tells when to come back", () => {
+    expect(refusalError({ code: 429, value: undefined, retryAfterSeconds: 3 }).details).toEqual({
+      retryAfterSeconds: 3,
+    });
+  });
+});

@@ -1,0 +1,79 @@
+/** Refusals of a server, of whatever make, as ApiErrors. */
+import { ApiError, findReason } from "../api/api-error.ts";
+import type { ApiErrorReason, StatusDetails } from "../api/api-error.ts";
+import { isJsonObject } from "../api/json-object.ts";
+import type { JsonObject } from "../api/json-object.ts";
+
+/** What a refusal without a reason of the closed set means. */
+const REASONS: Readonly<Record<number, ApiErrorReason>> = {
+  400: "BadRequest",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "NotFound",
+  405: "MethodNotAllowed",
+  406: "NotAcceptable",
+  409: "Conflict",
+  410: "Gone",
+  413: "RequestEntityTooLarge",
+  415: "UnsupportedMediaType",
+  422: "Invalid",
+  429: "TooManyRequests",
+  502: "ServiceUnavailable",
+  503: "ServiceUnavailable",
+  504: "Timeout",
+};
+
+/** Of a body that is no Status, such as a page of a proxy. */
+const SHOWN_CHARACTERS_MAX = 200;
+
+export interface Refusal {
+  readonly code: number;
+  /** A Status where the answer comes from a Kubernetes server; anything where it comes from a proxy. */
+  readonly value: unknown;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+export function refusalError({ code, value, retryAfterSeconds }: Refusal): ApiError {
+  const status = isStatus(value) ? value : {};
+  const reason = findReason(status["reason"]) ?? reasonOf(code);
+  const details = detailsOf(status, retryAfterSeconds);
+  const continueToken = continueTokenOf(status);
+  return new ApiError(reason, messageOf(status, { code, value }), {
+    ...(details !== undefined && { details }),
+    ...(continueToken !== undefined && { continueToken }),
+  });
+}
+
+/** Seconds after which to come back, from the header or the Status. */
+export function retryAfterOf({ value, retryAfterSeconds }: Refusal): number | undefined {
+  if (retryAfterSeconds !== undefined) return retryAfterSeconds;
+  const details = isStatus(value) ? value["details"] : undefined;
+  const seconds = isJsonObject(details) ? details["retryAfterSeconds"] : undefined;
+  return typeof seconds === "number" && seconds > 0 ? seconds : undefined;
+}
+
+function isStatus(value: unknown): value is JsonObject {
+  return isJsonObject(value) && value["kind"] === "Status";
+}
+
+function reasonOf(code: number): ApiErrorReason {
+  return REASONS[code] ?? (code >= 400 && code < 500 ? "BadRequest" : "InternalError");
+}
+
+function messageOf(status: JsonObject, { code, value }: Refusal): string {
+  const message = status["message"];
+  if (typeof message === "string" && message !== "") return message;
+  const shown = typeof value === "string" ? value.trim().slice(0, SHOWN_CHARACTERS_MAX) : "";
+  return shown === "" ? `the server answered with code ${code}` : shown;
+}
+
+function detailsOf(status: JsonObject, retryAfterSeconds: number | undefined): StatusDetails | undefined {
+  const given = isJsonObject(status["details"]) ? (status["details"] as StatusDetails) : undefined;
+  if (retryAfterSeconds === undefined || given?.retryAfterSeconds !== undefined) return given;
+  return { ...given, retryAfterSeconds };
+}
+
+function continueTokenOf({ metadata }: JsonObject): string | undefined {
+  const token = isJsonObject(metadata) ? metadata["continue"] : undefined;
+  return typeof token === "string" && token !== "" ? token : undefined;
+}

@@ -1,0 +1,85 @@
+/** The client over any transport. */
+import { ApiError, isApiError } from "../api/api-error.ts";
+import type { ApiObject, Manifest, ResourceType } from "../api/api-object.ts";
+import { Caller } from "./caller.ts";
+import type { CallerOptions } from "./caller.ts";
+import type {
+  ApplyOptions,
+  CallOptions,
+  Client,
+  ClientIdentity,
+  RawRequest,
+  ResourceClient,
+} from "./client.ts";
+import { IdentifiedCaller } from "./identified-caller.ts";
+import { TypedClient } from "./resource-client.ts";
+import { findBuiltInType, ServedTypes } from "./served-types.ts";
+import type { KindName } from "./served-types.ts";
+import type { Transport } from "./transport.ts";
+
+export interface ClientOptions extends CallerOptions {
+  /** Of namespaced objects that are named without one; `default` unless given. Lists and watches are of all namespaces. */
+  readonly namespace?: string;
+  /** Under which name servers know the program, such as `my-operator/1.2`. */
+  readonly userAgent?: string;
+}
+
+export function createClient(transport: Transport, options: ClientOptions): Client {
+  const { namespace = "default", userAgent = "setpoint", ...callerOptions } = options;
+  const caller = new Caller(transport, callerOptions);
+  const identity = { signals: [], userAgent, namespace };
+  return clientOf({ caller: new IdentifiedCaller(caller, identity), types: new ServedTypes() });
+}
+
+interface Parts {
+  readonly caller: IdentifiedCaller;
+  readonly types: ServedTypes;
+}
+
+function clientOf(parts: Parts): Client {
+  const { caller, types } = parts;
+  const typed = <T extends ApiObject>(type: ResourceType<T>): ResourceClient<T> =>
+    new TypedClient(type, caller);
+  return Object.assign(typed, {
+    apply: (manifest: AnyManifest, options?: ApplyOptions) => applyAny(parts, manifest, options),
+    with: (identity: ClientIdentity) => clientOf({ caller: caller.with(identity), types }),
+    request: (request: RawRequest) => sendRaw(caller, request),
+    findType: (apiVersion: string, kind: string) => findType(parts, { apiVersion, kind }),
+  });
+}
+
+type AnyManifest = Manifest<ApiObject> & KindName;
+
+async function applyAny(
+  { caller, types }: Parts,
+  manifest: AnyManifest,
+  options: ApplyOptions = {},
+): Promise<ApiObject> {
+  const builtIn = findBuiltInType(manifest);
+  const type = builtIn ?? (await findType({ caller, types }, manifest, options));
+  if (type === undefined) throw unknownKind(manifest);
+  try {
+    return await new TypedClient(type, caller).apply(manifest, options);
+  } catch (error) {
+    // An apply creates what is not there: it is the kind that is gone, or lies elsewhere by now.
+    if (isApiError(error, "NotFound") && builtIn === undefined) types.forget(manifest.apiVersion);
+    throw error;
+  }
+}
+
+function findType(
+  { caller, types }: Parts,
+  name: KindName,
+  options: CallOptions = {},
+): Promise<ResourceType | undefined> {
+  return types.find(name, (path) => caller.send({ method: "GET", path }, options));
+}
+
+async function sendRaw(caller: IdentifiedCaller, request: RawRequest): Promise<unknown> {
+  const { method = "GET", signal, ...others } = request;
+  return caller.send({ method, ...others }, signal === undefined ? {} : { signal });
+}
+
+function unknownKind({ apiVersion, kind }: KindName): ApiError {
+  return new ApiError("NotFound", `the server serves no ${kind} in ${apiVersion}`);
+}

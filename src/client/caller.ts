@@ -1,0 +1,148 @@
+/** Makes calls through a transport: in turn, again where that is safe, and with refusals as ApiErrors. */
+import { copyAsJson } from "../api/json-copy.ts";
+import type { Loop } from "../base/loop.ts";
+import { refusalError, retryAfterOf } from "./answer-error.ts";
+import { callSignal, endableSignal } from "./call-signal.ts";
+import { OwnedStream } from "./owned-stream.ts";
+import { mayRetry, pause, Tries } from "./retry.ts";
+import type { Failure, RetryOptions } from "./retry.ts";
+import { Throttle } from "./throttle.ts";
+import type { ThrottleOptions } from "./throttle.ts";
+import type {
+  Transport,
+  TransportEvent,
+  TransportRequest,
+  TransportResponse,
+  TransportStream,
+} from "./transport.ts";
+
+export interface CallerOptions {
+  readonly loop: Loop;
+  readonly retry?: RetryOptions | "none";
+  /** How often the server may be asked; as often as anybody likes unless given. */
+  readonly throttle?: ThrottleOptions;
+  /** Called with what the server warns of. */
+  readonly onWarning?: (warning: string) => void;
+}
+
+export interface CallRequest extends Omit<TransportRequest, "signal"> {
+  /** Any of them ends the call. */
+  readonly signals: readonly AbortSignal[];
+}
+
+/** What all answers have in common, streams included. */
+interface Answered {
+  readonly code: number;
+  readonly retryAfterSeconds?: number | undefined;
+}
+
+export class Caller {
+  readonly #transport: Transport;
+  readonly #options: CallerOptions;
+  readonly #throttle: Throttle | undefined;
+
+  constructor(transport: Transport, options: CallerOptions) {
+    this.#transport = transport;
+    this.#options = options;
+    this.#throttle =
+      options.throttle === undefined ? undefined : new Throttle(options.throttle, options.loop);
+  }
+
+  /** The value that the server answers with. */
+  async send({ signals, ...request }: CallRequest): Promise<unknown> {
+    const call = callSignal(signals);
+    try {
+      const answer = await this.#try(request, call.signal, (made) => this.#transport.send(made));
+      this.#warn(answer);
+      if (!isSuccess(answer)) throw refusalError(answer);
+      return answer.value;
+    } finally {
+      call.release();
+    }
+  }
+
+  watch(request: CallRequest): Promise<AsyncIterable<readonly TransportEvent[]>> {
+    return this.#open(request, (made) => this.#transport.watch(made));
+  }
+
+  read(request: CallRequest): Promise<AsyncIterable<Uint8Array>> {
+    return this.#open(request, (made) => this.#transport.read(made));
+  }
+
+  /** The call lasts until the stream ends or is left. */
+  async #open<T>(
+    { signals, ...request }: CallRequest,
+    make: (request: TransportRequest) => Promise<TransportStream<T>>,
+  ): Promise<AsyncIterable<T>> {
+    const call = endableSignal(signals);
+    try {
+      const stream = await this.#try(request, call.signal, make);
+      if (!isSuccess(stream)) throw refusalError({ ...stream, value: stream.refusal });
+      return new OwnedStream(stream.items, call);
+    } catch (error) {
+      call.release();
+      throw error;
+    }
+  }
+
+  async #try<R extends Answered>(
+    request: TransportRequest,
+    signal: AbortSignal | undefined,
+    make: (request: TransportRequest) => Promise<R>,
+  ): Promise<R> {
+    const { loop, retry = {} } = this.#options;
+    const made = this.#prepared(request, signal);
+    const tries = new Tries(retry === "none" ? { tries: 1 } : retry, loop);
+    for (;;) {
+      signal?.throwIfAborted();
+      await this.#throttle?.take(signal);
+      const tried = await settled(make(made));
+      const failure = failureOf(tried);
+      const waitMs =
+        failure !== undefined && mayRetry(request.method, failure) ? tries.findWaitMs(failure) : undefined;
+      if (waitMs === undefined) return resultOf(tried);
+      await pause(loop, waitMs, signal);
+    }
+  }
+
+  /** A body that may have to wait is copied at once: the caller may change it as soon as the call returns. */
+  #prepared(request: TransportRequest, signal: AbortSignal | undefined): TransportRequest {
+    const { retry, throttle } = this.#options;
+    const mayWait = retry !== "none" || throttle !== undefined;
+    const body = mayWait && request.body !== undefined ? { body: copyAsJson(request.body) } : {};
+    return { ...request, ...body, ...(signal !== undefined && { signal }) };
+  }
+
+  #warn({ warnings }: TransportResponse): void {
+    const { onWarning } = this.#options;
+    if (onWarning !== undefined) for (const warning of warnings) onWarning(warning);
+  }
+}
+
+type Tried<R> = { readonly answer: R } | { readonly error: unknown };
+
+function settled<R>(answer: Promise<R>): Promise<Tried<R>> {
+  return answer.then(
+    (given) => ({ answer: given }),
+    (error: unknown) => ({ error }),
+  );
+}
+
+function failureOf<R extends Answered>(tried: Tried<R>): Failure | undefined {
+  if ("error" in tried) return tried;
+  const { answer } = tried;
+  if (isSuccess(answer)) return undefined;
+  const { code, retryAfterSeconds } = answer;
+  const value = "value" in answer ? answer.value : "refusal" in answer ? answer.refusal : undefined;
+  return { code, retryAfterSeconds: retryAfterOf({ code, value, retryAfterSeconds }) };
+}
+
+function resultOf<R>(tried: Tried<R>): R {
+  if ("error" in tried) throw tried.error;
+  return tried.answer;
+}
+
+/** Redirects are no answer to anybody's question, and credentials are not carried elsewhere. */
+function isSuccess({ code }: Answered): boolean {
+  return code >= 200 && code < 300;
+}

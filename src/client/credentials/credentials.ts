@@ -1,0 +1,56 @@
+/** How a client knows the server and proves who it is, at the moment: any of it may change while the program runs. */
+import type { Loop } from "../../base/loop.ts";
+import type { Endpoint, TextSource } from "../endpoint.ts";
+import { ExecRunner } from "./exec-runner.ts";
+import { TextReader } from "./text-reader.ts";
+
+export interface Proof {
+  readonly ca: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+  readonly token: string | undefined;
+}
+
+export class Credentials {
+  readonly #ca: TextReader | undefined;
+  readonly #cert: TextReader | undefined;
+  readonly #key: TextReader | undefined;
+  readonly #token: TextReader | undefined;
+  readonly #exec: ExecRunner | undefined;
+
+  constructor(endpoint: Endpoint, loop: Loop) {
+    const { ca, user: { certificate, key, token, exec } = {} } = endpoint;
+    const reader = (source: TextSource | undefined, what: string): TextReader | undefined =>
+      source && new TextReader(source, what, loop);
+    this.#ca = reader(ca, "the certificate of the server's authority");
+    this.#cert = reader(certificate, "the client's certificate");
+    this.#key = reader(key, "the client's key");
+    this.#token = reader(token, "the bearer token");
+    const readCa = async (): Promise<string | undefined> => this.#ca?.read();
+    this.#exec = exec && new ExecRunner({ plugin: exec, endpoint, loop, readCa });
+  }
+
+  async current(): Promise<Proof> {
+    const [ca, cert, key, token, exec] = await Promise.all([
+      this.#ca?.read(),
+      this.#cert?.read(),
+      this.#key?.read(),
+      this.#token?.read(),
+      this.#exec?.current(),
+    ]);
+    const pair = exec?.cert === undefined ? { cert, key } : { cert: exec.cert, key: exec.key };
+    return { ca, ...pair, token: exec?.token ?? token };
+  }
+
+  close(): void {
+    this.#exec?.close();
+  }
+
+  /** Looks again after a refusal. Undefined when there is nothing else to show. */
+  async renewed(refused: Proof): Promise<Proof | undefined> {
+    for (const reader of [this.#cert, this.#key, this.#token]) reader?.expire();
+    this.#exec?.refused(refused);
+    const proof = await this.current();
+    return proof.token === refused.token && proof.cert === refused.cert ? undefined : proof;
+  }
+}

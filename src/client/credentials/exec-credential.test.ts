@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import type { ExecPlugin } from "../endpoint.ts";
+import { execInfo, parseExecCredential } from "./exec-credential.ts";
+
+const apiVersion = "client.authentication.k8s.io/v1";
+const PLUGIN: ExecPlugin = { apiVersion, command: "x", args: [], env: {}, provideClusterInfo: true };
+
+function answer(status: object, given: object = {}): string {
+  return JSON.stringify({ apiVersion, kind: "ExecCredential", status, ...given });
+}
+
+describe("exec credentials", () => {
+  test("tells the plugin its cluster when it wants to know", () => {
+    const endpoint = { server: "https://a", tlsServerName: "b", verification: "none" } as const;
+
+    expect(JSON.parse(execInfo(PLUGIN, endpoint, "CA"))).toEqual({
+      apiVersion,
+      kind: "ExecCredential",
+      spec: {
+        interactive: false,
+        cluster: {
+          server: "https://a",
+          "tls-server-name": "b",
+          "insecure-skip-tls-verify": true,
+          "certificate-authority-data": "Q0E=",
+        },
+      },
+    });
+    expect(JSON.parse(execInfo({ ...PLUGIN, provideClusterInfo: false }, endpoint, "CA"))).toMatchObject({
+      spec: { interactive: false },
+    });
+  });
+
+  test("takes a token, a certificate, and when they expire", () => {
+    const status = {
+      token: "t",
+      clientCertificateData: "c",
+      clientKeyData: "k",
+      expirationTimestamp: "2026-01-01T00:00:00Z",
+    };
+
+    expect(parseExecCredential(answer(status), PLUGIN)).toEqual({
+      token: "t",
+      cert: "c",
+      key: "k",
+      expiresAt: Date.UTC(2026, 0, 1),
+    });
+  });
+
+  test.each([
+    ["no JSON", "nonsense"],
+    ["no object", "[]"],
+    ["another kind", answer({ token: "t" }, { kind: "Secret" })],
+    ["another version", answer({ token: "t" }, { apiVersion: "client.authentication.k8s.io/v1beta1" })],
+    ["nothing", answer({})],
+    ["half a certificate", answer({ token: "t", clientCertificateData: "c" })],
+    ["a time that is none", answer({ token: "t", expirationTimestamp: "soon" })],
+  ])("refuses %s", (_, text) => {
+    expect(() => parseExecCredential(text, PLUGIN)).toThrow(/^(it|what it|"soon")/);
+  });
+});

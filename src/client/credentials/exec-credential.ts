@@ -1,0 +1,76 @@
+/**
+ * What an exec plugin is told and what it answers (client.authentication.k8s.io, v1 and v1beta1, which are the same here).
+ * It is never given a terminal: a program that asks questions belongs to a person's shell, not to a loop.
+ */
+import { isJsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import type { Endpoint, ExecPlugin } from "../endpoint.ts";
+
+export interface ExecCredential {
+  readonly token?: string;
+  readonly cert?: string;
+  readonly key?: string;
+  /** Milliseconds since the epoch; undefined when it is good until it is refused. */
+  readonly expiresAt: number | undefined;
+}
+
+/** The value of KUBERNETES_EXEC_INFO. */
+export function execInfo(plugin: ExecPlugin, endpoint: Endpoint, ca: string | undefined): string {
+  const { apiVersion, provideClusterInfo } = plugin;
+  const spec = { interactive: false, ...(provideClusterInfo && { cluster: clusterInfo(endpoint, ca) }) };
+  return JSON.stringify({ apiVersion, kind: "ExecCredential", spec });
+}
+
+function clusterInfo({ server, tlsServerName, verification }: Endpoint, ca: string | undefined): JsonObject {
+  return {
+    server,
+    ...(tlsServerName !== undefined && { "tls-server-name": tlsServerName }),
+    ...(verification === "none" && { "insecure-skip-tls-verify": true }),
+    ...(ca !== undefined && { "certificate-authority-data": Buffer.from(ca).toString("base64") }),
+  };
+}
+
+/** Throws an Error that says what is wrong with the answer. */
+export function parseExecCredential(text: string, { apiVersion }: ExecPlugin): ExecCredential {
+  const answer = parseAnswer(text);
+  if (answer["kind"] !== "ExecCredential" || answer["apiVersion"] !== apiVersion) {
+    const found = `${String(answer["kind"])} of ${String(answer["apiVersion"])}`;
+    throw new Error(`it must answer with an ExecCredential of ${apiVersion}, found ${found}`);
+  }
+  const status = isJsonObject(answer["status"]) ? answer["status"] : {};
+  const token = textOf(status["token"]);
+  const cert = textOf(status["clientCertificateData"]);
+  const key = textOf(status["clientKeyData"]);
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new Error("it must answer with both clientCertificateData and clientKeyData, or neither");
+  }
+  if (token === undefined && cert === undefined) {
+    throw new Error("it answered with neither a token nor a certificate");
+  }
+  return {
+    ...(token !== undefined && { token }),
+    ...(cert !== undefined && key !== undefined && { cert, key }),
+    expiresAt: timeOf(textOf(status["expirationTimestamp"])),
+  };
+}
+
+function parseAnswer(text: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isJsonObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new Error("what it wrote to its output is no JSON object");
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+function timeOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new Error(`${JSON.stringify(text)} is no expirationTimestamp`);
+  return at;
+}

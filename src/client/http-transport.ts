@@ -1,0 +1,241 @@
+/** Requests to any Kubernetes, over HTTP/1.1 and TLS. */
+import { Agent as HttpAgent } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import type { RequestOptions } from "node:https";
+import { isApiError, serviceUnavailable, toStatus, tooManyRequests } from "../api/api-error.ts";
+import { stringifyJson } from "../api/json-text.ts";
+import type { Loop } from "../base/loop.ts";
+import { refusalError } from "./answer-error.ts";
+import { endableSignal } from "./call-signal.ts";
+import type { EndableSignal } from "./call-signal.ts";
+import { Credentials } from "./credentials/credentials.ts";
+import type { Proof } from "./credentials/credentials.ts";
+import type { Endpoint } from "./endpoint.ts";
+import { retryAfterIn, warningsIn } from "./http/answer-head.ts";
+import { ByteStream } from "./http/byte-stream.ts";
+import { EventStream } from "./http/event-stream.ts";
+import { openExchange } from "./http/exchange.ts";
+import type { Exchange } from "./http/exchange.ts";
+import { headersOf, targetOf } from "./http/request-head.ts";
+import type { Reading } from "./http/request-head.ts";
+import { readValue } from "./http/whole-body.ts";
+import { OwnedStream } from "./owned-stream.ts";
+import type {
+  Transport,
+  TransportEvent,
+  TransportRequest,
+  TransportResponse,
+  TransportStream,
+} from "./transport.ts";
+
+export interface HttpTransportOptions extends Endpoint {
+  readonly loop: Loop;
+  /** Until the whole answer is there, or its head where it is a stream; 60 s unless given. */
+  readonly timeoutMs?: number;
+  /** Of an answer that is no stream; 512 MiB unless given. */
+  readonly maxAnswerBytes?: number;
+}
+
+/** Sockets for requests; more than a server answers at a time to one client. Streams have sockets of their own. */
+const SOCKETS_MAX = 32;
+const IDLE_SOCKETS_MAX = 8;
+/** Servers keep a connection for longer: it is we who close it, and not they while we write. */
+const IDLE_MS = 60_000;
+const STREAMS_MAX = 1000;
+/** Finds out in the end that nobody is there any more. */
+const KEEP_ALIVE_MS = 30_000;
+const DEFAULT_TIMEOUT_MS = 60_000;
+/** As long as a string can be. */
+const DEFAULT_ANSWER_BYTES = 512 * 1024 * 1024;
+/** A refusal is a few lines. */
+const REFUSAL_BYTES_MAX = 1024 * 1024;
+
+export function httpTransport(options: HttpTransportOptions): Transport {
+  return new HttpTransport(options);
+}
+
+class HttpTransport implements Transport {
+  readonly #options: HttpTransportOptions;
+  readonly #url: URL;
+  readonly #credentials: Credentials;
+  readonly #shared: HttpAgent;
+  readonly #streaming: HttpAgent;
+  readonly #closing = new AbortController();
+  #streams = 0;
+
+  constructor(options: HttpTransportOptions) {
+    this.#options = options;
+    this.#url = serverUrl(options.server);
+    this.#credentials = new Credentials(options, options.loop);
+    const Agent = this.#url.protocol === "https:" ? HttpsAgent : HttpAgent;
+    const keptAlive = { keepAlive: true, keepAliveMsecs: KEEP_ALIVE_MS, timeout: IDLE_MS };
+    this.#shared = new Agent({ ...keptAlive, maxSockets: SOCKETS_MAX, maxFreeSockets: IDLE_SOCKETS_MAX });
+    this.#streaming = new Agent({ keepAlive: false });
+  }
+
+  async send(request: TransportRequest): Promise<TransportResponse> {
+    const { loop, maxAnswerBytes = DEFAULT_ANSWER_BYTES } = this.#options;
+    const asked = this.#asked(request, "value");
+    try {
+      const { answer } = await this.#ask(asked);
+      return {
+        code: answer.statusCode ?? 0,
+        value: await loop.outside("socket", readValue(answer, maxAnswerBytes)),
+        warnings: warningsIn(answer.headers),
+        retryAfterSeconds: retryAfterIn(answer.headers),
+      };
+    } catch (error) {
+      throw this.#explained(error, asked);
+    } finally {
+      asked.call.release();
+    }
+  }
+
+  watch(request: TransportRequest): Promise<TransportStream<readonly TransportEvent[]>> {
+    return this.#stream(this.#asked(request, "events"), (body) => new EventStream(new ByteStream(body)));
+  }
+
+  read(request: TransportRequest): Promise<TransportStream<Uint8Array>> {
+    return this.#stream(this.#asked(request, "bytes"), (body) => new ByteStream(body));
+  }
+
+  close(): Promise<void> {
+    this.#closing.abort(serviceUnavailable("the client was closed"));
+    this.#credentials.close();
+    this.#shared.destroy();
+    this.#streaming.destroy();
+    return Promise.resolve();
+  }
+
+  async #stream<T>(
+    asked: Asked,
+    itemsOf: (body: IncomingMessage) => AsyncIterableIterator<T>,
+  ): Promise<TransportStream<T>> {
+    try {
+      const exchange = await this.#ask(this.#counted(asked));
+      const { answer } = exchange;
+      const { statusCode: code = 0, headers } = answer;
+      if (code !== 200) return await this.#refused(asked, answer);
+      exchange.liftDeadline();
+      answer.socket.setKeepAlive(true, KEEP_ALIVE_MS);
+      const explain = (error: unknown): Error => this.#explained(error, asked);
+      const items = new OwnedStream(this.#announced(itemsOf(answer)), { ...asked.call, explain });
+      return { code, refusal: undefined, retryAfterSeconds: retryAfterIn(headers), items };
+    } catch (error) {
+      asked.call.release();
+      throw this.#explained(error, asked);
+    }
+  }
+
+  async #refused(asked: Asked, answer: IncomingMessage): Promise<TransportStream<never>> {
+    const { statusCode: code = 0, headers } = answer;
+    const value = await this.#options.loop.outside("socket", readValue(answer, REFUSAL_BYTES_MAX));
+    asked.call.release();
+    const retryAfterSeconds = retryAfterIn(headers);
+    const refusal = toStatus(refusalError({ code, value, retryAfterSeconds }));
+    return { code, refusal, retryAfterSeconds, items: none() };
+  }
+
+  /** Streams end when their users say; so their number is what is bounded. */
+  #counted(asked: Asked): Asked {
+    if (this.#streams >= STREAMS_MAX) {
+      throw tooManyRequests(`this client has ${STREAMS_MAX} streams open already`, 1);
+    }
+    this.#streams++;
+    asked.call.onRelease(() => this.#streams--);
+    return asked;
+  }
+
+  /** The body is put into bytes at once: the caller may change it as soon as the call returns. */
+  #asked(request: TransportRequest, reading: Reading): Asked {
+    const { signal, body } = request;
+    const signals = [...(signal === undefined ? [] : [signal]), this.#closing.signal];
+    const bytes = body === undefined ? undefined : Buffer.from(stringifyJson(body));
+    return { request, reading, bytes, call: endableSignal(signals) };
+  }
+
+  /** Shows other credentials once when the first are refused: nothing was done then. */
+  async #ask(asked: Asked): Promise<Exchange> {
+    const { loop } = this.#options;
+    const { signal } = asked.call;
+    const proof = await unlessAborted(this.#credentials.current(), signal);
+    const first = await loop.outside("socket", this.#exchange(asked, proof));
+    if (first.answer.statusCode !== 401) return first;
+    const renewed = await unlessAborted(this.#credentials.renewed(proof), signal);
+    if (renewed === undefined) return first;
+    first.answer.destroy();
+    return loop.outside("socket", this.#exchange(asked, renewed));
+  }
+
+  #exchange({ request, reading, bytes, call }: Asked, proof: Proof): Promise<Exchange> {
+    const { loop, timeoutMs = DEFAULT_TIMEOUT_MS, user } = this.#options;
+    const impersonation = user?.impersonation;
+    const headers = headersOf(request, { reading, proof, impersonation, bodyBytes: bytes?.byteLength });
+    const options = {
+      agent: reading === "value" ? this.#shared : this.#streaming,
+      host: this.#url.hostname.replace(/^\[(.*)\]$/, "$1"),
+      port: this.#url.port,
+      method: request.method,
+      path: this.#url.pathname.replace(/\/$/, "") + targetOf(request),
+      headers,
+      ...this.#tlsOptions(proof),
+    };
+    const isTls = this.#url.protocol === "https:";
+    return openExchange({ loop, isTls, options, body: bytes, signal: call.signal, timeoutMs });
+  }
+
+  #tlsOptions({ ca, cert, key }: Proof): TlsOptions {
+    const { tlsServerName, verification = "full" } = this.#options;
+    return {
+      ...(ca !== undefined && { ca }),
+      ...(cert !== undefined && { cert }),
+      ...(key !== undefined && { key }),
+      ...(tlsServerName !== undefined && { servername: tlsServerName }),
+      rejectUnauthorized: verification === "full",
+    };
+  }
+
+  #announced<T>(items: AsyncIterableIterator<T>): AsyncIterable<T> {
+    const { loop } = this.#options;
+    const iterator: AsyncIterator<T> = {
+      next: () => loop.outside("socket", items.next()),
+      return: async () => (await items.return?.()) ?? { done: true, value: undefined },
+    };
+    return { [Symbol.asyncIterator]: () => iterator };
+  }
+
+  #explained(error: unknown, { call: { signal } }: Asked): Error {
+    if (signal.aborted) return signal.reason as Error;
+    if (isApiError(error)) return error;
+    const { message, code } = error as Error & { readonly code?: unknown };
+    const why = message === "" ? String(code) : message;
+    return serviceUnavailable(`no answer from ${this.#url.origin}: ${why}`, { cause: error });
+  }
+}
+
+interface Asked {
+  readonly request: TransportRequest;
+  readonly reading: Reading;
+  readonly bytes: Uint8Array | undefined;
+  /** Aborted by the caller, and when the transport is closed. */
+  readonly call: EndableSignal;
+}
+
+type TlsOptions = Pick<RequestOptions, "ca" | "cert" | "key" | "servername" | "rejectUnauthorized">;
+
+function serverUrl(server: string): URL {
+  const url = URL.canParse(server) ? new URL(server) : undefined;
+  if (url?.protocol === "https:" || url?.protocol === "http:") return url;
+  throw new TypeError(`a server is a URL such as https://127.0.0.1:6443, found ${JSON.stringify(server)}`);
+}
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    work.then(resolve, reject);
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+    if (signal.aborted) reject(signal.reason as Error);
+  });
+}
+
+async function* none(): AsyncGenerator<never> {}

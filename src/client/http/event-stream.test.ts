@@ -1,0 +1,83 @@
+import { describe, expect, test } from "vitest";
+import { EventStream } from "./event-stream.ts";
+import { LineSplitter } from "./line-splitter.ts";
+
+const LINES = ["ä", "日本", "💧"].map((text) =>
+  JSON.stringify({ type: "ADDED", object: { text, n: 2 ** 53 - 1 } }),
+);
+const BYTES = Buffer.from(`${LINES.join("\n")}\n`);
+const TEXTS = ["ä", "日本", "💧"];
+
+interface Read {
+  readonly batches: readonly (readonly string[])[];
+  readonly error: unknown;
+}
+
+async function read(chunks: readonly Uint8Array[]): Promise<Read> {
+  const batches: string[][] = [];
+  try {
+    for await (const events of new EventStream(each(chunks))) {
+      batches.push(events.map(({ object }) => (object as { text: string }).text));
+    }
+    return { batches, error: undefined };
+  } catch (error) {
+    return { batches, error };
+  }
+}
+
+async function* each(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array, undefined> {
+  yield* chunks;
+  return undefined;
+}
+
+describe("EventStream", () => {
+  test("reads the same events however the bytes are cut in two", async () => {
+    for (let at = 0; at <= BYTES.length; at++) {
+      const { batches, error } = await read([BYTES.subarray(0, at), BYTES.subarray(at)]);
+      expect([batches.flat(), error]).toEqual([TEXTS, undefined]);
+    }
+  });
+
+  test("reads the same events byte by byte", async () => {
+    const { batches } = await read(Array.from(BYTES, (byte) => Uint8Array.of(byte)));
+
+    expect(batches).toEqual(TEXTS.map((text) => [text]));
+  });
+
+  test("hands out together what came together", async () => {
+    expect((await read([BYTES])).batches).toEqual([TEXTS]);
+  });
+
+  test("an end anywhere but between events is a broken connection, and half an event is none", async () => {
+    const ends = new Set<number>([0]);
+    for (const [at, byte] of BYTES.entries()) if (byte === 0x0a) ends.add(at + 1);
+
+    for (let at = 0; at <= BYTES.length; at++) {
+      const { batches, error } = await read([BYTES.subarray(0, at)]);
+      const whole = [...BYTES.subarray(0, at)].filter((byte) => byte === 0x0a).length;
+      expect(batches.flat()).toEqual(TEXTS.slice(0, whole));
+      expect(error === undefined).toBe(ends.has(at));
+    }
+  });
+
+  test.each(["nonsense\n", "{}\n", '{"type":"OTHER"}\n', "[1]\n"])("%j is no event", async (text) => {
+    expect((await read([BYTES, Buffer.from(text)])).error).toBeInstanceOf(SyntaxError);
+  });
+
+  test("integers beyond 2^53 are exact", async () => {
+    const line = Buffer.from('{"type":"ADDED","object":{"n":9223372036854775807,"few":[ 7]}}\n');
+
+    const next = await new EventStream(each([line])).next();
+
+    expect(next.value).toEqual([{ type: "ADDED", object: { n: 9223372036854775807n, few: [7] } }]);
+  });
+});
+
+describe("LineSplitter", () => {
+  test("refuses a line that does not end", () => {
+    const lines = new LineSplitter(10);
+    lines.push(Buffer.from("12345\n678901234"));
+
+    expect(() => lines.push(Buffer.from("56"))).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,62 @@
+/** The events of a watch, each a line of JSON. */
+import { isJsonObject } from "../../api/json-object.ts";
+import type { TransportEvent, WatchEventType } from "../transport.ts";
+import { jsonValue } from "./json-value.ts";
+import { LineSplitter } from "./line-splitter.ts";
+
+/** Ten times what a server stores. */
+const LINE_BYTES_MAX = 32 * 1024 * 1024;
+
+const TYPES: readonly WatchEventType[] = ["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"];
+
+/** Events that came together are handed out together. Half an event is none: an end within one is a broken connection. */
+export class EventStream implements AsyncIterableIterator<readonly TransportEvent[], undefined> {
+  readonly #bytes: AsyncIterator<Uint8Array, undefined>;
+  readonly #lines = new LineSplitter(LINE_BYTES_MAX);
+
+  constructor(bytes: AsyncIterator<Uint8Array, undefined>) {
+    this.#bytes = bytes;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<readonly TransportEvent[], undefined>> {
+    for (;;) {
+      const next = await this.#bytes.next();
+      if (next.done === true) return this.#end();
+      const events = await this.#eventsIn(next.value);
+      if (events.length > 0) return { done: false, value: events };
+    }
+  }
+
+  async return(): Promise<IteratorResult<readonly TransportEvent[], undefined>> {
+    await this.#bytes.return?.();
+    return { done: true, value: undefined };
+  }
+
+  /** A stream that cannot be understood is not read any further. */
+  async #eventsIn(bytes: Uint8Array): Promise<readonly TransportEvent[]> {
+    try {
+      return this.#lines.push(bytes).map(eventOf);
+    } catch (error) {
+      await this.#bytes.return?.();
+      throw error;
+    }
+  }
+
+  #end(): IteratorResult<readonly TransportEvent[], undefined> {
+    if (this.#lines.isWithinLine) throw new Error("the watch ended within an event");
+    return { done: true, value: undefined };
+  }
+}
+
+function eventOf(line: string): TransportEvent {
+  const event = jsonValue(line);
+  const type = isJsonObject(event) ? TYPES.find((known) => known === event["type"]) : undefined;
+  if (type === undefined || !isJsonObject(event)) {
+    throw new SyntaxError(`no event of a watch: ${line.slice(0, 100)}`);
+  }
+  return { type, object: event["object"] };
+}

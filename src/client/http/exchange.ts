@@ -1,0 +1,50 @@
+/** One request on a socket, up to the head of its answer. */
+import { request as httpRequest } from "node:http";
+import type { IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { RequestOptions } from "node:https";
+import type { Loop } from "../../base/loop.ts";
+
+export interface ExchangeStart {
+  readonly loop: Loop;
+  readonly isTls: boolean;
+  readonly options: RequestOptions;
+  readonly body: Uint8Array | undefined;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+export interface Exchange {
+  readonly answer: IncomingMessage;
+  /** From now on it may last as long as it likes. */
+  liftDeadline(): void;
+}
+
+/** Rejects when there is no answer. The socket is closed at once when the signal is aborted or the time is over, also while the body is read. */
+export function openExchange(start: ExchangeStart): Promise<Exchange> {
+  const { loop, isTls, options, body, signal, timeoutMs } = start;
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const outgoing = isTls ? httpsRequest(options) : httpRequest(options);
+    let answer: IncomingMessage | undefined;
+    const cut = (reason: Error): void => void (answer ?? outgoing).destroy(reason);
+    const deadline = loop.timer(loop.now() + timeoutMs, "periodic", () =>
+      cut(new Error(`there was no whole answer within ${timeoutMs / 1000} s`)),
+    );
+    const onAbort = (): void => cut(new Error("aborted"));
+    signal.addEventListener("abort", onAbort, { once: true });
+    outgoing.on("response", (incoming) => {
+      answer = incoming;
+      // Readers of the body hear of what breaks there; without one it is no concern of anybody.
+      incoming.on("error", () => undefined);
+      resolve({ answer: incoming, liftDeadline: () => deadline.cancel() });
+    });
+    outgoing.on("error", reject);
+    outgoing.on("close", () => {
+      deadline.cancel();
+      signal.removeEventListener("abort", onAbort);
+      reject(new Error("the connection was closed without an answer"));
+    });
+    outgoing.end(body);
+  });
+}

@@ -1,0 +1,58 @@
+/** A request as HTTP says it: its target and headers. */
+import type { OutgoingHttpHeaders } from "node:http";
+import type { Proof } from "../credentials/credentials.ts";
+import type { Impersonation } from "../endpoint.ts";
+import { metadataMediaType } from "../metadata-form.ts";
+import type { TransportRequest } from "../transport.ts";
+
+/** What is done with the body of the answer. */
+export type Reading = "value" | "events" | "bytes";
+
+/** What a server takes as one; others are left out, because nobody's request fails for want of it. */
+const CAUSE = /^[\x21-\x7e]{1,128}$/;
+
+/** Path and query. */
+export function targetOf({ path, query = {} }: TransportRequest): string {
+  const parameters = new URLSearchParams();
+  for (const [name, values] of Object.entries(query)) {
+    for (const value of typeof values === "string" ? [values] : values) parameters.append(name, value);
+  }
+  return parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
+}
+
+export interface HeadOptions {
+  readonly reading: Reading;
+  readonly proof: Proof;
+  readonly impersonation: Impersonation | undefined;
+  readonly bodyBytes: number | undefined;
+}
+
+export function headersOf(request: TransportRequest, options: HeadOptions): OutgoingHttpHeaders {
+  const { userAgent, cause, contentType = "application/json" } = request;
+  const { reading, proof, impersonation, bodyBytes } = options;
+  return {
+    accept: acceptOf(request, reading),
+    // Events must not wait in a compressor, and bytes are wanted as they are.
+    "accept-encoding": reading === "value" ? "gzip" : "identity",
+    ...(userAgent !== undefined && { "user-agent": userAgent }),
+    ...(proof.token !== undefined && { authorization: `Bearer ${proof.token}` }),
+    ...(impersonation !== undefined && impersonationHeaders(impersonation)),
+    ...(cause !== undefined && CAUSE.test(cause) && { "setpoint-cause": cause }),
+    ...(bodyBytes !== undefined && { "content-type": contentType, "content-length": bodyBytes }),
+  };
+}
+
+function acceptOf(request: TransportRequest, reading: Reading): string {
+  if (request.form === "metadata") return metadataMediaType(request);
+  return reading === "events" ? "application/json" : "application/json, */*";
+}
+
+function impersonationHeaders({ user, groups, uid, extra }: Impersonation): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = { "impersonate-user": user };
+  if (groups.length > 0) headers["impersonate-group"] = [...groups];
+  if (uid !== undefined) headers["impersonate-uid"] = uid;
+  for (const [key, values] of Object.entries(extra)) {
+    headers[`impersonate-extra-${encodeURIComponent(key)}`] = [...values];
+  }
+  return headers;
+}

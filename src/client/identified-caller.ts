@@ -1,0 +1,71 @@
+/** Calls in somebody's name. */
+import type { Caller, CallRequest } from "./caller.ts";
+import type { CallOptions, ClientIdentity, Written } from "./client.ts";
+import type { TransportEvent } from "./transport.ts";
+
+export interface CallerIdentity extends Omit<ClientIdentity, "signal"> {
+  /** Of the client and of those it was made from: what ends them ends it. */
+  readonly signals: readonly AbortSignal[];
+  readonly userAgent: string;
+  /** Where objects lie that name no namespace. */
+  readonly namespace: string;
+}
+
+type Request = Omit<CallRequest, "signals" | "userAgent" | "cause">;
+
+export class IdentifiedCaller {
+  readonly #caller: Caller;
+  readonly #identity: CallerIdentity;
+
+  constructor(caller: Caller, identity: CallerIdentity) {
+    this.#caller = caller;
+    this.#identity = identity;
+  }
+
+  /** The same caller in another name; what is left out stays as it is. */
+  with({ signal, ...others }: ClientIdentity): IdentifiedCaller {
+    const { signals } = this.#identity;
+    const more = signal === undefined ? signals : [...signals, signal];
+    return new IdentifiedCaller(this.#caller, { ...this.#identity, ...others, signals: more });
+  }
+
+  get namespace(): string {
+    return this.#identity.namespace;
+  }
+
+  get fieldManager(): string | undefined {
+    return this.#identity.fieldManager;
+  }
+
+  /** Apply needs one; without a name of its own it is the one under which servers know the program. */
+  get applyManager(): string {
+    const { fieldManager, userAgent } = this.#identity;
+    return fieldManager ?? userAgent.split("/", 1)[0] ?? userAgent;
+  }
+
+  send(request: Request, options: CallOptions): Promise<unknown> {
+    return this.#caller.send(this.#named(request, options));
+  }
+
+  watch(request: Request, options: CallOptions): Promise<AsyncIterable<readonly TransportEvent[]>> {
+    return this.#caller.watch(this.#named(request, options));
+  }
+
+  read(request: Request, options: CallOptions): Promise<AsyncIterable<Uint8Array>> {
+    return this.#caller.read(this.#named(request, options));
+  }
+
+  wrote(written: Written): void {
+    this.#identity.onWrite?.(written);
+  }
+
+  #named(request: Request, { signal }: CallOptions): CallRequest {
+    const { userAgent, cause, signals } = this.#identity;
+    return {
+      ...request,
+      userAgent,
+      ...(cause !== undefined && { cause }),
+      signals: signal === undefined ? signals : [...signals, signal],
+    };
+  }
+}

@@ -1,0 +1,52 @@
+/** `setpoint/client`: a typed client for this control plane and any other Kubernetes. */
+export { ApiError, isApiError } from "../api/api-error.ts";
+export type { ApiErrorReason, Status, StatusCause, StatusDetails } from "../api/api-error.ts";
+export type { ApiObject, Manifest, ObjectKey, ResourceType } from "../api/api-object.ts";
+export { createRealLoop } from "../base/real-loop.ts";
+export type { Loop } from "../base/loop.ts";
+export { createClient } from "./api-client.ts";
+export type { ClientOptions } from "./api-client.ts";
+export type {
+  ApplyOptions,
+  CallOptions,
+  Client,
+  ClientIdentity,
+  DeleteOptions,
+  GetOptions,
+  JsonPatchOperation,
+  ListOptions,
+  LogOptions,
+  ObjectList,
+  Patch,
+  PatchOptions,
+  RawRequest,
+  Reference,
+  ResourceClient,
+  SubresourceClient,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+  Written,
+} from "./client.ts";
+export { connect } from "./connection.ts";
+export type { Connection, ConnectOptions } from "./connection.ts";
+export type { Endpoint, EndpointUser, ExecPlugin, Impersonation, TextSource } from "./endpoint.ts";
+export { httpTransport } from "./http-transport.ts";
+export type { HttpTransportOptions } from "./http-transport.ts";
+export { KubeconfigError } from "./kubeconfig-fields.ts";
+export { loadKubeconfig } from "./kubeconfig-files.ts";
+export type { KubeconfigSearch } from "./kubeconfig-files.ts";
+export { parseKubeconfig, resolveContext } from "./kubeconfig.ts";
+export type { Kubeconfig, KubeconfigContext, ResolvedContext } from "./kubeconfig.ts";
+export { resourceType } from "./resource-type.ts";
+export type { RetryOptions } from "./retry.ts";
+export type { ThrottleOptions } from "./throttle.ts";
+export type {
+  Method,
+  Transport,
+  TransportEvent,
+  TransportRequest,
+  TransportResponse,
+  TransportStream,
+  WatchEventType,
+} from "./transport.ts";

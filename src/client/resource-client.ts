@@ -1,0 +1,225 @@
+/** Everything that can be done with the objects of one kind. */
+import { badRequest, isApiError } from "../api/api-error.ts";
+import { collectionPath, objectPath } from "../api/api-object.ts";
+import type { ApiObject, Manifest, ObjectKey, ResourceType } from "../api/api-object.ts";
+import type { Scale } from "../api/generated/types/autoscaling-v1.ts";
+import type {
+  ApplyOptions,
+  DeleteOptions,
+  GetOptions,
+  ListOptions,
+  LogOptions,
+  ObjectList,
+  Patch,
+  PatchOptions,
+  Reference,
+  ResourceClient,
+  SubresourceClient,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from "./client.ts";
+import type { IdentifiedCaller } from "./identified-caller.ts";
+import { listPages } from "./list-pages.ts";
+import { patchBody, patchMediaType } from "./patch-body.ts";
+import { listQuery, logQuery, readQuery, watchQuery, writeQuery } from "./query.ts";
+import { Subresource } from "./subresource-client.ts";
+import type { Method } from "./transport.ts";
+import { WatchEvents } from "./watch-events.ts";
+import { findWritten, writtenByDelete, writtenByDeleteCollection } from "./written.ts";
+
+/** JSON is YAML too. */
+const APPLY_TYPE = "application/apply-patch+yaml";
+
+export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
+  readonly type: ResourceType<T>;
+  readonly #caller: IdentifiedCaller;
+
+  constructor(type: ResourceType<T>, caller: IdentifiedCaller) {
+    this.type = type;
+    this.#caller = caller;
+  }
+
+  async get(reference: Reference<T>, options: GetOptions = {}): Promise<T> {
+    const path = this.#pathOf(reference);
+    const request = { method: "GET", path, query: readQuery(options), ...formOf(options) } as const;
+    return (await this.#caller.send(request, options)) as T;
+  }
+
+  async find(reference: Reference<T>, options: GetOptions = {}): Promise<T | undefined> {
+    try {
+      return await this.get(reference, options);
+    } catch (error) {
+      if (isApiError(error, "NotFound")) return undefined;
+      throw error;
+    }
+  }
+
+  async list(options: ListOptions = {}): Promise<ObjectList<T>> {
+    const path = collectionPath(this.type, options.namespace);
+    const request = { method: "GET", path, query: listQuery(options), ...formOf(options) } as const;
+    const list = await this.#caller.send(request, options);
+    return this.#named(list as ServedList<T>);
+  }
+
+  pages(options: ListOptions = {}): AsyncIterable<ObjectList<T>> {
+    return listPages(options, (page) => this.list(page));
+  }
+
+  async watch(options: WatchOptions = {}): Promise<AsyncIterable<readonly WatchEvent<T>[]>> {
+    const path = collectionPath(this.type, options.namespace);
+    const request = { method: "GET", path, query: watchQuery(options), ...formOf(options) } as const;
+    return new WatchEvents<T>(await this.#caller.watch(request, options));
+  }
+
+  async create(manifest: Manifest<T>, options: WriteOptions = {}): Promise<T> {
+    const namespace = this.#namespaceOf(manifest.metadata ?? {});
+    const path = collectionPath(this.type, namespace);
+    return this.#write({ method: "POST", path, body: this.#complete(manifest) }, options);
+  }
+
+  async update(object: T, options: WriteOptions = {}): Promise<T> {
+    return this.#write({ method: "PUT", path: this.#pathOf(object), body: this.#complete(object) }, options);
+  }
+
+  async updateStatus(object: T, status: unknown, options: WriteOptions = {}): Promise<T> {
+    const path = `${this.#pathOf(object)}/status`;
+    return this.#write({ method: "PUT", path, body: { ...this.#complete(object), status } }, options);
+  }
+
+  async patch(reference: Reference<T>, patch: Patch, options: PatchOptions = {}): Promise<T> {
+    const path = this.#pathOf(reference, options.subresource);
+    const body = patchBody(patch);
+    return this.#write({ method: "PATCH", path, body, contentType: patchMediaType(patch) }, options);
+  }
+
+  async apply(manifest: Manifest<T>, options: ApplyOptions = {}): Promise<T> {
+    const { name = "", namespace } = manifest.metadata ?? {};
+    const path = this.#pathOf({ name, namespace }, options.subresource);
+    const query = options.force === true ? { force: "true" } : {};
+    const fieldManager = options.fieldManager ?? this.#caller.applyManager;
+    const body = this.#complete(manifest);
+    return this.#write(
+      { method: "PATCH", path, query, body, contentType: APPLY_TYPE },
+      { ...options, fieldManager },
+    );
+  }
+
+  async delete(reference: Reference<T>, options: DeleteOptions = {}): Promise<void> {
+    const known = "metadata" in reference ? reference : undefined;
+    const uid = known?.metadata.uid;
+    const body = deleteBody(options, uid === undefined ? {} : { uid });
+    const request = { method: "DELETE", path: this.#pathOf(reference), ...body } as const;
+    const value = await this.#caller.send(request, options);
+    if (options.dryRun !== undefined) return;
+    this.#caller.wrote(writtenByDelete(this.type, { key: this.#keyOf(reference), known }, value));
+  }
+
+  async deleteCollection(options: ListOptions & DeleteOptions = {}): Promise<void> {
+    const path = collectionPath(this.type, options.namespace);
+    const query = listQuery(options);
+    const value = await this.#caller.send({ method: "DELETE", path, query, ...deleteBody(options) }, options);
+    const { items = [] } = (value ?? {}) as Partial<ObjectList<T>>;
+    if (options.dryRun !== undefined) return;
+    for (const written of writtenByDeleteCollection(this.type, items)) this.#caller.wrote(written);
+  }
+
+  async scale(reference: Reference<T>, replicas: number, options: WriteOptions = {}): Promise<Scale> {
+    const patch: Patch = { type: "merge", changes: { spec: { replicas } } };
+    return (await this.subresource("scale").patch(reference, patch, options)) as Scale;
+  }
+
+  subresource(name: string): SubresourceClient<T> {
+    return new Subresource(async ({ reference, options, ...request }) => {
+      const path = this.#pathOf(reference, name);
+      if (request.method === "GET") return this.#caller.send({ ...request, path }, options);
+      return this.#write({ ...request, path }, options);
+    });
+  }
+
+  async logs(reference: Reference<T>, options: LogOptions = {}): Promise<AsyncIterable<Uint8Array>> {
+    const path = this.#pathOf(reference, "log");
+    return this.#caller.read({ method: "GET", path, query: logQuery(options) }, options);
+  }
+
+  async #write({ query = {}, ...request }: Write, options: WriteOptions): Promise<T> {
+    const { fieldManager = this.#caller.fieldManager } = options;
+    const named = fieldManager === undefined ? options : { ...options, fieldManager };
+    const value = await this.#caller.send({ ...request, query: { ...writeQuery(named), ...query } }, options);
+    const written = options.dryRun === undefined ? findWritten(this.type, value) : undefined;
+    if (written !== undefined) this.#caller.wrote(written);
+    return value as T;
+  }
+
+  #keyOf(reference: Reference<T>): ObjectKey {
+    const { name = "", namespace } = "metadata" in reference ? reference.metadata : reference;
+    return { name, namespace: this.#namespaceOf({ namespace }) };
+  }
+
+  /** Rejected here, because a path that lacks its last part means all objects. */
+  #pathOf(reference: Reference<T>, subresource?: string): string {
+    const key = this.#keyOf(reference);
+    if (!isPathPart(key.name)) {
+      throw badRequest(`a ${this.type.kind} needs a name, found ${JSON.stringify(key.name)}`);
+    }
+    const path = objectPath(this.type, key);
+    return subresource === undefined ? path : `${path}/${encodeURIComponent(subresource)}`;
+  }
+
+  #namespaceOf({ namespace = "" }: { readonly namespace?: string | undefined }): string {
+    if (!this.type.namespaced) return "";
+    if (namespace === "") return this.#caller.namespace;
+    if (isPathPart(namespace)) return namespace;
+    throw badRequest(`${JSON.stringify(namespace)} is no name of a namespace`);
+  }
+
+  #complete(manifest: object): object {
+    const { apiVersion, kind } = this.type;
+    return { ...manifest, apiVersion, kind };
+  }
+
+  /** Servers leave the kind out of the items of lists. */
+  #named({ metadata, items }: ServedList<T>): ObjectList<T> {
+    const [first] = items ?? [];
+    if (items === null || first === undefined || "kind" in first) return { metadata, items: items ?? [] };
+    const { apiVersion, kind } = this.type;
+    return { metadata, items: items.map((item) => ({ ...item, apiVersion, kind })) };
+  }
+}
+
+/** Servers written in Go may answer null for an empty list. */
+interface ServedList<T> extends Omit<ObjectList<T>, "items"> {
+  readonly items: readonly T[] | null;
+}
+
+interface Write {
+  readonly method: Method;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly contentType?: string;
+}
+
+function formOf({ form }: GetOptions): { readonly form?: "metadata" } {
+  return form === undefined ? {} : { form };
+}
+
+/** Dots would be taken for a place in the path. */
+function isPathPart(text: string): boolean {
+  return text !== "" && text !== "." && text !== "..";
+}
+
+function deleteBody(
+  { propagationPolicy, gracePeriodSeconds, preconditions, dryRun }: DeleteOptions,
+  known: { readonly uid?: string } = {},
+): { readonly body?: object } {
+  const required = { ...known, ...preconditions };
+  const options = {
+    ...(propagationPolicy !== undefined && { propagationPolicy }),
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+    ...(Object.keys(required).length > 0 && { preconditions: required }),
+    ...(dryRun !== undefined && { dryRun: [dryRun] }),
+  };
+  if (Object.keys(options).length === 0) return {};
+  return { body: { apiVersion: "v1", kind: "DeleteOptions", ...options } };
+}

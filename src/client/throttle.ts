@@ -1,0 +1,105 @@
+/** Keeps a client from asking more often than agreed: a bucket of tokens that fills at a steady rate. */
+import { tooManyRequests } from "../api/api-error.ts";
+import type { Loop, Timer } from "../base/loop.ts";
+
+export interface ThrottleOptions {
+  /** Calls a second in the long run. */
+  readonly qps: number;
+  /** Calls at once after a rest. */
+  readonly burst: number;
+}
+
+/** Of calls that wait. More than this many are a caller without any bound of its own. */
+const WAITING_MAX = 10_000;
+
+interface Waiting {
+  readonly start: () => void;
+}
+
+/** Calls begin in the order in which they came. */
+export class Throttle {
+  readonly #options: ThrottleOptions;
+  readonly #loop: Loop;
+  /** In order; a set, so that one that is aborted leaves without a search. */
+  readonly #waiting = new Set<Waiting>();
+  #tokens: number;
+  #filledAt: number;
+  #timer: Timer | undefined;
+
+  constructor(options: ThrottleOptions, loop: Loop) {
+    if (!(options.qps > 0) || !(options.burst >= 1)) {
+      throw new RangeError(
+        `a throttle needs qps above 0 and a burst of at least 1, found qps ${options.qps} and burst ${options.burst}`,
+      );
+    }
+    this.#options = options;
+    this.#loop = loop;
+    this.#tokens = options.burst;
+    this.#filledAt = loop.elapsed();
+  }
+
+  /** Resolves when it is the caller's turn; undefined when that is now. */
+  take(signal: AbortSignal | undefined): Promise<void> | undefined {
+    this.#fill();
+    if (this.#waiting.size === 0 && this.#tokens >= 1) {
+      this.#tokens--;
+      return undefined;
+    }
+    if (this.#waiting.size >= WAITING_MAX) {
+      const message = `more than ${WAITING_MAX} calls of this client wait for their turn`;
+      return Promise.reject(tooManyRequests(message, 1));
+    }
+    return this.#wait(signal);
+  }
+
+  #wait(signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        start: () => {
+          signal?.removeEventListener("abort", onAbort);
+          resolve();
+        },
+      };
+      const onAbort = (): void => {
+        this.#waiting.delete(waiting);
+        this.#wakeLater();
+        reject(signal?.reason as Error);
+      };
+      this.#waiting.add(waiting);
+      this.#wakeLater();
+      signal?.addEventListener("abort", onAbort, { once: true });
+      if (signal?.aborted === true) onAbort();
+    });
+  }
+
+  #fill(): void {
+    const now = this.#loop.elapsed();
+    const { qps, burst } = this.#options;
+    this.#tokens = Math.min(burst, this.#tokens + ((now - this.#filledAt) / 1000) * qps);
+    this.#filledAt = now;
+  }
+
+  /** One timer, as long as anybody waits. */
+  #wakeLater(): void {
+    if (this.#waiting.size === 0) {
+      this.#timer?.cancel();
+      this.#timer = undefined;
+      return;
+    }
+    if (this.#timer !== undefined) return;
+    const waitMs = Math.max(1, Math.ceil(((1 - this.#tokens) / this.#options.qps) * 1000));
+    this.#timer = this.#loop.timer(this.#loop.now() + waitMs, "progress", () => this.#wake());
+  }
+
+  #wake(): void {
+    this.#timer = undefined;
+    this.#fill();
+    for (const waiting of this.#waiting) {
+      if (this.#tokens < 1) break;
+      this.#tokens--;
+      this.#waiting.delete(waiting);
+      waiting.start();
+    }
+    this.#wakeLater();
+  }
+}
