@@ -1,0 +1,280 @@
+/**
+ * Writes Events about objects, as `kubectl describe` shows them, in the background: whoever records one neither waits nor fails. An event is
+ * one create; seen again before it was written it is still one create, seen again later it is a patch of its count.
+ */
+import { isApiError, serviceUnavailable } from "../api/api-error.ts";
+import type { ApiObject } from "../api/api-object.ts";
+import { Event } from "../api/generated/types/core-v1.ts";
+import { formatTime } from "../api/time.ts";
+import { backoffMs } from "../base/backoff.ts";
+import type { Log } from "../base/log.ts";
+import { Fifo } from "../base/loop-fifo.ts";
+import type { Loop, Timer } from "../base/loop.ts";
+import type { Counter, Metrics } from "../base/metrics.ts";
+import { endableSignal } from "../client/call-signal.ts";
+import type { Client, ResourceClient } from "../client/client.ts";
+import type { RecordedEvent } from "./controller.ts";
+import { EventCorrelation, type EventSink, type ObservedEvent } from "./event-correlation.ts";
+import { RecentMap } from "./recent-map.ts";
+
+/** Events that wait to be written; beyond it they are dropped, which is counted. Some megabytes at most. */
+const QUEUE_MAX = 8192;
+/** So many writes are under way at once. */
+const WRITERS = 8;
+const REMEMBERED_MAX = 4096;
+/** No writer waits longer for an answer. */
+const ANSWER_MS = 30_000;
+const TRIES_MAX = 5;
+const RETRY = { baseMs: 1000, maxMs: 30_000 };
+/** Of an object's name, so that the name of the event keeps within its limit. */
+const NAME_MAX = 253 - 17;
+
+export interface EventRecorderOptions {
+  readonly loop: Loop;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly client: Client;
+  /** Which of several instances of the program this is. */
+  readonly instance: string;
+}
+
+/** One Event object and how often it was seen. */
+interface Series {
+  readonly component: string;
+  readonly about: Event["involvedObject"];
+  readonly event: RecordedEvent;
+  readonly name: string;
+  readonly namespace: string;
+  readonly firstAt: number;
+  message: string;
+  lastAt: number;
+  count: number;
+  state: "queued" | "writing" | "seen while writing" | "stored";
+  isCreated: boolean;
+  tries: number;
+}
+
+export class EventRecorder implements EventSink {
+  readonly #loop: Loop;
+  readonly #log: Log;
+  readonly #events: ResourceClient<Event>;
+  readonly #instance: string;
+  readonly #results: Counter;
+  readonly #correlation = new EventCorrelation();
+  readonly #series = new RecentMap<Series>(REMEMBERED_MAX);
+  readonly #queue = new Fifo<Series>();
+  readonly #retries = new Set<Timer>();
+  /** Ends what is under way, and with it everything that is recorded later. */
+  readonly #ending = new AbortController();
+  #writing = 0;
+  #lastStamp = 0n;
+  #onIdle: (() => void) | undefined;
+
+  constructor({ loop, log, metrics, client, instance }: EventRecorderOptions) {
+    this.#loop = loop;
+    this.#log = log;
+    this.#instance = instance;
+    this.#events = client(Event);
+    this.#results = metrics.counter({
+      name: "setpoint_events_total",
+      help: "Events that were recorded, by what became of them.",
+      labels: ["result"],
+    });
+  }
+
+  /** Never throws and never waits. */
+  record(observed: ObservedEvent): void {
+    if (this.#ending.signal.aborted) return;
+    const correlation = this.#correlation.correlate(observed, this.#loop.elapsed());
+    if (correlation.type === "dropped") {
+      this.#results.add(1, { result: "filtered" });
+      return;
+    }
+    const { key, message } = correlation;
+    const known = this.#series.get(key);
+    if (known !== undefined) this.#again(known, message);
+    else if (this.#queue.length >= QUEUE_MAX) this.#results.add(1, { result: "overflowed" });
+    else this.#begin(key, observed, message);
+  }
+
+  /** Ends when the signal is aborted and nothing is being written any more. What waits then is dropped. */
+  async run(signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener("abort", () => resolve(), { once: true });
+    });
+    this.#ending.abort(signal.reason);
+    for (const timer of this.#retries) timer.cancel();
+    if (this.#writing > 0) {
+      await new Promise<void>((resolve) => {
+        this.#onIdle = resolve;
+      });
+    }
+  }
+
+  #begin(key: string, observed: ObservedEvent, message: string): void {
+    const { component, about, event } = observed;
+    const { name = "", namespace = "" } = about.metadata;
+    const now = this.#loop.now();
+    const series: Series = {
+      component,
+      about: referenceTo(about, event.fieldPath),
+      event,
+      name: `${name.slice(0, NAME_MAX)}.${this.#stamp(now)}`,
+      namespace: namespace === "" ? "default" : namespace,
+      firstAt: now,
+      lastAt: now,
+      message,
+      count: 1,
+      state: "queued",
+      isCreated: false,
+      tries: 0,
+    };
+    this.#series.set(key, series);
+    this.#enqueue(series);
+  }
+
+  #again(series: Series, message: string): void {
+    series.count++;
+    series.lastAt = this.#loop.now();
+    series.message = message;
+    if (series.state === "writing") series.state = "seen while writing";
+    if (series.state === "stored") this.#enqueue(series);
+  }
+
+  /** Nanoseconds as upstream has them, the last digits by chance: no two are equal. */
+  #stamp(now: number): string {
+    const drawn =
+      BigInt(Math.floor(now)) * 1_000_000n + BigInt(this.#loop.random("event-names").below(1_000_000));
+    this.#lastStamp = drawn > this.#lastStamp ? drawn : this.#lastStamp + 1n;
+    return this.#lastStamp.toString(16);
+  }
+
+  #enqueue(series: Series): void {
+    series.state = "queued";
+    this.#queue.push(series);
+    if (this.#writing >= WRITERS) return;
+    this.#writing++;
+    this.#loop.post("background", () => this.#writeAll());
+  }
+
+  /** One of the writers: ends when nothing waits any more. */
+  async #writeAll(): Promise<void> {
+    const end = this.#loop.inFlight("events");
+    for (let series = this.#next(); series !== undefined; series = this.#next()) await this.#write(series);
+    end();
+    this.#writing--;
+    if (this.#writing === 0) this.#onIdle?.();
+  }
+
+  #next(): Series | undefined {
+    return this.#ending.signal.aborted ? undefined : this.#queue.shift();
+  }
+
+  async #write(series: Series): Promise<void> {
+    series.state = "writing";
+    const writing = endableSignal([this.#ending.signal]);
+    const limit = this.#loop.timer(this.#loop.now() + ANSWER_MS, "progress", () =>
+      writing.abort(serviceUnavailable("no answer in time")),
+    );
+    try {
+      await this.#store(series, writing.signal);
+      series.tries = 0;
+      this.#results.add(1, { result: "written" });
+    } catch (error) {
+      this.#failed(series, error);
+      return;
+    } finally {
+      limit.cancel();
+      writing.release();
+    }
+    // Asked again: it may have been seen during the write.
+    if ((series.state as Series["state"]) === "seen while writing") this.#enqueue(series);
+    else series.state = "stored";
+  }
+
+  async #store(series: Series, signal: AbortSignal): Promise<void> {
+    if (!series.isCreated) {
+      await this.#events.create(manifestOf(series, this.#instance), { signal });
+      series.isCreated = true;
+      return;
+    }
+    const { name, namespace, count, message } = series;
+    const changes = { count, message, lastTimestamp: timeText(series.lastAt) };
+    try {
+      await this.#events.patch({ name, namespace }, { type: "merge", changes }, { signal });
+    } catch (error) {
+      // Events do not live long: this one has expired meanwhile.
+      if (!isApiError(error, "NotFound")) throw error;
+      await this.#events.create(manifestOf(series, this.#instance), { signal });
+    }
+  }
+
+  /** What the server refuses is not tried again; what it could not take now is, a few times. */
+  #failed(series: Series, error: unknown): void {
+    series.tries++;
+    series.state = "stored";
+    if (this.#ending.signal.aborted) return;
+    if (!isTransient(error) || series.tries >= TRIES_MAX || this.#retries.size >= QUEUE_MAX) {
+      series.tries = 0;
+      this.#results.add(1, { result: "failed" });
+      const { name, message } = series;
+      this.#log.debug("an event could not be written", { event: name, message, error });
+      return;
+    }
+    this.#retryLater(series);
+  }
+
+  #retryLater(series: Series): void {
+    series.state = "queued";
+    const waitMs = backoffMs(series.tries - 1, RETRY, this.#loop.random("event-retries"));
+    const timer = this.#loop.timer(this.#loop.now() + waitMs, "progress", () => {
+      this.#retries.delete(timer);
+      this.#enqueue(series);
+    });
+    this.#retries.add(timer);
+  }
+}
+
+function isTransient(error: unknown): boolean {
+  if (!isApiError(error)) return false;
+  return error.code >= 500 || error.reason === "TooManyRequests";
+}
+
+function manifestOf(series: Series, instance: string): Parameters<ResourceClient<Event>["create"]>[0] {
+  const { component, about, event, name, namespace, message, count } = series;
+  return {
+    metadata: { name, namespace },
+    involvedObject: about,
+    reason: event.reason,
+    message,
+    type: event.type,
+    ...(event.action === undefined ? {} : { action: event.action }),
+    source: { component, ...(event.host === undefined ? {} : { host: event.host }) },
+    reportingComponent: component,
+    reportingInstance: event.host ?? instance,
+    firstTimestamp: timeText(series.firstAt),
+    lastTimestamp: timeText(series.lastAt),
+    count,
+  };
+}
+
+function referenceTo(
+  { apiVersion, kind, metadata }: ApiObject,
+  fieldPath: string | undefined,
+): Event["involvedObject"] {
+  const { namespace, name, uid, resourceVersion } = metadata;
+  return {
+    apiVersion,
+    kind,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(name === undefined ? {} : { name }),
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+    ...(fieldPath === undefined ? {} : { fieldPath }),
+  };
+}
+
+function timeText(ms: number): string {
+  return formatTime(BigInt(Math.floor(ms)) * 1000n);
+}

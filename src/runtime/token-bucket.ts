@@ -1,0 +1,39 @@
+/** Lets `burst` through at once and `perSecond` in the long run. Times are of `Loop.elapsed`. */
+
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+export class TokenBucket {
+  readonly #rate: Rate;
+  #tokens: number;
+  #refilledAt: number;
+
+  constructor(rate: Rate, nowMs: number) {
+    this.#rate = rate;
+    this.#tokens = rate.burst;
+    this.#refilledAt = nowMs;
+  }
+
+  /** Takes a token if there is one. */
+  tryTake(nowMs: number): boolean {
+    this.#refill(nowMs);
+    if (this.#tokens < 1) return false;
+    this.#tokens--;
+    return true;
+  }
+
+  /** Takes a token, of the future if need be, and says in how many milliseconds it is there. */
+  reserve(nowMs: number): number {
+    this.#refill(nowMs);
+    this.#tokens--;
+    return this.#tokens >= 0 ? 0 : (-this.#tokens / this.#rate.perSecond) * 1000;
+  }
+
+  #refill(nowMs: number): void {
+    const gained = ((nowMs - this.#refilledAt) / 1000) * this.#rate.perSecond;
+    this.#tokens = Math.min(this.#rate.burst, this.#tokens + Math.max(0, gained));
+    this.#refilledAt = Math.max(this.#refilledAt, nowMs);
+  }
+}

@@ -1,0 +1,45 @@
+/** Writes that are under way at once: so many and no more, one for each subject; for a subject that waits only the last one counts. */
+
+/** Enough that many share a commit, few enough that nobody else waits long behind them. */
+const WINDOW = 128;
+
+type Write = () => Promise<void>;
+
+export class WriteWindow<Subject> {
+  readonly #waiting = new Map<Subject, Write>();
+  readonly #busy = new Set<Subject>();
+  #onQuiet: (() => void) | undefined;
+
+  /** The write must not reject. */
+  send(subject: Subject, write: Write): void {
+    // Whoever is being written looks again afterwards.
+    if (this.#busy.has(subject)) return;
+    if (this.#busy.size >= WINDOW) this.#waiting.set(subject, write);
+    else this.#begin(subject, write);
+  }
+
+  /** Resolves when nothing is under way; what waits then is not sent any more. */
+  async quiet(): Promise<void> {
+    this.#waiting.clear();
+    if (this.#busy.size === 0) return;
+    await new Promise<void>((resolve) => {
+      this.#onQuiet = resolve;
+    });
+  }
+
+  #begin(subject: Subject, write: Write): void {
+    this.#waiting.delete(subject);
+    this.#busy.add(subject);
+    const end = (): void => this.#ended(subject);
+    write().then(end, end);
+  }
+
+  #ended(subject: Subject): void {
+    this.#busy.delete(subject);
+    for (const [next, write] of this.#waiting) {
+      this.#begin(next, write);
+      break;
+    }
+    if (this.#busy.size === 0) this.#onQuiet?.();
+  }
+}

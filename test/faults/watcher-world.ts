@@ -1,0 +1,76 @@
+/** A server on a virtual clock, and transports to it, for tests of what stands on a transport. */
+import { onTestFinished } from "vitest";
+import { silentLog } from "../../src/base/log.ts";
+import { createMetrics } from "../../src/base/prom-metrics.ts";
+import { VirtualLoop } from "../../src/base/virtual-loop.ts";
+import type { Transport, TransportResponse } from "../../src/client/transport.ts";
+import { inProcessTransport } from "../../src/cluster/in-process-transport.ts";
+import { conversions, kinds } from "../../src/resources/index.ts";
+import type { HttpHandler } from "../../src/server/http.ts";
+import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
+import { createApiServer } from "../../src/server/server.ts";
+import { openMemoryStore } from "../../src/store/memory-store.ts";
+import type { Store } from "../../src/store/store.ts";
+
+export const MAPS = "/api/v1/namespaces/default/configmaps";
+
+export class WatcherWorld {
+  readonly loop: VirtualLoop;
+  readonly store: Store;
+  readonly handler: HttpHandler;
+  readonly transport: Transport;
+  /** For the test itself. */
+  readonly #own: Transport;
+
+  private constructor(seed: number) {
+    this.loop = new VirtualLoop({ seed });
+    this.store = openMemoryStore({ loop: this.loop.child("store") });
+    const { handler, workshop } = createApiServer({
+      loop: this.loop.child("server"),
+      log: silentLog,
+      metrics: createMetrics(),
+      store: this.store,
+      kinds,
+      conversions,
+      tokenKeys: makeTokenKeys,
+      nodePorts: { first: 30_000, last: 32_767 },
+    });
+    this.handler = handler;
+    const user = { user: "admin", groups: ["system:masters"] };
+    const server = { handler, serverLoop: workshop.loop, user, freezes: true };
+    this.transport = inProcessTransport({ ...server, loop: this.loop.child("client") });
+    this.#own = inProcessTransport({ ...server, loop: this.loop.child("test") });
+  }
+
+  /** With the namespace `default`. Closed with the test. */
+  static async start(seed = 1): Promise<WatcherWorld> {
+    const world = await WatcherWorld.begin(seed);
+    onTestFinished(() => world.store.close());
+    return world;
+  }
+
+  /** The same, to be closed by the caller. */
+  static async begin(seed: number): Promise<WatcherWorld> {
+    const world = new WatcherWorld(seed);
+    await world.send("POST", "/api/v1/namespaces", { metadata: { name: "default" } });
+    return world;
+  }
+
+  /** Lets the world run until the answer is there. */
+  send(method: "GET" | "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<TransportResponse> {
+    return this.run(this.#own.send({ method, path, ...(body !== undefined && { body }) }));
+  }
+
+  /** Lets the world run until the promise has settled. */
+  async run<T>(promise: Promise<T>): Promise<T> {
+    let isSettled = false;
+    const settled = (): void => void (isSettled = true);
+    promise.then(settled, settled);
+    await this.loop.until(() => isSettled);
+    return promise;
+  }
+
+  async makeMap(name: string, data: Record<string, string> = {}): Promise<void> {
+    await this.send("POST", MAPS, { metadata: { name, labels: { app: name } }, data });
+  }
+}

@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest";
+import { ConfigMap, Namespace } from "../../src/api/generated/types/core-v1.ts";
+import { defineController } from "../../src/runtime/controller.ts";
+import type { Controller, RecordedEvent } from "../../src/runtime/controller.ts";
+import { startWorld } from "./runtime-world.ts";
+
+const PLACE = { namespace: "default", name: "a" };
+
+/** Records these about each object in its first pass. */
+function recording(...events: readonly RecordedEvent[]): Controller {
+  const done = new Set<string>();
+  return defineController({
+    name: "recording",
+    for: ConfigMap,
+    reconcile: async (object, { event }) => {
+      if (done.has(object.metadata.uid)) return;
+      done.add(object.metadata.uid);
+      for (const each of events) event(object, each);
+    },
+  });
+}
+
+const SEEN: RecordedEvent = { type: "Normal", reason: "Seen", message: "it is there" };
+
+describe("events", () => {
+  test("look as kubectl describe expects them", async () => {
+    const world = await startWorld();
+    const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
+
+    const { link } = world.start("m", { controllers: [recording(SEEN)] });
+    await world.loop.settle();
+
+    const [event, ...others] = await world.events(object);
+    expect(others).toEqual([]);
+    expect(event).toMatchObject({
+      metadata: { namespace: "default" },
+      involvedObject: {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        namespace: "default",
+        name: "a",
+        uid: object.metadata.uid,
+      },
+      reason: "Seen",
+      message: "it is there",
+      type: "Normal",
+      source: { component: "recording" },
+      reportingComponent: "recording",
+      reportingInstance: "m",
+      firstTimestamp: "2026-01-01T00:00:00Z",
+      lastTimestamp: "2026-01-01T00:00:00Z",
+      count: 1,
+    });
+    expect(event?.metadata.name).toMatch(/^a\.[0-9a-f]{16}$/);
+    expect(link.requests.filter(({ path }) => path.endsWith("/events"))).toHaveLength(1);
+  });
+
+  test("the same one again is one create with a count, or a patch when it was written already", async () => {
+    const world = await startWorld();
+    const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
+    const controller = defineController({
+      name: "again",
+      for: ConfigMap,
+      reconcile: async (each, { event }) => {
+        event(each, SEEN);
+        event(each, SEEN);
+      },
+    });
+
+    const { link } = world.start("m", { controllers: [controller] });
+    await world.loop.settle();
+    await world.loop.advance(60_000);
+    await world.run(world.client(ConfigMap).patch(PLACE, { type: "merge", changes: { data: { k: "v" } } }));
+    await world.loop.settle();
+
+    const events = await world.events(object);
+    expect(events.map(({ count, lastTimestamp }) => [count, lastTimestamp])).toEqual([
+      [4, "2026-01-01T00:01:00Z"],
+    ]);
+    const writes = link.requests.filter(({ path }) => path.includes("/events")).map(({ method }) => method);
+    expect(writes).toEqual(["POST", "PATCH"]);
+  });
+
+  test("many similar ones become one", async () => {
+    const world = await startWorld();
+    const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
+    const events = Array.from({ length: 20 }, (_, n) => ({ ...SEEN, message: `number ${n}` }));
+
+    world.start("m", { controllers: [recording(...events)] });
+    await world.loop.settle();
+
+    const found = await world.events(object);
+    expect(found).toHaveLength(10);
+    const combined = found.filter(({ message }) => message?.startsWith("(combined from similar events): "));
+    expect(combined.map(({ count, message }) => [count, message])).toEqual([
+      [11, "(combined from similar events): number 19"],
+    ]);
+  });
+
+  test("about something without a namespace lie in default", async () => {
+    const world = await startWorld();
+    const controller = defineController({
+      name: "namespaces",
+      for: Namespace,
+      reconcile: async (object, { event }) => event(object, SEEN),
+    });
+
+    world.start("m", { controllers: [controller] });
+    await world.loop.settle();
+
+    const found = await world.events(await world.run(world.client(Namespace).get({ name: "default" })));
+    expect(found.map(({ metadata, message }) => [metadata.namespace, message])).toEqual([
+      ["default", "it is there"],
+    ]);
+  });
+
+  test("are tried again when the server cannot take them, dropped after a while, and nobody waits for them", async () => {
+    const world = await startWorld();
+    const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
+    const controller = defineController({
+      name: "cut",
+      for: ConfigMap,
+      reconcile: async (each, { event }) => {
+        link.mode = "refused";
+        event(each, SEEN);
+      },
+    });
+    const { link, metrics, passes } = world.start("m", { controllers: [controller] });
+
+    await world.loop.until(() => passes.length > 0);
+    await world.loop.advance(3600_000);
+
+    expect(passes[0]?.result).toBe("done");
+    expect(await world.events(object)).toEqual([]);
+    expect(await metrics.expose()).toContain('setpoint_events_total{result="failed"} 1');
+  });
+});

@@ -1,0 +1,224 @@
+/** A server and managers in one process on a virtual clock. */
+import { onTestFinished } from "vitest";
+import { serviceUnavailable } from "../../src/api/api-error.ts";
+import type { ApiObject } from "../../src/api/api-object.ts";
+import { Event } from "../../src/api/generated/types/core-v1.ts";
+import type { Log, LogFields, LogLevel } from "../../src/base/log.ts";
+import { silentLog } from "../../src/base/log.ts";
+import type { Loop } from "../../src/base/loop.ts";
+import type { Metrics } from "../../src/base/metrics.ts";
+import { createMetrics } from "../../src/base/prom-metrics.ts";
+import { VirtualLoop } from "../../src/base/virtual-loop.ts";
+import { createClient } from "../../src/client/api-client.ts";
+import type { Client } from "../../src/client/client.ts";
+import type { Transport, TransportRequest } from "../../src/client/transport.ts";
+import { inProcessTransport } from "../../src/cluster/in-process-transport.ts";
+import { conversions, kinds } from "../../src/resources/index.ts";
+import { createManager } from "../../src/runtime/manager.ts";
+import type { Manager, ManagerOptions } from "../../src/runtime/manager.ts";
+import type { PassRecord } from "../../src/runtime/pass-result.ts";
+import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
+import { createApiServer } from "../../src/server/server.ts";
+import { openMemoryStore } from "../../src/store/memory-store.ts";
+
+export interface World {
+  readonly loop: VirtualLoop;
+  readonly client: Client;
+  /** A way to the server that can be cut, under a name of its own. */
+  readonly connect: (name: string) => Link;
+  /** Runs until the test ends, unless it is stopped. */
+  readonly start: (name: string, options: StartOptions) => StartedManager;
+  /** Lets the world run until the promise has settled. */
+  readonly run: <T>(promise: Promise<T>) => Promise<T>;
+  /** About this object, by reason. */
+  readonly events: (about: ApiObject) => Promise<readonly Event[]>;
+}
+
+export interface Link {
+  readonly transport: Transport;
+  /** Whether requests arrive; those that do not are answered with ServiceUnavailable, or never. */
+  mode: "open" | "refused" | "silent";
+  /** Whether what watches bring arrives, or is held back until it may. */
+  watches: "flowing" | "held";
+  /** Requests that have come to the server, such as `PATCH /api/v1/…`. */
+  readonly requests: TransportRequest[];
+}
+
+export type StartOptions = Pick<
+  ManagerOptions,
+  "controllers" | "routines" | "leaderElection" | "namespace"
+> & {
+  /** Over a network values are not shared, and caches keep less of them. */
+  readonly isNetwork?: boolean;
+};
+
+export interface StartedManager {
+  readonly manager: Manager;
+  readonly link: Link;
+  readonly metrics: Metrics;
+  readonly passes: PassRecord[];
+  readonly lines: LogLine[];
+  /** Settles when the manager has ended. */
+  readonly ended: Promise<void>;
+  readonly stop: () => void;
+}
+
+export interface LogLine {
+  readonly level: LogLevel;
+  readonly message: string;
+  readonly fields: LogFields;
+}
+
+export async function startWorld(seed = 1): Promise<World> {
+  const loop = new VirtualLoop({ seed, record: 20 });
+  const store = openMemoryStore({ loop: loop.child("store") });
+  const ending = new AbortController();
+  const managers: Promise<void>[] = [];
+  const { handler, workshop } = createApiServer({
+    loop: loop.child("server"),
+    log: silentLog,
+    metrics: createMetrics(),
+    store,
+    kinds,
+    conversions,
+    tokenKeys: makeTokenKeys,
+    nodePorts: { first: 30_000, last: 32_767 },
+  });
+  const connect = (name: string): Link => {
+    const transport = inProcessTransport({
+      handler,
+      loop: loop.child(name),
+      serverLoop: workshop.loop,
+      user: { user: name, groups: ["system:masters"] },
+      freezes: true,
+    });
+    return linkOver(transport, loop.child(`${name}-link`));
+  };
+  const run = async <T>(promise: Promise<T>): Promise<T> => {
+    let isSettled = false;
+    const settled = (): void => void (isSettled = true);
+    promise.then(settled, settled);
+    await loop.until(() => isSettled);
+    return await promise;
+  };
+  onTestFinished(async () => {
+    ending.abort(new Error("the test has ended"));
+    await run(Promise.allSettled(managers));
+    await run(store.close());
+  });
+  const client = createClient(connect("user").transport, {
+    loop: loop.child("user-client"),
+    userAgent: "user",
+  });
+  await run(
+    client.request({ method: "POST", path: "/api/v1/namespaces", body: { metadata: { name: "default" } } }),
+  );
+
+  return {
+    loop,
+    client,
+    connect,
+    run,
+    start: (name, options) => {
+      const started = startManager({ loop, name, options, link: connect(name), signal: ending.signal });
+      managers.push(started.ended.catch(() => undefined));
+      return started;
+    },
+    events: async (about) => {
+      const { items } = await run(client(Event).list());
+      return items.filter(({ involvedObject }) => involvedObject.uid === about.metadata.uid);
+    },
+  };
+}
+
+interface ManagerStart {
+  readonly loop: VirtualLoop;
+  readonly name: string;
+  readonly options: StartOptions;
+  readonly link: Link;
+  readonly signal: AbortSignal;
+}
+
+function startManager({ loop, name, options, link, signal }: ManagerStart): StartedManager {
+  const { isNetwork = false, ...managerOptions } = options;
+  const transport = isNetwork ? { ...link.transport, sharesValues: false } : link.transport;
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort(new Error("the manager is stopped"));
+  signal.addEventListener("abort", stop, { once: true });
+  const metrics = createMetrics();
+  const passes: PassRecord[] = [];
+  const lines: LogLine[] = [];
+  const own = loop.child(`${name}-manager`);
+  const manager = createManager({
+    ...managerOptions,
+    identity: name,
+    loop: own,
+    log: logInto(lines),
+    metrics,
+    client: createClient(transport, { loop: own.child("client"), userAgent: name }),
+    transport,
+    onPass: (pass) => void passes.push(pass),
+  });
+  const ended = manager.run(stopping.signal);
+  return { manager, link, metrics, passes, lines, ended, stop };
+}
+
+function linkOver(transport: Transport, loop: Loop): Link {
+  const link: Link = {
+    mode: "open",
+    watches: "flowing",
+    requests: [],
+    transport: {
+      send: async (request) => {
+        await pass(link, request);
+        link.requests.push(request);
+        return await transport.send(request);
+      },
+      watch: async (request) => {
+        await pass(link, request);
+        const stream = await transport.watch(request);
+        return { ...stream, items: heldItems(stream.items, link, loop) };
+      },
+      read: (request) => transport.read(request),
+      close: () => transport.close(),
+      ...(transport.sharesValues === undefined ? {} : { sharesValues: transport.sharesValues }),
+    },
+  };
+  return link;
+}
+
+/** Looks from time to time whether it may go on. */
+async function* heldItems<T>(items: AsyncIterable<T>, link: Link, loop: Loop): AsyncGenerator<T> {
+  for await (const item of items) {
+    while (link.watches === "held") {
+      await new Promise<void>((resolve) => {
+        loop.timer(loop.now() + 100, "periodic", resolve);
+      });
+    }
+    yield item;
+  }
+}
+
+async function pass({ mode }: Link, { signal }: TransportRequest): Promise<void> {
+  if (mode === "open") return;
+  if (mode === "refused") throw serviceUnavailable("the server cannot be reached");
+  await new Promise<void>((_resolve, reject) => {
+    const abort = (): void => reject(signal?.reason as Error);
+    signal?.addEventListener("abort", abort, { once: true });
+    if (signal?.aborted === true) abort();
+  });
+}
+
+function logInto(lines: LogLine[], fixed: LogFields = {}): Log {
+  const write =
+    (level: LogLevel) =>
+    (message: string, fields: LogFields = {}): void =>
+      void lines.push({ level, message, fields: { ...fixed, ...fields } });
+  return {
+    debug: write("debug"),
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+    with: (fields) => logInto(lines, { ...fixed, ...fields }),
+  };
+}
