@@ -42,4 +42,21 @@ describe("an APIService", () => {
   ])("is named after what it serves: %#", (change, problems) => {
     expect(probe.problems({ metadata, spec: { ...spec, ...change } })).toEqual(problems);
   });
+
+  test.each([
+    [{ spec }, ["v1.example.com", "Local", "Unknown", "2m5s"]],
+    [
+      {
+        spec: { ...spec, service: { namespace: "b", name: "a" } },
+        status: { conditions: [{ type: "Available", status: "False", reason: "MissingEndpoints" }] },
+      },
+      ["v1.example.com", "b/a", "False (MissingEndpoints)", "2m5s"],
+    ],
+    [
+      { spec, status: { conditions: [{ type: "Available", status: "True", reason: "Local" }] } },
+      ["v1.example.com", "Local", "True", "2m5s"],
+    ],
+  ])("is shown with who serves it and whether: %#", (manifest, cells) => {
+    expect(probe.cells({ metadata, ...manifest })).toEqual(cells);
+  });
 });

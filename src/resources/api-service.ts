@@ -5,6 +5,7 @@ import type { APIService, APIServiceSpec } from "../api/generated/types/apiregis
 import { quoted } from "../api/message-text.ts";
 import { dns1035Label, dns1123Subdomain, pathSegmentName, portNumber } from "../api/names.ts";
 import { formatTime } from "../api/time.ts";
+import { ageText } from "./human-duration.ts";
 import { defineKind } from "./kind-rules.ts";
 
 const SPEC = fieldPath("spec");
@@ -39,7 +40,28 @@ export const apiService = defineKind<APIService>("apiregistration.k8s.io/v1", "A
     checkPriorities(spec, errors);
     checkService(spec, errors);
   },
+
+  columns: [
+    { name: "Name", type: "string", format: "name", priority: 0 },
+    { name: "Service", type: "string", format: "", priority: 0 },
+    { name: "Available", type: "string", format: "", priority: 0 },
+    { name: "Age", type: "string", format: "", priority: 0 },
+  ],
+
+  cells: (it, now) => [it.metadata.name, serviceText(it), availableText(it), ageText(it, now)],
 });
+
+function serviceText({ spec: { service } }: APIService): string {
+  return service === undefined ? "Local" : `${service.namespace ?? ""}/${service.name ?? ""}`;
+}
+
+/** Why it is not available is what people look for first. */
+function availableText({ status: { conditions = [] } }: APIService): string {
+  const condition = conditions.find(({ type }) => type === "Available");
+  if (condition === undefined) return "Unknown";
+  const { status, reason = "" } = condition;
+  return status === "True" || reason === "" ? status : `${status} (${reason})`;
+}
 
 /** What this server serves itself is there as long as it is. */
 function localCondition(now: number): {

@@ -18,10 +18,22 @@ const approved = { conditions: [{ type: "Approved", status: "True" }] };
 
 describe("a CertificateSigningRequest", () => {
   test("is asked for by whoever sent it", () => {
-    const stored = probe.created({ spec: { ...spec, username: "root", groups: ["system:masters"] } });
+    const claimed = {
+      username: "root",
+      uid: "0",
+      groups: ["system:masters"],
+      extra: { "example.com/team": ["z"] },
+    };
 
-    expect(stored).toMatchObject({ spec: { username: "alice" } });
-    expect(stored).not.toHaveProperty("spec.groups");
+    const stored = probe.created({ spec: { ...spec, ...claimed } });
+
+    expect(stored["spec"]).toEqual({
+      ...spec,
+      username: "alice",
+      uid: "u1",
+      groups: ["system:authenticated"],
+      extra: { "example.com/team": ["a"] },
+    });
   });
 
   test("does not change", () => {
@@ -107,7 +119,10 @@ describe("an approval", () => {
       spec,
       status: { conditions, certificate: "AA==" },
     }) as unknown as Draft<CertificateSigningRequest>;
-    prepareApproval(draft, previous, { now: 0, user: "bob" });
+    prepareApproval(draft, previous, {
+      now: 0,
+      user: { name: "bob", uid: "", groups: [], extra: {} },
+    });
     validateApproval(draft, previous, errors);
     expect(draft.status).not.toHaveProperty("certificate");
     return errors.found.map(fieldErrorText);

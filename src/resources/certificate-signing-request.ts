@@ -9,13 +9,15 @@ import { quoted } from "../api/message-text.ts";
 import { formatTime } from "../api/time.ts";
 import { draftCopy } from "./draft-copy.ts";
 import { ageText, humanDuration } from "./human-duration.ts";
-import { defineKind, type Draft, type RuleContext } from "./kind-rules.ts";
+import { defineKind, type Draft, type Requester, type RuleContext } from "./kind-rules.ts";
 import { checkSignerName } from "./signer-name.ts";
 import { addNew, checkRequiredChoice, isSame } from "./value-rules.ts";
 
 type Request = CertificateSigningRequest;
 
 const SPEC = fieldPath("spec");
+const REQUESTER_FIELDS = ["username", "uid", "groups", "extra"] as const;
+type RequesterField = (typeof REQUESTER_FIELDS)[number];
 const CONDITIONS = fieldPath("status", "conditions");
 const EXPIRATION_SECONDS_MIN = 600;
 /** Decisions of the approver, which nobody takes back and no signer makes. */
@@ -53,10 +55,8 @@ export const certificateSigningRequest = defineKind<Request>(
   {
     /** Who asks is what authentication found, whatever the body says. */
     prepareCreate(draft, { user }) {
-      draft.spec.username = user;
-      delete draft.spec.uid;
-      delete draft.spec.groups;
-      delete draft.spec.extra;
+      for (const field of REQUESTER_FIELDS) delete draft.spec[field];
+      Object.assign(draft.spec, askedBy(user));
     },
 
     prepareUpdate(draft, previous) {
@@ -105,6 +105,16 @@ export const certificateSigningRequest = defineKind<Request>(
     ],
   },
 );
+
+/** Fields that hold nothing are left out, as in every stored object. */
+function askedBy({ name, uid, groups, extra }: Requester): Pick<Request["spec"], RequesterField> {
+  return {
+    username: name,
+    ...(uid !== "" && { uid }),
+    ...(groups.length > 0 && { groups }),
+    ...(Object.keys(extra).length > 0 && { extra }),
+  };
+}
 
 /** The approval subresource changes conditions, and nothing else of status. */
 export function prepareApproval(draft: Draft<Request>, previous: Request, context: RuleContext): void {

@@ -8,6 +8,7 @@ import { checkJobSpec } from "./job/job-spec-rules.ts";
 import { defineKind } from "./kind-rules.ts";
 import { podTemplateDefaults } from "./pod/pod-defaults.ts";
 import { nameWarnings, podWarnings } from "./pod/pod-warnings.ts";
+import { isOldPodError } from "./tolerated-errors.ts";
 import { checkCounts, checkRequiredChoice } from "./value-rules.ts";
 import { containerCells, selectorCell } from "./workload-cells.ts";
 
@@ -34,6 +35,13 @@ export const cronJob = defineKind<CronJob>("batch/v1", "CronJob", {
     checkRequiredChoice({ path: concurrency, value: spec.concurrencyPolicy, among: CONCURRENCY }, errors);
     checkJobTemplate(spec.jobTemplate, path.child("jobTemplate", "spec"), errors);
     checkCounts(spec, ["successfulJobsHistoryLimit", "failedJobsHistoryLimit"], { path, errors });
+  },
+
+  tolerates(error) {
+    // Zones come and go with the machine's data.
+    const isZone =
+      error.field === "spec.timeZone" || error.body.includes("cannot use TZ or CRON_TZ in schedule");
+    return isZone || isOldPodError(error);
   },
 
   warnings({ metadata, spec }, previous) {

@@ -52,7 +52,10 @@ describe("a CustomResourceDefinition", () => {
     ],
     [
       { conversion: { strategy: "Webhook" } },
-      ["spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook"],
+      [
+        "spec.conversion.webhookClientConfig: Required value: required when strategy is set to Webhook",
+        "spec.conversion.conversionReviewVersions: Required value",
+      ],
     ],
   ])("names a kind and its versions: %#", (change, problems) => {
     expect(probe.problems({ metadata, spec: { ...spec, ...change } })).toEqual(problems);

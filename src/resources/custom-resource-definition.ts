@@ -1,4 +1,4 @@
-/** CustomResourceDefinition: a kind that users add. Its schemas are looked at where they are compiled. */
+/** CustomResourceDefinition: a kind that users add. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../api/field-error.ts";
 import type {
@@ -8,6 +8,10 @@ import type {
   CustomResourceDefinitionVersion,
 } from "../api/generated/types/apiextensions-v1.ts";
 import { dns1035Label, dns1123Subdomain } from "../api/names.ts";
+import { formatTime } from "../api/time.ts";
+import { checkClientConfig } from "./admission/webhook-client.ts";
+import { checkApproval } from "./custom-resource-definition-approval.ts";
+import { checkVersionParts } from "./custom-resource-definition-versions.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
 import { addNew, checkRequiredChoice } from "./value-rules.ts";
 
@@ -15,6 +19,11 @@ type Definition = CustomResourceDefinition;
 
 const SPEC = fieldPath("spec");
 const VERSIONS = SPEC.child("versions");
+/** Keeps a definition until all objects of its kind are gone. */
+export const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
+/** How upstream answers who does not say which conversion reviews a webhook understands. */
+const REVIEW_VERSIONS = ["v1", "v1beta1"];
+const WARNING_MAX = 256;
 
 export const customResourceDefinition = defineKind<Definition>(
   "apiextensions.k8s.io/v1",
@@ -39,6 +48,19 @@ export const customResourceDefinition = defineKind<Definition>(
 
     prepareUpdate: rememberStorageVersion,
 
+    deletionFinalizer: CLEANUP_FINALIZER,
+
+    markDeleted({ status }, now) {
+      const condition = {
+        type: "Terminating",
+        status: "True",
+        reason: "InstanceDeletionPending",
+        message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+        lastTransitionTime: formatTime(BigInt(now) * 1000n),
+      };
+      status.conditions = [...status.conditions.filter(({ type }) => type !== "Terminating"), condition];
+    },
+
     validate(it, errors) {
       const { names, group, scope } = it.spec;
       const expected = `${names.plural}.${group}`;
@@ -55,13 +77,22 @@ export const customResourceDefinition = defineKind<Definition>(
       checkConversion(it.spec, errors);
     },
 
+    validateCreate(it, errors) {
+      checkVersionParts(it.spec.versions, [], errors);
+      checkApproval(it, undefined, errors);
+      checkPreserved(it.spec, errors);
+    },
+
     validateUpdate(next, previous, errors) {
+      checkVersionParts(next.spec.versions, previous.spec.versions, errors);
+      checkApproval(next, previous, errors);
+      if (previous.spec.preserveUnknownFields !== true) checkPreserved(next.spec, errors);
       if (isEstablished(previous)) {
         errors.immutable(SPEC.child("scope"), next.spec.scope, previous.spec.scope);
         errors.immutable(SPEC.child("names", "kind"), next.spec.names.kind, previous.spec.names.kind);
-        errors.immutable(SPEC.child("names", "plural"), next.spec.names.plural, previous.spec.names.plural);
       }
       errors.immutable(SPEC.child("group"), next.spec.group, previous.spec.group);
+      errors.immutable(SPEC.child("names", "plural"), next.spec.names.plural, previous.spec.names.plural);
       checkStoredVersions(next, errors);
     },
 
@@ -93,10 +124,39 @@ function checkGroup(group: string, errors: FieldErrors): void {
   else if (!group.includes(".")) errors.invalid(path, group, "should be a domain with at least one dot");
 }
 
+/** The way to keep unknown fields is to say so in the schema. */
+function checkPreserved({ preserveUnknownFields }: CustomResourceDefinitionSpec, errors: FieldErrors): void {
+  if (preserveUnknownFields !== true) return;
+  const detail =
+    "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead";
+  errors.invalid(SPEC.child("preserveUnknownFields"), true, detail);
+}
+
+function checkDeprecation(
+  { deprecated = false, deprecationWarning }: CustomResourceDefinitionVersion,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  if (deprecationWarning === undefined) return;
+  const at = path.child("deprecationWarning");
+  if (!deprecated) return errors.invalid(at, deprecationWarning, "can only be set for deprecated versions");
+  if (deprecationWarning.length > WARNING_MAX)
+    errors.invalid(at, deprecationWarning, `must be <= ${WARNING_MAX} characters long`);
+  if (deprecationWarning === "") errors.invalid(at, deprecationWarning, "must not be an empty string");
+  const control = deprecationWarning.search(/[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}]/u);
+  if (control >= 0)
+    errors.invalid(
+      at,
+      deprecationWarning,
+      `must only contain printable UTF-8 characters; non-printable character found at index ${control}`,
+    );
+}
+
 function checkVersions(versions: readonly CustomResourceDefinitionVersion[], errors: FieldErrors): void {
   const names = new Set<string>();
   let isUnique = true;
-  for (const [i, { name, schema, deprecated = false, deprecationWarning }] of versions.entries()) {
+  for (const [i, version] of versions.entries()) {
+    const { name, schema } = version;
     const path = VERSIONS.index(i);
     if (!addNew(names, name)) isUnique = false;
     const problems = dns1035Label(name);
@@ -104,13 +164,7 @@ function checkVersions(versions: readonly CustomResourceDefinitionVersion[], err
     if (schema?.openAPIV3Schema === undefined) {
       errors.required(path.child("schema", "openAPIV3Schema"), "schemas are required");
     }
-    if (deprecationWarning !== undefined && !deprecated) {
-      errors.invalid(
-        path.child("deprecationWarning"),
-        deprecationWarning,
-        "can only be set for deprecated versions",
-      );
-    }
+    checkDeprecation(version, path, errors);
   }
   if (!isUnique) errors.invalid(VERSIONS, versions, "must contain unique version names");
   if (versions.filter(({ storage }) => storage).length !== 1) {
@@ -162,15 +216,28 @@ function checkConversion({ conversion }: CustomResourceDefinitionSpec, errors: F
     if (webhook?.clientConfig === undefined) {
       const detail = "required when strategy is set to Webhook";
       errors.required(path.child("webhookClientConfig"), detail);
-    } else if (webhook.conversionReviewVersions.length === 0) {
-      errors.required(path.child("conversionReviewVersions"));
-    }
+    } else checkClientConfig(webhook.clientConfig, path.child("webhookClientConfig"), errors);
+    checkReviewVersions(
+      webhook?.conversionReviewVersions ?? [],
+      path.child("conversionReviewVersions"),
+      errors,
+    );
   } else if (webhook !== undefined) {
     errors.forbidden(
       path.child("webhookClientConfig"),
       "should not be set when strategy is not set to Webhook",
     );
   }
+}
+
+function checkReviewVersions(versions: readonly string[], path: FieldPath, errors: FieldErrors): void {
+  if (versions.length === 0) return errors.required(path);
+  for (const [i, version] of versions.entries()) {
+    if (versions.indexOf(version) < i) errors.invalid(path.index(i), version, "duplicate version");
+    else errors.invalidFor(path.index(i), version, dns1035Label(version));
+  }
+  if (!versions.some((version) => REVIEW_VERSIONS.includes(version)))
+    errors.invalid(path, versions, `must include at least one of ${REVIEW_VERSIONS.join(", ")}`);
 }
 
 function checkStoredVersions({ spec, status }: Definition, errors: FieldErrors): void {

@@ -7,6 +7,7 @@ import type {
 import { ageText } from "./human-duration.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
 import { podTemplateDefaults } from "./pod/pod-defaults.ts";
+import { isOldPodError } from "./tolerated-errors.ts";
 import { checkAtMostAll, checkCounts, checkIntOrPercent, intOrPercentNumber } from "./value-rules.ts";
 import { containerCells, labelsText, selectorCell } from "./workload-cells.ts";
 import { checkCollisionCount, checkWorkload, workloadWarnings } from "./workload-rules.ts";
@@ -24,6 +25,8 @@ export const daemonSet = defineKind<DaemonSet>("apps/v1", "DaemonSet", {
     checkCounts(spec, ["minReadySeconds", "revisionHistoryLimit"], { path: fieldPath("spec"), errors });
     checkStrategy(spec.updateStrategy, errors);
   },
+
+  tolerates: isOldPodError,
 
   validateUpdate(next, previous, errors) {
     errors.immutable("spec.selector", next.spec.selector, previous.spec.selector);

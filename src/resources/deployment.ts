@@ -9,6 +9,7 @@ import type {
 import { ageText } from "./human-duration.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
 import { podTemplateDefaults } from "./pod/pod-defaults.ts";
+import { isOldPodError } from "./tolerated-errors.ts";
 import { checkAtMostAll, checkCounts, checkIntOrPercent, intOrPercentNumber, isSame } from "./value-rules.ts";
 import { containerCells, selectorCell, selectorText } from "./workload-cells.ts";
 import { checkCollisionCount, checkWorkload, workloadWarnings } from "./workload-rules.ts";
@@ -31,6 +32,8 @@ export const deployment = defineKind<Deployment>("apps/v1", "Deployment", {
     checkCounts(spec, ["minReadySeconds", "revisionHistoryLimit", "progressDeadlineSeconds"], at);
     checkDeadline(spec, errors);
   },
+
+  tolerates: isOldPodError,
 
   validateUpdate(next, previous, errors) {
     errors.immutable("spec.selector", next.spec.selector, previous.spec.selector);

@@ -180,7 +180,119 @@ describe("version v1 of an autoscaler", () => {
 
     expect(back["spec"]).toEqual(full["spec"]);
     expect(back["metadata"]).toEqual(full.metadata);
-    expect(back["status"]).toMatchObject({ conditions: [{ type: "AbleToScale" }] });
+    expect(back["status"]).toEqual(full["status"]);
+  });
+
+  const selector = { matchLabels: { a: "b" } };
+  const describedObject = { apiVersion: "v1", kind: "Service", name: "web" };
+  const container = { name: "memory", container: "c" };
+  test.each<[string, Manifest, Manifest]>([
+    [
+      "the processor by its share",
+      { resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 60 } } },
+      { resource: { name: "cpu", current: { averageUtilization: 20, averageValue: "5m" } } },
+    ],
+    [
+      "the processor by its value",
+      { resource: { name: "cpu", target: { type: "AverageValue", averageValue: "500m" } } },
+      { resource: { name: "cpu", current: { averageValue: "5m" } } },
+    ],
+    [
+      "memory by its share",
+      { resource: { name: "memory", target: { type: "Utilization", averageUtilization: 60 } } },
+      { resource: { name: "memory", current: { averageUtilization: 20, averageValue: "5Mi" } } },
+    ],
+    [
+      "a resource of one container",
+      { containerResource: { ...container, target: { type: "AverageValue", averageValue: "1Gi" } } },
+      { containerResource: { ...container, current: { averageValue: "512Mi" } } },
+    ],
+    [
+      "a metric of the pods",
+      { pods: { metric: { name: "qps", selector }, target: { type: "AverageValue", averageValue: "100" } } },
+      { pods: { metric: { name: "qps", selector }, current: { averageValue: "90" } } },
+    ],
+    [
+      "a metric of an object by its value",
+      {
+        object: {
+          describedObject,
+          metric: { name: "hits", selector },
+          target: { type: "Value", value: "1k" },
+        },
+      },
+      { object: { describedObject, metric: { name: "hits", selector }, current: { value: "900" } } },
+    ],
+    [
+      "a metric of an object by its average",
+      {
+        object: {
+          describedObject,
+          metric: { name: "hits" },
+          target: { type: "AverageValue", averageValue: "10" },
+        },
+      },
+      {
+        object: { describedObject, metric: { name: "hits" }, current: { value: "20", averageValue: "9" } },
+      },
+    ],
+    [
+      "a metric from outside by its value",
+      { external: { metric: { name: "queue", selector }, target: { type: "Value", value: "30" } } },
+      { external: { metric: { name: "queue", selector }, current: { value: "20" } } },
+    ],
+    [
+      "a metric from outside by its average",
+      { external: { metric: { name: "queue" }, target: { type: "AverageValue", averageValue: "30" } } },
+      { external: { metric: { name: "queue" }, current: { value: "20", averageValue: "5" } } },
+    ],
+  ])("loses nothing of %s", (_, source, current) => {
+    const type = (Object.keys(source)[0] ?? "").replace(/^./, (first) => first.toUpperCase());
+    const policies = [{ type: "Pods", value: 4, periodSeconds: 60 }];
+    const it = probe.created({
+      ...withSpec({
+        metrics: [{ type, ...source }],
+        behavior: {
+          scaleUp: { stabilizationWindowSeconds: 0, selectPolicy: "Min", policies, tolerance: "50m" },
+          scaleDown: { selectPolicy: "Disabled" },
+        },
+      }),
+      status: {
+        currentReplicas: 2,
+        desiredReplicas: 3,
+        currentMetrics: [{ type, ...current }],
+        conditions: [
+          {
+            type: "AbleToScale",
+            status: "True",
+            lastTransitionTime: "2026-01-02T03:04:05Z",
+            reason: "Ready",
+            message: 'a "quoted" word',
+          },
+        ],
+      },
+    });
+
+    const back = autoscalerFromV1(autoscalerToV1(it));
+
+    expect(back["spec"]).toEqual(it["spec"]);
+    expect(back["status"]).toEqual(it["status"]);
+  });
+
+  test("has annotations of its own making only", () => {
+    const annotations = { mine: "x", "autoscaling.alpha.kubernetes.io/conditions": "[]" };
+    const stored = probe.created({ metadata: { annotations }, ...withSpec({}) });
+
+    expect(stored.metadata.annotations).toEqual({ mine: "x" });
+    expect(
+      autoscalerToV1({ ...full, status: { currentMetrics: [] }, metadata: { annotations } })["metadata"],
+    ).toEqual({
+      annotations: {
+        mine: "x",
+        "autoscaling.alpha.kubernetes.io/behavior": expect.any(String) as string,
+        "autoscaling.alpha.kubernetes.io/metrics": expect.any(String) as string,
+      },
+    });
   });
 
   test("with an annotation that is no JSON loses only that", () => {

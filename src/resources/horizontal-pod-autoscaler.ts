@@ -5,6 +5,7 @@ import type { HorizontalPodAutoscaler } from "../api/generated/types/autoscaling
 import { behaviorDefaults, checkBehavior } from "./autoscaler/behavior-rules.ts";
 import { checkMetric, checkReference } from "./autoscaler/metric-rules.ts";
 import { metricsText } from "./autoscaler/metric-text.ts";
+import { withoutKept } from "./autoscaler/v1-conversion.ts";
 import { ageText } from "./human-duration.ts";
 import { defineKind } from "./kind-rules.ts";
 import { checkCounts } from "./value-rules.ts";
@@ -16,7 +17,8 @@ export const horizontalPodAutoscaler = defineKind<HorizontalPodAutoscaler>(
   "autoscaling/v2",
   "HorizontalPodAutoscaler",
   {
-    defaults({ spec }) {
+    defaults({ metadata, spec }) {
+      if (metadata.annotations !== undefined) metadata.annotations = withoutKept(metadata.annotations);
       spec.minReplicas ??= 1;
       spec.metrics ??= [
         {

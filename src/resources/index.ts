@@ -9,6 +9,7 @@ import { apiService } from "./api-service.ts";
 import { autoscalerFromV1, autoscalerToV1 } from "./autoscaler/v1-conversion.ts";
 import { certificateSigningRequest } from "./certificate-signing-request.ts";
 import { clusterTrustBundle } from "./cluster-trust-bundle.ts";
+import { componentStatus } from "./component-status.ts";
 import { configMap } from "./config-map.ts";
 import { controllerRevision } from "./controller-revision.ts";
 import { cronJob } from "./cron-job.ts";
@@ -85,6 +86,7 @@ export const kinds: readonly KindDefinition[] = [
   clusterRole,
   clusterRoleBinding,
   clusterTrustBundle,
+  componentStatus,
   configMap,
   controllerRevision,
   coreEvent,

@@ -256,8 +256,96 @@ describe("the status of a Job", () => {
       { startTime: "2026-01-02T03:00:00Z" },
       ["status.startTime: Required value: startTime cannot be removed for unsuspended job"],
     ],
+    [
+      { conditions: [condition("Failed")], ...TIMES },
+      {},
+      [
+        "status.conditions: Invalid value: cannot set Failed=True condition without the FailureTarget=true condition",
+        'status.completionTime: Invalid value: "2026-01-02T03:02:05Z": cannot set completionTime when there is no Complete=True condition',
+      ],
+    ],
+    [
+      { conditions: [condition("SuccessCriteriaMet"), condition("FailureTarget")] },
+      {},
+      [
+        "status.conditions: Invalid value: cannot set SuccessCriteriaMet=True and FailureTarget=true conditions",
+      ],
+    ],
+    [
+      { conditions: [condition("FailureTarget"), condition("Failed")] },
+      {},
+      ["status.startTime: Required value: startTime is required for finished job"],
+    ],
+    [
+      { ...complete, completionTime: "2026-01-02T02:00:00Z" },
+      {},
+      [
+        'status.completionTime: Invalid value: "2026-01-02T02:00:00Z": completionTime cannot be set before startTime',
+      ],
+    ],
+    [
+      { ...complete, completionTime: "2026-01-02T03:02:06Z" },
+      complete,
+      ['status.completionTime: Invalid value: "2026-01-02T03:02:06Z": completionTime cannot be mutated'],
+    ],
+    [
+      { ...complete, uncountedTerminatedPods: { succeeded: ["a"], failed: ["a"] } },
+      {},
+      [
+        'status.uncountedTerminatedPods.failed[0]: Duplicate value: "a"',
+        'status.uncountedTerminatedPods: Invalid value: {"failed":["a"],"succeeded":["a"]}: uncountedTerminatedPods needs to be empty for finished job',
+      ],
+    ],
+    [
+      { ...TIMES, conditions: [condition("SuccessCriteriaMet")] },
+      complete,
+      [
+        'status.completionTime: Invalid value: "2026-01-02T03:02:05Z": cannot set completionTime when there is no Complete=True condition',
+        "status.conditions: Invalid value: cannot disable the terminal Complete=True condition",
+      ],
+    ],
+    [
+      { failedIndexes: "0" },
+      {},
+      [
+        'status.failedIndexes: Invalid value: "0": cannot set non-null failedIndexes when backoffLimitPerIndex is null',
+      ],
+    ],
   ])("may be %o after %o", (next, previous, expected) => {
     expect(problems(next, previous)).toEqual(expected);
+  });
+
+  test("that contradicts itself does not keep other fields from being written", () => {
+    const broken = { ready: 2, active: 1, completedIndexes: "0" };
+
+    expect(problems({ ...broken, failed: 1 }, broken)).toEqual([]);
+    expect(problems({ ...broken, ready: 3 }, broken)).toEqual([
+      "status.ready: Invalid value: 3: cannot set more ready pods than active",
+    ]);
+  });
+
+  test.each<[Manifest, { readonly to: Manifest; readonly from?: Manifest }, readonly string[]]>([
+    [{ completions: 3, parallelism: 3 }, { to: { succeeded: 3 }, from: { succeeded: 5 } }, []],
+    [
+      { completions: 3, parallelism: 2 },
+      { to: { succeeded: 3 }, from: { succeeded: 5 } },
+      ["status.succeeded: Invalid value: 3: cannot decrease the succeeded counter"],
+    ],
+    [
+      { completions: 3, backoffLimitPerIndex: 1 },
+      { to: { completedIndexes: "0-1", failedIndexes: "1" } },
+      ['status.failedIndexes: Invalid value: "1": failedIndexes and completedIndexes overlap at index: 1'],
+    ],
+    [
+      { completions: 3 },
+      { to: { completedIndexes: "3" } },
+      ['status.completedIndexes: Invalid value: "3": error parsing completedIndexes: too large index: "3"'],
+    ],
+    [{ completions: 0, suspend: true }, { to: { ...complete, startTime: undefined } }, []],
+  ])("of an indexed job with %o may change: %o", (spec, { to, from = {} }, expected) => {
+    const indexed = withSpec({ completionMode: "Indexed", ...spec });
+
+    expect(probe.statusProblems({ ...indexed, status: to }, { ...indexed, status: from })).toEqual(expected);
   });
 
   test.each<[Manifest, readonly unknown[]]>([

@@ -15,6 +15,7 @@ import { checkJobSpec } from "./job/job-spec-rules.ts";
 import { checkJobStatus, hasJobCondition } from "./job/job-status-rules.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
 import { podTemplateDefaults } from "./pod/pod-defaults.ts";
+import { isOldPodError } from "./tolerated-errors.ts";
 import { isSame, ownValue } from "./value-rules.ts";
 import { containerCells, selectorCell } from "./workload-cells.ts";
 import { checkSelected, workloadWarnings } from "./workload-rules.ts";
@@ -55,6 +56,8 @@ export const job = defineKind<Job>("batch/v1", "Job", {
     else checkSelector(spec.selector, spec.template, errors);
     checkHostnames(object, errors);
   },
+
+  tolerates: isOldPodError,
 
   validateUpdate(next, previous, errors) {
     checkCompletions(next.spec, previous.spec, errors);

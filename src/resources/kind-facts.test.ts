@@ -19,7 +19,9 @@ describe.each(
   });
 
   test("has a cell for every column, even of an empty object", () => {
-    expect(probe.cells({})).toHaveLength(facts?.columns?.length ?? 0);
+    const columns = facts?.columns ?? definition.rules.columns ?? [];
+
+    expect(probe.cells({})).toHaveLength(columns.length);
   });
 
   test("has every field that can be selected by", () => {

@@ -12,7 +12,10 @@ import type { ApiObject, Draft, KindDefinition, KindRules, RuleContext } from ".
 /** A manifest without apiVersion and kind, which its kind adds. */
 export type Manifest = JsonObject;
 
-const CONTEXT: RuleContext = { now: Date.parse("2026-01-02T03:04:05Z"), user: "alice" };
+const CONTEXT: RuleContext = {
+  now: Date.parse("2026-01-02T03:04:05Z"),
+  user: { name: "alice", uid: "u1", groups: ["system:authenticated"], extra: { "example.com/team": ["a"] } },
+};
 
 export class KindProbe {
   readonly #definition: KindDefinition;
@@ -86,7 +89,7 @@ export class KindProbe {
   }
 
   /** The cells of an object created two minutes and five seconds ago. */
-  cells(manifest: Manifest): readonly (string | number | boolean)[] {
+  cells(manifest: Manifest): readonly (string | number | boolean | null)[] {
     const created = {
       ...manifest,
       metadata: {

@@ -3,17 +3,13 @@
  * is shown. One file per kind fills this in; the server calls it and knows no kind by name. All rules see objects in normal
  * form (DESIGN: one normal form), in the version the rules are registered for.
  */
-import type { FieldErrors } from "../api/field-error.ts";
-import type { ObjectMeta } from "../api/generated/types/meta-v1.ts";
+import type { ApiObject } from "../api/api-object.ts";
+import type { FieldError, FieldErrors } from "../api/field-error.ts";
 import type { JsonObject } from "../api/json-object.ts";
 import type { NameRule } from "../api/names.ts";
+import type { ColumnFacts } from "../api/resource-facts.ts";
 
-/** Any object of the API. */
-export interface ApiObject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: ObjectMeta;
-}
+export type { ApiObject };
 
 /** An object that is being made: rules may change it, at any depth. Nobody else holds it. */
 export type Draft<T> = T extends readonly (infer Item)[]
@@ -22,11 +18,19 @@ export type Draft<T> = T extends readonly (infer Item)[]
     ? { -readonly [Key in keyof T]: Draft<T[Key]> }
     : T;
 
+/** Whose request it is, as authentication found it. */
+export interface Requester {
+  readonly name: string;
+  /** Empty for those who are known by name alone. */
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
+
 export interface RuleContext {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** The user's name, as authentication found it. */
-  readonly user: string;
+  readonly user: Requester;
 }
 
 export interface KindRules<T extends ApiObject = ApiObject> {
@@ -51,6 +55,8 @@ export interface KindRules<T extends ApiObject = ApiObject> {
   /** What holds for new objects only. */
   validateCreate?(object: T, errors: FieldErrors): void;
   validateUpdate?(next: T, previous: T, errors: FieldErrors): void;
+  /** Whether an update may leave this wrong, when `validate` says the same of the previous object. */
+  tolerates?(error: FieldError): boolean;
   validateStatus?(next: T, previous: T, errors: FieldErrors): void;
 
   /** Things worth a `Warning` header. */
@@ -66,14 +72,18 @@ export interface KindRules<T extends ApiObject = ApiObject> {
 
   /** Whether something besides finalizers and grace period keeps a deleted object (Namespace: finalizers of its own). */
   isHeld?(object: T): boolean;
+  /** Held by this finalizer from the first request for its deletion on. */
+  readonly deletionFinalizer?: string;
   /** Shows in the object that its deletion was asked for (Namespace: its phase). */
-  markDeleted?(draft: Draft<T>): void;
+  markDeleted?(draft: Draft<T>, now: number): void;
 
   /** What field selectors see, besides metadata.name and metadata.namespace; every field of `selectors.json` must be there. */
   fields?(object: T): Readonly<Record<string, string>>;
 
-  /** The cells of `columns.json`, in its order; Name and Age too. */
-  cells?(object: T, now: number): readonly (string | number | boolean)[];
+  /** The columns of a table, where `columns.json` has none for the kind. */
+  readonly columns?: readonly ColumnFacts[];
+  /** One for each column, in their order; Name and Age too. */
+  cells?(object: T, now: number): readonly (string | number | boolean | null)[];
 
   /** Where scale lives, for kinds that have it. */
   readonly scale?: ScaleRules<T>;

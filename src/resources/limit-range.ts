@@ -5,8 +5,7 @@ import type { LimitRange, LimitRangeItem } from "../api/generated/types/core-v1.
 import { qualifiedName } from "../api/names.ts";
 import { compareQuantities, parseQuantity, quantityToNumber } from "../api/quantity.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
-import { checkContainerResourceName, isOvercommitAllowed } from "./pod/container/resource-name.ts";
-import { checkResourceName } from "./quota-resources.ts";
+import { checkContainerResourceName, checkResourceName, isOvercommitAllowed } from "./resource-name.ts";
 import { addNew } from "./value-rules.ts";
 
 const LIMITS = fieldPath("spec", "limits");

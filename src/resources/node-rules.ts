@@ -6,7 +6,7 @@ import { findCidr, legacyCidr } from "../api/ip-address.ts";
 import { jsonText } from "../api/message-text.ts";
 import { labelValue, qualifiedName } from "../api/names.ts";
 import { isDualStack } from "./address-rules.ts";
-import { checkQuantity } from "./quota-resources.ts";
+import { checkAmount } from "./resource-amount.ts";
 import { addNew, checkRequiredChoice } from "./value-rules.ts";
 
 const POD_CIDRS = fieldPath("spec", "podCIDRs");
@@ -45,7 +45,7 @@ export function checkPodCidrs(blocks: readonly string[], errors: FieldErrors): v
 export function checkNodeAmounts({ status }: Node, errors: FieldErrors): void {
   for (const list of ["capacity", "allocatable"] as const) {
     for (const [name, amount] of Object.entries(status[list] ?? {})) {
-      checkQuantity({ name, amount }, fieldPath("status", list, name), errors);
+      checkAmount({ name, amount }, fieldPath("status", list, name), errors);
     }
   }
 }

@@ -3,6 +3,7 @@ import type { PodDisruptionBudget } from "../api/generated/types/policy-v1.ts";
 import { validateLabelSelector } from "../api/label-selector.ts";
 import { ageText } from "./human-duration.ts";
 import { defineKind } from "./kind-rules.ts";
+import { isSelectorValueError } from "./tolerated-errors.ts";
 import { checkAtMostAll, checkChoice, checkCounts, checkIntOrPercent } from "./value-rules.ts";
 
 const EVICTION_POLICIES = ["AlwaysAllow", "IfHealthyBudget"];
@@ -21,6 +22,8 @@ export const podDisruptionBudget = defineKind<PodDisruptionBudget>("policy/v1", 
     const policy = path.child("unhealthyPodEvictionPolicy");
     checkChoice({ path: policy, value: spec.unhealthyPodEvictionPolicy, among: EVICTION_POLICIES }, errors);
   },
+
+  tolerates: isSelectorValueError,
 
   validateStatus({ status }, _previous, errors) {
     const names = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] as const;

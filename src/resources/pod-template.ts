@@ -4,12 +4,15 @@ import { defineKind } from "./kind-rules.ts";
 import { podTemplateDefaults } from "./pod/pod-defaults.ts";
 import { checkPodTemplate } from "./pod/pod-spec-rules.ts";
 import { podWarnings } from "./pod/pod-warnings.ts";
+import { isOldPodError } from "./tolerated-errors.ts";
 import { containerCells, labelsText } from "./workload-cells.ts";
 
 export const podTemplate = defineKind<PodTemplate>("v1", "PodTemplate", {
   defaults: ({ template }) => podTemplateDefaults(template),
 
   validate: ({ template }, errors) => checkPodTemplate(template, { path: fieldPath("template") }, errors),
+
+  tolerates: isOldPodError,
 
   warnings: ({ template }) => podWarnings(template, "template"),
 

@@ -14,6 +14,7 @@ import { podGraceSeconds } from "./pod/pod-state.ts";
 import { checkPodStatus, syncPodIps } from "./pod/pod-status-rules.ts";
 import { checkPodUpdate } from "./pod/pod-update.ts";
 import { nameWarnings, podWarnings } from "./pod/pod-warnings.ts";
+import { isOldPodError } from "./tolerated-errors.ts";
 
 export const pod = defineKind<Pod>("v1", "Pod", {
   defaults: podDefaults,
@@ -44,6 +45,8 @@ export const pod = defineKind<Pod>("v1", "Pod", {
     }
     checkBirth(object, errors);
   },
+
+  tolerates: isOldPodError,
 
   validateUpdate: checkPodUpdate,
   validateStatus: checkPodStatus,

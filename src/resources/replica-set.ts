@@ -3,6 +3,7 @@ import type { ReplicaSet } from "../api/generated/types/apps-v1.ts";
 import { ageText } from "./human-duration.ts";
 import { defineKind } from "./kind-rules.ts";
 import { podTemplateDefaults } from "./pod/pod-defaults.ts";
+import { isOldPodError } from "./tolerated-errors.ts";
 import { checkCounts } from "./value-rules.ts";
 import { containerCells, selectorCell, selectorText } from "./workload-cells.ts";
 import { checkWorkload, workloadWarnings } from "./workload-rules.ts";
@@ -19,6 +20,8 @@ export const replicaSet = defineKind<ReplicaSet>("apps/v1", "ReplicaSet", {
     const words = { emptySelector: "empty selector is invalid for deployment", deadlineOwner: "ReplicaSet" };
     checkWorkload(spec, words, errors);
   },
+
+  tolerates: isOldPodError,
 
   validateUpdate(next, previous, errors) {
     errors.immutable("spec.selector", next.spec.selector, previous.spec.selector);

@@ -5,6 +5,7 @@ import { defineKind } from "./kind-rules.ts";
 import { podTemplateDefaults } from "./pod/pod-defaults.ts";
 import { checkPodTemplate } from "./pod/pod-spec-rules.ts";
 import { checkReplicaStatus } from "./replica-set.ts";
+import { isOldPodError } from "./tolerated-errors.ts";
 import { checkCounts } from "./value-rules.ts";
 import { containerCells, labelsText, selectorText } from "./workload-cells.ts";
 import { checkRunsForEver, checkSelected, workloadWarnings } from "./workload-rules.ts";
@@ -27,6 +28,8 @@ export const replicationController = defineKind<ReplicationController>("v1", "Re
     checkCounts(spec, ["replicas"], { path, errors });
     checkTemplate(spec, errors);
   },
+
+  tolerates: isOldPodError,
 
   validateStatus: ({ status }, _previous, errors) => checkReplicaStatus(status, errors),
 

@@ -8,12 +8,8 @@ import type {
 } from "../api/generated/types/core-v1.ts";
 import { ageText } from "./human-duration.ts";
 import { defineKind } from "./kind-rules.ts";
-import {
-  checkQuantity,
-  checkResourceName,
-  isStandardQuotaResource,
-  type ResourceList,
-} from "./quota-resources.ts";
+import { checkAmount, type ResourceList } from "./resource-amount.ts";
+import { checkResourceName, isStandardQuotaResource } from "./resource-name.ts";
 import { isSame } from "./value-rules.ts";
 
 const POD_SCOPES = [
@@ -31,7 +27,7 @@ const CONFLICTS = [
 
 export const resourceQuota = defineKind<ResourceQuota>("v1", "ResourceQuota", {
   validate({ spec }, errors) {
-    checkAmounts(spec.hard ?? {}, fieldPath("spec", "hard"), errors);
+    checkList(spec.hard ?? {}, fieldPath("spec", "hard"), errors);
     checkScopes(spec, errors);
     checkScopeSelector(spec, errors);
   },
@@ -44,8 +40,8 @@ export const resourceQuota = defineKind<ResourceQuota>("v1", "ResourceQuota", {
   },
 
   validateStatus({ status }, _previous, errors) {
-    checkAmounts(status.hard ?? {}, fieldPath("status", "hard"), errors);
-    checkAmounts(status.used ?? {}, fieldPath("status", "used"), errors);
+    checkList(status.hard ?? {}, fieldPath("status", "hard"), errors);
+    checkList(status.used ?? {}, fieldPath("status", "used"), errors);
   },
 
   cells: (it, now) => [
@@ -56,14 +52,14 @@ export const resourceQuota = defineKind<ResourceQuota>("v1", "ResourceQuota", {
   ],
 });
 
-function checkAmounts(list: ResourceList, path: FieldPath, errors: FieldErrors): void {
+function checkList(list: ResourceList, path: FieldPath, errors: FieldErrors): void {
   for (const [name, amount] of Object.entries(list)) {
     const at = path.key(name);
     checkResourceName(name, at, errors);
     if (!name.includes("/") && !isStandardQuotaResource(name)) {
       errors.invalid(at, name, "must be a standard resource for quota");
     }
-    checkQuantity({ name, amount }, at, errors);
+    checkAmount({ name, amount }, at, errors);
   }
 }
 

@@ -6,9 +6,9 @@ import { validateLabels } from "../api/label-selector.ts";
 import { dns1123Label } from "../api/names.ts";
 import { ageText } from "./human-duration.ts";
 import { defineKind } from "./kind-rules.ts";
-import { checkContainerResourceName } from "./pod/container/resource-name.ts";
 import { checkTolerations } from "./pod/toleration-rules.ts";
-import { checkQuantity } from "./quota-resources.ts";
+import { checkAmount } from "./resource-amount.ts";
+import { checkContainerResourceName } from "./resource-name.ts";
 
 export const runtimeClass = defineKind<RuntimeClass>("node.k8s.io/v1", "RuntimeClass", {
   validate({ handler, overhead, scheduling }, errors) {
@@ -17,7 +17,7 @@ export const runtimeClass = defineKind<RuntimeClass>("node.k8s.io/v1", "RuntimeC
       // Upstream checks the overhead as if it were the limits of a container.
       const path = fieldPath("overhead", "podFixed", "limits").key(name);
       checkContainerResourceName(name, path, errors);
-      checkQuantity({ name, amount }, path, errors);
+      checkAmount({ name, amount }, path, errors);
     }
     validateLabels(scheduling?.nodeSelector ?? {}, fieldPath("scheduling", "nodeSelector"), errors);
     checkTolerations(scheduling?.tolerations ?? [], fieldPath("scheduling", "tolerations"), errors);

@@ -6,6 +6,7 @@ import { ageText } from "./human-duration.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
 import { podTemplateDefaults } from "./pod/pod-defaults.ts";
 import { checkClaimSpec } from "./pod/volume/claim-rules.ts";
+import { isOldPodError } from "./tolerated-errors.ts";
 import {
   checkAtMostAll,
   checkChoice,
@@ -64,6 +65,8 @@ export const statefulSet = defineKind<StatefulSet>("apps/v1", "StatefulSet", {
       checkClaimSpec(claim.spec, path.child("volumeClaimTemplates").index(i).child("spec"), errors);
     }
   },
+
+  tolerates: isOldPodError,
 
   validateUpdate(next, previous, errors) {
     if (isSame(withoutUpdatable(next.spec), withoutUpdatable(previous.spec))) return;

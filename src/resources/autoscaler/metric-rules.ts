@@ -10,7 +10,7 @@ import type {
 import { validateLabelSelector } from "../../api/label-selector.ts";
 import { dns1123Label, pathSegmentName } from "../../api/names.ts";
 import { parseQuantity } from "../../api/quantity.ts";
-import { checkContainerResourceName } from "../pod/container/resource-name.ts";
+import { checkContainerResourceName } from "../resource-name.ts";
 
 const SOURCES = ["object", "external", "pods", "resource", "containerResource"] as const;
 type Source = (typeof SOURCES)[number];

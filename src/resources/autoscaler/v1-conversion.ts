@@ -26,9 +26,10 @@ export const autoscalerToV1: Conversion = (object) => {
   const target = metrics.find(isCpuUtilization)?.resource?.target.averageUtilization;
   const current = currentMetrics.find(isCpuStatus)?.resource?.current.averageUtilization;
   const annotations = {
-    ...metadata.annotations,
+    ...withoutKept(metadata.annotations ?? {}),
     ...textOfList(METRICS, metrics.filter((metric) => !isCpuUtilization(metric)).map(metricToV1)),
-    ...textOfList(CURRENT_METRICS, currentMetrics.filter((metric) => !isCpuStatus(metric)).map(statusToV1)),
+    // The processor too: v1 has no place for its value, only for the share of the request.
+    ...textOfList(CURRENT_METRICS, currentMetrics.map(statusToV1)),
     ...textOfList(CONDITIONS, conditions),
     ...(behavior === undefined ? {} : { [BEHAVIOR]: JSON.stringify(withGoNames(behavior)) }),
   };
@@ -52,14 +53,14 @@ export const autoscalerFromV1: Conversion = (object) => {
   const { targetCPUUtilizationPercentage: target, ...spec } = objectOf(object["spec"]);
   const { currentCPUUtilizationPercentage: current, ...status } = objectOf(object["status"]);
   const metrics = [...cpuMetric(target), ...listIn(annotations, METRICS).map(metricFromV1)];
-  const currentMetrics = [...cpuStatus(current), ...listIn(annotations, CURRENT_METRICS).map(statusFromV1)];
+  const detailed = listIn(annotations, CURRENT_METRICS).map(statusFromV1);
+  const currentMetrics = detailed.length === 0 ? cpuStatus(current) : detailed;
   const conditions = listIn(annotations, CONDITIONS);
   const behavior = findParsed(annotations, BEHAVIOR);
-  const others = Object.entries(annotations).filter(([key]) => !KEPT.has(key));
   return {
     ...object,
     apiVersion: "autoscaling/v2",
-    metadata: withAnnotations(metadata, Object.fromEntries(others)),
+    metadata: withAnnotations(metadata, withoutKept(annotations)),
     spec: {
       ...spec,
       ...(metrics.length === 0 ? {} : { metrics }),
@@ -70,6 +71,11 @@ export const autoscalerFromV1: Conversion = (object) => {
 };
 
 const KEPT: ReadonlySet<string> = new Set([METRICS, CURRENT_METRICS, CONDITIONS, BEHAVIOR]);
+
+/** Annotations without those that stand for fields: in v2 they mean nothing, and nobody is to find them there. */
+export function withoutKept<T>(annotations: Readonly<Record<string, T>>): Record<string, T> {
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => !KEPT.has(key)));
+}
 
 function isCpuUtilization({ type, resource }: MetricSpec): boolean {
   return type === "Resource" && resource?.name === "cpu" && resource.target.averageUtilization !== undefined;

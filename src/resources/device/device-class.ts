@@ -4,7 +4,7 @@ import { fieldPath } from "../../api/field-error.ts";
 import type { DeviceClass } from "../../api/generated/types/resource-v1.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
-import { isExtendedResource } from "../pod/container/resource-name.ts";
+import { isExtendedResource } from "../resource-name.ts";
 import { checkOpaque, checkSelectors } from "./claim-spec.ts";
 
 const SPEC = fieldPath("spec");

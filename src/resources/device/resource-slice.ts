@@ -66,7 +66,7 @@ function checkPlace({ spec }: ResourceSlice, errors: FieldErrors): void {
     else errors.invalidFor(SPEC.child("nodeName"), nodeName, dns1123Subdomain(nodeName));
   }
   if (nodeSelector === undefined) return;
-  checkNodeSelector(nodeSelector, SPEC.child("nodeSelector"), errors);
+  checkNodeSelector(nodeSelector, { path: SPEC.child("nodeSelector"), values: "strict" }, errors);
   if (nodeSelector.nodeSelectorTerms.length > 1) {
     const path = SPEC.child("nodeSelector", "nodeSelectorTerms");
     errors.invalid(path, nodeSelector.nodeSelectorTerms, "must have exactly one node selector term");

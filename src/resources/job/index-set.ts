@@ -61,3 +61,74 @@ function parseIndex(text: string): number {
   if (/^[+-]?[0-9]{1,15}$/.test(text)) return Number(text);
   throw new SyntaxError(`cannot convert string to integer for index: ${JSON.stringify(text)}`);
 }
+
+/** As a status that was once good reads now: what lies beyond the completions, or cannot be read, is left out. */
+export function readKnownIndexes(text: string, completions: number): readonly IndexInterval[] {
+  const intervals: IndexInterval[] = [];
+  for (const part of text === "" ? [] : text.split(",")) {
+    const [first, last = first] = part.split("-").map(Number);
+    if (first === undefined || last === undefined || !Number.isInteger(first + last)) continue;
+    if (first < completions && last >= first)
+      intervals.push({ first, last: Math.min(last, completions - 1) });
+  }
+  return joinIntervals(intervals);
+}
+
+export function withIndexes(
+  intervals: readonly IndexInterval[],
+  indexes: Iterable<number>,
+): readonly IndexInterval[] {
+  const added = Array.from(indexes, (index) => ({ first: index, last: index }));
+  return added.length === 0 ? intervals : joinIntervals([...intervals, ...added]);
+}
+
+/** In order, none touching the next. */
+function joinIntervals(intervals: readonly IndexInterval[]): readonly IndexInterval[] {
+  const joined: IndexInterval[] = [];
+  for (const { first, last } of intervals.toSorted((left, right) => left.first - right.first)) {
+    const before = joined.at(-1);
+    if (before === undefined || first > before.last + 1) joined.push({ first, last });
+    else joined[joined.length - 1] = { first: before.first, last: Math.max(before.last, last) };
+  }
+  return joined;
+}
+
+export function hasIndex(intervals: readonly IndexInterval[], index: number): boolean {
+  return intervals.some(({ first, last }) => first <= index && index <= last);
+}
+
+/** How many indexes are in both. */
+export function countOverlap(left: readonly IndexInterval[], right: readonly IndexInterval[]): number {
+  let count = 0;
+  for (const one of left) {
+    for (const { first, last } of right) {
+      count += Math.max(0, Math.min(one.last, last) - Math.max(one.first, first) + 1);
+    }
+  }
+  return count;
+}
+
+/** `1,3-5,7`; two neighbours are written as two numbers. */
+export function formatIndexes(intervals: readonly IndexInterval[]): string {
+  const text = ({ first, last }: IndexInterval): string => {
+    if (first === last) return String(first);
+    return `${String(first)}${last === first + 1 ? "," : "-"}${String(last)}`;
+  };
+  return intervals.map(text).join(",");
+}
+
+/** The smallest indexes that are in none of the intervals. */
+export function firstMissing(
+  intervals: readonly IndexInterval[],
+  { count, completions }: { readonly count: number; readonly completions: number },
+): readonly number[] {
+  const found: number[] = [];
+  let candidate = 0;
+  for (const { first, last } of [...intervals, { first: completions, last: completions }]) {
+    for (; candidate < Math.min(first, completions) && found.length < count; candidate++) {
+      found.push(candidate);
+    }
+    candidate = Math.max(candidate, last + 1);
+  }
+  return found;
+}

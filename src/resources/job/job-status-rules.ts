@@ -1,32 +1,91 @@
-/** What a job's controller may write into its status. */
+/**
+ * What may be written into the status of a job. Two things hold of every status: it does not contradict itself, which is
+ * said by laws, and it does not take back what was reported before, which is said by promises.
+ *
+ * Each law names what it is about. It is applied when the update touches one of those: a job that came to break a law
+ * long ago must not keep its controller from writing the rest.
+ */
 
 import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
 import type { Job, JobStatus } from "../../api/generated/types/batch-v1.ts";
-import { addNew, checkCounts, invalidWithoutValue } from "../value-rules.ts";
+import { addNew, checkCounts, invalidWithoutValue, isSame } from "../value-rules.ts";
 import { findOverlap, type IndexInterval, parseIndexes } from "./index-set.ts";
 
 const PATH = fieldPath("status");
 const CONDITIONS = PATH.child("conditions");
+
+type ConditionType = "Complete" | "Failed" | "FailureTarget" | "SuccessCriteriaMet";
 
 export function hasJobCondition({ conditions = [] }: JobStatus, type: string): boolean {
   return conditions.some((condition) => condition.type === type && condition.status === "True");
 }
 
 export function checkJobStatus(next: Job, previous: Job, errors: FieldErrors): void {
-  const { status } = next;
-  checkCounts(status, ["active", "succeeded", "failed", "ready", "terminating"], { path: PATH, errors });
-  checkUncounted(status, errors);
-  checkTimes(status, errors);
-  for (const problem of conditionProblems(status)) invalidWithoutValue(CONDITIONS, problem, errors);
-  if (hasJobCondition(status, "Complete") || hasJobCondition(status, "Failed")) checkFinished(status, errors);
-  checkIndexes(next, errors);
-  if ((status.ready ?? 0) > (status.active ?? 0)) {
-    errors.invalid(PATH.child("ready"), status.ready, "cannot set more ready pods than active");
+  for (const { about, check } of LAWS) {
+    const isTouched = about?.some((topic) => !isSame(topic(next.status), topic(previous.status)));
+    if (isTouched !== false) check(next, errors);
   }
-  checkProgress(next, previous, errors);
+  for (const check of PROMISES) check(next, previous, errors);
 }
 
-function checkUncounted({ uncountedTerminatedPods }: JobStatus, errors: FieldErrors): void {
+/** Something about a status that an update may change. */
+type Topic = (status: JobStatus) => unknown;
+
+function field(name: keyof JobStatus): Topic {
+  return (status) => status[name];
+}
+
+function condition(type: ConditionType): Topic {
+  return (status) => hasJobCondition(status, type);
+}
+
+/** In either way. */
+function isFinished(status: JobStatus): boolean {
+  return hasJobCondition(status, "Complete") || hasJobCondition(status, "Failed");
+}
+
+interface Law {
+  /** Undefined for what must hold at every update. */
+  readonly about?: readonly Topic[];
+  readonly check: (job: Job, errors: FieldErrors) => void;
+}
+
+const LAWS: readonly Law[] = [
+  { check: checkPodCounts },
+  { check: checkUncounted },
+  { about: [field("ready"), field("active")], check: checkReady },
+
+  { about: [condition("Complete"), condition("Failed")], check: exclusive("Complete", "Failed") },
+  {
+    about: [condition("Complete"), condition("FailureTarget")],
+    check: exclusive("Complete", "FailureTarget"),
+  },
+  { check: exclusive("SuccessCriteriaMet", "Failed") },
+  { check: exclusive("SuccessCriteriaMet", "FailureTarget") },
+  { about: [condition("Failed"), condition("FailureTarget")], check: preceded("Failed", "FailureTarget") },
+  {
+    about: [condition("Complete"), condition("SuccessCriteriaMet")],
+    check: preceded("Complete", "SuccessCriteriaMet"),
+  },
+
+  { about: [isFinished, field("active")], check: onceFinished(checkNoneLeft("active")) },
+  { about: [isFinished, field("terminating")], check: onceFinished(checkNoneLeft("terminating")) },
+  { about: [isFinished, field("uncountedTerminatedPods")], check: onceFinished(checkAllCounted) },
+  { about: [isFinished, field("startTime")], check: onceFinished(checkStarted) },
+  { about: [condition("Complete"), field("completionTime")], check: checkCompletionTime },
+  { about: [field("startTime"), field("completionTime")], check: checkTimeOrder },
+
+  { about: [field("completedIndexes")], check: checkCompletedIndexes },
+  { about: [field("failedIndexes")], check: checkFailedIndexes },
+  { about: [field("completedIndexes"), field("failedIndexes")], check: checkDisjointIndexes },
+];
+
+function checkPodCounts({ status }: Job, errors: FieldErrors): void {
+  checkCounts(status, ["active", "succeeded", "failed", "ready", "terminating"], { path: PATH, errors });
+}
+
+/** A pod has ended in one way, and is waiting to be counted once. */
+function checkUncounted({ status: { uncountedTerminatedPods } }: Job, errors: FieldErrors): void {
   const seen = new Set<string>();
   for (const list of ["succeeded", "failed"] as const) {
     for (const [i, uid] of (uncountedTerminatedPods?.[list] ?? []).entries()) {
@@ -37,134 +96,172 @@ function checkUncounted({ uncountedTerminatedPods }: JobStatus, errors: FieldErr
   }
 }
 
-function checkTimes(status: JobStatus, errors: FieldErrors): void {
-  const { startTime, completionTime } = status;
+function checkReady({ status: { ready = 0, active = 0 } }: Job, errors: FieldErrors): void {
+  if (ready > active) errors.invalid(PATH.child("ready"), ready, "cannot set more ready pods than active");
+}
+
+/** A job does not end, or set out to end, in two ways. */
+function exclusive(one: ConditionType, other: ConditionType): Law["check"] {
+  return ({ status }, errors) => {
+    if (!hasJobCondition(status, one) || !hasJobCondition(status, other)) return;
+    invalidWithoutValue(CONDITIONS, `cannot set ${one}=True and ${other}=true conditions`, errors);
+  };
+}
+
+/** How a job will end is decided, then its pods go, then it has ended. */
+function preceded(end: ConditionType, decision: ConditionType): Law["check"] {
+  return ({ status }, errors) => {
+    if (!hasJobCondition(status, end) || hasJobCondition(status, decision)) return;
+    const problem = `cannot set ${end}=True condition without the ${decision}=true condition`;
+    invalidWithoutValue(CONDITIONS, problem, errors);
+  };
+}
+
+function onceFinished(check: Law["check"]): Law["check"] {
+  return (job, errors) => {
+    if (isFinished(job.status)) check(job, errors);
+  };
+}
+
+function checkNoneLeft(count: "active" | "terminating"): Law["check"] {
+  return ({ status: { [count]: left = 0 } }, errors) => {
+    if (left > 0) errors.invalid(PATH.child(count), left, `${count}>0 is invalid for finished job`);
+  };
+}
+
+function checkAllCounted({ status: { uncountedTerminatedPods } }: Job, errors: FieldErrors): void {
+  const { succeeded = [], failed = [] } = uncountedTerminatedPods ?? {};
+  if (succeeded.length + failed.length === 0) return;
+  const problem = "uncountedTerminatedPods needs to be empty for finished job";
+  errors.invalid(PATH.child("uncountedTerminatedPods"), uncountedTerminatedPods, problem);
+}
+
+/** A job that wants no pods may end without ever being let go. */
+function checkStarted({ spec, status }: Job, errors: FieldErrors): void {
+  const needsNoStart = spec.suspend === true && spec.completions === 0;
+  if (status.startTime !== undefined || needsNoStart) return;
+  errors.required(PATH.child("startTime"), "startTime is required for finished job");
+}
+
+/** It belongs to jobs that succeeded, and to all of them. */
+function checkCompletionTime({ status }: Job, errors: FieldErrors): void {
   const at = PATH.child("completionTime");
+  const { completionTime } = status;
   const isComplete = hasJobCondition(status, "Complete");
-  if (completionTime === undefined) {
-    if (isComplete) errors.required(at, "completionTime is required for Complete jobs");
-    return;
-  }
-  if (!isComplete) {
+  if (isComplete && completionTime === undefined) {
+    errors.required(at, "completionTime is required for Complete jobs");
+  } else if (!isComplete && completionTime !== undefined) {
     errors.invalid(at, completionTime, "cannot set completionTime when there is no Complete=True condition");
   }
-  // Times in normal form have one length and one zone, so that their texts are in order.
-  if (startTime !== undefined && completionTime < startTime) {
-    errors.invalid(at, completionTime, "completionTime cannot be set before startTime");
-  }
 }
 
-function conditionProblems(status: JobStatus): readonly string[] {
-  const has = (type: string): boolean => hasJobCondition(status, type);
-  const isComplete = has("Complete");
-  const isFailed = has("Failed");
-  const isMet = has("SuccessCriteriaMet");
-  const isDoomed = has("FailureTarget");
-  const problems: readonly (readonly [boolean, string])[] = [
-    [isComplete && isFailed, "cannot set Complete=True and Failed=true conditions"],
-    [isComplete && isDoomed, "cannot set Complete=True and FailureTarget=true conditions"],
-    [isFailed && !isDoomed, "cannot set Failed=True condition without the FailureTarget=true condition"],
-    [
-      isComplete && !isMet,
-      "cannot set Complete=True condition without the SuccessCriteriaMet=true condition",
-    ],
-    [isMet && isFailed, "cannot set SuccessCriteriaMet=True and Failed=true conditions"],
-    [isMet && isDoomed, "cannot set SuccessCriteriaMet=True and FailureTarget=true conditions"],
-  ];
-  return problems.filter(([isBroken]) => isBroken).map(([, problem]) => problem);
+/** Times in normal form have one length and one zone, so that their texts are in order. */
+function checkTimeOrder({ status: { startTime, completionTime } }: Job, errors: FieldErrors): void {
+  if (startTime === undefined || completionTime === undefined || completionTime >= startTime) return;
+  const problem = "completionTime cannot be set before startTime";
+  errors.invalid(PATH.child("completionTime"), completionTime, problem);
 }
 
-function checkFinished(status: JobStatus, errors: FieldErrors): void {
-  const { active = 0, terminating = 0, startTime, uncountedTerminatedPods } = status;
-  if (active > 0) errors.invalid(PATH.child("active"), active, "active>0 is invalid for finished job");
-  if (startTime === undefined)
-    errors.required(PATH.child("startTime"), "startTime is required for finished job");
-  const { succeeded = [], failed = [] } = uncountedTerminatedPods ?? {};
-  if (succeeded.length + failed.length > 0) {
-    const problem = "uncountedTerminatedPods needs to be empty for finished job";
-    errors.invalid(PATH.child("uncountedTerminatedPods"), uncountedTerminatedPods, problem);
+function checkCompletedIndexes({ spec, status }: Job, errors: FieldErrors): void {
+  const { completedIndexes: text = "" } = status;
+  const at = PATH.child("completedIndexes");
+  if (text !== "" && spec.completionMode !== "Indexed") {
+    errors.invalid(at, text, "cannot set non-empty completedIndexes when non-indexed completion mode");
   }
-  if (terminating > 0) {
-    errors.invalid(PATH.child("terminating"), terminating, "terminating>0 is invalid for finished job");
-  }
+  const { problem } = readIndexes(text, spec.completions);
+  if (problem !== undefined) errors.invalid(at, text, `error parsing completedIndexes: ${problem}`);
 }
 
-function checkIndexes({ spec, status }: Job, errors: FieldErrors): void {
-  const { completedIndexes = "", failedIndexes } = status;
-  const completions = spec.completions ?? 0;
-  const completed = findIndexes({ field: "completedIndexes", text: completedIndexes, completions }, errors);
-  if (completedIndexes !== "" && spec.completionMode !== "Indexed") {
-    const problem = "cannot set non-empty completedIndexes when non-indexed completion mode";
-    errors.invalid(PATH.child("completedIndexes"), completedIndexes, problem);
-  }
-  if (failedIndexes === undefined) return;
+function checkFailedIndexes({ spec, status: { failedIndexes: text } }: Job, errors: FieldErrors): void {
+  if (text === undefined) return;
   const at = PATH.child("failedIndexes");
   if (spec.backoffLimitPerIndex === undefined) {
-    const problem = "cannot set non-null failedIndexes when backoffLimitPerIndex is null";
-    return errors.invalid(at, failedIndexes, problem);
+    errors.invalid(at, text, "cannot set non-null failedIndexes when backoffLimitPerIndex is null");
+    return;
   }
-  const failed = findIndexes({ field: "failedIndexes", text: failedIndexes, completions }, errors);
-  const overlap = findOverlap(completed, failed);
-  if (overlap === undefined) return;
-  errors.invalid(at, failedIndexes, `failedIndexes and completedIndexes overlap at index: ${overlap}`);
+  const { problem } = readIndexes(text, spec.completions);
+  if (problem !== undefined) errors.invalid(at, text, `error parsing failedIndexes: ${problem}`);
 }
 
-function findIndexes(
-  {
-    field,
-    text,
-    completions,
-  }: { readonly field: string; readonly text: string; readonly completions: number },
-  errors: FieldErrors,
-): readonly IndexInterval[] {
+/** What cannot be read, or has no business being there, is reported by itself. */
+function checkDisjointIndexes({ spec, status }: Job, errors: FieldErrors): void {
+  const { completedIndexes = "", failedIndexes } = status;
+  if (failedIndexes === undefined || spec.backoffLimitPerIndex === undefined) return;
+  const completed = readIndexes(completedIndexes, spec.completions).intervals;
+  const overlap = findOverlap(completed, readIndexes(failedIndexes, spec.completions).intervals);
+  if (overlap === undefined) return;
+  const problem = `failedIndexes and completedIndexes overlap at index: ${overlap}`;
+  errors.invalid(PATH.child("failedIndexes"), failedIndexes, problem);
+}
+
+interface ReadIndexes {
+  readonly intervals: readonly IndexInterval[];
+  readonly problem?: string;
+}
+
+function readIndexes(text: string, completions = 0): ReadIndexes {
   try {
-    return parseIndexes(text, completions);
+    return { intervals: parseIndexes(text, completions) };
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    errors.invalid(PATH.child(field), text, `error parsing ${field}: ${error.message}`);
-    return [];
+    return { intervals: [], problem: error.message };
   }
 }
 
-/** What was once reported stays true. */
-function checkProgress(next: Job, previous: Job, errors: FieldErrors): void {
-  for (const type of ["Failed", "Complete", "FailureTarget"]) {
-    if (!hasJobCondition(previous.status, type) || hasJobCondition(next.status, type)) continue;
-    invalidWithoutValue(CONDITIONS, `cannot disable the terminal ${type}=True condition`, errors);
-  }
-  for (const counter of ["failed", "succeeded"] as const) {
-    const count = next.status[counter] ?? 0;
-    if (count >= (previous.status[counter] ?? 0)) continue;
-    errors.invalid(PATH.child(counter), count, `cannot decrease the ${counter} counter`);
-  }
-  checkUnchangedTimes(next, previous, errors);
-  checkCriteriaMet(next, previous, errors);
+type Promised = (next: Job, previous: Job, errors: FieldErrors) => void;
+
+const PROMISES: readonly Promised[] = [
+  lasting("Complete", "the terminal Complete"),
+  lasting("Failed", "the terminal Failed"),
+  lasting("FailureTarget", "the terminal FailureTarget"),
+  lasting("SuccessCriteriaMet", "the SuccessCriteriaMet"),
+  refuseLateCriteria,
+  refuseLostFailures,
+  refuseLostSuccesses,
+  refuseNewCompletionTime,
+  refuseNewStartTime,
+];
+
+/** Once true, always true. */
+function lasting(type: ConditionType, name: string): Promised {
+  return (next, previous, errors) => {
+    if (!hasJobCondition(previous.status, type) || hasJobCondition(next.status, type)) return;
+    invalidWithoutValue(CONDITIONS, `cannot disable ${name}=True condition`, errors);
+  };
 }
 
-function checkCriteriaMet(next: Job, previous: Job, errors: FieldErrors): void {
-  const wasMet = hasJobCondition(previous.status, "SuccessCriteriaMet");
-  const isMet = hasJobCondition(next.status, "SuccessCriteriaMet");
-  if (wasMet && !isMet) {
-    invalidWithoutValue(CONDITIONS, "cannot disable the SuccessCriteriaMet=True condition", errors);
-  }
-  if (!wasMet && isMet && hasJobCondition(previous.status, "Complete")) {
-    const problem = "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions";
-    invalidWithoutValue(CONDITIONS, problem, errors);
-  }
+function refuseLateCriteria(next: Job, previous: Job, errors: FieldErrors): void {
+  const isNew =
+    hasJobCondition(next.status, "SuccessCriteriaMet") &&
+    !hasJobCondition(previous.status, "SuccessCriteriaMet");
+  if (!isNew || !hasJobCondition(previous.status, "Complete")) return;
+  const problem = "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions";
+  invalidWithoutValue(CONDITIONS, problem, errors);
 }
 
-function checkUnchangedTimes(next: Job, previous: Job, errors: FieldErrors): void {
-  const { completionTime, startTime } = next.status;
-  const before = previous.status;
-  if (
-    completionTime !== undefined &&
-    before.completionTime !== undefined &&
-    completionTime !== before.completionTime
-  ) {
-    errors.invalid(PATH.child("completionTime"), completionTime, "completionTime cannot be mutated");
-  }
-  const isSuspended = next.spec.suspend === true;
-  if (before.startTime !== undefined && before.startTime !== startTime && !isSuspended) {
-    errors.required(PATH.child("startTime"), "startTime cannot be removed for unsuspended job");
-  }
+function refuseLostFailures({ status: { failed = 0 } }: Job, previous: Job, errors: FieldErrors): void {
+  if (failed >= (previous.status.failed ?? 0)) return;
+  errors.invalid(PATH.child("failed"), failed, "cannot decrease the failed counter");
+}
+
+/** An indexed job that was made smaller loses the successes of the indexes it lost. */
+function refuseLostSuccesses({ spec, status }: Job, previous: Job, errors: FieldErrors): void {
+  const { succeeded = 0 } = status;
+  const mayShrink = spec.completionMode === "Indexed" && spec.completions === spec.parallelism;
+  if (mayShrink || succeeded >= (previous.status.succeeded ?? 0)) return;
+  errors.invalid(PATH.child("succeeded"), succeeded, "cannot decrease the succeeded counter");
+}
+
+function refuseNewCompletionTime(next: Job, previous: Job, errors: FieldErrors): void {
+  const { completionTime } = next.status;
+  const before = previous.status.completionTime;
+  if (completionTime === undefined || before === undefined || completionTime === before) return;
+  errors.invalid(PATH.child("completionTime"), completionTime, "completionTime cannot be mutated");
+}
+
+/** A job that is suspended starts anew when it goes on. */
+function refuseNewStartTime({ spec, status }: Job, previous: Job, errors: FieldErrors): void {
+  const { startTime: before } = previous.status;
+  if (before === undefined || status.startTime === before || spec.suspend === true) return;
+  errors.required(PATH.child("startTime"), "startTime cannot be removed for unsuspended job");
 }

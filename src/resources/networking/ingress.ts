@@ -9,11 +9,18 @@ import { checkClassName, checkIngressSpec, CLASS_ANNOTATION } from "./ingress-ru
 
 const STATUS = fieldPath("status", "loadBalancer", "ingress");
 
+/** Names and hosts with wildcards that were once not looked at. */
+const OLD_SECRET = /^spec\.tls\[\d+\]\.secretName$/;
+const OLD_HOST = /^spec\.rules\[\d+\]\.host$/;
+
 export const ingress = defineKind<Ingress>("networking.k8s.io/v1", "Ingress", {
   validate(it, errors) {
     checkIngressSpec(it.spec, errors);
     checkClassName(it, errors);
   },
+
+  tolerates: ({ field, body }) =>
+    OLD_SECRET.test(field) || (OLD_HOST.test(field) && body.startsWith('Invalid value: "*')),
 
   validateStatus({ status }, _previous, errors) {
     for (const [i, point] of (status.loadBalancer.ingress ?? []).entries()) {

@@ -13,6 +13,7 @@ import { portName, portNumber } from "../../api/names.ts";
 import { cidrWarnings, PROTOCOLS } from "../address-rules.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind, type Draft } from "../kind-rules.ts";
+import { isSelectorValueError } from "../tolerated-errors.ts";
 import { checkRequiredChoice } from "../value-rules.ts";
 import { selectorCell } from "../workload-cells.ts";
 
@@ -40,6 +41,8 @@ export const networkPolicy = defineKind<NetworkPolicy>("networking.k8s.io/v1", "
     }
     checkTypes(spec.policyTypes ?? [], errors);
   },
+
+  tolerates: isSelectorValueError,
 
   warnings: ({ spec }) => [
     ...(spec.ingress ?? []).flatMap(({ from = [] }, i) =>

@@ -4,14 +4,13 @@ import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type {
   Affinity,
   NodeAffinity,
-  NodeSelectorRequirement,
-  NodeSelectorTerm,
   PodAffinity,
   PodAffinityTerm,
 } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import { validateLabelSelector } from "../../api/label-selector.ts";
-import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from "../../api/names.ts";
+import { dns1123Label, qualifiedName } from "../../api/names.ts";
+import { checkNodeSelector, checkNodeTerm } from "../node-selector-rules.ts";
 
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -27,13 +26,7 @@ export function checkAffinity(affinity: Affinity, path: FieldPath, errors: Field
 function checkNodeAffinity(affinity: NodeAffinity, path: FieldPath, errors: FieldErrors): void {
   const required = affinity[REQUIRED];
   if (required !== undefined) {
-    const terms = path.child(REQUIRED, "nodeSelectorTerms");
-    if (required.nodeSelectorTerms.length === 0) {
-      errors.required(terms, "must have at least one node selector term");
-    }
-    for (const [i, term] of required.nodeSelectorTerms.entries()) {
-      checkNodeTerm(term, { path: terms.index(i), values: "strict" }, errors);
-    }
+    checkNodeSelector(required, { path: path.child(REQUIRED), values: "strict" }, errors);
   }
   for (const [i, { weight, preference }] of (affinity[PREFERRED] ?? []).entries()) {
     const at = path.child(PREFERRED).index(i);
@@ -44,81 +37,6 @@ function checkNodeAffinity(affinity: NodeAffinity, path: FieldPath, errors: Fiel
 
 function checkWeight(weight: number, path: FieldPath, errors: FieldErrors): void {
   if (weight <= 0 || weight > WEIGHT_MAX) errors.invalid(path, weight, "must be in the range 1-100");
-}
-
-interface TermPlace {
-  readonly path: FieldPath;
-  /** A preference may name values that no label can have. */
-  readonly values: "strict" | "any";
-}
-
-function checkNodeTerm(term: NodeSelectorTerm, { path, values }: TermPlace, errors: FieldErrors): void {
-  for (const [i, requirement] of (term.matchExpressions ?? []).entries()) {
-    checkNodeRequirement(requirement, { path: path.child("matchExpressions").index(i), values }, errors);
-  }
-  for (const [i, requirement] of (term.matchFields ?? []).entries()) {
-    checkNodeField(requirement, path.child("matchFields").index(i), errors);
-  }
-}
-
-function checkNodeRequirement(
-  { key, operator, values = [] }: NodeSelectorRequirement,
-  place: TermPlace,
-  errors: FieldErrors,
-): void {
-  const { path } = place;
-  checkValueCount({ operator, count: values.length }, path, errors);
-  errors.invalidFor(path.child("key"), key, qualifiedName(key));
-  if (place.values === "any") return;
-  for (const [i, value] of values.entries()) {
-    errors.invalidFor(path.child("values").index(i), value, labelValue(value));
-  }
-}
-
-function checkValueCount(
-  { operator, count }: { readonly operator: string; readonly count: number },
-  path: FieldPath,
-  errors: FieldErrors,
-): void {
-  const at = path.child("values");
-  switch (operator) {
-    case "In":
-    case "NotIn":
-      if (count === 0) errors.required(at, "must be specified when `operator` is 'In' or 'NotIn'");
-      return;
-    case "Exists":
-    case "DoesNotExist":
-      if (count === 0) return;
-      errors.forbidden(at, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-      return;
-    case "Gt":
-    case "Lt":
-      if (count === 1) return;
-      errors.required(at, "must be specified single value when `operator` is 'Lt' or 'Gt'");
-      return;
-    default:
-      errors.invalid(path.child("operator"), operator, "not a valid selector operator");
-  }
-}
-
-/** The only field of a node that can be selected by is its name. */
-function checkNodeField(
-  { key, operator, values = [] }: NodeSelectorRequirement,
-  path: FieldPath,
-  errors: FieldErrors,
-): void {
-  if (operator !== "In" && operator !== "NotIn") {
-    errors.invalid(path.child("operator"), operator, "not a valid selector operator");
-  } else if (values.length !== 1) {
-    const problem = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector";
-    errors.required(path.child("values"), problem);
-  }
-  if (key !== "metadata.name") {
-    return errors.invalid(path.child("key"), key, "not a valid field selector key");
-  }
-  for (const [i, value] of values.entries()) {
-    errors.invalidFor(path.child("values").index(i), value, dns1123Subdomain(value));
-  }
 }
 
 /** Being near pods and keeping away from them are written alike. */

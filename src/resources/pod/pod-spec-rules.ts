@@ -9,6 +9,7 @@ import type {
 } from "../../api/generated/types/core-v1.ts";
 import { validateLabels } from "../../api/label-selector.ts";
 import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/names.ts";
+import { checkContainerResourceName } from "../resource-name.ts";
 import { addNew, checkQualifiedName, checkRequiredChoice } from "../value-rules.ts";
 import { checkAffinity } from "./affinity-rules.ts";
 import {
@@ -16,7 +17,6 @@ import {
   checkEphemeralContainers,
   checkInitContainers,
 } from "./container/container-rules.ts";
-import { checkContainerResourceName } from "./container/resource-name.ts";
 import { checkAmount, checkPodResources } from "./container/resource-rules.ts";
 import { checkDns, checkHostAliases, checkHostname } from "./dns-rules.ts";
 import type { PodScope } from "./pod-scope.ts";

@@ -15,7 +15,8 @@ import {
 } from "./pod-subresources.ts";
 
 const probe = new KindProbe(pod);
-const CONTEXT = { now: Date.UTC(2026, 0, 2, 3, 4, 5), user: "alice" };
+const USER = { name: "alice", uid: "", groups: [], extra: {} };
+const CONTEXT = { now: Date.UTC(2026, 0, 2, 3, 4, 5), user: USER };
 
 function build(spec: Manifest = {}, more: Manifest = {}): Draft<Pod> {
   return probe.created({

@@ -5,6 +5,7 @@ import type { ClusterRole } from "../../api/generated/types/rbac-v1.ts";
 import { validateLabelSelector } from "../../api/label-selector.ts";
 import { pathSegmentName } from "../../api/names.ts";
 import { defineKind } from "../kind-rules.ts";
+import { isSelectorValueError } from "../tolerated-errors.ts";
 import { checkPolicyRule } from "./policy-rules.ts";
 
 export const clusterRole = defineKind<ClusterRole>("rbac.authorization.k8s.io/v1", "ClusterRole", {
@@ -24,4 +25,6 @@ export const clusterRole = defineKind<ClusterRole>("rbac.authorization.k8s.io/v1
       validateLabelSelector(selector, path.index(i), errors);
     }
   },
+
+  tolerates: isSelectorValueError,
 });

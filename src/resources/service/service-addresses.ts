@@ -3,20 +3,15 @@
  * Nothing is allocated here: the server does that with the result.
  */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
-import type { Service, ServiceSpec } from "../../api/generated/types/core-v1.ts";
-import { findIpAddress, type IpAddress } from "../../api/ip-address.ts";
+import type { ServiceSpec } from "../../api/generated/types/core-v1.ts";
 import type { Draft } from "../kind-rules.ts";
 import { isSame } from "../value-rules.ts";
 import {
   isExternallyAccessible,
-  isHeadless,
   needsClusterIp,
   needsHealthCheckPort,
   needsNodePorts,
 } from "./service-shape.ts";
-
-export type IpFamily = IpAddress["family"];
 
 /** Clients of old know only `clusterIP`: the list follows it. */
 export function syncClusterIps(spec: Draft<ServiceSpec>, previous: ServiceSpec | undefined): void {
@@ -115,71 +110,4 @@ export function trimToSingleStack(spec: Draft<ServiceSpec>, previous: ServiceSpe
   if (spec.ipFamilyPolicy !== "SingleStack" || previous.ipFamilyPolicy === "SingleStack") return;
   if (isSame(spec.clusterIPs, previous.clusterIPs)) spec.clusterIPs = (spec.clusterIPs ?? []).slice(0, 1);
   if (isSame(spec.ipFamilies, previous.ipFamilies)) spec.ipFamilies = (spec.ipFamilies ?? []).slice(0, 1);
-}
-
-export interface FamilyRequest {
-  /** The families of the cluster, its default first. */
-  readonly cluster: readonly IpFamily[];
-  readonly previous: Service | undefined;
-  readonly errors: FieldErrors;
-}
-
-/** Fills in policy and families, from the addresses asked for and from what the cluster has. Before allocation. */
-export function resolveIpFamilies(draft: Draft<Service>, { cluster, previous, errors }: FamilyRequest): void {
-  const { spec } = draft;
-  if (spec.type === "ExternalName" || keepsPreferredFamilies(spec, previous?.spec)) return;
-  const isDual = spec.clusterIPs?.length === 2 || spec.ipFamilies?.length === 2;
-  spec.ipFamilyPolicy ??= isDual ? "RequireDualStack" : "SingleStack";
-  inferFamilies(spec, cluster, errors);
-  if (isHeadless(draft) && Object.keys(spec.selector ?? {}).length === 0) {
-    // Somebody else writes the endpoints: they may be of families that the cluster does not have.
-    completeFamilies(spec, cluster, ["IPv4", "IPv6"]);
-    return;
-  }
-  refuseMissingFamilies(spec, cluster, errors);
-  completeFamilies(spec, cluster, cluster);
-}
-
-function refuseMissingFamilies(spec: ServiceSpec, cluster: readonly IpFamily[], errors: FieldErrors): void {
-  if (spec.ipFamilyPolicy === "RequireDualStack" && cluster.length < 2) {
-    const detail = "this cluster is not configured for dual-stack services";
-    errors.invalid("spec.ipFamilyPolicy", spec.ipFamilyPolicy, detail);
-  }
-  for (const [i, family] of (spec.ipFamilies ?? []).entries()) {
-    if (cluster.some((known) => known === family)) continue;
-    errors.invalid(fieldPath("spec", "ipFamilies").index(i), family, "not configured on this cluster");
-  }
-}
-
-/** A preference is decided once: it does not change because the cluster did. */
-function keepsPreferredFamilies(spec: ServiceSpec, previous: ServiceSpec | undefined): boolean {
-  if (previous?.ipFamilyPolicy !== "PreferDualStack" || spec.ipFamilyPolicy !== "PreferDualStack")
-    return false;
-  return isSame(spec.clusterIPs, previous.clusterIPs) && isSame(spec.ipFamilies, previous.ipFamilies);
-}
-
-function inferFamilies(spec: Draft<ServiceSpec>, cluster: readonly IpFamily[], errors: FieldErrors): void {
-  const families = [...(spec.ipFamilies ?? [])];
-  for (const [i, ip] of (spec.clusterIPs ?? []).entries()) {
-    const family = findIpAddress(ip)?.family;
-    if (family === undefined || i < families.length) continue;
-    if (cluster.includes(family)) families.push(family);
-    else {
-      const detail = `${family} is not configured on this cluster`;
-      errors.invalid(fieldPath("spec", "clusterIPs").index(i), spec.clusterIPs, detail);
-    }
-  }
-  if (families.length > 0) spec.ipFamilies = families;
-}
-
-function completeFamilies(
-  spec: Draft<ServiceSpec>,
-  cluster: readonly IpFamily[],
-  possible: readonly IpFamily[],
-): void {
-  const families = spec.ipFamilies?.length ? [...spec.ipFamilies] : cluster.slice(0, 1);
-  if (spec.ipFamilyPolicy !== "SingleStack" && families.length === 1) {
-    families.push(...possible.filter((family) => family !== families[0]).slice(0, 1));
-  }
-  spec.ipFamilies = families;
 }

@@ -8,6 +8,7 @@ import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
 import { specDiff } from "../pod/spec-diff.ts";
 import { checkClaimSpec } from "../pod/volume/claim-rules.ts";
+import { isSelectorValueError } from "../tolerated-errors.ts";
 import { isSame } from "../value-rules.ts";
 import { accessModesText } from "./access-modes.ts";
 import { checkDataSources, syncDataSources } from "./claim-sources.ts";
@@ -40,6 +41,8 @@ export const persistentVolumeClaim = defineKind<PersistentVolumeClaim>("v1", "Pe
     const { volumeAttributesClassName: name = "" } = spec;
     if (name !== "") errors.invalidFor(SPEC.child("volumeAttributesClassName"), name, dns1123Subdomain(name));
   },
+
+  tolerates: isSelectorValueError,
 
   validateUpdate(next, previous, errors) {
     checkClassAnnotation(next, previous, errors);

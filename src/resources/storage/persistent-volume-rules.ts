@@ -38,7 +38,8 @@ function checkOwnLife(spec: PersistentVolumeSpec, path: FieldPath, errors: Field
   if (spec.nodeAffinity !== undefined && required === undefined) {
     errors.required(path.child("nodeAffinity", "required"), "must specify required node constraints");
   }
-  if (required !== undefined) checkNodeSelector(required, path.child("nodeAffinity", "required"), errors);
+  if (required !== undefined)
+    checkNodeSelector(required, { path: path.child("nodeAffinity", "required"), values: "strict" }, errors);
   if (spec.local !== undefined && required === undefined) {
     errors.required(path.child("nodeAffinity"), "Local volume requires node affinity");
   }

@@ -11,9 +11,6 @@ import {
   quantityMilliValue,
   quantityValue,
 } from "../../../api/quantity.ts";
-import { ownValue } from "../../value-rules.ts";
-import { aggregateRequests } from "../pod-resources.ts";
-import type { PodScope } from "../pod-scope.ts";
 import {
   checkContainerResourceName,
   checkPodResourceName,
@@ -21,7 +18,10 @@ import {
   isExtendedResource,
   isHugePages,
   isOvercommitAllowed,
-} from "./resource-name.ts";
+} from "../../resource-name.ts";
+import { ownValue } from "../../value-rules.ts";
+import { aggregateRequests } from "../pod-resources.ts";
+import type { PodScope } from "../pod-scope.ts";
 
 type NameCheck = typeof checkContainerResourceName;
 

@@ -3,7 +3,7 @@ import { FieldErrors, fieldErrorText } from "../../api/field-error.ts";
 import type { Service } from "../../api/generated/types/core-v1.ts";
 import { KindProbe } from "../kind-probe.ts";
 import type { Draft } from "../kind-rules.ts";
-import { type IpFamily, resolveIpFamilies } from "./service-addresses.ts";
+import { type IpFamily, resolveIpFamilies } from "./service-families.ts";
 import { service } from "./service.ts";
 
 const probe = new KindProbe(service);
@@ -31,9 +31,20 @@ describe("the families of a Service", () => {
       ["IPv4", "IPv6"],
       { ipFamilies: ["IPv6", "IPv4"] },
     ],
-    [{ ipFamilies: ["IPv4", "IPv6"] }, ["IPv4", "IPv6"], { ipFamilyPolicy: "RequireDualStack" }],
     [{ clusterIP: "fd00::1" }, ["IPv4", "IPv6"], { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv6"] }],
     [{ clusterIP: "None", ipFamilyPolicy: "RequireDualStack" }, ["IPv4"], { ipFamilies: ["IPv4", "IPv6"] }],
+    [{ clusterIP: "None" }, ["IPv6"], { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv6", "IPv4"] }],
+    [
+      { clusterIP: "None", ipFamilies: ["IPv4"] },
+      ["IPv4"],
+      { ipFamilyPolicy: "RequireDualStack", ipFamilies: ["IPv4", "IPv6"] },
+    ],
+    [{ clusterIP: "None", ipFamilyPolicy: "SingleStack" }, ["IPv4"], { ipFamilies: ["IPv4"] }],
+    [
+      { clusterIP: "None", selector: { a: "b" } },
+      ["IPv4"],
+      { ipFamilyPolicy: "SingleStack", ipFamilies: ["IPv4"] },
+    ],
   ] satisfies readonly [object, readonly IpFamily[], object][])(
     "follow from what was asked: %#",
     (spec, cluster, expected) => {
@@ -53,6 +64,36 @@ describe("the families of a Service", () => {
     ],
   ])("must be families of the cluster: %#", (spec, problem) => {
     expect(resolved(spec, ["IPv4"]).problems).toEqual([problem]);
+  });
+
+  test("are two only when two are asked for", () => {
+    const detail = "must be 'RequireDualStack' or 'PreferDualStack' when multiple";
+
+    expect(resolved({ ipFamilies: ["IPv4", "IPv6"] }, ["IPv4", "IPv6"]).problems).toEqual([
+      `spec.ipFamilyPolicy: Invalid value: "SingleStack": ${detail} IP families are specified`,
+    ]);
+    const ips = { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1", "fd00::1"] };
+    expect(resolved(ips, ["IPv4", "IPv6"]).problems).toEqual([
+      `spec.ipFamilyPolicy: Invalid value: "SingleStack": ${detail} cluster IPs are specified`,
+    ]);
+  });
+
+  test("stay as many as they were when an update says nothing of it", () => {
+    const before = {
+      ipFamilyPolicy: "RequireDualStack",
+      ipFamilies: ["IPv4", "IPv6"],
+      clusterIP: "10.0.0.1",
+      clusterIPs: ["10.0.0.1", "fd00::1"],
+    };
+    const first = { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1"] };
+    const cluster: readonly IpFamily[] = ["IPv4", "IPv6"];
+
+    expect(resolved({ clusterIP: "10.0.0.1" }, cluster, before).spec.ipFamilyPolicy).toBe("RequireDualStack");
+    expect(resolved({ ...first, ipFamilyPolicy: "SingleStack" }, cluster, before).problems).toEqual([]);
+    expect(resolved({ ...first, ipFamilies: ["IPv4"] }, cluster, before).problems).toEqual([
+      `spec.ipFamilyPolicy: Invalid value: "RequireDualStack": must be 'SingleStack' to release the secondary cluster IP`,
+      `spec.ipFamilyPolicy: Invalid value: "RequireDualStack": must be 'SingleStack' to release the secondary IP family`,
+    ]);
   });
 
   test("do not grow with the cluster once a preference was decided", () => {

@@ -1,34 +1,30 @@
-/** Names of resources that containers ask for. */
+/** Names of what is counted: by containers and pods that ask for it, by nodes that have it, by quotas that bound it. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
-import { qualifiedName } from "../../../api/names.ts";
+import type { FieldErrors, FieldPath } from "../api/field-error.ts";
+import { qualifiedName } from "../api/names.ts";
 
 const HUGE_PAGES = "hugepages-";
+const REQUESTED_HUGE_PAGES = `requests.${HUGE_PAGES}`;
 
-/** Without a prefix only names that the system knows are good. */
-const STANDARD: ReadonlySet<string> = new Set([
-  "cpu",
-  "memory",
-  "ephemeral-storage",
-  "requests.cpu",
-  "requests.memory",
-  "requests.ephemeral-storage",
-  "limits.cpu",
-  "limits.memory",
-  "limits.ephemeral-storage",
-  "pods",
-  "resourcequotas",
-  "services",
-  "replicationcontrollers",
-  "secrets",
+/** Objects, which a quota counts in whole ones. */
+const OBJECT_COUNTS: ReadonlySet<string> = new Set([
   "configmaps",
   "persistentvolumeclaims",
-  "storage",
-  "requests.storage",
-  "services.nodeports",
+  "pods",
+  "replicationcontrollers",
+  "resourcequotas",
+  "secrets",
+  "services",
   "services.loadbalancers",
+  "services.nodeports",
 ]);
-const STANDARD_OF_CONTAINERS: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
+const OF_CONTAINERS: ReadonlySet<string> = new Set(["cpu", "memory", "ephemeral-storage"]);
+const OF_QUOTAS: ReadonlySet<string> = new Set([
+  ...OBJECT_COUNTS,
+  ...OF_CONTAINERS,
+  ...[...OF_CONTAINERS].flatMap((name) => [`requests.${name}`, `limits.${name}`]),
+  "requests.storage",
+]);
 /** What a pod may ask for as a whole; the last stands for all sizes of huge pages. */
 const OF_PODS = ["cpu", "hugepages-", "memory"];
 
@@ -56,10 +52,29 @@ export function isOvercommitAllowed(name: string): boolean {
   return isNativeResource(name) && !isHugePages(name);
 }
 
+/** Things that come in ones. */
+export function isWholeResource(name: string): boolean {
+  return OBJECT_COUNTS.has(name) || isExtendedResource(name);
+}
+
+export function isStandardQuotaResource(name: string): boolean {
+  return OF_QUOTAS.has(name) || isHugePages(name) || name.startsWith(REQUESTED_HUGE_PAGES);
+}
+
+/** Whether the name is good: known, or with a prefix that makes it somebody's own. */
+export function checkResourceName(name: string, path: FieldPath, errors: FieldErrors): boolean {
+  const problems = qualifiedName(name);
+  errors.invalidFor(path, name, problems);
+  if (problems.length > 0) return false;
+  if (name.includes("/") || name === "storage" || isStandardQuotaResource(name)) return true;
+  errors.invalid(path, name, "must be a standard resource type or fully qualified");
+  return false;
+}
+
 export function checkContainerResourceName(name: string, path: FieldPath, errors: FieldErrors): void {
   if (!checkResourceName(name, path, errors)) return;
   if (!name.includes("/")) {
-    if (STANDARD_OF_CONTAINERS.has(name) || isHugePages(name)) return;
+    if (OF_CONTAINERS.has(name) || isHugePages(name)) return;
     errors.invalid(path, name, "must be a standard resource for containers");
   } else if (!isNativeResource(name) && !isExtendedResource(name)) {
     errors.invalid(path, name, "doesn't follow extended resource name standard");
@@ -69,14 +84,4 @@ export function checkContainerResourceName(name: string, path: FieldPath, errors
 export function checkPodResourceName(name: string, path: FieldPath, errors: FieldErrors): void {
   if (!checkResourceName(name, path, errors)) return;
   if (!OF_PODS.includes(name) && !isHugePages(name)) errors.notSupported(path, name, OF_PODS);
-}
-
-/** Whether the name is good so far. */
-function checkResourceName(name: string, path: FieldPath, errors: FieldErrors): boolean {
-  const problems = qualifiedName(name);
-  errors.invalidFor(path, name, problems);
-  if (problems.length > 0) return false;
-  if (name.includes("/") || STANDARD.has(name) || isHugePages(name)) return true;
-  errors.invalid(path, name, "must be a standard resource type or fully qualified");
-  return false;
 }

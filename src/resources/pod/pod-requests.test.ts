@@ -1,0 +1,56 @@
+import { describe, expect, test } from "vitest";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { podRequests } from "./pod-requests.ts";
+
+type Requests = Readonly<Record<string, string>>;
+
+function container(requests: Requests, extra: object = {}): object {
+  return { name: "c", resources: { requests }, ...extra };
+}
+
+function cpuOf(spec: object, status: object = {}): number | undefined {
+  return podRequests({ spec, status } as unknown as Pod).get("cpu");
+}
+
+describe("what a pod takes of a node", () => {
+  test("is the sum of its containers", () => {
+    expect(cpuOf({ containers: [container({ cpu: "100m" }), container({ cpu: "0.2" })] })).toBe(300);
+  });
+
+  test("is that of an init container when that needs more", () => {
+    expect(cpuOf({ containers: [container({ cpu: "1" })], initContainers: [container({ cpu: "3" })] })).toBe(
+      3000,
+    );
+  });
+
+  test("counts sidecars beside everything that starts after them", () => {
+    const sidecar = container({ cpu: "1" }, { restartPolicy: "Always" });
+    const initContainers = [sidecar, container({ cpu: "3" })];
+
+    expect(cpuOf({ containers: [container({ cpu: "1" })], initContainers })).toBe(4000);
+    expect(cpuOf({ containers: [container({ cpu: "1" })], initContainers: [sidecar] })).toBe(2000);
+  });
+
+  test("has the overhead of its runtime on top", () => {
+    expect(cpuOf({ containers: [container({ cpu: "1" })], overhead: { cpu: "250m" } })).toBe(1250);
+  });
+
+  test("is what the pod as a whole asks for, where it does", () => {
+    const spec = { containers: [container({ cpu: "1" })], resources: { requests: { cpu: "2" } } };
+
+    expect(cpuOf(spec)).toBe(2000);
+  });
+
+  test("is the larger of wanted and granted while a resize is under way", () => {
+    const containerStatuses = [{ name: "c", resources: { requests: { cpu: "2" } } }];
+
+    expect(cpuOf({ containers: [container({ cpu: "1" })] }, { containerStatuses })).toBe(2000);
+  });
+
+  test.each(["-5", "1e30", "nonsense"])("stays a number that can be added for %j", (cpu) => {
+    const sum = cpuOf({ containers: [container({ cpu })] });
+
+    expect(Number.isSafeInteger(sum)).toBe(true);
+    expect(sum).toBeGreaterThanOrEqual(0);
+  });
+});

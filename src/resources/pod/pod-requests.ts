@@ -1,0 +1,110 @@
+/** What a pod takes of a node, as numbers: the sums that decide where it fits. */
+
+import type { Container, ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
+import { isSidecar, type ResourceList } from "./pod-resources.ts";
+import { resourceNumber } from "./resource-number.ts";
+
+/** By resource: thousandths of cores for `cpu`, whole units for everything else. */
+export type ResourceNumbers = ReadonlyMap<string, number>;
+
+/** Resources that may be asked for on the level of the pod; then what its containers ask for does not count. */
+const POD_LEVEL = /^(?:cpu|memory|hugepages-.*)$/;
+
+/**
+ * The most that is asked for at any time, with the overhead of its runtime. While a resize is under way the larger of what is wanted,
+ * granted and in use counts. `missing` stands for what containers do not say.
+ */
+export function podRequests(pod: Pod, missing: ResourceList = {}): ResourceNumbers {
+  const sums = containerSums(pod, missing);
+  for (const [name, text] of Object.entries(pod.spec.resources?.requests ?? {})) {
+    if (POD_LEVEL.test(name)) sums.set(name, resourceNumber(name, text));
+  }
+  for (const [name, text] of Object.entries(pod.spec.overhead ?? {})) {
+    sums.set(name, (sums.get(name) ?? 0) + resourceNumber(name, text));
+  }
+  return sums;
+}
+
+/** Whether what the pod takes depends on its status too: a resize is, or may be, under way. */
+export function hasGrantedResources({ status }: Pod): boolean {
+  const isGranted = ({ resources, allocatedResources }: ContainerStatus): boolean =>
+    resources?.requests !== undefined || allocatedResources !== undefined;
+  return (
+    (status.containerStatuses?.some(isGranted) ?? false) ||
+    (status.initContainerStatuses?.some(isGranted) ?? false)
+  );
+}
+
+function containerSums(pod: Pod, missing: ResourceList): Map<string, number> {
+  const requests = requestsOf(pod, missing);
+  const running = new Map<string, number>();
+  const starting = new Map<string, number>();
+  const sidecars = new Map<string, number>();
+  for (const container of pod.spec.containers) addAll(running, requests(container));
+  for (const container of pod.spec.initContainers ?? []) {
+    const own = requests(container);
+    if (isSidecar(container)) {
+      addAll(running, own);
+      addAll(sidecars, own);
+      raiseAll(starting, sidecars);
+    } else {
+      const together = new Map(sidecars);
+      addAll(together, own);
+      raiseAll(starting, together);
+    }
+  }
+  raiseAll(running, starting);
+  return running;
+}
+
+function requestsOf(pod: Pod, missing: ResourceList): (container: Container) => Map<string, number> {
+  const granted = hasGrantedResources(pod) ? grantedOf(pod) : undefined;
+  const isInfeasible = granted !== undefined && isResizeInfeasible(pod);
+  return (container) => {
+    const grants = granted?.get(container.name);
+    const wanted = isInfeasible && grants !== undefined ? new Map<string, number>() : numbers(container);
+    if (grants !== undefined) raiseAll(wanted, grants);
+    for (const [name, text] of Object.entries(missing)) {
+      if (!wanted.has(name)) wanted.set(name, resourceNumber(name, text));
+    }
+    return wanted;
+  };
+}
+
+function numbers({ resources }: Container): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const [name, text] of Object.entries(resources.requests ?? {})) {
+    found.set(name, resourceNumber(name, text));
+  }
+  return found;
+}
+
+function grantedOf({ status }: Pod): ReadonlyMap<string, Map<string, number>> {
+  const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
+  return new Map(
+    statuses.flatMap(({ name, resources, allocatedResources }) => {
+      const granted = new Map<string, number>();
+      for (const list of [resources?.requests, allocatedResources]) {
+        for (const [resource, text] of Object.entries(list ?? {})) {
+          granted.set(resource, Math.max(granted.get(resource) ?? 0, resourceNumber(resource, text)));
+        }
+      }
+      return granted.size === 0 ? [] : [[name, granted]];
+    }),
+  );
+}
+
+/** A resize that its node will never grant takes nothing. */
+function isResizeInfeasible({ status }: Pod): boolean {
+  return (status.conditions ?? []).some(
+    ({ type, reason }) => type === "PodResizePending" && reason === "Infeasible",
+  );
+}
+
+function addAll(sum: Map<string, number>, amounts: ResourceNumbers): void {
+  for (const [name, amount] of amounts) sum.set(name, (sum.get(name) ?? 0) + amount);
+}
+
+function raiseAll(most: Map<string, number>, to: ResourceNumbers): void {
+  for (const [name, amount] of to) most.set(name, Math.max(most.get(name) ?? 0, amount));
+}

@@ -1,0 +1,49 @@
+/**
+ * Annotations that tell what simulated containers do (docs/reference/simulated-pods.md). `simulated.setpoint.dev/NAME` holds for all containers
+ * of a pod, `CONTAINER.simulated.setpoint.dev/NAME` for one of them.
+ */
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { parseDuration } from "../../api/time.ts";
+import { ownValue } from "../value-rules.ts";
+import { resourceNumber } from "./resource-number.ts";
+
+export const SIMULATED = "simulated.setpoint.dev";
+
+/** Of a container that nothing is said of: about what an idle process takes. */
+const IDLE = { cpu: "1m", memory: "16Mi" };
+
+export function isSimulatedAnnotation(key: string): boolean {
+  return key.startsWith(`${SIMULATED}/`) || key.includes(`.${SIMULATED}/`);
+}
+
+export function findSimulated({ metadata }: Pod, container: string, name: string): string | undefined {
+  const { annotations } = metadata;
+  if (annotations === undefined) return undefined;
+  return (
+    ownValue(annotations, `${container}.${SIMULATED}/${name}`) ?? ownValue(annotations, `${SIMULATED}/${name}`)
+  );
+}
+
+/** A Go duration, a number of seconds, or `never`; undefined when it is none of them. */
+export function findSimulatedMs(text: string): number | undefined {
+  if (text === "never") return Infinity;
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
+  try {
+    const ns = parseDuration(text);
+    return ns < 0n ? undefined : Number(ns / 1_000_000n);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** What a simulated container uses while it runs: thousandths of cores and bytes. */
+export function simulatedUsage(
+  pod: Pod,
+  container: string,
+): { readonly cpuMillis: number; readonly memoryBytes: number } {
+  return {
+    cpuMillis: resourceNumber("cpu", findSimulated(pod, container, "cpu") ?? IDLE.cpu),
+    memoryBytes: resourceNumber("memory", findSimulated(pod, container, "memory") ?? IDLE.memory),
+  };
+}

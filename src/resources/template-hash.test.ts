@@ -1,0 +1,21 @@
+import { describe, expect, test } from "vitest";
+import { templateHash } from "./template-hash.ts";
+
+describe("templateHash", () => {
+  test("is equal for equal templates, and a valid label", () => {
+    const template = { spec: { containers: [{ name: "a" }] } };
+
+    expect(templateHash(template, undefined)).toBe(templateHash(structuredClone(template), undefined));
+    expect(templateHash(template, undefined)).toMatch(/^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/);
+  });
+
+  test("differs for another template, and for another number of collisions", () => {
+    const hashes = [{ a: 1 }, { a: 2 }].flatMap((template) => [
+      templateHash(template, undefined),
+      templateHash(template, 0),
+      templateHash(template, 1),
+    ]);
+
+    expect(new Set(hashes).size).toBe(6);
+  });
+});

@@ -1,0 +1,23 @@
+/**
+ * What an update may leave wrong. Earlier versions of the API stored values that are refused today; whoever changes
+ * something else of such an object is not held up by them. The server asks these only about errors that the object had
+ * before, word for word.
+ */
+
+import type { FieldError } from "../api/field-error.ts";
+
+const SELECTOR_VALUE = /\.matchExpressions\[\d+\]\.values\[\d+\]$/;
+const SPREAD_SELECTOR = /\.topologySpreadConstraints\[\d+\]\.labelSelector\b/;
+const TOKEN_PATH = /\.projected\.path$/;
+
+/** A value in a selector that no label can have: it selects nothing, or everything else. */
+export function isSelectorValueError({ type, field }: FieldError): boolean {
+  return type === "FieldValueInvalid" && SELECTOR_VALUE.test(field);
+}
+
+/** The same in a pod or its template, and two more of its places. */
+export function isOldPodError(error: FieldError): boolean {
+  const { type, field } = error;
+  const isTokenPath = type === "FieldValueInvalid" && TOKEN_PATH.test(field);
+  return isSelectorValueError(error) || isTokenPath || SPREAD_SELECTOR.test(field);
+}
