@@ -1,5 +1,4 @@
 /** An API server without sockets for tests: requests go straight to its handler. */
-import { generateKeyPairSync } from "node:crypto";
 import { requestEntityTooLarge } from "../src/api/api-error.ts";
 import { silentLog } from "../src/base/log.ts";
 import type { Loop } from "../src/base/loop.ts";
@@ -8,6 +7,7 @@ import { createRealLoop } from "../src/base/real-loop.ts";
 import { conversions, kinds } from "../src/resources/index.ts";
 import type { HttpHandler, HttpResponse } from "../src/server/http.ts";
 import type { Journal } from "../src/server/journal.ts";
+import { makeTokenKeys } from "../src/server/pki/token-keys.ts";
 import type { ServedVersions } from "../src/server/registry.ts";
 import { createApiServer } from "../src/server/server.ts";
 import type { ApiServer } from "../src/server/server.ts";
@@ -48,11 +48,14 @@ export class TestApi implements AsyncDisposable {
   readonly store: Store;
   readonly handler: HttpHandler;
   readonly journal: Journal;
+  readonly #ending = new AbortController();
+  readonly #running: Promise<void>;
 
-  private constructor(store: Store, { handler, workshop }: ApiServer) {
+  private constructor(store: Store, { handler, workshop, definitions }: ApiServer) {
     this.store = store;
     this.handler = handler;
     this.journal = workshop.journal;
+    this.#running = definitions.run(this.#ending.signal);
   }
 
   static async start(
@@ -60,13 +63,9 @@ export class TestApi implements AsyncDisposable {
     { loop = createRealLoop({ name: "test" }), isServed }: TestApiOptions = {},
   ): Promise<TestApi> {
     const store = openMemoryStore({ loop: loop.child("store") });
-    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const server = createApiServer({
       metrics: createMetrics(),
-      tokenKeys: {
-        privateKey: String(privateKey.export({ type: "pkcs8", format: "pem" })),
-        publicKey: String(publicKey.export({ type: "spki", format: "pem" })),
-      },
+      tokenKeys: makeTokenKeys,
       nodePorts: { first: 30_000, last: 32_767 },
 
       loop: loop.child("server"),
@@ -119,6 +118,8 @@ export class TestApi implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    await this.#running;
     await this.store.close();
   }
 }

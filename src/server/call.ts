@@ -8,6 +8,7 @@ import type { Author, Journal } from "./journal.ts";
 import type { Versions } from "./objects.ts";
 import type { Registry, Resource, StoredResource } from "./registry.ts";
 import type { ResourceRequest } from "./request-info.ts";
+import type { RequestTally } from "./request-tally.ts";
 import type { TokenIssuer } from "./subresources/token-issuer.ts";
 import type { Companions } from "./write/companions.ts";
 import type { EndpointRules } from "./write/revise.ts";
@@ -41,11 +42,14 @@ export interface Workshop {
   /** What is written together with objects of some resources. */
   readonly companions: Companions;
   readonly journal: Journal;
+  /** Requests under way. */
+  readonly tally: RequestTally;
   /** In whose name it is written: of each request its own, else the server's. */
   readonly author: Author;
 }
 
+/** Answers at once when nothing has to be waited for. */
 export type Verb<R extends Resource = StoredResource> = (
   call: Call<R>,
   workshop: Workshop,
-) => Promise<Answer>;
+) => Answer | Promise<Answer>;

@@ -12,7 +12,10 @@ export interface RuleConversion {
   readonly fromRules: (object: ApiObject) => ApiObject;
 }
 
-type RuleName = Exclude<keyof KindRules, "keepsStatus" | "nameRule" | "scale">;
+type RuleName = Exclude<
+  keyof KindRules,
+  "columns" | "keepsStatus" | "nameRule" | "scale" | "tolerates" | "deletionFinalizer"
+>;
 
 /** How many of a rule's arguments are objects, the first ones. A previous object may be undefined. */
 const OBJECTS: Readonly<Record<RuleName, 1 | 2>> = {

@@ -6,6 +6,7 @@ import { badRequest, timeout } from "../api/api-error.ts";
 import { parseDuration } from "../api/time.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Exchange, Stage } from "./exchange.ts";
+import type { HttpResponse } from "./http.ts";
 import type { RequestInfo, RequestVerb } from "./request-info.ts";
 
 /** As kube-apiserver's. A client can only ask for less. */
@@ -20,21 +21,21 @@ export function endInTime(loop: Loop): Stage {
   return (exchange, next) => {
     if (isLongRunning(exchange.info)) return next(exchange);
     const ms = allowedMs(exchange);
+    const reply = next(exchange);
+    if (!(reply instanceof Promise)) return reply;
     const deadlines = ms === REQUEST_MS_MAX ? common : new Deadlines(loop, ms);
     return new Promise((resolve, reject) => {
       const expire = (): void => reject(timeout(textFor(exchange.info), 0));
-      const answer = async (): Promise<void> => {
-        try {
-          resolve(await next(exchange));
-        } catch (error) {
-          reject(error as Error);
-        } finally {
-          deadlines.end(expire);
-        }
-      };
       deadlines.begin(expire);
-      // Never rejects.
-      void answer();
+      const answer = (response: HttpResponse): void => {
+        deadlines.end(expire);
+        resolve(response);
+      };
+      const fail = (error: Error): void => {
+        deadlines.end(expire);
+        reject(error);
+      };
+      reply.then(answer, fail);
     });
   };
 }
@@ -45,7 +46,7 @@ function isLongRunning(info: RequestInfo): boolean {
 }
 
 function allowedMs({ query }: Exchange): number {
-  const text = query.get("timeout") ?? "";
+  const text = query.size === 0 ? "" : (query.get("timeout") ?? "");
   if (text === "") return REQUEST_MS_MAX;
   const asked = Number((nanoseconds(text) + 999_999n) / 1_000_000n);
   return asked > 0 ? Math.min(asked, REQUEST_MS_MAX) : REQUEST_MS_MAX;

@@ -5,7 +5,7 @@ import type { Call, User, Verb, Workshop } from "./call.ts";
 import type { HttpRequest } from "./http.ts";
 import { authorOf } from "./journal.ts";
 import { isStored } from "./registry.ts";
-import type { Registry } from "./registry.ts";
+import type { Registry, StoredResource } from "./registry.ts";
 import type { RequestVerb, ResourceRequest } from "./request-info.ts";
 import { toApiError } from "./store-errors.ts";
 import { subresourceVerb } from "./subresources/subresources.ts";
@@ -49,17 +49,22 @@ export function resolve({ request, info, query, user }: ResourceExchange, regist
   return { request, info, query, user, resource };
 }
 
-/** Rejects with ApiErrors for what clients do; anything else is ours. */
-export async function dispatch(call: Call, workshop: Workshop): Promise<Answer> {
-  const { info } = call;
+/** Throws and rejects with ApiErrors for what clients do; anything else is ours. */
+export function dispatch(call: Call, workshop: Workshop): Answer | Promise<Answer> {
   try {
-    return await run(call, READS.has(info.verb) ? workshop : { ...workshop, author: authorOf(call) });
+    const isRead = READS.has(call.info.verb);
+    const answer = run(call, isRead ? workshop : { ...workshop, author: authorOf(call) });
+    return answer instanceof Promise ? answer.catch((error: unknown) => refuse(error, call)) : answer;
   } catch (error) {
-    throw toApiError(error, { group: info.group, resource: info.resource }, info.name) as Error;
+    return refuse(error, call);
   }
 }
 
-function run(call: Call, workshop: Workshop): Promise<Answer> {
+function refuse(error: unknown, { info }: Call): never {
+  throw toApiError(error, { group: info.group, resource: info.resource }, info.name) as Error;
+}
+
+function run(call: Call, workshop: Workshop): Answer | Promise<Answer> {
   const { info, resource } = call;
   if (info.subresource !== "") return subresourceVerb(call)(call, workshop);
   const isServed = resource.facts.verbs.includes(info.verb);
@@ -68,5 +73,5 @@ function run(call: Call, workshop: Workshop): Promise<Answer> {
     return virtualVerb(resource)(call, workshop);
   }
   if (!isServed) throw methodNotSupported({ group: info.group, resource: info.resource }, info.verb);
-  return VERBS[info.verb]({ ...call, resource }, workshop);
+  return VERBS[info.verb](call as Call<StoredResource>, workshop);
 }

@@ -17,6 +17,13 @@ export interface HttpRequest {
    * `RequestEntityTooLarge` without being read to their end.
    */
   readBody(maxBytes: number): Promise<Uint8Array>;
+  /** Set by callers within the process: body and answer are values then, and nothing is put into bytes. */
+  readonly direct?: DirectBody;
+}
+
+/** A JSON value that nobody else holds; undefined where there is no body. */
+export interface DirectBody {
+  readonly body: unknown;
 }
 
 export interface PeerIdentity {
@@ -33,6 +40,17 @@ export interface HttpResponse {
    * the one before waits to be sent. Ended early (`return`) when the client is gone.
    */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
+  /** The answer to a direct request for a resource, in place of a body. Its values are the server's own: never changed. */
+  readonly direct?: DirectAnswer;
+}
+
+export type DirectAnswer =
+  | { readonly type: "value"; readonly value: unknown }
+  | { readonly type: "events"; readonly events: AsyncIterable<readonly DirectEvent[]> };
+
+export interface DirectEvent {
+  readonly type: "ADDED" | "MODIFIED" | "DELETED" | "BOOKMARK" | "ERROR";
+  readonly object: unknown;
 }
 
 /** Never rejects: what goes wrong is an answer too. */

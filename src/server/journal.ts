@@ -123,9 +123,14 @@ class Pages {
     return this.#byKey.get(key) ?? [];
   }
 
+  get #fits(): boolean {
+    return this.byRevision.size <= this.#limits.maxEntries && this.#bytes <= this.#limits.maxBytes;
+  }
+
   #makeRoom(): void {
+    if (this.#fits) return;
     for (const [revision, entry] of this.byRevision) {
-      if (this.byRevision.size <= this.#limits.maxEntries && this.#bytes <= this.#limits.maxBytes) return;
+      if (this.#fits) return;
       this.byRevision.delete(revision);
       this.#bytes -= bytesOf(entry);
       for (const key of entry.keys) this.#forgetOldest(key);

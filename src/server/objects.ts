@@ -14,7 +14,7 @@ import { StoredObject } from "./stored-object.ts";
 const ROOT = "/registry/";
 
 /** Of all objects of a resource, or of those in one namespace. Ends with a slash, so that no other name begins with it. */
-export function prefixOf({ storage }: StoredResource, namespace: string): string {
+export function prefixOf({ storage }: Pick<StoredResource, "storage">, namespace: string): string {
   return namespace === "" ? `${ROOT}${storage.prefix}/` : `${ROOT}${storage.prefix}/${namespace}/`;
 }
 
@@ -38,11 +38,13 @@ export class Versions {
 
   /** As the version of this resource has it. */
   served(stored: StoredObject, resource: StoredResource): ApiObject {
+    if (resource.custom !== undefined) return resource.custom.served(stored.object);
     return this.#convert(stored.object, resource, resource.apiVersion);
   }
 
   /** As it is kept. */
   stored(object: ApiObject, resource: StoredResource): ApiObject {
+    if (resource.custom !== undefined) return resource.custom.stored(object);
     return this.#convert(object, resource, resource.storedAs);
   }
 
@@ -55,6 +57,11 @@ export class Versions {
     const conversion = this.#conversions.get(conversionName(kind, from, to));
     const converted = conversion?.(toNormalForm(schemaOf(from, kind), object).value) ?? object;
     return toNormalForm(schemaOf(to, kind), { ...converted, apiVersion: to }).value;
+  }
+
+  /** Whether the metadata of this version may differ from what is stored. */
+  hasOwnMetadata({ facts, storedAs, apiVersion }: StoredResource): boolean {
+    return this.#conversions.has(conversionName(facts.kind, storedAs, apiVersion));
   }
 
   /** Undefined when rules for one version fit the other as they are. */

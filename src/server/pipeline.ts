@@ -15,6 +15,7 @@ import type { Metrics } from "../base/metrics.ts";
 import type { User, Workshop } from "./call.ts";
 import { endInTime } from "./deadline.ts";
 import { dispatch, resolve } from "./dispatch.ts";
+import { changedReply } from "./exchange.ts";
 import type { Exchange, Next, Site, Stage } from "./exchange.ts";
 import type { HttpHandler, HttpRequest, HttpResponse, PeerIdentity } from "./http.ts";
 import type { Registry } from "./registry.ts";
@@ -40,17 +41,24 @@ export function pipeline({ workshop, metrics, tools, sites }: PipelineParts): Ht
     authenticate,
     authorize,
     answerSites(sites, workshop.registry),
+    catchUp(workshop.registry),
   ];
-  const resources: Next = async ({ request, info, query, user }) => {
+  const resources: Next = ({ request, info, query, user }) => {
     if (info.type === "other" || user === undefined)
       throw new Error("resources are asked for by a known user");
     const call = resolve({ request, info, query, user }, workshop.registry);
     // A form that cannot be given is refused before anything is written.
-    chooseForm(call);
-    return represent(await dispatch(call, workshop), call, tools);
+    const asked = { request, info, query, resource: call.resource, form: chooseForm(call) };
+    const answer = dispatch(call, workshop);
+    return answer instanceof Promise
+      ? answer.then((made) => represent(made, asked, tools))
+      : represent(answer, asked, tools);
   };
   const run = composed(stages, resources);
-  return (request) => run(begin(request));
+  return (request) => {
+    const reply = run(begin(request));
+    return reply instanceof Promise ? reply : Promise.resolve(reply);
+  };
 }
 
 function composed([first, ...rest]: readonly Stage[], last: Next): Next {
@@ -76,25 +84,34 @@ function splitOnce(text: string, separator: string): readonly [string, string] {
 /** Every answer can be found again in logs. */
 function identify(loop: Loop): Stage {
   const random = loop.random("audit-ids");
-  return async (exchange, next) => {
-    const asked = exchange.request.headers.get("audit-id");
+  return (exchange, next) => {
+    const { headers, direct } = exchange.request;
+    // Within the process nobody looks at headers.
+    if (direct !== undefined) return next(exchange);
+    const asked = headers.get("audit-id");
     const id = asked !== undefined && /^[\w-]{1,64}$/.test(asked) ? asked : random.uuid();
-    const response = await next(exchange);
-    const { status, body } = response;
-    const headers = new Map(response.headers);
-    if (!headers.has("cache-control")) headers.set("cache-control", "no-cache, private");
-    headers.set("audit-id", id);
-    return { status, headers, body };
+    return changedReply(next(exchange), (response) => identified(response, id));
   };
 }
 
+function identified(response: HttpResponse, id: string): HttpResponse {
+  const headers = new Map(response.headers);
+  if (!headers.has("cache-control")) headers.set("cache-control", "no-cache, private");
+  headers.set("audit-id", id);
+  return { ...response, headers };
+}
+
 function answerErrors({ log }: Workshop): Stage {
-  return async (exchange, next) => {
+  const refusal = (error: unknown, { request }: Exchange): HttpResponse => {
+    if (!isApiError(error)) log.error("a request failed", { target: request.target, error });
+    return errorResponse(error, request);
+  };
+  return (exchange, next) => {
     try {
-      return await next(exchange);
+      const reply = next(exchange);
+      return reply instanceof Promise ? reply.catch((error: unknown) => refusal(error, exchange)) : reply;
     } catch (error) {
-      if (!isApiError(error)) log.error("a request failed", { target: exchange.request.target, error });
-      return errorResponse(error, exchange.request);
+      return refusal(error, exchange);
     }
   };
 }
@@ -134,6 +151,15 @@ const authorize: Stage = (exchange, next) => {
   if (isKnown || PUBLIC.test(exchange.path)) return next(exchange);
   throw forbidden({ group: "", resource: "" }, "", "the user may not do this");
 };
+
+/** A kind that another server has just begun to serve is served here too. */
+function catchUp(registry: Registry): Stage {
+  return (exchange, next) => {
+    const { info } = exchange;
+    const behind = info.type === "resource" ? registry.catchUp(info) : undefined;
+    return behind === undefined ? next(exchange) : behind.then(() => next(exchange));
+  };
+}
 
 function answerSites(sites: readonly Site[], registry: Registry): Stage {
   return (exchange, next) => {

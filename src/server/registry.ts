@@ -3,12 +3,14 @@
  * same thing at run time: nothing behind this knows which is which.
  */
 import { findKindSchema } from "../api/built-in-schema.ts";
+import type { JSONSchemaProps } from "../api/generated/types/apiextensions-v1.ts";
 import { apiVersionOf, groupVersions, isServedByDefault } from "../api/resource-facts.ts";
 import type { GroupVersionFacts, ResourceFacts, StorageFacts } from "../api/resource-facts.ts";
 import type { StructSchema } from "../api/schema.ts";
-import type { KindDefinition, KindRules } from "../resources/kind-rules.ts";
+import type { ApiObject, KindDefinition, KindRules } from "../resources/kind-rules.ts";
 import { convertedRules } from "./converted-rules.ts";
 import type { RuleConversion } from "./converted-rules.ts";
+import type { StoredObject } from "./stored-object.ts";
 
 export interface Resource {
   readonly facts: ResourceFacts;
@@ -17,6 +19,10 @@ export interface Resource {
   /** Of this version. */
   readonly schema: StructSchema;
   readonly rules: KindRules;
+  /** What whoever uses this version is told. */
+  readonly deprecation?: string;
+  /** Aborted when the kind is served in this way no longer; watches end then. */
+  readonly ended?: AbortSignal;
 }
 
 /** A resource that is kept in the store. */
@@ -25,6 +31,39 @@ export interface StoredResource extends Resource {
   /** The version it is kept in. */
   readonly storedAs: string;
   readonly storedSchema: StructSchema;
+  /** How the versions of a custom kind become each other; built-in ones have conversions. */
+  readonly custom?: CustomForms;
+}
+
+export interface CustomForms {
+  /** Another one when the definition of the kind has changed: what was made of objects before may be different now. */
+  readonly edition: string;
+  /** Of a version that the kind has, served or not. */
+  findSchema(apiVersion: string): StructSchema | undefined;
+  /** What is shown of a stored object: in this version, pruned and with defaults; the same for the same object. */
+  served(stored: ApiObject): ApiObject;
+  /** Whether that is the stored object itself, found out without keeping it decoded. */
+  isServedAsStored(stored: StoredObject): boolean;
+  /** What is stored of an object of this version. */
+  stored(object: ApiObject): ApiObject;
+}
+
+/** Kinds that users define, which come and go at run time. */
+export interface CustomResources {
+  /** The same list as long as nothing changes in it. */
+  readonly groupVersions: readonly GroupVersionFacts[];
+  find(place: ResourcePlace): StoredResource | undefined;
+  /** Resolves when every kind that another server has shown is known here. */
+  catchUp(): Promise<void>;
+  findOpenApi(facts: ResourceFacts): JSONSchemaProps | undefined;
+  /** Another one when the definition of the kind has changed. */
+  editionOf(facts: ResourceFacts): string;
+}
+
+interface ResourcePlace {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
 }
 
 /** Which group versions are served: as `--runtime-config` says, else the stable ones. */
@@ -35,8 +74,15 @@ export interface RuleConversions {
   findRuleConversion(kind: string, served: string, ruled: string): RuleConversion | undefined;
 }
 
+export interface RegistryOptions {
+  readonly conversions?: RuleConversions;
+  readonly custom?: CustomResources;
+}
+
 export class Registry {
-  readonly groupVersions: readonly GroupVersionFacts[];
+  readonly #builtIn: readonly GroupVersionFacts[];
+  readonly #custom: CustomResources | undefined;
+  #all: { readonly custom: readonly GroupVersionFacts[]; readonly list: readonly GroupVersionFacts[] };
   readonly #byPath = new Map<string, ResourceFacts>();
   readonly #resources = new Map<ResourceFacts, Resource>();
   readonly #definitions = new Map<string, KindDefinition>();
@@ -45,27 +91,56 @@ export class Registry {
   constructor(
     definitions: readonly KindDefinition[],
     isServed: ServedVersions = isServedByDefault,
-    conversions?: RuleConversions,
+    { conversions, custom }: RegistryOptions = {},
   ) {
     this.#conversions = conversions;
-    this.groupVersions = groupVersions().filter((groupVersion) => isServed(groupVersion));
-    for (const { resources } of this.groupVersions) {
+    this.#custom = custom;
+    this.#builtIn = groupVersions().filter((groupVersion) => isServed(groupVersion));
+    this.#all = { custom: NO_VERSIONS, list: this.#builtIn };
+    for (const { resources } of this.#builtIn) {
       for (const facts of resources) this.#byPath.set(pathOf(facts), facts);
     }
     for (const definition of definitions) this.#definitions.set(kindOf(definition), definition);
   }
 
-  find(place: {
-    readonly group: string;
-    readonly version: string;
-    readonly resource: string;
-  }): Resource | undefined {
+  /** Those of the published API, which are always the same. */
+  get builtInVersions(): readonly GroupVersionFacts[] {
+    return this.#builtIn;
+  }
+
+  /** Everything that is served now: the same list as long as nothing changes in it. */
+  get groupVersions(): readonly GroupVersionFacts[] {
+    const custom = this.#custom?.groupVersions ?? NO_VERSIONS;
+    if (custom !== this.#all.custom) {
+      const names = new Set(this.#builtIn.map(apiVersionOf));
+      const others = custom.filter((groupVersion) => !names.has(apiVersionOf(groupVersion)));
+      this.#all = { custom, list: [...this.#builtIn, ...others] };
+    }
+    return this.#all.list;
+  }
+
+  find(place: ResourcePlace): Resource | undefined {
     const facts = this.#byPath.get(`${place.group}/${place.version}/${place.resource}`);
-    return facts === undefined ? undefined : this.resource(facts);
+    return facts === undefined ? this.#custom?.find(place) : this.#resource(facts);
+  }
+
+  /** To be awaited before a resource is said not to be there; `undefined` when it is, or nobody else can have added it. */
+  catchUp(place: ResourcePlace): Promise<void> | undefined {
+    return place.group === "" || this.find(place) !== undefined ? undefined : this.#custom?.catchUp();
+  }
+
+  /** Of a custom kind; empty for those of the published API. */
+  editionOf(facts: ResourceFacts): string {
+    return facts.definition === undefined ? "" : (this.#custom?.editionOf(facts) ?? "");
+  }
+
+  /** The published schema of a custom kind. */
+  findOpenApi(facts: ResourceFacts): JSONSchemaProps | undefined {
+    return this.#custom?.findOpenApi(facts);
   }
 
   /** Made when first asked for: most kinds are never touched. */
-  resource(facts: ResourceFacts): Resource {
+  #resource(facts: ResourceFacts): Resource {
     const known = this.#resources.get(facts);
     if (known !== undefined) return known;
     const made = this.#make(facts);
@@ -102,6 +177,8 @@ export class Registry {
     return conversion === undefined ? rules : convertedRules(rules, conversion);
   }
 }
+
+const NO_VERSIONS: readonly GroupVersionFacts[] = [];
 
 function kindOf({ apiVersion, kind }: KindDefinition): string {
   const slash = apiVersion.indexOf("/");

@@ -67,9 +67,9 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   const start = parts === undefined ? undefined : groupVersionOf(parts);
   if (parts === undefined) return { type: "other", path, isMalformed: true };
   if (start === undefined) return { type: "other", path };
-  const found = resourceParts(parts.slice(start.length));
+  const found = resourceParts(parts, start.length);
   if (found === undefined) return { type: "other", path };
-  const isWatch = found.isWatch || isTrue(query.get("watch"));
+  const isWatch = found.isWatch || (query.size > 0 && isTrue(query.get("watch")));
   const verb = verbOf(method, found.name, isWatch);
   const { resource, namespace, name, subresource, rest } = found;
   if (verb === undefined)
@@ -96,7 +96,8 @@ function verbOf(method: string, name: string, isWatch: boolean): RequestVerb | u
 /** Undefined when an escape is broken; an escaped slash stays within its part. */
 function splitPath(path: string): string[] | undefined {
   try {
-    const parts = path.split("/").filter((part) => part !== "");
+    const isOrdinary = path.startsWith("/") && !path.endsWith("/") && !path.includes("//");
+    const parts = isOrdinary ? path.slice(1).split("/") : path.split("/").filter((part) => part !== "");
     return path.includes("%") ? parts.map(decodeURIComponent) : parts;
   } catch {
     return undefined;
@@ -110,7 +111,10 @@ interface GroupVersionPart {
   readonly length: number;
 }
 
-function groupVersionOf([root, first, second]: readonly string[]): GroupVersionPart | undefined {
+function groupVersionOf(parts: readonly string[]): GroupVersionPart | undefined {
+  const root = parts[0];
+  const first = parts[1];
+  const second = parts[2];
   if (root === "api" && first !== undefined) return { group: "", version: first, length: 2 };
   if (root === "apis" && first !== undefined && second !== undefined)
     return { group: first, version: second, length: 3 };
@@ -126,15 +130,31 @@ interface ResourceParts {
   readonly rest: string;
 }
 
-function resourceParts(parts: readonly string[]): ResourceParts | undefined {
-  const isWatch = parts[0] === "watch";
-  const own = isWatch ? parts.slice(1) : parts;
+/** Of the parts from `start` on. */
+function resourceParts(parts: readonly string[], start: number): ResourceParts | undefined {
+  const isWatch = parts[start] === "watch";
+  const first = isWatch ? start + 1 : start;
   const isInNamespace =
-    own[0] === "namespaces" && own.length > 2 && !NAMESPACE_SUBRESOURCES.has(own[2] ?? "");
-  const namespace = isInNamespace ? (own[1] ?? "") : "";
-  const [resource, name = "", subresource = "", ...rest] = isInNamespace ? own.slice(2) : own;
+    parts[first] === "namespaces" &&
+    parts.length > first + 2 &&
+    !NAMESPACE_SUBRESOURCES.has(parts[first + 2] ?? "");
+  const at = isInNamespace ? first + 2 : first;
+  const resource = parts[at];
   if (resource === undefined) return undefined;
-  return { isWatch, namespace, resource, name, subresource, rest: rest.join("/") };
+  return {
+    isWatch,
+    namespace: isInNamespace ? (parts[first + 1] ?? "") : "",
+    resource,
+    name: parts[at + 1] ?? "",
+    subresource: parts[at + 2] ?? "",
+    rest: parts.length > at + 3 ? parts.slice(at + 3).join("/") : "",
+  };
+}
+
+/** How much of a resource a request is about: one object, those of a namespace, or all. For counting. */
+export function scopeOf({ verb, name, namespace }: ResourceRequest): "resource" | "namespace" | "cluster" {
+  if (name !== "" || verb === "create") return "resource";
+  return namespace === "" ? "cluster" : "namespace";
 }
 
 /** Given in any way but as a no: Go's clients write `true`, people `1` or nothing. */

@@ -7,10 +7,14 @@ import type { Store } from "../store/store.ts";
 import type { PortRange } from "./allocation/port-ledger.ts";
 import { allocationCompanions } from "./allocation/service-companion.ts";
 import type { Workshop } from "./call.ts";
+import { withCustomCompanions } from "./custom/custom-companion.ts";
+import { CustomDefinitions } from "./custom/custom-definitions.ts";
+import { CustomKinds } from "./custom/custom-kinds.ts";
 import { discoverySite } from "./discovery/discovery.ts";
 import { healthSite } from "./health.ts";
 import type { HttpHandler } from "./http.ts";
 import { Journal, SERVER_AUTHOR } from "./journal.ts";
+import { metricsSite } from "./metrics-site.ts";
 import { Versions } from "./objects.ts";
 import type { Conversions } from "./objects.ts";
 import { openApiSite } from "./openapi/openapi.ts";
@@ -19,7 +23,7 @@ import type { TokenKeys } from "./pki/pki-folder.ts";
 import { Registry } from "./registry.ts";
 import type { ServedVersions } from "./registry.ts";
 import { FormCache } from "./representation/form-cache.ts";
-import { metricsSite } from "./request-metrics.ts";
+import { RequestTally } from "./request-tally.ts";
 import { tokenIssuer } from "./subresources/token-issuer.ts";
 
 export interface ApiServerOptions {
@@ -30,14 +34,16 @@ export interface ApiServerOptions {
   readonly kinds: readonly KindDefinition[];
   readonly conversions: Conversions;
   readonly isServed?: ServedVersions;
-  /** With which tokens of service accounts are signed. */
-  readonly tokenKeys: TokenKeys;
+  /** With which tokens of service accounts are signed; asked for at the first token. */
+  readonly tokenKeys: () => TokenKeys;
   readonly nodePorts: PortRange;
 }
 
 export interface ApiServer {
   readonly handler: HttpHandler;
   readonly workshop: Workshop;
+  /** Keeps the definitions of custom resources: establishes them, and clears up after those that are deleted. */
+  readonly definitions: CustomDefinitions;
 }
 
 export function createApiServer({
@@ -52,8 +58,12 @@ export function createApiServer({
   nodePorts,
 }: ApiServerOptions): ApiServer {
   const versions = new Versions(conversions);
-  const registry = new Registry(kinds, isServed, versions);
-  const companions = allocationCompanions({ loop, store, registry, versions, nodePorts });
+  const custom = new CustomKinds(store);
+  const registry = new Registry(kinds, isServed, { conversions: versions, custom });
+  const companions = withCustomCompanions(
+    allocationCompanions({ loop, store, registry, versions, nodePorts }),
+    store,
+  );
   const workshop: Workshop = {
     loop,
     log,
@@ -63,6 +73,7 @@ export function createApiServer({
     companions,
     tokens: tokenIssuer(tokenKeys),
     journal: new Journal(),
+    tally: new RequestTally(),
     author: SERVER_AUTHOR,
   };
   const storeCheck = { name: "etcd", check: () => store.health().reason };
@@ -71,8 +82,9 @@ export function createApiServer({
     healthSite({ livez: [ping], readyz: [ping, storeCheck] }),
     discoverySite(registry),
     openApiSite(registry, loop),
-    metricsSite(metrics, store),
+    metricsSite(metrics, workshop),
   ];
   const tools = { loop, versions: workshop.versions, cache: new FormCache() };
-  return { handler: pipeline({ workshop, metrics, tools, sites }), workshop };
+  const definitions = new CustomDefinitions(workshop, custom);
+  return { handler: pipeline({ workshop, metrics, tools, sites }), workshop, definitions };
 }

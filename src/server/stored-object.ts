@@ -3,6 +3,7 @@
  * watch events share them. Stored bytes carry no resourceVersion: it is the entry's mod revision, and is put in where the
  * encoder noted its place.
  */
+import { entriesText } from "../api/apply/managed-entry.ts";
 import { isJsonObject, setOwn } from "../api/json-object.ts";
 import type { JsonObject } from "../api/json-object.ts";
 import { parseJson } from "../api/json-scan.ts";
@@ -47,6 +48,11 @@ export class StoredObject {
     return (this.#object ??= withResourceVersion(this.#made?.object ?? this.#parse(), this.resourceVersion));
   }
 
+  /** For a look at everything: what is parsed for it is not kept, and may lack the resourceVersion. */
+  glimpse(): ApiObject {
+    return this.#object ?? this.#made?.object ?? this.#parse();
+  }
+
   /** `object` as served JSON. */
   get json(): Buffer {
     return (this.#json ??= this.#splice());
@@ -86,21 +92,20 @@ function isApiObject(value: unknown): value is ApiObject {
   return isJsonObject(value) && isJsonObject(value["metadata"]);
 }
 
-/** Everything up to the resourceVersion, then the rest: in one pass over the object, without searching the text. */
+/** Its members one by one, so that the place of the resourceVersion is known without searching the text. */
 export function encodeObject(object: ApiObject): Encoded {
-  let text = "";
+  let text = "{";
   let spliceAt = 0;
   for (const [key, value] of Object.entries(object)) {
-    text += `${text === "" ? "{" : ","}${stringifyJson(key)}:`;
+    text += `${text === "{" ? "" : ","}${stringifyJson(key)}:`;
     if (key !== "metadata") {
       text += stringifyJson(value);
       continue;
     }
-    const [before, after] = splitMetadata(value as JsonObject);
-    const head = stringifyJson(before).slice(0, -1);
-    text += head.length > 1 ? `${head},` : head;
+    const [before, after] = metadataTexts(value as JsonObject);
+    text += before;
     spliceAt = text.length;
-    text += stringifyJson(after).slice(1);
+    text += after;
   }
   text += "}";
   const bytes = Buffer.from(text);
@@ -108,20 +113,31 @@ export function encodeObject(object: ApiObject): Encoded {
   return { object, bytes, spliceAt: isAscii ? spliceAt : Buffer.byteLength(text.slice(0, spliceAt)) };
 }
 
-/** A stored object has a uid, so the second part is never empty. */
-function splitMetadata(metadata: JsonObject): readonly [JsonObject, JsonObject] {
-  const before: Record<string, unknown> = {};
-  const after: Record<string, unknown> = {};
-  for (const [key, value] of Object.entries(metadata)) {
-    if (key !== "resourceVersion") setOwn(key < "resourceVersion" ? before : after, key, value);
+/** Up to the resourceVersion, which is left out, and from there on. Only the uid follows it, and a stored object has one. */
+function metadataTexts(metadata: JsonObject): readonly [string, string] {
+  let before = "{";
+  let after = "";
+  for (const key of Object.keys(metadata)) {
+    if (key === "resourceVersion") continue;
+    const value = metadata[key];
+    const member = `"${key}":${key === "managedFields" ? entriesText(value) : stringifyJson(value)}`;
+    if (key < "resourceVersion") before += `${member},`;
+    else after += `${after === "" ? "" : ","}${member}`;
   }
-  return [before, after];
+  return [before, `${after}}`];
 }
 
 export function withResourceVersion(object: ApiObject, resourceVersion: string): ApiObject {
-  const [before, after] = splitMetadata(object.metadata as unknown as JsonObject);
-  return {
-    ...object,
-    metadata: { ...before, resourceVersion, ...after } as unknown as ApiObject["metadata"],
-  };
+  const { metadata } = object;
+  const ordered: Record<string, unknown> = {};
+  let isPlaced = false;
+  for (const key of Object.keys(metadata)) {
+    if (!isPlaced && key >= "resourceVersion") {
+      ordered["resourceVersion"] = resourceVersion;
+      isPlaced = true;
+    }
+    if (key !== "resourceVersion") setOwn(ordered, key, (metadata as unknown as JsonObject)[key]);
+  }
+  if (!isPlaced) ordered["resourceVersion"] = resourceVersion;
+  return { ...object, metadata: ordered as unknown as ApiObject["metadata"] };
 }

@@ -396,8 +396,13 @@ function fieldQuery(selector: string): string {
   return `fieldSelector=${encodeURIComponent(selector)}`;
 }
 
-function columnNames({ columns }: ResourceFacts): readonly string[] {
-  return columns?.map(({ name }) => name) ?? ["Name", "Created At"];
+/** Of kinds about which the facts say nothing. */
+const OWN_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["APIService", ["Name", "Service", "Available", "Age"]],
+]);
+
+function columnNames({ kind, columns }: ResourceFacts): readonly string[] {
+  return columns?.map(({ name }) => name) ?? OWN_COLUMNS.get(kind) ?? ["Name", "Created At"];
 }
 
 /** Some kinds are held by finalizers that the server or a controller sets. */

@@ -4,6 +4,7 @@ import { describePeer } from "../peers.ts";
 import { applyClaims } from "./kubectl/apply.ts";
 import { changeClaims } from "./kubectl/change.ts";
 import { createClaims } from "./kubectl/create.ts";
+import { customClaims } from "./kubectl/custom.ts";
 import { deleteClaims } from "./kubectl/delete.ts";
 import { describeClaims } from "./kubectl/describe.ts";
 import { getClaims } from "./kubectl/get.ts";
@@ -29,6 +30,7 @@ const CLAIMS: Readonly<Record<string, (suite: Suite) => void>> = {
   delete: deleteClaims,
   "wait and events": waitClaims,
   nodes: nodeClaims,
+  "custom resources": customClaims,
   "the server as a whole": serverClaims,
   mistakes: refusalClaims,
 };

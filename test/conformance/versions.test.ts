@@ -343,3 +343,51 @@ describe("rules and selectors of a second version", () => {
     expect([found.body["items"], none.body["items"]]).toMatchObject([[{ spec }], []]);
   });
 });
+
+describe("the metadata of version v1 of an autoscaler", () => {
+  const PARTIAL = "application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
+  const PARTIALS = "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io";
+  const metrics = [
+    CPU,
+    { type: "Pods", pods: { metric: { name: "q" }, target: { type: "AverageValue", averageValue: "1" } } },
+  ];
+  const kept = {
+    annotations: {
+      "autoscaling.alpha.kubernetes.io/metrics":
+        '[{"type":"Pods","pods":{"metricName":"q","targetAverageValue":"1"}}]',
+    },
+  };
+  const at = (version: string): string =>
+    `/apis/autoscaling/${version}/namespaces/default/horizontalpodautoscalers`;
+
+  async function startWithAutoscaler(): Promise<TestApi> {
+    const api = await startAll();
+    await api.send("POST", at("v2"), { metadata: { name: "a" }, spec: { ...BOUNDS, metrics } });
+    return api;
+  }
+
+  test("has what v1 cannot say, alone and in a list; that of v2 has not", async () => {
+    await using api = await startWithAutoscaler();
+
+    const one = await api.send("GET", `${at("v1")}/a`, undefined, { accept: PARTIAL });
+    const list = await api.send("GET", at("v1"), undefined, { accept: PARTIALS });
+    const newer = await api.send("GET", `${at("v2")}/a`, undefined, { accept: PARTIAL });
+
+    expect(one.body).toMatchObject({ kind: "PartialObjectMetadata", metadata: kept });
+    expect(list.body["items"]).toMatchObject([{ metadata: kept }]);
+    expect(newer.body["metadata"]).not.toHaveProperty("annotations");
+  });
+
+  test("has it in watches too, whoever else watches", async () => {
+    await using api = await startWithAutoscaler();
+    const first = async (version: string): Promise<ReplyBody | undefined> => {
+      const response = await api.raw("GET", `${at(version)}?watch=true`, undefined, { accept: PARTIAL });
+      for await (const { object } of watchEvents(response)) return object["metadata"];
+      return undefined;
+    };
+
+    expect(await first("v2")).not.toHaveProperty("annotations");
+    expect(await first("v1")).toMatchObject(kept);
+    expect(await first("v2")).not.toHaveProperty("annotations");
+  });
+});

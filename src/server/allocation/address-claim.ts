@@ -10,10 +10,12 @@ import { keyOf } from "../objects.ts";
 import type { Versions } from "../objects.ts";
 import { requireStored } from "../registry.ts";
 import type { Registry, StoredResource } from "../registry.ts";
+import { SERVER_USER } from "../server-user.ts";
 import { encodeObject, StoredObject } from "../stored-object.ts";
 import { newObject } from "../write/revise.ts";
 import { track, writerOf } from "../write/tracking.ts";
 
+export const SERVICES = "/registry/services/specs/";
 const FAMILY_LABEL = "ipaddress.kubernetes.io/ip-family";
 const KEEPER_LABEL = "ipaddress.kubernetes.io/managed-by";
 /** As upstream's, so that its repair knows them as Services' own. */
@@ -45,7 +47,7 @@ export class AddressClaims {
   put(address: IpAddress, service: Service): Change {
     const { loop, versions } = this.#parts;
     const now = loop.now();
-    const context = { now, user: "system:apiserver", uid: loop.random("uids").uuid() };
+    const context = { now, user: SERVER_USER, uid: loop.random("uids").uuid() };
     const next = newObject(draftOf(address, service), this.#resource, context);
     const writer = writerOf(this.#resource, versions, { manager: "kube-apiserver", subresource: "", now });
     const object = track({ live: undefined, next, writer, sentManagedFields: undefined });
@@ -56,10 +58,25 @@ export class AddressClaims {
 
 /** Whether the claim is this Service's. */
 export function isClaimOf(entry: Entry, { metadata }: Service): boolean {
-  const { parentRef } = (StoredObject.of(entry).object as IPAddress).spec;
+  const parent = findParent(entry);
+  return parent?.namespace === (metadata.namespace ?? "") && parent.name === metadata.name;
+}
+
+/** Whether it was made for Services: other addresses are their makers' business. */
+export function isServiceClaim(entry: Entry): boolean {
+  return StoredObject.of(entry).glimpse().metadata.labels?.[KEEPER_LABEL] === KEEPER;
+}
+
+/** Under which key the Service is that it names; undefined when it names none. */
+export function parentKey(entry: Entry): string | undefined {
+  const parent = findParent(entry);
+  return parent === undefined ? undefined : `${SERVICES}${parent.namespace}/${parent.name}`;
+}
+
+function findParent(entry: Entry): { readonly namespace: string; readonly name: string } | undefined {
+  const { parentRef } = (StoredObject.of(entry).glimpse() as IPAddress).spec;
   const { group = "", resource = "", namespace = "", name = "" } = parentRef ?? {};
-  const isService = group === "" && resource === "services";
-  return isService && namespace === (metadata.namespace ?? "") && name === metadata.name;
+  return group === "" && resource === "services" ? { namespace, name } : undefined;
 }
 
 function draftOf(address: IpAddress, { metadata }: Service): Draft<ApiObject> {

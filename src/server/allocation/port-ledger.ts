@@ -10,9 +10,9 @@ import type { Random } from "../../base/loop.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Change, Compare, Entry, View } from "../../store/store.ts";
 import { StoredObject } from "../stored-object.ts";
+import { SERVICES } from "./address-claim.ts";
 
 const LEDGER_KEY = "/registry/ranges/servicenodeports";
-const SERVICES = "/registry/services/specs/";
 
 /** Both ends belong to it. */
 export interface PortRange {
@@ -24,6 +24,16 @@ export interface PortRange {
 const RESERVED_MIN = 16;
 const RESERVED_MAX = 128;
 const RESERVED_SHARE = 32;
+
+export interface LedgerDifference {
+  /** Taken in the ledger, and no Service's. */
+  readonly leaked: readonly number[];
+  /** A Service's, and free in the ledger. */
+  readonly missing: readonly number[];
+  /** What makes the ledger right; nothing when it is. */
+  readonly compare: readonly Compare[];
+  readonly changes: readonly Change[];
+}
 
 export class PortLedger {
   readonly #range: PortRange;
@@ -41,7 +51,24 @@ export class PortLedger {
   static open(view: View, range: PortRange): PortLedger {
     const entry = view.get(LEDGER_KEY);
     const taken = entry === undefined ? undefined : readTaken(entry, range);
-    return new PortLedger(range, entry, taken ?? usedPorts(view, range));
+    return new PortLedger(range, entry, taken ?? within(range, [...portsInUse(view)].flat()));
+  }
+
+  /**
+   * What the ledger says and the Services do not, and the reverse. Undefined when there is no ledger for this range: then
+   * it is counted anew whenever it is opened. `ports` are those of all Services in the same view.
+   */
+  static compare(view: View, range: PortRange, ports: Iterable<number>): LedgerDifference | undefined {
+    const entry = view.get(LEDGER_KEY);
+    const taken = entry === undefined ? undefined : readTaken(entry, range);
+    if (taken === undefined) return undefined;
+    const used = within(range, ports);
+    const ledger = new PortLedger(range, entry, taken);
+    const leaked = [...taken].filter((port) => !used.has(port));
+    const missing = [...used].filter((port) => !taken.has(port));
+    for (const port of leaked) ledger.release(port);
+    for (const port of missing) ledger.take(port);
+    return { leaked, missing, ...ledger.changes() };
   }
 
   get rangeText(): string {
@@ -143,14 +170,16 @@ function decodeBits(text: string, { first, last }: PortRange): Set<number> {
   return taken;
 }
 
-function usedPorts(view: View, { first, last }: PortRange): Set<number> {
-  const used = new Set<number>();
-  for (const entry of view.range(SERVICES, prefixEnd(SERVICES))) {
-    for (const port of portsOf(StoredObject.of(entry).object as Service)) {
-      if (port >= first && port <= last) used.add(port);
-    }
-  }
-  return used;
+/** The ports of one Service after the other, for callers who take breaks. */
+export function* portsInUse(view: View): Generator<readonly number[]> {
+  for (const entry of view.range(SERVICES, prefixEnd(SERVICES)))
+    yield portsOf(StoredObject.of(entry).glimpse() as Service);
+}
+
+function within({ first, last }: PortRange, ports: Iterable<number>): Set<number> {
+  const found = new Set<number>();
+  for (const port of ports) if (port >= first && port <= last) found.add(port);
+  return found;
 }
 
 /** All ports of the nodes that are the Service's own. */

@@ -2,7 +2,7 @@ import type { ServiceCIDR } from "../../api/generated/types/networking-v1.ts";
 /** Where Services get their addresses from: the ServiceCIDR objects of the cluster. */
 import { cidrText, findCidr } from "../../api/ip-address.ts";
 import type { Cidr } from "../../api/ip-address.ts";
-import type { IpFamily } from "../../resources/service/service-addresses.ts";
+import type { IpFamily } from "../../resources/service/service-families.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { View } from "../../store/store.ts";
 import { StoredObject } from "../stored-object.ts";

@@ -15,6 +15,7 @@ import type { Companion, CompanionPlan, Companions, ObjectChange } from "../writ
 import { AddressClaims } from "./address-claim.ts";
 import { addressesOf, claimAddresses, joined, releaseAddresses } from "./cluster-addresses.ts";
 import type { Changes } from "./cluster-addresses.ts";
+import { defaultPriorityClassCompanion } from "./default-priority-class.ts";
 import { claimPorts, hasPorts } from "./node-ports.ts";
 import { PortLedger, portsOf } from "./port-ledger.ts";
 import type { PortRange } from "./port-ledger.ts";
@@ -28,7 +29,10 @@ export interface AllocationParts {
 }
 
 export function allocationCompanions(parts: AllocationParts): Companions {
-  return new Map([["services/specs", serviceCompanion(parts)]]);
+  return new Map([
+    ["priorityclasses", defaultPriorityClassCompanion(parts.store)],
+    ["services/specs", serviceCompanion(parts)],
+  ]);
 }
 
 function serviceCompanion(parts: AllocationParts): Companion {

@@ -23,10 +23,27 @@ export function orderedGroups(groupVersions: readonly GroupVersionFacts[]): read
 
 export function orderedVersions(versions: readonly GroupVersionFacts[]): Group["versions"] {
   const [first, ...rest] = versions.toSorted(
-    (left, right) => priority(right) - priority(left) || (left.version < right.version ? 1 : -1),
+    (left, right) => priority(right) - priority(left) || compareVersions(right.version, left.version),
   );
   if (first === undefined) throw new Error("a group has at least one version");
   return [first, ...rest];
+}
+
+const VERSION = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
+const MATURITY: Readonly<Record<string, number>> = { alpha: 1, beta: 2, "": 3 };
+
+/** By maturity, then by number; names that say neither come last, by their letters. */
+function compareVersions(left: string, right: string): number {
+  const [first, second] = [rankOf(left), rankOf(right)];
+  for (const at of [0, 1, 2] as const) if (first[at] !== second[at]) return first[at] - second[at];
+  return left < right ? 1 : -1;
+}
+
+function rankOf(version: string): readonly [number, number, number] {
+  const parts = VERSION.exec(version);
+  if (parts === null) return [0, 0, 0];
+  const [, major = "0", maturity = "", minor = "0"] = parts;
+  return [MATURITY[maturity] ?? 0, Number(major), Number(minor)];
 }
 
 /** Of a group with versions of several priorities, the highest counts. */

@@ -1,12 +1,14 @@
-/** The OpenAPI documents of one state of the registry, each made when first asked for and then kept. */
-import { findKindSchema } from "../../api/built-in-schema.ts";
+/** The OpenAPI documents of what is served, each made when first asked for. */
+import { builtInStruct, findKindSchema } from "../../api/built-in-schema.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { apiVersionOf } from "../../api/resource-facts.ts";
 import type { GroupVersionFacts } from "../../api/resource-facts.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import type { Loop } from "../../base/loop.ts";
 import { GIT_VERSION } from "../discovery/version.ts";
-import { Document } from "../representation/bytes/document.ts";
+import type { Registry } from "../registry.ts";
+import { Document, documentHash } from "../representation/bytes/document.ts";
+import { CUSTOM_REFERENCES, customDefinitions } from "./custom-definition.ts";
 import type { Dialect } from "./definition-name.ts";
 import { addDefinitions, kindFinder } from "./definitions.ts";
 import type { Definitions } from "./definitions.ts";
@@ -24,25 +26,43 @@ export const GNOSTIC_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+p
 /** Kinds that belong to no resource, but to every group version. */
 const EVERYWHERE = ["DeleteOptions", "Status", "WatchEvent", "APIResourceList"];
 
-export class OpenApiDocuments {
-  readonly #served: readonly GroupVersionFacts[];
-  readonly #loop: Loop;
-  readonly #v3 = new Map<GroupVersionFacts, Document>();
-  #v2Json: Promise<Document> | undefined;
-  #v2Protobuf: Promise<Document> | undefined;
+/** Documents of custom group versions that are kept; the others are made anew when asked for. */
+const CUSTOM_KEPT_MAX = 64;
 
-  constructor(served: readonly GroupVersionFacts[], loop: Loop) {
-    this.#served = served;
+/** What a document of the older kind is put together from, one piece for each group version. */
+interface V2Pieces {
+  readonly paths: readonly Uint8Array[];
+  readonly definitions: readonly Uint8Array[];
+  /** Names of all definitions in them. */
+  readonly known: ReadonlySet<string>;
+}
+
+type V2Form = "json" | "protobuf";
+
+export class OpenApiDocuments {
+  readonly #registry: Registry;
+  readonly #loop: Loop;
+  /** Of built-in group versions, whose facts never change. */
+  readonly #v3 = new Map<GroupVersionFacts, Document>();
+  /** Oldest first. */
+  readonly #customV3 = new Map<GroupVersionFacts, Document>();
+  readonly #builtInV2 = new Map<V2Form, Promise<V2Pieces>>();
+  #v2: { readonly served: readonly GroupVersionFacts[]; readonly made: Map<V2Form, Promise<Document>> };
+
+  constructor(registry: Registry, loop: Loop) {
+    this.#registry = registry;
     this.#loop = loop;
+    this.#v2 = { served: registry.groupVersions, made: new Map() };
   }
 
-  /** Where the document of each group version is found. Its hash stands there, so that all of them must be made. */
+  /** Where the document of each group version is found. Its hash stands there, for which built-in ones must be made. */
   async v3Index(): Promise<Document> {
     const paths: Record<string, JsonObject> = {};
-    for (const facts of this.#served) {
+    for (const facts of this.#registry.groupVersions) {
       const path = pathOf(facts);
-      const isNew = !this.#v3.has(facts);
-      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${this.#v3Of(facts).hash}` };
+      const isNew = !isCustom(facts) && !this.#v3.has(facts);
+      const hash = isCustom(facts) ? this.#customHash(facts) : this.#v3Of(facts).hash;
+      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
       if (isNew) await this.#turn();
     }
     return new Document(JSON_TYPE, Buffer.from(JSON.stringify({ paths })));
@@ -50,34 +70,48 @@ export class OpenApiDocuments {
 
   /** `path` is `api/v1` or `apis/apps/v1`. */
   findV3(path: string): Document | undefined {
-    const facts = this.#served.find((served) => pathOf(served) === path);
+    const facts = this.#registry.groupVersions.find((served) => pathOf(served) === path);
     return facts === undefined ? undefined : this.#v3Of(facts);
   }
 
-  v2Json(): Promise<Document> {
-    return (this.#v2Json ??= this.#makeV2Json());
-  }
-
-  v2Protobuf(): Promise<Document> {
-    return (this.#v2Protobuf ??= this.#makeV2Protobuf());
-  }
-
-  #v3Of(facts: GroupVersionFacts): Document {
-    const known = this.#v3.get(facts);
+  /** The same for everybody until something else is served. */
+  v2(form: V2Form): Promise<Document> {
+    const served = this.#registry.groupVersions;
+    if (this.#v2.served !== served) this.#v2 = { served, made: new Map() };
+    const known = this.#v2.made.get(form);
     if (known !== undefined) return known;
-    const definitions = newDefinitions("v3", this.#served);
-    const made = new Document(JSON_TYPE, Buffer.from(JSON.stringify(v3Value(facts, definitions))));
-    this.#v3.set(facts, made);
+    const made = this.#makeV2(form, served.filter(isCustom));
+    this.#v2.made.set(form, made);
     return made;
   }
 
-  async #makeV2Json(): Promise<Document> {
-    const paths: Uint8Array[] = [];
-    const definitions: Uint8Array[] = [];
-    for await (const part of this.#v2Parts()) {
-      paths.push(membersText(part.paths));
-      definitions.push(membersText(part.definitions));
-    }
+  #v3Of(facts: GroupVersionFacts): Document {
+    const kept = isCustom(facts) ? this.#customV3 : this.#v3;
+    const known = kept.get(facts);
+    if (known !== undefined) return known;
+    const definitions = newDefinitions("v3", this.#registry);
+    addAll(facts, definitions, this.#registry);
+    const bytes = Buffer.from(JSON.stringify(v3Value(facts, definitions)));
+    const made = new Document(JSON_TYPE, bytes, isCustom(facts) ? this.#customHash(facts) : undefined);
+    kept.set(facts, made);
+    const [oldest] = this.#customV3.keys();
+    if (this.#customV3.size > CUSTOM_KEPT_MAX && oldest !== undefined) this.#customV3.delete(oldest);
+    return made;
+  }
+
+  /** Of what the document is made from, so that thousands of them need not be made to be listed. */
+  #customHash({ resources }: GroupVersionFacts): string {
+    const editions = resources.map((facts) => this.#registry.editionOf(facts));
+    return documentHash(JSON.stringify([GIT_VERSION, editions]));
+  }
+
+  async #makeV2(form: V2Form, custom: readonly GroupVersionFacts[]): Promise<Document> {
+    const builtIn = await this.#builtInPieces(form);
+    const others = await this.#pieces(form, custom, builtIn.known);
+    const paths = [...builtIn.paths, ...others.paths];
+    const definitions = [...builtIn.definitions, ...others.definitions];
+    if (form === "protobuf")
+      return new Document(GNOSTIC_TYPE, encodeDocument({ head: V2_HEAD, paths, definitions }));
     const bytes = Buffer.concat([
       Buffer.from(`${JSON.stringify(V2_HEAD).slice(0, -1)},"paths":{`),
       ...separated(paths),
@@ -88,27 +122,33 @@ export class OpenApiDocuments {
     return new Document(JSON_TYPE, bytes);
   }
 
-  async #makeV2Protobuf(): Promise<Document> {
-    const paths: Uint8Array[] = [];
-    const definitions: Uint8Array[] = [];
-    for await (const part of this.#v2Parts()) {
-      paths.push(encodeEntries("paths", part.paths));
-      definitions.push(encodeEntries("definitions", part.definitions));
-    }
-    return new Document(GNOSTIC_TYPE, encodeDocument({ head: V2_HEAD, paths, definitions }));
+  #builtInPieces(form: V2Form): Promise<V2Pieces> {
+    const known = this.#builtInV2.get(form);
+    if (known !== undefined) return known;
+    const made = this.#pieces(form, this.#registry.builtInVersions, new Set());
+    this.#builtInV2.set(form, made);
+    return made;
   }
 
   /** The paths of each group version, with the definitions that were not there before. */
-  async *#v2Parts(): AsyncGenerator<{ readonly paths: JsonObject; readonly definitions: JsonObject }> {
-    const known = new Set<string>();
-    const definitions = newDefinitions("v2", this.#served);
-    for (const facts of this.#served) {
-      addAll(facts, definitions);
-      const fresh = [...definitions.known].filter(([name]) => !known.has(name));
+  async #pieces(
+    form: V2Form,
+    served: readonly GroupVersionFacts[],
+    before: ReadonlySet<string>,
+  ): Promise<V2Pieces> {
+    const known = new Set(before);
+    const paths: Uint8Array[] = [];
+    const definitions: Uint8Array[] = [];
+    for (const facts of served) {
+      const found = newDefinitions("v2", this.#registry);
+      addAll(facts, found, this.#registry);
+      const fresh = [...found.known].filter(([name]) => !known.has(name));
       for (const [name] of fresh) known.add(name);
-      yield { paths: pathDocuments(pathsOf(facts), "v2"), definitions: Object.fromEntries(fresh) };
+      paths.push(pieceOf(form, "paths", pathDocuments(pathsOf(facts), "v2")));
+      definitions.push(pieceOf(form, "definitions", Object.fromEntries(fresh)));
       await this.#turn();
     }
+    return { paths, definitions, known };
   }
 
   /** Making all documents takes some hundred milliseconds; others are served in between. */
@@ -117,16 +157,23 @@ export class OpenApiDocuments {
   }
 }
 
+function isCustom({ resources }: GroupVersionFacts): boolean {
+  return resources.some(({ definition }) => definition !== undefined);
+}
+
+function pieceOf(form: V2Form, part: "paths" | "definitions", members: JsonObject): Uint8Array {
+  return form === "json" ? membersText(members) : encodeEntries(part, members);
+}
+
 function pathOf({ group, version }: GroupVersionFacts): string {
   return group === "" ? `api/${version}` : `apis/${group}/${version}`;
 }
 
-function newDefinitions(dialect: Dialect, served: readonly GroupVersionFacts[]): Definitions {
-  return { dialect, kindsOf: kindFinder(served), known: new Map() };
+function newDefinitions(dialect: Dialect, { builtInVersions }: Registry): Definitions {
+  return { dialect, kindsOf: kindFinder(builtInVersions), known: new Map() };
 }
 
 function v3Value(facts: GroupVersionFacts, definitions: Definitions): JsonObject {
-  addAll(facts, definitions);
   const sorted = [...definitions.known].toSorted(([left], [right]) => (left < right ? -1 : 1));
   return {
     openapi: "3.0.0",
@@ -141,8 +188,15 @@ function pathDocuments(paths: readonly PathItem[], dialect: Dialect): JsonObject
 }
 
 /** All that the operations of a group version refer to. */
-function addAll(facts: GroupVersionFacts, definitions: Definitions): void {
+function addAll(facts: GroupVersionFacts, definitions: Definitions, registry: Registry): void {
   addDefinitions(rootsOf(facts), definitions);
+  for (const resource of facts.resources) {
+    const schema = registry.findOpenApi(resource);
+    if (resource.definition === undefined || schema === undefined) continue;
+    addDefinitions(CUSTOM_REFERENCES.map(builtInStruct), definitions);
+    for (const [name, definition] of customDefinitions(resource, schema, definitions.dialect))
+      definitions.known.set(name, definition);
+  }
   definitions.known.set(SPECIAL.patch, specialShape(SPECIAL.patch, definitions.dialect));
 }
 

@@ -21,15 +21,10 @@ const FOREVER = "public, immutable";
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
 export function openApiSite(registry: Registry, loop: Loop): Site {
-  let groupVersions = registry.groupVersions;
-  let documents = new OpenApiDocuments(groupVersions, loop);
+  const documents = new OpenApiDocuments(registry, loop);
   return (exchange) => {
     const path = exchange.path.replace(/\/$/, "");
     if (path !== V2 && path !== V3 && !path.startsWith(`${V3}/`)) return undefined;
-    if (registry.groupVersions !== groupVersions) {
-      groupVersions = registry.groupVersions;
-      documents = new OpenApiDocuments(groupVersions, loop);
-    }
     const { method } = exchange.request;
     if (method !== "GET" && method !== "HEAD") throw methodNotAllowed();
     if (path === V2) return respondV2(exchange.request, documents, loop);
@@ -45,7 +40,7 @@ async function respondV2(
   loop: Loop,
 ): Promise<HttpResponse> {
   const type = chosenType(request.headers.get("accept"), V2_TYPES);
-  const document = await (type === JSON_TYPE ? documents.v2Json() : documents.v2Protobuf());
+  const document = await documents.v2(type === JSON_TYPE ? "json" : "protobuf");
   return compressedResponse(document, request, loop);
 }
 

@@ -2,6 +2,7 @@
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import { apiVersionOf } from "../../api/resource-facts.ts";
 import type { GroupVersionFacts, ResourceFacts, SubresourceFacts, Verb } from "../../api/resource-facts.ts";
+import { listDefinition } from "./custom-definition.ts";
 import { publishedName } from "./definition-name.ts";
 import { PARAMETERS_OF, PATH_PARAMETERS } from "./parameters.ts";
 import type { Action, Parameter } from "./parameters.ts";
@@ -22,6 +23,8 @@ export interface Operation {
   /** Generated clients make one class of all operations with the same tag. */
   readonly tag: string;
   readonly kind: Kind;
+  /** Without protobuf and strategic merge patch, which belong to Go types. */
+  readonly isCustom: boolean;
   readonly parameters: readonly Parameter[];
   /** Published name of what is sent; undefined without a body. */
   readonly body: string | undefined;
@@ -137,17 +140,18 @@ function operation(facts: ResourceFacts, options: OperationOptions): Operation {
   const { group, version, kind } = options.kind ?? facts;
   const { method, word } = ACTIONS[action];
   const collection = action === "deletecollection" ? "Collection" : "";
-  const own = nameOf({ group, version, kind });
+  const own = nameOf({ group, version, kind }) ?? customName(facts, kind);
   return {
     method,
     action,
     id: `${word}${camelGroup(facts)}${collection}${scope}${camel(facts.kind)}${suffix}`,
     tag: tagOf(facts),
     kind: { group, version, kind },
+    isCustom: facts.definition !== undefined,
     parameters: PARAMETERS_OF[action],
     body: bodyOf(action, own),
     isBodyRequired: !action.startsWith("delete"),
-    answers: answersOf(action, { own, list: nameOf({ group, version, kind: `${kind}List` }) }),
+    answers: answersOf(action, { own, list: listName(facts, { group, version, kind }) }),
   };
 }
 
@@ -205,6 +209,16 @@ function answersOf(
 function nameOf({ kind, ...groupVersion }: Kind): string | undefined {
   const schema = findKindSchema(apiVersionOf(groupVersion), kind);
   return schema === undefined ? undefined : publishedName(schema.definition);
+}
+
+/** A kind of no built-in group version is the resource's own. */
+function customName({ definition, kind }: ResourceFacts, asked: string): string | undefined {
+  return kind === asked ? definition : undefined;
+}
+
+function listName(facts: ResourceFacts, { kind, ...groupVersion }: Kind): string | undefined {
+  if (facts.definition !== undefined && kind === facts.kind) return listDefinition(facts);
+  return nameOf({ ...groupVersion, kind: `${kind}List` });
 }
 
 /** `CoreV1`, `RbacAuthorizationV1`. */

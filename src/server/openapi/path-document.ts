@@ -14,6 +14,7 @@ const PATCH_TYPES = [
   "application/apply-patch+yaml",
 ];
 const ANY_TYPE = ["*/*"];
+const OF_GO_TYPES = /protobuf|strategic/;
 
 const REASONS: Readonly<Record<number, string>> = { 200: "OK", 201: "Created", 202: "Accepted" };
 
@@ -34,7 +35,7 @@ function writtenV2(operation: Operation): JsonObject {
   }
   return {
     ...common(operation),
-    consumes: operation.action === "patch" ? PATCH_TYPES : ANY_TYPE,
+    consumes: consumedTypes(operation),
     produces: producedTypes(operation),
     ...(parameters.length > 0 && { parameters }),
     responses: responses(operation, (definition) => ({ schema: answerSchema(definition, "v2") })),
@@ -50,7 +51,7 @@ function writtenV3(operation: Operation): JsonObject {
     ...(parameters.length > 0 && { parameters }),
     ...(body !== undefined && {
       requestBody: {
-        content: contentOf(operation.action === "patch" ? PATCH_TYPES : ANY_TYPE, reference(body, "v3")),
+        content: contentOf(consumedTypes(operation), reference(body, "v3")),
         ...(isBodyRequired && { required: true }),
       },
     }),
@@ -69,9 +70,18 @@ function common({ id, action, kind, tag }: Operation): JsonObject {
   };
 }
 
-function producedTypes({ action }: Operation): readonly string[] {
+function consumedTypes(operation: Operation): readonly string[] {
+  return operation.action === "patch" ? offered(PATCH_TYPES, operation) : ANY_TYPE;
+}
+
+function producedTypes(operation: Operation): readonly string[] {
+  const { action } = operation;
   if (action === "connect") return ANY_TYPE;
-  return action === "list" ? [...OBJECT_TYPES, ...STREAM_TYPES] : OBJECT_TYPES;
+  return offered(action === "list" ? [...OBJECT_TYPES, ...STREAM_TYPES] : OBJECT_TYPES, operation);
+}
+
+function offered(types: readonly string[], { isCustom }: Operation): readonly string[] {
+  return isCustom ? types.filter((type) => !OF_GO_TYPES.test(type)) : types;
 }
 
 function contentOf(types: readonly string[], schema: JsonObject): JsonObject {

@@ -248,6 +248,7 @@ function later(ms: number): Loop {
     post: (...args) => realLoop.post(...args),
     outside: (...args) => realLoop.outside(...args),
     random: (...args) => realLoop.random(...args),
+    inFlight: (...args) => realLoop.inFlight(...args),
     child: (...args) => realLoop.child(...args),
   };
 }

@@ -11,7 +11,9 @@ const DEPRECATIONS: ReadonlyMap<string, string> = new Map([
 export function findDeprecation({
   apiVersion,
   facts,
-}: Pick<Resource, "apiVersion" | "facts">): string | undefined {
+  deprecation,
+}: Pick<Resource, "apiVersion" | "facts" | "deprecation">): string | undefined {
+  if (deprecation !== undefined) return deprecation;
   const name = `${apiVersion} ${facts.kind}`;
   const since = DEPRECATIONS.get(name);
   return since === undefined ? undefined : `${name} is deprecated in ${since}`;

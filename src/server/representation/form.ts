@@ -26,7 +26,10 @@ export interface Form {
 }
 
 /** What is known of a request when its form is chosen. */
-export type Asked = Pick<Call, "request" | "query" | "resource" | "info">;
+export interface Asked extends Pick<Call, "request" | "query" | "resource" | "info"> {
+  /** The form, once it was chosen. */
+  readonly form?: Form;
+}
 
 /** The first is what a client gets that does not care. CBOR is not among them: clients that ask for it fall back. */
 const MEDIA_TYPES: Readonly<Record<Media, string>> = {
@@ -37,6 +40,7 @@ const MEDIA_TYPES: Readonly<Record<Media, string>> = {
 
 /** Frames of YAML have no end one could see. */
 const STREAMED: readonly Media[] = ["json", "protobuf"];
+const STREAMED_CUSTOM: readonly Media[] = ["json"];
 const CUSTOM: readonly Media[] = ["json", "yaml"];
 const BUILT_IN: readonly Media[] = ["json", "yaml", "protobuf"];
 
@@ -50,7 +54,7 @@ export function mediaTypeOf(media: Media): string {
 }
 
 /**
- * Throws NotAcceptable, or BadRequest for a query no table can follow. Call it before a verb does anything; `represent` then chooses the same form again.
+ * Throws NotAcceptable, or BadRequest for a query no table can follow. Call it before a verb does anything, and hand it to `represent`, which would choose the same.
  */
 export function chooseForm(asked: Asked): Form {
   const offered = offeredMedia(asked);
@@ -76,7 +80,7 @@ export function chooseStatusMedia(accept: string | undefined): Media {
 }
 
 export function wantsPretty({ request, query }: Pick<Asked, "request" | "query">): boolean {
-  const asked = query.get("pretty");
+  const asked = query.size === 0 ? null : query.get("pretty");
   if (asked !== null && asked !== "") return TRUE.test(asked);
   return PERSON.test(request.headers.get("user-agent") ?? "");
 }
@@ -101,12 +105,19 @@ function clausesOf(accept: string | undefined): readonly AcceptClause[] {
 }
 
 function offeredMedia({ info, resource }: Asked): readonly Media[] {
-  const all = hasProtobuf(resource) ? BUILT_IN : CUSTOM;
-  return info.verb === "watch" ? all.filter((media) => STREAMED.includes(media)) : all;
+  if (info.verb === "watch") return hasProtobuf(resource) ? STREAMED : STREAMED_CUSTOM;
+  return hasProtobuf(resource) ? BUILT_IN : CUSTOM;
 }
 
-function hasProtobuf({ apiVersion, facts, schema }: Resource): boolean {
-  return findKindSchema(apiVersion, facts.kind) === schema;
+const withProtobuf = new WeakMap<Resource, boolean>();
+
+function hasProtobuf(resource: Resource): boolean {
+  const known = withProtobuf.get(resource);
+  if (known !== undefined) return known;
+  const { apiVersion, facts, schema } = resource;
+  const isBuiltIn = findKindSchema(apiVersion, facts.kind) === schema;
+  withProtobuf.set(resource, isBuiltIn);
+  return isBuiltIn;
 }
 
 /** Undefined when the clause asks for something that this request cannot have; the next clause is tried then. */
@@ -114,12 +125,24 @@ function formOf({ parameters }: AcceptClause, media: Media, asked: Asked): Form 
   const stream = parameters.get("stream") ?? "";
   if (stream !== "" && (stream !== "watch" || !STREAMED.includes(media))) return undefined;
   const isPretty = media === "json" && (parameters.get("pretty") === "1" || wantsPretty(asked));
-  const plain: Form = { media, transform: undefined, metaVersion: "v1", includeObject: "Metadata", isPretty };
-  const isTransformed = TRANSFORM_PARAMETERS.some((name) => parameters.has(name));
+  const plain = (isPretty ? PRETTY : PLAIN)[media];
+  const isTransformed = parameters.has("as") || parameters.has("g") || parameters.has("v");
   return isTransformed ? transformed(plain, parameters, asked) : plain;
 }
 
-const TRANSFORM_PARAMETERS = ["as", "g", "v"];
+const PLAIN = formsOf({ isPretty: false });
+const PRETTY = formsOf({ isPretty: true });
+
+function formsOf({ isPretty }: Pick<Form, "isPretty">): Readonly<Record<Media, Form>> {
+  const form = (media: Media): Form => ({
+    media,
+    transform: undefined,
+    metaVersion: "v1",
+    includeObject: "Metadata",
+    isPretty,
+  });
+  return { json: form("json"), yaml: form("yaml"), protobuf: form("protobuf") };
+}
 
 function transformed(plain: Form, parameters: AcceptClause["parameters"], asked: Asked): Form | undefined {
   const kind = parameters.get("as");

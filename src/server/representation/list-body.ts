@@ -25,9 +25,9 @@ export function listMetadata({ resourceVersion, continueToken, remainingItems }:
 }
 
 export function* jsonList(list: ListAnswer, view: ObjectView): Generator<Uint8Array> {
-  const { apiVersion, kind } = view;
+  const { apiVersion, listKind } = view;
   const envelope = JSON.stringify({
-    kind: `${kind}List`,
+    kind: listKind,
     apiVersion,
     metadata: listMetadata(list),
     items: [],
@@ -44,11 +44,11 @@ export function* jsonList(list: ListAnswer, view: ObjectView): Generator<Uint8Ar
 
 /** The keys come in order, as in the YAML of a single object. */
 export function* yamlList(list: ListAnswer, view: ObjectView): Generator<Uint8Array> {
-  const { apiVersion, kind } = view;
+  const { apiVersion, listKind } = view;
   const isEmpty = list.items.length === 0;
   yield Buffer.from(`${stringifyYaml({ apiVersion })}items:${isEmpty ? " []" : ""}\n`);
   for (const item of list.items) yield Buffer.from(stringifyYaml([view.value(item)]));
-  yield Buffer.from(stringifyYaml({ kind: `${kind}List`, metadata: listMetadata(list) }));
+  yield Buffer.from(stringifyYaml({ kind: listKind, metadata: listMetadata(list) }));
 }
 
 /** Encoding this many new objects takes a few milliseconds; others have their turn in between. */
@@ -85,7 +85,7 @@ const END_BYTES = 4;
 /** What `encodeList` makes, without joining it. */
 function* messageParts(
   list: ListAnswer,
-  { apiVersion, kind }: ObjectView,
+  { apiVersion, listKind }: ObjectView,
   items: readonly Uint8Array[],
 ): Generator<Uint8Array> {
   const metadata = encodeMessage(builtInStruct("meta.v1.ListMeta"), listMetadata(list));
@@ -94,7 +94,7 @@ function* messageParts(
   let bytes = metadataHead.byteLength + metadata.byteLength;
   for (const [at, item] of items.entries()) bytes += item.byteLength + (heads[at]?.byteLength ?? 0);
 
-  const empty = writeEnvelope({ apiVersion, kind: `${kind}List`, raw: new Uint8Array() });
+  const empty = writeEnvelope({ apiVersion, kind: listKind, raw: new Uint8Array() });
   yield empty.subarray(0, -EMPTY_END_BYTES);
   yield tagged(RAW, bytes);
   yield metadataHead;

@@ -14,6 +14,9 @@ import type { FormCache } from "./form-cache.ts";
 export interface ObjectView {
   readonly apiVersion: string;
   readonly kind: string;
+  readonly listKind: string;
+  /** Of what objects are made into: forms that were made for another one are not used. */
+  readonly edition: string;
   readonly schema: StructSchema;
   /** As JSON text. */
   json(stored: StoredObject): Uint8Array;
@@ -38,6 +41,8 @@ export function wholeView(resource: StoredResource, tools: ViewTools): ObjectVie
 class WholeView implements ObjectView {
   readonly apiVersion: string;
   readonly kind: string;
+  readonly listKind: string;
+  readonly edition: string;
   readonly schema: StructSchema;
   readonly #resource: StoredResource;
   readonly #tools: ViewTools;
@@ -45,14 +50,16 @@ class WholeView implements ObjectView {
   constructor(resource: StoredResource, tools: ViewTools) {
     this.apiVersion = resource.apiVersion;
     this.kind = resource.facts.kind;
+    this.listKind = resource.facts.listKind ?? `${this.kind}List`;
+    this.edition = resource.custom?.edition ?? "";
     this.schema = resource.schema;
     this.#resource = resource;
     this.#tools = tools;
   }
 
   json(stored: StoredObject): Uint8Array {
-    if (this.apiVersion === this.#resource.storedAs) return stored.json;
-    return this.#tools.cache.form(stored, `${this.apiVersion} json`, () =>
+    if (this.#isAsStored(stored)) return stored.json;
+    return this.#tools.cache.form(stored, `${this.apiVersion} json ${this.edition}`, () =>
       Buffer.from(stringifyJson(this.value(stored))),
     );
   }
@@ -70,19 +77,59 @@ class WholeView implements ObjectView {
   shown(object: ApiObject): JsonObject {
     return object as unknown as JsonObject;
   }
+
+  #isAsStored(stored: StoredObject): boolean {
+    const { custom, storedAs } = this.#resource;
+    return custom === undefined ? this.apiVersion === storedAs : custom.isServedAsStored(stored);
+  }
 }
 
-/** Metadata is the same in all versions of a resource, so that it can be cut out of the stored one. */
-export function metadataView(metaVersion: string, { cache }: ViewTools): ObjectView {
+/** Most versions of a resource have the same metadata, which can then be cut out of the stored one. */
+export function metadataView(
+  metaVersion: string,
+  tools: ViewTools,
+  resource: StoredResource | undefined,
+): ObjectView {
+  const stored = storedMetadataView(metaVersion, tools);
+  if (resource === undefined || !tools.versions.hasOwnMetadata(resource)) return stored;
+  return servedMetadataView(stored, tools, resource);
+}
+
+/** Where a version keeps in its annotations what it has no fields for. */
+function servedMetadataView(
+  view: ObjectView,
+  { versions, cache }: ViewTools,
+  resource: StoredResource,
+): ObjectView {
+  const { apiVersion } = resource;
+  const value = (stored: StoredObject): JsonObject => view.shown(versions.served(stored, resource));
+  const makeMessage = (stored: StoredObject): Uint8Array => encodeMessage(view.schema, value(stored));
+  return {
+    ...view,
+    edition: apiVersion,
+    value,
+    json: (stored) => Buffer.from(stringifyJson(value(stored))),
+    message: (stored) => cache.form(stored, `metadata protobuf ${apiVersion}`, makeMessage),
+  };
+}
+
+function storedMetadataView(metaVersion: string, { cache }: ViewTools): ObjectView {
   const apiVersion = `meta.k8s.io/${metaVersion}`;
   const kind = "PartialObjectMetadata";
   const schema = builtInStruct("meta.v1.PartialObjectMetadata");
-  const shown = ({ metadata }: ApiObject): JsonObject => ({ kind, apiVersion, metadata });
+  const one = ({ metadata }: ApiObject): JsonObject => ({ kind, apiVersion, metadata });
+  // What is never stored comes as a list of its own kind.
+  const shown = (object: ApiObject): JsonObject =>
+    "items" in object
+      ? { ...one(object), kind: `${kind}List`, items: (object.items as readonly ApiObject[]).map(one) }
+      : one(object);
   const head = Buffer.from(`{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":`);
   const makeMessage = (stored: StoredObject): Uint8Array => encodeMessage(schema, shown(stored.object));
   return {
     apiVersion,
     kind,
+    listKind: `${kind}List`,
+    edition: "",
     schema,
     json: (stored) => {
       const metadata = findMember(stored.json, "metadata");

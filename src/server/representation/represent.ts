@@ -10,12 +10,14 @@ import type { Loop } from "../../base/loop.ts";
 import type { Answer, ListAnswer, ObjectAnswer, StoredAnswer, WatchAnswer } from "../answer.ts";
 import type { HttpRequest, HttpResponse } from "../http.ts";
 import type { Versions } from "../objects.ts";
+import { isStored } from "../registry.ts";
 import type { StoredResource } from "../registry.ts";
 import type { StoredObject } from "../stored-object.ts";
 import { acceptsGzip, GZIP_ABOVE_BYTES, gzipped } from "./bytes/gzip.ts";
 import { bodyOf, PIECE_BYTES } from "./bytes/pieces.ts";
 import { prettyJson } from "./bytes/pretty-json.ts";
 import { findDeprecation } from "./deprecation.ts";
+import { directResponse } from "./direct.ts";
 import type { FormCache } from "./form-cache.ts";
 import { chooseForm, chooseStatusMedia, mediaTypeOf, wantsPretty } from "./form.ts";
 import type { Asked, Form, Media } from "./form.ts";
@@ -34,10 +36,14 @@ export interface RepresentationTools {
 
 /** Throws where `chooseForm` does; whoever called that before the verb ran is safe from it here. */
 export function represent(answer: Answer, asked: Asked, tools: RepresentationTools): HttpResponse {
+  if (asked.request.direct !== undefined) {
+    const warnings = warningsFor(asked, "warnings" in answer ? answer.warnings : []);
+    return directResponse(answer, { view: directView(asked, tools), warnings });
+  }
   if (answer.type === "status") {
     return statusResponse(answer.status, asked.request, warningsFor(asked, answer.warnings));
   }
-  const page = { form: chooseForm(asked), asked, tools };
+  const page = { form: asked.form ?? chooseForm(asked), asked, tools };
   switch (answer.type) {
     case "stored":
       return response(page, answer, storedBody(page, answer));
@@ -50,6 +56,13 @@ export function represent(answer: Answer, asked: Asked, tools: RepresentationToo
   }
 }
 
+function directView(asked: Asked, tools: RepresentationTools): ObjectView | undefined {
+  const { resource } = asked;
+  if (!isStored(resource)) return undefined;
+  const { transform, metaVersion } = asked.form ?? chooseForm(asked);
+  return transform === undefined ? wholeView(resource, tools) : metadataView(metaVersion, tools, resource);
+}
+
 /** Anything but an ApiError is told as an internal error with its message, never its stack. */
 export function errorResponse(error: unknown, request: HttpRequest): HttpResponse {
   return statusResponse(toStatus(error), request);
@@ -60,6 +73,7 @@ function statusResponse(
   request: HttpRequest,
   warnings: readonly string[] = [],
 ): HttpResponse {
+  if (request.direct !== undefined) return directResponse({ type: "status", status }, { warnings });
   const media = chooseStatusMedia(request.headers.get("accept"));
   const query = new URLSearchParams(request.target.split("?", 2)[1] ?? "");
   const isPretty = media === "json" && wantsPretty({ request, query });
@@ -145,11 +159,11 @@ function objectBody(page: Page, { object }: ObjectAnswer): Body {
   const isWhole = transform === undefined;
   const value = isWhole
     ? (object as unknown as JsonObject)
-    : metadataView(metaVersion, page.tools).shown(object);
+    : metadataView(metaVersion, page.tools, undefined).shown(object);
   if (media !== "protobuf") return { parts: [textOf(value, media)] };
   const schema = isWhole
     ? findKindSchema(object.apiVersion, object.kind)
-    : findKindSchema("meta.k8s.io/v1", "PartialObjectMetadata");
+    : findKindSchema("meta.k8s.io/v1", value["kind"] as string);
   if (schema === undefined) throw new Error(`${object.apiVersion} ${object.kind} has no protobuf form`);
   return { parts: [encodeObject(schema, value)] };
 }
@@ -184,13 +198,17 @@ function framesOf(page: Page, resource: StoredResource): JsonFrames | ProtobufFr
 }
 
 function viewOf({ form, tools }: Page, resource: StoredResource): ObjectView {
-  return form.transform === undefined ? wholeView(resource, tools) : metadataView(form.metaVersion, tools);
+  return form.transform === undefined
+    ? wholeView(resource, tools)
+    : metadataView(form.metaVersion, tools, resource);
 }
 
 function tableOf(page: Page, resource: StoredResource): Table {
   const { form, tools } = page;
   const view =
-    form.includeObject === "Object" ? wholeView(resource, tools) : metadataView(form.metaVersion, tools);
+    form.includeObject === "Object"
+      ? wholeView(resource, tools)
+      : metadataView(form.metaVersion, tools, resource);
   return new Table({
     resource,
     metaVersion: form.metaVersion,

@@ -16,7 +16,7 @@ const DEFAULT_COLUMNS: readonly ColumnFacts[] = [
   { name: "Created At", type: "string", format: "date", priority: 0 },
 ];
 
-type Cells = readonly (string | number | boolean)[];
+type Cells = readonly (string | number | boolean | null)[];
 
 export interface TableOptions {
   readonly resource: Resource;
@@ -38,7 +38,7 @@ export class Table {
   constructor(options: TableOptions) {
     const { facts, rules } = options.resource;
     this.#options = options;
-    const own = rules.cells === undefined ? undefined : facts.columns;
+    const own = rules.cells === undefined ? undefined : (facts.columns ?? rules.columns);
     this.#columns = own ?? DEFAULT_COLUMNS;
     this.#cells = (object) =>
       own === undefined ? defaultCells(object) : (rules.cells?.(object, options.now) ?? []);
@@ -76,14 +76,15 @@ export class Table {
     yield CLOSE;
   }
 
-  /** A table of one object that is not stored, in the version asked for. */
+  /** A table of one object that is not stored, in the version asked for, or of a list of such objects. */
   value(object: ApiObject, { hasColumns }: { readonly hasColumns: boolean }): JsonObject {
     const { resourceVersion } = object.metadata;
-    const row = { cells: this.#cells(object), object: this.#options.view?.shown(object) ?? null };
-    return {
-      ...this.#envelope(resourceVersion === undefined ? {} : { resourceVersion }, hasColumns),
-      rows: [row],
-    };
+    const shown = "items" in object ? (object.items as readonly ApiObject[]) : [object];
+    const rows = shown.map((one) => ({
+      cells: this.#cells(one),
+      object: this.#options.view?.shown(one) ?? null,
+    }));
+    return { ...this.#envelope(resourceVersion === undefined ? {} : { resourceVersion }, hasColumns), rows };
   }
 
   /** A bookmark has nothing to fill cells with. */
@@ -98,7 +99,9 @@ export class Table {
       kind: "Table",
       apiVersion: `meta.k8s.io/${this.#options.metaVersion}`,
       metadata,
-      columnDefinitions: hasColumns ? this.#columns.map((column) => ({ ...column, description: "" })) : null,
+      columnDefinitions: hasColumns
+        ? this.#columns.map((column) => ({ ...column, description: column.description ?? "" }))
+        : null,
     };
   }
 

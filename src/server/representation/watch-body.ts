@@ -18,23 +18,58 @@ import type { Table } from "./table.ts";
 
 /** Turns events into bytes; one for each watch. */
 export interface FrameWriter {
-  /** Of one event that comes alone: shared by all watchers that see it in the same form. */
+  /** Of a change: shared by all watchers that see it in the same form. */
   frame(event: WatchEventAnswer): Uint8Array;
-  /** The same in parts, of one event among many: nothing is kept. */
+  /** The same in parts, of one event among very many: nothing is kept. */
   parts(event: WatchEventAnswer): Iterable<Uint8Array>;
 }
 
 /** Ends when the events do; ended early it ends them. */
-export async function* watchBody({ events }: WatchAnswer, writer: FrameWriter): AsyncGenerator<Uint8Array> {
-  for await (const batch of events) {
-    const [first] = batch;
-    if (batch.length === 1 && first !== undefined) yield writer.frame(first);
-    else yield* joined(partsOf(batch, writer));
+export function watchBody({ events }: WatchAnswer, writer: FrameWriter): AsyncIterable<Uint8Array> {
+  return new WatchBody(events[Symbol.asyncIterator](), writer);
+}
+
+/** So many changes at once are seen by others too, and share their frames; more are what existed before a watch began. */
+const SHARED_BATCH_MAX = 64;
+
+/** No generator: with many watchers each event passes here many times, and a generator's own promises would cost as much again. */
+class WatchBody implements AsyncIterableIterator<Uint8Array> {
+  readonly #events: AsyncIterator<readonly WatchEventAnswer[]>;
+  readonly #writer: FrameWriter;
+  #pieces: Iterator<Uint8Array, unknown> | undefined;
+
+  constructor(events: AsyncIterator<readonly WatchEventAnswer[]>, writer: FrameWriter) {
+    this.#events = events;
+    this.#writer = writer;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
+    for (;;) {
+      const piece = this.#pieces?.next();
+      if (piece !== undefined && piece.done !== true) return piece;
+      const batch = await this.#events.next();
+      if (batch.done === true) return { done: true, value: undefined };
+      const [first] = batch.value;
+      this.#pieces = undefined;
+      if (batch.value.length === 1 && first !== undefined)
+        return { done: false, value: this.#writer.frame(first) };
+      this.#pieces = joined(partsOf(batch.value, this.#writer));
+    }
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
+    await this.#events.return?.();
+    return { done: true, value: undefined };
   }
 }
 
 function* partsOf(batch: readonly WatchEventAnswer[], writer: FrameWriter): Generator<Uint8Array> {
-  for (const event of batch) yield* writer.parts(event);
+  if (batch.length <= SHARED_BATCH_MAX) for (const event of batch) yield writer.frame(event);
+  else for (const event of batch) yield* writer.parts(event);
 }
 
 export interface FrameOptions {
@@ -42,21 +77,39 @@ export interface FrameOptions {
   readonly cache: FormCache;
 }
 
+/** Under which names frames are kept; those of most are texts made once. */
+class FrameNames {
+  readonly #form: string;
+  readonly #added: string;
+  readonly #modified: string;
+
+  constructor(form: string) {
+    this.#form = form;
+    this.#added = `${form} ADDED`;
+    this.#modified = `${form} MODIFIED`;
+  }
+
+  of({ type, resourceVersion }: WatchEventAnswer): string {
+    if (resourceVersion !== undefined) return `${this.#form} ${type} ${resourceVersion}`;
+    if (type === "MODIFIED") return this.#modified;
+    return type === "ADDED" ? this.#added : `${this.#form} ${type}`;
+  }
+}
+
 export class JsonFrames implements FrameWriter {
   readonly #view: ObjectView;
   readonly #cache: FormCache;
-  readonly #name: string;
+  readonly #names: FrameNames;
 
   constructor({ view, cache }: FrameOptions) {
     this.#view = view;
     this.#cache = cache;
-    this.#name = `json frame ${view.apiVersion} ${view.kind}`;
+    this.#names = new FrameNames(`json frame ${view.apiVersion} ${view.kind} ${view.edition}`);
   }
 
   frame(event: WatchEventAnswer): Uint8Array {
     if (event.stored === undefined) return Buffer.concat([...this.parts(event)]);
-    const name = `${this.#name} ${event.type} ${event.resourceVersion ?? ""}`;
-    return this.#cache.form(event.stored, name, () => Buffer.concat([...this.parts(event)]));
+    return this.#cache.form(event.stored, this.#names.of(event), () => Buffer.concat([...this.parts(event)]));
   }
 
   *parts(event: WatchEventAnswer): Generator<Uint8Array> {
@@ -89,18 +142,17 @@ function frameHead(type: string): Uint8Array {
 export class ProtobufFrames implements FrameWriter {
   readonly #view: ObjectView;
   readonly #cache: FormCache;
-  readonly #name: string;
+  readonly #names: FrameNames;
 
   constructor({ view, cache }: FrameOptions) {
     this.#view = view;
     this.#cache = cache;
-    this.#name = `protobuf frame ${view.apiVersion} ${view.kind}`;
+    this.#names = new FrameNames(`protobuf frame ${view.apiVersion} ${view.kind}`);
   }
 
   frame(event: WatchEventAnswer): Uint8Array {
     if (event.stored === undefined) return this.#make(event);
-    const name = `${this.#name} ${event.type} ${event.resourceVersion ?? ""}`;
-    return this.#cache.form(event.stored, name, () => this.#make(event));
+    return this.#cache.form(event.stored, this.#names.of(event), () => this.#make(event));
   }
 
   *parts(event: WatchEventAnswer): Generator<Uint8Array> {
@@ -176,7 +228,7 @@ export class TableFrames implements FrameWriter {
 }
 
 /** The Status of an error, or else a bookmark. */
-function withoutObject(event: WatchEventAnswer, view: ObjectView): Status | ApiObject {
+export function withoutObject(event: WatchEventAnswer, view: ObjectView): Status | ApiObject {
   return event.status ?? bookmarkOf(event, view);
 }
 

@@ -3,6 +3,8 @@ import { badRequest, conflict, invalid } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import { FieldErrors } from "../../api/field-error.ts";
 import type { Binding, Pod } from "../../api/generated/types/core-v1.ts";
+import { cloneJson } from "../../api/json-clone.ts";
+import type { JsonObject } from "../../api/json-object.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import { bindingConflict, bindPod as setNode, checkBinding } from "../../resources/pod/pod-subresources.ts";
 import type { Answer } from "../answer.ts";
@@ -13,6 +15,7 @@ import { checkPreconditions } from "../verbs/update.ts";
 import { readObject } from "../write/incoming.ts";
 import { normal } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
+import { shareParts } from "../write/shared-parts.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 import { created } from "./success.ts";
 
@@ -52,10 +55,12 @@ async function bind(binding: Binding, call: Call, workshop: Workshop): Promise<A
     checkPreconditions({ uid, resourceVersion }, previous, resource);
     const why = bindingConflict(previous as Pod);
     if (why !== undefined) throw conflict({ group: "", resource: "pods/binding" }, name, why);
-    const draft = structuredClone(previous) as Draft<Pod>;
+    const draft = cloneJson(previous) as Draft<Pod>;
     delete (draft as Draft<ApiObject>).metadata.resourceVersion;
     setNode(draft, binding, context);
-    return { outcome: "put", object: normal(resource.schema, draft).value as unknown as ApiObject };
+    const known = previous as unknown as JsonObject;
+    const { value } = normal(resource.schema, shareParts(draft, previous), known);
+    return { outcome: "put", object: value as unknown as ApiObject };
   });
   return created();
 }

@@ -16,7 +16,7 @@ import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
 import { APPLY_YAML, changed, patchTypeOf, readPatch } from "../verbs/patch.ts";
 import { checkPreconditions } from "../verbs/update.ts";
-import { BODY_BYTES_MAX, decodeBody, YAML_TYPE } from "../write/body.ts";
+import { readBodyAs, YAML_TYPE } from "../write/body.ts";
 import { fieldValidationOf, readObject, toObject } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Next, Saved } from "../write/object-writer.ts";
@@ -86,7 +86,7 @@ function rescaled(previous: ApiObject, { spec }: Scale, writing: Writing): Next 
   const now = workshop.loop.now();
   const draft = structuredClone(previous) as Draft<ApiObject>;
   rulesOf(resource).setReplicas(draft, spec.replicas ?? 0);
-  const next = revisedObject({ draft, previous, endpoint: "main" }, resource, { now, user });
+  const next = revisedObject({ object: draft, previous, endpoint: "main" }, resource, { now, user });
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "scale", now });
   return { outcome: "put", object: track({ live: previous, next, writer, sentManagedFields: undefined }) };
 }
@@ -94,7 +94,7 @@ function rescaled(previous: ApiObject, { spec }: Scale, writing: Writing): Next 
 /** Stated for the scale, kept for the workload: whoever applies a scale owns the number of copies there. */
 async function applyScale(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, request, query, info } = call;
-  const body = decodeBody(await request.readBody(BODY_BYTES_MAX), YAML_TYPE, {
+  const body = await readBodyAs(request, YAML_TYPE, {
     kind: KIND,
     schemaOf: () => undefined,
   });
@@ -121,22 +121,30 @@ function applied(spec: JsonObject, previous: ApiObject, { call, workshop }: Writ
   const { object, isChanged } = applyPatch({
     live: { ...previous, metadata },
     config: {
+      ...scaled(spec, resource),
       apiVersion: resource.apiVersion,
       kind: resource.facts.kind,
       metadata: { name: info.name, namespace: info.namespace },
-      spec,
     },
     writer: writerOf(resource, workshop.versions, authorship),
     onConflict: query.get("force") !== null && isTrue(query.get("force")) ? "force" : "fail",
     finish: (merged) => {
       const draft = structuredClone(merged) as unknown as Draft<ApiObject>;
-      return revisedObject({ draft, previous, endpoint: "main" }, resource, {
+      return revisedObject({ object: draft, previous, endpoint: "main" }, resource, {
         now,
         user,
       }) as unknown as JsonObject;
     },
   });
   return isChanged ? { outcome: "put", object: object as unknown as ApiObject } : { outcome: "unchanged" };
+}
+
+/** What a scale states, where the workload keeps it. */
+function scaled({ replicas }: JsonObject, resource: StoredResource): JsonObject {
+  const config = { spec: {} };
+  if (typeof replicas === "number")
+    rulesOf(resource).setReplicas(config as unknown as Draft<ApiObject>, replicas);
+  return config;
 }
 
 function checked(scale: Scale, { info }: Call): Scale {

@@ -396,6 +396,28 @@ describe("namespaces/finalize", () => {
   });
 });
 
+describe("a certificate request", () => {
+  test("says who sent it, whatever it claims", async () => {
+    const server = await ServerFixture.start();
+    const pem = "-----BEGIN CERTIFICATE REQUEST-----\nAA==\n-----END CERTIFICATE REQUEST-----\n";
+    const spec = {
+      request: Buffer.from(pem).toString("base64"),
+      signerName: "example.com/signer",
+      usages: ["client auth"],
+    };
+    const claimed = { username: "root", groups: ["system:masters"], extra: { "example.com/a": ["b"] } };
+
+    const { code, body } = await server.send(
+      "POST",
+      "/apis/certificates.k8s.io/v1/certificatesigningrequests",
+      { metadata: { name: "it" }, spec: { ...spec, ...claimed } },
+    );
+
+    expect(code).toBe(201);
+    expect(body["spec"]).toEqual({ ...spec, username: "alice", uid: "u1", groups: ["system:authenticated"] });
+  });
+});
+
 describe("approval of a certificate request", () => {
   test("writes conditions with their times, and neither spec nor certificate", () => {
     const condition = { type: "Approved", status: "True", reason: "Fine", message: "" };
@@ -403,7 +425,7 @@ describe("approval of a certificate request", () => {
 
     approval.prepare(draft as never, { spec: { signerName: "b" }, status: {} } as never, {
       now: 0,
-      user: "",
+      user: { name: "", uid: "", groups: [], extra: {} },
     });
 
     const time = "1970-01-01T00:00:00Z";

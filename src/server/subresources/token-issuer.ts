@@ -18,24 +18,38 @@ export interface TokenIssuer {
   findClaims(token: string): JsonObject | undefined;
 }
 
-export function tokenIssuer({ privateKey, publicKey }: TokenKeys): TokenIssuer {
-  const signer = createPrivateKey(privateKey);
-  const verifier = createPublicKey(publicKey);
-  const header = encoded({ alg: "ES256", kid: keyId(verifier) });
+/** The keys are asked for when the first token is signed or shown: most clusters in tests never need any. */
+export function tokenIssuer(findKeys: () => TokenKeys): TokenIssuer {
+  let loaded: LoadedKeys | undefined;
+  const keys = (): LoadedKeys => (loaded ??= loadKeys(findKeys()));
   return {
     issuer: ISSUER,
     audiences: [ISSUER],
     sign: (claims) => {
+      const { header, signer } = keys();
       const text = `${header}.${encoded(claims)}`;
       const signature = sign("sha256", Buffer.from(text), { key: signer, dsaEncoding: "ieee-p1363" });
       return `${text}.${signature.toString("base64url")}`;
     },
-    findClaims: (token) => findClaims(token, header, verifier),
+    findClaims: (token) => findClaims(token, keys()),
   };
 }
 
+interface LoadedKeys {
+  readonly signer: KeyObject;
+  readonly verifier: KeyObject;
+  /** Of every token. */
+  readonly header: string;
+}
+
+function loadKeys({ privateKey, publicKey }: TokenKeys): LoadedKeys {
+  const verifier = createPublicKey(publicKey);
+  const header = encoded({ alg: "ES256", kid: keyId(verifier) });
+  return { signer: createPrivateKey(privateKey), verifier, header };
+}
+
 /** Only the header that `sign` writes is taken: a token cannot choose how it is checked. */
-function findClaims(token: string, header: string, key: KeyObject): JsonObject | undefined {
+function findClaims(token: string, { header, verifier: key }: LoadedKeys): JsonObject | undefined {
   const [head = "", body = "", signature = "", ...rest] = token.split(".");
   if (head !== header || rest.length > 0) return undefined;
   const bytes = Buffer.from(signature, "base64url");

@@ -157,7 +157,11 @@ export class Exchange implements HttpRequest {
 
   async #stream(head: AnswerHead, body: HttpResponse["body"]): Promise<void> {
     this.#wire.begin(head);
-    await this.#pour(body);
+    try {
+      await this.#pour(body);
+    } finally {
+      this.#outflow?.stop();
+    }
     if (this.#isGone()) return;
     this.#wire.outgoing.end();
     this.#state = "done";

@@ -191,3 +191,24 @@ describe("a request to upgrade", () => {
     if (!signal.aborted) await once(signal, "abort");
   });
 });
+
+describe("an answer on HTTP/1.1", () => {
+  test.each([256, 16 * 1024, 16 * 1024 + 1])(
+    "of %i bytes arrives byte for byte, whatever they are",
+    async (length) => {
+      const body = Buffer.from(Array.from({ length }, (_, at) => at % 256));
+      const server = await startServer(async () => answer(body.subarray(0)));
+      const socket = openRaw(server);
+      const pieces: Buffer[] = [];
+      socket.on("data", (piece: Buffer) => pieces.push(piece));
+
+      socket.write(OK);
+      await once(socket, "close");
+
+      const received = Buffer.concat(pieces);
+      const start = received.indexOf("\r\n\r\n") + 4;
+      expect(received.subarray(start).equals(body)).toBe(true);
+      expect(received.toString("latin1", 0, start)).toContain(`content-length: ${String(length)}\r\n`);
+    },
+  );
+});

@@ -1,6 +1,6 @@
 /** Writes an answer no faster than the client takes it. */
 import type { Writable } from "node:stream";
-import type { Loop } from "../../base/loop.ts";
+import type { Loop, Timer } from "../../base/loop.ts";
 
 /**
  * Most that is handed over in one write. Larger ones keep everybody else waiting while they are encrypted (a list of
@@ -20,7 +20,12 @@ export interface OutflowOptions {
 export class Outflow {
   readonly #options: OutflowOptions;
   #state: "open" | "stopped" = "open";
+  /** Set while the client takes nothing. */
   #wake: (() => void) | undefined;
+  /** Since when (Loop.elapsed) it takes nothing; of meaning while somebody waits. */
+  #waitingSince = 0;
+  /** One for many waits, which mostly end at once: it looks how long the one has lasted that it finds. */
+  #alarm: Timer | undefined;
 
   constructor(options: OutflowOptions) {
     this.#options = options;
@@ -33,9 +38,10 @@ export class Outflow {
     return this.#write(bytes) ? undefined : this.#drained();
   }
 
-  /** Nothing is written any more and nobody waits. */
+  /** Nothing is written any more and nobody waits. To be called at the end, whatever the end was. */
   stop(): void {
     this.#state = "stopped";
+    this.#alarm?.cancel();
     this.#wake?.();
   }
 
@@ -52,14 +58,28 @@ export class Outflow {
   }
 
   #drained(): Promise<void> {
-    const { loop, stallTimeoutMs, onStalled } = this.#options;
+    const { loop, stallTimeoutMs } = this.#options;
+    this.#waitingSince = loop.elapsed();
+    if (this.#alarm === undefined) this.#setAlarm(stallTimeoutMs);
     return new Promise((resolve) => {
-      const stalled = loop.timer(loop.now() + stallTimeoutMs, "periodic", onStalled);
       this.#wake = () => {
         this.#wake = undefined;
-        stalled.cancel();
         resolve();
       };
     });
+  }
+
+  #setAlarm(afterMs: number): void {
+    const { loop } = this.#options;
+    this.#alarm = loop.timer(loop.now() + afterMs, "periodic", () => this.#look());
+  }
+
+  #look(): void {
+    const { loop, stallTimeoutMs, onStalled } = this.#options;
+    this.#alarm = undefined;
+    if (this.#wake === undefined) return;
+    const leftMs = this.#waitingSince + stallTimeoutMs - loop.elapsed();
+    if (leftMs <= 0) onStalled();
+    else this.#setAlarm(leftMs);
   }
 }

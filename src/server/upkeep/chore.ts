@@ -8,6 +8,8 @@ export interface Chore {
   readonly objects: readonly KeptObject[];
   /** Objects of a resource that nobody needs any more. */
   readonly strays?: Strays;
+  /** A prefix of other keys from which the objects follow: when one of them changes, the chore looks again. */
+  readonly source?: string;
 }
 
 export interface KeptObject {

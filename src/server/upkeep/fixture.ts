@@ -1,8 +1,8 @@
 /** A server without sockets and without representations for tests: requests go straight to their verbs. */
-import { generateKeyPairSync } from "node:crypto";
 import { isApiError, toStatus } from "../../api/api-error.ts";
 import { pathSegmentName } from "../../api/names.ts";
 import { silentLog } from "../../base/log.ts";
+import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
 import { createRealLoop } from "../../base/real-loop.ts";
 import { conversions, kinds } from "../../resources/index.ts";
@@ -18,17 +18,13 @@ import type { Workshop } from "../call.ts";
 import { dispatch, resolve } from "../dispatch.ts";
 import { Journal, SERVER_AUTHOR } from "../journal.ts";
 import { Versions } from "../objects.ts";
+import { makeTokenKeys } from "../pki/token-keys.ts";
 import { Registry } from "../registry.ts";
 import { parseRequestInfo } from "../request-info.ts";
+import { RequestTally } from "../request-tally.ts";
 import { tokenIssuer } from "../subresources/token-issuer.ts";
 import { createUpkeep } from "./house.ts";
 import type { Upkeep } from "./upkeep.ts";
-
-const TOKEN_KEYS = generateKeyPairSync("ec", {
-  namedCurve: "P-256",
-  privateKeyEncoding: { type: "pkcs8", format: "pem" },
-  publicKeyEncoding: { type: "spki", format: "pem" },
-});
 
 const apiService = defineKind("apiregistration.k8s.io/v1", "APIService", { nameRule: pathSegmentName });
 
@@ -55,6 +51,10 @@ export interface FixtureOptions {
   readonly port?: number;
   /** Another server over the same store. */
   readonly store?: Store;
+  /** Under which other machines reach the server. */
+  readonly address?: string;
+  readonly isStoreShared?: boolean;
+  readonly log?: Log;
   readonly loop?: Loop;
 }
 
@@ -74,16 +74,18 @@ export class ServerFixture {
     const registry = new Registry([apiService, ipAddress, serviceCidr, priorityClass, ...kinds]);
     const versions = new Versions(conversions);
     const companions = allocationCompanions({ loop, store, registry, versions, nodePorts });
-    const tokens = tokenIssuer(TOKEN_KEYS);
+    const tokens = tokenIssuer(makeTokenKeys);
     const journal = new Journal();
     const author = SERVER_AUTHOR;
-    const parts = { loop, log: silentLog, store, registry, versions };
-    const workshop: Workshop = { ...parts, companions, tokens, journal, author };
+    const parts = { loop, log: options.log ?? silentLog, store, registry, versions };
+    const workshop: Workshop = { ...parts, companions, tokens, journal, author, tally: new RequestTally() };
     const place = {
       serviceCidrs,
+      nodePorts,
       host: "127.0.0.1",
       port: options.port ?? 6443,
-      machineAddresses: ["127.0.0.1", "10.1.2.3"],
+      machineAddresses: ["127.0.0.1", options.address ?? "10.1.2.3"],
+      isStoreShared: options.isStoreShared ?? false,
     };
     const fixture = new ServerFixture(workshop, createUpkeep(workshop, place));
     await fixture.upkeep.settle();
@@ -108,7 +110,7 @@ export class ServerFixture {
     }
   }
 
-  #answer(method: string, target: string, { body, type }: Content): Promise<Answer> {
+  #answer(method: string, target: string, { body, type }: Content): Answer | Promise<Answer> {
     const [path = "", search = ""] = target.split("?");
     const query = new URLSearchParams(search);
     const info = parseRequestInfo(method, path, query);

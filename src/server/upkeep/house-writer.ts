@@ -1,21 +1,15 @@
 /** Writes as the server itself, through the same verbs as every client: nothing of the server's own is exempt from a rule. */
+import { cloneJson } from "../../api/json-clone.ts";
 import type { JsonObject } from "../../api/json-object.ts";
-import { stringifyJson } from "../../api/json-text.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
-import type { Call, User, Workshop } from "../call.ts";
+import type { Call, Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
 import type { RequestVerb } from "../request-info.ts";
+import { SERVER_USER } from "../server-user.ts";
 import { create } from "../verbs/create.ts";
 import { remove } from "../verbs/delete.ts";
 import { update } from "../verbs/update.ts";
-
-const SELF: User = {
-  name: "system:apiserver",
-  uid: "",
-  groups: ["system:masters", "system:authenticated"],
-  extra: {},
-};
 
 export interface Place {
   readonly resource: StoredResource;
@@ -59,7 +53,7 @@ function callFor({ resource, namespace, name, verb, subresource = "", body }: Re
   const { facts } = resource;
   return {
     resource,
-    user: SELF,
+    user: SERVER_USER,
     query: new URLSearchParams(),
     info: {
       type: "resource",
@@ -81,7 +75,8 @@ function callFor({ resource, namespace, name, verb, subresource = "", body }: Re
       ]),
       peer: undefined,
       signal: new AbortController().signal,
-      readBody: () => Promise.resolve(Buffer.from(body === undefined ? "" : stringifyJson(body))),
+      direct: { body: cloneJson(body) },
+      readBody: () => Promise.resolve(Buffer.alloc(0)),
     },
   };
 }

@@ -1,10 +1,13 @@
 /** Everything that the server keeps, in the order in which it is put in place. */
 import { findCidr } from "../../api/ip-address.ts";
+import type { PortRange } from "../allocation/port-ledger.ts";
 import type { Workshop } from "../call.ts";
 import { advertisedAddress } from "./advertised-address.ts";
+import { allocationRepair } from "./allocation-repair.ts";
 import { apiServices } from "./api-services.ts";
 import { kubernetesService } from "./kubernetes-service.ts";
 import { systemPriorityClasses } from "./priority-classes.ts";
+import { SERVER_LEASES, ServerLease } from "./server-lease.ts";
 import { defaultServiceCidr } from "./service-cidr.ts";
 import { systemNamespaces } from "./system-namespaces.ts";
 import { Upkeep } from "./upkeep.ts";
@@ -12,24 +15,35 @@ import { Upkeep } from "./upkeep.ts";
 export interface HouseOptions {
   /** One for each family, the default first. */
   readonly serviceCidrs: readonly string[];
+  readonly nodePorts: PortRange;
   /** Where the server listens. */
   readonly host: string;
   readonly port: number;
   /** The addresses of the machine. */
   readonly machineAddresses: readonly string[];
+  /** Whether other servers may serve from the same store; only then is it worth a write every few seconds to tell them of this one. */
+  readonly isStoreShared: boolean;
 }
 
 export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep {
-  const { registry, loop } = workshop;
+  const { registry, loop, store } = workshop;
   const { serviceCidrs, host, port, machineAddresses } = options;
   const [cidr = ""] = serviceCidrs;
   const family = findCidr(cidr)?.address.family ?? "IPv4";
   const address = advertisedAddress({ host, machine: machineAddresses, family });
-  return new Upkeep(workshop, [
+  const lease = options.isStoreShared ? new ServerLease(store, address) : undefined;
+  const addresses = (): readonly string[] => lease?.addresses() ?? [address];
+  const source = lease === undefined ? undefined : SERVER_LEASES;
+  const chores = [
     systemNamespaces(registry),
     defaultServiceCidr({ registry, loop, cidrs: serviceCidrs }),
     systemPriorityClasses(registry),
     apiServices(registry, loop),
-    ...kubernetesService({ registry, cidr, address, port }),
-  ]);
+    ...kubernetesService({ registry, cidr, addresses, source, port }),
+  ];
+  const routines = [
+    ...(lease === undefined ? [] : [lease.routine()]),
+    ...allocationRepair(workshop, options.nodePorts),
+  ];
+  return new Upkeep(workshop, { chores, routines });
 }

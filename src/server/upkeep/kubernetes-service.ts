@@ -3,6 +3,7 @@ import type { Endpoints, Service } from "../../api/generated/types/core-v1.ts";
 import type { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import { findCidr, findIpAddress, ipAddressText } from "../../api/ip-address.ts";
 import type { JsonObject } from "../../api/json-object.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { AddressRange } from "../allocation/address-range.ts";
 import type { Registry } from "../registry.ts";
 import { requireStored } from "../registry.ts";
@@ -17,15 +18,21 @@ export interface KubernetesServiceParts {
   readonly registry: Registry;
   /** The range whose first address the Service gets. */
   readonly cidr: string;
-  /** Where this server is reached from pods; never a loopback address. */
-  readonly address: string;
+  /** Where live servers are reached from pods, at least this one; of one family, never a loopback address. */
+  readonly addresses: () => readonly string[];
+  /** Under which prefix of the store those addresses follow, when there may be several. */
+  readonly source: string | undefined;
   readonly port: number;
 }
 
 export function kubernetesService(parts: KubernetesServiceParts): readonly Chore[] {
   return [
     { name: "service of the API server", objects: [service(parts)] },
-    { name: "endpoints of the API server", objects: [endpoints(parts), endpointSlice(parts)] },
+    {
+      name: "endpoints of the API server",
+      objects: [endpoints(parts), endpointSlice(parts)],
+      ...(parts.source !== undefined && { source: parts.source }),
+    },
   ];
 }
 
@@ -50,8 +57,9 @@ function service({ registry, cidr, port }: KubernetesServiceParts): KeptObject {
   };
 }
 
-function endpoints({ registry, address, port }: KubernetesServiceParts): KeptObject {
-  const subsets = [{ addresses: [{ ip: address }], ports: [{ name: PORT_NAME, port, protocol: "TCP" }] }];
+function endpoints({ registry, addresses, port }: KubernetesServiceParts): KeptObject {
+  const ports = [{ name: PORT_NAME, port, protocol: "TCP" }];
+  const subsets = (): readonly JsonObject[] => [{ addresses: addresses().map((ip) => ({ ip })), ports }];
   return {
     resource: requireStored(registry, "", "endpoints"),
     namespace: NAMESPACE,
@@ -59,36 +67,44 @@ function endpoints({ registry, address, port }: KubernetesServiceParts): KeptObj
     manifest: () => ({
       // The slice beside it is the server's own too.
       metadata: { labels: { "endpointslice.kubernetes.io/skip-mirror": "true" } },
-      subsets,
+      subsets: subsets(),
     }),
-    corrected: (live) => ({ ...live, subsets }),
+    corrected: (live) => ({ ...live, subsets: subsets() }),
     isOthers: (live) => {
-      const [first] = (live as Endpoints).subsets ?? [];
-      return first?.ports?.[0]?.name === PORT_NAME && (first.addresses ?? []).length > 0;
+      const [first, ...others] = (live as Endpoints).subsets ?? [];
+      if (others.length > 0 || !isServerPort(first?.ports ?? [])) return false;
+      return jsonEqual(first?.addresses?.map(({ ip }) => ip) ?? [], addresses());
     },
   };
 }
 
-function endpointSlice({ registry, address, port }: KubernetesServiceParts): KeptObject {
-  const parts: JsonObject = {
-    endpoints: [{ addresses: [address], conditions: { ready: true } }],
+function endpointSlice({ registry, addresses, port }: KubernetesServiceParts): KeptObject {
+  const parts = (): JsonObject => ({
+    endpoints: addresses().map((address) => ({ addresses: [address], conditions: { ready: true } })),
     ports: [{ name: PORT_NAME, port, protocol: "TCP" }],
-  };
+  });
   return {
     resource: requireStored(registry, "discovery.k8s.io", "endpointslices"),
     namespace: NAMESPACE,
     name: NAME,
     manifest: () => ({
       metadata: { labels: { "kubernetes.io/service-name": NAME } },
-      addressType: findIpAddress(address)?.family ?? "IPv4",
-      ...parts,
+      addressType: findIpAddress(addresses()[0] ?? "")?.family ?? "IPv4",
+      ...parts(),
     }),
-    corrected: (live) => ({ ...live, ...parts }),
+    corrected: (live) => ({ ...live, ...parts() }),
     isOthers: (live) => {
       const { endpoints: found, ports } = live as EndpointSlice;
-      return ports[0]?.name === PORT_NAME && found.some(({ addresses }) => addresses.length > 0);
+      const isReady = found.every(({ conditions }) => conditions?.ready === true);
+      const told = found.flatMap((endpoint) => endpoint.addresses);
+      return isServerPort(ports) && isReady && jsonEqual(told, addresses());
     },
   };
+}
+
+/** Servers on one machine listen on different ports; the endpoints show the one of whoever wrote them last. */
+function isServerPort(ports: readonly { readonly name?: string }[]): boolean {
+  return ports.length === 1 && ports[0]?.name === PORT_NAME;
 }
 
 export function firstServiceAddress(cidr: string): string {

@@ -16,9 +16,11 @@ import { StoredObject } from "../stored-object.ts";
 import type { Chore, KeptObject, Strays } from "./chore.ts";
 import { HouseWriter } from "./house-writer.ts";
 import { pause } from "./pause.ts";
+import { runRoutine } from "./routine-run.ts";
+import type { Routine } from "./routine.ts";
 
 /** Changes come in groups: one look for all of them. */
-const DEBOUNCE_MS = 100;
+const DEBOUNCE = { ms: 100, kind: "progress" } as const;
 const BACKOFF = { baseMs: 200, maxMs: 30_000 };
 /** How often the first tidying is tried before the server gives up starting. */
 const FIRST_TRIES = 5;
@@ -26,26 +28,50 @@ const FIRST_TRIES = 5;
 /** At the start a server claims what servers share. */
 type Phase = "start" | "later";
 
+export interface Duties {
+  /** In this order at the start: later ones rely on earlier ones. */
+  readonly chores: readonly Chore[];
+  readonly routines: readonly Routine[];
+}
+
 export class Upkeep {
   readonly #workshop: Workshop;
-  readonly #chores: readonly Chore[];
+  readonly #duties: Duties;
   readonly #writer: HouseWriter;
 
-  /** In this order at the start: later chores rely on earlier ones. */
-  constructor(workshop: Workshop, chores: readonly Chore[]) {
+  constructor(workshop: Workshop, duties: Duties) {
     this.#workshop = workshop;
-    this.#chores = chores;
+    this.#duties = duties;
     this.#writer = new HouseWriter(workshop);
   }
 
   /** Puts everything in place; rejects when that does not succeed. The server is ready after this, not before. */
   async settle(): Promise<void> {
-    for (const chore of this.#chores) await this.#settleFirst(chore);
+    const { routines, chores } = this.#duties;
+    for (const routine of routines) await routine.begin?.();
+    for (const chore of chores) await this.#settleFirst(chore);
   }
 
   /** Keeps everything in place until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all(this.#chores.map((chore) => this.#keep(chore, signal)));
+    const { routines, chores } = this.#duties;
+    const endings: AbortController[] = [];
+    // One each: many listeners on one signal look like a leak.
+    const own = (): AbortSignal => {
+      const ending = new AbortController();
+      endings.push(ending);
+      return ending.signal;
+    };
+    const running = [
+      ...chores.map((chore) => this.#keep(chore, own())),
+      ...routines.map((routine) => runRoutine(routine, this.#workshop, own())),
+    ];
+    const end = (): void => {
+      for (const ending of endings) ending.abort();
+    };
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+    await Promise.all(running);
   }
 
   async #settleFirst(chore: Chore): Promise<void> {
@@ -55,7 +81,7 @@ export class Upkeep {
       } catch (error) {
         // Another server may be putting the same things in place.
         if (attempt === FIRST_TRIES || !isApiError(error)) throw error;
-        await pause(this.#workshop.loop, DEBOUNCE_MS, new AbortController().signal);
+        await pause(this.#workshop.loop, DEBOUNCE);
       }
     }
   }
@@ -70,11 +96,11 @@ export class Upkeep {
         await this.#tidy(chore, "later");
         failures = 0;
         await this.#change(chore, after, signal);
-        await pause(loop, DEBOUNCE_MS, signal);
+        await pause(loop, DEBOUNCE, signal);
       } catch (error) {
         if (signal.aborted || isStoreError(error, "Closed")) return;
         log.warn("the server could not put its own objects in place", { chore: chore.name, error });
-        await pause(loop, backoffMs(failures, BACKOFF, random), signal);
+        await pause(loop, { ms: backoffMs(failures, BACKOFF, random), kind: "progress" }, signal);
         failures += 1;
       }
     }
@@ -121,12 +147,10 @@ export class Upkeep {
   }
 
   /** Resolves when something that the chore keeps has changed after the revision, or the signal is aborted. */
-  async #change({ objects, strays }: Chore, after: number, signal: AbortSignal): Promise<void> {
-    const keys =
-      strays === undefined
-        ? objects.map(({ resource, namespace, name }) => keyOf(resource, namespace, name))
-        : [prefixOf(strays.resource, "")];
-    const watches = keys.map((prefix) => this.#workshop.store.watch({ prefix, after, lane: "background" }));
+  async #change(chore: Chore, after: number, signal: AbortSignal): Promise<void> {
+    const watches = watchedKeys(chore).map((prefix) =>
+      this.#workshop.store.watch({ prefix, after, lane: "background" }),
+    );
     const close = (): void => {
       for (const watch of watches) watch.close();
     };
@@ -139,6 +163,12 @@ export class Upkeep {
       close();
     }
   }
+}
+
+function watchedKeys({ objects, strays, source }: Chore): readonly string[] {
+  const sources = source === undefined ? [] : [source];
+  if (strays !== undefined) return [prefixOf(strays.resource, ""), ...sources];
+  return [...objects.map(({ resource, namespace, name }) => keyOf(resource, namespace, name)), ...sources];
 }
 
 /** A watch that can't go on is a reason to look again too. */

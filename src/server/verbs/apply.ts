@@ -10,7 +10,7 @@ import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
-import { BODY_BYTES_MAX, decodeBody, YAML_TYPE } from "../write/body.ts";
+import { readBodyAs, YAML_TYPE } from "../write/body.ts";
 import { fieldValidationOf, normal, toObject } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
 import type { Saved } from "../write/object-writer.ts";
@@ -22,7 +22,7 @@ import { checkPlace, checkPreconditions, endpointOf } from "./update.ts";
 
 export async function apply(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, request, query } = call;
-  const body = decodeBody(await request.readBody(BODY_BYTES_MAX), YAML_TYPE, {
+  const body = await readBodyAs(request, YAML_TYPE, {
     kind: resource.facts.kind,
     schemaOf: () => undefined,
   });
@@ -35,7 +35,7 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
   checkPlace(object, call);
   const saved = await save({ config, object }, call, workshop);
   const { result, code } = saved;
-  return { ...shown(result, resource, code), warnings: [...warnings, ...warningsOf(object, resource)] };
+  return { ...shown(result, resource, code), warnings: [...warnings, ...warningsOf(object, call)] };
 }
 
 interface Intent {
@@ -86,12 +86,12 @@ function applied(
   const { resource } = call;
   const now = workshop.loop.now();
   const { user } = writeOptionsOf(call);
+  const live = previous as unknown as JsonObject;
   const finish = (merged: JsonObject): JsonObject => {
-    const draft = draftOf(merged, resource);
-    const next = revisedObject({ draft, previous, endpoint: endpointOf(call) }, resource, { now, user });
+    const object = settled(merged, resource, live);
+    const next = revisedObject({ object, previous, endpoint: endpointOf(call) }, resource, { now, user });
     return next as unknown as JsonObject;
   };
-  const live = previous as unknown as JsonObject;
   const { object, isChanged } = applyPatch({ ...inputOf(config, writing), live, finish });
   return isChanged ? { outcome: "put", object: object as unknown as ApiObject } : { outcome: "unchanged" };
 }
@@ -101,13 +101,17 @@ function created(config: JsonObject, writing: Writing): ApiObject {
   const { user } = writeOptionsOf(call);
   const context = { now: workshop.loop.now(), user, uid: workshop.loop.random("uids").uuid() };
   const finish = (merged: JsonObject): JsonObject =>
-    newObject(draftOf(merged, call.resource), call.resource, context) as unknown as JsonObject;
+    newObject(
+      cloneJson(settled(merged, call.resource)) as Draft<ApiObject>,
+      call.resource,
+      context,
+    ) as unknown as JsonObject;
   return applyPatch({ ...inputOf(config, writing), live: undefined, finish }).object as unknown as ApiObject;
 }
 
 /** What was merged has gaps where fields were given up; rules see objects in normal form. */
-function draftOf(merged: JsonObject, { schema }: StoredResource): Draft<ApiObject> {
-  return cloneJson(normal(schema, merged).value) as unknown as Draft<ApiObject>;
+function settled(merged: JsonObject, { schema }: StoredResource, known?: JsonObject): ApiObject {
+  return normal(schema, merged, known).value as unknown as ApiObject;
 }
 
 function inputOf(

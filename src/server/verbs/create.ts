@@ -29,15 +29,12 @@ export async function create(call: Call<StoredResource>, workshop: Workshop): Pr
   }
   requireNamespace(call, workshop, draft.metadata.name ?? draft.metadata.generateName ?? "");
   const saved = await createNamed({ draft, sentManagedFields }, call, workshop);
-  return { ...shown(saved, resource, 201), warnings: [...warnings, ...warningsOf(draft, resource)] };
+  return { ...shown(saved, resource, 201), warnings: [...warnings, ...warningsOf(draft, call)] };
 }
 
-export function warningsOf(
-  object: ApiObject,
-  { rules }: StoredResource,
-  previous?: ApiObject,
-): readonly string[] {
-  return rules.warnings?.(object, previous) ?? [];
+/** People are told what they should not write; a subresource writes what they did not. */
+export function warningsOf(object: ApiObject, { resource, info }: Call<StoredResource>): readonly string[] {
+  return info.subresource === "" ? (resource.rules.warnings?.(object, undefined) ?? []) : [];
 }
 
 export function shown(saved: Saved, resource: StoredResource, code: number): StoredAnswer | ObjectAnswer {

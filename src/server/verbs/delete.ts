@@ -7,7 +7,8 @@ import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
-import { acceptedType, BODY_BYTES_MAX, decodeBody } from "../write/body.ts";
+import { readOptionalBody } from "../write/body.ts";
+import type { Body } from "../write/body.ts";
 import { planDeletion } from "../write/deletion.ts";
 import type { Propagation } from "../write/deletion.ts";
 import { toObject } from "../write/incoming.ts";
@@ -44,8 +45,8 @@ export function removeOne(place: Place, options: DeleteOptions, workshop: Worksh
 
 /** In the body or, for simple clients, in the query. */
 export async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
-  const bytes = await call.request.readBody(BODY_BYTES_MAX);
-  const options = bytes.length > 0 ? optionsInBody(bytes, call) : optionsInQuery(call);
+  const body = await readOptionalBody(call.request, { kind: "DeleteOptions", schemaOf: findKindSchema });
+  const options = body === undefined ? optionsInQuery(call) : optionsInBody(body);
   const errors = new FieldErrors();
   checkDryRun(options.dryRun ?? [], errors);
   checkPropagation(options, errors);
@@ -53,12 +54,10 @@ export async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
   return options;
 }
 
-function optionsInBody(bytes: Uint8Array, { request }: Call): DeleteOptions {
+function optionsInBody(body: Body): DeleteOptions {
   const schema = findKindSchema("v1", "DeleteOptions");
   if (schema === undefined) throw new Error("the published API has no DeleteOptions");
   const expected = { apiVersion: "v1", kind: "DeleteOptions", schema };
-  const type = acceptedType(request);
-  const body = decodeBody(bytes, type, { kind: "DeleteOptions", schemaOf: findKindSchema });
   // Every group has its own DeleteOptions, which are all the same.
   const value = body.value["kind"] === "DeleteOptions" ? { ...body.value, apiVersion: "v1" } : body.value;
   return toObject({ ...body, value }, expected, "Ignore").object as unknown as DeleteOptions;

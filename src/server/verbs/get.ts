@@ -11,10 +11,20 @@ import { StoredObject } from "../stored-object.ts";
 import { groupResource } from "../write/object-writer.ts";
 
 /** Without resourceVersion the newest state; with one, a state that is not older, or with `Exact` that very state. */
-export async function get(
-  { resource, info, query }: Call<StoredResource>,
-  { store, loop }: Workshop,
-): Promise<Answer> {
+export function get(call: Call<StoredResource>, workshop: Workshop): Answer | Promise<Answer> {
+  const { freshView } = workshop.store;
+  if (freshView === undefined || call.query.size > 0) return getAsAsked(call, workshop);
+  return found(freshView, call);
+}
+
+function found(view: View, { resource, info }: Call<StoredResource>): Answer {
+  const entry = view.get(keyOf(resource, info.namespace, info.name));
+  if (entry === undefined) throw notFound(groupResource(resource), info.name);
+  return { type: "stored", code: 200, stored: StoredObject.of(entry), resource };
+}
+
+async function getAsAsked(call: Call<StoredResource>, { store, loop }: Workshop): Promise<Answer> {
+  const { resource, info, query } = call;
   const key = keyOf(resource, info.namespace, info.name);
   const asked = resourceVersionOf(query);
   if (asked !== undefined) await reachRevision(store, loop, asked);
@@ -24,9 +34,7 @@ export async function get(
     : asked === undefined
       ? await store.fresh()
       : store.view;
-  const entry = view.get(key);
-  if (entry === undefined) throw notFound(groupResource(resource), info.name);
-  return { type: "stored", code: 200, stored: StoredObject.of(entry), resource };
+  return found(view, call);
 }
 
 /** Our own extension: any object as it was, while the history reaches back to it. */

@@ -10,6 +10,8 @@ import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
+import type { HttpRequest } from "../http.ts";
+import { isStored } from "../registry.ts";
 import type { Resource, StoredResource } from "../registry.ts";
 import { BODY_BYTES_MAX, mediaTypeOf } from "../write/body.ts";
 import { fieldValidationOf, toObject } from "../write/incoming.ts";
@@ -41,8 +43,7 @@ export async function patch(call: Call<StoredResource>, workshop: Workshop): Pro
       return { outcome: "put", object: successor(incoming, previous, { call, workshop }) };
     },
   );
-  const warnings =
-    incoming === undefined ? [] : [...incoming.warnings, ...warningsOf(incoming.object, resource)];
+  const warnings = incoming === undefined ? [] : [...incoming.warnings, ...warningsOf(incoming.object, call)];
   return { ...shown(saved, resource, 200), warnings };
 }
 
@@ -51,9 +52,12 @@ export interface Patch {
   readonly changes: unknown;
 }
 
-export function patchTypeOf({ request }: Call): string {
+/** What strategic merge patch does is said in Go types, which custom resources have not. */
+export function patchTypeOf({ request, resource }: Call): string {
   const type = mediaTypeOf(request.headers.get("content-type"));
-  if (!ACCEPTED.includes(type)) throw unsupportedMediaType(ACCEPTED);
+  const isCustom = isStored(resource) && resource.custom !== undefined;
+  const accepted = isCustom ? ACCEPTED.filter((known) => known !== STRATEGIC_PATCH) : ACCEPTED;
+  if (!accepted.includes(type)) throw unsupportedMediaType(accepted);
   return type;
 }
 
@@ -65,7 +69,7 @@ export async function readPatch(call: Call): Promise<Patch> {
     errors.forbidden("force", "may not be specified for non-apply patch");
     refuseOptions("PatchOptions", errors);
   }
-  return { type: patchTypeOf(call), changes: parsePatch(await request.readBody(BODY_BYTES_MAX)) };
+  return { type: patchTypeOf(call), changes: await readChanges(request) };
 }
 
 /** The result is held to the same rules as an object that was sent whole. */
@@ -96,6 +100,12 @@ export function changed(
     default:
       return applyStrategicMergePatch(document, changes, schema);
   }
+}
+
+async function readChanges(request: HttpRequest): Promise<unknown> {
+  return request.direct === undefined
+    ? parsePatch(await request.readBody(BODY_BYTES_MAX))
+    : request.direct.body;
 }
 
 function parsePatch(bytes: Uint8Array): unknown {

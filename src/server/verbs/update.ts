@@ -1,6 +1,5 @@
 import { badRequest, conflict, invalid, isApiError } from "../../api/api-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
-import { cloneJson } from "../../api/json-clone.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
@@ -29,7 +28,7 @@ export async function update(call: Call<StoredResource>, workshop: Workshop): Pr
       checkPreconditions({ uid: object.metadata.uid, resourceVersion: asked }, previous, resource);
       return { outcome: "put", object: successor(incoming, previous, { call, workshop }) };
     });
-    return { ...shown(saved, resource, 200), warnings: [...warnings, ...warningsOf(object, resource)] };
+    return { ...shown(saved, resource, 200), warnings: [...warnings, ...warningsOf(object, call)] };
   } catch (error) {
     const mayCreate = resource.storage.createsOnUpdate && info.subresource === "";
     if (!mayCreate || !isApiError(error, "NotFound")) throw error;
@@ -56,8 +55,7 @@ export function successor(
   const { resource, info } = call;
   const { user, manager } = writeOptionsOf(call);
   const now = workshop.loop.now();
-  const draft = cloneJson(object) as Draft<ApiObject>;
-  const next = revisedObject({ draft, previous, endpoint: endpointOf(call) }, resource, { now, user });
+  const next = revisedObject({ object, previous, endpoint: endpointOf(call) }, resource, { now, user });
   const writer = writerOf(resource, workshop.versions, { manager, subresource: info.subresource, now });
   return track({ live: previous, next, writer, sentManagedFields });
 }

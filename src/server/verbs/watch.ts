@@ -4,7 +4,7 @@
  */
 import { expired, toStatus } from "../../api/api-error.ts";
 import { requiredFieldValue } from "../../api/field-selector.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Loop, Timer } from "../../base/loop.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { View, Watch, WatchEvent } from "../../store/store.ts";
@@ -16,10 +16,13 @@ import { filterOf } from "../object-filter.ts";
 import type { ObjectFilter } from "../object-filter.ts";
 import { keyOf, prefixOf } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
+import { scopeOf } from "../request-info.ts";
+import type { LongRunningLabels } from "../request-tally.ts";
 import { reachRevision } from "../revision-wait.ts";
 import { toApiError } from "../store-errors.ts";
 import { StoredObject } from "../stored-object.ts";
 import { groupResource } from "../write/object-writer.ts";
+import { EndingWatch } from "./ending-watch.ts";
 
 /** A watch without timeoutSeconds ends after this and up to as much again, so that not all clients come back at once. */
 const MIN_DURATION_MS = 30 * 60_000;
@@ -90,7 +93,12 @@ class WatchRun {
   readonly #options: RunOptions;
   readonly #loop: Loop;
   readonly #endAt: number;
-  #bookmarkAt: number;
+  /** One for the whole watch, set anew when it rang: a timer for each batch would cost as much as the batch. */
+  #alarm: Timer | undefined;
+  /** What the alarm said while nobody listened: the client was being written to. */
+  #rang: Wake | undefined;
+  /** Set while somebody listens. */
+  #wake: ((wake: Wake) => void) | undefined;
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -103,25 +111,32 @@ class WatchRun {
       (timeoutSeconds === undefined || timeoutSeconds === 0
         ? MIN_DURATION_MS * (1 + random.next())
         : timeoutSeconds * 1000);
-    this.#bookmarkAt = now + BOOKMARK_EVERY_MS;
   }
 
   async *events(): AsyncGenerator<readonly WatchEventAnswer[]> {
     const { call, workshop, prefix, after } = this.#options;
-    let watching: Watch | undefined;
-    const onAbort = (): void => watching?.close();
-    call.request.signal.addEventListener("abort", onAbort, { once: true });
+    let ending: EndingWatch | undefined;
+    const ended = workshop.tally.stayOpen(labelsOf(call));
     try {
-      watching = workshop.store.watch({ prefix, after });
-      if (call.request.signal.aborted) return;
+      const watching = workshop.store.watch({ prefix, after });
+      ending = new EndingWatch(watching, call, workshop.store);
+      if (ending.isOver) return;
+      this.#setAlarm();
       yield* this.#initialEvents();
-      yield* this.#changes(watching);
+      for (let next = nextOf(watching); !ending.isOver;) {
+        const wake = await this.#woken(next);
+        if (wake.type === "end") return;
+        if (wake.type === "batch") next = nextOf(watching);
+        const events = this.#answersTo(wake, watching);
+        if (events.length > 0) yield events;
+      }
     } catch (error) {
       // Its client comes back with the last revision it saw, and nothing is lost.
       if (!isStoreError(error, "SlowWatcher") && !isStoreError(error, "Closed")) yield [this.#failure(error)];
     } finally {
-      call.request.signal.removeEventListener("abort", onAbort);
-      watching?.close();
+      ended();
+      this.#alarm?.cancel();
+      ending?.close();
     }
   }
 
@@ -143,39 +158,37 @@ class WatchRun {
     if (piece.length > 0) yield piece;
   }
 
-  async *#changes(watching: Watch): AsyncGenerator<readonly WatchEventAnswer[]> {
-    let next = watching.next();
-    for (;;) {
-      const wake = await this.#wake(next);
-      if (wake.type === "end") return;
-      if (wake.type === "batch") {
-        next = watching.next();
-        const events = wake.events.flatMap((event) => seen(event, this.#options.filter));
-        if (events.length > 0) yield events;
-      } else {
-        this.#bookmarkAt = this.#loop.now() + BOOKMARK_EVERY_MS;
-        if (this.#options.options.allowBookmarks)
-          yield [{ type: "BOOKMARK", resourceVersion: String(watching.revision) }];
-      }
-    }
+  #answersTo(wake: Wake, watching: Watch): readonly WatchEventAnswer[] {
+    const { options, filter } = this.#options;
+    if (wake.type === "batch") return seenOf(wake.events, filter);
+    return options.allowBookmarks ? [{ type: "BOOKMARK", resourceVersion: String(watching.revision) }] : [];
   }
 
-  async #wake(next: Promise<IteratorResult<{ events: readonly WatchEvent[] }, unknown>>): Promise<Wake> {
-    let timer: { cancel(): void } | undefined;
-    const at = Math.min(this.#endAt, this.#bookmarkAt);
-    const timed = new Promise<Wake>((resolve) => {
-      timer = this.#loop.timer(at, "periodic", () =>
-        resolve({ type: at === this.#endAt ? "end" : "bookmark" }),
-      );
+  #setAlarm(): void {
+    const at = Math.min(this.#endAt, this.#loop.now() + BOOKMARK_EVERY_MS);
+    const isEnd = at === this.#endAt;
+    this.#alarm = this.#loop.timer(at, "periodic", () => {
+      const wake: Wake = { type: isEnd ? "end" : "bookmark" };
+      if (this.#wake === undefined) this.#rang = wake;
+      else this.#wake(wake);
+      if (!isEnd) this.#setAlarm();
     });
-    const batch = next.then((result): Wake =>
-      result.done === true ? { type: "end" } : { type: "batch", events: result.value.events },
-    );
-    try {
-      return await Promise.race([batch, timed]);
-    } finally {
-      timer?.cancel();
-    }
+  }
+
+  #woken(next: ReturnType<Watch["next"]>): Promise<Wake> {
+    const rang = this.#rang;
+    this.#rang = undefined;
+    if (rang !== undefined) return Promise.resolve(rang);
+    return new Promise((resolve, reject) => {
+      this.#wake = (wake) => {
+        this.#wake = undefined;
+        resolve(wake);
+      };
+      next.then(({ done, value }) => {
+        this.#wake = undefined;
+        resolve(done === true ? { type: "end" } : { type: "batch", events: value.events });
+      }, reject);
+    });
   }
 
   #failure(error: unknown): WatchEventAnswer {
@@ -188,21 +201,45 @@ class WatchRun {
   }
 }
 
+function labelsOf({ info }: Call): LongRunningLabels {
+  const { group, version, resource, subresource } = info;
+  return { verb: "WATCH", group, version, resource, subresource, scope: scopeOf(info) };
+}
+
+/** It is asked for ahead of time, and may fail before anybody waits for it: then whoever waits later is told. */
+function nextOf(watching: Watch): ReturnType<Watch["next"]> {
+  const next = watching.next();
+  next.catch(() => undefined);
+  return next;
+}
+
 function rangeOf(view: View, prefix: string): Iterable<NonNullable<ReturnType<View["get"]>>> {
   if (prefix.endsWith("/")) return view.range(prefix, prefixEnd(prefix));
   const entry = view.get(prefix);
   return entry === undefined ? [] : [entry];
 }
 
+function seenOf(
+  events: readonly WatchEvent[],
+  filter: ObjectFilter | undefined,
+): readonly WatchEventAnswer[] {
+  const answers: WatchEventAnswer[] = [];
+  for (const event of events) {
+    const answer = seen(event, filter);
+    if (answer !== undefined) answers.push(answer);
+  }
+  return answers;
+}
+
 /** What a watcher with this filter sees of a change. */
 function seen(
   { before, after, revision }: WatchEvent,
   filter: ObjectFilter | undefined,
-): readonly WatchEventAnswer[] {
+): WatchEventAnswer | undefined {
   const old = before === undefined ? undefined : StoredObject.of(before);
   const now = after === undefined ? undefined : StoredObject.of(after);
   const matched = old !== undefined && (filter === undefined || filter(old));
   const matches = now !== undefined && (filter === undefined || filter(now));
-  if (matches) return [{ type: matched ? "MODIFIED" : "ADDED", stored: now }];
-  return matched ? [{ type: "DELETED", stored: old, resourceVersion: String(revision) }] : [];
+  if (matches) return { type: matched ? "MODIFIED" : "ADDED", stored: now };
+  return matched ? { type: "DELETED", stored: old, resourceVersion: String(revision) } : undefined;
 }

@@ -3,11 +3,11 @@ import { notFound } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ObjectAnswer } from "../answer.ts";
 import type { Verb, Workshop } from "../call.ts";
 import type { Resource } from "../registry.ts";
 
 const STORE = "etcd-0";
-const WARNINGS = ["v1 ComponentStatus is deprecated in v1.19+"];
 
 export const componentStatuses: Verb<Resource> = ({ info }, workshop) => {
   const items = [storeStatus(workshop)];
@@ -35,12 +35,9 @@ function storeStatus({ store }: Workshop): { readonly metadata: { readonly name:
   return component;
 }
 
-function shown(
-  kind: string,
-  value: object,
-): { type: "object"; code: number; object: ApiObject; warnings: readonly string[] } {
+function shown(kind: string, value: object): ObjectAnswer {
   const schema = findKindSchema("v1", kind);
   if (schema === undefined) throw new Error(`the published API has no ${kind}`);
   const object = toNormalForm(schema, value).value as unknown as ApiObject;
-  return { type: "object", code: 200, object, warnings: WARNINGS };
+  return { type: "object", code: 200, object };
 }

@@ -1,4 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { ApiObject } from "../../resources/kind-rules.ts";
+import { FormCache } from "../representation/form-cache.ts";
+import { metadataView } from "../representation/object-view.ts";
+import { Table } from "../representation/table.ts";
+import type { StoredObject } from "../stored-object.ts";
 import { ServerFixture } from "../upkeep/fixture.ts";
 
 const ACCESS = "/apis/authorization.k8s.io/v1";
@@ -78,5 +83,39 @@ describe("component status", () => {
     expect((await server.send("GET", "/api/v1/componentstatuses")).body).toMatchObject({ items: [healthy] });
     expect((await server.send("GET", "/api/v1/componentstatuses/etcd-0")).body).toMatchObject(healthy);
     expect((await server.send("GET", "/api/v1/componentstatuses/other")).code).toBe(404);
+  });
+
+  test("is shown by its metadata alone, also in a list", async () => {
+    const server = await ServerFixture.start();
+    const tools = { versions: server.workshop.versions, cache: new FormCache() };
+    const { body } = await server.send("GET", "/api/v1/componentstatuses");
+
+    const shown = metadataView("v1", tools, undefined).shown(body as unknown as ApiObject);
+
+    expect(shown).toMatchObject({
+      kind: "PartialObjectMetadataList",
+      items: [{ kind: "PartialObjectMetadata", metadata: { name: "etcd-0" } }],
+    });
+    expect(shown).not.toHaveProperty("items.0.conditions");
+  });
+
+  test("is a table with one row for each part", async () => {
+    const server = await ServerFixture.start();
+    const { registry } = server.workshop;
+    const resource = registry.find({ group: "", version: "v1", resource: "componentstatuses" });
+    if (resource === undefined) throw new Error("component statuses are served");
+    const servedOf = (stored: StoredObject): ApiObject => stored.object;
+    const table = new Table({ resource, metaVersion: "v1", view: undefined, servedOf, now: 0 });
+
+    const { body } = await server.send("GET", "/api/v1/componentstatuses");
+    const shown = table.value(body as unknown as ApiObject, { hasColumns: true });
+
+    expect(shown["columnDefinitions"]).toMatchObject([
+      { name: "Name" },
+      { name: "Status" },
+      { name: "Message" },
+      { name: "Error" },
+    ]);
+    expect(shown["rows"]).toEqual([{ cells: ["etcd-0", "Healthy", "ok", ""], object: null }]);
   });
 });

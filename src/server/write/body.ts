@@ -15,6 +15,7 @@ const JSON_TYPE = "application/json";
 export const YAML_TYPE = "application/yaml";
 const PROTOBUF_TYPE = "application/vnd.kubernetes.protobuf";
 const ACCEPTED = [JSON_TYPE, YAML_TYPE, PROTOBUF_TYPE];
+const WITHOUT_PROTOBUF = [JSON_TYPE, YAML_TYPE];
 
 export interface Body {
   readonly value: JsonObject;
@@ -29,6 +30,8 @@ export interface BodyOptions {
   readonly schemaOf: (apiVersion: string, kind: string) => StructSchema | undefined;
   /** What is expected, for the message. */
   readonly kind: string;
+  /** Custom resources have no such form. */
+  readonly hasProtobuf?: boolean;
 }
 
 export function mediaTypeOf(header: string | undefined): string {
@@ -36,18 +39,39 @@ export function mediaTypeOf(header: string | undefined): string {
 }
 
 /** Empty when the client does not say: then it is JSON. */
-export function acceptedType(request: HttpRequest): string {
+function acceptedType(request: HttpRequest, accepted: readonly string[] = ACCEPTED): string {
   const type = mediaTypeOf(request.headers.get("content-type"));
-  if (type !== "" && !ACCEPTED.includes(type)) throw unsupportedMediaType(ACCEPTED);
+  if (type !== "" && !accepted.includes(type)) throw unsupportedMediaType(accepted);
   return type;
 }
 
 export async function readBody(request: HttpRequest, options: BodyOptions): Promise<Body> {
-  const type = acceptedType(request);
+  const accepted = options.hasProtobuf === false ? WITHOUT_PROTOBUF : ACCEPTED;
+  return readBodyAs(request, acceptedType(request, accepted), options);
+}
+
+/** Undefined when there is none, whatever type it claims to have. */
+export async function readOptionalBody(
+  request: HttpRequest,
+  options: BodyOptions,
+): Promise<Body | undefined> {
+  const { direct } = request;
+  if (direct !== undefined) return direct.body === undefined ? undefined : directBody(direct.body, options);
+  const bytes = await request.readBody(BODY_BYTES_MAX);
+  return bytes.length === 0 ? undefined : decodeBody(bytes, acceptedType(request), options);
+}
+
+export async function readBodyAs(request: HttpRequest, type: string, options: BodyOptions): Promise<Body> {
+  if (request.direct !== undefined) return directBody(request.direct.body, options);
   return decodeBody(await request.readBody(BODY_BYTES_MAX), type, options);
 }
 
-export function decodeBody(bytes: Uint8Array, type: string, options: BodyOptions): Body {
+function directBody(value: unknown, { kind }: BodyOptions): Body {
+  if (isJsonObject(value)) return { value, duplicates: [] };
+  throw unrecognized(kind, new Error("the body is no object"));
+}
+
+function decodeBody(bytes: Uint8Array, type: string, options: BodyOptions): Body {
   if (type === PROTOBUF_TYPE) return { value: decodeProtobuf(bytes, options), duplicates: [] };
   try {
     const isYaml = type === YAML_TYPE;

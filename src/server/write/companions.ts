@@ -26,4 +26,4 @@ export interface CompanionPlan {
 export type Companion = (change: ObjectChange) => CompanionPlan;
 
 /** By the storage prefix of the resource, which its versions share. */
-export type Companions = ReadonlyMap<string, Companion>;
+export type Companions = Pick<ReadonlyMap<string, Companion>, "get">;

@@ -27,13 +27,21 @@ export function planDeletion(
   resource: StoredResource,
   request: DeletionRequest,
 ): DeletionPlan {
-  const finalizers = finalizersFor(object.metadata.finalizers ?? [], request.propagation);
+  const finalizers = finalizersFor(presentFinalizers(object, resource), request.propagation);
   const grace = graceFor(object, resource, request.graceSeconds);
   if (isMarkedAlready(object, finalizers, grace)) {
     return isFinished(object, resource) ? { outcome: "remove" } : { outcome: "unchanged" };
   }
   if (finalizers.length === 0 && grace === 0 && !isHeld(object, resource)) return { outcome: "remove" };
   return { outcome: "mark", object: marked(object, { finalizers, grace, now: request.now, resource }) };
+}
+
+/** With the one that a kind adds when its deletion is first asked for. */
+function presentFinalizers({ metadata }: ApiObject, { rules }: StoredResource): readonly string[] {
+  const { finalizers = [], deletionTimestamp } = metadata;
+  const own = rules.deletionFinalizer;
+  if (own === undefined || deletionTimestamp !== undefined || finalizers.includes(own)) return finalizers;
+  return [...finalizers, own];
 }
 
 /** Kinds without a grace period of their own go at once, whatever is asked for. */
@@ -77,7 +85,7 @@ function marked(object: ApiObject, { finalizers, grace, now, resource }: Mark): 
   const isFirst = metadata.deletionTimestamp === undefined;
   const { finalizers: _, ...others } = metadata;
   const draft = cloneJson(object) as Draft<ApiObject>;
-  resource.rules.markDeleted?.(draft);
+  resource.rules.markDeleted?.(draft, now);
   // In the one order of keys, or the next write that changes nothing would look like a change.
   const marks = withSortedKeys({
     ...others,

@@ -34,7 +34,9 @@ export async function readObject(
   expected: ExpectedKind,
   query: URLSearchParams,
 ): Promise<Incoming> {
-  const body = await readBody(request, { kind: expected.kind, schemaOf: findKindSchema });
+  const { apiVersion, kind, schema } = expected;
+  const hasProtobuf = findKindSchema(apiVersion, kind) === schema;
+  const body = await readBody(request, { kind, schemaOf: findKindSchema, hasProtobuf });
   return toObject(body, expected, fieldValidationOf(query));
 }
 

@@ -166,11 +166,24 @@ export class ObjectWriter {
   }
 
   async #write(transaction: Transaction): Promise<Committed> {
-    const committed = await this.#store.write(transaction);
     const { journal, author, loop } = this.#workshop;
+    const committed = await this.#timed(transaction);
     const keys = transaction.changes.map(({ key }) => key);
     journal.record({ ...author, revision: committed.revision, keys, at: loop.now() });
     return committed;
+  }
+
+  async #timed(transaction: Transaction): Promise<Committed> {
+    const { tally, loop } = this.#workshop;
+    const startedAt = loop.elapsed();
+    try {
+      const committed = await this.#store.write(transaction);
+      tally.wrote("ok", loop.elapsed() - startedAt);
+      return committed;
+    } catch (error) {
+      tally.wrote(isStoreError(error) ? error.code : "broken", loop.elapsed() - startedAt);
+      throw error;
+    }
   }
 
   #plan({ storage }: StoredResource, change: ObjectChange): CompanionPlan {

@@ -3,8 +3,10 @@
  * update, patch and apply, and for the status subresource.
  */
 import { invalid } from "../../api/api-error.ts";
-import { FieldErrors } from "../../api/field-error.ts";
+import { FieldErrors, fieldErrorText } from "../../api/field-error.ts";
+import type { FieldError } from "../../api/field-error.ts";
 import { cloneJson } from "../../api/json-clone.ts";
+import { setOwn } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { validateMetadata, validateMetadataUpdate } from "../../api/metadata.ts";
 import type { MetadataRules } from "../../api/metadata.ts";
@@ -55,19 +57,21 @@ function dropStatus(draft: WithStatus, { schema }: StoredResource): void {
 }
 
 export interface Revision {
-  readonly draft: Draft<ApiObject>;
+  /** What it shall become, in normal form. It is not changed. */
+  readonly object: ApiObject;
   readonly previous: ApiObject;
   readonly endpoint: Endpoint;
 }
 
 export function revisedObject(
-  { draft, previous, endpoint }: Revision,
+  { object: asked, previous, endpoint }: Revision,
   resource: StoredResource,
   context: RuleContext,
 ): ApiObject {
   const { rules } = resource;
+  const kept = withOtherPart(asked, previous, writtenPart(endpoint, resource));
+  const draft = draftOf(kept);
   carryOver(draft, previous);
-  keepOtherPart(draft, previous, writtenPart(endpoint, resource));
   rules.defaults?.(draft);
   const own = endpointRules(endpoint, rules);
   own.prepare(draft, previous, context);
@@ -75,10 +79,22 @@ export function revisedObject(
   const object = endpoint === "status" ? next : withGeneration(next, previous, resource);
   const errors = new FieldErrors();
   validateMetadataUpdate(object.metadata, previous.metadata, { rules: metadataRules(resource), errors });
-  if (endpoint !== "status") rules.validate?.(object, errors);
+  if (endpoint !== "status") errors.append(newProblems(object, previous, rules));
   own.validate(object, previous, errors);
   refuse(errors, object, resource);
   return object;
+}
+
+/** What is wrong with the object, without what the kind tolerates because it was just so before. */
+function newProblems(object: ApiObject, previous: ApiObject, rules: KindRules): readonly FieldError[] {
+  const now = new FieldErrors();
+  rules.validate?.(object, now);
+  const isTolerated = (error: FieldError): boolean => rules.tolerates?.(error) === true;
+  if (!now.found.some(isTolerated)) return now.found;
+  const before = new FieldErrors();
+  rules.validate?.(previous, before);
+  const known = new Set(before.found.map(fieldErrorText));
+  return now.found.filter((error) => !isTolerated(error) || !known.has(fieldErrorText(error)));
 }
 
 function writtenPart(endpoint: Endpoint, resource: StoredResource): "main" | "status" | "all" {
@@ -104,20 +120,38 @@ function endpointRules(endpoint: Endpoint, rules: KindRules): EndpointRules {
 }
 
 /** The main endpoint cannot write status, the status endpoint nothing but status and metadata. */
-function keepOtherPart(
-  draft: Draft<ApiObject>,
+function withOtherPart(
+  object: ApiObject,
   previous: ApiObject,
   written: "main" | "status" | "all",
-): void {
-  if (written === "all") return;
-  const fields = draft as unknown as Record<string, unknown>;
-  const old = previous as unknown as Readonly<Record<string, unknown>>;
+): ApiObject {
+  if (written === "all") return object;
+  const fields: Record<string, unknown> = { ...object };
+  const old = previous as unknown as JsonObject;
   for (const key of new Set([...Object.keys(fields), ...Object.keys(old)])) {
     const isWritten = key === "metadata" || (key === "status") === (written === "status");
     if (isWritten) continue;
     if (old[key] === undefined) delete fields[key];
-    else fields[key] = cloneJson(old[key]);
+    else setOwn(fields, key, old[key]);
   }
+  return fields as unknown as ApiObject;
+}
+
+/** A copy that rules may change. Who owns which fields is no rule's business, and is half of a pod. */
+function draftOf(object: ApiObject): Draft<ApiObject> {
+  const draft: Record<string, unknown> = { ...object };
+  for (const key of Object.keys(draft)) {
+    draft[key] = key === "metadata" ? metadataDraft(object.metadata) : cloneJson(draft[key]);
+  }
+  return draft as unknown as Draft<ApiObject>;
+}
+
+function metadataDraft(metadata: ApiObject["metadata"]): JsonObject {
+  const draft: Record<string, unknown> = { ...metadata };
+  for (const key of Object.keys(draft)) {
+    if (key !== "managedFields") draft[key] = cloneJson(draft[key]);
+  }
+  return draft;
 }
 
 /** In the order and form in which it is stored: rules append what they add. */
@@ -136,11 +170,11 @@ function hasStatus({ facts }: StoredResource): boolean {
   return facts.subresources.some(({ name }) => name === "status");
 }
 
-function metadataRules({ facts, rules }: StoredResource): MetadataRules {
+function metadataRules({ facts, rules, custom }: StoredResource): MetadataRules {
   return {
     scope: facts.namespaced ? "Namespaced" : "Cluster",
     name: rules.nameRule ?? dns1123Subdomain,
-    finalizers: "standard or qualified",
+    finalizers: custom === undefined ? "standard or qualified" : "any",
   };
 }
 

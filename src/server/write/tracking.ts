@@ -5,6 +5,7 @@ import { trackUpdate } from "../../api/apply/managed-fields.ts";
 import type { Writer } from "../../api/apply/writer.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import type { JsonObject } from "../../api/json-object.ts";
+import { toNormalForm } from "../../api/normal-form.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Versions } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
@@ -25,7 +26,7 @@ export function writerOf(
   versions: Versions,
   { manager, subresource, now }: Authorship,
 ): Writer {
-  const { apiVersion, facts } = resource;
+  const { apiVersion, facts, custom } = resource;
   const hasStatus = facts.subresources.some(({ name }) => name === "status");
   return {
     manager,
@@ -34,9 +35,12 @@ export function writerOf(
     subresource,
     now: timeText(now),
     versions: {
-      findSchema: (version) => findKindSchema(version, facts.kind),
+      findSchema: (version) =>
+        custom === undefined ? findKindSchema(version, facts.kind) : custom.findSchema(version),
       // What an applier gave up is looked for in the version it was applied in, and comes back from there.
       convert: (object, version) => {
+        const schema = custom?.findSchema(version);
+        if (schema !== undefined) return toNormalForm(schema, { ...object, apiVersion: version }).value;
         const from = typeof object["apiVersion"] === "string" ? object["apiVersion"] : apiVersion;
         return versions.between(object, { kind: facts.kind, from, to: version });
       },

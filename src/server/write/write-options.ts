@@ -1,18 +1,19 @@
 /** The query of every write. */
 import { invalid } from "../../api/api-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
-import type { Call } from "../call.ts";
+import type { Call, User } from "../call.ts";
 import type { RequestVerb } from "../request-info.ts";
 
 export interface WriteOptions {
   readonly isDryRun: boolean;
   /** Who owns the fields that are written. */
   readonly manager: string;
-  readonly user: string;
+  readonly user: User;
 }
 
 const MANAGER_MAX = 128;
 const FIELD_VALIDATIONS = ["", "Ignore", "Strict", "Warn"];
+const ALL_PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 /** Upstream's names for the query of each verb. */
 const OPTION_KINDS: Partial<Record<RequestVerb, string>> = { update: "UpdateOptions", patch: "PatchOptions" };
@@ -30,7 +31,7 @@ export function writeOptionsOf({ query, request, user, info }: Call): WriteOptio
   return {
     isDryRun: isDryRun(dryRun),
     manager: manager === "" ? managerOf(request.headers.get("user-agent") ?? "") : manager,
-    user: user.name,
+    user,
   };
 }
 
@@ -40,6 +41,7 @@ export function refuseOptions(kind: string, errors: FieldErrors): void {
 
 function checkManager(manager: string, errors: FieldErrors): void {
   if (Buffer.byteLength(manager) > MANAGER_MAX) errors.tooLong("fieldManager", MANAGER_MAX);
+  if (ALL_PRINTABLE.test(manager)) return;
   const wrong = Array.from(manager).find((character) => !PRINTABLE.test(character));
   if (wrong === undefined) return;
   const code = (wrong.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");

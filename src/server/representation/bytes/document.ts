@@ -15,10 +15,11 @@ export class Document {
   readonly hash: string;
   #compressed: Promise<Uint8Array> | undefined;
 
-  constructor(contentType: string, bytes: Uint8Array) {
+  /** Whoever knows what the bytes are made from may give a hash of that. */
+  constructor(contentType: string, bytes: Uint8Array, hash: string = documentHash(bytes)) {
     this.contentType = contentType;
     this.bytes = bytes;
-    this.hash = createHash("sha256").update(bytes).digest("hex").toUpperCase();
+    this.hash = hash;
   }
 
   get etag(): string {
@@ -29,6 +30,10 @@ export class Document {
   compressed(loop: Loop): Promise<Uint8Array> {
     return (this.#compressed ??= loop.outside("gzip", compress(this.bytes)));
   }
+}
+
+export function documentHash(content: Uint8Array | string): string {
+  return createHash("sha256").update(content).digest("hex").toUpperCase();
 }
 
 /** 304 for who has it already. */

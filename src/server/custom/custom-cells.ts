@@ -1,0 +1,54 @@
+/** The cells of a custom resource in a table, by the paths of its columns. */
+import { findJsonPath, type JsonPath, valuesAt } from "../../api/json-path.ts";
+import { goText } from "../../api/patch/go-text.ts";
+import { findInstant } from "../../api/time.ts";
+import { humanDuration } from "../../resources/human-duration.ts";
+import type { ApiObject } from "../../resources/kind-rules.ts";
+import { AGE_PATH } from "./custom-facts.ts";
+import type { VersionOutline } from "./custom-outline.ts";
+
+export type Cell = string | number | boolean | null;
+
+interface Column {
+  readonly type: string;
+  /** `undefined` when it cannot be read: the column stays empty. */
+  readonly path: JsonPath | undefined;
+}
+
+export function customCells({
+  columns = [],
+}: VersionOutline): (object: ApiObject, now: number) => readonly Cell[] {
+  const given = columns.length === 0 ? [{ type: "date", jsonPath: AGE_PATH }] : columns;
+  const readers: readonly Column[] = given.map(({ type, jsonPath }) => ({
+    type,
+    path: findJsonPath(jsonPath),
+  }));
+  return (object, now) => [
+    object.metadata.name ?? "",
+    ...readers.map(({ type, path }) => {
+      const [value] = path === undefined ? [] : valuesAt(path, object);
+      return value === undefined || value === null ? null : cellOf(type, value, now);
+    }),
+  ];
+}
+
+/** `null` for a value that is not of the column's type. */
+function cellOf(type: string, value: unknown, now: number): Cell {
+  switch (type) {
+    case "string":
+      return goText(value);
+    case "integer":
+      return typeof value === "number" || typeof value === "bigint" ? Math.trunc(Number(value)) : null;
+    case "number":
+      return typeof value === "number" || typeof value === "bigint" ? Number(value) : null;
+    case "boolean":
+      return typeof value === "boolean" ? value : null;
+    default:
+      return typeof value === "string" ? ageOf(value, now) : null;
+  }
+}
+
+function ageOf(text: string, now: number): string {
+  const instant = findInstant(text);
+  return instant === undefined ? "<invalid>" : humanDuration(now - Number(instant / 1000n));
+}

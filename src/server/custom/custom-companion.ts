@@ -1,0 +1,39 @@
+/** New objects of a custom kind are only written while its definition is there and not on its way out. */
+import { ApiError, type GroupResource, methodNotSupported, unknownResource } from "../../api/api-error.ts";
+import { groupVersions } from "../../api/resource-facts.ts";
+import type { Store } from "../../store/store.ts";
+import type { Companion, Companions } from "../write/companions.ts";
+import { DEFINITIONS } from "./custom-kinds.ts";
+import { findOutline } from "./custom-outline.ts";
+
+/** What goes with custom resources, and else what goes with the others. */
+export function withCustomCompanions(others: Companions, store: Store): Companions {
+  const builtIn = new Set<string>();
+  for (const { resources } of groupVersions())
+    for (const { storage } of resources) if (storage !== undefined) builtIn.add(storage.prefix);
+  return {
+    get: (prefix) => others.get(prefix) ?? (builtIn.has(prefix) ? undefined : customCompanion(prefix, store)),
+  };
+}
+
+function customCompanion(prefix: string, store: Store): Companion {
+  const [group = "", plural = ""] = prefix.split("/");
+  return guard(`${DEFINITIONS}${plural}.${group}`, store, { group, resource: plural });
+}
+
+function guard(key: string, store: Store, resource: GroupResource): Companion {
+  return ({ previous }) => {
+    if (previous !== undefined) return { object: undefined, compare: [], changes: [] };
+    const entry = store.accepted.get(key);
+    const outline = entry === undefined ? undefined : findOutline(entry);
+    if (entry === undefined || outline === undefined) throw unknownResource();
+    if (outline.isDeleted) throw terminating(resource);
+    return { object: undefined, compare: [{ key, modRevision: entry.modRevision }], changes: [] };
+  };
+}
+
+function terminating(resource: GroupResource): ApiError {
+  const { details } = methodNotSupported(resource, "create");
+  const message = "create not allowed while custom resource definition is terminating";
+  return new ApiError("MethodNotAllowed", message, details === undefined ? {} : { details });
+}

@@ -1,0 +1,198 @@
+/**
+ * One edition of a custom kind: how it is served until its definition changes. Schemas are compiled version by version, when
+ * first used.
+ */
+import { ApiError } from "../../api/api-error.ts";
+import type {
+  CustomResourceDefinition,
+  JSONSchemaProps,
+} from "../../api/generated/types/apiextensions-v1.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import { apiVersionOf } from "../../api/resource-facts.ts";
+import type { ResourceFacts } from "../../api/resource-facts.ts";
+import type { StructSchema } from "../../api/schema.ts";
+import { withDefaults } from "../../api/structural/default-values.ts";
+import { kindStruct } from "../../api/structural/schema-nodes.ts";
+import { shapeObject } from "../../api/structural/shape.ts";
+import { compileStructural, type Structural } from "../../api/structural/structural.ts";
+import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { Entry } from "../../store/store.ts";
+import type { StoredResource } from "../registry.ts";
+import { StoredObject } from "../stored-object.ts";
+import { customFacts } from "./custom-facts.ts";
+import type { CustomOutline, VersionOutline } from "./custom-outline.ts";
+import { customRules } from "./custom-rules.ts";
+
+interface Compiled {
+  readonly structural: Structural;
+  readonly struct: StructSchema;
+}
+
+/** The version in which an object is wanted. */
+interface Target {
+  readonly apiVersion: string;
+  readonly compiled: Compiled;
+}
+
+export class CustomKind {
+  readonly outline: CustomOutline;
+  /** The definition; every entry of the same edition says the same of schemas. */
+  readonly #entry: Entry;
+  readonly #ending = new AbortController();
+  readonly #facts = new Map<string, ResourceFacts>();
+  readonly #compiled = new Map<string, Compiled | undefined>();
+  readonly #resources = new Map<string, StoredResource>();
+
+  constructor(entry: Entry, outline: CustomOutline) {
+    this.#entry = entry;
+    this.outline = outline;
+  }
+
+  /** Aborted when another edition takes its place or the kind is gone. */
+  get ended(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  end(): void {
+    this.#ending.abort();
+  }
+
+  /** Of the versions that are served, in the order of the definition. */
+  get served(): readonly ResourceFacts[] {
+    if (!this.outline.isEstablished) return [];
+    return this.outline.versions.filter(({ isServed }) => isServed).map((version) => this.#factsOf(version));
+  }
+
+  /** `undefined` for a version that is not served. */
+  find(version: string): StoredResource | undefined {
+    const outline = this.outline.versions.find(({ name }) => name === version);
+    return outline?.isServed === true && this.outline.isEstablished ? this.#resource(outline) : undefined;
+  }
+
+  /**
+   * Objects as they lie there, whatever their version: for who only wants to be rid of them. A kind that was never
+   * established has none; what lies under its name is somebody else's.
+   */
+  findStored(): StoredResource | undefined {
+    if (!this.outline.isEstablished) return undefined;
+    const outline = this.outline.versions.find(({ name }) => name === this.outline.storageVersion);
+    const resource = outline === undefined ? undefined : this.#resource(outline);
+    if (resource?.custom === undefined) return undefined;
+    const asItIs = (object: ApiObject): ApiObject => object;
+    return { ...resource, custom: { ...resource.custom, served: asItIs, stored: asItIs } };
+  }
+
+  /** As the definition has it; `undefined` for a version that it does not know. */
+  findOpenApi(version: string): JSONSchemaProps | undefined {
+    const definition = StoredObject.of(this.#entry).object as CustomResourceDefinition;
+    return definition.spec.versions.find(({ name }) => name === version)?.schema?.openAPIV3Schema;
+  }
+
+  #factsOf(version: VersionOutline): ResourceFacts {
+    const known = this.#facts.get(version.name);
+    if (known !== undefined) return known;
+    const facts = customFacts(this.outline, version);
+    this.#facts.set(version.name, facts);
+    return facts;
+  }
+
+  #resource(version: VersionOutline): StoredResource {
+    const known = this.#resources.get(version.name);
+    if (known !== undefined) return known;
+    const made = this.#make(version);
+    this.#resources.set(version.name, made);
+    return made;
+  }
+
+  #make(version: VersionOutline): StoredResource {
+    const facts = this.#factsOf(version);
+    const { group, storageVersion, edition } = this.outline;
+    const own = this.#compile(version.name);
+    const stored = this.#compile(storageVersion);
+    if (own === undefined || stored === undefined || facts.storage === undefined)
+      throw new Error(`${facts.name}.${group} has no schema for ${version.name}`);
+    const apiVersion = apiVersionOf(facts);
+    const storedAs = apiVersionOf(facts.storage);
+    return {
+      facts,
+      apiVersion,
+      schema: own.struct,
+      rules: customRules(own.structural, version),
+      storage: facts.storage,
+      storedAs,
+      storedSchema: stored.struct,
+      ended: this.ended,
+      ...(version.deprecation !== undefined && { deprecation: version.deprecation }),
+      custom: {
+        edition,
+        findSchema: (asked) => this.#findVersion(asked)?.struct,
+        served: this.#reader({ apiVersion, compiled: own }),
+        isServedAsStored: this.#comparison({ apiVersion, compiled: own }),
+        stored: (object) => this.#moved(object, storedAs, stored),
+      },
+    };
+  }
+
+  #reader(target: Target): (object: ApiObject) => ApiObject {
+    const made = new WeakMap<ApiObject, ApiObject>();
+    return (object) => {
+      const known = made.get(object);
+      if (known !== undefined) return known;
+      const shown = this.#shown(object, target);
+      made.set(object, shown);
+      return shown;
+    };
+  }
+
+  #comparison(target: Target): (stored: StoredObject) => boolean {
+    const found = new WeakMap<StoredObject, boolean>();
+    return (stored) => {
+      const known = found.get(stored);
+      if (known !== undefined) return known;
+      const object = stored.glimpse();
+      const isSame = this.#shown(object, target) === object;
+      found.set(stored, isSame);
+      return isSame;
+    };
+  }
+
+  /** Defaults are those of the version in which an object lies; what another version does not know is left out. */
+  #shown(object: ApiObject, { apiVersion, compiled }: Target): ApiObject {
+    const source = this.#findVersion(object.apiVersion) ?? compiled;
+    const filled = withDefaults(source.structural, object) as ApiObject;
+    return this.#moved(filled, apiVersion, compiled);
+  }
+
+  /** In another version. Without a webhook only its name and what its schema knows are different. */
+  #moved(object: ApiObject, apiVersion: string, { structural }: Compiled): ApiObject {
+    const isSame = object.apiVersion === apiVersion;
+    if (!isSame && this.outline.needsWebhook) throw unconverted(object, apiVersion);
+    const renamed = isSame ? object : { ...object, apiVersion };
+    return shapeObject(structural, renamed as unknown as JsonObject).value as unknown as ApiObject;
+  }
+
+  #findVersion(apiVersion: string): Compiled | undefined {
+    const { group } = this.outline;
+    return apiVersion.startsWith(`${group}/`) ? this.#compile(apiVersion.slice(group.length + 1)) : undefined;
+  }
+
+  #compile(version: string): Compiled | undefined {
+    if (this.#compiled.has(version)) return this.#compiled.get(version);
+    const schema = this.findOpenApi(version);
+    const compiled = schema === undefined ? undefined : this.#compiledFrom(schema, version);
+    this.#compiled.set(version, compiled);
+    return compiled;
+  }
+
+  #compiledFrom(schema: JSONSchemaProps, version: string): Compiled {
+    const structural = compileStructural(schema);
+    const { group, names } = this.outline;
+    return { structural, struct: kindStruct({ group, version, kind: names.kind }, structural) };
+  }
+}
+
+/** Rather no answer than an object that its author did not mean. */
+function unconverted({ apiVersion, kind }: ApiObject, to: string): ApiError {
+  const message = `conversion webhook for ${apiVersion}, Kind=${kind} failed: no webhook is called, so it cannot be shown as ${to}`;
+  return new ApiError("InternalError", message);
+}

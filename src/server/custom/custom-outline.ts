@@ -1,0 +1,129 @@
+/**
+ * What is known of a CustomResourceDefinition without its schemas: names, versions, conditions. Small, so that thousands of
+ * kinds that nobody uses cost little; schemas are read from the definition again when a kind is first used.
+ */
+import { createHash } from "node:crypto";
+import type {
+  CustomResourceColumnDefinition,
+  CustomResourceDefinition,
+  CustomResourceDefinitionNames,
+  CustomResourceDefinitionVersion,
+  CustomResourceSubresourceScale,
+} from "../../api/generated/types/apiextensions-v1.ts";
+import { isJsonObject } from "../../api/json-object.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { isProtected } from "../../resources/custom-resource-definition-approval.ts";
+import type { Entry } from "../../store/store.ts";
+
+export interface VersionOutline {
+  readonly name: string;
+  readonly isServed: boolean;
+  /** What whoever uses the version is told; `undefined` for one that stays. */
+  readonly deprecation: string | undefined;
+  readonly hasStatus: boolean;
+  readonly scale: CustomResourceSubresourceScale | undefined;
+  readonly columns: readonly CustomResourceColumnDefinition[] | undefined;
+  readonly selectable: readonly string[];
+}
+
+export interface CustomOutline {
+  readonly group: string;
+  readonly isNamespaced: boolean;
+  /** Those under which it is served. */
+  readonly names: CustomResourceDefinitionNames;
+  readonly acceptedNames: CustomResourceDefinitionNames;
+  /** None of its names was refused. */
+  readonly hasAllNames: boolean;
+  /** There is nothing left to decide: it has the names it asks for, and is established. */
+  readonly isSettled: boolean;
+  readonly versions: readonly VersionOutline[];
+  readonly storageVersion: string;
+  /** Its versions differ in more than their names: only its author's webhook knows how. */
+  readonly needsWebhook: boolean;
+  readonly isEstablished: boolean;
+  readonly isDeleted: boolean;
+  /** The same as long as the kind is served in the same way. */
+  readonly edition: string;
+}
+
+const known = new WeakMap<Entry, CustomOutline | "unreadable">();
+
+/** `undefined` for what is no definition: nobody but us should write here, but somebody may. */
+export function findOutline(entry: Entry): CustomOutline | undefined {
+  const outline = known.get(entry) ?? read(entry);
+  known.set(entry, outline);
+  return outline === "unreadable" ? undefined : outline;
+}
+
+function read({ value }: Entry): CustomOutline | "unreadable" {
+  try {
+    const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString();
+    const definition: unknown = JSON.parse(text);
+    return isDefinition(definition) ? outlineOf(definition) : "unreadable";
+  } catch (error) {
+    if (error instanceof SyntaxError) return "unreadable";
+    throw error;
+  }
+}
+
+function isDefinition(value: unknown): value is CustomResourceDefinition {
+  if (!isJsonObject(value)) return false;
+  const { spec, status, metadata } = value;
+  return (
+    isJsonObject(spec) &&
+    isJsonObject(spec["names"]) &&
+    Array.isArray(spec["versions"]) &&
+    isJsonObject(status) &&
+    isJsonObject(status["acceptedNames"]) &&
+    Array.isArray(status["conditions"]) &&
+    isJsonObject(metadata)
+  );
+}
+
+function outlineOf({ metadata, spec, status }: CustomResourceDefinition): CustomOutline {
+  const { group, scope, versions } = spec;
+  const isTrue = (name: string): boolean =>
+    status.conditions.some(({ type, status: is }) => type === name && is === "True");
+  const isEstablished = isTrue("Established");
+  const names = isEstablished ? status.acceptedNames : spec.names;
+  return {
+    group,
+    isNamespaced: scope === "Namespaced",
+    names,
+    acceptedNames: status.acceptedNames,
+    hasAllNames: isTrue("NamesAccepted"),
+    isSettled:
+      isEstablished &&
+      isTrue("NamesAccepted") &&
+      jsonEqual(spec.names, status.acceptedNames) &&
+      !isProtected(group),
+    versions: versions.map((version) => versionOutline(version, { group, kind: names.kind })),
+    storageVersion: versions.find(({ storage }) => storage)?.name ?? "",
+    needsWebhook: spec.conversion?.strategy === "Webhook",
+    isEstablished,
+    isDeleted: metadata.deletionTimestamp !== undefined,
+    edition: editionOf([metadata.uid, isEstablished, names, spec]),
+  };
+}
+
+/** Not the generation, which counts the request for a deletion too. */
+function editionOf(parts: readonly unknown[]): string {
+  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
+}
+
+function versionOutline(
+  version: CustomResourceDefinitionVersion,
+  { group, kind }: { readonly group: string; readonly kind: string },
+): VersionOutline {
+  const { name, served, deprecated, deprecationWarning, subresources } = version;
+  const standard = `${group}/${name} ${kind} is deprecated`;
+  return {
+    name,
+    isServed: served,
+    deprecation: deprecated === true ? (deprecationWarning ?? standard) : undefined,
+    hasStatus: subresources?.status !== undefined,
+    scale: subresources?.scale,
+    columns: version.additionalPrinterColumns,
+    selectable: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, "")),
+  };
+}

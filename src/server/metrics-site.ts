@@ -1,0 +1,142 @@
+/** /metrics: what was counted, and what is at this moment. */
+import type { ResourceFacts, StorageFacts } from "../api/resource-facts.ts";
+import type { Metrics } from "../base/metrics.ts";
+import { prefixEnd } from "../store/store.ts";
+import type { Workshop } from "./call.ts";
+import { versionInfo } from "./discovery/version.ts";
+import type { Site } from "./exchange.ts";
+import { prefixOf } from "./objects.ts";
+import type { Registry } from "./registry.ts";
+
+type Parts = Pick<Workshop, "store" | "registry" | "tally">;
+type Reading = () => void;
+
+export function metricsSite(metrics: Metrics, parts: Parts): Site {
+  const readings: readonly Reading[] = [
+    readStore(metrics, parts),
+    readObjects(metrics, parts),
+    readRequests(metrics, parts),
+  ];
+  showBuild(metrics);
+  timeWrites(metrics, parts);
+  return ({ path, info }) => {
+    if (info.type !== "other" || path !== "/metrics") return undefined;
+    for (const read of readings) read();
+    return metrics.expose().then((text) => ({
+      status: 200,
+      headers: new Map([["content-type", "text/plain; version=0.0.4; charset=utf-8"]]),
+      body: Buffer.from(text),
+    }));
+  };
+}
+
+function readStore(metrics: Metrics, { store }: Parts): Reading {
+  const revision = metrics.gauge({ name: "setpoint_store_revision", help: "The newest visible revision." });
+  const keys = metrics.gauge({ name: "setpoint_store_keys", help: "Number of keys in the store." });
+  const ready = metrics.gauge({
+    name: "setpoint_store_ready",
+    help: "1 while the store takes writes, else 0.",
+  });
+  return () => {
+    revision.set(store.view.revision);
+    keys.set(store.view.count("", "\u{ffff}"));
+    ready.set(store.health().state === "ready" ? 1 : 0);
+  };
+}
+
+/** From a write to memory to the bound of a request. */
+const WRITE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
+
+/** How long objects take to be durable: on a file that is the disk, with etcd the way there as well. */
+function timeWrites(metrics: Metrics, { tally }: Parts): void {
+  const duration = metrics.histogram({
+    name: "setpoint_store_write_duration_seconds",
+    help: "Time until a write of the API is durable, by outcome: ok, or what the store refused it with.",
+    labels: ["outcome"],
+    buckets: WRITE_SECONDS,
+  });
+  const ok = duration.bind({ outcome: "ok" });
+  tally.watchWrites((outcome, ms) => {
+    if (outcome === "ok") ok.observe(ms / 1000);
+    else duration.observe(ms / 1000, { outcome });
+  });
+}
+
+/** Under both names: alerts from before 1.34 know only the first. */
+function readObjects(metrics: Metrics, { store, registry }: Parts): Reading {
+  const byResource = metrics.gauge({
+    name: "apiserver_storage_objects",
+    help: "Number of stored objects by resource.",
+    labels: ["resource"],
+  });
+  const byGroup = metrics.gauge({
+    name: "apiserver_resource_objects",
+    help: "Number of stored objects by group and resource.",
+    labels: ["group", "resource"],
+  });
+  return () => {
+    for (const { storage, group, name } of storedResources(registry)) {
+      const prefix = prefixOf({ storage }, "");
+      const count = store.view.count(prefix, prefixEnd(prefix));
+      byResource.set(count, { resource: group === "" ? name : `${name}.${group}` });
+      byGroup.set(count, { group, resource: name });
+    }
+  };
+}
+
+interface StoredFacts extends ResourceFacts {
+  readonly storage: StorageFacts;
+}
+
+/** One of the versions of each. Facts alone: nothing is compiled for being counted. */
+function storedResources(registry: Registry): Iterable<StoredFacts> {
+  const found = new Map<string, StoredFacts>();
+  for (const { resources } of registry.groupVersions) {
+    for (const facts of resources) {
+      const { storage } = facts;
+      if (storage !== undefined && !found.has(storage.prefix))
+        found.set(storage.prefix, { ...facts, storage });
+    }
+  }
+  return found.values();
+}
+
+function readRequests(metrics: Metrics, { tally }: Parts): Reading {
+  const inFlight = metrics.gauge({
+    name: "apiserver_current_inflight_requests",
+    help: "Requests under way, without those that stay open.",
+    labels: ["request_kind"],
+  });
+  const longRunning = metrics.gauge({
+    name: "apiserver_longrunning_requests",
+    help: "Requests that stay open: watches.",
+    labels: ["verb", "group", "version", "resource", "subresource", "scope", "component"],
+  });
+  return () => {
+    for (const [kind, count] of Object.entries(tally.inFlight)) inFlight.set(count, { request_kind: kind });
+    for (const { labels, count } of tally.longRunning)
+      longRunning.set(count, { ...labels, component: "apiserver" });
+  };
+}
+
+function showBuild(metrics: Metrics): void {
+  const { major, minor, gitVersion, gitCommit, gitTreeState, buildDate, goVersion, compiler, platform } =
+    versionInfo() as Readonly<Record<string, string>>;
+  const labels = {
+    major: major ?? "",
+    minor: minor ?? "",
+    git_version: gitVersion ?? "",
+    git_commit: gitCommit ?? "",
+    git_tree_state: gitTreeState ?? "",
+    build_date: buildDate ?? "",
+    go_version: goVersion ?? "",
+    compiler: compiler ?? "",
+    platform: platform ?? "",
+  };
+  const build = metrics.gauge({
+    name: "kubernetes_build_info",
+    help: "Always 1; its labels say which version of the API is served.",
+    labels: Object.keys(labels),
+  });
+  build.set(1, labels);
+}

@@ -1,0 +1,63 @@
+/** Answers to callers within the process: the server's own values, put into no bytes. */
+import type { JsonObject } from "../../api/json-object.ts";
+import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { Answer, ListAnswer, WatchAnswer, WatchEventAnswer } from "../answer.ts";
+import type { DirectAnswer, DirectEvent, HttpResponse } from "../http.ts";
+import { withResourceVersion } from "../stored-object.ts";
+import { listMetadata } from "./list-body.ts";
+import type { ObjectView } from "./object-view.ts";
+import { warningHeader } from "./warnings.ts";
+import { withoutObject } from "./watch-body.ts";
+
+export interface DirectOptions {
+  /** How stored objects are shown; what answers with one has it. */
+  readonly view?: ObjectView | undefined;
+  readonly warnings?: readonly string[];
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+export function directResponse(answer: Answer, { view, warnings = [] }: DirectOptions): HttpResponse {
+  const warning = warnings.length === 0 ? undefined : warningHeader(warnings);
+  const headers = new Map(warning === undefined ? [] : [["warning", warning]]);
+  return { status: codeOf(answer), headers, body: NO_BYTES, direct: directAnswer(answer, view) };
+}
+
+function codeOf(answer: Answer): number {
+  if (answer.type === "status") return answer.status.code;
+  return "code" in answer ? answer.code : 200;
+}
+
+function directAnswer(answer: Answer, view: ObjectView | undefined): DirectAnswer {
+  if (answer.type === "status") return { type: "value", value: answer.status };
+  if (answer.type === "object") return { type: "value", value: view?.shown(answer.object) ?? answer.object };
+  if (view === undefined) throw new Error("an answer from the store is shown by a view");
+  if (answer.type === "stored") return { type: "value", value: view.value(answer.stored) };
+  if (answer.type === "list") return { type: "value", value: listValue(answer, view) };
+  return { type: "events", events: directEvents(answer, view) };
+}
+
+function listValue(list: ListAnswer, view: ObjectView): JsonObject {
+  return {
+    kind: `${view.kind}List`,
+    apiVersion: view.apiVersion,
+    metadata: listMetadata(list),
+    items: list.items.map((item) => view.value(item)),
+  };
+}
+
+/** Ends when the events do; ended early it ends them. */
+async function* directEvents(
+  { events }: WatchAnswer,
+  view: ObjectView,
+): AsyncGenerator<readonly DirectEvent[]> {
+  for await (const batch of events) yield batch.map((event) => directEvent(event, view));
+}
+
+function directEvent(event: WatchEventAnswer, view: ObjectView): DirectEvent {
+  const { type, stored, resourceVersion } = event;
+  if (stored === undefined) return { type, object: withoutObject(event, view) };
+  const value = view.value(stored);
+  if (resourceVersion === undefined) return { type, object: value };
+  return { type, object: withResourceVersion(value as unknown as ApiObject, resourceVersion) };
+}

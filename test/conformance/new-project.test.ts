@@ -1,0 +1,60 @@
+/** `setpoint new`: what it writes works at once, with the package as it is shipped. */
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { PackageConsumer } from "./package-consumer.ts";
+
+const consumer = new PackageConsumer();
+afterAll(() => consumer[Symbol.dispose]());
+
+describe("setpoint new", () => {
+  test("writes a project whose types hold and whose tests pass", () => {
+    const made = consumer.setpoint(["new", "my-operator"]);
+    expect(made).toMatchObject({ code: 0, output: expect.stringContaining("npm test") as string });
+
+    expect(consumer.compile("my-operator")).toEqual({ code: 0, output: "" });
+    const tested = consumer.node(["--test", "dist/"], "my-operator");
+    expect(tested.output).toMatch(/^# pass 3$/m);
+    expect(tested.code).toBe(0);
+  });
+
+  test("takes other names", () => {
+    expect(consumer.setpoint(["new", "shop", "--kind", "Class", "--group", "school.example.org"]).code).toBe(
+      0,
+    );
+
+    expect(consumer.compile("shop")).toEqual({ code: 0, output: "" });
+    expect(consumer.node(["--test", "dist/"], "shop").code).toBe(0);
+  });
+
+  test("writes the definition that setpoint crd prints of the kind", () => {
+    consumer.setpoint(["new", "printed"]);
+    consumer.compile("printed");
+
+    const { output } = consumer.setpoint(["crd", "dist/kind.js"], "printed");
+
+    expect(output).toBe(readFileSync(join(consumer.folder, "printed/manifests/crd.yaml"), "utf8"));
+  });
+
+  test("refuses a folder that is not empty, and leaves it alone", () => {
+    consumer.write("full/notes.txt", "mine");
+
+    const { code, output } = consumer.setpoint(["new", "full"]);
+
+    expect(code).toBe(1);
+    expect(output).toBe(`error: ${join(consumer.folder, "full")} is not empty: it has notes.txt\n`);
+    expect(existsSync(join(consumer.folder, "full/package.json"))).toBe(false);
+  });
+
+  test.each([
+    [["new", "My Operator"], "the name of the folder must match"],
+    [["new", "ok", "--kind", "app"], "--kind must match"],
+    [["new", "ok", "--kind", "Deployment"], "--kind Deployment is taken"],
+    [["new", "ok", "--group", "nodots"], "--group must match"],
+  ])("%j is wrong usage", (args, message) => {
+    const { code, output } = consumer.setpoint(args);
+
+    expect(code).toBe(2);
+    expect(output).toContain(message);
+  });
+});
