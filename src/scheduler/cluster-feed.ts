@@ -1,0 +1,173 @@
+/** Turns changes of the caches into changes of the snapshot and the queue, and into events that can help parked pods. */
+
+import type { ApiObject, ResourceType } from "../api/api-object.ts";
+import {
+  Namespace,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+} from "../api/generated/types/core-v1.ts";
+import { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from "../api/generated/types/storage-v1.ts";
+import { hasGrantedResources } from "../resources/pod/pod-requests.ts";
+import { isTerminal } from "../resources/pod/pod-state.ts";
+import { isSame } from "../resources/value-rules.ts";
+import type { ObjectChange } from "../runtime/controller.ts";
+import type { RoutineParts } from "../runtime/routine.ts";
+import type { ClusterEvent } from "./framework/cluster-event.ts";
+import type { ClusterSnapshot, Place } from "./snapshot/cluster-snapshot.ts";
+import { isSameToScheduler, podInfo, podKey, sameLabels } from "./snapshot/pod-info.ts";
+import type { PodInfo } from "./snapshot/pod-info.ts";
+import type { PodShapes } from "./snapshot/pod-shape.ts";
+
+export interface FeedTarget {
+  readonly snapshot: ClusterSnapshot;
+  readonly shapes: PodShapes;
+  notice(event: ClusterEvent): void;
+  /** A pod without a node; `isChanged` unless only its status is another. */
+  waiting(pod: PodInfo, isChanged: boolean): void;
+  /** A pod is on a node, whoever put it there. Answers whether that was only expected so far. */
+  placed(pod: PodInfo): boolean;
+  /** A pod that needs no node any more: gone, ended or on its way out. */
+  gone(key: string): void;
+  volumesChanged(): void;
+}
+
+type Parts = Pick<RoutineParts, "cache" | "subscribe">;
+
+export class ClusterFeed {
+  readonly #target: FeedTarget;
+  readonly #parts: Parts;
+  readonly #unsubscribe: (() => void)[] = [];
+
+  constructor(target: FeedTarget, parts: Parts) {
+    this.#target = target;
+    this.#parts = parts;
+  }
+
+  /** Reads everything that is there; from then on each change, until `stop`. */
+  start(): void {
+    this.#on(Node, (change) => this.#nodeChanged(change));
+    this.#on(Pod, (change) => this.#podChanged(change));
+    this.#on(Namespace, ({ before, after }) => {
+      if (!sameLabels(before?.metadata.labels, after?.metadata.labels))
+        this.#target.notice({ type: "namespaceLabels" });
+    });
+    this.#on(PersistentVolumeClaim, ({ before, after }) => {
+      const { metadata } = after ?? before ?? { metadata: { name: "", namespace: "" } };
+      this.#target.volumesChanged();
+      this.#target.notice({ type: "claim", key: `${metadata.namespace ?? ""}/${metadata.name}` });
+    });
+    this.#on(PersistentVolume, () => {
+      this.#target.volumesChanged();
+      this.#target.notice({ type: "volume" });
+    });
+    for (const type of [StorageClass, CSIDriver, CSIStorageCapacity]) {
+      this.#on<ApiObject>(type, () => this.#target.notice({ type: "storageClass" }));
+    }
+    this.#on(CSINode, () => this.#target.notice({ type: "csiNode" }));
+    for (const after of this.#parts.cache(Node).list()) this.#nodeChanged({ before: undefined, after });
+    for (const after of this.#parts.cache(Pod).list()) this.#podChanged({ before: undefined, after });
+  }
+
+  stop(): void {
+    for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe();
+  }
+
+  #on<T extends ApiObject>(type: ResourceType<T>, listener: (change: ObjectChange<T>) => void): void {
+    this.#unsubscribe.push(this.#parts.subscribe(type, listener));
+  }
+
+  #nodeChanged({ before, after }: ObjectChange<Node>): void {
+    const { snapshot } = this.#target;
+    const known = snapshot.find((after ?? before)?.metadata.name ?? "");
+    if (after === undefined) {
+      if (known === undefined) return;
+      snapshot.removeNode(known);
+      return this.#target.notice({ type: "nodeRemoved", name: known.name });
+    }
+    if (known === undefined) {
+      return this.#target.notice({ type: "nodeAdded", node: snapshot.addNode(after) });
+    }
+    const events = nodeDifferences(known.node, after);
+    if (events.length === 0 && isSame(known.node.status.images, after.status.images)) {
+      known.node = after;
+      return;
+    }
+    snapshot.updateNode(known, after);
+    for (const type of events) this.#target.notice({ type, node: known });
+  }
+
+  #podChanged({ before, after }: ObjectChange<Pod>): void {
+    if (after === undefined || (before !== undefined && before.metadata.uid !== after.metadata.uid)) {
+      if (before !== undefined) this.#podGone(before);
+    }
+    if (after === undefined) return;
+    if (isTerminal(after)) this.#podGone(after);
+    else if ((after.spec.nodeName ?? "") !== "") this.#podPlaced(after);
+    else this.#podWaiting(before, after);
+  }
+
+  #podGone(pod: Pod): void {
+    const { snapshot } = this.#target;
+    const key = podKey(pod);
+    const place = snapshot.removePod(key);
+    this.#target.gone(key);
+    if (place === undefined) return;
+    this.#target.notice({ type: "podFreed", pod: place.pod, node: snapshot.find(place.nodeName) });
+  }
+
+  #podPlaced(pod: Pod): void {
+    const { snapshot, shapes } = this.#target;
+    const place = snapshot.findPod(podKey(pod));
+    if (place !== undefined && isUnchanged(place.pod.pod, pod)) {
+      return snapshot.replacePod({ ...place.pod, pod });
+    }
+    const info = podInfo(pod, shapes);
+    const nodeName = pod.spec.nodeName ?? "";
+    snapshot.addPod(info, nodeName);
+    const wasExpected = this.#target.placed(info);
+    const difference = place === undefined ? "new" : placeDifference(place, { pod: info, nodeName });
+    if (place !== undefined && difference !== "none") {
+      this.#target.notice({ type: "podFreed", pod: place.pod, node: snapshot.find(place.nodeName) });
+    }
+    if (wasExpected || difference === "new" || difference === "other") {
+      this.#target.notice({ type: "podPlaced", pod: info });
+    }
+  }
+
+  #podWaiting(before: Pod | undefined, pod: Pod): void {
+    if (pod.metadata.deletionTimestamp !== undefined) return this.#target.gone(podKey(pod));
+    const isChanged = before === undefined || !isUnchanged(before, pod);
+    this.#target.waiting(podInfo(pod, this.#target.shapes), isChanged);
+  }
+}
+
+/** Resources that a node granted are the only part of a status that matters. */
+function isUnchanged(before: Pod, after: Pod): boolean {
+  if (hasGrantedResources(before) || hasGrantedResources(after)) return false;
+  return isSameToScheduler(before, after);
+}
+
+/** `leaving`: one on its way out makes room for those who count only pods that stay. */
+function placeDifference(before: Place, after: Place): "none" | "leaving" | "other" {
+  const isSamePlace =
+    before.nodeName === after.nodeName &&
+    before.pod.shape === after.pod.shape &&
+    sameLabels(before.pod.labels, after.pod.labels);
+  if (!isSamePlace) return "other";
+  return after.pod.isTerminating && !before.pod.isTerminating ? "leaving" : "none";
+}
+
+type NodeUpdate = "nodeAllocatable" | "nodeLabels" | "nodeTaints";
+
+function nodeDifferences(before: Node, after: Node): readonly NodeUpdate[] {
+  const found: NodeUpdate[] = [];
+  if (!isSame(before.status.allocatable, after.status.allocatable)) found.push("nodeAllocatable");
+  if (!sameLabels(before.metadata.labels, after.metadata.labels)) found.push("nodeLabels");
+  const isSameTaints =
+    isSame(before.spec.taints, after.spec.taints) &&
+    (before.spec.unschedulable ?? false) === (after.spec.unschedulable ?? false);
+  if (!isSameTaints) found.push("nodeTaints");
+  return found;
+}

@@ -1,0 +1,63 @@
+/** The plugins there are, and what the scores of each weigh unless a profile says otherwise. */
+
+import {
+  type PluginContext,
+  PLUGIN_NAMES,
+  type PluginFactory,
+  type PluginName,
+  type SchedulerPlugin,
+} from "./framework/plugin.ts";
+import { balancedAllocation } from "./plugins/balanced-allocation.ts";
+import { imageLocality } from "./plugins/image-locality.ts";
+import { interPodAffinity } from "./plugins/inter-pod-affinity.ts";
+import { nodeAffinity } from "./plugins/node-affinity.ts";
+import { nodeName } from "./plugins/node-name.ts";
+import { nodePorts } from "./plugins/node-ports.ts";
+import { nodeResourcesFit } from "./plugins/node-resources-fit.ts";
+import { nodeUnschedulable } from "./plugins/node-unschedulable.ts";
+import { nodeVolumeLimits } from "./plugins/node-volume-limits.ts";
+import { podTopologySpread } from "./plugins/pod-topology-spread.ts";
+import { taintToleration } from "./plugins/taint-toleration.ts";
+import { volumeBinding } from "./plugins/volume-binding.ts";
+import { volumeRestrictions } from "./plugins/volume-restrictions.ts";
+import { volumeZone } from "./plugins/volume-zone.ts";
+
+/** Preemption has no stage here: it acts after a cycle that found no node. */
+const FACTORIES: Readonly<Record<Exclude<PluginName, "DefaultPreemption">, PluginFactory>> = {
+  NodeUnschedulable: nodeUnschedulable,
+  NodeName: nodeName,
+  TaintToleration: taintToleration,
+  NodeAffinity: nodeAffinity,
+  NodePorts: nodePorts,
+  NodeResourcesFit: nodeResourcesFit,
+  VolumeRestrictions: volumeRestrictions,
+  NodeVolumeLimits: nodeVolumeLimits,
+  VolumeBinding: volumeBinding,
+  VolumeZone: volumeZone,
+  PodTopologySpread: podTopologySpread,
+  InterPodAffinity: interPodAffinity,
+  NodeResourcesBalancedAllocation: balancedAllocation,
+  ImageLocality: imageLocality,
+};
+
+export const DEFAULT_WEIGHTS: Readonly<Partial<Record<PluginName, number>>> = {
+  TaintToleration: 3,
+  NodeAffinity: 2,
+  PodTopologySpread: 2,
+  InterPodAffinity: 2,
+  NodeResourcesFit: 1,
+  NodeResourcesBalancedAllocation: 1,
+  ImageLocality: 1,
+};
+
+const WITHOUT_STAGES: SchedulerPlugin = { name: "DefaultPreemption", scope: "cluster", reactivations: {} };
+
+/** In the order in which they are asked, whatever the order of the names. */
+export function makePlugins(
+  names: ReadonlySet<PluginName>,
+  context: PluginContext,
+): readonly SchedulerPlugin[] {
+  return PLUGIN_NAMES.filter((name) => names.has(name)).map((name) =>
+    name === "DefaultPreemption" ? WITHOUT_STAGES : FACTORIES[name](context),
+  );
+}

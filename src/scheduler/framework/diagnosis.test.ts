@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest";
+import type { NodeInfo } from "../snapshot/node-info.ts";
+import { diagnosisText } from "./diagnosis.ts";
+import { nodesToFind } from "./nodes-to-find.ts";
+import { reject, type Rejection } from "./plugin.ts";
+
+function byNode(rejections: readonly Rejection[]): ReadonlyMap<NodeInfo, Rejection> {
+  return new Map(rejections.map((rejection, n) => [{ name: String(n) } as NodeInfo, rejection]));
+}
+
+describe("the reason why a pod fits nowhere", () => {
+  const cpu = reject("NodeResourcesFit", "Insufficient cpu", true);
+  const taint = reject("TaintToleration", "node(s) had untolerated taint {a: b}", false);
+
+  test("counts nodes by reason and sorts the counts as texts", () => {
+    const rejections = [...Array<Rejection>(10).fill(cpu), taint, taint];
+
+    const text = diagnosisText({
+      nodeCount: 12,
+      all: undefined,
+      byNode: byNode(rejections),
+      others: undefined,
+    });
+
+    expect(text).toBe(
+      "0/12 nodes are available: 10 Insufficient cpu, 2 node(s) had untolerated taint {a: b}.",
+    );
+  });
+
+  test("counts a node for each of its reasons", () => {
+    const both: Rejection = { ...cpu, reasons: ["Insufficient cpu", "Insufficient memory"] };
+
+    const text = diagnosisText({
+      nodeCount: 1,
+      all: undefined,
+      byNode: byNode([both]),
+      others: undefined,
+    });
+
+    expect(text).toBe("0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory.");
+  });
+
+  test("has no count when no node was looked at", () => {
+    const text = diagnosisText({ nodeCount: 3, all: taint, byNode: new Map(), others: undefined });
+
+    expect(text).toBe("0/3 nodes are available: node(s) had untolerated taint {a: b}.");
+  });
+});
+
+describe("how many nodes are enough", () => {
+  test.each([
+    [50, 0, 50],
+    [100, 0, 100],
+    [1000, 0, 420],
+    [5000, 0, 500],
+    [6000, 0, 300],
+    [1000, 30, 300],
+    [1000, 100, 1000],
+  ])("of %d nodes with %d percent asked for: %d", (nodes, percent, expected) => {
+    expect(nodesToFind(nodes, percent)).toBe(expected);
+  });
+});

@@ -1,0 +1,32 @@
+/** A profile with all plugins over caches that hold nothing, for tests. */
+import { VirtualLoop } from "../../base/virtual-loop.ts";
+import type { Client } from "../../client/client.ts";
+import type { CacheView } from "../../runtime/cache-view.ts";
+import type { CacheReader } from "../../runtime/controller.ts";
+import { DEFAULT_WEIGHTS, makePlugins } from "../default-plugins.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
+import { Nominations } from "./nominations.ts";
+import { PLUGIN_NAMES } from "./plugin.ts";
+import { Profile } from "./profile.ts";
+
+const NOTHING = { find: () => undefined, list: () => [], indexed: () => [] } as unknown as CacheView<never>;
+
+export function makeProfile(snapshot: ClusterSnapshot, nominations = new Nominations()): Profile {
+  const loop = new VirtualLoop({ seed: 1 });
+  const context = {
+    snapshot,
+    loop,
+    cache: (() => NOTHING) as unknown as CacheReader,
+    client: undefined as unknown as Client,
+    onVolumeChange: () => () => undefined,
+  };
+  return new Profile({
+    schedulerName: "default-scheduler",
+    plugins: makePlugins(new Set(PLUGIN_NAMES), context),
+    weights: DEFAULT_WEIGHTS,
+    percentageOfNodesToScore: 0,
+    snapshot,
+    nominations,
+    ties: loop.random("ties"),
+  });
+}

@@ -1,0 +1,215 @@
+/** One way of scheduling, known by its scheduler name: which plugins take part and what their scores weigh. */
+
+import type { Random } from "../../base/loop.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
+import type { NodeInfo } from "../snapshot/node-info.ts";
+import type { PodShape } from "../snapshot/pod-shape.ts";
+import { CandidateScores } from "./candidate-scores.ts";
+import type { Diagnosis } from "./diagnosis.ts";
+import { intersect, NodeVerdicts } from "./node-verdicts.ts";
+import { nodesToFind } from "./nodes-to-find.ts";
+import type { Nominations } from "./nominations.ts";
+import type { Cycle, PluginName, Rejection, SchedulerPlugin } from "./plugin.ts";
+
+export interface ProfileOptions {
+  readonly schedulerName: string;
+  /** In the order in which they are asked. */
+  readonly plugins: readonly SchedulerPlugin[];
+  readonly weights: Readonly<Partial<Record<PluginName, number>>>;
+  /** 0 lets it follow from the number of nodes. */
+  readonly percentageOfNodesToScore: number;
+  readonly snapshot: ClusterSnapshot;
+  readonly nominations: Nominations;
+  /** Decides between nodes of equal score. */
+  readonly ties: Random;
+}
+
+export type Placement =
+  | { readonly type: "node"; readonly node: NodeInfo }
+  | { readonly type: "unfit"; readonly diagnosis: Diagnosis };
+
+/** Each costs some bytes for each node. */
+const VERDICTS_MAX = 64;
+
+/** Checks that are made anew for each cycle. */
+interface ClusterChecks {
+  readonly rejection: Rejection | undefined;
+  readonly checks: readonly ((node: NodeInfo) => Rejection | undefined)[];
+  readonly only: ReadonlySet<string> | undefined;
+  readonly narrowedBy: readonly SchedulerPlugin[];
+}
+
+export class Profile {
+  readonly schedulerName: string;
+  readonly plugins: readonly SchedulerPlugin[];
+  readonly #options: ProfileOptions;
+  readonly #nodePlugins: readonly SchedulerPlugin[];
+  readonly #clusterPlugins: readonly SchedulerPlugin[];
+  readonly #scores: CandidateScores;
+  /** The least recently used first. */
+  readonly #verdicts = new Map<PodShape, NodeVerdicts>();
+  /** Where the next search begins, so that all nodes get their turn. */
+  #start = 0;
+
+  constructor(options: ProfileOptions) {
+    const { schedulerName, plugins, weights, ties } = options;
+    this.#options = options;
+    this.schedulerName = schedulerName;
+    this.plugins = plugins;
+    this.#nodePlugins = plugins.filter(({ scope }) => scope === "node");
+    this.#clusterPlugins = plugins.filter(({ scope }) => scope === "cluster");
+    this.#scores = new CandidateScores(this.#clusterPlugins, weights, ties);
+  }
+
+  has(name: PluginName): boolean {
+    return this.plugins.some((plugin) => plugin.name === name);
+  }
+
+  /** There is at least one node. */
+  place(cycle: Cycle): Placement {
+    const verdicts = this.#verdictsOf(cycle);
+    const cluster = this.#clusterChecks(cycle);
+    const { size: nodeCount } = this.#options.snapshot;
+    const all = verdicts.rejection ?? cluster.rejection;
+    if (all !== undefined) return unfit({ nodeCount, all, byNode: new Map(), others: undefined });
+    const nominated = this.#nominatedNode(cycle);
+    if (nominated !== undefined && this.#check(cycle, nominated, { verdicts, cluster }) === undefined) {
+      return { type: "node", node: nominated };
+    }
+    const search = this.#search(cycle, { verdicts, cluster });
+    const node = this.#scores.best(cycle, search.found, verdicts);
+    if (node !== undefined) return { type: "node", node };
+    return unfit({ nodeCount, all: undefined, byNode: search.rejected, others: search.others });
+  }
+
+  /** Whether the pod could be on the node as things are counted now, rooms kept for others included. */
+  checkNode(cycle: Cycle, node: NodeInfo): Rejection | undefined {
+    const cluster = this.#clusterChecks(cycle);
+    if (cluster.rejection !== undefined) return cluster.rejection;
+    return this.#check(cycle, node, { verdicts: this.#verdictsOf(cycle), cluster });
+  }
+
+  #verdictsOf(cycle: Cycle): NodeVerdicts {
+    const { shape } = cycle.pod;
+    const found = this.#verdicts.get(shape);
+    if (found !== undefined) {
+      this.#verdicts.delete(shape);
+      this.#verdicts.set(shape, found);
+      return found;
+    }
+    const verdicts = new NodeVerdicts(this.#nodePlugins, cycle);
+    this.#verdicts.set(shape, verdicts);
+    if (this.#verdicts.size > VERDICTS_MAX) {
+      const [oldest] = this.#verdicts.keys();
+      if (oldest !== undefined) this.#verdicts.delete(oldest);
+    }
+    return verdicts;
+  }
+
+  #clusterChecks(cycle: Cycle): ClusterChecks {
+    const checks: ClusterChecks["checks"][number][] = [];
+    const narrowedBy: SchedulerPlugin[] = [];
+    let only: ReadonlySet<string> | undefined;
+    for (const plugin of this.#clusterPlugins) {
+      const answer = plugin.filter?.(cycle);
+      if (answer?.type === "reject") return { rejection: answer.rejection, checks: [], only, narrowedBy };
+      if (answer?.type !== "check") continue;
+      checks.push((node) => answer.check(node));
+      if (answer.only !== undefined) narrowedBy.push(plugin);
+      only = intersect(only, answer.only);
+    }
+    return { rejection: undefined, checks, only, narrowedBy };
+  }
+
+  #nominatedNode({ pod }: Cycle): NodeInfo | undefined {
+    const { nominations, snapshot } = this.#options;
+    const name = nominations.nodeOf(pod.key);
+    return name === undefined ? undefined : snapshot.find(name);
+  }
+
+  #search(cycle: Cycle, checks: Checks): Search {
+    const { snapshot, percentageOfNodesToScore } = this.#options;
+    const only = intersect(checks.verdicts.only, checks.cluster.only);
+    const nodes = only === undefined ? snapshot.order : namedNodes(snapshot, only);
+    const enough = nodesToFind(nodes.length, percentageOfNodesToScore);
+    const found: NodeInfo[] = [];
+    const rejected = new Map<NodeInfo, Rejection>();
+    const rejections: Rejection[] = [];
+    const failed: NodeInfo[] = [];
+    let looked = 0;
+    for (; looked < nodes.length && found.length < enough; looked++) {
+      const node = nodes[(this.#start + looked) % nodes.length];
+      if (node === undefined) continue;
+      const rejection = this.#check(cycle, node, checks);
+      if (rejection === undefined) found.push(node);
+      else if (found.length === 0) {
+        failed.push(node);
+        rejections.push(rejection);
+      }
+    }
+    this.#start = nodes.length === 0 ? 0 : (this.#start + looked) % nodes.length;
+    if (found.length > 0) return { found, rejected, others: undefined };
+    for (const [i, node] of failed.entries()) {
+      const rejection = rejections[i];
+      if (rejection !== undefined) rejected.set(node, rejection);
+    }
+    const others = only === undefined ? undefined : unlooked(checks);
+    return { found, rejected, others };
+  }
+
+  #check(cycle: Cycle, node: NodeInfo, checks: Checks): Rejection | undefined {
+    const { nominations } = this.#options;
+    const before = nominations.before(cycle.pod, node.name);
+    if (before.length === 0) return checkOne(node, checks);
+    return this.#checkBeside(cycle, node, before) ?? checkOne(node, checks);
+  }
+
+  /** As if the pods that wait for the node were already there. */
+  #checkBeside(cycle: Cycle, node: NodeInfo, before: readonly Cycle["pod"][]): Rejection | undefined {
+    const { snapshot } = this.#options;
+    for (const pod of before) snapshot.attach(pod, node);
+    const cluster = this.#clusterChecks(cycle);
+    const rejection = cluster.rejection ?? checkOne(node, { verdicts: this.#verdictsOf(cycle), cluster });
+    for (const pod of before) snapshot.detach(pod, node);
+    return rejection;
+  }
+}
+
+interface Checks {
+  readonly verdicts: NodeVerdicts;
+  readonly cluster: ClusterChecks;
+}
+
+interface Search {
+  readonly found: readonly NodeInfo[];
+  /** Complete only when none was found. */
+  readonly rejected: ReadonlyMap<NodeInfo, Rejection>;
+  readonly others: Rejection | undefined;
+}
+
+function checkOne(node: NodeInfo, { verdicts, cluster }: Checks): Rejection | undefined {
+  const rejection = verdicts.check(node);
+  if (rejection !== undefined) return rejection;
+  for (const check of cluster.checks) {
+    const found = check(node);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function namedNodes(snapshot: ClusterSnapshot, names: ReadonlySet<string>): readonly NodeInfo[] {
+  return [...names].flatMap((name) => snapshot.find(name) ?? []);
+}
+
+/** Nodes that plugins ruled out without looking at them. */
+function unlooked({ verdicts, cluster }: Checks): Rejection | undefined {
+  const plugins = [...verdicts.narrowedBy, ...cluster.narrowedBy].map(({ name }) => name).toSorted();
+  const [plugin] = plugins;
+  if (plugin === undefined) return undefined;
+  const reason = `node(s) didn't satisfy plugin(s) [${plugins.join(" ")}]`;
+  return { plugin, reasons: [reason], isResolvable: false };
+}
+
+function unfit(diagnosis: Diagnosis): Placement {
+  return { type: "unfit", diagnosis };
+}

@@ -1,0 +1,59 @@
+/**
+ * Which pods belong together with a pod that does not say so itself: those of the same services and of the same controller. By them pods
+ * are spread when they have no constraints of their own.
+ */
+
+import { ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
+import { ReplicationController, Service } from "../../api/generated/types/core-v1.ts";
+import {
+  compileLabelSelector,
+  type LabelRequirement,
+  labelSelector,
+  type LabelSelector,
+} from "../../api/label-selector.ts";
+import { ownValue } from "../../resources/value-rules.ts";
+import type { CacheReader } from "../../runtime/controller.ts";
+import type { PodInfo } from "../snapshot/pod-info.ts";
+
+/** Undefined when the pod belongs to nothing. */
+export function findDefaultSelector(pod: PodInfo, cache: CacheReader): LabelSelector | undefined {
+  const requirements = [...ofServices(pod, cache), ...ofController(pod, cache)];
+  return requirements.length === 0 ? undefined : labelSelector(requirements);
+}
+
+function ofServices({ namespace, labels }: PodInfo, cache: CacheReader): readonly LabelRequirement[] {
+  return cache(Service)
+    .indexed(SERVICES_BY_NAMESPACE, namespace)
+    .flatMap(({ spec }) => {
+      const wanted = Object.entries(spec.selector ?? {});
+      const isOfPod = wanted.length > 0 && wanted.every(([key, value]) => ownValue(labels, key) === value);
+      return isOfPod ? wanted.map(equality) : [];
+    });
+}
+
+/** The name of the index by which services are looked up. */
+export const SERVICES_BY_NAMESPACE = "namespace";
+
+function ofController({ pod, namespace }: PodInfo, cache: CacheReader): readonly LabelRequirement[] {
+  const owner = pod.metadata.ownerReferences?.find(({ controller }) => controller === true);
+  if (owner === undefined) return [];
+  const key = { namespace, name: owner.name };
+  switch (`${owner.apiVersion}/${owner.kind}`) {
+    case "v1/ReplicationController":
+      return Object.entries(cache(ReplicationController).find(key)?.spec.selector ?? {}).map(equality);
+    case "apps/v1/ReplicaSet":
+      return requirementsOf(cache(ReplicaSet).find(key)?.spec.selector);
+    case "apps/v1/StatefulSet":
+      return requirementsOf(cache(StatefulSet).find(key)?.spec.selector);
+    default:
+      return [];
+  }
+}
+
+function requirementsOf(selector: Parameters<typeof compileLabelSelector>[0]): readonly LabelRequirement[] {
+  return selector === undefined ? [] : compileLabelSelector(selector).requirements;
+}
+
+function equality([key, value]: readonly [string, string]): LabelRequirement {
+  return { key, operator: "=", values: [value] };
+}

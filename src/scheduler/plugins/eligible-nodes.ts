@@ -1,0 +1,65 @@
+/** Which nodes count for pods of one shape when domains are compared: those it could be on by their labels and taints. */
+
+import type { TopologySpreadConstraint } from "../../api/generated/types/core-v1.ts";
+import { findUntolerated, matchesPodNodeSelection } from "../../resources/pod/node-selection.ts";
+import type { NodeInfo } from "../snapshot/node-info.ts";
+import type { PodShape } from "../snapshot/pod-shape.ts";
+
+type Policies = Pick<TopologySpreadConstraint, "nodeAffinityPolicy" | "nodeTaintsPolicy">;
+
+const SELECTED = 1;
+const TOLERATED = 2;
+
+export class EligibleNodes {
+  readonly #shape: PodShape;
+  /** By slot: the version of the node's labels and taints that the flags are about. */
+  #versions = new Float64Array(64);
+  #flags = new Uint8Array(64);
+
+  constructor(shape: PodShape) {
+    this.#shape = shape;
+  }
+
+  /** Nodes count by affinity unless told otherwise, and whatever their taints are unless told otherwise. */
+  isEligible(node: NodeInfo, { nodeAffinityPolicy, nodeTaintsPolicy }: Policies): boolean {
+    const wanted =
+      (nodeAffinityPolicy === "Ignore" || !this.#isSelective ? 0 : SELECTED) |
+      (nodeTaintsPolicy === "Honor" ? TOLERATED : 0);
+    return wanted === 0 || (this.#flagsOf(node) & wanted) === wanted;
+  }
+
+  /** Whether every node counts under these policies. */
+  isTrivial({ nodeAffinityPolicy, nodeTaintsPolicy }: Policies): boolean {
+    return nodeTaintsPolicy !== "Honor" && (nodeAffinityPolicy === "Ignore" || !this.#isSelective);
+  }
+
+  get #isSelective(): boolean {
+    const { nodeSelector, affinity } = this.#shape.spec;
+    return (
+      nodeSelector !== undefined ||
+      affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution !== undefined
+    );
+  }
+
+  #flagsOf(node: NodeInfo): number {
+    const { slot, placeVersion } = node;
+    if (this.#versions[slot] === placeVersion) return this.#flags[slot] ?? 0;
+    if (slot >= this.#versions.length) this.#grow(slot);
+    const { spec } = this.#shape;
+    const isTolerated = findUntolerated(node.repellingTaints, spec.tolerations) === undefined;
+    const flags = (matchesPodNodeSelection(spec, node.node) ? SELECTED : 0) | (isTolerated ? TOLERATED : 0);
+    this.#versions[slot] = placeVersion;
+    this.#flags[slot] = flags;
+    return flags;
+  }
+
+  #grow(slot: number): void {
+    const size = Math.max(this.#versions.length * 2, slot + 1);
+    const versions = new Float64Array(size);
+    const flags = new Uint8Array(size);
+    versions.set(this.#versions);
+    flags.set(this.#flags);
+    this.#versions = versions;
+    this.#flags = flags;
+  }
+}

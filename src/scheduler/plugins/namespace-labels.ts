@@ -1,0 +1,8 @@
+import { Namespace } from "../../api/generated/types/core-v1.ts";
+import type { Labels } from "../../api/label-selector.ts";
+import type { CacheReader } from "../../runtime/controller.ts";
+
+/** Undefined for a namespace without labels and for one that is not there. */
+export function namespaceLabels(namespace: string, cache: CacheReader): Labels | undefined {
+  return cache(Namespace).find({ name: namespace })?.metadata.labels;
+}

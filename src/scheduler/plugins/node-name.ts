@@ -1,0 +1,16 @@
+/** Holds a pod to the node that its spec names. Such a pod is somebody else's already; the plugin stands for dry runs with one. */
+
+import { type PluginFactory, reject } from "../framework/plugin.ts";
+
+const REJECTION = reject("NodeName", "node(s) didn't match the requested node name", false);
+
+export const nodeName: PluginFactory = () => ({
+  name: "NodeName",
+  scope: "cluster",
+  reactivations: { nodeAdded: ({ pod }, { node }) => node.name === pod.spec.nodeName },
+  filter({ pod }) {
+    const { nodeName: wanted = "" } = pod.pod.spec;
+    if (wanted === "") return undefined;
+    return { type: "check", check: ({ name }) => (name === wanted ? undefined : REJECTION) };
+  },
+});

@@ -1,0 +1,80 @@
+/** Holds pods to nodes that have what they ask for, and prefers those that have most left of it. */
+
+import { SCORE_MAX } from "../framework/normal-score.ts";
+import type { PluginFactory, Rejection } from "../framework/plugin.ts";
+import { isNothing } from "../snapshot/amounts.ts";
+import type { NodeInfo } from "../snapshot/node-info.ts";
+import type { PodInfo } from "../snapshot/pod-info.ts";
+import type { PodShape } from "../snapshot/pod-shape.ts";
+
+export const nodeResourcesFit: PluginFactory = () => ({
+  name: "NodeResourcesFit",
+  scope: "node",
+  reactivations: {
+    nodeAdded: (pod, { node }) => fits(pod, node),
+    nodeAllocatable: (pod, { node }) => fits(pod, node),
+    podFreed: (pod, { node }) => node !== undefined && fits(pod, node),
+  },
+  filter: ({ pod }) => ({ type: "check", check: (node) => findShortage(pod.shape, node) }),
+  score: ({ pod }) => ({ normal: "none", score: (node) => leastAllocated(pod.shape, node) }),
+});
+
+function fits({ shape }: PodInfo, node: NodeInfo): boolean {
+  return findShortage(shape, node) === undefined;
+}
+
+/** Rejections for one shortage are shared: a full cluster has the same one on each node. */
+const shortages = new Map<string, Rejection>();
+const SHORTAGES_MAX = 1024;
+
+/** What the node has too little of. Other pods can make room only where the node would have enough without them. */
+function findShortage({ requests }: PodShape, node: NodeInfo): Rejection | undefined {
+  const { allocatable, requested, pods, allowedPods } = node;
+  const isFull = pods.size + 1 > allowedPods;
+  if (!isFull && isNothing(requests)) return undefined;
+  const reasons: string[] = isFull ? ["Too many pods"] : [];
+  let isResolvable = !isFull || allowedPods > 0;
+  const compare = (
+    name: string,
+    wanted: number,
+    sums: { readonly all: number; readonly used: number },
+  ): void => {
+    if (wanted === 0 || wanted <= sums.all - sums.used) return;
+    reasons.push(`Insufficient ${name}`);
+    if (wanted > sums.all) isResolvable = false;
+  };
+  compare("cpu", requests.milliCpu, { all: allocatable.milliCpu, used: requested.milliCpu });
+  compare("memory", requests.memory, { all: allocatable.memory, used: requested.memory });
+  compare("ephemeral-storage", requests.ephemeralStorage, {
+    all: allocatable.ephemeralStorage,
+    used: requested.ephemeralStorage,
+  });
+  for (const [name, wanted] of requests.others) {
+    compare(name, wanted, { all: allocatable.others.get(name) ?? 0, used: requested.others.get(name) ?? 0 });
+  }
+  return reasons.length === 0 ? undefined : shortage(reasons, isResolvable);
+}
+
+function shortage(reasons: readonly string[], isResolvable: boolean): Rejection {
+  const text = `${String(isResolvable)} ${reasons.join()}`;
+  const known = shortages.get(text);
+  if (known !== undefined) return known;
+  const rejection: Rejection = { plugin: "NodeResourcesFit", reasons, isResolvable };
+  if (shortages.size >= SHORTAGES_MAX) shortages.clear();
+  shortages.set(text, rejection);
+  return rejection;
+}
+
+/** The share of cpu and memory that is left with the pod, on average. */
+function leastAllocated({ assumed }: PodShape, node: NodeInfo): number {
+  const { milliCpu, memory } = node.allocatable;
+  const resources = (milliCpu > 0 ? 1 : 0) + (memory > 0 ? 1 : 0);
+  if (resources === 0) return 0;
+  const cpuScore = shareLeft(milliCpu, node.assumedMilliCpu + assumed.milliCpu);
+  const memoryScore = shareLeft(memory, node.assumedMemory + assumed.memory);
+  return Math.floor((cpuScore + memoryScore) / resources);
+}
+
+function shareLeft(all: number, used: number): number {
+  return all <= 0 || used > all ? 0 : Math.floor(((all - used) * SCORE_MAX) / all);
+}

@@ -1,0 +1,116 @@
+/** The volume claims of a pod, and whether each can be used, bound on demand, or must be waited for. */
+
+import {
+  PersistentVolumeClaim,
+  type PersistentVolume,
+  type Volume,
+} from "../../api/generated/types/core-v1.ts";
+import { StorageClass } from "../../api/generated/types/storage-v1.ts";
+import { quoted } from "../../api/message-text.ts";
+import { ownValue } from "../../resources/value-rules.ts";
+import type { CacheReader } from "../../runtime/controller.ts";
+import type { PodInfo } from "../snapshot/pod-info.ts";
+
+export const SELECTED_NODE = "volume.kubernetes.io/selected-node";
+const BIND_COMPLETED = "pv.kubernetes.io/bind-completed";
+
+export type PodClaims =
+  /** Nothing can be done before this is no longer so. */
+  | { readonly type: "waiting"; readonly reason: string }
+  | {
+      readonly type: "ready";
+      readonly bound: readonly PersistentVolumeClaim[];
+      /** To be bound once the pod's node is chosen. */
+      readonly delayed: readonly PersistentVolumeClaim[];
+    };
+
+export function hasClaims({ pod }: PodInfo): boolean {
+  return (pod.spec.volumes ?? []).some(
+    ({ persistentVolumeClaim, ephemeral }) => persistentVolumeClaim !== undefined || ephemeral !== undefined,
+  );
+}
+
+/** Claims of the pod that are there. */
+export function knownClaims(pod: PodInfo, cache: CacheReader): readonly PersistentVolumeClaim[] {
+  return (pod.pod.spec.volumes ?? []).flatMap((volume) => {
+    const name = claimName(pod, volume);
+    if (name === undefined) return [];
+    return cache(PersistentVolumeClaim).find({ namespace: pod.namespace, name }) ?? [];
+  });
+}
+
+export function readClaims(pod: PodInfo, cache: CacheReader): PodClaims {
+  const bound: PersistentVolumeClaim[] = [];
+  const delayed: PersistentVolumeClaim[] = [];
+  let hasUnboundImmediate = false;
+  for (const volume of pod.pod.spec.volumes ?? []) {
+    const name = claimName(pod, volume);
+    if (name === undefined) continue;
+    const claim = cache(PersistentVolumeClaim).find({ namespace: pod.namespace, name });
+    const reason = waitReason(pod, { volume, name, claim });
+    if (claim === undefined || reason !== undefined) return { type: "waiting", reason: reason ?? "" };
+    if (isBound(claim)) bound.push(claim);
+    else if (claim.spec.volumeName === undefined && isDelayed(claim, cache)) delayed.push(claim);
+    else hasUnboundImmediate = true;
+  }
+  if (hasUnboundImmediate) {
+    return { type: "waiting", reason: "pod has unbound immediate PersistentVolumeClaims" };
+  }
+  return { type: "ready", bound, delayed };
+}
+
+interface NamedClaim {
+  readonly volume: Volume;
+  readonly name: string;
+  readonly claim: PersistentVolumeClaim | undefined;
+}
+
+function waitReason({ uid }: PodInfo, { volume, name, claim }: NamedClaim): string | undefined {
+  if (claim === undefined) {
+    return volume.ephemeral === undefined
+      ? `persistentvolumeclaim ${quoted(name)} not found`
+      : `waiting for ephemeral volume controller to create the persistentvolumeclaim ${quoted(name)}`;
+  }
+  const isOwned = claim.metadata.ownerReferences?.some((owner) => owner.uid === uid) ?? false;
+  if (volume.ephemeral !== undefined && !isOwned) {
+    const place = `${claim.metadata.namespace ?? ""}/${name}`;
+    return `PVC ${place} was not created for pod (pod is not owner)`;
+  }
+  if (claim.status.phase === "Lost") {
+    const volumeName = quoted(claim.spec.volumeName ?? "");
+    return `persistentvolumeclaim ${quoted(name)} bound to non-existent persistentvolume ${volumeName}`;
+  }
+  return claim.metadata.deletionTimestamp === undefined
+    ? undefined
+    : `persistentvolumeclaim ${quoted(name)} is being deleted`;
+}
+
+/** Both sides of the binding are written. */
+export function isBound({ spec, status, metadata }: PersistentVolumeClaim): boolean {
+  if (spec.volumeName === undefined) return false;
+  return status.phase === "Bound" || ownValue(metadata.annotations, BIND_COMPLETED) !== undefined;
+}
+
+/** Whether the claim waits for the pod that uses it to be given a node. */
+function isDelayed({ spec }: PersistentVolumeClaim, cache: CacheReader): boolean {
+  const { storageClassName = "" } = spec;
+  if (storageClassName === "") return false;
+  return cache(StorageClass).find({ name: storageClassName })?.volumeBindingMode === "WaitForFirstConsumer";
+}
+
+export function claimKey({ metadata }: PersistentVolumeClaim): string {
+  return `${metadata.namespace ?? ""}/${metadata.name}`;
+}
+
+/** Whether the volume was set aside for the claim. */
+export function isClaimedBy({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
+  const { claimRef } = spec;
+  if (claimRef === undefined) return false;
+  const { uid = metadata.uid } = claimRef;
+  return claimRef.name === metadata.name && claimRef.namespace === metadata.namespace && uid === metadata.uid;
+}
+
+function claimName({ name }: PodInfo, volume: Volume): string | undefined {
+  if (volume.persistentVolumeClaim !== undefined) return volume.persistentVolumeClaim.claimName;
+  return volume.ephemeral === undefined ? undefined : `${name}-${volume.name}`;
+}

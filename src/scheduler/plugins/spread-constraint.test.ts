@@ -1,0 +1,40 @@
+import { expect, test } from "vitest";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { podInfo, type PodInfo } from "../snapshot/pod-info.ts";
+import { PodShapes } from "../snapshot/pod-shape.ts";
+import { compileConstraints } from "./spread-constraint.ts";
+
+const constraint = {
+  maxSkew: 1,
+  topologyKey: "zone",
+  whenUnsatisfiable: "DoNotSchedule",
+  labelSelector: { matchLabels: { app: "web" } },
+  matchLabelKeys: ["revision"],
+};
+
+function pod(labels: Readonly<Record<string, string>>, metadata: object = {}): PodInfo {
+  const object = {
+    metadata: { name: "web", namespace: "default", uid: "1", labels, ...metadata },
+    spec: { containers: [], topologySpreadConstraints: [constraint] },
+    status: {},
+  };
+  return podInfo(object as unknown as Pod, new PodShapes());
+}
+
+const counts = (counter: PodInfo, other: PodInfo): boolean =>
+  compileConstraints(counter, "DoNotSchedule")[0]?.matcher.matches(other) ?? false;
+
+test("pods of another revision, of another namespace and on their way out do not count", () => {
+  const web = pod({ app: "web", revision: "1" });
+
+  expect(counts(web, pod({ app: "web", revision: "1" }))).toBe(true);
+  expect(counts(web, pod({ app: "web", revision: "2" }))).toBe(false);
+  expect(counts(web, pod({ app: "web", revision: "1" }, { namespace: "other" }))).toBe(false);
+  expect(counts(web, pod({ app: "web", revision: "1" }, { deletionTimestamp: "2026-01-01T00:00:00Z" }))).toBe(
+    false,
+  );
+});
+
+test("a key that the pod has no label for selects nothing more", () => {
+  expect(counts(pod({ app: "web" }), pod({ app: "web", revision: "2" }))).toBe(true);
+});

@@ -1,0 +1,85 @@
+/** Topology spread constraints, compiled for a pod: which pods are counted, and by which label places are told apart. */
+
+import type { TopologySpreadConstraint } from "../../api/generated/types/core-v1.ts";
+import {
+  compileLabelSelector,
+  type LabelRequirement,
+  labelSelector,
+  labelSelectorText,
+  type LabelSelector,
+  labelsMatch,
+} from "../../api/label-selector.ts";
+import { ownValue } from "../../resources/value-rules.ts";
+import type { PodMatcher } from "../snapshot/match-counts.ts";
+import type { PodInfo } from "../snapshot/pod-info.ts";
+
+export const HOSTNAME = "kubernetes.io/hostname";
+const ZONE = "topology.kubernetes.io/zone";
+
+export interface SpreadConstraint {
+  readonly topologyKey: string;
+  readonly maxSkew: number;
+  /** With fewer domains than this, one without any pod is taken to exist. */
+  readonly minDomains: number;
+  readonly policies: Pick<TopologySpreadConstraint, "nodeAffinityPolicy" | "nodeTaintsPolicy">;
+  readonly matcher: PodMatcher;
+  /** Whether the pod itself is one of those counted. */
+  readonly countsItself: boolean;
+}
+
+type Unsatisfiable = TopologySpreadConstraint["whenUnsatisfiable"];
+
+export function compileConstraints(pod: PodInfo, when: Unsatisfiable): readonly SpreadConstraint[] {
+  const constraints = pod.shape.spec.topologySpreadConstraints;
+  if (constraints === undefined) return [];
+  return constraints
+    .filter(({ whenUnsatisfiable }) => whenUnsatisfiable === when)
+    .map((it) => compile(it, pod));
+}
+
+/** Preferences for pods that belong together and have no constraints: rather few on a host, not too many in a zone. */
+export function defaultConstraints(pod: PodInfo, selector: LabelSelector): readonly SpreadConstraint[] {
+  const matcher = matcherIn(pod.namespace, selector);
+  const countsItself = labelsMatch(selector, pod.labels);
+  const common = { minDomains: 1, policies: {}, matcher, countsItself };
+  return [
+    { topologyKey: HOSTNAME, maxSkew: 3, ...common },
+    { topologyKey: ZONE, maxSkew: 5, ...common },
+  ];
+}
+
+function compile(constraint: TopologySpreadConstraint, pod: PodInfo): SpreadConstraint {
+  const { topologyKey, maxSkew, minDomains = 1 } = constraint;
+  const selector = selectorFor(constraint, pod);
+  return {
+    topologyKey,
+    maxSkew,
+    minDomains,
+    policies: constraint,
+    matcher: matcherIn(pod.namespace, selector),
+    countsItself: selector !== undefined && labelsMatch(selector, pod.labels),
+  };
+}
+
+/** Undefined selects no pod. */
+function selectorFor(
+  { labelSelector: selector, matchLabelKeys = [] }: TopologySpreadConstraint,
+  { labels }: PodInfo,
+): LabelSelector | undefined {
+  if (selector === undefined) return undefined;
+  const compiled = compileLabelSelector(selector);
+  const added = matchLabelKeys.flatMap((key): LabelRequirement[] => {
+    const value = ownValue(labels, key);
+    return value === undefined ? [] : [{ key, operator: "in", values: [value] }];
+  });
+  return added.length === 0 ? compiled : labelSelector([...compiled.requirements, ...added]);
+}
+
+/** Pods on their way out do not count: their places are free soon. */
+function matcherIn(namespace: string, selector: LabelSelector | undefined): PodMatcher {
+  if (selector === undefined) return { text: "spread none", matches: () => false };
+  return {
+    text: `spread ${namespace} ${labelSelectorText(selector)}`,
+    matches: (pod) => pod.namespace === namespace && !pod.isTerminating && labelsMatch(selector, pod.labels),
+  };
+}

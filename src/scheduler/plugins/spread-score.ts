@@ -1,0 +1,119 @@
+/** How well nodes suit a pod by its soft constraints: the fewer pods of its kind a node's places have, the better. */
+
+import { SCORE_MAX } from "../framework/normal-score.ts";
+import type { Scorer } from "../framework/plugin.ts";
+import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
+import type { NodeInfo } from "../snapshot/node-info.ts";
+import type { SlotNumbers } from "../snapshot/slot-numbers.ts";
+import type { EligibleNodes } from "./eligible-nodes.ts";
+import { HOSTNAME, type SpreadConstraint } from "./spread-constraint.ts";
+
+export interface SpreadScoring {
+  readonly constraints: readonly SpreadConstraint[];
+  /** Then nodes without the labels are scored too. */
+  readonly isDefault: boolean;
+  readonly candidates: readonly NodeInfo[];
+  readonly snapshot: ClusterSnapshot;
+  readonly eligible: EligibleNodes;
+}
+
+/** The score of a node that lacks a label; no other score is negative. */
+const IGNORED = -1;
+
+/** One constraint: how many pods the place of a node has, times a weight, plus a constant. */
+interface Part {
+  readonly domains: SlotNumbers;
+  /** By slot where hosts are told apart, by domain otherwise. */
+  readonly counts: ArrayLike<number>;
+  readonly isByHost: boolean;
+  /** Places that are many have few pods each; this makes up for it. */
+  readonly weight: number;
+  readonly constant: number;
+}
+
+export function spreadScorer(scoring: SpreadScoring): Scorer {
+  const { constraints, snapshot, candidates, isDefault } = scoring;
+  const topologies = constraints.map(({ topologyKey }) => snapshot.topology(topologyKey).domains);
+  const isIgnored = ({ slot }: NodeInfo): boolean =>
+    !isDefault && topologies.some((domains) => domains.at(slot) < 0);
+  const scored = isDefault ? candidates : candidates.filter((node) => !isIgnored(node));
+  const parts = constraints.map((constraint) =>
+    makePart(constraint, { ...scoring, candidates: scored }, isIgnored),
+  );
+  return {
+    normal: invert,
+    score(node) {
+      if (isIgnored(node)) return IGNORED;
+      let sum = 0;
+      for (const { domains, counts, isByHost, weight, constant } of parts) {
+        const domain = domains.at(node.slot);
+        if (domain >= 0) sum += (counts[isByHost ? node.slot : domain] ?? 0) * weight + constant;
+      }
+      return Math.round(sum);
+    },
+  };
+}
+
+function makePart(
+  constraint: SpreadConstraint,
+  scoring: SpreadScoring,
+  isIgnored: (node: NodeInfo) => boolean,
+): Part {
+  const { snapshot, candidates } = scoring;
+  const { domains, limit } = snapshot.topology(constraint.topologyKey);
+  const constant = constraint.maxSkew - 1;
+  if (constraint.topologyKey === HOSTNAME) {
+    const counts = snapshot.counts(constraint.matcher).values;
+    return { domains, counts, isByHost: true, weight: Math.log(candidates.length + 2), constant };
+  }
+  const isOffered = new Uint8Array(limit);
+  let offered = 0;
+  for (const { slot } of candidates) {
+    const domain = domains.at(slot);
+    if (domain < 0 || isOffered[domain] === 1) continue;
+    isOffered[domain] = 1;
+    offered++;
+  }
+  const counts = sumByDomain(
+    constraint,
+    scoring,
+    (node, domain) => isOffered[domain] === 1 && !isIgnored(node),
+  );
+  return { domains, counts, isByHost: false, weight: Math.log(offered + 2), constant };
+}
+
+/** Pods of all nodes that count, not only of those that the pod can be on now. */
+function sumByDomain(
+  { topologyKey, matcher, policies }: SpreadConstraint,
+  { snapshot, eligible }: SpreadScoring,
+  isCounted: (node: NodeInfo, domain: number) => boolean,
+): Float64Array {
+  const { domains, limit } = snapshot.topology(topologyKey);
+  const counts = snapshot.counts(matcher).values;
+  const sums = new Float64Array(limit);
+  const isTrivial = eligible.isTrivial(policies);
+  for (const node of snapshot.order) {
+    const count = counts[node.slot] ?? 0;
+    const domain = domains.at(node.slot);
+    if (count === 0 || domain < 0 || !isCounted(node, domain)) continue;
+    if (isTrivial || eligible.isEligible(node, policies)) sums[domain] = (sums[domain] ?? 0) + count;
+  }
+  return sums;
+}
+
+/** The fewest pods become the highest score. */
+function invert(scores: Float64Array, count: number): void {
+  let least = Infinity;
+  let most = 0;
+  for (let i = 0; i < count; i++) {
+    const score = scores[i] ?? 0;
+    if (score === IGNORED) continue;
+    least = Math.min(least, score);
+    most = Math.max(most, score);
+  }
+  for (let i = 0; i < count; i++) {
+    const score = scores[i] ?? 0;
+    if (score === IGNORED) scores[i] = 0;
+    else scores[i] = most === 0 ? SCORE_MAX : Math.floor((SCORE_MAX * (most + least - score)) / most);
+  }
+}

@@ -1,0 +1,185 @@
+/** Carries out what was planned for the claims of pods: keeps volumes for them meanwhile, writes, and waits until the claims are bound. */
+
+import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
+import { ownValue } from "../../resources/value-rules.ts";
+import type { PluginContext } from "../framework/plugin.ts";
+import type { NodeInfo } from "../snapshot/node-info.ts";
+import type { PodInfo } from "../snapshot/pod-info.ts";
+import { claimKey, isBound, isClaimedBy, SELECTED_NODE } from "./pod-claims.ts";
+import { isReachable } from "./volume-match.ts";
+
+export type ClaimPlan =
+  | { readonly type: "bind"; readonly claim: PersistentVolumeClaim; readonly volume: PersistentVolume }
+  /** Whoever makes volumes of the class is told the node. */
+  | { readonly type: "provision"; readonly claim: PersistentVolumeClaim };
+
+/** As long as upstream waits; making a volume can take minutes. */
+const BIND_TIMEOUT_MS = 600_000;
+
+const BOUND_BY_CONTROLLER = "pv.kubernetes.io/bound-by-controller";
+
+export class VolumeBinder {
+  readonly #context: PluginContext;
+  /** By the uid of the pod. */
+  readonly #plans = new Map<string, readonly ClaimPlan[]>();
+  /** Volumes that are promised, by name: the key of the claim. */
+  readonly #taken = new Map<string, string>();
+
+  constructor(context: PluginContext) {
+    this.#context = context;
+  }
+
+  isTaken({ metadata }: PersistentVolume, claim: PersistentVolumeClaim): boolean {
+    const holder = this.#taken.get(metadata.name);
+    return holder !== undefined && holder !== claimKey(claim);
+  }
+
+  has(podUid: string): boolean {
+    return this.#plans.has(podUid);
+  }
+
+  reserve(podUid: string, plans: readonly ClaimPlan[]): void {
+    this.#plans.set(podUid, plans);
+    for (const plan of plans) {
+      if (plan.type === "bind") this.#taken.set(plan.volume.metadata.name, claimKey(plan.claim));
+    }
+  }
+
+  release(podUid: string): void {
+    for (const plan of this.#plans.get(podUid) ?? []) {
+      if (plan.type === "bind") this.#taken.delete(plan.volume.metadata.name);
+    }
+    this.#plans.delete(podUid);
+  }
+
+  async bind(pod: PodInfo, node: NodeInfo, signal: AbortSignal): Promise<void> {
+    const plans = this.#plans.get(pod.uid) ?? [];
+    for (const plan of plans) {
+      if (plan.type === "bind") await this.#claimVolume(plan.claim, plan.volume);
+      else await this.#selectNode(plan.claim, node.name);
+    }
+    const wait = new ClaimWait({ pod, node, plans }, this.#context);
+    await wait.run(signal);
+    this.release(pod.uid);
+  }
+
+  /** Refused when the volume has changed since it was chosen. */
+  async #claimVolume({ metadata }: PersistentVolumeClaim, volume: PersistentVolume): Promise<void> {
+    const { name, namespace, uid, resourceVersion } = metadata;
+    const claimRef = {
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      name,
+      namespace,
+      uid,
+      resourceVersion,
+    };
+    const changes = {
+      metadata: {
+        resourceVersion: volume.metadata.resourceVersion,
+        annotations: { [BOUND_BY_CONTROLLER]: "yes" },
+      },
+      spec: { claimRef },
+    };
+    await this.#context.client(PersistentVolume).patch(volume, { type: "merge", changes });
+  }
+
+  async #selectNode(claim: PersistentVolumeClaim, nodeName: string): Promise<void> {
+    if (ownValue(claim.metadata.annotations, SELECTED_NODE) === nodeName) return;
+    const changes = {
+      metadata: {
+        resourceVersion: claim.metadata.resourceVersion,
+        annotations: { [SELECTED_NODE]: nodeName },
+      },
+    };
+    await this.#context.client(PersistentVolumeClaim).patch(claim, { type: "merge", changes });
+  }
+}
+
+interface Waiting {
+  readonly pod: PodInfo;
+  readonly node: NodeInfo;
+  readonly plans: readonly ClaimPlan[];
+}
+
+/** Waits for the claims of one pod, within a bound, and no longer than the pod is there. */
+class ClaimWait {
+  readonly #pod: PodInfo;
+  readonly #plans: readonly ClaimPlan[];
+  readonly #node: NodeInfo;
+  readonly #context: PluginContext;
+  /** Claims whose chosen node the cache has shown: from then on, its absence means that it was refused. */
+  readonly #shown = new Set<string>();
+
+  constructor({ pod, node, plans }: Waiting, context: PluginContext) {
+    this.#pod = pod;
+    this.#plans = plans;
+    this.#node = node;
+    this.#context = context;
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    const { loop } = this.#context;
+    return new Promise((resolve, reject) => {
+      const end = (settle: () => void): void => {
+        unsubscribe();
+        timer.cancel();
+        settle();
+      };
+      const look = (): void => {
+        try {
+          signal.throwIfAborted();
+          if (this.#isDone()) end(resolve);
+        } catch (error) {
+          end(() => reject(error instanceof Error ? error : new Error(String(error))));
+        }
+      };
+      const onTimeout = (): void =>
+        end(() => reject(new Error("binding volumes: timed out waiting for the condition")));
+      const unsubscribe = this.#context.onVolumeChange(look);
+      // A wait for somebody else is no work of ours: nothing is due before it ends.
+      const timer = loop.timer(loop.now() + BIND_TIMEOUT_MS, "periodic", onTimeout);
+      look();
+    });
+  }
+
+  #isDone(): boolean {
+    const { key, uid } = this.#pod;
+    if (this.#context.snapshot.findPod(key)?.pod.uid !== uid) {
+      throw new Error(`binding volumes: pod ${key} is gone`);
+    }
+    let isDone = true;
+    for (const plan of this.#plans) if (!this.#isClaimBound(plan)) isDone = false;
+    return isDone;
+  }
+
+  #isClaimBound({ type, claim }: ClaimPlan): boolean {
+    const { cache } = this.#context;
+    const now = cache(PersistentVolumeClaim).find(claim.metadata);
+    if (now === undefined || now.metadata.uid !== claim.metadata.uid) {
+      throw new Error(`binding volumes: pvc ${claimKey(claim)} is gone`);
+    }
+    if (isBound(now)) {
+      this.#checkReach(now);
+      return true;
+    }
+    if (type === "provision") this.#checkSelected(now);
+    return false;
+  }
+
+  #checkSelected(claim: PersistentVolumeClaim): void {
+    const key = claimKey(claim);
+    const selected = ownValue(claim.metadata.annotations, SELECTED_NODE);
+    if (selected === this.#node.name) this.#shown.add(key);
+    else if (this.#shown.has(key)) throw new Error(`binding volumes: provisioning failed for PVC ${key}`);
+  }
+
+  #checkReach(claim: PersistentVolumeClaim): void {
+    const volume = this.#context.cache(PersistentVolume).find({ name: claim.spec.volumeName ?? "" });
+    if (volume === undefined || !isClaimedBy(volume, claim)) return;
+    if (isReachable(volume, this.#node.node)) return;
+    throw new Error(
+      `binding volumes: pv ${volume.metadata.name} node affinity doesn't match node ${this.#node.name}`,
+    );
+  }
+}

@@ -1,0 +1,101 @@
+/**
+ * Puts pods on the nodes chosen for them. From the choice on a pod counts as placed; when it cannot be bound, the room is free again. A
+ * binding that was answered but is never shown is given up after a while, so that a lost change cannot hold room for ever.
+ */
+
+import { Pod } from "../api/generated/types/core-v1.ts";
+import type { RoutineParts } from "../runtime/routine.ts";
+import { AssumedPods } from "./assumed-pods.ts";
+import type { ClusterEvent } from "./framework/cluster-event.ts";
+import type { Cycle, SchedulerPlugin } from "./framework/plugin.ts";
+import type { ClusterSnapshot } from "./snapshot/cluster-snapshot.ts";
+import type { NodeInfo } from "./snapshot/node-info.ts";
+import type { PodInfo } from "./snapshot/pod-info.ts";
+import { WriteWindow } from "./write-window.ts";
+
+export interface PodBinderOptions {
+  readonly parts: RoutineParts;
+  readonly snapshot: ClusterSnapshot;
+  readonly writes: WriteWindow;
+  readonly signal: AbortSignal;
+  readonly notice: (event: ClusterEvent) => void;
+}
+
+export class PodBinder {
+  readonly #options: PodBinderOptions;
+  readonly #assumed = new AssumedPods();
+  /** What must happen before a pod is bound can take minutes, and takes no place among the writes. */
+  readonly #waits = new WriteWindow(Infinity, () => undefined);
+
+  constructor(options: PodBinderOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the pod counts as placed though the caches show it without a node. */
+  isAssumed({ key, uid }: PodInfo): boolean {
+    return this.#assumed.has(key, uid);
+  }
+
+  /** The caches show where it is, or that it is gone. Answers whether it was only assumed so far. */
+  shown(key: string): boolean {
+    return this.#assumed.remove(key);
+  }
+
+  /** The pod counts as placed at once. Resolves when it is bound; rejects, with everything taken back, when it is not. */
+  async bind(cycle: Cycle, node: NodeInfo, plugins: readonly SchedulerPlugin[]): Promise<void> {
+    const { snapshot, parts } = this.#options;
+    const { pod } = cycle;
+    for (const plugin of plugins) plugin.reserve?.(cycle, node);
+    snapshot.addPod(pod, node.name);
+    this.#assumed.add(pod);
+    try {
+      await this.#preBind(cycle, node, plugins);
+      await this.#write(pod, node.name);
+    } catch (error) {
+      for (const plugin of plugins) plugin.unreserve?.(cycle);
+      if (this.isAssumed(pod)) this.#forget(pod);
+      throw error;
+    }
+    if (this.isAssumed(pod)) this.#assumed.markBound(pod.key, parts.loop.now());
+  }
+
+  /** Those whose binding should have been shown by now no longer count as placed. */
+  giveUpOverdue(): readonly PodInfo[] {
+    const overdue = this.#assumed.overdue(this.#options.parts.loop.now());
+    for (const pod of overdue) this.#forget(pod);
+    return overdue;
+  }
+
+  /** Resolves when nothing is waited for any more. */
+  idle(): Promise<void> {
+    return this.#waits.idle();
+  }
+
+  async #preBind(cycle: Cycle, node: NodeInfo, plugins: readonly SchedulerPlugin[]): Promise<void> {
+    const waiting = plugins.filter((plugin) => plugin.hasPreBind?.(cycle) ?? false);
+    if (waiting.length === 0) return;
+    await this.#waits.run(async () => {
+      for (const plugin of waiting) await plugin.preBind?.(cycle, node, this.#options.signal);
+    });
+  }
+
+  async #write({ namespace, name, uid }: PodInfo, nodeName: string): Promise<void> {
+    const { parts, writes } = this.#options;
+    const binding = {
+      apiVersion: "v1",
+      kind: "Binding",
+      metadata: { namespace, name, uid },
+      target: { kind: "Node", name: nodeName },
+    };
+    const bindings = parts.client(Pod).subresource("binding");
+    await writes.run(() => bindings.create({ namespace, name }, binding));
+  }
+
+  #forget({ key }: PodInfo): void {
+    const { snapshot, notice } = this.#options;
+    this.#assumed.remove(key);
+    const place = snapshot.removePod(key);
+    if (place === undefined) return;
+    notice({ type: "podFreed", pod: place.pod, node: snapshot.find(place.nodeName) });
+  }
+}

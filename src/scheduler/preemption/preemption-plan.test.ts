@@ -1,0 +1,139 @@
+/** On clusters made by chance: victims are enough, none too many, all less important, and looking for them changes nothing. */
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
+import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { makeProfile } from "../framework/fixture.ts";
+import { Nominations } from "../framework/nominations.ts";
+import { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
+import { podInfo, type PodInfo } from "../snapshot/pod-info.ts";
+import { PodShapes } from "../snapshot/pod-shape.ts";
+import { planPreemption, type PreemptionPlan } from "./preemption-plan.ts";
+
+const CPU = 6;
+
+interface PodSpec {
+  readonly cpu: number;
+  readonly priority: number;
+  readonly isApart: boolean;
+}
+
+const podSpecs: fc.Arbitrary<PodSpec> = fc.record({
+  cpu: fc.integer({ min: 1, max: 4 }),
+  priority: fc.integer({ min: 0, max: 4 }),
+  isApart: fc.boolean(),
+});
+
+const clusters = fc.record({
+  nodes: fc.array(fc.array(podSpecs, { maxLength: 5 }), { minLength: 1, maxLength: 4 }),
+  incoming: podSpecs,
+});
+
+const shapes = new PodShapes();
+
+function makePod(name: string, { cpu, priority, isApart }: PodSpec): PodInfo {
+  const term = { topologyKey: "host", labelSelector: { matchLabels: { app: "x" } } };
+  const affinity = { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+  const object = {
+    metadata: { name, namespace: "default", uid: name, labels: isApart ? { app: "x" } : {} },
+    spec: {
+      priority,
+      containers: [{ name: "main", resources: { requests: { cpu: String(cpu) } } }],
+      ...(isApart ? { affinity } : {}),
+    },
+    status: {},
+  };
+  return podInfo(object as unknown as Pod, shapes);
+}
+
+function build(nodes: readonly (readonly PodSpec[])[]): ClusterSnapshot {
+  const snapshot = new ClusterSnapshot();
+  for (const [n, specs] of nodes.entries()) {
+    const name = `node-${String(n)}`;
+    const status = { allocatable: { cpu: String(CPU), pods: "10" } };
+    snapshot.addNode({ metadata: { name, labels: { host: name } }, spec: {}, status } as unknown as Node);
+    // Nodes may hold more than they have: somebody else put it there.
+    for (const [i, spec] of specs.entries()) snapshot.addPod(makePod(`${name}-${String(i)}`, spec), name);
+  }
+  return snapshot;
+}
+
+function plan(snapshot: ClusterSnapshot, pod: PodInfo): PreemptionPlan | undefined {
+  const nominations = new Nominations();
+  const profile = makeProfile(snapshot, nominations);
+  const placement = profile.place({ pod });
+  if (placement.type === "node") return undefined;
+  return planPreemption({ pod }, placement.diagnosis, {
+    profile,
+    snapshot,
+    nominations,
+    budgets: [],
+    isPreempting: false,
+    random: new VirtualLoop({ seed: 1 }).random("preemption"),
+  });
+}
+
+function sums(snapshot: ClusterSnapshot): unknown {
+  return [...snapshot.nodes].map(({ name, requested, pods }) => [
+    name,
+    requested.milliCpu,
+    [...pods.keys()].toSorted(),
+  ]);
+}
+
+test("the victims are enough, and each of them is needed", () => {
+  fc.assert(
+    fc.property(clusters, ({ nodes, incoming }) => {
+      const snapshot = build(nodes);
+      const pod = makePod("incoming", incoming);
+      const found = plan(snapshot, pod);
+      if (found?.type !== "preempt") return;
+      const { node, victims } = found.candidate;
+      const profile = makeProfile(snapshot);
+
+      for (const victim of victims) {
+        expect(victim.priority).toBeLessThan(pod.priority);
+        snapshot.detach(victim, node);
+      }
+      expect(profile.checkNode({ pod }, node)).toBeUndefined();
+      for (const victim of victims) {
+        snapshot.attach(victim, node);
+        expect(profile.checkNode({ pod }, node)).toBeDefined();
+        snapshot.detach(victim, node);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("hope is given up only where there is none", () => {
+  fc.assert(
+    fc.property(clusters, ({ nodes, incoming }) => {
+      const snapshot = build(nodes);
+      const pod = makePod("incoming", incoming);
+      const found = plan(snapshot, pod);
+      if (found?.type !== "hopeless") return;
+
+      for (const node of snapshot.nodes) {
+        const lower = [...node.pods.values()].filter(({ priority }) => priority < pod.priority);
+        for (const each of lower) snapshot.detach(each, node);
+        expect(makeProfile(snapshot).checkNode({ pod }, node)).toBeDefined();
+        for (const each of lower) snapshot.attach(each, node);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("looking for victims leaves everything as it was", () => {
+  fc.assert(
+    fc.property(clusters, ({ nodes, incoming }) => {
+      const snapshot = build(nodes);
+      const before = sums(snapshot);
+      plan(snapshot, makePod("incoming", incoming));
+
+      expect(sums(snapshot)).toEqual(before);
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,111 @@
+/** Who makes room for a more important pod, and on which node that does least harm. */
+
+import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
+import { compileLabelSelector, labelsMatch } from "../../api/label-selector.ts";
+import type { NodeInfo } from "../snapshot/node-info.ts";
+import type { PodInfo } from "../snapshot/pod-info.ts";
+
+export interface Candidate {
+  readonly node: NodeInfo;
+  /** The most important first; at least one. */
+  readonly victims: readonly PodInfo[];
+  /** How many of them a disruption budget would protect. */
+  readonly violations: number;
+}
+
+/** Added to each priority before they are summed, so that more victims are worse even where priorities are negative. */
+const PRIORITY_OFFSET = 2 ** 31;
+
+/** Later than every start. */
+const NOT_STARTED = "9999";
+
+/** By priority, then those that have run longer first. */
+export function byImportance(left: PodInfo, right: PodInfo): number {
+  if (left.priority !== right.priority) return right.priority - left.priority;
+  const [a, b] = [startOf(left), startOf(right)];
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Each rule decides among those that the rules before left over. Fewer, lower, smaller, fewer, later. */
+const RULES: readonly ((candidate: Candidate) => number | string)[] = [
+  ({ violations }) => -violations,
+  ({ victims }) => -(victims[0]?.priority ?? 0),
+  ({ victims }) => -sumOfPriorities(victims),
+  ({ victims }) => -victims.length,
+  ({ victims }) => earliestStart(victims),
+];
+
+export function leastHarmful(candidates: readonly Candidate[]): Candidate | undefined {
+  let left = candidates;
+  for (const rule of RULES) {
+    if (left.length < 2) break;
+    left = best(left, rule);
+  }
+  return left[0];
+}
+
+function best(
+  candidates: readonly Candidate[],
+  rule: (candidate: Candidate) => number | string,
+): readonly Candidate[] {
+  let most: number | string | undefined;
+  let found: Candidate[] = [];
+  for (const candidate of candidates) {
+    const value = rule(candidate);
+    if (most === undefined || value > most) {
+      most = value;
+      found = [candidate];
+    } else if (value === most) found.push(candidate);
+  }
+  return found;
+}
+
+function sumOfPriorities(victims: readonly PodInfo[]): number {
+  let sum = 0;
+  for (const { priority } of victims) sum += priority + PRIORITY_OFFSET;
+  return sum;
+}
+
+/** Of the most important ones. */
+function earliestStart(victims: readonly PodInfo[]): string {
+  const [first] = victims;
+  const starts = victims.filter(({ priority }) => priority === first?.priority).map(startOf);
+  return starts.toSorted()[0] ?? NOT_STARTED;
+}
+
+function startOf({ pod }: PodInfo): string {
+  return pod.status.startTime ?? NOT_STARTED;
+}
+
+export interface Protection {
+  readonly violating: readonly PodInfo[];
+  readonly free: readonly PodInfo[];
+}
+
+/** Which of the pods could not go without breaking a budget, if those before them in the list went. */
+export function splitByBudgets(
+  pods: readonly PodInfo[],
+  budgets: readonly PodDisruptionBudget[],
+): Protection {
+  const allowed = new Map(budgets.map((budget) => [budget, budget.status.disruptionsAllowed]));
+  const violating: PodInfo[] = [];
+  const free: PodInfo[] = [];
+  for (const pod of pods) {
+    let isViolating = false;
+    for (const [budget, left] of allowed) {
+      if (!isProtecting(budget, pod)) continue;
+      allowed.set(budget, left - 1);
+      if (left - 1 < 0) isViolating = true;
+    }
+    (isViolating ? violating : free).push(pod);
+  }
+  return { violating, free };
+}
+
+/** A budget without a selector protects nobody. Pods that were let go already are not counted again. */
+function isProtecting({ metadata, spec, status }: PodDisruptionBudget, pod: PodInfo): boolean {
+  if (metadata.namespace !== pod.namespace || spec.selector === undefined) return false;
+  if (status.disruptedPods !== undefined && Object.hasOwn(status.disruptedPods, pod.name)) return false;
+  const selector = compileLabelSelector(spec.selector);
+  return selector.requirements.length > 0 && labelsMatch(selector, pod.labels);
+}

@@ -1,0 +1,52 @@
+/** Asks the plugins of all profiles which events help which pods. */
+
+import { type ClusterEvent, type ClusterEventType, helps } from "../framework/cluster-event.ts";
+import type { PluginName, SchedulerPlugin } from "../framework/plugin.ts";
+import type { Profile } from "../framework/profile.ts";
+import type { PodInfo } from "../snapshot/pod-info.ts";
+import type { PodShape } from "../snapshot/pod-shape.ts";
+import type { QueuedPod } from "./queued-pod.ts";
+import type { QueueHints } from "./scheduling-queue.ts";
+
+export class Hints implements QueueHints {
+  readonly #profiles: ReadonlyMap<string, Profile>;
+  readonly #pluginsByEvent = new Map<ClusterEventType, Set<PluginName>>();
+  /** What plugins that look at a pod's shape only have said about the event, which comes for all parked pods in turn. */
+  readonly #said = new Map<SchedulerPlugin, Map<PodShape, boolean>>();
+  #event: ClusterEvent | undefined;
+
+  constructor(profiles: readonly Profile[]) {
+    this.#profiles = new Map(profiles.map((profile) => [profile.schedulerName, profile]));
+    for (const { name, reactivations } of profiles.flatMap(({ plugins }) => plugins)) {
+      for (const type of Object.keys(reactivations) as ClusterEventType[]) {
+        const plugins = this.#pluginsByEvent.get(type) ?? new Set<PluginName>();
+        plugins.add(name);
+        this.#pluginsByEvent.set(type, plugins);
+      }
+    }
+  }
+
+  plugins(type: ClusterEventType): Iterable<PluginName> {
+    return this.#pluginsByEvent.get(type) ?? [];
+  }
+
+  helps({ pod, rejectors }: QueuedPod, event: ClusterEvent): boolean {
+    if (this.#event !== event) {
+      this.#event = event;
+      this.#said.clear();
+    }
+    const plugins = this.#profiles.get(pod.schedulerName)?.plugins ?? [];
+    return plugins.some((plugin) => rejectors.has(plugin.name) && this.#ask(plugin, pod, event));
+  }
+
+  #ask(plugin: SchedulerPlugin, pod: PodInfo, event: ClusterEvent): boolean {
+    if (plugin.scope === "cluster") return helps(plugin.reactivations, pod, event);
+    const answers = this.#said.get(plugin) ?? new Map<PodShape, boolean>();
+    this.#said.set(plugin, answers);
+    const known = answers.get(pod.shape);
+    if (known !== undefined) return known;
+    const answer = helps(plugin.reactivations, pod, event);
+    answers.set(pod.shape, answer);
+    return answer;
+  }
+}

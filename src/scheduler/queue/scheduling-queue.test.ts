@@ -1,0 +1,122 @@
+import { describe, expect, test } from "vitest";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { VirtualLoop } from "../../base/virtual-loop.ts";
+import type { PluginName } from "../framework/plugin.ts";
+import { podInfo, type PodInfo } from "../snapshot/pod-info.ts";
+import { PodShapes } from "../snapshot/pod-shape.ts";
+import { SchedulingQueue } from "./scheduling-queue.ts";
+
+const FIT: ReadonlySet<PluginName> = new Set(["NodeResourcesFit"]);
+
+function pod(name: string, { priority = 0, gates = [] as readonly string[], uid = name } = {}): PodInfo {
+  const schedulingGates = gates.map((gate) => ({ name: gate }));
+  const object = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "default", uid, resourceVersion: "1", creationTimestamp: "" },
+    spec: { containers: [], priority, schedulingGates },
+    status: {},
+  } as unknown as Pod;
+  return podInfo(object, new PodShapes());
+}
+
+function makeQueue({ helps = () => true }: { readonly helps?: () => boolean } = {}) {
+  const loop = new VirtualLoop({ seed: 1 });
+  const hints = { helps, plugins: () => FIT };
+  const queue = new SchedulingQueue({ loop, hints, onActive: () => undefined });
+  const takeAll = (): string[] => {
+    const names: string[] = [];
+    for (let entry = queue.take(); entry !== undefined; entry = queue.take()) names.push(entry.pod.name);
+    return names;
+  };
+  return { loop, queue, takeAll };
+}
+
+describe("the scheduling queue", () => {
+  test("gives out the most important first, and of those the one that came first", () => {
+    const { queue, takeAll } = makeQueue();
+    queue.put(pod("a"));
+    queue.put(pod("b", { priority: 5 }));
+    queue.put(pod("c"));
+    queue.put(pod("d", { priority: 5 }));
+
+    expect(takeAll()).toEqual(["b", "d", "a", "c"]);
+  });
+
+  test("keeps gated pods back until the gates are gone", () => {
+    const { queue, takeAll } = makeQueue();
+    queue.put(pod("a", { gates: ["wait"] }));
+    expect(takeAll()).toEqual([]);
+
+    queue.put(pod("a"));
+    expect(takeAll()).toEqual(["a"]);
+  });
+
+  test("a pod that failed waits one second, then two, and never more than ten", async () => {
+    const { loop, queue } = makeQueue();
+    queue.put(pod("a"));
+    const waits: number[] = [];
+    for (let attempt = 0; attempt < 6; attempt++) {
+      const entry = queue.take();
+      if (entry === undefined) break;
+      const before = loop.now();
+      queue.retryLater(entry);
+      await loop.until(() => queue.hasActive);
+      waits.push(loop.now() - before);
+    }
+
+    expect(waits).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000]);
+  });
+
+  test("a parked pod comes back only with an event that helps", async () => {
+    let isHelpful = false;
+    const { loop, queue, takeAll } = makeQueue({ helps: () => isHelpful });
+    queue.put(pod("a"));
+    const entry = queue.take();
+    if (entry !== undefined) queue.park(entry, FIT);
+    queue.notice({ type: "volume" });
+    await loop.settle();
+    expect(takeAll()).toEqual([]);
+
+    isHelpful = true;
+    queue.notice({ type: "volume" });
+    await loop.settle();
+    expect(takeAll()).toEqual(["a"]);
+  });
+
+  test("a parked pod comes back by itself after five minutes", async () => {
+    const { loop, queue } = makeQueue({ helps: () => false });
+    queue.start();
+    queue.put(pod("a"));
+    const entry = queue.take();
+    if (entry !== undefined) queue.park(entry, FIT);
+
+    await loop.advance(299_000);
+    expect(queue.hasActive).toBe(false);
+    await loop.advance(31_000);
+    expect(queue.hasActive).toBe(true);
+    queue.stop();
+  });
+
+  test("a pod that was removed does not come back", async () => {
+    const { loop, queue, takeAll } = makeQueue();
+    queue.put(pod("a"));
+    const entry = queue.take();
+    if (entry !== undefined) queue.retryLater(entry);
+    queue.remove("default/a");
+    await loop.settle();
+
+    expect(takeAll()).toEqual([]);
+    expect(queue.count("backoff")).toBe(0);
+  });
+
+  test("a new pod of the same name starts anew", () => {
+    const { queue, takeAll } = makeQueue();
+    queue.put(pod("a"));
+    const entry = queue.take();
+    if (entry !== undefined) queue.retryLater(entry);
+    queue.put(pod("a", { uid: "other" }));
+
+    expect(takeAll()).toEqual(["a"]);
+  });
+});

@@ -1,0 +1,250 @@
+/**
+ * The pods that have no node yet. A pod that fits nowhere is parked, and comes back only when something changes that can help, or after
+ * some minutes; each try that fails makes it wait longer before the next.
+ */
+
+import type { Loop, Timer } from "../../base/loop.ts";
+import type { ClusterEvent } from "../framework/cluster-event.ts";
+import type { PluginName } from "../framework/plugin.ts";
+import type { PodInfo } from "../snapshot/pod-info.ts";
+import { Heap } from "./heap.ts";
+import { ParkedPods } from "./parked-pods.ts";
+import { backoffEnd, type QueuedPod, type QueuePlace } from "./queued-pod.ts";
+
+/** However sure the plugins are that nothing can help, somebody may have missed something. */
+const PARKED_MAX_MS = 300_000;
+const FLUSH_EVERY_MS = 30_000;
+
+/** What plugins know about which events help which pods. */
+export interface QueueHints {
+  /** The plugins that can see hope in events of this type at all. */
+  plugins(type: ClusterEvent["type"]): Iterable<PluginName>;
+  /** Whether one of the plugins that rejected the pod sees hope for it in the event. */
+  helps(entry: QueuedPod, event: ClusterEvent): boolean;
+}
+
+export interface QueueOptions {
+  readonly loop: Loop;
+  readonly hints: QueueHints;
+  /** Called when a pod has become active. */
+  readonly onActive: () => void;
+}
+
+/** A place in a heap. What it is ordered by is fixed, whatever becomes of the entry; with another stamp than its entry's it is void. */
+interface Ticket {
+  readonly entry: QueuedPod;
+  readonly stamp: number;
+  readonly at: number;
+  readonly priority: number;
+  readonly sequence: number;
+}
+
+/** Void tickets are swept out when they outnumber the others by this. */
+const VOID_TICKETS_MAX = 1024;
+
+export class SchedulingQueue {
+  readonly #options: QueueOptions;
+  readonly #entries = new Map<string, QueuedPod>();
+  /** By the plugins that rejected them, so that an event costs nothing to those it cannot help. */
+  readonly #parked = new ParkedPods();
+  readonly #active = new Heap<Ticket>(isBefore);
+  readonly #waiting = new Heap<Ticket>((a, b) => a.at < b.at || (a.at === b.at && isBefore(a, b)));
+  readonly #counts: Record<QueuePlace, number> = { active: 0, backoff: 0, parked: 0, gated: 0, busy: 0 };
+  #sequence = 0;
+  #stamp = 0;
+  #backoffTimer: { readonly at: number; readonly timer: Timer } | undefined;
+  #flushTimer: Timer | undefined;
+
+  constructor(options: QueueOptions) {
+    this.#options = options;
+  }
+
+  count(place: QueuePlace): number {
+    return this.#counts[place];
+  }
+
+  find(key: string): QueuedPod | undefined {
+    return this.#entries.get(key);
+  }
+
+  start(): void {
+    const { loop } = this.#options;
+    this.#flushTimer = loop.timer(loop.now() + FLUSH_EVERY_MS, "periodic", () => {
+      this.#flush();
+      this.start();
+    });
+  }
+
+  stop(): void {
+    this.#flushTimer?.cancel();
+    this.#backoffTimer?.timer.cancel();
+  }
+
+  /** A pod that is new here, or whose spec or labels changed: worth a try, whatever was found out before. */
+  put(pod: PodInfo): void {
+    const found = this.#entries.get(pod.key);
+    if (found !== undefined && found.pod.uid === pod.uid) return this.#renew(found, pod);
+    if (found !== undefined) this.remove(pod.key);
+    const entry: QueuedPod = {
+      key: pod.key,
+      pod,
+      place: "gated",
+      sequence: this.#sequence++,
+      attempts: 0,
+      failedAt: 0,
+      rejectors: new Set(),
+      stamp: 0,
+    };
+    this.#entries.set(entry.key, entry);
+    this.#counts.gated++;
+    if (!isGated(pod)) this.#activate(entry);
+  }
+
+  /** The same pod with another status: nothing that a try would find different. */
+  refresh(pod: PodInfo): void {
+    const entry = this.#entries.get(pod.key);
+    if (entry !== undefined && entry.pod.uid === pod.uid) entry.pod = pod;
+  }
+
+  remove(key: string): QueuedPod | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined) return undefined;
+    this.#counts[entry.place]--;
+    this.#entries.delete(key);
+    this.#parked.delete(entry);
+    entry.stamp = ++this.#stamp;
+    return entry;
+  }
+
+  /** The next pod to be tried: of the highest priority the one that has waited longest. It is busy until it is removed or comes back. */
+  take(): QueuedPod | undefined {
+    for (let ticket = this.#active.pop(); ticket !== undefined; ticket = this.#active.pop()) {
+      const { entry, stamp } = ticket;
+      if (entry.stamp !== stamp) continue;
+      this.#move(entry, "busy");
+      return entry;
+    }
+    return undefined;
+  }
+
+  get hasActive(): boolean {
+    return this.#counts.active > 0;
+  }
+
+  /** It fits nowhere: until one of these plugins changes its mind. */
+  park(entry: QueuedPod, rejectors: ReadonlySet<PluginName>): void {
+    if (this.#entries.get(entry.key) !== entry) return;
+    this.#failed(entry);
+    this.#move(entry, "parked");
+    entry.rejectors = rejectors;
+    this.#parked.add(entry);
+  }
+
+  /** Something happened to a parked pod that is no event of the cluster. */
+  reactivate(key: string): void {
+    const entry = this.#entries.get(key);
+    if (entry?.place === "parked") this.#activate(entry);
+  }
+
+  /** Something went wrong that has nothing to do with where it fits. */
+  retryLater(entry: QueuedPod): void {
+    if (this.#entries.get(entry.key) !== entry) return;
+    this.#failed(entry);
+    this.#activate(entry);
+  }
+
+  /** Brings back the parked pods that the event can help. */
+  notice(event: ClusterEvent): void {
+    if (this.#counts.parked === 0) return;
+    const { hints } = this.#options;
+    if (event.type === "nodeAdded") for (const entry of this.#parked.withoutNodes()) this.#activate(entry);
+    for (const plugin of hints.plugins(event.type)) {
+      // Those that leave meanwhile are skipped by the iterator, and nobody comes in.
+      for (const entry of this.#parked.rejectedBy(plugin)) {
+        if (hints.helps(entry, event)) this.#activate(entry);
+      }
+    }
+  }
+
+  #renew(entry: QueuedPod, pod: PodInfo): void {
+    entry.pod = pod;
+    if (entry.place === "busy") return;
+    if (isGated(pod)) return this.#move(entry, "gated");
+    // Its priority cannot change, so that its place in the heap of active pods stays right.
+    if (entry.place === "gated" || entry.place === "parked") this.#activate(entry);
+  }
+
+  #failed(entry: QueuedPod): void {
+    entry.attempts++;
+    entry.failedAt = this.#options.loop.now();
+    entry.sequence = this.#sequence++;
+  }
+
+  #activate(entry: QueuedPod): void {
+    const { loop, onActive } = this.#options;
+    const at = backoffEnd(entry);
+    if (at > loop.now()) {
+      this.#move(entry, "backoff");
+      this.#enter(this.#waiting, entry, at);
+      return this.#armBackoff();
+    }
+    this.#move(entry, "active");
+    this.#enter(this.#active, entry, at);
+    onActive();
+  }
+
+  #enter(heap: Heap<Ticket>, entry: QueuedPod, at: number): void {
+    const { stamp, sequence, pod } = entry;
+    heap.push({ entry, stamp, at, sequence, priority: pod.priority });
+    const most = this.#counts.active + this.#counts.backoff + VOID_TICKETS_MAX;
+    if (heap.size > 2 * most) heap.retain((ticket) => ticket.entry.stamp === ticket.stamp);
+  }
+
+  #move(entry: QueuedPod, place: QueuePlace): void {
+    this.#counts[entry.place]--;
+    this.#counts[place]++;
+    entry.place = place;
+    entry.stamp = ++this.#stamp;
+    this.#parked.delete(entry);
+  }
+
+  #armBackoff(): void {
+    const { loop } = this.#options;
+    const next = this.#waiting.peek();
+    if (next === undefined) return;
+    if (this.#backoffTimer !== undefined && this.#backoffTimer.at <= next.at) return;
+    this.#backoffTimer?.timer.cancel();
+    const timer = loop.timer(next.at, "progress", () => {
+      this.#backoffTimer = undefined;
+      this.#endBackoffs();
+    });
+    this.#backoffTimer = { at: next.at, timer };
+  }
+
+  #endBackoffs(): void {
+    const now = this.#options.loop.now();
+    for (let next = this.#waiting.peek(); next !== undefined; next = this.#waiting.peek()) {
+      const isCurrent = next.entry.stamp === next.stamp;
+      if (isCurrent && next.at > now) break;
+      this.#waiting.pop();
+      if (isCurrent) this.#activate(next.entry);
+    }
+    this.#armBackoff();
+  }
+
+  #flush(): void {
+    const latest = this.#options.loop.now() - PARKED_MAX_MS;
+    for (const entry of this.#entries.values()) {
+      if (entry.place === "parked" && entry.failedAt <= latest) this.#activate(entry);
+    }
+  }
+}
+
+function isBefore(left: Ticket, right: Ticket): boolean {
+  if (left.priority !== right.priority) return left.priority > right.priority;
+  return left.sequence < right.sequence;
+}
+
+function isGated({ pod }: PodInfo): boolean {
+  return (pod.spec.schedulingGates ?? []).length > 0;
+}

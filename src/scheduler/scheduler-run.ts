@@ -1,0 +1,284 @@
+/**
+ * A scheduler at work. Its main loop is `#pump`: it takes pods from the queue one after the other, decides in one go about each, and lets
+ * the writes that follow run beside the next decisions, within a bound. Everything it knows it has from the caches, so that it can be ended
+ * at any moment and started anew.
+ */
+
+import { isApiError } from "../api/api-error.ts";
+import { Pod } from "../api/generated/types/core-v1.ts";
+import type { RoutineParts } from "../runtime/routine.ts";
+import { ClusterFeed, type FeedTarget } from "./cluster-feed.ts";
+import type { ClusterEvent } from "./framework/cluster-event.ts";
+import { diagnosisText, type Diagnosis, NO_NODES_MESSAGE, rejectors } from "./framework/diagnosis.ts";
+import { Nominations } from "./framework/nominations.ts";
+import type { PluginContext } from "./framework/plugin.ts";
+import type { Profile } from "./framework/profile.ts";
+import { PodBinder } from "./pod-binder.ts";
+import { PodReporter } from "./pod-reporter.ts";
+import { Preemptor } from "./preemption/preemptor.ts";
+import { Hints } from "./queue/hints.ts";
+import type { QueuedPod } from "./queue/queued-pod.ts";
+import { SchedulingQueue } from "./queue/scheduling-queue.ts";
+import { type SchedulerMetrics, schedulerMetrics } from "./scheduler-metrics.ts";
+import { ClusterSnapshot } from "./snapshot/cluster-snapshot.ts";
+import type { NodeInfo } from "./snapshot/node-info.ts";
+import type { PodInfo } from "./snapshot/pod-info.ts";
+import { PodShapes } from "./snapshot/pod-shape.ts";
+import { type Unfit, UnfitMemory } from "./unfit-memory.ts";
+import { WriteWindow } from "./write-window.ts";
+
+/** Enough that commits are shared, few enough that a slow server is not flooded. */
+const WRITES_MAX = 100;
+
+/** Decisions of one step: many more would keep others from the thread. */
+const STEP_DECISIONS_MAX = 32;
+const STEP_MS_MAX = 4;
+
+const UPKEEP_EVERY_MS = 30_000;
+
+export type ProfileMaker = (context: PluginContext, nominations: Nominations) => readonly Profile[];
+
+export class SchedulerRun {
+  readonly #parts: RoutineParts;
+  readonly #signal: AbortSignal;
+  readonly #metrics: SchedulerMetrics;
+  readonly #snapshot = new ClusterSnapshot();
+  readonly #nominations = new Nominations();
+  readonly #profiles: ReadonlyMap<string, Profile>;
+  readonly #queue: SchedulingQueue;
+  readonly #writes: WriteWindow;
+  readonly #binder: PodBinder;
+  readonly #preemptor: Preemptor;
+  readonly #reporter: PodReporter;
+  readonly #unfitMemory = new UnfitMemory(this.#snapshot);
+  readonly #volumeListeners = new Set<() => void>();
+  #isPumpPosted = false;
+
+  constructor(parts: RoutineParts, signal: AbortSignal, makeProfiles: ProfileMaker) {
+    const { loop } = parts;
+    const snapshot = this.#snapshot;
+    const nominations = this.#nominations;
+    this.#parts = parts;
+    this.#signal = signal;
+    const profiles = makeProfiles(this.#pluginContext(), nominations);
+    const metrics = schedulerMetrics(parts.metrics);
+    const writes = new WriteWindow(WRITES_MAX, () => this.#schedulePump());
+    const queue = new SchedulingQueue({
+      loop,
+      hints: new Hints(profiles),
+      onActive: () => this.#schedulePump(),
+    });
+    const notice = queue.notice.bind(queue);
+    const reactivate = queue.reactivate.bind(queue);
+    this.#profiles = new Map(profiles.map((profile) => [profile.schedulerName, profile]));
+    this.#metrics = metrics;
+    this.#queue = queue;
+    this.#writes = writes;
+    this.#reporter = new PodReporter(parts, writes, signal);
+    this.#binder = new PodBinder({ parts, snapshot, writes, signal, notice });
+    this.#preemptor = new Preemptor({ parts, snapshot, nominations, writes, metrics, reactivate });
+  }
+
+  async run(): Promise<void> {
+    const feed = new ClusterFeed(this.#feedTarget(), this.#parts);
+    feed.start();
+    this.#queue.start();
+    const stopUpkeep = this.#startUpkeep();
+    await untilAborted(this.#signal);
+    stopUpkeep();
+    feed.stop();
+    this.#queue.stop();
+    this.#tellVolumeListeners();
+    await this.#binder.idle();
+    await this.#writes.idle();
+  }
+
+  #pluginContext(): PluginContext {
+    const { cache, client, loop } = this.#parts;
+    const onVolumeChange = (listener: () => void): (() => void) => {
+      this.#volumeListeners.add(listener);
+      return () => this.#volumeListeners.delete(listener);
+    };
+    return { snapshot: this.#snapshot, cache, client, loop, onVolumeChange };
+  }
+
+  #feedTarget(): FeedTarget {
+    return {
+      snapshot: this.#snapshot,
+      shapes: new PodShapes(),
+      notice: (event) => this.#notice(event),
+      waiting: (pod, isChanged) => this.#podWaiting(pod, isChanged),
+      placed: ({ key }) => {
+        this.#forgetWaiting(key);
+        return this.#binder.shown(key);
+      },
+      gone: (key) => {
+        this.#forgetWaiting(key);
+        // Whoever waits for its volumes need not any longer.
+        if (this.#binder.shown(key)) this.#tellVolumeListeners();
+      },
+      volumesChanged: () => this.#tellVolumeListeners(),
+    };
+  }
+
+  #notice(event: ClusterEvent): void {
+    if (event.type === "namespaceLabels") this.#unfitMemory.clear();
+    if (event.type === "nodeRemoved") {
+      // Nobody need wait for it any longer.
+      for (const { key } of [...this.#nominations.on(event.name)]) {
+        this.#nominations.withdraw(key);
+        this.#queue.reactivate(key);
+      }
+    }
+    this.#queue.notice(event);
+  }
+
+  #tellVolumeListeners(): void {
+    for (const listener of [...this.#volumeListeners]) listener();
+  }
+
+  #forgetWaiting(key: string): void {
+    this.#queue.remove(key);
+    this.#nominations.withdraw(key);
+    this.#reporter.forget(key);
+  }
+
+  /** Only pods of its own profiles are its business. One that it has just bound is shown without a node for a moment still. */
+  #podWaiting(pod: PodInfo, isChanged: boolean): void {
+    if (!this.#profiles.has(pod.schedulerName)) return;
+    const isAssumed = this.#binder.isAssumed(pod);
+    const isQueued = this.#queue.find(pod.key) !== undefined;
+    if (isAssumed && !isQueued) return;
+    const { nominatedNodeName } = pod.pod.status;
+    if (nominatedNodeName !== undefined && !isAssumed) this.#nominations.nominate(pod, nominatedNodeName);
+    // A nomination of this scheduler that is not written yet stands.
+    else if (!this.#preemptor.isPreempting(pod.key)) this.#nominations.withdraw(pod.key);
+    if (isChanged || !isQueued) this.#queue.put(pod);
+    else this.#queue.refresh(pod);
+  }
+
+  #schedulePump(): void {
+    if (this.#isPumpPosted || this.#signal.aborted) return;
+    if (!this.#queue.hasActive || this.#writes.isFull) return;
+    this.#isPumpPosted = true;
+    this.#parts.loop.post("loop", () => this.#pump());
+  }
+
+  #pump(): void {
+    this.#isPumpPosted = false;
+    const { loop } = this.#parts;
+    const end = loop.elapsed() + STEP_MS_MAX;
+    for (let decisions = 0; decisions < STEP_DECISIONS_MAX; decisions++) {
+      if (this.#signal.aborted || this.#writes.isFull || loop.elapsed() > end) break;
+      const entry = this.#queue.take();
+      if (entry === undefined) break;
+      this.#decide(entry);
+    }
+    this.#metrics.queued(this.#queue);
+    this.#schedulePump();
+  }
+
+  /** A pod that breaks a plugin is reported and tried again later; it keeps nobody else from a node. */
+  #decide(entry: QueuedPod): void {
+    const profile = this.#profiles.get(entry.pod.schedulerName);
+    if (profile === undefined) {
+      this.#queue.remove(entry.key);
+      return;
+    }
+    try {
+      this.#schedule(entry, profile);
+    } catch (error) {
+      this.#parts.log.error("a pod could not be scheduled", { pod: entry.key, error });
+      this.#failed(entry, error);
+    }
+  }
+
+  #schedule(entry: QueuedPod, profile: Profile): void {
+    if (this.#snapshot.size === 0) {
+      return this.#unschedulable(entry, { message: NO_NODES_MESSAGE, plugins: new Set() });
+    }
+    const known = this.#nominations.isEmpty ? this.#unfitMemory.recall(entry.pod) : undefined;
+    if (known !== undefined) return this.#unschedulable(entry, known);
+    const placement = profile.place({ pod: entry.pod });
+    if (placement.type === "unfit") return this.#unfit(entry, profile, placement.diagnosis);
+    this.#bind(entry, profile, placement.node);
+  }
+
+  #unfit(entry: QueuedPod, profile: Profile, diagnosis: Diagnosis): void {
+    const { pod } = entry;
+    const text = diagnosisText(diagnosis);
+    const preemption = profile.has("DefaultPreemption")
+      ? this.#preemptor.preempt({ pod }, profile, diagnosis)
+      : "";
+    const message = preemption === "" ? text : `${text} ${preemption}`;
+    const unfit = { message, plugins: rejectors(diagnosis) };
+    if (this.#nominations.isEmpty) this.#unfitMemory.note(pod, unfit);
+    this.#unschedulable(entry, unfit);
+  }
+
+  #unschedulable(entry: QueuedPod, { message, plugins }: Unfit): void {
+    this.#metrics.attempted("unschedulable");
+    this.#queue.park(entry, plugins);
+    const nominatedNodeName = this.#nominations.nodeOf(entry.key);
+    this.#reporter.report(entry.pod, { reason: "Unschedulable", message, nominatedNodeName });
+  }
+
+  #bind(entry: QueuedPod, profile: Profile, node: NodeInfo): void {
+    const { pod } = entry;
+    this.#nominations.withdraw(pod.key);
+    this.#binder.bind({ pod }, node, profile.plugins).then(
+      () => this.#bound(entry, node),
+      (error: unknown) => this.#notBound(entry, error),
+    );
+  }
+
+  #bound(entry: QueuedPod, { name }: NodeInfo): void {
+    const { pod, key } = entry;
+    this.#metrics.attempted("scheduled");
+    // Another pod may have come under this name meanwhile.
+    if (this.#queue.find(key) === entry) this.#forgetWaiting(key);
+    const message = `Successfully assigned ${key} to ${name}`;
+    this.#parts.event(pod.pod, { type: "Normal", reason: "Scheduled", action: "Binding", message });
+  }
+
+  /** It is tried again later, unless it has gone or has got a node meanwhile. */
+  #notBound(entry: QueuedPod, error: unknown): void {
+    if (this.#signal.aborted || this.#queue.find(entry.key) !== entry) return;
+    this.#parts.log.warn("a pod could not be bound", { pod: entry.key, error });
+    this.#failed(entry, error);
+  }
+
+  #failed(entry: QueuedPod, error: unknown): void {
+    this.#metrics.attempted("error");
+    this.#queue.retryLater(entry);
+    // A pod that has changed under the scheduler's hands has nothing wrong with it.
+    if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return;
+    const message = error instanceof Error ? error.message : String(error);
+    const nominatedNodeName = this.#nominations.nodeOf(entry.key);
+    this.#reporter.report(entry.pod, { reason: "SchedulerError", message, nominatedNodeName });
+  }
+
+  /** Pods whose binding never was shown are looked at again. */
+  #startUpkeep(): () => void {
+    const { loop, cache } = this.#parts;
+    const again = (): void => {
+      timer = loop.timer(loop.now() + UPKEEP_EVERY_MS, "periodic", () => {
+        for (const pod of this.#binder.giveUpOverdue()) {
+          const shown = cache(Pod).find({ namespace: pod.namespace, name: pod.name });
+          if (shown?.metadata.uid === pod.uid) this.#queue.put(pod);
+        }
+        again();
+      });
+    };
+    let timer = { cancel(): void {} };
+    again();
+    return () => timer.cancel();
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.resolve();
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

@@ -1,0 +1,119 @@
+/** Terms of inter-pod affinity, compiled: which pods a term is about, and what counts as the same place. */
+
+import type {
+  Affinity,
+  PodAffinity,
+  PodAffinityTerm,
+  PodAntiAffinity,
+} from "../../api/generated/types/core-v1.ts";
+import {
+  compileLabelSelector,
+  type Labels,
+  labelSelectorText,
+  labelsMatch,
+  type LabelSelector,
+} from "../../api/label-selector.ts";
+
+export interface AffinityTerm {
+  /** Equal for terms that mean the same. */
+  readonly text: string;
+  readonly topologyKey: string;
+  /** Undefined selects no pod. */
+  readonly selector: LabelSelector | undefined;
+  readonly namespaces: ReadonlySet<string>;
+  /** Namespaces with such labels count too. */
+  readonly namespaceSelector: LabelSelector | undefined;
+  /** Of a preference; 0 for what is required. */
+  readonly weight: number;
+}
+
+export interface AffinityTerms {
+  readonly requiredAffinity: readonly AffinityTerm[];
+  readonly requiredAntiAffinity: readonly AffinityTerm[];
+  readonly preferredAffinity: readonly AffinityTerm[];
+  readonly preferredAntiAffinity: readonly AffinityTerm[];
+}
+
+const NO_TERMS: AffinityTerms = {
+  requiredAffinity: [],
+  requiredAntiAffinity: [],
+  preferredAffinity: [],
+  preferredAntiAffinity: [],
+};
+
+/** A term without namespaces is about those of its own namespace. */
+export function compileAffinity(affinity: Affinity | undefined, namespace: string): AffinityTerms {
+  const { podAffinity, podAntiAffinity } = affinity ?? {};
+  if (podAffinity === undefined && podAntiAffinity === undefined) return NO_TERMS;
+  return {
+    requiredAffinity: required(podAffinity, namespace),
+    requiredAntiAffinity: required(podAntiAffinity, namespace),
+    preferredAffinity: preferred(podAffinity, namespace),
+    preferredAntiAffinity: preferred(podAntiAffinity, namespace),
+  };
+}
+
+export interface PodIdentity {
+  readonly namespace: string;
+  readonly labels: Labels | undefined;
+}
+
+/** `namespaceLabels` are those of the pod's namespace. */
+export function termSelects(
+  { selector, namespaces, namespaceSelector }: AffinityTerm,
+  { namespace, labels }: PodIdentity,
+  namespaceLabels: Labels | undefined,
+): boolean {
+  if (selector === undefined || !labelsMatch(selector, labels)) return false;
+  if (namespaces.has(namespace)) return true;
+  return namespaceSelector !== undefined && labelsMatch(namespaceSelector, namespaceLabels);
+}
+
+function required(
+  affinity: PodAffinity | PodAntiAffinity | undefined,
+  namespace: string,
+): readonly AffinityTerm[] {
+  const terms = affinity?.requiredDuringSchedulingIgnoredDuringExecution ?? [];
+  return terms.map((term) => compileTerm(term, namespace, 0));
+}
+
+function preferred(
+  affinity: PodAffinity | PodAntiAffinity | undefined,
+  namespace: string,
+): readonly AffinityTerm[] {
+  const terms = affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  return terms.map(({ podAffinityTerm, weight }) => compileTerm(podAffinityTerm, namespace, weight));
+}
+
+function compileTerm(term: PodAffinityTerm, ownNamespace: string, weight: number): AffinityTerm {
+  const isOwn = (term.namespaces ?? []).length === 0 && term.namespaceSelector === undefined;
+  const namespaces = isOwn ? [ownNamespace] : (term.namespaces ?? []).toSorted();
+  const selector = findSelector(term.labelSelector);
+  const namespaceSelector = findSelector(term.namespaceSelector);
+  const text = JSON.stringify([
+    term.topologyKey,
+    selector === undefined ? 0 : labelSelectorText(selector),
+    namespaces,
+    namespaceSelector === undefined ? 0 : labelSelectorText(namespaceSelector),
+    weight,
+  ]);
+  return {
+    text,
+    topologyKey: term.topologyKey,
+    selector,
+    namespaces: new Set(namespaces),
+    namespaceSelector,
+    weight,
+  };
+}
+
+/** One that nobody can read selects nothing: a pod that is running already must not stop the others. */
+function findSelector(selector: PodAffinityTerm["labelSelector"]): LabelSelector | undefined {
+  if (selector === undefined) return undefined;
+  try {
+    return compileLabelSelector(selector);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * Why pods of a shape fit nowhere, for as long as nothing has changed. When a thousand pods that are alike find the cluster full, the first
+ * one's search is enough for all.
+ */
+
+import type { PluginName } from "./framework/plugin.ts";
+import { claimsOf, type ClusterSnapshot } from "./snapshot/cluster-snapshot.ts";
+import { type PodInfo, sameLabels } from "./snapshot/pod-info.ts";
+import type { PodShape } from "./snapshot/pod-shape.ts";
+
+export interface Unfit {
+  readonly message: string;
+  readonly plugins: ReadonlySet<PluginName>;
+}
+
+interface Remembered {
+  readonly pod: PodInfo;
+  readonly unfit: Unfit;
+}
+
+export class UnfitMemory {
+  readonly #snapshot: ClusterSnapshot;
+  readonly #remembered = new Map<PodShape, Remembered>();
+  #version = -1;
+
+  constructor(snapshot: ClusterSnapshot) {
+    this.#snapshot = snapshot;
+  }
+
+  recall(pod: PodInfo): Unfit | undefined {
+    if (this.#version !== this.#snapshot.version) return undefined;
+    const found = this.#remembered.get(pod.shape);
+    return found !== undefined && isAlike(found.pod, pod) ? found.unfit : undefined;
+  }
+
+  /** Only what holds for every such pod may be noted: nobody makes room, and nobody waits for a node that was promised to him. */
+  note(pod: PodInfo, unfit: Unfit): void {
+    // What volumes allow depends on more than the snapshot.
+    if (claimsOf(pod).length > 0) return;
+    if (this.#version !== this.#snapshot.version) this.#remembered.clear();
+    this.#version = this.#snapshot.version;
+    this.#remembered.set(pod.shape, { pod, unfit });
+  }
+
+  /** Something changed that the snapshot does not hold. */
+  clear(): void {
+    this.#version = -1;
+  }
+}
+
+function isAlike(left: PodInfo, right: PodInfo): boolean {
+  return (
+    left.namespace === right.namespace &&
+    left.priority === right.priority &&
+    left.schedulerName === right.schedulerName &&
+    left.pod.spec.preemptionPolicy === right.pod.spec.preemptionPolicy &&
+    claimsOf(right).length === 0 &&
+    sameLabels(left.labels, right.labels)
+  );
+}

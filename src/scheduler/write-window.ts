@@ -1,0 +1,41 @@
+/** Bounds how many writes are under way, and knows when all have ended. */
+
+export class WriteWindow {
+  readonly #limit: number;
+  readonly #onRoom: () => void;
+  #count = 0;
+  #onIdle: (() => void) | undefined;
+
+  /** `onRoom` is called whenever a write has ended. */
+  constructor(limit: number, onRoom: () => void) {
+    this.#limit = limit;
+    this.#onRoom = onRoom;
+  }
+
+  get isFull(): boolean {
+    return this.#count >= this.#limit;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Resolves when the work has ended; rejects as it does. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    this.#count++;
+    try {
+      return await work();
+    } finally {
+      this.#count--;
+      this.#onRoom();
+      if (this.#count === 0) this.#onIdle?.();
+    }
+  }
+
+  idle(): Promise<void> {
+    if (this.#count === 0) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#onIdle = resolve;
+    });
+  }
+}
