@@ -1,0 +1,21 @@
+/** Which ReplicaSets of earlier templates are forgotten. */
+import type { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
+import { revisionOf } from "./revision.ts";
+import { wantedOf } from "./rollout.ts";
+
+/** As upstream's default, should nobody have said. */
+const HISTORY_LIMIT = 10;
+
+/** The oldest revisions beyond the limit, of those that are empty and known to be. */
+export function planCleanup({ spec }: Deployment, oldSets: readonly ReplicaSet[]): readonly ReplicaSet[] {
+  const kept = oldSets.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const surplus = kept.length - (spec.revisionHistoryLimit ?? HISTORY_LIMIT);
+  if (surplus <= 0) return [];
+  const byRevision = kept.toSorted((left, right) => revisionOf(left) - revisionOf(right));
+  return byRevision.slice(0, surplus).filter(isEmptySet);
+}
+
+function isEmptySet(set: ReplicaSet): boolean {
+  const isObserved = (set.metadata.generation ?? 0) <= (set.status.observedGeneration ?? 0);
+  return set.status.replicas === 0 && wantedOf(set) === 0 && isObserved;
+}

@@ -1,0 +1,137 @@
+/** The ReplicaSet of a Deployment's present template: made, found again, and kept in step with the Deployment. */
+import { isApiError } from "../../api/api-error.ts";
+import type { Manifest } from "../../api/api-object.ts";
+import { ReplicaSet } from "../../api/generated/types/apps-v1.ts";
+import type { Deployment } from "../../api/generated/types/apps-v1.ts";
+import { templateHash } from "../../resources/template-hash.ts";
+import type { ReconcileContext } from "../../runtime/controller.ts";
+import { isControlledBy, ownerReferenceTo } from "../../runtime/owner-reference.ts";
+import { newSetReplicas } from "./plan-scales.ts";
+import { haveSameAnnotations, newSetAnnotations, nextRevision, scaleAnnotations } from "./revision.ts";
+import { isOfTemplate, TEMPLATE_HASH } from "./rollout.ts";
+import type { Rollout } from "./rollout.ts";
+import type { NewSetNews } from "./status.ts";
+
+export interface EnsuredSet {
+  readonly rollout: Rollout;
+  readonly news: NewSetNews | undefined;
+  /** Counted up when the name of the new set is taken by something else. */
+  readonly collisionCount: number | undefined;
+  /** What kept the set from being made. */
+  readonly error?: Error;
+}
+
+/** The set is made only when `mayCreate`; one that is there is kept in step in any case. */
+export async function ensureNewSet(
+  deployment: Deployment,
+  rollout: Rollout,
+  { context, mayCreate }: { readonly context: ReconcileContext; readonly mayCreate: boolean },
+): Promise<EnsuredSet> {
+  const { collisionCount } = deployment.status;
+  if (rollout.newSet !== undefined) {
+    const newSet = await keepInStep(deployment, { newSet: rollout.newSet, rollout, context });
+    return { rollout: { ...rollout, newSet }, news: "found", collisionCount };
+  }
+  if (!mayCreate) return { rollout, news: undefined, collisionCount };
+  return await createSet(deployment, rollout, context);
+}
+
+async function keepInStep(
+  deployment: Deployment,
+  {
+    newSet,
+    rollout,
+    context,
+  }: { readonly newSet: ReplicaSet; readonly rollout: Rollout; readonly context: ReconcileContext },
+): Promise<ReplicaSet> {
+  const { metadata, spec } = newSet;
+  const annotations = newSetAnnotations(deployment, metadata.annotations, nextRevision(rollout.oldSets));
+  const minReadySeconds = deployment.spec.minReadySeconds ?? 0;
+  const isSame = (spec.minReadySeconds ?? 0) === minReadySeconds && haveSameAnnotations(newSet, annotations);
+  if (isSame) return newSet;
+  const changed = { ...newSet, metadata: { ...metadata, annotations }, spec: { ...spec, minReadySeconds } };
+  return await context.client(ReplicaSet).update(changed);
+}
+
+async function createSet(
+  deployment: Deployment,
+  rollout: Rollout,
+  context: ReconcileContext,
+): Promise<EnsuredSet> {
+  const { collisionCount } = deployment.status;
+  const manifest = newSetManifest(deployment, rollout);
+  try {
+    const newSet = await context.client(ReplicaSet).create(manifest);
+    const replicas = newSet.spec.replicas ?? 0;
+    if (replicas > 0) tellScaled(deployment, context, { set: newSet, from: 0, to: replicas });
+    return { rollout: { ...rollout, newSet }, news: "created", collisionCount };
+  } catch (error) {
+    if (!isApiError(error, "AlreadyExists")) {
+      const failure = error instanceof Error ? error.message : String(error);
+      return { rollout, news: { failure }, collisionCount, error: error as Error };
+    }
+    return await afterCollision(deployment, rollout, {
+      context,
+      name: manifest.metadata?.name ?? "",
+      error: error as Error,
+    });
+  }
+}
+
+/** The cache was behind, or two templates have the same hash: then the next try has another name. */
+async function afterCollision(
+  deployment: Deployment,
+  rollout: Rollout,
+  {
+    context,
+    name,
+    error,
+  }: { readonly context: ReconcileContext; readonly name: string; readonly error: Error },
+): Promise<EnsuredSet> {
+  const { namespace } = deployment.metadata;
+  const { collisionCount } = deployment.status;
+  const live = await context.client(ReplicaSet).find({ namespace, name });
+  const isOurs = live !== undefined && isControlledBy(live, deployment);
+  if (isOurs && isOfTemplate(live, deployment.spec.template)) {
+    return { rollout: { ...rollout, newSet: live }, news: "found", collisionCount };
+  }
+  return { rollout, news: undefined, collisionCount: (collisionCount ?? 0) + 1, error };
+}
+
+function newSetManifest(deployment: Deployment, rollout: Rollout): Manifest<ReplicaSet> {
+  const { metadata, spec, status } = deployment;
+  const hash = templateHash(spec.template, status.collisionCount);
+  const labels = { ...spec.template.metadata.labels, [TEMPLATE_HASH]: hash };
+  const annotations = newSetAnnotations(deployment, undefined, nextRevision(rollout.oldSets));
+  return {
+    metadata: {
+      name: `${metadata.name}-${hash}`,
+      ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+      labels,
+      annotations: { ...annotations, ...scaleAnnotations(deployment) },
+      ownerReferences: [ownerReferenceTo(deployment)],
+    },
+    spec: {
+      replicas: newSetReplicas(deployment, rollout),
+      minReadySeconds: spec.minReadySeconds ?? 0,
+      selector: { ...spec.selector, matchLabels: { ...spec.selector.matchLabels, [TEMPLATE_HASH]: hash } },
+      template: { ...spec.template, metadata: { ...spec.template.metadata, labels } },
+    },
+  };
+}
+
+export interface ScaleStep {
+  readonly set: ReplicaSet;
+  readonly from: number;
+  readonly to: number;
+}
+
+export function tellScaled(
+  deployment: Deployment,
+  context: ReconcileContext,
+  { set, from, to }: ScaleStep,
+): void {
+  const direction = to > from ? "up" : "down";
+  const message = `Scaled ${direction} replica set ${set.metadata.name} from ${String(from)} to ${String(to)}`;
+  context.event(deployment, { type: "Normal", reason: "ScalingReplicaSet", message });
+}

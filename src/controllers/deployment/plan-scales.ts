@@ -1,0 +1,148 @@
+/** How large each ReplicaSet of a Deployment shall be. Pure: every rule of a rollout and of scaling is in here. */
+import type { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
+import { desiredReplicasOf, maxReplicasOf } from "./revision.ts";
+import {
+  allSets,
+  availableOf,
+  compareAge,
+  isActiveSet,
+  maxSurge,
+  maxUnavailable,
+  totalOf,
+  wantedOf,
+} from "./rollout.ts";
+import type { Rollout } from "./rollout.ts";
+
+export interface SetScale {
+  readonly set: ReplicaSet;
+  readonly replicas: number;
+}
+
+/** The size of the Deployment has changed since its sets were sized. */
+export function isScaling(deployment: Deployment, rollout: Rollout): boolean {
+  const active = allSets(rollout).filter(isActiveSet);
+  return active.some((set) => (desiredReplicasOf(set) ?? wantedOf(deployment)) !== wantedOf(deployment));
+}
+
+/** A new size is spread over the sets of a rollout that is under way in proportion to theirs, so that neither side is favoured. */
+export function planScaling(deployment: Deployment, rollout: Rollout): readonly SetScale[] {
+  const only = onlySet(rollout);
+  if (only !== undefined) return changed([{ set: only, replicas: wantedOf(deployment) }]);
+  const { newSet, oldSets } = rollout;
+  if (newSet !== undefined && isSaturated(deployment, newSet)) {
+    return changed(oldSets.filter(isActiveSet).map((set) => ({ set, replicas: 0 })));
+  }
+  return deployment.spec.strategy.type === "Recreate" ? [] : planProportions(deployment, rollout);
+}
+
+/** The one set that is in use; when none is, the one that would be. */
+function onlySet(rollout: Rollout): ReplicaSet | undefined {
+  const { newSet, oldSets } = rollout;
+  const active = allSets(rollout).filter(isActiveSet);
+  if (active.length > 1) return undefined;
+  return active[0] ?? newSet ?? oldSets.at(-1);
+}
+
+function isSaturated(deployment: Deployment, set: ReplicaSet): boolean {
+  const replicas = wantedOf(deployment);
+  const isFull = wantedOf(set) === replicas && availableOf(set) === replicas;
+  return isFull && desiredReplicasOf(set) === replicas;
+}
+
+function planProportions(deployment: Deployment, rollout: Rollout): readonly SetScale[] {
+  const active = allSets(rollout).filter(isActiveSet);
+  const replicas = wantedOf(deployment);
+  const allowed = replicas === 0 ? 0 : replicas + maxSurge(deployment);
+  const toAdd = allowed - totalOf(active, wantedOf);
+  // Large sets have their share first. What is left over goes to the first: the newest when growing, the oldest when shrinking.
+  const ageSign = toAdd > 0 ? -1 : 1;
+  const inTurn = active.toSorted(
+    (left, right) => wantedOf(right) - wantedOf(left) || ageSign * compareAge(left, right),
+  );
+  let added = 0;
+  const scales = inTurn.map((set) => {
+    const share = toAdd === 0 ? 0 : proportion(deployment, set, { toAdd, added });
+    added += share;
+    return { set, replicas: wantedOf(set) + share };
+  });
+  const [first, ...rest] = scales;
+  if (first === undefined) return [];
+  return changed([{ ...first, replicas: Math.max(0, first.replicas + toAdd - added) }, ...rest], deployment);
+}
+
+function proportion(
+  deployment: Deployment,
+  set: ReplicaSet,
+  { toAdd, added }: { readonly toAdd: number; readonly added: number },
+): number {
+  const fraction = fractionOf(deployment, set);
+  const left = toAdd - added;
+  return toAdd > 0 ? Math.min(fraction, left) : Math.max(fraction, left);
+}
+
+/** By how much the set grows when its share of the whole stays the same. */
+function fractionOf(deployment: Deployment, set: ReplicaSet): number {
+  const replicas = wantedOf(deployment);
+  if (replicas === 0) return -wantedOf(set);
+  const before = maxReplicasOf(set) ?? deployment.status.replicas ?? 0;
+  if (before === 0) return 0;
+  return Math.round((wantedOf(set) * (replicas + maxSurge(deployment))) / before) - wantedOf(set);
+}
+
+/** Sets that already have their size are left alone, unless they were sized for another one of the Deployment. */
+function changed(scales: readonly SetScale[], deployment?: Deployment): readonly SetScale[] {
+  return scales.filter(({ set, replicas }) => {
+    const isStale = deployment !== undefined && desiredReplicasOf(set) !== wantedOf(deployment);
+    return replicas !== wantedOf(set) || isStale;
+  });
+}
+
+/** One step of a rolling update: the new set grows as far as the surge allows, else old ones shrink as far as availability allows. */
+export function planRollingUpdate(deployment: Deployment, rollout: Rollout): readonly SetScale[] {
+  const { newSet } = rollout;
+  if (newSet === undefined) return [];
+  const replicas = newSetReplicas(deployment, rollout);
+  if (replicas !== wantedOf(newSet)) return [{ set: newSet, replicas }];
+  return planShrinking(deployment, newSet, rollout.oldSets);
+}
+
+/** How large the new set may be now; also the size it is created with. */
+export function newSetReplicas(deployment: Deployment, rollout: Rollout): number {
+  const wanted = wantedOf(deployment);
+  const current = rollout.newSet === undefined ? 0 : wantedOf(rollout.newSet);
+  if (deployment.spec.strategy.type === "Recreate" || current >= wanted) return wanted;
+  const room = wanted + maxSurge(deployment) - totalOf(allSets(rollout), wantedOf);
+  return room <= 0 ? current : Math.min(current + room, wanted);
+}
+
+function planShrinking(
+  deployment: Deployment,
+  newSet: ReplicaSet,
+  oldSets: readonly ReplicaSet[],
+): readonly SetScale[] {
+  const all = [...oldSets, newSet];
+  const minAvailable = wantedOf(deployment) - maxUnavailable(deployment);
+  const newMissing = wantedOf(newSet) - availableOf(newSet);
+  const mayGo = totalOf(all, wantedOf) - minAvailable - newMissing;
+  if (mayGo <= 0) return [];
+  const sizes = new Map(oldSets.map((set) => [set, wantedOf(set)]));
+  // Pods that serve nobody go first, and do not count against what must stay available.
+  takeFrom(sizes, mayGo, (set, size) => Math.max(0, size - availableOf(set)));
+  const spare = totalOf(all, availableOf) - minAvailable;
+  takeFrom(sizes, Math.max(0, spare), (_, size) => size);
+  return changed([...sizes].map(([set, replicas]) => ({ set, replicas })));
+}
+
+/** Takes `count` in all, from the oldest sets first, from each as many as it can give. */
+function takeFrom(
+  sizes: Map<ReplicaSet, number>,
+  count: number,
+  givable: (set: ReplicaSet, size: number) => number,
+): void {
+  let left = count;
+  for (const [set, size] of sizes) {
+    const taken = Math.min(left, givable(set, size));
+    sizes.set(set, size - taken);
+    left -= taken;
+  }
+}

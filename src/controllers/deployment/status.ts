@@ -1,0 +1,230 @@
+/** What a Deployment says of itself: how many pods there are, and whether it gets on. Pure. */
+import type { Deployment, DeploymentCondition, DeploymentStatus } from "../../api/generated/types/apps-v1.ts";
+import type { ReplicaSet } from "../../api/generated/types/apps-v1.ts";
+import { formatTime } from "../../api/time.ts";
+import { allSets, availableOf, maxUnavailable, totalOf, wantedOf } from "./rollout.ts";
+import type { Rollout } from "./rollout.ts";
+
+/** What upstream takes for no deadline at all. */
+const NO_DEADLINE = 2 ** 31 - 1;
+
+export interface StatusPlan {
+  readonly status: DeploymentStatus;
+  /** When the deadline passes if nothing happens until then. */
+  readonly recheckAfterMs: number | undefined;
+}
+
+/** What happened to the new set in this pass; undefined: nothing. */
+export type NewSetNews = "created" | "found" | { readonly failure: string };
+
+export interface Findings {
+  readonly news: NewSetNews | undefined;
+  readonly collisionCount: number | undefined;
+  readonly now: number;
+}
+
+export function planStatus(deployment: Deployment, rollout: Rollout, findings: Findings): StatusPlan {
+  const counts = countPods(deployment, rollout, findings);
+  const list = new Conditions(deployment.status.conditions ?? [], findings.now);
+  list.set(availability(deployment, counts));
+  const recheckAfterMs = judgeProgress({ deployment, rollout, counts, findings, list });
+  showReplicaFailure(rollout, list);
+  const { conditions } = list;
+  return { status: { ...counts, ...(conditions.length > 0 && { conditions }) }, recheckAfterMs };
+}
+
+export function countPods(
+  deployment: Deployment,
+  rollout: Rollout,
+  { collisionCount }: Pick<Findings, "collisionCount">,
+): DeploymentStatus {
+  const sets = allSets(rollout);
+  const availableReplicas = totalOf(sets, availableOf);
+  const { generation: observedGeneration } = deployment.metadata;
+  return {
+    ...(observedGeneration !== undefined && { observedGeneration }),
+    replicas: totalOf(sets, ({ status }) => status.replicas),
+    updatedReplicas: rollout.newSet?.status.replicas ?? 0,
+    readyReplicas: totalOf(sets, ({ status }) => status.readyReplicas ?? 0),
+    availableReplicas,
+    unavailableReplicas: Math.max(0, totalOf(sets, wantedOf) - availableReplicas),
+    terminatingReplicas: totalOf(sets, ({ status }) => status.terminatingReplicas ?? 0),
+    ...(collisionCount !== undefined && { collisionCount }),
+  };
+}
+
+/** All pods are of the present template, and there are exactly as many as there should be. */
+export function isComplete(deployment: Deployment, counts: DeploymentStatus): boolean {
+  const wanted = wantedOf(deployment);
+  const isExact = [counts.updatedReplicas, counts.replicas, counts.availableReplicas].every(
+    (count) => (count ?? 0) === wanted,
+  );
+  return isExact && (counts.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0);
+}
+
+type Verdict = Pick<DeploymentCondition, "type" | "reason" | "message"> & {
+  readonly status: "True" | "False" | "Unknown";
+};
+
+function availability(deployment: Deployment, { availableReplicas = 0 }: DeploymentStatus): Verdict {
+  const isAvailable = availableReplicas >= wantedOf(deployment) - maxUnavailable(deployment);
+  return isAvailable
+    ? {
+        type: "Available",
+        status: "True",
+        reason: "MinimumReplicasAvailable",
+        message: "Deployment has minimum availability.",
+      }
+    : {
+        type: "Available",
+        status: "False",
+        reason: "MinimumReplicasUnavailable",
+        message: "Deployment does not have minimum availability.",
+      };
+}
+
+interface Judgement {
+  readonly deployment: Deployment;
+  readonly rollout: Rollout;
+  readonly counts: DeploymentStatus;
+  readonly findings: Findings;
+  readonly list: Conditions;
+}
+
+/** Answers when to look again for the deadline. */
+function judgeProgress(judgement: Judgement): number | undefined {
+  const { deployment, list, findings } = judgement;
+  const deadlineSeconds = deployment.spec.progressDeadlineSeconds ?? NO_DEADLINE;
+  if (deadlineSeconds === NO_DEADLINE) {
+    list.remove("Progressing");
+    return undefined;
+  }
+  judgePause(deployment, list);
+  const verdict = newsVerdict(judgement) ?? progressVerdict(judgement, deadlineSeconds);
+  if (verdict !== undefined) list.set(verdict);
+  const shown = list.find("Progressing");
+  const isWaiting = shown !== undefined && !ENDS.has(shown.reason ?? "") && deployment.spec.paused !== true;
+  if (!isWaiting) return undefined;
+  const since = Date.parse(shown.lastUpdateTime ?? "");
+  // A second more, so that the deadline has passed by then.
+  return Math.max(0, since + (deadlineSeconds + 1) * 1000 - findings.now);
+}
+
+const COMPLETE = "NewReplicaSetAvailable";
+const TIMED_OUT = "ProgressDeadlineExceeded";
+const PAUSED = "DeploymentPaused";
+const ENDS: ReadonlySet<string> = new Set([COMPLETE, TIMED_OUT]);
+
+/** The clock of the deadline stands still while the Deployment is paused; one that ran out before stays so. */
+function judgePause({ spec }: Deployment, list: Conditions): void {
+  const shown = list.find("Progressing");
+  if (shown?.reason === TIMED_OUT) return;
+  if (spec.paused === true && shown?.reason !== PAUSED) {
+    list.set({ type: "Progressing", status: "Unknown", reason: PAUSED, message: "Deployment is paused" });
+  } else if (spec.paused !== true && shown?.reason === PAUSED) {
+    const message = "Deployment is resumed";
+    list.set({ type: "Progressing", status: "Unknown", reason: "DeploymentResumed", message });
+  }
+}
+
+function newsVerdict({ rollout, findings, list }: Judgement): Verdict | undefined {
+  const { news } = findings;
+  const name = quoted(rollout.newSet);
+  if (news === "created") {
+    const message = `Created new replica set ${name}`;
+    return { type: "Progressing", status: "True", reason: "NewReplicaSetCreated", message };
+  }
+  if (news === "found" && list.find("Progressing") === undefined) {
+    const message = `Found new replica set ${name}`;
+    return { type: "Progressing", status: "True", reason: "FoundNewReplicaSet", message };
+  }
+  if (typeof news !== "object") return undefined;
+  return { type: "Progressing", status: "False", reason: "ReplicaSetCreateError", message: news.failure };
+}
+
+function progressVerdict(judgement: Judgement, deadlineSeconds: number): Verdict | undefined {
+  const { deployment, rollout, counts, list, findings } = judgement;
+  const shown = list.find("Progressing");
+  const isDone = counts.replicas === counts.updatedReplicas && shown?.reason === COMPLETE;
+  if (isDone || deployment.spec.paused === true) return undefined;
+  const what =
+    rollout.newSet === undefined
+      ? `Deployment ${JSON.stringify(deployment.metadata.name)}`
+      : `ReplicaSet ${quoted(rollout.newSet)}`;
+  if (isComplete(deployment, counts)) {
+    const message = `${what} has successfully progressed.`;
+    return { type: "Progressing", status: "True", reason: COMPLETE, message };
+  }
+  if (hasProgressed(deployment.status, counts)) {
+    const message = `${what} is progressing.`;
+    return { type: "Progressing", status: "True", reason: "ReplicaSetUpdated", message };
+  }
+  if (!hasTimedOut(shown, deadlineSeconds, findings.now)) return undefined;
+  const message = `${what} has timed out progressing.`;
+  return { type: "Progressing", status: "False", reason: TIMED_OUT, message };
+}
+
+function hasProgressed(before: DeploymentStatus, now: DeploymentStatus): boolean {
+  const oldPods = ({ replicas = 0, updatedReplicas = 0 }: DeploymentStatus): number =>
+    replicas - updatedReplicas;
+  return (
+    (now.updatedReplicas ?? 0) > (before.updatedReplicas ?? 0) ||
+    oldPods(now) < oldPods(before) ||
+    (now.readyReplicas ?? 0) > (before.readyReplicas ?? 0) ||
+    (now.availableReplicas ?? 0) > (before.availableReplicas ?? 0)
+  );
+}
+
+function hasTimedOut(shown: DeploymentCondition | undefined, deadlineSeconds: number, now: number): boolean {
+  if (shown === undefined || shown.reason === COMPLETE) return false;
+  if (shown.reason === TIMED_OUT) return true;
+  return Date.parse(shown.lastUpdateTime ?? "") + deadlineSeconds * 1000 < now;
+}
+
+/** What keeps a set from its pods keeps the Deployment from them. */
+function showReplicaFailure(rollout: Rollout, list: Conditions): void {
+  const newestFirst = allSets(rollout).toReversed();
+  const failures = newestFirst.flatMap(({ status }) => status.conditions ?? []);
+  const failure = failures.find(({ type, status }) => type === "ReplicaFailure" && status === "True");
+  if (failure === undefined) return list.remove("ReplicaFailure");
+  const { reason = "", message = "" } = failure;
+  list.set({ type: "ReplicaFailure", status: "True", reason, message });
+}
+
+function quoted(set: ReplicaSet | undefined): string {
+  return JSON.stringify(set?.metadata.name ?? "");
+}
+
+/** The conditions as they will be. A verdict that says nothing new leaves its condition as it is, times included. */
+class Conditions {
+  #list: readonly DeploymentCondition[];
+  readonly #now: string;
+
+  constructor(list: readonly DeploymentCondition[], now: number) {
+    this.#list = list;
+    this.#now = formatTime(BigInt(now) * 1000n);
+  }
+
+  get conditions(): readonly DeploymentCondition[] {
+    return this.#list;
+  }
+
+  find(type: string): DeploymentCondition | undefined {
+    return this.#list.find((condition) => condition.type === type);
+  }
+
+  remove(type: string): void {
+    this.#list = this.#list.filter((condition) => condition.type !== type);
+  }
+
+  /** Progress moves its update time with each step, whatever it says: the deadline counts from there. */
+  set(verdict: Verdict): void {
+    const known = this.find(verdict.type);
+    const isSame = known?.status === verdict.status && known.reason === verdict.reason;
+    const isStep = verdict.reason === "ReplicaSetUpdated";
+    if (isSame && !isStep) return;
+    const lastTransitionTime = (known?.status === verdict.status && known.lastTransitionTime) || this.#now;
+    const next = { ...verdict, lastUpdateTime: this.#now, lastTransitionTime };
+    this.#list = [...this.#list.filter(({ type }) => type !== verdict.type), next];
+  }
+}

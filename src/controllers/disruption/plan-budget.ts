@@ -1,0 +1,98 @@
+/** What a PodDisruptionBudget allows at this moment. Pure. */
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "../../api/generated/types/policy-v1.ts";
+import { scaledValue } from "../../resources/int-or-percent.ts";
+import { isActive, isReady } from "../../resources/pod/pod-state.ts";
+import { withCondition } from "../../runtime/conditions.ts";
+
+/** An eviction that was granted and has not begun by then will not happen any more. */
+const DISRUPTION_TIMEOUT_MS = 120_000;
+
+export interface BudgetFindings {
+  /** All pods that the budget covers. */
+  readonly pods: readonly Pod[];
+  /** How many there should be, by those who control them; undefined where the budget does not need to know. */
+  readonly expected: number | undefined;
+  readonly now: number;
+}
+
+export interface BudgetPlan {
+  readonly status: PodDisruptionBudgetStatus;
+  /** When the oldest granted eviction times out. */
+  readonly recheckAfterMs: number | undefined;
+}
+
+/** Only absolute numbers of pods that must stay can be judged without knowing how many there should be. */
+export function needsExpected({ spec }: PodDisruptionBudget): boolean {
+  return spec.maxUnavailable !== undefined || typeof spec.minAvailable === "string";
+}
+
+export function planBudget(budget: PodDisruptionBudget, { pods, expected, now }: BudgetFindings): BudgetPlan {
+  const disruptedPods = stillDisrupted(budget, pods, now);
+  const expectedPods = expected ?? pods.length;
+  const desiredHealthy = desiredOf(budget, expectedPods);
+  const isHealthy = (pod: Pod): boolean =>
+    isActive(pod) && isReady(pod) && disruptedPods[pod.metadata.name] === undefined;
+  const currentHealthy = pods.filter(isHealthy).length;
+  const disruptionsAllowed = expectedPods > 0 ? Math.max(0, currentHealthy - desiredHealthy) : 0;
+  const { generation: observedGeneration } = budget.metadata;
+  const isAllowed = disruptionsAllowed > 0;
+  const conditions = withCondition(
+    budget.status.conditions,
+    {
+      type: "DisruptionAllowed",
+      status: isAllowed ? "True" : "False",
+      reason: isAllowed ? "SufficientPods" : "InsufficientPods",
+    },
+    { now, observedGeneration },
+  );
+  const ends = Object.values(disruptedPods).map((since) => Date.parse(since) + DISRUPTION_TIMEOUT_MS - now);
+  return {
+    status: {
+      conditions,
+      currentHealthy,
+      desiredHealthy,
+      disruptionsAllowed,
+      expectedPods,
+      ...(Object.keys(disruptedPods).length > 0 && { disruptedPods }),
+      ...(observedGeneration !== undefined && { observedGeneration }),
+    },
+    recheckAfterMs: ends.length === 0 ? undefined : Math.max(0, Math.min(...ends)),
+  };
+}
+
+/** What cannot be judged allows nothing. */
+export function failedStatus(
+  budget: PodDisruptionBudget,
+  message: string,
+  now: number,
+): PodDisruptionBudgetStatus {
+  const { generation: observedGeneration } = budget.metadata;
+  const condition = { type: "DisruptionAllowed", status: "False", reason: "SyncFailed", message } as const;
+  const conditions = withCondition(budget.status.conditions, condition, { now, observedGeneration });
+  return {
+    ...budget.status,
+    conditions,
+    disruptionsAllowed: 0,
+    ...(observedGeneration !== undefined && { observedGeneration }),
+  };
+}
+
+function desiredOf({ spec }: PodDisruptionBudget, expected: number): number {
+  if (spec.maxUnavailable === undefined) return scaledValue(spec.minAvailable ?? 0, expected, "up");
+  return Math.max(0, expected - scaledValue(spec.maxUnavailable, expected, "up"));
+}
+
+/** Evictions that were granted and whose pods are still there. */
+function stillDisrupted(
+  { status }: PodDisruptionBudget,
+  pods: readonly Pod[],
+  now: number,
+): Readonly<Record<string, string>> {
+  const waiting = new Set(pods.filter(isActive).map(({ metadata }) => metadata.name));
+  return Object.fromEntries(
+    Object.entries(status.disruptedPods ?? {}).filter(
+      ([name, since]) => waiting.has(name) && Date.parse(since) + DISRUPTION_TIMEOUT_MS > now,
+    ),
+  );
+}

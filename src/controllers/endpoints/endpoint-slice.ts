@@ -1,0 +1,169 @@
+/**
+ * Keeps the EndpointSlices of each Service that chooses pods: which addresses stand behind it, at which ports, and whether they can be used.
+ *
+ * Reads Services, Pods and Nodes (for their zones); writes the EndpointSlices that it manages, owned by their Service.
+ */
+import type { Manifest } from "../../api/api-object.ts";
+import { Node, Pod, Service } from "../../api/generated/types/core-v1.ts";
+import { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
+import type { Endpoint } from "../../api/generated/types/discovery-v1.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { isReady } from "../../resources/pod/pod-state.ts";
+import { defineController, watching } from "../../runtime/controller.ts";
+import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
+import { planSlices } from "./plan-slices.ts";
+import type { EndpointGroup } from "./plan-slices.ts";
+import {
+  addressOf,
+  choosesPods,
+  familiesOf,
+  hasAddress,
+  hostnameOf,
+  isChosen,
+  isGoing,
+  isHeadless,
+  portsOf,
+  zoneOf,
+} from "./service-pods.ts";
+import type { Family } from "./service-pods.ts";
+import { chosenPods } from "./watched-pods.ts";
+
+export const SERVICE_NAME = "kubernetes.io/service-name";
+export const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
+const HEADLESS = "service.kubernetes.io/headless";
+const MANAGER = "endpointslice-controller.k8s.io";
+
+export const endpointSliceController = defineController({
+  name: "endpoint-slice-controller",
+  for: Service,
+  owns: [EndpointSlice],
+  watches: [
+    chosenPods,
+    watching(Node, function* ({ before, after }, cache) {
+      if (zoneOf(before) === zoneOf(after)) return;
+      for (const { metadata } of cache(Service).list())
+        yield { namespace: metadata.namespace, name: metadata.name };
+    }),
+  ],
+  reconcile,
+});
+
+async function reconcile(service: Service, context: ReconcileContext): Promise<Outcome> {
+  if (!choosesPods(service) || service.metadata.deletionTimestamp !== undefined) return;
+  const { cache, client } = context;
+  const slices = cache(EndpointSlice)
+    .ownedBy(service)
+    .filter(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER);
+  const plan = planSlices(groupsOf(service, cache), slices);
+
+  const labels = labelsOf(service);
+  const changed = new Map(plan.updates.map(({ slice, endpoints }) => [slice, endpoints]));
+  const kept = slices.filter((slice) => !plan.deletes.includes(slice));
+  const outdated = kept.filter((slice) => changed.has(slice) || !jsonEqual(slice.metadata.labels, labels));
+  await Promise.all([
+    ...plan.creates.map((group) => client(EndpointSlice).create(newSlice(service, group))),
+    ...outdated.map((slice) =>
+      client(EndpointSlice).update({
+        ...slice,
+        metadata: { ...slice.metadata, labels },
+        endpoints: changed.get(slice) ?? slice.endpoints,
+      }),
+    ),
+    ...plan.deletes.map((slice) => client(EndpointSlice).delete(slice)),
+  ]);
+}
+
+function newSlice(service: Service, group: EndpointGroup): Manifest<EndpointSlice> {
+  const { name, namespace } = service.metadata;
+  return {
+    ...group,
+    metadata: {
+      generateName: `${name}-`,
+      ...(namespace !== undefined && { namespace }),
+      labels: labelsOf(service),
+      ownerReferences: [ownerReferenceTo(service)],
+    },
+  };
+}
+
+/** The Service's own labels, except those with a meaning of their own on slices. */
+function labelsOf(service: Service): Readonly<Record<string, string>> {
+  const { labels = {}, name } = service.metadata;
+  const reserved = new Set([SERVICE_NAME, MANAGED_BY, HEADLESS]);
+  const own = Object.entries(labels).filter(([label]) => !reserved.has(label));
+  return {
+    ...Object.fromEntries(own),
+    ...(isHeadless(service) && { [HEADLESS]: "" }),
+    [SERVICE_NAME]: name,
+    [MANAGED_BY]: MANAGER,
+  };
+}
+
+/** One group for each family and set of ports; a family without any endpoint has an empty one. */
+function groupsOf(service: Service, cache: CacheReader): readonly EndpointGroup[] {
+  const { namespace = "" } = service.metadata;
+  const pods = cache(Pod)
+    .list({ namespace })
+    .filter((pod) => hasAddress(pod) && isChosen(service, pod));
+  return familiesOf(service).flatMap((family) => groupsOfFamily(service, pods, { family, cache }));
+}
+
+function groupsOfFamily(
+  service: Service,
+  pods: readonly Pod[],
+  { family, cache }: { readonly family: Family; readonly cache: CacheReader },
+): readonly EndpointGroup[] {
+  const groups = new Map<string, EndpointGroup & { readonly endpoints: Endpoint[] }>();
+  for (const pod of pods) {
+    const address = addressOf(pod, family);
+    if (address === undefined) continue;
+    const ports = portsOf(service, pod);
+    const id = JSON.stringify(ports);
+    const group = groups.get(id) ?? { addressType: family, ports, endpoints: [] };
+    groups.set(id, group);
+    group.endpoints.push(endpointOf(service, pod, { address, cache }));
+  }
+  return groups.size === 0 ? [{ addressType: family, ports: [], endpoints: [] }] : [...groups.values()];
+}
+
+function endpointOf(
+  service: Service,
+  pod: Pod,
+  { address, cache }: { readonly address: string; readonly cache: CacheReader },
+): Endpoint {
+  const { nodeName } = pod.spec;
+  const { namespace = "", name, uid } = pod.metadata;
+  const serving = isReady(pod);
+  const terminating = isGoing(pod);
+  const ready = service.spec.publishNotReadyAddresses === true || (serving && !terminating);
+  const hostname = hostnameOf(service, pod);
+  const zone = nodeName === undefined ? undefined : zoneOf(cache(Node).find({ name: nodeName }));
+  return {
+    addresses: [address],
+    conditions: { ready, serving, terminating },
+    targetRef: { kind: "Pod", namespace, name, uid },
+    ...(nodeName !== undefined && { nodeName }),
+    ...(hostname !== undefined && { hostname }),
+    ...(zone !== undefined && { zone }),
+    ...hintsOf(service, { ready, zone, nodeName }),
+  };
+}
+
+interface Place {
+  readonly ready: boolean;
+  readonly zone: string | undefined;
+  readonly nodeName: string | undefined;
+}
+
+/** A Service that prefers what is near tells proxies which endpoint is near to whom. */
+function hintsOf({ spec }: Service, { ready, zone, nodeName }: Place): Pick<Endpoint, "hints"> {
+  const isNear = ready && zone !== undefined;
+  const forZones = isNear ? [{ name: zone }] : undefined;
+  const zones = forZones === undefined ? {} : { forZones };
+  const isByZone =
+    spec.trafficDistribution === "PreferClose" || spec.trafficDistribution === "PreferSameZone";
+  if (isByZone) return forZones === undefined ? {} : { hints: zones };
+  if (spec.trafficDistribution !== "PreferSameNode" || !ready || nodeName === undefined) return {};
+  return { hints: { ...zones, forNodes: [{ name: nodeName }] } };
+}

@@ -1,0 +1,172 @@
+/**
+ * Keeps the Endpoints object of each Service that chooses pods: the older form of its EndpointSlices, for clients that read nothing else.
+ *
+ * Reads Services and Pods; writes the Endpoints of the same name.
+ */
+import type { Manifest } from "../../api/api-object.ts";
+import { Endpoints, Pod, Service } from "../../api/generated/types/core-v1.ts";
+import type { EndpointAddress, EndpointSubset } from "../../api/generated/types/core-v1.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { repackSubsets } from "../../resources/endpoint/subset-packing.ts";
+import { isReady } from "../../resources/pod/pod-state.ts";
+import { defineController, watching } from "../../runtime/controller.ts";
+import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import {
+  addressOf,
+  choosesPods,
+  familiesOf,
+  hasAddress,
+  hostnameOf,
+  isChosen,
+  isGoing,
+  isHeadless,
+  portsOf,
+} from "./service-pods.ts";
+import { chosenPods } from "./watched-pods.ts";
+
+const MANAGED_BY = "endpoints.kubernetes.io/managed-by";
+const HEADLESS = "service.kubernetes.io/headless";
+const OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity";
+/** More than clients of this form can be expected to take. */
+const ADDRESSES_MAX = 1000;
+
+export const endpointsController = defineController({
+  name: "endpoint-controller",
+  for: Service,
+  watches: [
+    chosenPods,
+    watching(Endpoints, function* ({ before, after }) {
+      const { namespace, name } = (after ?? before)?.metadata ?? { name: "" };
+      yield { namespace, name };
+    }),
+  ],
+  reconcile,
+  vanished: async ({ namespace, name }, { cache, client }) => {
+    const left = cache(Endpoints).find({ namespace, name });
+    if (left?.metadata.labels?.[MANAGED_BY] === "endpoint-controller") await client(Endpoints).delete(left);
+  },
+});
+
+async function reconcile(service: Service, { cache, client }: ReconcileContext): Promise<Outcome> {
+  if (!choosesPods(service) || service.metadata.deletionTimestamp !== undefined) return;
+  const { namespace, name } = service.metadata;
+  const wanted = endpointsOf(service, cache);
+  const known = cache(Endpoints).find({ namespace, name });
+  if (known === undefined) {
+    await client(Endpoints).create(wanted);
+    return;
+  }
+  const { metadata, subsets } = known;
+  const next = {
+    ...known,
+    metadata: {
+      ...metadata,
+      labels: wanted.metadata?.labels ?? {},
+      annotations: annotationsWith(metadata.annotations, wanted),
+    },
+    subsets: wanted.subsets as readonly EndpointSubset[],
+  };
+  const isSame =
+    jsonEqual(subsets ?? [], next.subsets) &&
+    jsonEqual(metadata.labels ?? {}, next.metadata.labels) &&
+    jsonEqual(metadata.annotations ?? {}, next.metadata.annotations);
+  if (!isSame) await client(Endpoints).update(next);
+}
+
+type Annotations = Readonly<Record<string, string>>;
+
+/** What others noted stays. */
+function annotationsWith(known: Annotations | undefined, { metadata }: Manifest<Endpoints>): Annotations {
+  const { [OVER_CAPACITY]: _capacity, ...others } = known ?? {};
+  return { ...others, ...metadata?.annotations };
+}
+
+function endpointsOf(service: Service, cache: CacheReader): Manifest<Endpoints> {
+  const { namespace, name, labels = {} } = service.metadata;
+  const { subsets, isCut } = bounded(subsetsOf(service, cache));
+  const { [HEADLESS]: _headless, [MANAGED_BY]: _manager, ...own } = labels;
+  return {
+    metadata: {
+      name,
+      ...(namespace !== undefined && { namespace }),
+      labels: {
+        ...own,
+        ...(isHeadless(service) && { [HEADLESS]: "" }),
+        [MANAGED_BY]: "endpoint-controller",
+      },
+      ...(isCut && { annotations: { [OVER_CAPACITY]: "truncated" } }),
+    },
+    subsets,
+  };
+}
+
+function subsetsOf(service: Service, cache: CacheReader): readonly EndpointSubset[] {
+  const { namespace = "" } = service.metadata;
+  const [family = "IPv4"] = familiesOf(service);
+  const pods = cache(Pod).list({ namespace });
+  const subsets = pods.flatMap((pod) => {
+    const ip = addressOf(pod, family);
+    const isBehind = ip !== undefined && hasAddress(pod) && isChosen(service, pod) && isShown(service, pod);
+    return isBehind ? [subsetOf(service, pod, ip)] : [];
+  });
+  return repackSubsets(subsets.flat());
+}
+
+/** A pod on its way out is not told of any more, unless the Service wants to know of all. */
+function isShown({ spec }: Service, pod: Pod): boolean {
+  return !isGoing(pod) || spec.publishNotReadyAddresses === true;
+}
+
+function subsetOf(service: Service, pod: Pod, ip: string): readonly EndpointSubset[] {
+  const ports = portsOf(service, pod);
+  const hasPorts = (service.spec.ports ?? []).length > 0;
+  if (hasPorts && ports.length === 0) return [];
+  const { namespace = "", name, uid } = pod.metadata;
+  const { nodeName } = pod.spec;
+  const hostname = hostnameOf(service, pod);
+  const address: EndpointAddress = {
+    ip,
+    ...(nodeName !== undefined && { nodeName }),
+    ...(hostname !== undefined && { hostname }),
+    targetRef: { kind: "Pod", namespace, name, uid },
+  };
+  const isUsable = service.spec.publishNotReadyAddresses === true || isReady(pod);
+  const place = isUsable ? { addresses: [address] } : { notReadyAddresses: [address] };
+  return [{ ...place, ...(ports.length > 0 && { ports: ports.map(namedPort) }) }];
+}
+
+/** A port without a name is written without one. */
+function namedPort({
+  name,
+  ...port
+}: ReturnType<typeof portsOf>[number]): NonNullable<EndpointSubset["ports"]>[number] {
+  return name === "" ? port : { ...port, name };
+}
+
+/** Ready ones first: what does not fit is what helps least. */
+function bounded(subsets: readonly EndpointSubset[]): {
+  readonly subsets: readonly EndpointSubset[];
+  readonly isCut: boolean;
+} {
+  const count = (list: readonly unknown[] | undefined): number => list?.length ?? 0;
+  let room = ADDRESSES_MAX;
+  let isCut = false;
+  const cut = subsets.map(({ addresses, notReadyAddresses, ports }) => {
+    const ready = addresses?.slice(0, room);
+    room -= count(ready);
+    const notReady = notReadyAddresses?.slice(0, room);
+    room -= count(notReady);
+    isCut ||= count(ready) < count(addresses) || count(notReady) < count(notReadyAddresses);
+    return {
+      ...(count(ready) > 0 && { addresses: ready }),
+      ...(count(notReady) > 0 && { notReadyAddresses: notReady }),
+      ...(ports !== undefined && { ports }),
+    } as EndpointSubset;
+  });
+  return {
+    subsets: isCut
+      ? cut.filter((subset) => count(subset.addresses) + count(subset.notReadyAddresses) > 0)
+      : subsets,
+    isCut,
+  };
+}

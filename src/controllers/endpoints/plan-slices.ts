@@ -1,0 +1,99 @@
+/**
+ * How the endpoints of a Service are laid out in slices. An endpoint stays in the slice in which it is, so that a change of one pod changes one
+ * slice; new ones fill slices that change anyway, then others with room, then new slices.
+ */
+import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
+
+/** As upstream's default. */
+const ENDPOINTS_MAX = 100;
+
+/** Endpoints with the same ports and the same kind of address share slices. */
+export interface EndpointGroup {
+  readonly addressType: string;
+  readonly ports: readonly EndpointPort[];
+  readonly endpoints: readonly Endpoint[];
+}
+
+export interface SlicePlan {
+  readonly creates: readonly EndpointGroup[];
+  readonly updates: readonly { readonly slice: EndpointSlice; readonly endpoints: readonly Endpoint[] }[];
+  readonly deletes: readonly EndpointSlice[];
+}
+
+export function planSlices(groups: readonly EndpointGroup[], slices: readonly EndpointSlice[]): SlicePlan {
+  const plans = groups.map((group) =>
+    planGroup(
+      group,
+      slices.filter((slice) => isOfGroup(slice, group)),
+    ),
+  );
+  const homeless = slices.filter((slice) => !groups.some((group) => isOfGroup(slice, group)));
+  return {
+    creates: plans.flatMap(({ creates }) => creates),
+    updates: plans.flatMap(({ updates }) => updates),
+    deletes: [...homeless, ...plans.flatMap(({ deletes }) => deletes)],
+  };
+}
+
+function isOfGroup(slice: EndpointSlice, { addressType, ports }: EndpointGroup): boolean {
+  return slice.addressType === addressType && jsonEqual(slice.ports, ports);
+}
+
+/** A slice with what stays in it. */
+interface Kept {
+  readonly slice: EndpointSlice;
+  readonly endpoints: Endpoint[];
+  isChanged: boolean;
+}
+
+function planGroup(group: EndpointGroup, slices: readonly EndpointSlice[]): SlicePlan {
+  const wanted = new Map(group.endpoints.map((endpoint) => [identityOf(endpoint), endpoint]));
+  const kept = slices.map((slice) => keep(slice, wanted));
+  const changedFirst = kept.toSorted((left, right) => Number(right.isChanged) - Number(left.isChanged));
+  const added = [...wanted.values()];
+  for (const place of changedFirst) {
+    const room = ENDPOINTS_MAX - place.endpoints.length;
+    const taken = added.splice(0, Math.max(0, room));
+    if (taken.length > 0) place.isChanged = true;
+    place.endpoints.push(...taken);
+  }
+  const creates: EndpointGroup[] = [];
+  while (added.length > 0) creates.push({ ...group, endpoints: added.splice(0, ENDPOINTS_MAX) });
+  return conclude(group, kept, creates);
+}
+
+/** A Service without endpoints has one empty slice that says so; other empty slices go. */
+function conclude(group: EndpointGroup, kept: readonly Kept[], creates: readonly EndpointGroup[]): SlicePlan {
+  const isEmpty = group.endpoints.length === 0;
+  const used = kept.filter(({ endpoints }) => endpoints.length > 0);
+  const stays = isEmpty ? kept.slice(0, 1) : used;
+  const deletes = kept.filter((each) => !stays.includes(each)).map(({ slice }) => slice);
+  const updates = stays
+    .filter(({ isChanged }) => isChanged)
+    .map(({ slice, endpoints }) => ({ slice, endpoints }));
+  return { creates: isEmpty && stays.length === 0 ? [group] : creates, updates, deletes };
+}
+
+/** What is found in the slice is taken from `wanted`: what is left there has no place yet. */
+function keep(slice: EndpointSlice, wanted: Map<string, Endpoint>): Kept {
+  const endpoints: Endpoint[] = [];
+  let isChanged = false;
+  for (const endpoint of slice.endpoints) {
+    const identity = identityOf(endpoint);
+    const next = wanted.get(identity);
+    if (next === undefined) {
+      isChanged = true;
+      continue;
+    }
+    wanted.delete(identity);
+    endpoints.push(next);
+    if (!jsonEqual(endpoint, next)) isChanged = true;
+  }
+  return { slice, endpoints, isChanged };
+}
+
+/** The same pod at the same address is the same endpoint. */
+function identityOf({ targetRef, addresses }: Endpoint): string {
+  return `${targetRef?.uid ?? ""} ${addresses.join(" ")}`;
+}

@@ -1,0 +1,105 @@
+/** Which pods stand behind a Service, and at which ports. Pure. */
+import type { Node, Pod, Service, ServicePort } from "../../api/generated/types/core-v1.ts";
+import { findIpAddress } from "../../api/ip-address.ts";
+import { isTerminal } from "../../resources/pod/pod-state.ts";
+
+export type Family = "IPv4" | "IPv6";
+
+export interface PortTarget {
+  readonly name: string;
+  readonly port: number;
+  readonly protocol: "SCTP" | "TCP" | "UDP";
+  readonly appProtocol?: string;
+}
+
+/** Loops make endpoints only for Services that choose pods. */
+export function choosesPods({ spec }: Service): boolean {
+  return spec.type !== "ExternalName" && spec.selector !== undefined;
+}
+
+export function isHeadless({ spec }: Service): boolean {
+  return spec.clusterIP === "None";
+}
+
+/** Labels that every pod of the Service has; an empty selector chooses all. */
+export function isChosen({ spec }: Service, pod: Pod): boolean {
+  const wanted = Object.entries(spec.selector ?? {});
+  return wanted.every(([name, value]) => pod.metadata.labels?.[name] === value);
+}
+
+/** A pod that ended, or has no address yet, stands behind nothing. */
+export function hasAddress(pod: Pod): boolean {
+  return !isTerminal(pod) && (pod.status.podIP ?? "") !== "";
+}
+
+export function addressOf({ status }: Pod, family: Family): string | undefined {
+  const addresses = status.podIPs ?? (status.podIP === undefined ? [] : [{ ip: status.podIP }]);
+  return addresses.find(({ ip }) => findIpAddress(ip)?.family === family)?.ip;
+}
+
+export function isGoing({ metadata }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** Ports that a pod lacks (it has no container port of that name) are left out for that pod. */
+export function portsOf({ spec }: Service, pod: Pod): readonly PortTarget[] {
+  return (spec.ports ?? []).flatMap((port) => {
+    const number = targetPort(port, pod);
+    if (number === undefined) return [];
+    const { name = "", protocol = "TCP", appProtocol } = port;
+    return [{ name, port: number, protocol, ...(appProtocol !== undefined && { appProtocol }) }];
+  });
+}
+
+function targetPort(
+  { targetPort: target, port, protocol = "TCP" }: ServicePort,
+  pod: Pod,
+): number | undefined {
+  if (typeof target === "number") return target === 0 ? port : target;
+  if (target === undefined || target === "") return port;
+  const sidecars = (pod.spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
+  for (const container of [...pod.spec.containers, ...sidecars]) {
+    const found = (container.ports ?? []).find(
+      (each) => each.name === target && (each.protocol ?? "TCP") === protocol,
+    );
+    if (found !== undefined) return found.containerPort;
+  }
+  return undefined;
+}
+
+/** The name under which a pod of a headless Service is found in DNS. */
+export function hostnameOf(service: Service, { spec, metadata }: Pod): string | undefined {
+  const isNamed = spec.hostname !== undefined && spec.subdomain === service.metadata.name;
+  return isNamed && metadata.namespace === service.metadata.namespace ? spec.hostname : undefined;
+}
+
+export function zoneOf(node: Node | undefined): string | undefined {
+  return node?.metadata.labels?.["topology.kubernetes.io/zone"];
+}
+
+/** Whether a change of a pod can change any endpoint. */
+export function isRelevant(before: Pod | undefined, after: Pod | undefined): boolean {
+  if (before === undefined || after === undefined) return true;
+  return fingerprint(before) !== fingerprint(after);
+}
+
+function fingerprint({ metadata, spec, status }: Pod): string {
+  const ready = status.conditions?.find(({ type }) => type === "Ready")?.status;
+  return JSON.stringify([
+    metadata.labels,
+    metadata.deletionTimestamp,
+    spec.nodeName,
+    spec.hostname,
+    spec.subdomain,
+    status.podIPs,
+    status.podIP,
+    isTerminal({ metadata, spec, status } as Pod),
+    ready,
+  ]);
+}
+
+/** The family of each list of endpoints: as the Service has them, else as its first address is. */
+export function familiesOf({ spec }: Service): readonly Family[] {
+  const named = (spec.ipFamilies ?? []).filter((family): family is Family => family !== "");
+  return named.length > 0 ? named : ["IPv4"];
+}

@@ -1,0 +1,28 @@
+/** Carries out a plan for a number of equal pods, and says in Events what was done. */
+import type { ApiObject } from "../../api/api-object.ts";
+import type { PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
+import type { ReconcileContext } from "../../runtime/controller.ts";
+import type { ReplicaPlan } from "./plan-replicas.ts";
+import { createPods, deletePods, textOf } from "./pod-changes.ts";
+import { podFromTemplate } from "./pod-from-template.ts";
+import type { ReplicaFailure } from "./replica-failure.ts";
+
+export async function keepReplicas(
+  owner: ApiObject,
+  template: PodTemplateSpec,
+  { plan, context }: { readonly plan: ReplicaPlan; readonly context: ReconcileContext },
+): Promise<ReplicaFailure | undefined> {
+  if (plan.missing > 0) {
+    const pod = podFromTemplate(owner, template);
+    const manifests = Array.from({ length: plan.missing }, () => pod);
+    return failureOf("FailedCreate", (await createPods(owner, manifests, context)).errors);
+  }
+  return failureOf("FailedDelete", (await deletePods(owner, plan.victims, context)).errors);
+}
+
+function failureOf(
+  reason: ReplicaFailure["reason"],
+  [error]: readonly unknown[],
+): ReplicaFailure | undefined {
+  return error === undefined ? undefined : { reason, message: textOf(error), error };
+}

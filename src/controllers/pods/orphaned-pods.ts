@@ -1,0 +1,22 @@
+/** A pod that nobody controls concerns every owner whose selector it matches: one of them may adopt it. */
+import type { ApiObject, ResourceType } from "../../api/api-object.ts";
+import { Pod } from "../../api/generated/types/core-v1.ts";
+import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
+import { compileLabelSelector, labelsMatch } from "../../api/label-selector.ts";
+import { watching } from "../../runtime/controller.ts";
+import type { WatchMapping } from "../../runtime/controller.ts";
+import { controllerOf } from "../../runtime/owner-reference.ts";
+
+export function orphanedPods<T extends ApiObject>(
+  type: ResourceType<T>,
+  selectorOf: (owner: T) => LabelSelector,
+): WatchMapping {
+  return watching(Pod, function* ({ after }, cache) {
+    if (after === undefined || controllerOf(after) !== undefined) return;
+    const { namespace = "", labels } = after.metadata;
+    for (const owner of cache(type).list({ namespace })) {
+      if (!labelsMatch(compileLabelSelector(selectorOf(owner)), labels)) continue;
+      yield { namespace, name: owner.metadata.name ?? "" };
+    }
+  });
+}

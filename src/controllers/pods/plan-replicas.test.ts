@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { planReplicas } from "./plan-replicas.ts";
+import type { ReplicaGoal } from "./plan-replicas.ts";
+
+const NOW = Date.UTC(2026, 0, 1, 12);
+
+interface PodOptions {
+  readonly node?: string;
+  readonly phase?: "Pending" | "Running" | "Failed" | "Succeeded";
+  /** Seconds before now. */
+  readonly readyFor?: number;
+  readonly age?: number;
+  readonly cost?: string;
+  readonly restarts?: number;
+  readonly isGoing?: boolean;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+function pod(name: string, options: PodOptions = {}): Pod {
+  const { node, phase = "Running", readyFor, age = 3600, cost, restarts = 0, isGoing = false } = options;
+  const ago = (seconds: number): string => new Date(NOW - seconds * 1000).toISOString();
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name,
+      uid: name,
+      resourceVersion: "1",
+      creationTimestamp: ago(age),
+      labels: options.labels ?? { app: "web" },
+      ...(cost !== undefined && { annotations: { "controller.kubernetes.io/pod-deletion-cost": cost } }),
+      ...(isGoing && { deletionTimestamp: ago(1) }),
+    },
+    spec: { containers: [], ...(node !== undefined && { nodeName: node }) },
+    status: {
+      phase,
+      ...(readyFor !== undefined && {
+        conditions: [{ type: "Ready", status: "True", lastTransitionTime: ago(readyFor) }],
+      }),
+      containerStatuses: [
+        { name: "c", image: "i", imageID: "", ready: true, restartCount: restarts, lastState: {}, state: {} },
+      ],
+    },
+  };
+}
+
+function plan(goal: Partial<ReplicaGoal>, pods: readonly Pod[], siblings: readonly Pod[] = []) {
+  const template = { metadata: { labels: { app: "web" } }, spec: { containers: [] } };
+  const whole = { replicas: 1, minReadySeconds: 0, template, isDeleted: false, ...goal };
+  return planReplicas(whole, pods, { siblings, now: NOW });
+}
+
+describe("planReplicas", () => {
+  test("makes what is missing, at most 500 at once", () => {
+    expect(plan({ replicas: 3 }, [pod("a")]).missing).toBe(2);
+    expect(plan({ replicas: 2000 }, []).missing).toBe(500);
+  });
+
+  test("counts neither pods that have ended nor pods that are on their way out", () => {
+    const pods = [pod("a"), pod("b", { phase: "Failed" }), pod("c", { isGoing: true })];
+
+    const { missing, counts } = plan({ replicas: 2 }, pods);
+
+    expect(missing).toBe(1);
+    expect(counts).toMatchObject({ replicas: 1, terminatingReplicas: 1 });
+  });
+
+  test("neither makes nor deletes pods of a set that is on its way out", () => {
+    expect(plan({ replicas: 3, isDeleted: true }, [])).toMatchObject({ missing: 0, victims: [] });
+    expect(plan({ replicas: 0, isDeleted: true }, [pod("a")])).toMatchObject({ missing: 0, victims: [] });
+  });
+
+  const useful = { node: "n", readyFor: 1000, age: 1000 };
+  test.each<[string, PodOptions, PodOptions]>([
+    ["unassigned before assigned", { ...useful, node: "" }, useful],
+    ["pending before running", { ...useful, phase: "Pending" }, useful],
+    ["not ready before ready", { node: "n", age: 1000 }, useful],
+    ["cheap before dear", { ...useful, cost: "-5" }, { ...useful, cost: "5" }],
+    ["just ready before long ready", { ...useful, readyFor: 5 }, useful],
+    ["often restarted before rarely", { ...useful, restarts: 9 }, { ...useful, restarts: 1 }],
+    ["young before old", { ...useful, age: 5, readyFor: 3 }, { ...useful, readyFor: 3 }],
+  ])("deletes %s", (_, victim, survivor) => {
+    const pods = [pod("survivor", survivor), pod("victim", victim)];
+
+    expect(plan({ replicas: 1 }, pods).victims.map(({ metadata }) => metadata.name)).toEqual(["victim"]);
+  });
+
+  test("deletes where most pods of the same owner are", () => {
+    const pods = [pod("a", { ...useful, node: "one" }), pod("b", { ...useful, node: "two" })];
+    const siblings = [pod("c", { ...useful, node: "two" })];
+
+    expect(plan({ replicas: 1 }, pods, siblings).victims.map(({ metadata }) => metadata.name)).toEqual(["b"]);
+  });
+
+  test("takes a cost that is no number for none", () => {
+    const pods = [pod("a", { ...useful, cost: "much" }), pod("b", { ...useful, cost: "1" })];
+
+    expect(plan({ replicas: 1 }, pods).victims.map(({ metadata }) => metadata.name)).toEqual(["a"]);
+  });
+
+  test("counts pods as available after minReadySeconds, and looks again when the next one is", () => {
+    const pods = [pod("a", { readyFor: 60 }), pod("b", { readyFor: 10 }), pod("c")];
+
+    const { counts, recheckAfterMs } = plan({ replicas: 3, minReadySeconds: 30 }, pods);
+
+    expect(counts).toMatchObject({ replicas: 3, readyReplicas: 2, availableReplicas: 1 });
+    expect(recheckAfterMs).toBe(20_000);
+  });
+
+  test("tells pods that lack labels of the template", () => {
+    const pods = [pod("a"), pod("b", { labels: { other: "x" } })];
+
+    expect(plan({ replicas: 2 }, pods).counts.fullyLabeledReplicas).toBe(1);
+  });
+});

@@ -1,0 +1,33 @@
+/** The condition that says why the pods of a set are not as many as they should be. */
+import { formatTime } from "../../api/time.ts";
+
+export interface ReplicaFailure {
+  readonly reason: "FailedCreate" | "FailedDelete";
+  readonly message: string;
+  readonly error: unknown;
+}
+
+interface FailureCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly message?: string;
+  readonly lastTransitionTime?: string;
+}
+
+/** What is wrong is shown from its first appearance until it is gone. Undefined when there is nothing to show at all. */
+export function withReplicaFailure<C extends FailureCondition>(
+  conditions: readonly C[] | undefined,
+  failure: ReplicaFailure | undefined,
+  now: number,
+): readonly (C | FailureCondition)[] | undefined {
+  const shown = conditions?.find(({ type }) => type === "ReplicaFailure");
+  const others = (conditions ?? []).filter((condition) => condition !== shown);
+  const next = failure === undefined ? others : [...others, shown ?? conditionOf(failure, now)];
+  return next.length === 0 ? undefined : next;
+}
+
+function conditionOf({ reason, message }: ReplicaFailure, now: number): FailureCondition {
+  const lastTransitionTime = formatTime(BigInt(now) * 1000n);
+  return { type: "ReplicaFailure", status: "True", reason, message, lastTransitionTime };
+}

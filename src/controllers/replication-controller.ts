@@ -1,0 +1,62 @@
+/**
+ * Keeps as many Pods alive as each ReplicationController asks for: the older form of a ReplicaSet, with labels in place of a selector.
+ *
+ * Reads ReplicationControllers and Pods; creates, deletes, adopts and lets go of Pods as the ReplicaSet loop does; writes
+ * ReplicationController status.
+ */
+import { Pod, ReplicationController } from "../api/generated/types/core-v1.ts";
+import type { PodTemplateSpec, ReplicationControllerStatus } from "../api/generated/types/core-v1.ts";
+import type { LabelSelector } from "../api/generated/types/meta-v1.ts";
+import { defineController } from "../runtime/controller.ts";
+import type { Outcome, ReconcileContext } from "../runtime/controller.ts";
+import { keepReplicas } from "./pods/keep-replicas.ts";
+import { orphanedPods } from "./pods/orphaned-pods.ts";
+import { planReplicas } from "./pods/plan-replicas.ts";
+import type { ReplicaCounts } from "./pods/plan-replicas.ts";
+import { withReplicaFailure } from "./pods/replica-failure.ts";
+import type { ReplicaFailure } from "./pods/replica-failure.ts";
+
+export const replicationController = defineController({
+  name: "replication-controller",
+  for: ReplicationController,
+  owns: [Pod],
+  watches: [orphanedPods(ReplicationController, selectorOf)],
+  reconcile,
+});
+
+/** Without a template it makes nothing and still counts. */
+const NO_TEMPLATE: PodTemplateSpec = { metadata: {}, spec: { containers: [] } };
+
+async function reconcile(rc: ReplicationController, context: ReconcileContext): Promise<Outcome> {
+  const pods = await context.claim(Pod, rc, selectorOf(rc));
+  const now = context.clock.now();
+  const { replicas = 1, minReadySeconds = 0, template = NO_TEMPLATE } = rc.spec;
+  const isDeleted = rc.metadata.deletionTimestamp !== undefined;
+  const plan = planReplicas({ replicas, minReadySeconds, template, isDeleted }, pods, { siblings: [], now });
+
+  const failure = await keepReplicas(rc, template, { plan, context });
+  await context.updateStatus(rc, statusOf(rc, plan.counts, { failure, now }));
+  if (failure !== undefined) throw failure.error;
+  return plan.recheckAfterMs === undefined ? undefined : { recheckAfterMs: plan.recheckAfterMs };
+}
+
+function selectorOf({ spec }: ReplicationController): LabelSelector {
+  return { matchLabels: spec.selector ?? {} };
+}
+
+function statusOf(
+  { status, metadata }: ReplicationController,
+  { replicas, fullyLabeledReplicas, readyReplicas, availableReplicas }: ReplicaCounts,
+  { failure, now }: { readonly failure: ReplicaFailure | undefined; readonly now: number },
+): ReplicationControllerStatus {
+  const conditions = withReplicaFailure(status.conditions, failure, now);
+  const { generation: observedGeneration } = metadata;
+  return {
+    replicas,
+    fullyLabeledReplicas,
+    readyReplicas,
+    availableReplicas,
+    ...(observedGeneration !== undefined && { observedGeneration }),
+    ...(conditions !== undefined && { conditions }),
+  };
+}

@@ -1,0 +1,179 @@
+/**
+ * Gives each PersistentVolumeClaim a volume that suits it, or asks a provisioner for one, and says in the claim's status how it stands.
+ *
+ * Reads PersistentVolumeClaims, PersistentVolumes and StorageClasses; writes the claim's volume name, notes and status, and the reference by which a
+ * volume belongs to its claim. The volume is written first: a claim never names a volume that somebody else may still take.
+ */
+import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
+import type { PersistentVolumeClaimStatus } from "../../api/generated/types/core-v1.ts";
+import { StorageClass } from "../../api/generated/types/storage-v1.ts";
+import { defineController, watching } from "../../runtime/controller.ts";
+import type { CacheReader, Outcome, ReconcileContext, RecordedEvent } from "../../runtime/controller.ts";
+import { BIND_COMPLETED, BOUND_BY_CONTROLLER, SELECTED_NODE, STORAGE_PROVISIONER } from "./annotations.ts";
+import { findVolume, isBoundTo, isMeantFor } from "./match.ts";
+
+export const claimController = defineController({
+  name: "persistentvolume-controller",
+  for: PersistentVolumeClaim,
+  watches: [
+    watching(PersistentVolume, function* ({ before, after }, cache) {
+      const { claimRef } = (after ?? before)?.spec ?? {};
+      if (claimRef !== undefined) yield { namespace: claimRef.namespace, name: claimRef.name ?? "" };
+      else yield* waitingClaims(cache);
+    }),
+    watching(StorageClass, (_, cache) => waitingClaims(cache)),
+  ],
+  reconcile,
+});
+
+/** A volume that nobody has may be what any of them waits for. */
+function* waitingClaims(cache: CacheReader) {
+  for (const { metadata, spec } of cache(PersistentVolumeClaim).list()) {
+    if ((spec.volumeName ?? "") === "") yield { namespace: metadata.namespace, name: metadata.name };
+  }
+}
+
+async function reconcile(claim: PersistentVolumeClaim, context: ReconcileContext): Promise<Outcome> {
+  const plan = planClaim(claim, context.cache);
+  if (plan.event !== undefined) context.event(claim, plan.event);
+  const volume = plan.volume === undefined ? undefined : await bindVolume(plan.volume, claim, context);
+  const noted = plan.notes === undefined ? claim : await note(claim, plan.notes, context);
+  await context.updateStatus(noted, statusOf(noted, plan.phase, volume));
+}
+
+/** What is to be done for a claim; every rule is in here. */
+interface ClaimPlan {
+  readonly phase: "Pending" | "Bound" | "Lost";
+  /** To belong to the claim from now on, if it does not yet. */
+  readonly volume?: PersistentVolume | undefined;
+  /** To be written to the claim. */
+  readonly notes?: { readonly volumeName?: string; readonly annotations: Readonly<Record<string, string>> };
+  readonly event?: RecordedEvent;
+}
+
+function planClaim(claim: PersistentVolumeClaim, cache: CacheReader): ClaimPlan {
+  const isDone = claim.metadata.annotations?.[BIND_COMPLETED] !== undefined;
+  const { volumeName = "" } = claim.spec;
+  if (volumeName !== "") return planNamed(claim, cache(PersistentVolume).find({ name: volumeName }), isDone);
+  if (claim.metadata.deletionTimestamp !== undefined) return { phase: "Pending" };
+  return planUnnamed(claim, cache);
+}
+
+function planUnnamed(claim: PersistentVolumeClaim, cache: CacheReader): ClaimPlan {
+  const volume = findVolume(claim, cache(PersistentVolume).list());
+  const storageClass = cache(StorageClass).find({ name: claim.spec.storageClassName ?? "" });
+  const waits = storageClass?.volumeBindingMode === "WaitForFirstConsumer";
+  const isPreBound = volume?.spec.claimRef !== undefined;
+  if (volume !== undefined && (isPreBound || !waits)) return binding(claim, volume);
+  if (waits && claim.metadata.annotations?.[SELECTED_NODE] === undefined) {
+    const message = "waiting for first consumer to be created before binding";
+    return { phase: "Pending", event: { type: "Normal", reason: "WaitForFirstConsumer", message } };
+  }
+  return planProvisioning(claim, storageClass);
+}
+
+function planNamed(
+  claim: PersistentVolumeClaim,
+  volume: PersistentVolume | undefined,
+  isDone: boolean,
+): ClaimPlan {
+  if (volume === undefined) {
+    if (!isDone) return { phase: "Pending" };
+    const message = "Bound claim has lost its PersistentVolume. Data on the volume is lost!";
+    return { phase: "Lost", event: lostEvent(claim, "ClaimLost", message) };
+  }
+  if (isBoundTo(volume, claim)) return { ...binding(claim, volume), volume };
+  if (volume.spec.claimRef === undefined || isMeantFor(volume, claim)) return binding(claim, volume);
+  if (!isDone) return { phase: "Pending" };
+  const message = "Two claims are bound to the same volume, this one is bound incorrectly";
+  return { phase: "Lost", event: lostEvent(claim, "ClaimMisbound", message) };
+}
+
+/** Told once, when it happens. */
+function lostEvent({ status }: PersistentVolumeClaim, reason: string, message: string): RecordedEvent {
+  return { type: status.phase === "Lost" ? "Normal" : "Warning", reason, message };
+}
+
+function binding({ metadata, spec }: PersistentVolumeClaim, volume: PersistentVolume): ClaimPlan {
+  const isNamed = spec.volumeName === volume.metadata.name;
+  const isComplete = isNamed && metadata.annotations?.[BIND_COMPLETED] !== undefined;
+  const annotations = { [BIND_COMPLETED]: "yes", ...(!isNamed && { [BOUND_BY_CONTROLLER]: "yes" }) };
+  const volumeName = volume.metadata.name;
+  return { phase: "Bound", volume, ...(!isComplete && { notes: { volumeName, annotations } }) };
+}
+
+function planProvisioning(claim: PersistentVolumeClaim, storageClass: StorageClass | undefined): ClaimPlan {
+  const { storageClassName = "" } = claim.spec;
+  if (storageClassName === "") {
+    const message = "no persistent volumes available for this claim and no storage class is set";
+    return { phase: "Pending", event: { type: "Normal", reason: "FailedBinding", message } };
+  }
+  if (storageClass === undefined) {
+    const message = `storageclass.storage.k8s.io ${JSON.stringify(storageClassName)} not found`;
+    return { phase: "Pending", event: { type: "Warning", reason: "ProvisioningFailed", message } };
+  }
+  const { provisioner } = storageClass;
+  if (provisioner === "kubernetes.io/no-provisioner") {
+    const message = "no persistent volumes available for this claim and no storage class is set";
+    return { phase: "Pending", event: { type: "Normal", reason: "FailedBinding", message } };
+  }
+  const isAsked = claim.metadata.annotations?.[STORAGE_PROVISIONER] === provisioner;
+  const message =
+    `Waiting for a volume to be created either by the external provisioner '${provisioner}' or manually by the system ` +
+    "administrator. If volume creation is delayed, please verify that the provisioner is running and correctly registered.";
+  return {
+    phase: "Pending",
+    event: { type: "Normal", reason: "ExternalProvisioning", message },
+    ...(!isAsked && { notes: { annotations: { [STORAGE_PROVISIONER]: provisioner } } }),
+  };
+}
+
+async function bindVolume(
+  volume: PersistentVolume,
+  claim: PersistentVolumeClaim,
+  { client }: ReconcileContext,
+): Promise<PersistentVolume> {
+  if (isBoundTo(volume, claim)) return volume;
+  const { namespace = "", name, uid, resourceVersion } = claim.metadata;
+  const claimRef = { apiVersion: "v1", kind: "PersistentVolumeClaim", namespace, name, uid, resourceVersion };
+  const isOurs = volume.spec.claimRef === undefined;
+  const annotations = { ...volume.metadata.annotations, ...(isOurs && { [BOUND_BY_CONTROLLER]: "yes" }) };
+  return await client(PersistentVolume).update({
+    ...volume,
+    metadata: { ...volume.metadata, annotations },
+    spec: { ...volume.spec, claimRef },
+  });
+}
+
+async function note(
+  claim: PersistentVolumeClaim,
+  { volumeName, annotations }: NonNullable<ClaimPlan["notes"]>,
+  { client }: ReconcileContext,
+): Promise<PersistentVolumeClaim> {
+  return await client(PersistentVolumeClaim).update({
+    ...claim,
+    metadata: { ...claim.metadata, annotations: { ...claim.metadata.annotations, ...annotations } },
+    spec: { ...claim.spec, ...(volumeName !== undefined && { volumeName }) },
+  });
+}
+
+function statusOf(
+  { status }: PersistentVolumeClaim,
+  phase: ClaimPlan["phase"],
+  volume: PersistentVolume | undefined,
+): PersistentVolumeClaimStatus {
+  const { accessModes: _modes, capacity: known, ...others } = status;
+  if (phase !== "Bound" || volume === undefined) return { ...others, phase };
+  const { accessModes, capacity, volumeAttributesClassName } = volume.spec;
+  // A resize under way is somebody else's to finish: what was shown before stays until then.
+  const shown = known ?? capacity;
+  return {
+    ...others,
+    phase,
+    ...(accessModes !== undefined && { accessModes }),
+    ...(shown !== undefined && { capacity: shown }),
+    ...(volumeAttributesClassName !== undefined && {
+      currentVolumeAttributesClassName: volumeAttributesClassName,
+    }),
+  };
+}

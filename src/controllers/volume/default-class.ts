@@ -1,0 +1,31 @@
+/**
+ * Sees to it at the start that there is a StorageClass for claims that name none. Whoever does not want it takes its mark away or names another one;
+ * it is not put back while the cluster runs.
+ */
+import { isApiError } from "../../api/api-error.ts";
+import { StorageClass } from "../../api/generated/types/storage-v1.ts";
+import type { Routine } from "../../runtime/routine.ts";
+import { untilAborted } from "../../runtime/run-all.ts";
+import { DEFAULT_CLASS, HOST_PATH_PROVISIONER } from "./annotations.ts";
+
+const NAME = "standard";
+
+export const defaultStorageClass: Routine = {
+  name: "default-storage-class",
+  reads: [StorageClass],
+  async run({ cache, client, log }, signal) {
+    if (cache(StorageClass).size === 0) {
+      try {
+        await client(StorageClass).create({
+          metadata: { name: NAME, annotations: { [DEFAULT_CLASS]: "true" } },
+          provisioner: HOST_PATH_PROVISIONER,
+          reclaimPolicy: "Delete",
+          volumeBindingMode: "Immediate",
+        });
+      } catch (error) {
+        if (!isApiError(error, "AlreadyExists")) log.warn("there is no default StorageClass", { error });
+      }
+    }
+    await untilAborted(signal);
+  },
+};

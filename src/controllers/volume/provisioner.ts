@@ -1,0 +1,72 @@
+/**
+ * Makes volumes for claims of StorageClasses that name our provisioner: folders of a node, so that a claim gets its volume on a fresh cluster.
+ *
+ * Reads PersistentVolumeClaims and StorageClasses; creates PersistentVolumes. Their names come from the claim's uid, so that the same claim never
+ * gets two.
+ */
+import { isApiError } from "../../api/api-error.ts";
+import type { Manifest } from "../../api/api-object.ts";
+import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
+import { StorageClass } from "../../api/generated/types/storage-v1.ts";
+import { defineController } from "../../runtime/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { HOST_PATH_PROVISIONER, PROVISIONED_BY, SELECTED_NODE, STORAGE_PROVISIONER } from "./annotations.ts";
+
+/** Where the folders lie on a node. */
+const FOLDER = "/var/lib/setpoint/volumes";
+
+export const hostPathProvisioner = defineController({
+  name: "host-path-provisioner",
+  for: PersistentVolumeClaim,
+  reads: [StorageClass],
+  when: ({ after }) => after?.metadata.annotations?.[STORAGE_PROVISIONER] === HOST_PATH_PROVISIONER,
+  reconcile,
+});
+
+async function reconcile(claim: PersistentVolumeClaim, context: ReconcileContext): Promise<Outcome> {
+  const { metadata, spec } = claim;
+  const isAsked = metadata.annotations?.[STORAGE_PROVISIONER] === HOST_PATH_PROVISIONER;
+  const isOpen = (spec.volumeName ?? "") === "" && metadata.deletionTimestamp === undefined;
+  const storageClass = context.cache(StorageClass).find({ name: spec.storageClassName ?? "" });
+  if (!isAsked || !isOpen || storageClass === undefined) return;
+  try {
+    const { metadata: made } = await context.client(PersistentVolume).create(volumeFor(claim, storageClass));
+    const message = `Successfully provisioned volume ${made.name}`;
+    context.event(claim, { type: "Normal", reason: "ProvisioningSucceeded", message });
+  } catch (error) {
+    if (!isApiError(error, "AlreadyExists")) throw error;
+  }
+}
+
+function volumeFor(claim: PersistentVolumeClaim, storageClass: StorageClass): Manifest<PersistentVolume> {
+  const { namespace = "", name: claimName, uid, resourceVersion, annotations } = claim.metadata;
+  const { accessModes = [], volumeMode, resources } = claim.spec;
+  const name = `pvc-${uid}`;
+  const node = annotations?.[SELECTED_NODE];
+  return {
+    metadata: { name, annotations: { [PROVISIONED_BY]: HOST_PATH_PROVISIONER } },
+    spec: {
+      capacity: { storage: resources.requests?.["storage"] ?? "0" },
+      accessModes,
+      ...(volumeMode !== undefined && { volumeMode }),
+      persistentVolumeReclaimPolicy: storageClass.reclaimPolicy ?? "Delete",
+      storageClassName: storageClass.metadata.name,
+      ...(storageClass.mountOptions !== undefined && { mountOptions: storageClass.mountOptions }),
+      hostPath: { path: `${FOLDER}/${name}`, type: "DirectoryOrCreate" },
+      claimRef: {
+        apiVersion: "v1",
+        kind: "PersistentVolumeClaim",
+        namespace,
+        name: claimName,
+        uid,
+        resourceVersion,
+      },
+      ...(node !== undefined && { nodeAffinity: { required: { nodeSelectorTerms: [onNode(node)] } } }),
+    },
+  };
+}
+
+function onNode(name: string) {
+  const expression = { key: "kubernetes.io/hostname", operator: "In", values: [name] } as const;
+  return { matchExpressions: [expression] };
+}

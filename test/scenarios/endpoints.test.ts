@@ -1,0 +1,201 @@
+import { describe, expect, test } from "vitest";
+import { Endpoints, Node, Pod, Service } from "../../src/api/generated/types/core-v1.ts";
+import { EndpointSlice } from "../../src/api/generated/types/discovery-v1.ts";
+import { startCluster } from "../../src/cluster/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/start-cluster.ts";
+
+const LOOPS = [
+  "endpoint-slice-controller",
+  "endpoint-controller",
+  "endpoint-slice-mirroring-controller",
+  "replicaset-controller",
+];
+
+describe.each([1, 2])("the endpoints of a Service, seed %s", (seed) => {
+  test("are the pods it chooses that have an address, with what can be said of them", async () => {
+    await using cluster = await start(seed);
+    await cluster.client(Node).create({
+      metadata: { name: "n1", labels: { "topology.kubernetes.io/zone": "z1" } },
+    });
+    await createService(cluster, { ports: [{ name: "http", port: 80, targetPort: "web" }] });
+    await createPod(cluster, "a", { ip: "10.0.0.1", ready: true });
+    await createPod(cluster, "b", { ip: "10.0.0.2", ready: false });
+    await createPod(cluster, "c", {});
+    await cluster.settle();
+
+    const [slice] = slices(cluster);
+    expect(slice?.metadata).toMatchObject({
+      labels: {
+        "kubernetes.io/service-name": "web",
+        "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
+        team: "x",
+      },
+      ownerReferences: [{ kind: "Service", name: "web", controller: true, blockOwnerDeletion: true }],
+    });
+    expect(slice?.ports).toEqual([{ name: "http", port: 8080, protocol: "TCP" }]);
+    expect(slice?.endpoints).toMatchObject([
+      {
+        addresses: ["10.0.0.1"],
+        conditions: { ready: true, serving: true, terminating: false },
+        nodeName: "n1",
+        zone: "z1",
+        targetRef: { kind: "Pod", name: "a", namespace: "default" },
+      },
+      { addresses: ["10.0.0.2"], conditions: { ready: false, serving: false, terminating: false } },
+    ]);
+    expect(
+      cluster.objects(Endpoints, "default").find(({ metadata }) => metadata.name === "web"),
+    ).toMatchObject({
+      subsets: [
+        {
+          addresses: [{ ip: "10.0.0.1", nodeName: "n1", targetRef: { name: "a" } }],
+          notReadyAddresses: [{ ip: "10.0.0.2" }],
+          ports: [{ name: "http", port: 8080, protocol: "TCP" }],
+        },
+      ],
+    });
+  });
+
+  test("show a pod on its way out as terminating in slices, and not at all in Endpoints", async () => {
+    await using cluster = await start(seed);
+    await createService(cluster, {});
+    await createPod(cluster, "a", { ip: "10.0.0.1", ready: true });
+    await cluster.settle();
+
+    await cluster.client(Pod).delete({ name: "a" });
+    await cluster.settle();
+
+    expect(slices(cluster)[0]?.endpoints[0]?.conditions).toEqual({
+      ready: false,
+      serving: true,
+      terminating: true,
+    });
+    expect(
+      cluster.objects(Endpoints, "default").find(({ metadata }) => metadata.name === "web")?.subsets,
+    ).toBeUndefined();
+  });
+
+  test("of a headless Service that publishes all are ready whatever the pods say", async () => {
+    await using cluster = await start(seed);
+    await createService(cluster, { clusterIP: "None", publishNotReadyAddresses: true });
+    await createPod(cluster, "a", { ip: "10.0.0.1", ready: false, hostname: "a", subdomain: "web" });
+    await cluster.settle();
+
+    const [slice] = slices(cluster);
+    expect(slice?.metadata.labels).toHaveProperty("service.kubernetes.io/headless", "");
+    expect(slice?.endpoints).toMatchObject([{ hostname: "a", conditions: { ready: true, serving: false } }]);
+  });
+
+  test("without any pod are one empty slice", async () => {
+    await using cluster = await start(seed);
+    await createService(cluster, {});
+    await cluster.settle();
+
+    expect(slices(cluster).map(({ endpoints, ports }) => [endpoints ?? [], ports ?? []])).toEqual([[[], []]]);
+  });
+
+  test("follow labels of pods and of the Service, and come back when a slice is deleted or changed", async () => {
+    await using cluster = await start(seed);
+    await createService(cluster, {});
+    await createPod(cluster, "a", { ip: "10.0.0.1", ready: true });
+    await createPod(cluster, "b", { ip: "10.0.0.2", ready: true });
+    await cluster.settle();
+    const relabelled = { metadata: { labels: { app: "other" } } };
+    await cluster.client(Pod).patch({ name: "b" }, { type: "merge", changes: relabelled });
+    await cluster.settle();
+    const [slice] = slices(cluster);
+    expect(slice?.endpoints).toHaveLength(1);
+
+    await cluster.client(EndpointSlice).delete(slice as EndpointSlice);
+    await cluster.settle();
+    expect(slices(cluster)[0]?.endpoints).toHaveLength(1);
+
+    await cluster
+      .client(EndpointSlice)
+      .patch(slices(cluster)[0] as EndpointSlice, { type: "merge", changes: { endpoints: [] } });
+    await cluster.settle();
+    expect(slices(cluster)[0]?.endpoints).toHaveLength(1);
+  });
+
+  test("that somebody wrote by hand are mirrored into slices", async () => {
+    await using cluster = await start(seed);
+    await cluster.client(Service).create({ metadata: { name: "db" }, spec: { ports: [{ port: 5432 }] } });
+    await cluster.client(Endpoints).create({
+      metadata: { name: "db", labels: { a: "b" } },
+      subsets: [{ addresses: [{ ip: "192.0.2.7" }], ports: [{ port: 5432 }] }],
+    });
+    await cluster.settle();
+
+    const [slice] = cluster
+      .objects(EndpointSlice, "default")
+      .filter(({ metadata }) => metadata.labels?.["kubernetes.io/service-name"] === "db");
+    expect(slice).toMatchObject({
+      metadata: {
+        labels: {
+          a: "b",
+          "endpointslice.kubernetes.io/managed-by": "endpointslicemirroring-controller.k8s.io",
+        },
+      },
+      endpoints: [{ addresses: ["192.0.2.7"], conditions: { ready: true } }],
+    });
+    expect(kubernetesSlices(cluster)).toEqual(["kubernetes"]);
+  });
+
+  test("are not touched any more once everything is as it should be", async () => {
+    await using cluster = await start(seed);
+    await createService(cluster, {});
+    await createPod(cluster, "a", { ip: "10.0.0.1", ready: true });
+    await cluster.settle();
+    const before = [cluster.objects(EndpointSlice), cluster.objects(Endpoints)];
+
+    await cluster.clock.advance("3h");
+
+    expect([cluster.objects(EndpointSlice), cluster.objects(Endpoints)]).toEqual(before);
+  });
+});
+
+function start(seed: number): Promise<Cluster> {
+  return startCluster({ clock: "virtual", seed, loops: LOOPS });
+}
+
+async function createService(cluster: Cluster, spec: Partial<Service["spec"]>): Promise<void> {
+  await cluster.client(Service).create({
+    metadata: { name: "web", labels: { team: "x" } },
+    spec: { selector: { app: "web" }, ports: [{ port: 80 }], ...spec },
+  });
+}
+
+interface PodOptions {
+  readonly ip?: string;
+  readonly ready?: boolean;
+  readonly hostname?: string;
+  readonly subdomain?: string;
+}
+
+async function createPod(cluster: Cluster, name: string, { ip, ready, ...spec }: PodOptions): Promise<void> {
+  const containers = [{ name: "web", image: "web", ports: [{ name: "web", containerPort: 8080 }] }];
+  const pod = await cluster.client(Pod).create({
+    metadata: { name, labels: { app: "web" } },
+    spec: { nodeName: "n1", containers, ...spec },
+  });
+  if (ip === undefined) return;
+  await cluster.client(Pod).updateStatus(pod, {
+    phase: "Running",
+    podIP: ip,
+    podIPs: [{ ip }],
+    conditions: [{ type: "Ready", status: ready === true ? "True" : "False" }],
+  });
+}
+
+function slices(cluster: Cluster): readonly EndpointSlice[] {
+  return cluster
+    .objects(EndpointSlice, "default")
+    .filter(({ metadata }) => metadata.labels?.["kubernetes.io/service-name"] === "web");
+}
+
+function kubernetesSlices(cluster: Cluster): readonly string[] {
+  return cluster
+    .objects(EndpointSlice, "default")
+    .filter(({ metadata }) => metadata.labels?.["kubernetes.io/service-name"] === "kubernetes")
+    .map(({ metadata }) => metadata.name);
+}

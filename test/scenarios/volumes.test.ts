@@ -1,0 +1,203 @@
+import { describe, expect, test } from "vitest";
+import {
+  Event,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+} from "../../src/api/generated/types/core-v1.ts";
+import { StorageClass } from "../../src/api/generated/types/storage-v1.ts";
+import { startCluster } from "../../src/cluster/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/start-cluster.ts";
+
+const LOOPS = [
+  "persistentvolume-controller",
+  "persistentvolume-phase-controller",
+  "host-path-provisioner",
+  "pvc-protection-controller",
+  "pv-protection-controller",
+  "default-storage-class",
+];
+
+describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
+  test("gets a volume of its own from the default class", async () => {
+    await using cluster = await start(seed);
+    await createClaim(cluster, "data", { storageClassName: "standard" });
+    await cluster.settle();
+
+    const claim = await cluster.client(PersistentVolumeClaim).get({ name: "data" });
+    const [volume] = cluster.objects(PersistentVolume);
+    expect(claim.spec.volumeName).toBe(`pvc-${claim.metadata.uid}`);
+    expect(claim.status).toEqual({
+      phase: "Bound",
+      accessModes: ["ReadWriteOnce"],
+      capacity: { storage: "1Gi" },
+    });
+    expect(claim.metadata.annotations).toMatchObject({ "pv.kubernetes.io/bind-completed": "yes" });
+    expect(volume?.status.phase).toBe("Bound");
+    expect(volume?.spec.claimRef).toMatchObject({ name: "data", uid: claim.metadata.uid });
+    expect(reasons(cluster)).toContain("ProvisioningSucceeded");
+  });
+
+  test("that goes takes a volume with it that is to be deleted", async () => {
+    await using cluster = await start(seed);
+    await createClaim(cluster, "data", { storageClassName: "standard" });
+    await cluster.settle();
+
+    await cluster.client(PersistentVolumeClaim).delete({ name: "data" });
+    await cluster.settle();
+
+    expect(cluster.objects(PersistentVolumeClaim)).toEqual([]);
+    expect(cluster.objects(PersistentVolume)).toEqual([]);
+  });
+
+  test("gets the smallest volume that is large enough, and leaves it behind when it goes", async () => {
+    await using cluster = await start(seed);
+    await createVolume(cluster, "small", "500Mi");
+    await createVolume(cluster, "large", "10Gi");
+    await createVolume(cluster, "right", "2Gi");
+    await createClaim(cluster, "data", { storageClassName: "" });
+    await cluster.settle();
+    expect(phases(cluster)).toEqual({ small: "Available", large: "Available", right: "Bound" });
+
+    await cluster.client(PersistentVolumeClaim).delete({ name: "data" });
+    await cluster.settle();
+
+    expect(phases(cluster)).toEqual({ small: "Available", large: "Available", right: "Released" });
+  });
+
+  test("gets the volume that names it, and never one that names another", async () => {
+    await using cluster = await start(seed);
+    await createVolume(cluster, "taken", "1Gi", { namespace: "default", name: "other" });
+    await createVolume(cluster, "meant", "5Gi", { namespace: "default", name: "data" });
+    await createClaim(cluster, "data", { storageClassName: "" });
+    await cluster.settle();
+
+    expect(phases(cluster)).toEqual({ taken: "Available", meant: "Bound" });
+  });
+
+  test("waits for a volume and says why; one volume is enough for one of two", async () => {
+    await using cluster = await start(seed);
+    await createClaim(cluster, "one", { storageClassName: "" });
+    await createClaim(cluster, "two", { storageClassName: "" });
+    await cluster.settle();
+    expect(reasons(cluster)).toContain("FailedBinding");
+
+    await createVolume(cluster, "late", "1Gi");
+    await cluster.settle();
+
+    const claims = cluster.objects(PersistentVolumeClaim).map(({ status }) => status.phase ?? "");
+    expect(claims.toSorted((left, right) => (left < right ? -1 : 1))).toEqual(["Bound", "Pending"]);
+  });
+
+  test("of a class that waits stays open until a node is chosen", async () => {
+    await using cluster = await start(seed);
+    await cluster.client(StorageClass).create({
+      metadata: { name: "late" },
+      provisioner: "setpoint.dev/host-path",
+      volumeBindingMode: "WaitForFirstConsumer",
+    });
+    await createClaim(cluster, "data", { storageClassName: "late" });
+    await cluster.settle();
+    expect(cluster.objects(PersistentVolume)).toEqual([]);
+
+    const annotations = { "volume.kubernetes.io/selected-node": "n1" };
+    await cluster
+      .client(PersistentVolumeClaim)
+      .patch({ name: "data" }, { type: "merge", changes: { metadata: { annotations } } });
+    await cluster.settle();
+
+    const [volume] = cluster.objects(PersistentVolume);
+    expect(volume?.status.phase).toBe("Bound");
+    expect(volume?.spec.nodeAffinity?.required?.nodeSelectorTerms[0]?.matchExpressions?.[0]?.values).toEqual([
+      "n1",
+    ]);
+  });
+
+  test("that a pod uses is not gone before the pod has ended", async () => {
+    await using cluster = await start(seed);
+    await createClaim(cluster, "data", { storageClassName: "standard" });
+    const pod = await cluster.client(Pod).create({
+      metadata: { name: "user" },
+      spec: {
+        containers: [{ name: "c", image: "c" }],
+        volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }],
+      },
+    });
+    await cluster.settle();
+
+    await cluster.client(PersistentVolumeClaim).delete({ name: "data" });
+    await cluster.settle();
+    expect(cluster.objects(PersistentVolumeClaim)).toHaveLength(1);
+    await cluster.client(Pod).updateStatus(pod, { phase: "Succeeded" });
+    await cluster.settle();
+
+    expect(cluster.objects(PersistentVolumeClaim)).toEqual([]);
+  });
+
+  test("whose volume is deleted under it is lost, and says so", async () => {
+    await using cluster = await start(seed);
+    await createVolume(cluster, "v", "1Gi");
+    await createClaim(cluster, "data", { storageClassName: "" });
+    await cluster.settle();
+    const changes = { metadata: { finalizers: [] } };
+    await cluster.client(PersistentVolume).delete({ name: "v" });
+    await cluster.client(PersistentVolume).patch({ name: "v" }, { type: "merge", changes });
+    await cluster.settle();
+
+    expect(cluster.objects(PersistentVolumeClaim)[0]?.status.phase).toBe("Lost");
+    expect(reasons(cluster)).toContain("ClaimLost");
+  });
+
+  test("is not touched any more once everything is as it should be", async () => {
+    await using cluster = await start(seed);
+    await createClaim(cluster, "data", { storageClassName: "standard" });
+    await cluster.settle();
+    const before = [cluster.objects(PersistentVolumeClaim), cluster.objects(PersistentVolume)];
+
+    await cluster.clock.advance("2h");
+
+    expect([cluster.objects(PersistentVolumeClaim), cluster.objects(PersistentVolume)]).toEqual(before);
+  });
+});
+
+function start(seed: number): Promise<Cluster> {
+  return startCluster({ clock: "virtual", seed, loops: LOOPS });
+}
+
+async function createClaim(
+  cluster: Cluster,
+  name: string,
+  spec: { readonly storageClassName: string },
+): Promise<void> {
+  await cluster.client(PersistentVolumeClaim).create({
+    metadata: { name },
+    spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, ...spec },
+  });
+}
+
+async function createVolume(
+  cluster: Cluster,
+  name: string,
+  storage: string,
+  claimRef?: { readonly namespace: string; readonly name: string },
+): Promise<void> {
+  await cluster.client(PersistentVolume).create({
+    metadata: { name },
+    spec: {
+      capacity: { storage },
+      accessModes: ["ReadWriteOnce"],
+      hostPath: { path: `/${name}` },
+      ...(claimRef !== undefined && { claimRef }),
+    },
+  });
+}
+
+function phases(cluster: Cluster): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(
+    cluster.objects(PersistentVolume).map(({ metadata, status }) => [metadata.name, status.phase]),
+  );
+}
+
+function reasons(cluster: Cluster): readonly (string | undefined)[] {
+  return cluster.objects(Event, "default").map(({ reason }) => reason);
+}
