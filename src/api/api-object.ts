@@ -36,7 +36,7 @@ export interface ObjectKey {
 export type Manifest<T> = Unfinished<Omit<T, "apiVersion" | "kind" | "metadata">> & {
   readonly apiVersion?: T extends ApiObject ? T["apiVersion"] : never;
   readonly kind?: T extends ApiObject ? T["kind"] : never;
-  readonly metadata?: ObjectMeta;
+  readonly metadata?: Unfinished<ObjectMeta> | undefined;
 };
 
 /** Lists keep their items whole in number, maps their values; everything else may be missing. */

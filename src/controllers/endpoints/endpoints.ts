@@ -3,7 +3,6 @@
  *
  * Reads Services and Pods; writes the Endpoints of the same name.
  */
-import type { Manifest } from "../../api/api-object.ts";
 import { Endpoints, Pod, Service } from "../../api/generated/types/core-v1.ts";
 import type { EndpointAddress, EndpointSubset } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
@@ -50,54 +49,45 @@ export const endpointsController = defineController({
 async function reconcile(service: Service, { cache, client }: ReconcileContext): Promise<Outcome> {
   if (!choosesPods(service) || service.metadata.deletionTimestamp !== undefined) return;
   const { namespace, name } = service.metadata;
-  const wanted = endpointsOf(service, cache);
+  const { labels, isCut, subsets } = wantedOf(service, cache);
   const known = cache(Endpoints).find({ namespace, name });
+  const annotations = annotationsWith(known?.metadata.annotations, isCut);
   if (known === undefined) {
-    await client(Endpoints).create(wanted);
+    await client(Endpoints).create({ metadata: { name, namespace, labels, annotations }, subsets });
     return;
   }
-  const { metadata, subsets } = known;
-  const next = {
-    ...known,
-    metadata: {
-      ...metadata,
-      labels: wanted.metadata?.labels ?? {},
-      annotations: annotationsWith(metadata.annotations, wanted),
-    },
-    subsets: wanted.subsets as readonly EndpointSubset[],
-  };
+  const { metadata } = known;
   const isSame =
-    jsonEqual(subsets ?? [], next.subsets) &&
-    jsonEqual(metadata.labels ?? {}, next.metadata.labels) &&
-    jsonEqual(metadata.annotations ?? {}, next.metadata.annotations);
-  if (!isSame) await client(Endpoints).update(next);
+    jsonEqual(known.subsets ?? [], subsets) &&
+    jsonEqual(metadata.labels ?? {}, labels) &&
+    jsonEqual(metadata.annotations ?? {}, annotations);
+  if (!isSame)
+    await client(Endpoints).update({ ...known, metadata: { ...metadata, labels, annotations }, subsets });
 }
 
-type Annotations = Readonly<Record<string, string>>;
+type Texts = Readonly<Record<string, string>>;
+
+interface Wanted {
+  readonly labels: Texts;
+  readonly subsets: readonly EndpointSubset[];
+  /** There are more addresses than are shown. */
+  readonly isCut: boolean;
+}
 
 /** What others noted stays. */
-function annotationsWith(known: Annotations | undefined, { metadata }: Manifest<Endpoints>): Annotations {
+function annotationsWith(known: Texts | undefined, isCut: boolean): Texts {
   const { [OVER_CAPACITY]: _capacity, ...others } = known ?? {};
-  return { ...others, ...metadata?.annotations };
+  return isCut ? { ...others, [OVER_CAPACITY]: "truncated" } : others;
 }
 
-function endpointsOf(service: Service, cache: CacheReader): Manifest<Endpoints> {
-  const { namespace, name, labels = {} } = service.metadata;
-  const { subsets, isCut } = bounded(subsetsOf(service, cache));
-  const { [HEADLESS]: _headless, [MANAGED_BY]: _manager, ...own } = labels;
-  return {
-    metadata: {
-      name,
-      ...(namespace !== undefined && { namespace }),
-      labels: {
-        ...own,
-        ...(isHeadless(service) && { [HEADLESS]: "" }),
-        [MANAGED_BY]: "endpoint-controller",
-      },
-      ...(isCut && { annotations: { [OVER_CAPACITY]: "truncated" } }),
-    },
-    subsets,
+function wantedOf(service: Service, cache: CacheReader): Wanted {
+  const { [HEADLESS]: _headless, [MANAGED_BY]: _manager, ...own } = service.metadata.labels ?? {};
+  const labels = {
+    ...own,
+    ...(isHeadless(service) && { [HEADLESS]: "" }),
+    [MANAGED_BY]: "endpoint-controller",
   };
+  return { labels, ...bounded(subsetsOf(service, cache)) };
 }
 
 function subsetsOf(service: Service, cache: CacheReader): readonly EndpointSubset[] {
@@ -144,10 +134,7 @@ function namedPort({
 }
 
 /** Ready ones first: what does not fit is what helps least. */
-function bounded(subsets: readonly EndpointSubset[]): {
-  readonly subsets: readonly EndpointSubset[];
-  readonly isCut: boolean;
-} {
+function bounded(subsets: readonly EndpointSubset[]): Omit<Wanted, "labels"> {
   const count = (list: readonly unknown[] | undefined): number => list?.length ?? 0;
   let room = ADDRESSES_MAX;
   let isCut = false;
