@@ -59,6 +59,34 @@ describe("SortedMap", () => {
     );
   });
 
+  test("an editor gives the same maps as single updates, and leaves every map it gave as it was", () => {
+    const step = fc.record({ change, isKept: fc.nat(20).map((n) => n === 0) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 1000, size: "max" }), (steps) => {
+        const kept: { map: SortedMap<Item>; items: Item[] }[] = [];
+        let map = SortedMap.fromSorted(sorted(new Map([["k1", 1]]), "", "~"));
+        const editor = map.edit();
+        for (const { change: next, isKept } of steps) {
+          map = apply(map, next);
+          if (next.value === undefined) editor.delete(next.key);
+          else editor.set({ key: next.key, value: next.value });
+          expect(editor.get(next.key)?.value).toBe(next.value);
+          if (isKept) kept.push({ map: editor.map(), items: [...map.range("", "~")] });
+        }
+
+        expect([...editor.map().range("", "~")]).toEqual([...map.range("", "~")]);
+        for (const { map: old, items } of kept) {
+          expect([...old.range("", "~")]).toEqual(items);
+          expect(old.size).toBe(items.length);
+          expect(old.count("k2", "k3")).toBe(
+            items.filter((item) => item.key >= "k2" && item.key < "k3").length,
+          );
+        }
+      }),
+      { numRuns: 60 },
+    );
+  });
+
   test("a map made from sorted values equals one made by single updates", () => {
     const items = Array.from({ length: 5000 }, (_, n) => ({
       key: `k${String(n).padStart(5, "0")}`,

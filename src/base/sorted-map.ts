@@ -1,40 +1,20 @@
 /**
  * An immutable sorted map from strings to values that know their key: a B+tree whose updates copy the path to the changed
  * leaf and share everything else. A kept map is a snapshot; 100,000 keys cost about 0.8 KB for each kept update.
- *
- * Example with nodes of two: set("c") on
- *
- *        [a c]                  [a c]'
- *       /     \        =>      /     \
- *    {a b}   {c d}          {a b}   {c' d}
- *
- * makes a new leaf and a new root; {a b} belongs to both maps.
+ * Many updates of which only the last map is kept go through an editor, which copies each node once.
  */
-
-export interface Keyed {
-  readonly key: string;
-}
-
-/** Widest node. 32 was the best compromise between copying on update and depth (measured from 8 to 128). */
-const WIDTH = 32;
-/** A node with fewer children than this is joined with its neighbour. */
-const NARROW = WIDTH / 4;
-
-interface Leaf<V extends Keyed> {
-  readonly items: readonly V[];
-  readonly children: undefined;
-  readonly lowest: string;
-  readonly size: number;
-}
-
-interface Branch<V extends Keyed> {
-  readonly items: undefined;
-  readonly children: readonly Node<V>[];
-  readonly lowest: string;
-  readonly size: number;
-}
-
-type Node<V extends Keyed> = Leaf<V> | Branch<V>;
+import {
+  branch,
+  childIndex,
+  chunk,
+  find,
+  itemIndex,
+  leaf,
+  withoutKey,
+  withValue,
+  type Keyed,
+  type Node,
+} from "./sorted-map-node.ts";
 
 export class SortedMap<V extends Keyed> {
   readonly #root: Node<V> | undefined;
@@ -50,8 +30,8 @@ export class SortedMap<V extends Keyed> {
   /** From values in ascending order of their keys, without duplicates; several times quicker than single updates. */
   static fromSorted<V extends Keyed>(values: readonly V[]): SortedMap<V> {
     if (values.length === 0) return SortedMap.empty();
-    let level: Node<V>[] = chunk(values).map(leaf);
-    while (level.length > 1) level = chunk(level).map(branch);
+    let level = chunk(values).map((items) => leaf(items, undefined));
+    while (level.length > 1) level = chunk(level).map((children) => branch(children, undefined));
     return new SortedMap(level[0]);
   }
 
@@ -60,25 +40,22 @@ export class SortedMap<V extends Keyed> {
   }
 
   get(key: string): V | undefined {
-    let node = this.#root;
-    while (node?.children !== undefined) node = node.children[childIndex(node.children, key)];
-    if (node === undefined) return undefined;
-    const item = node.items[itemIndex(node.items, key)];
-    return item?.key === key ? item : undefined;
+    return find(this.#root, key);
   }
 
   /** Adds the value, or replaces the one with its key. */
   set(value: V): SortedMap<V> {
-    if (this.#root === undefined) return new SortedMap(leaf([value]));
-    const parts = insert(this.#root, value);
-    return new SortedMap(parts.length === 1 ? parts[0] : branch(parts));
+    return new SortedMap(withValue(this.#root, value, undefined));
   }
 
   delete(key: string): SortedMap<V> {
-    if (this.get(key) === undefined || this.#root === undefined) return this;
-    let root = remove(this.#root, key);
-    while (root?.children?.length === 1) root = root.children[0];
-    return new SortedMap(root);
+    if (this.#root === undefined || this.get(key) === undefined) return this;
+    return new SortedMap(withoutKey(this.#root, key, undefined));
+  }
+
+  /** Begins with this map, which stays as it is. */
+  edit(): SortedMapEditor<V> {
+    return new SortedMapEditor(this.#root, (root) => new SortedMap(root));
   }
 
   /** Values with `from <= key < to`, ascending. */
@@ -92,8 +69,9 @@ export class SortedMap<V extends Keyed> {
         node = node.children[index];
         continue;
       }
-      for (let index = itemIndex(node.items, from); index < node.items.length; index++) {
-        const item = node.items[index];
+      const items = node.items ?? [];
+      for (let index = itemIndex(items, from); index < items.length; index++) {
+        const item = items[index];
         if (item === undefined || item.key >= to) return;
         yield item;
       }
@@ -120,108 +98,37 @@ export class SortedMap<V extends Keyed> {
       for (let before = 0; before < index; before++) rank += node.children[before]?.size ?? 0;
       node = node.children[index];
     }
-    return node === undefined ? 0 : rank + itemIndex(node.items, key);
+    return rank + itemIndex(node?.items ?? [], key);
   }
 }
 
-function leaf<V extends Keyed>(items: readonly V[]): Leaf<V> {
-  return { items, children: undefined, lowest: items[0]?.key ?? "", size: items.length };
-}
+/** A map under change. What it copied since the last `map()` nobody else has seen, so it is changed in place. */
+export class SortedMapEditor<V extends Keyed> {
+  readonly #mapOf: (root: Node<V> | undefined) => SortedMap<V>;
+  #root: Node<V> | undefined;
+  #owner: object = {};
 
-function branch<V extends Keyed>(children: readonly Node<V>[]): Branch<V> {
-  let size = 0;
-  for (const child of children) size += child.size;
-  return { items: undefined, children, lowest: children[0]?.lowest ?? "", size };
-}
-
-/** Pieces of at most WIDTH, all of nearly the same length. */
-function chunk<T>(values: readonly T[]): T[][] {
-  const pieces = Math.ceil(values.length / WIDTH);
-  return Array.from({ length: pieces }, (_, piece) =>
-    values.slice(
-      Math.floor((piece * values.length) / pieces),
-      Math.floor(((piece + 1) * values.length) / pieces),
-    ),
-  );
-}
-
-/** Index of the last child whose lowest key is not above `key`, or 0. */
-function childIndex<V extends Keyed>(children: readonly Node<V>[], key: string): number {
-  let low = 1;
-  let high = children.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const child = children[middle];
-    if (child !== undefined && child.lowest <= key) low = middle + 1;
-    else high = middle;
+  constructor(root: Node<V> | undefined, mapOf: (root: Node<V> | undefined) => SortedMap<V>) {
+    this.#root = root;
+    this.#mapOf = mapOf;
   }
-  return low - 1;
-}
 
-/** Index of the first item whose key is not below `key`. */
-function itemIndex<V extends Keyed>(items: readonly V[], key: string): number {
-  let low = 0;
-  let high = items.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const item = items[middle];
-    if (item !== undefined && item.key < key) low = middle + 1;
-    else high = middle;
+  get(key: string): V | undefined {
+    return find(this.#root, key);
   }
-  return low;
-}
 
-/** The node with the value in it; two nodes when it became too wide. */
-function insert<V extends Keyed>(node: Node<V>, value: V): readonly Node<V>[] {
-  if (node.children === undefined) {
-    const index = itemIndex(node.items, value.key);
-    const items = node.items.slice();
-    items.splice(index, items[index]?.key === value.key ? 1 : 0, value);
-    return items.length <= WIDTH ? [leaf(items)] : chunk(items).map(leaf);
+  set(value: V): void {
+    this.#root = withValue(this.#root, value, this.#owner);
   }
-  const index = childIndex(node.children, value.key);
-  const child = node.children[index];
-  if (child === undefined) return [node];
-  const children = node.children.slice();
-  children.splice(index, 1, ...insert(child, value));
-  return children.length <= WIDTH ? [branch(children)] : chunk(children).map(branch);
-}
 
-/** The node without the key, which is in it; undefined when nothing is left. */
-function remove<V extends Keyed>(node: Node<V>, key: string): Node<V> | undefined {
-  if (node.children === undefined) {
-    const items = node.items.toSpliced(itemIndex(node.items, key), 1);
-    return items.length === 0 ? undefined : leaf(items);
+  delete(key: string): void {
+    if (this.#root !== undefined && this.get(key) !== undefined)
+      this.#root = withoutKey(this.#root, key, this.#owner);
   }
-  const index = childIndex(node.children, key);
-  const child = node.children[index];
-  if (child === undefined) return node;
-  const rest = remove(child, key);
-  const children = node.children.slice();
-  if (rest === undefined) children.splice(index, 1);
-  else children[index] = rest;
-  if (children.length === 0) return undefined;
-  joinNarrow(children, Math.min(index, children.length - 1));
-  return branch(children);
-}
 
-/** Joins the child with a neighbour when it is narrow, so that trees that shrink become flat again. */
-function joinNarrow<V extends Keyed>(children: Node<V>[], index: number): void {
-  if (children.length < 2 || widthOf(children[index]) >= NARROW) return;
-  const start = index === 0 ? 0 : index - 1;
-  const left = children[start];
-  const right = children[start + 1];
-  if (left === undefined || right === undefined) return;
-  children.splice(start, 2, ...join(left, right));
-}
-
-function widthOf<V extends Keyed>(node: Node<V> | undefined): number {
-  return node?.children?.length ?? node?.items?.length ?? 0;
-}
-
-function join<V extends Keyed>(left: Node<V>, right: Node<V>): Node<V>[] {
-  if (left.children !== undefined && right.children !== undefined) {
-    return chunk([...left.children, ...right.children]).map(branch);
+  /** The map as it is now; later changes leave it alone. */
+  map(): SortedMap<V> {
+    this.#owner = {};
+    return this.#mapOf(this.#root);
   }
-  return chunk([...(left.items ?? []), ...(right.items ?? [])]).map(leaf);
 }

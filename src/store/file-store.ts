@@ -45,6 +45,6 @@ export async function openFileStore(options: FileStoreOptions): Promise<Store> {
   });
   const { state, advances } = loaded.finish(compactedRevision, revision);
   const mirror = new Mirror({ loop, archive: backend, ...(history !== undefined && { history }) }, state);
-  mirror.publish(advances);
+  for (const advance of advances) mirror.publish(advance);
   return new LocalStore({ loop, backend, mirror, diskWindow }).begin();
 }

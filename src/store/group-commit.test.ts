@@ -3,9 +3,10 @@ import { VirtualLoop } from "../base/virtual-loop.ts";
 import type { Backend } from "./backend.ts";
 import type { Commit } from "./commit.ts";
 import { GroupCommit } from "./group-commit.ts";
-import { advance, State } from "./state.ts";
+import { State, StateEditor } from "./state.ts";
 import type { Advance } from "./state.ts";
 import { StoreError } from "./store-error.ts";
+import { advance } from "./transaction.ts";
 
 /** More than are sent before the step ends. */
 const MANY = 40;
@@ -40,14 +41,15 @@ let backend: FakeBackend;
 let commits: GroupCommit;
 /** What happened, in order: "durable 2,3", "answered 2", "refused", "lost 4". */
 let seen: string[];
-let state: State;
+let state: StateEditor;
 
 beforeEach(() => {
   loop = new VirtualLoop({ seed: 1, name: "test" });
   backend = new FakeBackend();
   seen = [];
-  state = State.empty();
+  state = new StateEditor(State.empty());
   commits = new GroupCommit(loop, backend, {
+    accepted: () => state.state(),
     durable: (batch) => seen.push(`durable ${revisionsOf(batch)}`),
     refused: () => seen.push("refused"),
     broken: (error) => seen.push(`broken ${error.code}`),
@@ -143,7 +145,7 @@ describe("a batch that is refused", () => {
     await pushAndTurn(1);
     await pushAndTurn(1);
     await fail(0, noSpace);
-    state = State.empty();
+    state = new StateEditor(State.empty());
     await pushAndTurn(1);
     expect(calls()).toEqual([[2], [3]]);
 
@@ -222,15 +224,14 @@ test("is full when too many bytes wait for the backend", async () => {
 
 function push(count: number, bytes = 100): void {
   for (let i = 0; i < count; i += 1) {
-    const next = advance(
+    const commit = advance(
       state,
       { changes: [{ type: "put", key: `/k/${String(state.revision)}`, value: new Uint8Array(1) }] },
       1,
     );
-    if (next === undefined) throw new Error("expected a change");
-    ({ state } = next);
-    const { revision } = next.commit;
-    commits.push(next, bytes).then(
+    if (commit === undefined) throw new Error("expected a change");
+    const { revision } = commit;
+    commits.push(commit, bytes).then(
       () => seen.push(`answered ${String(revision)}`),
       (error: StoreError) => seen.push(`lost ${String(revision)} ${error.code}`),
     );
@@ -261,6 +262,8 @@ async function fail(call: number, error: Error): Promise<void> {
   await turn();
 }
 
-function revisionsOf(batch: readonly Advance[]): string {
-  return batch.map(({ commit }) => commit.revision).join();
+/** With the revision of the state when that is not the last one's. */
+function revisionsOf({ commits: made, state: after }: Advance): string {
+  const revisions = made.map(({ revision }) => revision);
+  return revisions.at(-1) === after.revision ? revisions.join() : `${revisions.join()} at ${after.revision}`;
 }

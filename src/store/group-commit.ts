@@ -4,10 +4,11 @@
  */
 import type { Loop } from "../base/loop.ts";
 import type { Backend } from "./backend.ts";
-import type { Advance } from "./state.ts";
+import type { Commit } from "./commit.ts";
+import type { Advance, State } from "./state.ts";
 import { isStoreError, StoreError } from "./store-error.ts";
 
-/** A batch is not so long that the first writer in it waits for much. */
+/** A batch is not so long that the first writer in it waits for much; the last transaction may go beyond the bytes. */
 const BATCH_COMMITS = 1024;
 const BATCH_BYTES = 8 << 20;
 /** Accepted and not yet durable; above this writers are turned away. */
@@ -27,28 +28,39 @@ const QUICK_CALLS = 2;
 const EAGER_COMMITS = 32;
 
 export interface CommitListener {
+  /** The state after what was pushed last: asked for when a batch is complete. */
+  accepted(): State;
   /** The batch is durable; called before its writers are answered. */
-  durable(batch: readonly Advance[]): void;
+  durable(batch: Advance): void;
   /** Everything accepted and not durable is lost: the backend had no room, nothing of it was written. */
   refused(error: StoreError): void;
   /** The backend failed with unknown outcome: the process must end. */
   broken(error: StoreError): void;
 }
 
-interface Waiting extends Advance {
-  readonly bytes: number;
+interface Writer {
   readonly resolve: () => void;
   readonly reject: (error: StoreError) => void;
+}
+
+/** Complete once it has a state; then nothing is added. */
+interface Batch {
+  readonly commits: Commit[];
+  readonly writers: Writer[];
+  bytes: number;
+  state: State | undefined;
 }
 
 export class GroupCommit {
   readonly #loop: Loop;
   readonly #backend: Backend;
   readonly #listener: CommitListener;
-  #queue: Waiting[] = [];
+  /** All but the last are complete. */
+  #queue: Batch[] = [];
+  #queueCommits = 0;
   #queueBytes = 0;
   /** Handed to the backend and not lost, in order. */
-  #underWay: (readonly Waiting[])[] = [];
+  #underWay: Batch[] = [];
   /** Calls of the backend that have not settled; more than `#underWay` has after a failure. */
   #calls = 0;
   #isPosted = false;
@@ -63,16 +75,13 @@ export class GroupCommit {
   }
 
   get isFull(): boolean {
-    return this.#queue.length >= QUEUE_COMMITS || this.#queueBytes >= QUEUE_BYTES;
+    return this.#queueCommits >= QUEUE_COMMITS || this.#queueBytes >= QUEUE_BYTES;
   }
 
   /** Settles when the transaction is durable and the listener knows. */
-  push({ commit, state }: Advance, bytes: number): Promise<void> {
-    this.#newest = new Promise<void>((resolve, reject) => {
-      this.#queue.push({ commit, state, bytes, resolve, reject });
-    });
-    this.#queueBytes += bytes;
-    if (this.#queue.length >= EAGER_COMMITS && this.#isQuick && this.#maySend) this.#send();
+  push(commit: Commit, bytes: number): Promise<void> {
+    this.#newest = new Promise<void>((resolve, reject) => this.#add(commit, bytes, { resolve, reject }));
+    if (this.#queueCommits >= EAGER_COMMITS && this.#isQuick && this.#maySend) this.#send();
     else this.#post();
     return this.#newest;
   }
@@ -86,6 +95,21 @@ export class GroupCommit {
   async drained(): Promise<void> {
     if (this.#isIdle) return;
     await new Promise<void>((resolve) => this.#whenIdle.push(resolve));
+  }
+
+  #add(commit: Commit, bytes: number, writer: Writer): void {
+    let batch = this.#queue.at(-1);
+    if (batch === undefined || batch.state !== undefined) {
+      batch = { commits: [], writers: [], bytes: 0, state: undefined };
+      this.#queue.push(batch);
+    }
+    batch.commits.push(commit);
+    batch.writers.push(writer);
+    batch.bytes += bytes;
+    this.#queueCommits += 1;
+    this.#queueBytes += bytes;
+    if (batch.commits.length >= BATCH_COMMITS || batch.bytes >= BATCH_BYTES)
+      batch.state = this.#listener.accepted();
   }
 
   get #isIdle(): boolean {
@@ -113,11 +137,15 @@ export class GroupCommit {
   }
 
   #send(): void {
-    const batch = this.#take();
+    const batch = this.#queue.shift();
+    if (batch === undefined) return;
+    batch.state ??= this.#listener.accepted();
+    this.#queueCommits -= batch.commits.length;
+    this.#queueBytes -= batch.bytes;
     const startedAt = this.#loop.elapsed();
     this.#underWay.push(batch);
     this.#calls += 1;
-    this.#backend.commit(batch.map(({ commit }) => commit)).then(
+    this.#backend.commit(batch.commits).then(
       () => {
         this.#commitMs = this.#loop.elapsed() - startedAt;
         this.#committed();
@@ -127,35 +155,24 @@ export class GroupCommit {
     this.#post();
   }
 
-  #take(): Waiting[] {
-    let count = 0;
-    let bytes = 0;
-    for (const waiting of this.#queue) {
-      if (count === BATCH_COMMITS || (count > 0 && bytes + waiting.bytes > BATCH_BYTES)) break;
-      count += 1;
-      bytes += waiting.bytes;
-    }
-    this.#queueBytes -= bytes;
-    return this.#queue.splice(0, count);
-  }
-
   #committed(): void {
-    const batch = this.#underWay.shift() ?? [];
-    this.#listener.durable(batch);
-    for (const { resolve } of batch) resolve();
+    const batch = this.#underWay.shift();
+    if (batch?.state !== undefined) this.#listener.durable({ commits: batch.commits, state: batch.state });
+    for (const { resolve } of batch?.writers ?? []) resolve();
     this.#settled();
   }
 
   /** What was accepted behind a lost batch was judged against a state that never came to be: it is lost with it. */
-  #failed(batch: readonly Waiting[], cause: unknown): void {
+  #failed(batch: Batch, cause: unknown): void {
     if (this.#underWay.includes(batch)) this.#lose(cause);
     this.#settled();
   }
 
   #lose(cause: unknown): void {
-    const lost = [...this.#underWay.flat(), ...this.#queue];
+    const lost = [...this.#underWay, ...this.#queue].flatMap(({ writers }) => writers);
     this.#underWay = [];
     this.#queue = [];
+    this.#queueCommits = 0;
     this.#queueBytes = 0;
     if (isStoreError(cause, "NoSpace")) {
       this.#listener.refused(cause);

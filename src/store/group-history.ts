@@ -1,6 +1,7 @@
 /**
  * The history of one key group: its records from old to new, and the group as it was before the oldest of them. A record is
- * what one commit did to the group, with the group's map after it.
+ * what one commit did to the group. The group's map is kept for the last commit of each batch that became visible; in
+ * between it is made from the one before by doing the commits again.
  */
 import type { SortedMap } from "../base/sorted-map.ts";
 import type { Entry, WatchEvent } from "./store.ts";
@@ -9,8 +10,9 @@ export interface HistoryRecord {
   readonly revision: number;
   readonly time: number;
   readonly events: readonly WatchEvent[];
-  readonly entries: SortedMap<Entry>;
   readonly bytes: number;
+  /** The group after it, when it is kept. */
+  entries: SortedMap<Entry> | undefined;
 }
 
 /** Groups that share a budget. */
@@ -25,17 +27,19 @@ export interface Pool {
 export class GroupHistory {
   readonly key: string;
   readonly pool: Pool;
-  /** The group as it was at `floor`, and the revision of the last record that was dropped. */
-  base: SortedMap<Entry>;
+  /** The revision of the last record that was dropped. */
   floor: number;
   bytes = 0;
+  /** The group as it was before the first of `#records`. */
+  #base: SortedMap<Entry>;
   #records: HistoryRecord[] = [];
+  /** Index of the oldest record. Those before it are dropped, but the newest of them may be what a map is made from. */
   #start = 0;
 
   constructor(key: string, pool: Pool, base: { readonly entries: SortedMap<Entry>; readonly floor: number }) {
     this.key = key;
     this.pool = pool;
-    this.base = base.entries;
+    this.#base = base.entries;
     this.floor = base.floor;
   }
 
@@ -54,19 +58,21 @@ export class GroupHistory {
     this.pool.records += 1;
   }
 
+  /** Keeps the map as it is after the newest record. */
+  keep(entries: SortedMap<Entry>): void {
+    const newest = this.#records.at(-1);
+    if (newest !== undefined) newest.entries = entries;
+  }
+
   dropOldest(): void {
     const record = this.oldest;
     if (record === undefined) return;
-    this.base = record.entries;
     this.floor = record.revision;
     this.bytes -= record.bytes;
     this.pool.bytes -= record.bytes;
     this.pool.records -= 1;
     this.#start += 1;
-    if (this.#start > 64 && this.#start * 2 > this.#records.length) {
-      this.#records = this.#records.slice(this.#start);
-      this.#start = 0;
-    }
+    if (this.#start > 64 && this.#start * 2 > this.#records.length) this.#release();
   }
 
   /** Index for `record` of the first record after the revision. */
@@ -85,17 +91,45 @@ export class GroupHistory {
     return this.#records[index];
   }
 
+  /** The group as it was; the revision must not be below the floor. */
   entriesAt(revision: number): SortedMap<Entry> {
-    const index = this.indexAfter(revision) - 1;
-    return index < this.#start ? this.base : (this.#records[index]?.entries ?? this.base);
+    const end = this.indexAfter(revision);
+    const kept = this.#keptBefore(end);
+    const entries = this.#records[kept]?.entries ?? this.#base;
+    if (kept + 1 === end) return entries;
+    const editor = entries.edit();
+    for (const { events } of this.#records.slice(kept + 1, end)) {
+      for (const { key, after } of events) {
+        if (after === undefined) editor.delete(key);
+        else editor.set(after);
+      }
+    }
+    return editor.map();
   }
 
   copyTo(pool: Pool): GroupHistory {
-    const copy = new GroupHistory(this.key, pool, { entries: this.base, floor: this.floor });
-    copy.#records = this.#records.slice(this.#start);
+    const copy = new GroupHistory(this.key, pool, { entries: this.#base, floor: this.floor });
+    copy.#records = this.#records.slice();
+    copy.#start = this.#start;
     copy.bytes = this.bytes;
     pool.bytes += this.bytes;
     pool.records += copy.length;
     return copy;
+  }
+
+  /** Index of the newest record before `end` whose map is kept, or -1 for the base. */
+  #keptBefore(end: number): number {
+    let index = end - 1;
+    while (index >= 0 && this.#records[index]?.entries === undefined) index -= 1;
+    return index;
+  }
+
+  /** Lets go of dropped records, up to the newest whose map is kept. */
+  #release(): void {
+    const kept = this.#keptBefore(this.#start);
+    if (kept < 0) return;
+    this.#base = this.#records[kept]?.entries ?? this.#base;
+    this.#records = this.#records.slice(kept + 1);
+    this.#start -= kept + 1;
   }
 }

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { History, waterLevel } from "./history.ts";
 import type { HistoryOptions } from "./history.ts";
-import { advance, State } from "./state.ts";
+import { State, StateEditor } from "./state.ts";
+import type { Change } from "./store.ts";
+import { advance } from "./transaction.ts";
 
 const PODS = "/registry/pods/";
 const MAPS = "/registry/configmaps/";
@@ -18,16 +20,38 @@ class Recorder {
   }
 
   put(key: string, time: number, bytes = 10): number {
-    const next = advance(this.state, { changes: [{ type: "put", key, value: new Uint8Array(bytes) }] }, time);
-    if (next === undefined) throw new Error("a put always changes something");
-    this.history.append(next.commit, this.state, next.state);
-    this.state = next.state;
-    return next.commit.revision;
+    const editor = new StateEditor(this.state);
+    const commit = advance(editor, { changes: [{ type: "put", key, value: new Uint8Array(bytes) }] }, time);
+    if (commit === undefined) throw new Error("a put always changes something");
+    this.history.append([commit], this.state, editor.state());
+    this.state = editor.state();
+    return commit.revision;
   }
 
   /** So many writes of one key, spread evenly over the time. */
   flood(key: string, { from, to, count }: { from: number; to: number; count: number }): void {
     for (let n = 0; n < count; n++) this.put(key, from + ((to - from) * n) / count, 1000);
+  }
+}
+
+/** Puts and deletions of a few pods. */
+function someChange(n: number): Change {
+  const key = `${PODS}${String((n * n) % 17)}`;
+  return n % 5 === 4 ? { type: "delete", key } : { type: "put", key, value: Buffer.of(n) };
+}
+
+interface Expected {
+  readonly states: ReadonlyMap<number, State>;
+  readonly floor: number;
+  readonly head: State;
+}
+
+function expectStates(history: History, { states, floor, head }: Expected): void {
+  expect(history.floor(MAPS)).toBe(floor);
+  for (const [revision, state] of states) {
+    if (revision < floor) continue;
+    const found = State.ofGroups(revision, history.groupsAt(revision, "", head));
+    expect([...found.range("", "~")]).toEqual([...state.range("", "~")]);
   }
 }
 
@@ -86,6 +110,33 @@ describe("History", () => {
     );
 
     expect(counts).toEqual([1, 2, 2, 3]);
+  });
+
+  test("batches can be read and cut at every revision within them, also by a copy", () => {
+    const history = new History({}, 1);
+    const editor = new StateEditor(State.empty());
+    const states = new Map<number, State>();
+    let before = editor.state();
+    for (let batch = 0; batch < 20; batch++) {
+      const commits = Array.from({ length: 1 + ((batch * 7) % 40) }, (_, n) => {
+        const change = someChange(batch + n);
+        const commit = advance(
+          editor,
+          { changes: [change, { type: "put", key: `${MAPS}a`, value: Buffer.of(n) }] },
+          0,
+        );
+        if (commit === undefined) throw new Error("expected a change");
+        states.set(commit.revision, editor.state());
+        return commit;
+      });
+      history.append(commits, before, editor.state());
+      before = editor.state();
+    }
+
+    for (const floor of [1, 2, 30, 31, 32, 150, before.revision]) {
+      history.compact(floor);
+      for (const each of [history, history.copy()]) expectStates(each, { states, floor, head: before });
+    }
   });
 
   test("slices over several groups come in order of revision and lose nothing at their edges", () => {

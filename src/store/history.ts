@@ -65,19 +65,21 @@ export class History {
     return floor;
   }
 
-  append(commit: Commit, before: State, after: State): void {
-    for (const [name, events] of byGroup(commit.events)) {
-      const group = this.#group(name, before);
-      group.push({
-        revision: commit.revision,
-        time: commit.time,
-        events,
-        entries: after.groups.get(name)?.entries ?? SortedMap.empty(),
-        bytes: bytesKept(events),
-      });
-      if (group.pool.bytes > group.pool.maxBytes || group.pool.records > group.pool.maxRecords) {
-        trimPool(group.pool, commit.time, this.#options);
+  /** Commits that lead from one state to another. Only for the last of them the maps are kept: see GroupHistory. */
+  append(commits: readonly Commit[], before: State, after: State): void {
+    const changed = new Set<GroupHistory>();
+    for (const { revision, time, events } of commits) {
+      for (const [name, members] of byGroup(events)) {
+        const group = this.#group(name, before);
+        group.push({ revision, time, events: members, bytes: bytesKept(members), entries: undefined });
+        changed.add(group);
       }
+    }
+    const now = commits.at(-1)?.time ?? 0;
+    for (const group of changed) {
+      group.keep(after.groups.get(group.key)?.entries ?? SortedMap.empty());
+      const { pool } = group;
+      if (pool.bytes > pool.maxBytes || pool.records > pool.maxRecords) trimPool(pool, now, this.#options);
     }
   }
 

@@ -1,3 +1,4 @@
+import type { Commit } from "./commit.ts";
 /**
  * Builds the state from the rows of a file store, which come in the order they were written. The newest commits are kept
  * apart, so that watches which were cut by a restart find them in memory; the older ones are in the archive.
@@ -5,13 +6,15 @@
 import type { DiskWindow } from "./disk-window.ts";
 import { entryOf } from "./file/row.ts";
 import type { LoadedRow } from "./file/row.ts";
-import { State } from "./state.ts";
+import { State, StateEditor } from "./state.ts";
 import type { Advance } from "./state.ts";
 import type { Entry, WatchEvent } from "./store.ts";
 
 /** What is kept apart: a few seconds of a busy cluster. */
 const RECENT_ROWS = 10_000;
 const RECENT_BYTES = 16 << 20;
+/** Commits of one advance: a read at a revision between two states does as many again. */
+const ADVANCE_COMMITS = 256;
 
 export class LoadedState {
   readonly #window: DiskWindow | undefined;
@@ -43,8 +46,12 @@ export class LoadedState {
     this.#settle(this.#recent.slice(0, this.#recent.length - kept.length));
     const first = kept[0]?.[0]?.revision;
     const start = State.of(first === undefined ? revision : first - 1, this.#live.values());
+    const editor = new StateEditor(start);
     const advances: Advance[] = [];
-    for (const rows of kept) advances.push(redo(advances.at(-1)?.state ?? start, rows));
+    for (let at = 0; at < kept.length; at += ADVANCE_COMMITS) {
+      const commits = kept.slice(at, at + ADVANCE_COMMITS).map((rows) => redo(editor, rows));
+      advances.push({ commits, state: editor.state() });
+    }
     return { state: start, advances };
   }
 
@@ -77,8 +84,8 @@ function bytesOf(row: LoadedRow): number {
   return row.key.length + (row.value?.byteLength ?? 0);
 }
 
-/** A commit as it was when it was made. */
-function redo(state: State, rows: readonly LoadedRow[]): Advance {
+/** A commit as it was when it was made; the state is taken on to it. */
+function redo(state: StateEditor, rows: readonly LoadedRow[]): Commit {
   const { revision, time } = rows[0] ?? { revision: state.revision, time: 0 };
   const events: WatchEvent[] = rows.map((row) => ({
     revision,
@@ -87,6 +94,6 @@ function redo(state: State, rows: readonly LoadedRow[]): Advance {
     before: state.get(row.key),
     after: entryOf(row),
   }));
-  const next = state.with(revision, events);
-  return { commit: { revision, time, events, ...next.live }, state: next };
+  state.apply(revision, events);
+  return { revision, time, events, ...state.live };
 }

@@ -12,8 +12,8 @@ import type { DiskWindow } from "./disk-window.ts";
 import { createEnding } from "./ending.ts";
 import { GroupCommit } from "./group-commit.ts";
 import type { Mirror } from "./mirror.ts";
-import { advance } from "./state.ts";
-import type { Advance, State } from "./state.ts";
+import { StateEditor } from "./state.ts";
+import type { Advance } from "./state.ts";
 import { isStoreError, StoreError } from "./store-error.ts";
 import { MAX_CHANGES } from "./store.ts";
 import type {
@@ -26,6 +26,7 @@ import type {
   Watch,
   WatchOptions,
 } from "./store.ts";
+import { advance } from "./transaction.ts";
 
 /** How soon expired keys are tried again when the backend had no room for their deletion. */
 const EXPIRY_RETRY_MS = 5000;
@@ -56,7 +57,7 @@ export class LocalStore implements Store {
   readonly #mirror: Mirror;
   readonly #window: DiskWindow | undefined;
   readonly #commits: GroupCommit;
-  #accepted: State;
+  #accepted: StateEditor;
   #phase: Phase = { state: "open" };
   #compacting: Promise<void> | undefined;
   #expiryTimer: { readonly at: number; readonly timer: Timer } | undefined;
@@ -67,8 +68,9 @@ export class LocalStore implements Store {
     this.#backend = backend;
     this.#mirror = mirror;
     this.#window = diskWindow;
-    this.#accepted = mirror.state;
+    this.#accepted = new StateEditor(mirror.state);
     this.#commits = new GroupCommit(loop, backend, {
+      accepted: () => this.#accepted.state(),
       durable: (batch) => this.#publish(batch),
       refused: (error) => this.#refuse(error),
       broken: (error) => this.#break(error),
@@ -90,7 +92,7 @@ export class LocalStore implements Store {
   }
 
   get accepted(): View {
-    return this.#accepted;
+    return this.#accepted.state();
   }
 
   /** Transactions are judged in order here, so nobody has to wait for anybody. */
@@ -98,9 +100,13 @@ export class LocalStore implements Store {
     return undefined;
   }
 
-  async fresh(): Promise<View> {
+  get freshView(): View {
     this.#checkOpen();
     return this.view;
+  }
+
+  async fresh(): Promise<View> {
+    return this.freshView;
   }
 
   async at(revision: number, prefix: string): Promise<View> {
@@ -112,11 +118,10 @@ export class LocalStore implements Store {
     this.#checkOpen();
     if (this.#commits.isFull)
       throw new StoreError("Overloaded", "too many writes wait for the disk: try again later");
-    const next = advance(this.#accepted, transaction, this.#loop.now());
-    if (next === undefined) return this.#unchanged(transaction);
-    this.#accepted = next.state;
-    await this.#commits.push(next, bytesOf(next));
-    return { revision: next.commit.revision, entries: entriesOf(transaction, next.commit) };
+    const commit = advance(this.#accepted, transaction, this.#loop.now());
+    if (commit === undefined) return this.#unchanged(transaction);
+    await this.#commits.push(commit, bytesOf(commit));
+    return { revision: commit.revision, entries: entriesOf(transaction, commit) };
   }
 
   watch(options: WatchOptions): Watch {
@@ -166,7 +171,7 @@ export class LocalStore implements Store {
     return { revision, entries: changes.map(() => undefined) };
   }
 
-  #publish(batch: readonly Advance[]): void {
+  #publish(batch: Advance): void {
     this.#mirror.publish(batch);
     if (this.#phase.state === "full") this.#phase = { state: "open" };
     this.#note(batch);
@@ -174,21 +179,21 @@ export class LocalStore implements Store {
     this.#cutHistory();
   }
 
-  #note(batch: readonly Advance[]): void {
-    const last = batch.at(-1)?.commit;
+  #note({ commits }: Advance): void {
+    const last = commits.at(-1);
     if (this.#window === undefined || last === undefined) return;
     let bytes = 0;
-    for (const advanced of batch) bytes += bytesOf(advanced);
+    for (const commit of commits) bytes += bytesOf(commit);
     this.#window.note(last.revision, last.time, bytes);
   }
 
   #refuse(error: StoreError): void {
-    this.#accepted = this.#mirror.state;
+    this.#accepted = new StateEditor(this.#mirror.state);
     if (this.#phase.state === "open") this.#phase = { state: "full", error };
   }
 
   #break(error: StoreError): void {
-    this.#accepted = this.#mirror.state;
+    this.#accepted = new StateEditor(this.#mirror.state);
     if (this.#phase.state !== "closed") this.#phase = { state: "broken", error };
     this.#mirror.end(error);
     this.#end.reject(error);
@@ -256,8 +261,8 @@ function entriesOf({ changes }: Transaction, { events }: Commit): (Entry | undef
   return changes.map((change) => written.get(change.key));
 }
 
-function bytesOf({ commit }: Pick<Advance, "commit">): number {
+function bytesOf({ events }: Commit): number {
   let bytes = 0;
-  for (const event of commit.events) bytes += CHANGE_BYTES + (event.after?.value.byteLength ?? 0);
+  for (const event of events) bytes += CHANGE_BYTES + (event.after?.value.byteLength ?? 0);
   return bytes;
 }

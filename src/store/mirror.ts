@@ -56,20 +56,22 @@ export class Mirror implements WatchSource {
   }
 
   /** Makes commits visible: state first, then the watchers are told. Each must follow the one before. */
-  publish(advances: readonly Advance[]): void {
-    for (const { commit, state } of advances) {
-      if (commit.revision <= this.#state.revision)
-        throw new Error(`revision ${String(commit.revision)} was visible before`);
-      this.#history.append(commit, this.#state, state);
-      this.#state = state;
-    }
-    const last = advances.at(-1)?.commit;
+  publish({ commits, state }: Advance): void {
+    const last = commits.at(-1);
     if (last === undefined) return;
+    let { revision } = this.#state;
+    for (const commit of commits) {
+      if (commit.revision <= revision)
+        throw new Error(`revision ${String(commit.revision)} was visible before`);
+      ({ revision } = commit);
+    }
+    this.#history.append(commits, this.#state, state);
+    this.#state = state;
     if (last.time >= this.#expireAt) {
       this.#history.expire(last.time);
       this.#expireAt = last.time + EXPIRE_EVERY_MS;
     }
-    this.#hub.publish(advances.map(({ commit }) => commit));
+    this.#hub.publish(commits);
   }
 
   /** Moves the visible revision on when nothing of ours changed at it (etcd counts other people's keys too). */

@@ -1,14 +1,14 @@
 /**
- * The state of all keys at one revision, as an immutable value, and the pure function that takes a transaction to the next.
- * Accepted head, visible head, history and forks are all kept states.
+ * The state of all keys at one revision, as an immutable value, and the editor that takes it through many changes to the
+ * next. Visible head, history and forks are kept states; the accepted head is an editor.
  */
 import { SortedMap } from "../base/sorted-map.ts";
+import type { SortedMapEditor } from "../base/sorted-map.ts";
 import type { Commit } from "./commit.ts";
 import { Expiry } from "./expiry.ts";
 import { groupOf } from "./key-group.ts";
-import { StoreError } from "./store-error.ts";
 import { MAX_CHANGES } from "./store.ts";
-import type { Change, Entry, Transaction, View, WatchEvent } from "./store.ts";
+import type { Entry, View, WatchEvent } from "./store.ts";
 
 export interface KeyGroup {
   readonly key: string;
@@ -21,9 +21,6 @@ export interface LiveSum {
   readonly liveSum: number;
 }
 
-/** Would be another key once it is written as UTF-8. */
-const LONE_SURROGATE = /\p{Surrogate}/u;
-
 /** Row ids are `revision * MAX_CHANGES + ordinal`; sums of them stay exact below this. */
 const SUM_MODULUS = 2 ** 52;
 
@@ -33,12 +30,8 @@ export class State implements View {
   readonly live: LiveSum;
   readonly expiry: Expiry;
 
-  private constructor({
-    revision,
-    groups,
-    live,
-    expiry,
-  }: Pick<State, "revision" | "groups" | "live" | "expiry">) {
+  /** For the editor; others begin with one of the functions below. */
+  constructor({ revision, groups, live, expiry }: Pick<State, "revision" | "groups" | "live" | "expiry">) {
     this.revision = revision;
     this.groups = groups;
     this.live = live;
@@ -97,94 +90,87 @@ export class State implements View {
 
   /** The next state: these entries written or, where undefined, deleted. */
   with(revision: number, changes: readonly WatchEvent[]): State {
-    let groups = this.groups;
-    let { live, expiry } = this;
+    const editor = new StateEditor(this);
+    editor.apply(revision, changes);
+    return editor.state();
+  }
+}
+
+/**
+ * A state under change. A map that many changes go through is copied once, not once for each of them; only what `state`
+ * gave is safe from later changes.
+ */
+export class StateEditor {
+  #kept: State;
+  /** Groups that have changed since `#kept`. */
+  readonly #changed = new Map<string, SortedMapEditor<Entry>>();
+  #revision: number;
+  #live: LiveSum;
+  #expiry: Expiry;
+
+  constructor(state: State) {
+    this.#kept = state;
+    this.#revision = state.revision;
+    this.#live = state.live;
+    this.#expiry = state.expiry;
+  }
+
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get live(): LiveSum {
+    return this.#live;
+  }
+
+  get expiry(): Expiry {
+    return this.#expiry;
+  }
+
+  get(key: string): Entry | undefined {
+    const group = groupOf(key);
+    return (this.#changed.get(group) ?? this.#kept.groups.get(group)?.entries)?.get(key);
+  }
+
+  apply(revision: number, changes: readonly WatchEvent[]): void {
+    this.#revision = revision;
     for (const event of changes) {
       const { key, before, after } = event;
-      const name = groupOf(key);
-      const entries = groups.get(name)?.entries ?? SortedMap.empty<Entry>();
-      const next = after === undefined ? entries.delete(key) : entries.set(after);
-      groups = next.size === 0 ? groups.delete(name) : groups.set({ key: name, entries: next });
-      live = liveAfter(live, before, after);
-      expiry = expiry.after(event);
+      const entries = this.#edit(groupOf(key));
+      if (after === undefined) entries.delete(key);
+      else entries.set(after);
+      this.#live = liveAfter(this.#live, before, after);
+      this.#expiry = this.#expiry.after(event);
     }
-    return new State({ revision, groups, live, expiry });
+  }
+
+  /** As it is now; the same value until the next change. */
+  state(): State {
+    if (this.#kept.revision === this.#revision && this.#changed.size === 0) return this.#kept;
+    let { groups } = this.#kept;
+    for (const [key, editor] of this.#changed) {
+      const entries = editor.map();
+      groups = entries.size === 0 ? groups.delete(key) : groups.set({ key, entries });
+    }
+    this.#changed.clear();
+    this.#kept = new State({ revision: this.#revision, groups, live: this.#live, expiry: this.#expiry });
+    return this.#kept;
+  }
+
+  #edit(group: string): SortedMapEditor<Entry> {
+    const known = this.#changed.get(group);
+    if (known !== undefined) return known;
+    const entries = this.#kept.groups.get(group)?.entries ?? SortedMap.empty<Entry>();
+    const editor = entries.edit();
+    this.#changed.set(group, editor);
+    return editor;
   }
 }
 
+/** Commits that follow each other, and the state after the last of them. */
 export interface Advance {
-  readonly commit: Commit;
+  readonly commits: readonly Commit[];
   readonly state: State;
-}
-
-/** What a transaction does to a state; undefined when it changes nothing. Throws `ConditionFailed` or `InvalidTransaction`. */
-export function advance(state: State, transaction: Transaction, now: number): Advance | undefined {
-  checkTransaction(transaction);
-  for (const { key, modRevision } of transaction.compare ?? []) {
-    const found = state.get(key)?.modRevision ?? 0;
-    if (found !== modRevision) {
-      throw new StoreError(
-        "ConditionFailed",
-        `expected ${key} at revision ${String(modRevision)}, found ${String(found)}`,
-      );
-    }
-  }
-  const revision = state.revision + 1;
-  const events: WatchEvent[] = [];
-  for (const change of transaction.changes) {
-    const before = state.get(change.key);
-    if (change.type === "delete" && before === undefined) continue;
-    const ordinal = events.length;
-    const after = change.type === "put" ? written(change, before, { revision, ordinal, now }) : undefined;
-    events.push({ revision, ordinal, key: change.key, before, after });
-  }
-  if (events.length === 0) return undefined;
-  const next = state.with(revision, events);
-  return { commit: { revision, time: now, events, ...next.live }, state: next };
-}
-
-/** Throws `InvalidTransaction` for what no engine takes. */
-export function checkTransaction({ changes, compare = [] }: Transaction): void {
-  if (changes.length === 0 || changes.length > MAX_CHANGES || compare.length > MAX_CHANGES) {
-    throw new StoreError(
-      "InvalidTransaction",
-      `expected 1 to ${String(MAX_CHANGES)} changes, found ${String(changes.length)}`,
-    );
-  }
-  if (changes.length > 1 && new Set(changes.map((change) => change.key)).size < changes.length) {
-    throw new StoreError("InvalidTransaction", "expected each key in one change, found one in several");
-  }
-  for (const { key } of changes) {
-    if (key === "" || LONE_SURROGATE.test(key)) {
-      throw new StoreError(
-        "InvalidTransaction",
-        `expected well-formed text as a key, found ${JSON.stringify(key)}`,
-      );
-    }
-  }
-}
-
-interface Moment {
-  readonly revision: number;
-  readonly ordinal: number;
-  readonly now: number;
-}
-
-function written(
-  put: Change & { type: "put" },
-  before: Entry | undefined,
-  { revision, ordinal, now }: Moment,
-): Entry {
-  return {
-    key: put.key,
-    value: put.value,
-    createRevision: before?.createRevision ?? revision,
-    modRevision: revision,
-    version: (before?.version ?? 0) + 1,
-    ordinal,
-    expiresAt: put.ttlMs === undefined ? undefined : now + put.ttlMs,
-    slot: put.slot,
-  };
 }
 
 export function rowId(entry: Entry): number {

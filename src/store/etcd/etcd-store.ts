@@ -152,6 +152,11 @@ export class EtcdStore implements Store {
     return this.#writer.turn(key);
   }
 
+  /** Another server may have acknowledged more. */
+  get freshView(): undefined {
+    return undefined;
+  }
+
   async fresh(): Promise<View> {
     this.#checkOpen();
     return this.#fresh.view(this.#feed);

@@ -1,5 +1,6 @@
 /** What events of an etcd watch do to a state. */
-import type { Advance, State } from "../state.ts";
+import type { Commit } from "../commit.ts";
+import type { State } from "../state.ts";
 import type { Entry, WatchEvent } from "../store.ts";
 import { toEntry, type Keyspace } from "./keyspace.ts";
 import { EVENT_DELETE, keyString, type EtcdEvent } from "./wire/protocol.ts";
@@ -16,6 +17,12 @@ export interface FeedOptions {
   readonly made: (entry: Entry) => void;
 }
 
+/** A commit and the state after it. */
+interface Step {
+  readonly commit: Commit;
+  readonly state: State;
+}
+
 /** Events of one revision, in the order of their transaction; only those of the keyspace. */
 export function revisionsOf(events: readonly EtcdEvent[], keyspace: Keyspace): Map<number, EtcdEvent[]> {
   const revisions = new Map<number, EtcdEvent[]>();
@@ -29,11 +36,11 @@ export function revisionsOf(events: readonly EtcdEvent[], keyspace: Keyspace): M
 }
 
 /**
- * One advance for each revision that changed something of ours. Revisions that the state has seen are passed over: etcd has
+ * One step for each revision that changed something of ours. Revisions that the state has seen are passed over: etcd has
  * had bugs by which a watch told the past again (etcd#15271). Throws GapError when an event was left out (etcd#17529, #18089).
  */
-export function advancesOf(state: State, events: readonly EtcdEvent[], options: FeedOptions): Advance[] {
-  const advances: Advance[] = [];
+export function advancesOf(state: State, events: readonly EtcdEvent[], options: FeedOptions): Step[] {
+  const advances: Step[] = [];
   let current = state;
   for (const [revision, group] of revisionsOf(events, options.keyspace)) {
     if (revision <= current.revision) continue;

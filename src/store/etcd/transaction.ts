@@ -1,7 +1,7 @@
-import { checkTransaction } from "../state.ts";
 /** A transaction of the contract in etcd's words. */
 import { StoreError } from "../store-error.ts";
 import type { Change, Transaction, View } from "../store.ts";
+import { checkTransaction } from "../transaction.ts";
 import type { Keyspace } from "./keyspace.ts";
 import {
   EQUAL,

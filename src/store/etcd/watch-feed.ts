@@ -198,8 +198,11 @@ export class WatchFeed {
     for (const response of responses) checkResponse(response);
     const events = responses.flatMap((response) => response.events);
     const advances = advancesOf(mirror.state, events, { keyspace, now: loop.now(), made });
-    mirror.publish(advances);
-    this.#lastEvent = advances.at(-1)?.commit.revision ?? this.#lastEvent;
+    const newest = advances.at(-1);
+    if (newest !== undefined) {
+      mirror.publish({ commits: advances.map(({ commit }) => commit), state: newest.state });
+      this.#lastEvent = newest.commit.revision;
+    }
     mirror.skipTo(this.#toldUpTo(responses));
     this.#noteCompaction(responses);
     gate.check();

@@ -218,18 +218,43 @@ describe("a file that is gone", () => {
   });
 });
 
+const NEWEST = "WHERE id = (SELECT max(id) FROM log)";
+
 describe("rows that are gone or changed", () => {
   test.each([
-    ["a live row of the compacted past", "DELETE FROM log WHERE id = (SELECT min(id) FROM log)"],
-    ["a superseded row", "DELETE FROM log WHERE id = 62 * 128"],
-    ["half of the newest transaction", "DELETE FROM log WHERE id = (SELECT max(id) FROM log)"],
+    ["a live row of the compacted past", "DELETE FROM live WHERE id = (SELECT min(id) FROM live)"],
+    ["a batch with a superseded record", "DELETE FROM log WHERE id = 62 * 128"],
+    [
+      "half of the newest transaction",
+      `UPDATE log SET records = substr(records, 1, length(records) - 84) ${NEWEST}`,
+    ],
+    [
+      "half of the newest record",
+      `UPDATE log SET records = substr(records, 1, length(records) - 42) ${NEWEST}`,
+    ],
     ["a transaction in between", "DELETE FROM log WHERE id / 128 = 66"],
-    ["all rows", "DELETE FROM log"],
-    ["a value", "UPDATE log SET value = 'x' WHERE id = (SELECT min(id) FROM log)"],
-    ["a value of another type", "UPDATE log SET value = 7 WHERE id = (SELECT min(id) FROM log)"],
-    ["a deletion instead of a value", "UPDATE log SET value = NULL WHERE id = (SELECT min(id) FROM log)"],
-    ["a key", "UPDATE log SET key = '/other' WHERE id = (SELECT max(id) FROM log)"],
-    ["an id", "UPDATE log SET id = id + 1 WHERE id = (SELECT min(id) FROM log)"],
+    ["all of the log", "DELETE FROM log"],
+    ["all live rows", "DELETE FROM live"],
+    ["a live value", "UPDATE live SET value = x'78' WHERE id = (SELECT min(id) FROM live)"],
+    ["a live value of another type", "UPDATE live SET value = 7 WHERE id = (SELECT min(id) FROM live)"],
+    ["a live key", "UPDATE live SET key = '/other' WHERE id = (SELECT max(id) FROM live)"],
+    ["the id of a live row", "UPDATE live SET id = id + 1 WHERE id = (SELECT min(id) FROM live)"],
+    ["a live row of the future", "UPDATE live SET id = 1000 * 128 WHERE id = (SELECT max(id) FROM live)"],
+    ["a batch", `UPDATE log SET records = zeroblob(length(records)) ${NEWEST}`],
+    ["a batch of another type", `UPDATE log SET records = 7 ${NEWEST}`],
+    ["an empty batch", `UPDATE log SET records = x'' ${NEWEST}`],
+    ["a batch with more behind", `UPDATE log SET records = CAST(records || x'00' AS BLOB) ${NEWEST}`],
+    [
+      "a deletion instead of a value",
+      "UPDATE log SET records = CAST(substr(records, 1, 12) || x'ffffffff' || substr(records, 17) AS BLOB) " +
+        NEWEST,
+    ],
+    [
+      "a length that is too large",
+      "UPDATE log SET records = CAST(substr(records, 1, 8) || x'ffffffff' || substr(records, 13) AS BLOB) " +
+        NEWEST,
+    ],
+    ["the id of a batch", `UPDATE log SET id = id + 1 ${NEWEST}`],
     ["the compacted revision", "UPDATE meta SET compacted = 51"],
     ["meta", "DELETE FROM meta"],
     ["a table more", "CREATE TABLE other (id)"],
@@ -241,8 +266,7 @@ describe("rows that are gone or changed", () => {
   });
 
   test("the newest transaction: noticed by the marker", async () => {
-    const sql = "DELETE FROM log WHERE id / 128 = (SELECT max(id) / 128 FROM log)";
-    expect(await after((dir) => tamper(dir, sql), closed)).toBe("refused");
+    expect(await after((dir) => tamper(dir, `DELETE FROM log ${NEWEST}`), closed)).toBe("refused");
   });
 });
 
@@ -276,8 +300,16 @@ describe("what is not a store", () => {
 
   test("a newer format is named as such", async () => {
     const dir = copyDir(closed);
-    tamper(dir, "PRAGMA user_version = 2");
-    await expect(open(dir)).rejects.toThrow(/store\.db: has format 2, written by a newer setpoint/);
+    tamper(dir, "PRAGMA user_version = 3");
+    await expect(open(dir)).rejects.toThrow(/store\.db: has format 3, written by a newer setpoint/);
+  });
+
+  test("an older format is named as such, with what to do", async () => {
+    const dir = copyDir(closed);
+    tamper(dir, "PRAGMA user_version = 1");
+    await expect(open(dir)).rejects.toThrow(
+      /store\.db: has format 1, written by an older setpoint.*Go on with the older one/,
+    );
   });
 });
 

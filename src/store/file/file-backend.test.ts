@@ -386,6 +386,31 @@ describe("compaction", () => {
     await third.backend.close();
   });
 
+  test("within what was committed together keeps both sides of it", async () => {
+    const dir = makeDir();
+    const first = await open(dir);
+    const writer = new Writer();
+    for (let i = 0; i < 40; i += 1) writer.next(put(`/k/${String(i % 9)}`, String(i)), put("/empty", ""));
+    writer.next(remove("/k/0"));
+    await first.backend.commit(writer.commits);
+    for (const revision of [2, 13, 30]) await first.backend.compact(revision);
+    const before = plain((await first.backend.read(30, 42)).commits);
+    await first.backend.close();
+
+    const second = await open(dir);
+
+    expect(second).toMatchObject({ compactedRevision: 30, revision: 42 });
+    expect(contents(second.rows)).toEqual(contentsOf(writer.state));
+    expect(second.rows.filter((row) => row.revision <= 30).length).toBe(10);
+    expect(before).toEqual(plain(writer.commits.slice(29)));
+    expect(plain((await second.backend.read(30, 42)).commits)).toEqual(before);
+    await second.backend.compact(42);
+    await second.backend.close();
+    const third = await open(dir);
+    expect(contents(third.rows)).toEqual(contentsOf(writer.state));
+    await third.backend.close();
+  });
+
   test("of everything that was deleted leaves an empty store at its revision", async () => {
     const dir = makeDir();
     const first = await open(dir);

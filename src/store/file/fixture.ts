@@ -6,8 +6,9 @@ import { join } from "node:path";
 import { silentLog } from "../../base/log.ts";
 import { createRealLoop } from "../../base/real-loop.ts";
 import type { Commit } from "../commit.ts";
-import { advance, State } from "../state.ts";
+import { State, StateEditor } from "../state.ts";
 import type { Change, Entry } from "../store.ts";
+import { advance } from "../transaction.ts";
 import { openFileBackend } from "./file-backend.ts";
 import type { OpenedFileBackend } from "./file-backend.ts";
 import type { Reply, Request } from "./protocol.ts";
@@ -55,22 +56,25 @@ export function remove(key: string): Change {
 
 /** Makes commits as LocalStore does. */
 export class Writer {
-  state: State;
   readonly commits: Commit[] = [];
+  readonly #accepted: StateEditor;
   #now = 1000;
 
   constructor(state: State = State.empty()) {
-    this.state = state;
+    this.#accepted = new StateEditor(state);
+  }
+
+  get state(): State {
+    return this.#accepted.state();
   }
 
   /** The commit of one transaction. */
   next(...changes: Change[]): Commit {
     this.#now += 1;
-    const step = advance(this.state, { changes }, this.#now);
-    if (step === undefined) throw new Error("expected a change");
-    this.state = step.state;
-    this.commits.push(step.commit);
-    return step.commit;
+    const commit = advance(this.#accepted, { changes }, this.#now);
+    if (commit === undefined) throw new Error("expected a change");
+    this.commits.push(commit);
+    return commit;
   }
 }
 

@@ -3,7 +3,7 @@ import type { Commit } from "../commit.ts";
 import { rowId } from "../state.ts";
 import type { Entry, WatchEvent } from "../store.ts";
 import { MAX_CHANGES } from "../store.ts";
-import { layout, readFields, RECORD_HEADER_BYTES, writeContent, writeFields } from "./disk/record.js";
+import { layout, readFields, RECORD_HEADER_BYTES, seal, writeContent, writeFields } from "./disk/record.js";
 import type { RecordFields } from "./disk/record.js";
 
 /** A change on disk. Rows at or below the compacted revision are live there; those above it are the history since. */
@@ -65,7 +65,7 @@ export function entryOf(row: LoadedRow): Entry | undefined {
   };
 }
 
-/** Records of a batch, to be handed to the worker. */
+/** Records of a batch, sealed: what the worker is handed and what lies on disk. */
 export function encodeCommits(batch: readonly Commit[]): ArrayBuffer {
   const rows: NewRow[] = [];
   for (const commit of batch) {
@@ -125,7 +125,9 @@ function encodeRows(rows: readonly NewRow[]): ArrayBuffer {
   let start = 0;
   for (const row of rows) {
     writeFields(buffer, start, row);
-    start = writeContent(buffer, start, row);
+    const end = writeContent(buffer, start, row);
+    seal({ buffer, start, end });
+    start = end;
   }
   return buffer.buffer as ArrayBuffer;
 }

@@ -8,11 +8,11 @@ import { dirname, resolve } from "node:path";
 import { createDatabase, openReadOnly, reading, writeMeta } from "./database.js";
 import { damaged, StoreFault, systemCode } from "./fault.js";
 import { install, makeDirectory, prepareInstall, storePaths, syncPath } from "./install.js";
+import { LiveWriter } from "./live-writer.js";
 import { loadStore } from "./load.js";
 import { lockDirectory } from "./lock.js";
-import { LogWriter } from "./log-writer.js";
 import { readMark } from "./marker.js";
-import { addToLiveSum, layout, ROWS_PER_REVISION } from "./record.js";
+import { addToLiveSum, recordEnd, ROWS_PER_REVISION, seal } from "./record.js";
 
 /** @typedef {import("../protocol.ts").BackupHead} BackupHead */
 
@@ -78,7 +78,7 @@ export class BackupWriter {
   #partial;
   #head;
   #db;
-  #log;
+  #live;
   /** @type {Set<number>} */
   #ids = new Set();
   #liveSum = 0;
@@ -89,18 +89,26 @@ export class BackupWriter {
     this.#partial = partialOf(file);
     this.#head = { clusterId, revision };
     this.#db = createDatabase(this.#partial);
-    this.#log = new LogWriter(this.#db);
+    this.#live = new LiveWriter(this.#db);
   }
 
   /** @param {Buffer} records */
   add(records) {
-    for (let start = 0; start < records.length; start = layout(records, start).end) {
+    /** @type {Buffer[]} */
+    const added = [];
+    for (let start = 0; start < records.length;) {
+      const end = recordEnd(records, start);
       const id = this.#freeId(records.readDoubleLE(start));
       records.writeDoubleLE(id, start);
+      seal({ buffer: records, start, end });
       this.#ids.add(id);
       this.#liveSum = addToLiveSum(this.#liveSum, id);
+      added.push(records.subarray(start, end));
+      start = end;
     }
-    if (records.length > 0) this.#log.append(records);
+    this.#db.exec("BEGIN");
+    this.#live.add(added);
+    this.#db.exec("COMMIT");
   }
 
   finish() {

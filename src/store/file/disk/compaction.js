@@ -1,40 +1,41 @@
 // @ts-check
 /**
- * Forgets history, a bounded piece at a time: for the rows after the compacted revision, the rows they supersede, and the
- * deletions among them. Each piece is complete in itself and moves the compacted revision, so a crash between two loses nothing.
+ * Forgets history, a bounded piece at a time: what still lives at the end of the piece moves from the log to the table
+ * `live`, and what it supersedes there goes. Each piece is complete in itself and moves the compacted revision, so a crash
+ * between two loses nothing. A row of the log goes with its last revision; until then its first records are passed over.
  */
 import { PAGE_BYTES, writeMeta } from "./database.js";
-import { INFO_START, revisionOf, ROWS_PER_REVISION } from "./record.js";
+import { damaged } from "./fault.js";
+import { FIRST_REVISION } from "./history-check.js";
+import { LiveWriter } from "./live-writer.js";
+import { recordsOf } from "./log-reader.js";
+import { revisionOf, ROWS_PER_REVISION } from "./record.js";
 
 /** @typedef {import("./database.js").Connection} Connection */
 /** @typedef {import("./database.js").Meta} Meta */
 /** @typedef {import("./history-check.js").Head} Head */
+/** @typedef {import("./log-reader.js").LogReader} LogReader */
+/** @typedef {import("./log-reader.js").LogRecord} LogRecord */
 
-/**
- * @typedef {object} HistoryRow
- * @property {number} id
- * @property {number} prevId
- * @property {boolean} isDeletion
- * @property {boolean} isLast of its revision
- */
-
-/** A commit waits for one piece at most, a few milliseconds. Holds at least one revision whole. */
-const PIECE_ROWS = 2 * ROWS_PER_REVISION;
-/** Freeing a value reads its overflow pages. */
-const PIECE_BYTES = 1 << 20;
-const PREV_AT = 40 - INFO_START;
-const CHANGES_AT = 72 - INFO_START;
+/** A commit waits for one piece at most, a few milliseconds. A piece may be larger by one row. */
+const PIECE = { records: 2 * ROWS_PER_REVISION, bytes: 1 << 20 };
 
 export class Compactor {
   #db;
-  #select;
+  #file;
+  #log;
+  #live;
 
-  /** @param {Connection} db */
-  constructor(db) {
+  /**
+   * @param {Connection} db
+   * @param {string} file
+   * @param {LogReader} log
+   */
+  constructor(db, file, log) {
     this.#db = db;
-    this.#select = db
-      .prepare("SELECT id, info, length(value) FROM log WHERE id >= ? AND id < ? ORDER BY id LIMIT ?")
-      .raw();
+    this.#file = file;
+    this.#log = log;
+    this.#live = new LiveWriter(db);
   }
 
   /**
@@ -43,43 +44,51 @@ export class Compactor {
    * @returns {{ meta: Meta, bytes: number }} the new meta, and about how much was written to the write-ahead log
    */
   piece({ meta, head, target }) {
-    const { rows, compacted } = this.#next(meta.compacted, target);
-    const doomed = rows.flatMap(({ id, prevId, isDeletion }) => (isDeletion ? [prevId, id] : [prevId]));
+    const after = Math.max(meta.compacted, FIRST_REVISION);
+    const { records, emptied } = this.#next(after, target);
+    if (target > after && records[0]?.revision !== after + 1)
+      throw damaged(this.#file, `revision ${String(after + 1)} is missing`);
+    const compacted = records.at(-1)?.revision ?? target;
+    const superseded = new Set(records.map(({ fields }) => fields.prevId));
+    const survivors = records.filter(({ fields, isDeletion }) => !isDeletion && !superseded.has(fields.id));
+    const dead = [...superseded].filter((id) => id !== 0 && revisionOf(id) <= meta.compacted);
     const { clusterId } = meta;
-    const next = {
-      clusterId,
-      compacted,
-      head: head.revision,
-      liveCount: head.liveCount,
-      liveSum: head.liveSum,
-    };
+    const { revision, liveCount, liveSum } = head;
+    const next = { clusterId, compacted, head: revision, liveCount, liveSum };
     this.#db.exec("BEGIN IMMEDIATE");
-    this.#db.exec(`DELETE FROM log WHERE id IN (${doomed.join(",")})`);
+    if (emptied.length > 0) this.#db.exec(`DELETE FROM log WHERE id IN (${emptied.join(",")})`);
+    this.#live.remove(dead);
+    this.#live.add(survivors.map(({ bytes }) => bytes));
     writeMeta(this.#db, next);
     this.#db.exec("COMMIT");
-    return { meta: next, bytes: (doomed.length + 2) * PAGE_BYTES };
+    return { meta: next, bytes: (dead.length + emptied.length + 2) * PAGE_BYTES + bytesOf(survivors) };
   }
 
   /**
-   * Whole revisions only.
+   * The records of the piece, and the rows of which nothing is left then.
    * @param {number} after
    * @param {number} target
-   * @returns {{ rows: HistoryRow[], compacted: number }}
    */
   #next(after, target) {
-    const range = [(after + 1) * ROWS_PER_REVISION, (target + 1) * ROWS_PER_REVISION, PIECE_ROWS];
-    const found = /** @type {[number, Buffer, number | null][]} */ (this.#select.all(range));
-    const rows = [];
-    let whole = 0;
-    let bytes = 0;
-    for (const [id, info, length] of found) {
-      const isLast = (id % ROWS_PER_REVISION) + 1 === info.readUInt32LE(CHANGES_AT);
-      rows.push({ id, prevId: info.readDoubleLE(PREV_AT), isDeletion: length === null, isLast });
-      bytes += length ?? 0;
-      if (isLast) whole = rows.length;
-      if (isLast && bytes >= PIECE_BYTES) break;
+    /** @type {LogRecord[]} */
+    const records = [];
+    /** @type {number[]} */
+    const emptied = [];
+    for (const row of this.#log.rowsFrom((after + 1) * ROWS_PER_REVISION, PIECE)) {
+      if (records.length >= PIECE.records) break;
+      for (const record of recordsOf(row, this.#file)) {
+        if (record.revision > target) return { records, emptied };
+        if (record.revision > after) records.push(record);
+      }
+      emptied.push(row[0]);
     }
-    const last = found.length === PIECE_ROWS || rows.length < found.length ? rows[whole - 1] : undefined;
-    return { rows: rows.slice(0, whole), compacted: last === undefined ? target : revisionOf(last.id) };
+    return { records, emptied };
   }
+}
+
+/** @param {readonly LogRecord[]} records */
+function bytesOf(records) {
+  let bytes = 0;
+  for (const record of records) bytes += record.bytes.length;
+  return bytes;
 }

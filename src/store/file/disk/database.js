@@ -4,15 +4,16 @@ import { crc32 } from "node:zlib";
 /**
  * The SQLite file: its schema, how it is opened, and the one row of `meta`.
  *
- * `log` holds every change in order of revision: one append at the right edge per row and no index, because all reads come
- * from memory. Key and value are readable with the sqlite3 tool; `info` is described in record.js.
+ * `log` holds every change after the compacted revision, in order: a row for what was committed together, appended at the right
+ * edge, and no index, because all reads come from memory. `live` holds what lives at the compacted revision, a row for each value, so that
+ * one can go without the others; key and value are readable with the sqlite3 tool. Records and `info`: see record.js.
  */
 import Database from "libsql";
 import { damaged, messageOf, sqliteCode, StoreFault } from "./fault.js";
 
 /** @typedef {import("libsql").Database} Connection */
 
-const FORMAT = 1;
+const FORMAT = 2;
 /** Other processes only read (a backup, the sqlite3 tool); they hold locks for moments, when they open and close. */
 const BUSY_TIMEOUT = "PRAGMA busy_timeout = 5000";
 /** "SETP": tells our files from other SQLite files. */
@@ -25,7 +26,8 @@ const APPLICATION_ID = 0x53455450;
 export const PAGE_BYTES = 16 << 10;
 
 const SCHEMA = [
-  "CREATE TABLE log (id INTEGER PRIMARY KEY, key TEXT NOT NULL, info BLOB NOT NULL, value BLOB)",
+  "CREATE TABLE live (id INTEGER PRIMARY KEY, key TEXT NOT NULL, info BLOB NOT NULL, value BLOB NOT NULL)",
+  "CREATE TABLE log (id INTEGER PRIMARY KEY, records BLOB NOT NULL)",
   "CREATE TABLE meta (id INTEGER PRIMARY KEY, cluster TEXT NOT NULL, compacted INTEGER NOT NULL, " +
     "head INTEGER NOT NULL, live_count INTEGER NOT NULL, live_sum INTEGER NOT NULL, crc INTEGER NOT NULL)",
 ];
@@ -115,6 +117,13 @@ export function checkSchema(db, file) {
     throw new StoreFault(
       "Damaged",
       `${file}: has format ${String(format)}, written by a newer setpoint; use that one`,
+    );
+  }
+  if (format > 0 && format < FORMAT) {
+    throw new StoreFault(
+      "Damaged",
+      `${file}: has format ${String(format)}, written by an older setpoint, and this one reads format ${String(FORMAT)} only. ` +
+        "Nothing was changed. Go on with the older one, or move the directory away to start with an empty store",
     );
   }
   const found = db.prepare("SELECT sql FROM sqlite_schema ORDER BY name").raw().all().flat();

@@ -6,7 +6,7 @@ import { createStore, findStore, makeDirectory, storePaths } from "./install.js"
 import { loadStore } from "./load.js";
 import { lockDirectory } from "./lock.js";
 import { Marker, readMark } from "./marker.js";
-import { layout, readFields, revisionOf } from "./record.js";
+import { readFields, recordEnd, revisionOf } from "./record.js";
 import { WritableDatabase } from "./writable.js";
 
 /** @typedef {import("./database.js").Meta} Meta */
@@ -101,7 +101,7 @@ export class DiskStore {
   read(after, upTo) {
     const { db: file } = this.#paths;
     const { pieces } = this.#database.ready();
-    return reading(file, () => pieces.read({ file, after, upTo, compacted: this.#meta.compacted }));
+    return reading(file, () => pieces.read({ after, upTo, compacted: this.#meta.compacted }));
   }
 
   /**
@@ -188,17 +188,18 @@ function check(paths, emit) {
  * @returns {Head}
  */
 function nextHead(head, records) {
-  let next = head;
-  for (let start = 0; start < records.length; start = layout(records, start).end) {
-    const { id, liveCount, liveSum } = readFields(records, start);
-    const revision = revisionOf(id);
-    if (revision !== next.revision && revision !== next.revision + 1) {
+  let { revision } = head;
+  let last = 0;
+  for (let start = 0; start < records.length; start = recordEnd(records, start)) {
+    const next = revisionOf(records.readDoubleLE(start));
+    if (next !== revision && next !== revision + 1)
       throw new StoreFault(
         "InvalidTransaction",
-        `revision ${String(revision)} cannot follow ${String(next.revision)}`,
+        `revision ${String(next)} cannot follow ${String(revision)}`,
       );
-    }
-    next = { revision, liveCount, liveSum };
+    revision = next;
+    last = start;
   }
-  return next;
+  const { liveCount, liveSum } = readFields(records, last);
+  return { revision, liveCount, liveSum };
 }

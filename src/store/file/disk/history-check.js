@@ -1,12 +1,12 @@
 // @ts-check
 /**
- * Whether the rows of a log, seen once in order of id, are all there and fit together. Checksums guard what a row says;
- * this guards against rows that are missing:
+ * Whether the records of a store, seen once in order of id, are all there and fit together. Checksums guard what a record
+ * says; this guards against records that are missing:
  *
- * - above the compacted revision every revision has all of its rows;
- * - at or below it there are only values, no deletions;
- * - every row names the row it supersedes, and that one is there;
- * - after each transaction the number of live keys and the sum of their row ids are what the transaction said.
+ * - above the compacted revision every revision has all of its records, in the log;
+ * - at or below it only what lives there counts;
+ * - every record names the one it supersedes, and that one is there;
+ * - after each transaction the number of live keys and the sum of their ids are what the transaction said.
  *   At the compacted revision itself, `meta` says it.
  */
 import { damaged } from "./fault.js";
@@ -31,7 +31,7 @@ export class HistoryCheck {
   #meta;
   #ids = new IdList();
   #revision;
-  /** Rows of the transaction at `#revision` that were seen, and that there must be. */
+  /** Records of the transaction at `#revision` that were seen, and that there must be. */
   #seen = 0;
   #changes = 0;
   #liveCount = 0;
@@ -47,24 +47,27 @@ export class HistoryCheck {
     this.#revision = Math.max(meta.compacted, FIRST_REVISION);
   }
 
+  /** @param {RecordFields} fields of a value at the compacted revision; all of them come first */
+  live({ id }) {
+    if (revisionOf(id) > this.#meta.compacted)
+      throw this.#broken(`row ${String(id)} of table live is not of the past`);
+    this.#add(id);
+  }
+
   /**
+   * A change of the log. Answers whether it counts: what is compacted already has its place among the live values.
    * @param {RecordFields} fields
    * @param {boolean} isDeletion
    */
-  row(fields, isDeletion) {
+  change(fields, isDeletion) {
     const { id, prevId } = fields;
-    if (revisionOf(id) > this.#meta.compacted) {
-      this.#placeInHistory(fields);
-      if (prevId !== 0) this.#supersede(id, prevId);
-    } else if (isDeletion) {
-      throw this.#broken(`the deletion in row ${String(id)} should have been compacted`);
-    }
-    this.#ids.push(id);
-    if (!isDeletion) {
-      this.#liveCount += 1;
-      this.#liveSum = addToLiveSum(this.#liveSum, id);
-    }
-    if (this.#changes > 0 && this.#seen === this.#changes) this.#compareLive(fields);
+    if (revisionOf(id) <= this.#meta.compacted) return false;
+    this.#placeInHistory(fields);
+    if (prevId !== 0) this.#supersede(id, prevId);
+    if (isDeletion) this.#ids.push(id);
+    else this.#add(id);
+    if (this.#seen === this.#changes) this.#compareLive(fields);
+    return true;
   }
 
   /** @returns {Head} */
@@ -76,6 +79,13 @@ export class HistoryCheck {
       throw this.#broken(`the revisions after ${String(this.#revision)} are missing`);
     if (this.#changes === 0) this.#compareLive({ liveCount, liveSum });
     return { revision: this.#revision, liveCount: this.#liveCount, liveSum: this.#liveSum };
+  }
+
+  /** @param {number} id */
+  #add(id) {
+    this.#ids.push(id);
+    this.#liveCount += 1;
+    this.#liveSum = addToLiveSum(this.#liveSum, id);
   }
 
   /** @param {RecordFields} fields */
@@ -90,7 +100,7 @@ export class HistoryCheck {
     }
     const expected = this.#revision * ROWS_PER_REVISION + this.#seen;
     if (id !== expected || changes !== this.#changes)
-      throw this.#broken(`row ${String(expected)} is missing`);
+      throw this.#broken(`record ${String(expected)} is missing`);
     this.#seen += 1;
   }
 
@@ -100,7 +110,7 @@ export class HistoryCheck {
    */
   #supersede(id, prevId) {
     if (!this.#ids.has(prevId))
-      throw this.#broken(`row ${String(prevId)}, superseded by ${String(id)}, is missing`);
+      throw this.#broken(`record ${String(prevId)}, superseded by ${String(id)}, is missing`);
     this.#liveCount -= 1;
     this.#liveSum = takeFromLiveSum(this.#liveSum, prevId);
   }
@@ -109,7 +119,7 @@ export class HistoryCheck {
   #compareLive({ liveCount, liveSum }) {
     if (liveCount === this.#liveCount && liveSum === this.#liveSum) return;
     throw this.#broken(
-      `rows are missing: ${String(this.#liveCount)} of ${String(liveCount)} keys live at revision ${String(this.#revision)} ` +
+      `records are missing: ${String(this.#liveCount)} of ${String(liveCount)} keys live at revision ${String(this.#revision)} ` +
         "were found, or others than there should be",
     );
   }

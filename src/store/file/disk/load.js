@@ -3,12 +3,14 @@
 import { checkSchema, openReadOnly, readMeta, reading } from "./database.js";
 import { damaged } from "./fault.js";
 import { HistoryCheck } from "./history-check.js";
-import { layout, readFields } from "./record.js";
+import { recordsOf } from "./log-reader.js";
+import { joinRecords, readFields, recordEnd } from "./record.js";
 import { packRows, recordBytes, ROW_COLUMNS } from "./rows.js";
 
 /** @typedef {import("./database.js").Connection} Connection */
 /** @typedef {import("./database.js").Meta} Meta */
 /** @typedef {import("./history-check.js").Head} Head */
+/** @typedef {import("./log-reader.js").LogRow} LogRow */
 /** @typedef {import("./rows.js").Row} Row */
 
 /**
@@ -31,14 +33,16 @@ export function loadStore(file, emit) {
     quickCheck(db, file);
     const meta = readMeta(db, file);
     const check = new HistoryCheck(file, meta);
-    for (const slab of slabs(db, file)) {
-      for (let start = 0; start < slab.length;) {
-        const { end, isDeletion } = layout(slab, start);
-        check.row(readFields(slab, start), isDeletion);
-        start = end;
-      }
+    const slabs = new Slabs(emit);
+    for (const slab of liveSlabs(db, file)) {
+      for (let start = 0; start < slab.length; start = recordEnd(slab, start))
+        check.live(readFields(slab, start));
       emit(slab);
     }
+    for (const { bytes, fields, isDeletion } of logRecords(db, file)) {
+      if (check.change(fields, isDeletion)) slabs.add(bytes);
+    }
+    slabs.end();
     const head = check.end();
     db.close();
     return { meta, head };
@@ -58,13 +62,13 @@ function quickCheck(db, file) {
  * @param {Connection} db
  * @param {string} file
  */
-function* slabs(db, file) {
+function* liveSlabs(db, file) {
   /** @type {Row[]} */
   let rows = [];
   let bytes = 0;
-  for (const found of db.prepare(`SELECT ${ROW_COLUMNS} FROM log ORDER BY id`).raw().iterate()) {
+  for (const found of db.prepare(`SELECT ${ROW_COLUMNS} FROM live ORDER BY id`).raw().iterate()) {
     const row = /** @type {Row} */ (found);
-    const size = recordBytes(row);
+    const size = recordBytes(row, file);
     if (rows.length > 0 && bytes + size > SLAB_BYTES) {
       yield packRows(rows, file);
       rows = [];
@@ -74,4 +78,41 @@ function* slabs(db, file) {
     bytes += size;
   }
   if (rows.length > 0) yield packRows(rows, file);
+}
+
+/**
+ * @param {Connection} db
+ * @param {string} file
+ */
+function* logRecords(db, file) {
+  for (const row of db.prepare("SELECT id, records FROM log ORDER BY id").raw().iterate()) {
+    yield* recordsOf(/** @type {LogRow} */ (row), file);
+  }
+}
+
+/** Records of any number of rows in slabs of their own. */
+class Slabs {
+  #emit;
+  /** @type {Buffer[]} */
+  #records = [];
+  #bytes = 0;
+
+  /** @param {(slab: Buffer) => void} emit */
+  constructor(emit) {
+    this.#emit = emit;
+  }
+
+  /** @param {Buffer} record */
+  add(record) {
+    if (this.#bytes + record.length > SLAB_BYTES) this.end();
+    this.#records.push(record);
+    this.#bytes += record.length;
+  }
+
+  /** Hands on what was added and is not yet. */
+  end() {
+    if (this.#bytes > 0) this.#emit(joinRecords(this.#records));
+    this.#records = [];
+    this.#bytes = 0;
+  }
 }

@@ -1,69 +1,68 @@
 // @ts-check
-/** Appends records to the table `log`. */
-import { INFO_START, layout, RECORD_HEADER_BYTES, seal } from "./record.js";
+/** Appends batches of records to the table `log`. */
+import { recordEnd, ROWS_PER_REVISION } from "./record.js";
 
 /** @typedef {import("./database.js").Connection} Connection */
 
-/** Rows of one INSERT: a call costs about 5 µs whatever it binds, so that many rows should share one. */
-const ROWS_PER_INSERT = 32;
+/** Large enough for what a few dozen writers write at once, and little to read for one record of it. */
+const ROW_BYTES = 64 << 10;
 
 export class LogWriter {
   #db;
-  #insertOne;
-  #insertMany;
+  #insert;
 
   /** @param {Connection} db */
   constructor(db) {
     this.#db = db;
-    this.#insertOne = db.prepare(insertSql(1));
-    this.#insertMany = db.prepare(insertSql(ROWS_PER_INSERT));
+    this.#insert = db.prepare("INSERT INTO log (id, records) VALUES (?, ?)");
   }
 
   /**
-   * One SQLite transaction, durable when it returns. Completes the records with their checksums.
-   * @param {Buffer} records
+   * In as few rows as may be, for binding values costs more than SQLite's work on them. All or nothing.
+   * @param {Buffer} records sealed
    */
   append(records) {
-    const parameters = bindings(records);
-    if (parameters.length === COLUMNS) {
+    if (records.length <= ROW_BYTES) {
       // A single statement is a transaction of its own, and saves two calls.
-      this.#insertOne.run(parameters);
+      this.#add(records);
       return;
     }
     this.#db.exec("BEGIN IMMEDIATE");
-    const step = ROWS_PER_INSERT * COLUMNS;
-    let at = 0;
-    for (; at + step <= parameters.length; at += step) this.#insertMany.run(parameters.slice(at, at + step));
-    for (; at < parameters.length; at += COLUMNS) this.#insertOne.run(parameters.slice(at, at + COLUMNS));
+    for (const row of rowsOf(records)) this.#add(row);
     this.#db.exec("COMMIT");
   }
-}
 
-const COLUMNS = 4;
-
-/** @param {number} rows */
-function insertSql(rows) {
-  const values = Array.from({ length: rows }, () => "(?, ?, ?, ?)");
-  return `INSERT INTO log (id, key, info, value) VALUES ${values.join(", ")}`;
+  /** @param {Buffer} records */
+  #add(records) {
+    this.#insert.run([records.readDoubleLE(0), records]);
+  }
 }
 
 /**
- * The columns of all rows, one after the other.
+ * Whole transactions, as many as fit a row, but one at least.
  * @param {Buffer} records
  */
-function bindings(records) {
-  /** @type {(number | string | Buffer | null)[]} */
-  const parameters = [];
-  for (let start = 0; start < records.length;) {
-    const { keyStart, valueStart, end, isDeletion } = layout(records, start);
-    seal({ buffer: records, start, end });
-    parameters.push(
-      records.readDoubleLE(start),
-      records.toString("utf8", keyStart, valueStart),
-      records.subarray(start + INFO_START, start + RECORD_HEADER_BYTES),
-      isDeletion ? null : records.subarray(valueStart, end),
-    );
-    start = end;
+function rowsOf(records) {
+  const rows = [];
+  let start = 0;
+  let whole = 0;
+  for (const end of transactionEnds(records)) {
+    if (end - start > ROW_BYTES && whole > start) {
+      rows.push(records.subarray(start, whole));
+      start = whole;
+    }
+    whole = end;
   }
-  return parameters;
+  rows.push(records.subarray(start));
+  return rows;
+}
+
+/** @param {Buffer} records */
+function* transactionEnds(records) {
+  let end = recordEnd(records, 0);
+  for (; end < records.length; end = recordEnd(records, end)) {
+    const ordinal = records.readDoubleLE(end) % ROWS_PER_REVISION;
+    if (ordinal === 0) yield end;
+  }
+  yield end;
 }

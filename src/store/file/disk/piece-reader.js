@@ -2,75 +2,90 @@
 /** Reads commits of the past for the archive, a bounded piece at a time. */
 import { damaged, StoreFault } from "./fault.js";
 import { FIRST_REVISION } from "./history-check.js";
-import { INFO_START, ROWS_PER_REVISION } from "./record.js";
-import { packRows, recordBytes, ROW_COLUMNS } from "./rows.js";
+import { recordsOf } from "./log-reader.js";
+import { joinRecords, revisionOf, ROWS_PER_REVISION } from "./record.js";
+import { packRows, ROW_COLUMNS } from "./rows.js";
 
 /** @typedef {import("./database.js").Connection} Connection */
+/** @typedef {import("./log-reader.js").LogReader} LogReader */
+/** @typedef {import("./log-reader.js").LogRecord} LogRecord */
 /** @typedef {import("./rows.js").Row} Row */
 
-/** A piece may be larger by one revision. */
-const PIECE_ROWS = 1000;
-const PIECE_BYTES = 4 << 20;
-const PREV_AT = 40 - INFO_START;
+/** A piece may be larger by one revision. Each record may need another row of the log, for what it supersedes. */
+const PIECE = { records: 2 * ROWS_PER_REVISION, bytes: 4 << 20 };
 
 export class PieceReader {
-  #select;
-  #selectOne;
+  #file;
+  #log;
+  #selectLive;
 
-  /** @param {Connection} db */
-  constructor(db) {
-    this.#select = db.prepare(`SELECT ${ROW_COLUMNS} FROM log WHERE id >= ? AND id < ? ORDER BY id`).raw();
-    this.#selectOne = db.prepare(`SELECT ${ROW_COLUMNS} FROM log WHERE id = ?`).raw();
+  /**
+   * @param {Connection} db
+   * @param {string} file
+   * @param {LogReader} log
+   */
+  constructor(db, file, log) {
+    this.#file = file;
+    this.#log = log;
+    this.#selectLive = db.prepare(`SELECT ${ROW_COLUMNS} FROM live WHERE id = ?`).raw();
   }
 
   /**
-   * The rows after `after`, and the rows they supersede unless they are among them.
-   * @param {{ file: string, after: number, upTo: number, compacted: number }} request
+   * The records after `after`, and those they supersede unless they are among them.
+   * @param {{ after: number, upTo: number, compacted: number }} request
    * @returns {{ rows: Buffer, superseded: Buffer, through: number }}
    */
-  read({ file, after, upTo, compacted }) {
+  read({ after, upTo, compacted }) {
     if (after < compacted) {
       throw new StoreFault(
         "Compacted",
         `revision ${String(after + 1)} is compacted, the oldest is ${String(compacted + 1)}`,
       );
     }
-    const { rows, through } = this.#rows(Math.max(after, FIRST_REVISION), upTo);
-    const ids = new Set(rows.map(([id]) => id));
-    const missing = rows
-      .map(([, , info]) => info.readDoubleLE(PREV_AT))
-      .filter((id) => id !== 0 && !ids.has(id));
-    const superseded = missing.map((id) => this.#row(id, file));
-    return { rows: packRows(rows, file), superseded: packRows(superseded, file), through };
+    const from = Math.max(after, FIRST_REVISION);
+    const records = this.#records(from, upTo);
+    if (from < upTo && records[0]?.revision !== from + 1)
+      throw damaged(this.#file, `revision ${String(from + 1)} is missing`);
+    const ids = new Set(records.map(({ fields }) => fields.id));
+    const missing = records.map(({ fields }) => fields.prevId).filter((id) => id !== 0 && !ids.has(id));
+    const superseded = [
+      ...missing.filter((id) => revisionOf(id) <= compacted).map((id) => this.#liveRecord(id)),
+      ...this.#log.find(missing.filter((id) => revisionOf(id) > compacted)),
+    ];
+    const through = records.at(-1)?.revision ?? upTo;
+    return {
+      rows: joinRecords(records.map(({ bytes }) => bytes)),
+      superseded: joinRecords(superseded),
+      through,
+    };
+  }
+
+  /** @param {number} id */
+  #liveRecord(id) {
+    const rows = /** @type {Row[]} */ (this.#selectLive.all([id]));
+    if (rows.length === 0) throw damaged(this.#file, `row ${String(id)} of table live is missing`);
+    return packRows(rows, this.#file);
   }
 
   /**
-   * @param {number} id
-   * @param {string} file
-   */
-  #row(id, file) {
-    const [row] = /** @type {Row[]} */ (this.#selectOne.all([id]));
-    if (row === undefined) throw damaged(file, `row ${String(id)} of table log is missing`);
-    return row;
-  }
-
-  /**
-   * Revision by revision, so that no more is read than the piece may hold.
+   * Whole revisions, no more than the piece may hold.
    * @param {number} after
    * @param {number} upTo
    */
-  #rows(after, upTo) {
-    /** @type {Row[]} */
-    const rows = [];
+  #records(after, upTo) {
+    /** @type {LogRecord[]} */
+    const records = [];
+    if (after >= upTo) return records;
     let bytes = 0;
-    let through = after;
-    while (through < upTo && rows.length < PIECE_ROWS && bytes < PIECE_BYTES) {
-      through += 1;
-      const range = [through * ROWS_PER_REVISION, (through + 1) * ROWS_PER_REVISION];
-      const found = /** @type {Row[]} */ (this.#select.all(range));
-      for (const row of found) bytes += recordBytes(row);
-      rows.push(...found);
+    for (const row of this.#log.rowsFrom((after + 1) * ROWS_PER_REVISION, PIECE)) {
+      for (const record of recordsOf(row, this.#file)) {
+        if (record.revision <= after) continue;
+        const isFull = records.length >= PIECE.records || bytes >= PIECE.bytes;
+        if (record.revision > upTo || (isFull && records.at(-1)?.isLast === true)) return records;
+        records.push(record);
+        bytes += record.bytes.length;
+      }
     }
-    return { rows, through };
+    return records;
   }
 }

@@ -1,15 +1,15 @@
 // @ts-check
 /**
- * A row of the log as bytes: how batches go to the worker, how loaded rows come back, and what the checksum covers.
- * Records lie one behind the other in a buffer; numbers are little-endian.
+ * A change as bytes: how batches go to the worker and lie in the log, how loaded ones come back, and what the checksum
+ * covers. Records lie one behind the other in a buffer; numbers are little-endian.
  *
  *   0  id            double   revision * 128 + ordinal
  *   8  key length    uint32
  *  12  value length  int32    -1: deletion
- *  16  info, as kept in the column of that name:
- *      16 createRevision, 24 version, 32 expiresAt (Infinity: never), 40 prev (id of the row it supersedes, 0: none),
+ *  16  info, as kept in the column of that name in the table `live`:
+ *      16 createRevision, 24 version, 32 expiresAt (Infinity: never), 40 prev (id of the one it supersedes, 0: none),
  *      48 time, 56 liveCount, 64 liveSum (both after the transaction): doubles
- *      72 changes (rows of the transaction), 76 checksum: uint32
+ *      72 changes (records of the transaction), 76 checksum: uint32
  *  80  key (UTF-8), value
  *
  * The checksum is the CRC-32 of the whole record with the checksum itself as zero, so that no column can change, and no row
@@ -85,7 +85,6 @@ export function writeFields(buffer, start, fields) {
   buffer.writeDoubleLE(fields.liveCount, start + 56);
   buffer.writeDoubleLE(fields.liveSum, start + 64);
   buffer.writeUInt32LE(fields.changes, start + 72);
-  buffer.writeUInt32LE(0, start + CHECKSUM_AT);
 }
 
 /**
@@ -135,8 +134,20 @@ export function layout(buffer, start) {
   return { keyStart, valueStart, end: valueStart + Math.max(valueLength, 0), isDeletion: valueLength < 0 };
 }
 
-/** @param {RecordPlace} record whose checksum field is zero */
+/**
+ * Where the record at `start` ends.
+ * @param {Buffer} buffer
+ * @param {number} start
+ */
+export function recordEnd(buffer, start) {
+  return (
+    start + RECORD_HEADER_BYTES + buffer.readUInt32LE(start + 8) + Math.max(buffer.readInt32LE(start + 12), 0)
+  );
+}
+
+/** @param {RecordPlace} record */
 export function seal({ buffer, start, end }) {
+  buffer.writeUInt32LE(0, start + CHECKSUM_AT);
   buffer.writeUInt32LE(crc32(buffer.subarray(start, end)), start + CHECKSUM_AT);
 }
 
@@ -150,4 +161,17 @@ export function isIntact({ buffer, start, end }) {
   const found = crc32(buffer.subarray(start, end));
   buffer.writeUInt32LE(expected, start + CHECKSUM_AT);
   return found === expected;
+}
+
+/**
+ * @param {readonly Buffer[]} records
+ * @returns {Buffer} the only view of its ArrayBuffer, so that it can be transferred
+ */
+export function joinRecords(records) {
+  let bytes = 0;
+  for (const record of records) bytes += record.length;
+  const buffer = Buffer.allocUnsafeSlow(bytes);
+  let start = 0;
+  for (const record of records) start += record.copy(buffer, start);
+  return buffer;
 }

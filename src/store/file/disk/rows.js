@@ -1,5 +1,5 @@
 // @ts-check
-/** Rows of the log as SQLite gives them, and as records in a buffer. */
+/** Rows of the table `live` as SQLite gives them, and as records in a buffer. */
 import { damaged } from "./fault.js";
 import { INFO_BYTES, INFO_START, isIntact, RECORD_HEADER_BYTES } from "./record.js";
 
@@ -7,14 +7,9 @@ import { INFO_BYTES, INFO_START, isIntact, RECORD_HEADER_BYTES } from "./record.
 export const ROW_COLUMNS = "id, CAST(key AS BLOB), info, value";
 
 /**
- * In the order of ROW_COLUMNS; value is null for a deletion.
- * @typedef {[id: number, key: Buffer, info: Buffer, value: Buffer | null]} Row
+ * In the order of ROW_COLUMNS.
+ * @typedef {[id: number, key: Buffer, info: Buffer, value: Buffer]} Row
  */
-
-/** @param {Row} row */
-export function recordBytes([, key, , value]) {
-  return RECORD_HEADER_BYTES + key.length + (value?.length ?? 0);
-}
 
 /**
  * @param {readonly Row[]} rows
@@ -23,7 +18,7 @@ export function recordBytes([, key, , value]) {
  */
 export function packRows(rows, file) {
   let bytes = 0;
-  for (const row of rows) bytes += checkedBytes(row, file);
+  for (const row of rows) bytes += recordBytes(row, file);
   const buffer = Buffer.allocUnsafeSlow(bytes);
   let start = 0;
   for (const row of rows) start = packRow(buffer, start, { row, file });
@@ -35,12 +30,11 @@ export function packRows(rows, file) {
  * @param {Row} row
  * @param {string} file
  */
-function checkedBytes(row, file) {
-  const [id, key, info, value] = row;
-  const isSound = Buffer.isBuffer(key) && Buffer.isBuffer(info) && (value === null || Buffer.isBuffer(value));
+export function recordBytes([id, key, info, value], file) {
+  const isSound = Buffer.isBuffer(key) && Buffer.isBuffer(info) && Buffer.isBuffer(value);
   if (!isSound || info.length !== INFO_BYTES)
-    throw damaged(file, `row ${String(id)} of table log is malformed`);
-  return recordBytes(row);
+    throw damaged(file, `row ${String(id)} of table live is malformed`);
+  return RECORD_HEADER_BYTES + key.length + value.length;
 }
 
 /**
@@ -51,14 +45,14 @@ function checkedBytes(row, file) {
 function packRow(buffer, start, { row: [id, key, info, value], file }) {
   buffer.writeDoubleLE(id, start);
   buffer.writeUInt32LE(key.length, start + 8);
-  buffer.writeInt32LE(value?.length ?? -1, start + 12);
+  buffer.writeInt32LE(value.length, start + 12);
   buffer.set(info, start + INFO_START);
   buffer.set(key, start + RECORD_HEADER_BYTES);
   const valueStart = start + RECORD_HEADER_BYTES + key.length;
-  if (value !== null) buffer.set(value, valueStart);
-  const end = valueStart + (value?.length ?? 0);
+  buffer.set(value, valueStart);
+  const end = valueStart + value.length;
   if (!isIntact({ buffer, start, end })) {
-    throw damaged(file, `the checksum of row ${String(id)} of table log does not hold`);
+    throw damaged(file, `the checksum of row ${String(id)} of table live does not hold`);
   }
   return end;
 }

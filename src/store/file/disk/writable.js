@@ -7,6 +7,7 @@ import { closeSync, fdatasyncSync, openSync } from "node:fs";
 import { Compactor } from "./compaction.js";
 import { openWritable, pragma } from "./database.js";
 import { brokenDisk, commitFault, messageOf, sqliteCode, StoreFault } from "./fault.js";
+import { LogReader } from "./log-reader.js";
 import { LogWriter } from "./log-writer.js";
 import { PieceReader } from "./piece-reader.js";
 import { revisionOf } from "./record.js";
@@ -18,6 +19,7 @@ import { revisionOf } from "./record.js";
  * @property {"open"} state
  * @property {Connection} db
  * @property {LogWriter} log
+ * @property {LogReader} reader
  * @property {Compactor} compactor
  * @property {PieceReader} pieces
  * @property {number} walFd to sync the write-ahead log with
@@ -105,7 +107,7 @@ export class WritableDatabase {
     if (this.#connection.state === "broken") throw this.#connection.fault;
     try {
       const connection = connect(this.#options);
-      this.#compare(connection.db);
+      this.#compare(connection);
       this.#connection = connection;
       return connection;
     } catch (error) {
@@ -125,9 +127,10 @@ export class WritableDatabase {
     return fault;
   }
 
-  /** @param {Connection} db */
-  #compare(db) {
-    const revision = revisionOf(Number(db.prepare("SELECT max(id) FROM log").raw().all().flat()[0] ?? 0));
+  /** @param {OpenConnection} connection */
+  #compare({ db, reader }) {
+    const newestLive = () => Number(db.prepare("SELECT max(id) FROM live").raw().all().flat()[0] ?? 0);
+    const revision = reader.newestRevision() ?? revisionOf(newestLive());
     if (this.#options.isExpected(revision)) return;
     throw new StoreFault(
       "OutcomeUnknown",
@@ -143,12 +146,14 @@ export class WritableDatabase {
  */
 function connect({ paths, maxBytes }) {
   const db = openWritable(paths.db, maxBytes);
+  const reader = new LogReader(db, paths.db);
   return {
     state: "open",
     db,
     log: new LogWriter(db),
-    compactor: new Compactor(db),
-    pieces: new PieceReader(db),
+    reader,
+    compactor: new Compactor(db, paths.db, reader),
+    pieces: new PieceReader(db, paths.db, reader),
     walFd: openSync(paths.wal, "r"),
   };
 }

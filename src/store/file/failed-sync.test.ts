@@ -1,0 +1,94 @@
+/** A sync that fails: the kernel may have dropped what it could not write, and would report success the next time. */
+import { spawnSync } from "node:child_process";
+import { afterAll, expect, test } from "vitest";
+import { contents, makeDir, open, openRequest, put, removeDirs, Writer } from "./fixture.ts";
+import type { Reply, Request } from "./protocol.ts";
+import { encodeCommits } from "./row.ts";
+
+afterAll(removeDirs);
+
+test("a failed fdatasync ends the store with a clear message and is never tried again", async () => {
+  const dir = makeDir();
+  const writer = new Writer();
+  const [first, second] = [commitOf(writer, "/a"), commitOf(writer, "/b")];
+
+  // Opening and the first commit sync once each; the second commit is asked for again.
+  const { replies, syncsAfterFailure } = askWithFailingSync([openRequest(dir), first, second, second], 3);
+
+  expect(replies.map(({ type }) => type)).toEqual(["done", "done", "failed", "failed"]);
+  for (const reply of replies.slice(2)) {
+    expect(reply).toMatchObject({ type: "failed", code: "OutcomeUnknown" });
+    expect(reply).toHaveProperty(
+      "message",
+      expect.stringMatching(/store\.db-wal: the disk failed .*EIO.*the process must end/),
+    );
+  }
+  expect(syncsAfterFailure).toBe(0);
+  const { backend, rows } = await open(dir);
+  expect(contents(rows).get("/a")).toBe("/a");
+  await backend.close();
+});
+
+function commitOf(writer: Writer, key: string): Request {
+  return { type: "commit", records: encodeCommits([writer.next(put(key, key))]), elapsedMs: 0 };
+}
+
+interface Outcome {
+  readonly replies: readonly Reply[];
+  readonly syncsAfterFailure: number;
+}
+
+/** Asks a worker in a process of its own, whose fdatasync fails once, with the `failing`th call, and then kills it. */
+function askWithFailingSync(requests: readonly Request[], failing: number): Outcome {
+  const messages = requests.map((request) =>
+    "records" in request ? { ...request, records: Buffer.from(request.records).toString("base64") } : request,
+  );
+  const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module"], {
+    encoding: "utf8",
+    input: parentScript(messages, workerScript(failing)),
+  });
+  if (stdout === "") throw new Error(stderr);
+  return JSON.parse(stdout) as Outcome;
+}
+
+/** Replaces the sync of the real worker before its first request. */
+function workerScript(failing: number): string {
+  return `
+    import fs from "node:fs";
+    import { syncBuiltinESMExports } from "node:module";
+    import { workerData } from "node:worker_threads";
+    import ${JSON.stringify(new URL("./worker.js", import.meta.url).href)};
+    const { fdatasyncSync } = fs;
+    let calls = 0;
+    fs.fdatasyncSync = (fd) => {
+      calls += 1;
+      if (calls > ${String(failing)}) Atomics.add(workerData, 0, 1);
+      if (calls === ${String(failing)}) throw Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" });
+      fdatasyncSync(fd);
+    };
+    syncBuiltinESMExports();`;
+}
+
+function parentScript(messages: readonly unknown[], worker: string): string {
+  return `
+    import { writeSync } from "node:fs";
+    import { Worker } from "node:worker_threads";
+    const syncsAfterFailure = new Int32Array(new SharedArrayBuffer(4));
+    const url = new URL("data:text/javascript," + encodeURIComponent(${JSON.stringify(worker)}));
+    const worker = new Worker(url, { workerData: syncsAfterFailure, execArgv: [] });
+    const messages = ${JSON.stringify(messages)};
+    const replies = [];
+    const ask = () => {
+      const message = messages[replies.length];
+      const bytes = message.records && new Uint8Array(Buffer.from(message.records, "base64"));
+      worker.postMessage(bytes ? { ...message, records: bytes.buffer } : message);
+    };
+    worker.on("message", (reply) => {
+      if (reply.type === "rows") return;
+      replies.push(reply);
+      if (replies.length < messages.length) return ask();
+      writeSync(1, JSON.stringify({ replies, syncsAfterFailure: syncsAfterFailure[0] }));
+      process.kill(process.pid, "SIGKILL");
+    });
+    ask();`;
+}

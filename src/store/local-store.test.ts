@@ -1,0 +1,100 @@
+import { expect, test } from "vitest";
+import { VirtualLoop } from "../base/virtual-loop.ts";
+import type { Backend } from "./backend.ts";
+import type { Commit } from "./commit.ts";
+import { LocalStore } from "./local-store.ts";
+import { Mirror } from "./mirror.ts";
+import { State } from "./state.ts";
+import type { Change, View } from "./store.ts";
+
+/** Settles each batch when the test says so. */
+class HeldBackend implements Backend {
+  readonly batches: { revisions: number[]; succeed: () => void; fail: (error: Error) => void }[] = [];
+
+  commit(batch: readonly Commit[]): Promise<void> {
+    return new Promise((succeed, fail) => {
+      this.batches.push({ revisions: batch.map(({ revision }) => revision), succeed, fail });
+    });
+  }
+
+  async compact(): Promise<void> {}
+
+  async close(): Promise<void> {}
+}
+
+function openWorld(): { loop: VirtualLoop; backend: HeldBackend; store: LocalStore } {
+  const loop = new VirtualLoop({ seed: 1, name: "test" });
+  const backend = new HeldBackend();
+  const store = new LocalStore({ loop, backend, mirror: new Mirror({ loop }, State.empty()) });
+  return { loop, backend, store };
+}
+
+function put(key: string, text: string): { changes: Change[] } {
+  return { changes: [{ type: "put", key, value: Buffer.from(text) }] };
+}
+
+function textAt(view: View, key: string): string | undefined {
+  const entry = view.get(key);
+  return entry && Buffer.from(entry.value).toString();
+}
+
+test("a kept accepted view stays as it was while more is written", async () => {
+  const { loop, backend, store } = openWorld();
+  const first = store.write(put("/k/a", "1"));
+  const kept = store.accepted;
+  const second = store.write(put("/k/a", "2"));
+
+  expect([kept.revision, textAt(kept, "/k/a")]).toEqual([2, "1"]);
+  expect([store.accepted.revision, textAt(store.accepted, "/k/a")]).toEqual([3, "2"]);
+  expect([store.view.revision, textAt(store.view, "/k/a")]).toEqual([1, undefined]);
+  await loop.settle();
+  backend.batches[0]?.succeed();
+  await Promise.all([first, second]);
+  expect(textAt(kept, "/k/a")).toBe("1");
+});
+
+test("each batch shows the state at its own end, whatever was accepted since", async () => {
+  const { loop, backend, store } = openWorld();
+  // More than a batch takes, in one step.
+  const writes = Array.from({ length: 3000 }, (_, n) => store.write(put("/k/a", String(n))));
+  const seen: (readonly [number, string | undefined])[] = [];
+  for (let next = 0; seen.at(-1)?.[0] !== 3001; next += 1) {
+    await loop.settle();
+    backend.batches[next]?.succeed();
+    await loop.settle();
+    seen.push([store.view.revision, textAt(store.view, "/k/a")]);
+  }
+
+  await Promise.all(writes);
+  expect(backend.batches.length).toBeGreaterThan(2);
+  expect(backend.batches.flatMap(({ revisions }) => revisions)).toEqual(
+    Array.from({ length: 3000 }, (_, n) => n + 2),
+  );
+  expect(seen).toEqual(
+    backend.batches.map(({ revisions }) => [revisions.at(-1), String((revisions.at(-1) ?? 0) - 2)]),
+  );
+  for (const revision of [2, 20, 1100, 3001]) {
+    expect(textAt(await store.at(revision, "/k/"), "/k/a")).toBe(String(revision - 2));
+  }
+});
+
+test("a backend whose outcome is not known ends the store, and nothing more is asked of it", async () => {
+  const { loop, backend, store } = openWorld();
+  const watch = store.watch({ prefix: "", after: 1 });
+  const [first, second] = [store.write(put("/k/a", "1")), store.write(put("/k/b", "1"))];
+  const outcomes = Promise.allSettled([first, second, watch.next(), store.ended]);
+  await loop.settle();
+
+  backend.batches[0]?.fail(new Error("store.db-wal: the disk failed a write or sync"));
+  await loop.settle();
+
+  for (const outcome of await outcomes) {
+    expect(outcome).toMatchObject({ status: "rejected", reason: { code: "OutcomeUnknown" } });
+    expect(String(outcome.status === "rejected" && outcome.reason)).toContain(
+      "the disk failed a write or sync",
+    );
+  }
+  await expect(store.write(put("/k/a", "2"))).rejects.toMatchObject({ code: "OutcomeUnknown" });
+  expect(store.health().state).toBe("degraded");
+  expect(backend.batches).toHaveLength(1);
+});

@@ -1,0 +1,86 @@
+/** What a transaction does: judged against a state, without changing anything but that state. */
+import type { Commit } from "./commit.ts";
+import type { StateEditor } from "./state.ts";
+import { StoreError } from "./store-error.ts";
+import { MAX_CHANGES } from "./store.ts";
+import type { Change, Entry, Transaction, WatchEvent } from "./store.ts";
+
+/** Would be another key once it is written as UTF-8. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/**
+ * Takes the state to the next revision; undefined when the transaction changes nothing. When it throws `ConditionFailed` or
+ * `InvalidTransaction`, the state is as it was.
+ */
+export function advance(state: StateEditor, transaction: Transaction, now: number): Commit | undefined {
+  checkTransaction(transaction);
+  checkConditions(state, transaction);
+  const revision = state.revision + 1;
+  const events: WatchEvent[] = [];
+  for (const change of transaction.changes) {
+    const before = state.get(change.key);
+    if (change.type === "delete" && before === undefined) continue;
+    const ordinal = events.length;
+    const after = change.type === "put" ? written(change, before, { revision, ordinal, now }) : undefined;
+    events.push({ revision, ordinal, key: change.key, before, after });
+  }
+  if (events.length === 0) return undefined;
+  state.apply(revision, events);
+  const { liveCount, liveSum } = state.live;
+  return { revision, time: now, events, liveCount, liveSum };
+}
+
+function checkConditions(state: StateEditor, { compare = [] }: Transaction): void {
+  for (const { key, modRevision } of compare) {
+    const found = state.get(key)?.modRevision ?? 0;
+    if (found === modRevision) continue;
+    throw new StoreError(
+      "ConditionFailed",
+      `expected ${key} at revision ${String(modRevision)}, found ${String(found)}`,
+    );
+  }
+}
+
+/** Throws `InvalidTransaction` for what no engine takes. */
+export function checkTransaction({ changes, compare = [] }: Transaction): void {
+  if (changes.length === 0 || changes.length > MAX_CHANGES || compare.length > MAX_CHANGES) {
+    throw new StoreError(
+      "InvalidTransaction",
+      `expected 1 to ${String(MAX_CHANGES)} changes, found ${String(changes.length)}`,
+    );
+  }
+  if (changes.length > 1 && new Set(changes.map((change) => change.key)).size < changes.length) {
+    throw new StoreError("InvalidTransaction", "expected each key in one change, found one in several");
+  }
+  for (const { key } of changes) {
+    if (key === "" || LONE_SURROGATE.test(key)) {
+      throw new StoreError(
+        "InvalidTransaction",
+        `expected well-formed text as a key, found ${JSON.stringify(key)}`,
+      );
+    }
+  }
+}
+
+interface Moment {
+  readonly revision: number;
+  readonly ordinal: number;
+  readonly now: number;
+}
+
+function written(
+  put: Change & { type: "put" },
+  before: Entry | undefined,
+  { revision, ordinal, now }: Moment,
+): Entry {
+  return {
+    key: put.key,
+    value: put.value,
+    createRevision: before?.createRevision ?? revision,
+    modRevision: revision,
+    version: (before?.version ?? 0) + 1,
+    ordinal,
+    expiresAt: put.ttlMs === undefined ? undefined : now + put.ttlMs,
+    slot: put.slot,
+  };
+}
