@@ -235,6 +235,34 @@ describe("a set of caches", () => {
     expect(exposed).toContain('setpoint_watcher_states_total{kind="ConfigMap",state="watching"} 2');
   });
 
+  test("holds the cache that is there anyway, else one of metadata, until nobody needs it", async () => {
+    const { loop, server, metrics, caches, run } = start();
+    const whole = caches.use(ConfigMap);
+    void run();
+    const shared = caches.hold(ConfigMap);
+    const [first, second] = [caches.hold(Secret), caches.hold(Secret)];
+    await loop.settle();
+
+    expect(shared.cache).toBe(whole);
+    expect(first.cache).toBe(second.cache);
+    expect(server.requests.some(({ form, path }) => form === "metadata" && path.endsWith("/secrets"))).toBe(
+      true,
+    );
+
+    shared.release();
+    first.release();
+    server.tell({ type: "ADDED", object: configMap("b", "6") });
+    await loop.settle();
+    expect([whole.size, second.cache.size]).toEqual([2, 2]);
+
+    second.release();
+    server.tell({ type: "ADDED", object: configMap("c", "7") });
+    await loop.settle();
+    expect([whole.size, second.cache.size]).toEqual([3, 2]);
+    expect(await metrics.expose()).not.toContain('setpoint_cache_objects{kind="Secret"}');
+    expect(caches.hold(Secret).cache).not.toBe(second.cache);
+  });
+
   test("leaves nothing behind when it ends, and can run again", async () => {
     const { loop, caches, ending } = start();
     const cache = caches.use(ConfigMap);

@@ -14,6 +14,8 @@ import { controllerOf, ownerReferenceTo } from "./owner-reference.ts";
 export interface ClaimParts<T extends ApiObject> {
   readonly owner: ApiObject;
   readonly selector: LabelSelector;
+  /** What matches must also pass this, where given. */
+  readonly accepts?: ((object: T) => boolean) | undefined;
   readonly cache: CacheView<T>;
   readonly client: ResourceClient<T>;
   /** The owner as the server has it now. */
@@ -25,7 +27,8 @@ export type ClaimVerdict = "owned" | "adopt" | "release" | "ignore";
 /** In the order of the cache. All that can be adopted or released is, also when one of them fails; the failures are thrown at the end. */
 export async function claim<T extends ApiObject>(parts: ClaimParts<T>): Promise<readonly T[]> {
   const { owner } = parts;
-  const isMatch = selectorMatch(parts.selector);
+  const isChosen = selectorMatch(parts.selector);
+  const isMatch = (object: T): boolean => isChosen(object) && parts.accepts?.(object) !== false;
   const adoption = new Adoption(parts);
   const claimed = await Promise.allSettled(
     candidates(parts).map((object) => {

@@ -91,6 +91,12 @@ export function indexing<T extends ApiObject>(
 /** Only kinds that the definition names (`for`, `owns`, `watches`, `reads`) can be read; others are a bug and throw. */
 export type CacheReader = <T extends ApiObject>(type: ResourceType<T>) => CacheView<T>;
 
+/** A selector for owners to whom not everything that it matches can belong, for instance because of its name. */
+export interface ClaimChoice<T extends ApiObject> {
+  readonly selector: LabelSelector;
+  readonly accepts: (object: T) => boolean;
+}
+
 export interface ReconcileContext {
   readonly key: ObjectKey;
   readonly cache: CacheReader;
@@ -112,7 +118,7 @@ export interface ReconcileContext {
   readonly claim: <T extends ApiObject>(
     type: ResourceType<T>,
     owner: ApiObject,
-    selector: LabelSelector,
+    choice: LabelSelector | ClaimChoice<T>,
   ) => Promise<readonly T[]>;
 
   /**

@@ -48,10 +48,10 @@ export function reconcileContext(parts: PassParts, pass: Pass): ReconcileContext
     log,
     signal,
     event: (about, event) => recorder.record({ component: definition.name, about, event }),
-    claim: (type, owner, selector) =>
+    claim: (type, owner, choice) =>
       claim({
         owner,
-        selector,
+        ...("accepts" in choice ? choice : { selector: choice }),
         cache: kinds.cache(type),
         client: client(type),
         readOwner: async () => await client(await typeOf(owner)).find(owner),

@@ -10,12 +10,12 @@ export class WriteWindow<Subject> {
   readonly #busy = new Set<Subject>();
   #onQuiet: (() => void) | undefined;
 
-  /** The write must not reject. */
-  send(subject: Subject, write: Write): void {
-    // Whoever is being written looks again afterwards.
-    if (this.#busy.has(subject)) return;
+  /** The write must not reject. False when one of the same subject is under way: then this one is not made, and has to be decided anew. */
+  send(subject: Subject, write: Write): boolean {
+    if (this.#busy.has(subject)) return false;
     if (this.#busy.size >= WINDOW) this.#waiting.set(subject, write);
     else this.#begin(subject, write);
+    return true;
   }
 
   /** Resolves when nothing is under way; what waits then is not sent any more. */

@@ -1,0 +1,66 @@
+/**
+ * Fills ClusterRoles that are made of others.
+ *
+ * Reads ClusterRoles; writes the rules of those with an aggregationRule: the rules of all roles that its selectors choose, each once.
+ */
+import type { ObjectKey } from "../api/api-object.ts";
+import { ClusterRole } from "../api/generated/types/rbac-v1.ts";
+import type { PolicyRule } from "../api/generated/types/rbac-v1.ts";
+import { compileLabelSelector, labelsMatch } from "../api/label-selector.ts";
+import { jsonEqual } from "../api/patch/json-equal.ts";
+import { defineController, indexing, watching } from "../runtime/controller.ts";
+import type { CacheReader, ObjectChange, Outcome, ReconcileContext } from "../runtime/controller.ts";
+
+const AGGREGATING = "aggregating";
+
+export const clusterRoleAggregationController = defineController({
+  name: "clusterrole-aggregation-controller",
+  for: ClusterRole,
+  indexes: [
+    indexing(ClusterRole, AGGREGATING, (role) => (role.aggregationRule === undefined ? [] : ["yes"])),
+  ],
+  watches: [watching(ClusterRole, aggregatorsOf)],
+  reconcile,
+});
+
+async function reconcile(role: ClusterRole, { cache, client }: ReconcileContext): Promise<Outcome> {
+  if (role.aggregationRule === undefined || role.metadata.deletionTimestamp !== undefined) return undefined;
+  const rules = aggregatedRules(role, cache(ClusterRole).list());
+  if (jsonEqual(rules, role.rules ?? [])) return undefined;
+  await client(ClusterRole).apply({ metadata: { name: role.metadata.name }, rules }, { force: true });
+  return undefined;
+}
+
+/** The roles that take rules from this one, as it was or as it is. */
+function aggregatorsOf(
+  { before, after }: ObjectChange<ClusterRole>,
+  read: CacheReader,
+): readonly ObjectKey[] {
+  const labels = [before, after].flatMap((role) => (role === undefined ? [] : [role.metadata.labels]));
+  return read(ClusterRole)
+    .indexed(AGGREGATING, "yes")
+    .filter(({ aggregationRule }) =>
+      (aggregationRule?.clusterRoleSelectors ?? []).some((selector) => {
+        const compiled = compileLabelSelector(selector);
+        return labels.some((each) => labelsMatch(compiled, each));
+      }),
+    )
+    .map(({ metadata }) => ({ name: metadata.name }));
+}
+
+/** By selector, then by the name of the role, then as the role has them; never its own. `roles` are in order of names. */
+function aggregatedRules(
+  { metadata, aggregationRule }: ClusterRole,
+  roles: readonly ClusterRole[],
+): readonly PolicyRule[] {
+  const rules: PolicyRule[] = [];
+  for (const selector of aggregationRule?.clusterRoleSelectors ?? []) {
+    const compiled = compileLabelSelector(selector);
+    const chosen = roles.filter(
+      (role) => role.metadata.name !== metadata.name && labelsMatch(compiled, role.metadata.labels),
+    );
+    for (const rule of chosen.flatMap((role) => role.rules ?? []))
+      if (!rules.some((known) => jsonEqual(known, rule))) rules.push(rule);
+  }
+  return rules;
+}

@@ -1,0 +1,107 @@
+/** Tells what is served: at the start, soon after a definition or registration has changed, and from time to time. */
+import type { ResourceType } from "../../api/api-object.ts";
+import { CustomResourceDefinition } from "../../api/generated/types/apiextensions-v1.ts";
+import { APIService } from "../../api/generated/types/apiregistration-v1.ts";
+import { backoffMs } from "../../base/backoff.ts";
+import type { Timer, TimerKind } from "../../base/loop.ts";
+import type { RoutineParts } from "../../runtime/routine.ts";
+import { readServedResources } from "../served-resources.ts";
+import type { ServedResources } from "../served-resources.ts";
+
+/** Kinds whose changes say that other kinds come or go. */
+export const DISCOVERY_SOURCES: readonly ResourceType[] = [CustomResourceDefinition, APIService];
+
+/** Definitions come in groups, and what their objects have to say comes before they are dropped. */
+const DEBOUNCE_MS = 1000;
+/** For servers whose resources change without either of the sources. */
+const REFRESH_MS = 300_000;
+const BACKOFF = { baseMs: 500, maxMs: 30_000 };
+
+export class DiscoveryFeed {
+  readonly #parts: RoutineParts;
+  readonly #deliver: (served: ServedResources) => void;
+  #leave: readonly (() => void)[] = [];
+  #timer: Timer | undefined;
+  #timerKind: TimerKind | undefined;
+  #failures = 0;
+  #reading: Promise<void> = Promise.resolve();
+
+  constructor(parts: RoutineParts, deliver: (served: ServedResources) => void) {
+    this.#parts = parts;
+    this.#deliver = deliver;
+  }
+
+  /** Resolves when it was read once, or the signal is aborted. Changes count from now on. */
+  async begin(signal: AbortSignal): Promise<void> {
+    const changed = (): void => this.#schedule(DEBOUNCE_MS, "progress", signal);
+    this.#leave = DISCOVERY_SOURCES.map((type) => this.#parts.subscribe(type, changed));
+    while (!signal.aborted && !(await this.#attempt(signal))) await this.#pause(signal);
+  }
+
+  /** Until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    this.#schedule(REFRESH_MS, "periodic", signal);
+    await aborted(signal);
+    for (const leave of this.#leave) leave();
+    this.#timer?.cancel();
+    await this.#reading;
+  }
+
+  /** What is due earlier, and is no mere refresh, is not put off. */
+  #schedule(ms: number, kind: TimerKind, signal: AbortSignal): void {
+    if (signal.aborted || this.#timerKind === "progress") return;
+    this.#timer?.cancel();
+    this.#timerKind = kind;
+    const { loop } = this.#parts;
+    this.#timer = loop.timer(loop.now() + ms, kind, () => {
+      this.#timerKind = undefined;
+      this.#reading = this.#refresh(signal);
+      return this.#reading;
+    });
+  }
+
+  async #refresh(signal: AbortSignal): Promise<void> {
+    const isRead = await this.#attempt(signal);
+    if (isRead) this.#schedule(REFRESH_MS, "periodic", signal);
+    else this.#schedule(this.#backoffMs(), "progress", signal);
+  }
+
+  /** Group versions that do not answer are asked again with the next refresh. */
+  async #attempt(signal: AbortSignal): Promise<boolean> {
+    const { client, log } = this.#parts;
+    try {
+      const served = await readServedResources(client);
+      this.#failures = 0;
+      if (!signal.aborted) this.#deliver(served);
+      return true;
+    } catch (error) {
+      if (!signal.aborted) log.warn("what is served could not be read and is asked for again", { error });
+      return false;
+    }
+  }
+
+  #backoffMs(): number {
+    return backoffMs(this.#failures++, BACKOFF, this.#parts.loop.random("discovery"));
+  }
+
+  #pause(signal: AbortSignal): Promise<void> {
+    const { loop } = this.#parts;
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        timer.cancel();
+        signal.removeEventListener("abort", finish);
+        resolve();
+      };
+      const timer = loop.timer(loop.now() + this.#backoffMs(), "progress", finish);
+      signal.addEventListener("abort", finish, { once: true });
+      if (signal.aborted) finish();
+    });
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}

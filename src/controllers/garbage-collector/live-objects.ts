@@ -1,0 +1,134 @@
+/** Asks the server itself, where a cache may be behind: an object is only ever deleted for an owner that the server says is gone. */
+import { isApiError } from "../../api/api-error.ts";
+import type { ApiObject, ResourceType } from "../../api/api-object.ts";
+import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
+import type { Client, ResourceClient } from "../../client/client.ts";
+import type { KnownNode } from "./owner-graph.ts";
+import type { Policy } from "./plan-fate.ts";
+
+/** Whoever writes the object faster than this wins; the next look tries again. */
+const TRIES_MAX = 4;
+
+export class LiveObjects {
+  readonly #client: Client;
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** Metadata only. `unserved` when the server knows no such kind, which says nothing about its objects. */
+  async read(type: ResourceType, place: Place): Promise<ApiObject | "absent" | "unserved"> {
+    const { name, namespace } = place;
+    try {
+      return await this.#client(type).get({ name, namespace }, { form: "metadata" });
+    } catch (error) {
+      if (!isApiError(error, "NotFound")) throw error;
+      return error.details?.name === undefined ? "unserved" : "absent";
+    }
+  }
+
+  async #find(type: ResourceType, place: Place): Promise<ApiObject | undefined> {
+    const found = await this.read(type, place);
+    return typeof found === "string" ? undefined : found;
+  }
+
+  /**
+   * Only the very object, and only while it is as it was when this was decided, or at least has the same owners. Nothing happens when it is
+   * gone; rejects when its owners have changed.
+   */
+  async delete(node: KnownNode, object: ApiObject, propagationPolicy: Policy): Promise<void> {
+    const client = this.#client(node.resource);
+    const { uid, resourceVersion } = object.metadata;
+    const place = placeOf(object);
+    try {
+      const preconditions = { uid: node.uid, ...(resourceVersion !== undefined && { resourceVersion }) };
+      await client.delete(place, { propagationPolicy, preconditions });
+    } catch (error) {
+      if (isApiError(error, "NotFound")) return;
+      if (!isApiError(error, "Conflict")) throw error;
+      const newest = await this.#find(node.resource, place);
+      if (newest === undefined || newest.metadata.uid !== uid) return;
+      if (!hasSameClaims(newest, object)) throw error;
+      await ignoreMissing(client.delete(place, { propagationPolicy, preconditions: { uid: node.uid } }));
+    }
+  }
+
+  /** Those in the owner's namespace, or in all if it has none. A kind that is not served has none. */
+  async dependentsOf(owner: ApiObject, type: ResourceType): Promise<readonly ApiObject[]> {
+    const { namespace = "", uid } = owner.metadata;
+    if (namespace !== "" && !type.namespaced) return [];
+    const found: ApiObject[] = [];
+    try {
+      const options = { form: "metadata", ...(namespace !== "" && { namespace }) } as const;
+      for await (const { items } of this.#client(type).pages(options))
+        found.push(
+          ...items.filter(({ metadata }) => metadata.ownerReferences?.some((each) => each.uid === uid)),
+        );
+    } catch (error) {
+      if (!isApiError(error, "NotFound")) throw error;
+    }
+    return found;
+  }
+
+  /** Writes the references that `change` makes of the newest ones, unless it leaves them as they are. Undefined when the object is gone. */
+  async amendOwners(
+    { resource, uid }: Pick<KnownNode, "resource" | "uid">,
+    object: ApiObject,
+    change: (references: readonly OwnerReference[]) => readonly OwnerReference[],
+  ): Promise<ApiObject | undefined> {
+    const client = this.#client(resource);
+    let newest: ApiObject | undefined = object;
+    for (let tries = 1; newest?.metadata.uid === uid; tries++) {
+      const { ownerReferences = [] }: ApiObject["metadata"] = newest.metadata;
+      const changed = change(ownerReferences);
+      if (jsonEqual(changed, ownerReferences)) return newest;
+      try {
+        return await patchOwners(client, newest, changed);
+      } catch (error) {
+        if (isApiError(error, "NotFound")) return undefined;
+        if (!isApiError(error, "Conflict") || tries === TRIES_MAX) throw error;
+      }
+      newest = await this.#find(resource, placeOf(object));
+    }
+    return undefined;
+  }
+}
+
+interface Place {
+  readonly name: string;
+  readonly namespace: string | undefined;
+}
+
+function placeOf({ metadata: { name = "", namespace } }: ApiObject): Place {
+  return { name, namespace };
+}
+
+/** Guarded: references that others write meanwhile are not lost. */
+async function patchOwners(
+  client: ResourceClient<ApiObject>,
+  object: ApiObject,
+  references: readonly OwnerReference[],
+): Promise<ApiObject> {
+  const { uid, resourceVersion } = object.metadata;
+  const ownerReferences = references.length === 0 ? null : references;
+  return await client.patch(placeOf(object), {
+    type: "merge",
+    changes: { metadata: { uid, resourceVersion, ownerReferences } },
+  });
+}
+
+function hasSameClaims(left: ApiObject, right: ApiObject): boolean {
+  return (
+    jsonEqual(left.metadata.ownerReferences ?? [], right.metadata.ownerReferences ?? []) &&
+    jsonEqual(left.metadata.finalizers ?? [], right.metadata.finalizers ?? [])
+  );
+}
+
+async function ignoreMissing(deletion: Promise<void>): Promise<void> {
+  try {
+    await deletion;
+  } catch (error) {
+    if (!isApiError(error, "NotFound")) throw error;
+  }
+}

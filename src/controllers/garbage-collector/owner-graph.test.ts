@@ -1,0 +1,131 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { ApiObject } from "../../api/api-object.ts";
+import type { ObjectMeta, OwnerReference } from "../../api/generated/types/meta-v1.ts";
+import type { ServedResource } from "../served-resources.ts";
+import { OwnerGraph } from "./owner-graph.ts";
+
+const MAPS: ServedResource = {
+  apiVersion: "v1",
+  group: "",
+  kind: "ConfigMap",
+  plural: "configmaps",
+  namespaced: true,
+  verbs: ["delete", "list", "watch"],
+};
+const FOREGROUND = { deletionTimestamp: "2026-01-01T00:00:00Z", finalizers: ["foregroundDeletion"] };
+
+let looks: string[] = [];
+let misplaced: string[] = [];
+let gone: string[] = [];
+let graph: OwnerGraph;
+
+beforeEach(() => {
+  [looks, misplaced, gone] = [[], [], []];
+  graph = new OwnerGraph({
+    look: (uid) => looks.push(uid),
+    gone: (uid) => gone.push(uid),
+    misplaced: (node, { uid }) => misplaced.push(`${node.uid} -> ${uid}`),
+  });
+});
+
+describe("the graph of owners", () => {
+  test("asks for nothing while owners are known and stay", () => {
+    put("owner");
+    put("dependent", ["owner"]);
+    put("dependent", ["owner"], { labels: { a: "b" } });
+
+    expect(looks).toEqual([]);
+  });
+
+  test("asks for a look at those whose owner nobody knows", () => {
+    put("dependent", ["owner"]);
+
+    expect(looks).toEqual(["dependent"]);
+  });
+
+  test("asks for a look at dependents when their owner goes, once it had been known", () => {
+    put("owner");
+    put("dependent", ["owner"]);
+    graph.remove(object("owner"));
+
+    expect([looks, gone]).toEqual([["dependent"], ["owner"]]);
+  });
+
+  test("asks for a look at owner and dependents when the owner begins to wait, and not again", () => {
+    put("owner");
+    put("dependent", ["owner"]);
+    put("owner", [], FOREGROUND);
+    put("owner", [], { ...FOREGROUND, labels: { a: "b" } });
+
+    expect(looks).toEqual(["owner", "dependent"]);
+  });
+
+  test.each([
+    ["goes", () => graph.remove(object("dependent", ["owner"]))],
+    ["lets go of it", () => put("dependent")],
+    ["no longer blocks it", () => put("dependent", [{ ...reference("owner"), blockOwnerDeletion: false }])],
+  ])("asks for a look at a waiting owner when a dependent %s", (_, change) => {
+    put("owner", [], FOREGROUND);
+    put("dependent", ["owner"]);
+    looks = [];
+    change();
+
+    expect(looks).toContain("owner");
+  });
+
+  test("reports owners of other namespaces, whoever of the two comes first", () => {
+    put("owner", [], { namespace: "far" });
+    put("dependent", ["owner"]);
+    put("early", ["late"]);
+    put("late", [], { namespace: "far" });
+
+    expect(misplaced).toEqual(["dependent -> owner", "early -> late"]);
+    expect(looks).toEqual(expect.arrayContaining(["dependent", "early"]));
+  });
+
+  test("asks for a look at references with another name or kind than the owner has", () => {
+    put("owner");
+    put("wrong-name", [{ ...reference("owner"), name: "other" }]);
+    put("wrong-kind", [{ ...reference("owner"), kind: "Secret" }]);
+
+    expect(looks).toEqual(["wrong-name", "wrong-kind"]);
+  });
+
+  test("keeps no node that nobody needs", () => {
+    put("dependent", ["owner", "second"]);
+    put("owner");
+    expect(graph.size).toBe(3);
+
+    graph.forget(object("owner"));
+    expect(graph.size).toBe(3);
+
+    put("dependent");
+    graph.remove(object("dependent"));
+    expect(graph.size).toBe(0);
+  });
+});
+
+function put(
+  uid: string,
+  owners: readonly (string | OwnerReference)[] = [],
+  metadata: ObjectMeta = {},
+): void {
+  graph.put(MAPS, object(uid, owners, metadata));
+}
+
+function object(
+  uid: string,
+  owners: readonly (string | OwnerReference)[] = [],
+  metadata: ObjectMeta = {},
+): ApiObject {
+  const ownerReferences = owners.map((owner) => (typeof owner === "string" ? reference(owner) : owner));
+  return {
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { namespace: "default", name: uid, uid, ownerReferences, ...metadata },
+  };
+}
+
+function reference(uid: string): OwnerReference {
+  return { apiVersion: "v1", kind: "ConfigMap", name: uid, uid, blockOwnerDeletion: true };
+}

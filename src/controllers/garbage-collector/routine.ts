@@ -1,0 +1,91 @@
+/**
+ * Deletes what has lost its owners, and carries out how owners shall be deleted: in the background, in the foreground (dependents first), or
+ * leaving their dependents behind.
+ *
+ * Reads the metadata of every resource in discovery, custom ones included; deletes objects whose owners are all gone, removes ownerReferences to
+ * owners that are gone, and takes off the finalizers `foregroundDeletion` and `orphan`. Nothing is deleted for an owner that the server has
+ * not said is gone, by uid; and nothing that has changed its owners since it was looked at.
+ */
+import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
+import type { Routine, RoutineParts } from "../../runtime/routine.ts";
+import type { ServedResources } from "../served-resources.ts";
+import { Collector } from "./collector.ts";
+import { DISCOVERY_SOURCES, DiscoveryFeed } from "./discovery-feed.ts";
+import { FollowedKinds } from "./followed-kinds.ts";
+import { OwnerGraph } from "./owner-graph.ts";
+import type { KnownNode } from "./owner-graph.ts";
+import { Workers } from "./workers.ts";
+
+export const garbageCollectorRoutine: Routine = {
+  name: "garbage-collector-controller",
+  reads: DISCOVERY_SOURCES,
+  run,
+};
+
+/** A resource that cannot be read holds up the others no longer than this at the start; its objects are asked for one by one. */
+const FIRST_SYNC_MS = 30_000;
+
+async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
+  const { loop, log, client } = parts;
+  let served: ServedResources | undefined;
+  const workers = new Workers({ loop, log, look: (uid) => collector.look(uid) });
+  const graph = new OwnerGraph({
+    look: (uid) => workers.add(uid),
+    gone: (uid) => collector.noteGone(uid),
+    misplaced: (node, reference) => reportMisplaced(parts, node, reference),
+  });
+  const kinds = new FollowedKinds(parts.hold, graph);
+  const nothing: ServedResources = { preferred: [], findType: () => undefined, failures: new Map() };
+  const collector = new Collector({
+    graph,
+    client,
+    served: () => served ?? nothing,
+    behind: (version) => kinds.behind(version),
+    look: (uid) => workers.add(uid),
+  });
+  const feed = new DiscoveryFeed(parts, (now) => {
+    served = now;
+    if (kinds.update(now)) workers.addUnsettled();
+  });
+  const measured = measure(parts, graph);
+  await feed.begin(signal);
+  await firstSync(kinds, parts, signal);
+  await Promise.all([feed.run(signal), workers.run(signal)]);
+  measured();
+  kinds.leave();
+}
+
+/** Before the caches are full, many owners would look as if nobody knew them. */
+async function firstSync(kinds: FollowedKinds, { loop }: RoutineParts, signal: AbortSignal): Promise<void> {
+  const waiting = new AbortController();
+  const end = (): void => waiting.abort(new Error("it is no longer waited for"));
+  signal.addEventListener("abort", end, { once: true });
+  if (signal.aborted) end();
+  const timer = loop.timer(loop.now() + FIRST_SYNC_MS, "progress", end);
+  await kinds.synced(waiting.signal).catch(() => undefined);
+  timer.cancel();
+  signal.removeEventListener("abort", end);
+}
+
+function reportMisplaced({ event }: RoutineParts, node: KnownNode, reference: OwnerReference): void {
+  const { object, resource } = node;
+  const { apiVersion, kind } = resource;
+  const { namespace = "" } = object.metadata;
+  const named = `[${reference.apiVersion}/${reference.kind}, namespace: ${namespace}, name: ${reference.name}, uid: ${reference.uid}]`;
+  event(
+    { apiVersion, kind, metadata: object.metadata },
+    {
+      type: "Warning",
+      reason: "OwnerRefInvalidNamespace",
+      message: `ownerRef ${named} does not exist in namespace ${JSON.stringify(namespace)}`,
+    },
+  );
+}
+
+function measure({ metrics }: RoutineParts, graph: OwnerGraph): () => void {
+  const gauge = metrics.gauge({
+    name: "setpoint_garbage_collector_objects",
+    help: "Objects in the garbage collector's graph.",
+  });
+  return gauge.read(() => graph.size);
+}

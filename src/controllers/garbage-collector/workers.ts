@@ -1,0 +1,114 @@
+/** Looks at keys, so many at once, until the signal is aborted. What fails is looked at again after a back-off of its own. */
+import { isApiError } from "../../api/api-error.ts";
+import type { Log } from "../../base/log.ts";
+import type { Loop } from "../../base/loop.ts";
+import { WorkQueue } from "../../runtime/work-queue.ts";
+import type { LookResult } from "./collector.ts";
+
+/** As many as upstream's collector has workers. */
+const CONCURRENCY = 20;
+/** What could not be found out is asked for again this much later, for as long as it takes. */
+const UNSETTLED_MS = 300_000;
+const RETRY = { baseMs: 5, maxMs: 300_000 };
+
+export interface WorkersOptions {
+  readonly loop: Loop;
+  readonly log: Log;
+  readonly look: (key: string) => Promise<LookResult>;
+}
+
+export class Workers {
+  readonly #options: WorkersOptions;
+  readonly #queue: WorkQueue;
+  /** Keys whose last look found out too little. */
+  readonly #unsettled = new Set<string>();
+  #posted = 0;
+  #working = 0;
+  #running: { readonly signal: AbortSignal; readonly end: () => void } | undefined;
+
+  constructor(options: WorkersOptions) {
+    this.#options = options;
+    this.#queue = new WorkQueue({ loop: options.loop, retry: RETRY, onReady: () => this.#pump() });
+  }
+
+  add(key: string): void {
+    this.#queue.add(key, { type: "timer" });
+  }
+
+  /** More may be found out now. */
+  addUnsettled(): void {
+    for (const key of this.#unsettled) this.add(key);
+    this.#unsettled.clear();
+  }
+
+  /** Keys that were added before wait for this. Ends when the signal is aborted and nothing is in work any more. */
+  async run(signal: AbortSignal): Promise<void> {
+    const ended = new Promise<void>((resolve) => {
+      this.#running = { signal, end: resolve };
+    });
+    const stop = (): void => this.#endIfIdle();
+    signal.addEventListener("abort", stop, { once: true });
+    this.#pump();
+    this.#endIfIdle();
+    await ended;
+    signal.removeEventListener("abort", stop);
+    this.#queue.clear();
+  }
+
+  #pump(): void {
+    if (this.#running === undefined || this.#running.signal.aborted) return;
+    while (this.#posted + this.#working < CONCURRENCY && this.#posted < this.#queue.depth) {
+      this.#posted++;
+      this.#options.loop.post("loop", () => this.#takeOne());
+    }
+  }
+
+  #takeOne(): void {
+    this.#posted--;
+    const item = this.#running?.signal.aborted === false ? this.#queue.take() : undefined;
+    if (item === undefined) return this.#endIfIdle();
+    this.#working++;
+    void this.#work(item.key);
+  }
+
+  async #work(key: string): Promise<void> {
+    const end = this.#options.loop.inFlight(`look at ${key}`);
+    try {
+      const result = await this.#options.look(key);
+      this.#queue.forget(key);
+      this.#noteResult(key, result);
+    } catch (error) {
+      this.#noteFailure(key, error);
+    }
+    end();
+    this.#queue.done(key);
+    this.#working--;
+    this.#pump();
+    this.#endIfIdle();
+  }
+
+  #noteResult(key: string, result: LookResult): void {
+    if (result === "settled") {
+      this.#unsettled.delete(key);
+      return;
+    }
+    this.#unsettled.add(key);
+    this.#queue.addAfter(key, UNSETTLED_MS, "periodic");
+  }
+
+  #noteFailure(key: string, error: unknown): void {
+    if (this.#running?.signal.aborted === true) return;
+    const retryAfterMs = Math.round(this.#queue.retry(key));
+    // Somebody else has changed the object: that is how it is found out, and nothing is wrong.
+    const level = isApiError(error, "Conflict") ? "debug" : "warn";
+    this.#options.log[level]("an object could not be collected and is tried again", {
+      uid: key,
+      retryAfterMs,
+      error,
+    });
+  }
+
+  #endIfIdle(): void {
+    if (this.#running?.signal.aborted === true && this.#posted + this.#working === 0) this.#running.end();
+  }
+}

@@ -1,0 +1,79 @@
+/** Which pods nobody will end or clear away any more. Pure. */
+import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
+
+/** Pods that have ended are kept for people to look at, up to this many in all. */
+const TERMINATED_MAX = 12_500;
+const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
+
+export interface PodGcState {
+  readonly pods: readonly Pod[];
+  readonly findNode: (name: string) => Node | undefined;
+  /** Nodes that are known to be gone. */
+  readonly goneNodes: ReadonlySet<string>;
+}
+
+export interface Victim {
+  readonly pod: Pod;
+  readonly why: "terminated" | "out of service" | "orphaned" | "unscheduled";
+}
+
+/** Each pod once, in the order in which they go. */
+export function planPodGc({ pods, findNode, goneNodes }: PodGcState): readonly Victim[] {
+  const reasons = new Map<Pod, Victim["why"]>();
+  for (const pod of surplus(pods.filter(isTerminated), TERMINATED_MAX)) reasons.set(pod, "terminated");
+  for (const pod of pods) {
+    const why = strandedBecause(pod, findNode, goneNodes);
+    if (why !== undefined && !reasons.has(pod)) reasons.set(pod, why);
+  }
+  return [...reasons].map(([pod, why]) => ({ pod, why }));
+}
+
+/** Names of nodes that pods are on and nobody knows. */
+export function missingNodes({ pods, findNode }: Omit<PodGcState, "goneNodes">): ReadonlySet<string> {
+  const missing = new Set<string>();
+  for (const { spec } of pods) {
+    const { nodeName = "" } = spec;
+    if (nodeName !== "" && !missing.has(nodeName) && findNode(nodeName) === undefined) missing.add(nodeName);
+  }
+  return missing;
+}
+
+function strandedBecause(
+  pod: Pod,
+  findNode: PodGcState["findNode"],
+  goneNodes: ReadonlySet<string>,
+): Victim["why"] | undefined {
+  const { nodeName = "" } = pod.spec;
+  if (goneNodes.has(nodeName)) return "orphaned";
+  if (pod.metadata.deletionTimestamp === undefined) return undefined;
+  if (nodeName === "") return "unscheduled";
+  const node = findNode(nodeName);
+  return node !== undefined && isOutOfService(node) ? "out of service" : undefined;
+}
+
+function isTerminated({ status: { phase = "Pending" } }: Pod): boolean {
+  return phase !== "Pending" && phase !== "Running" && phase !== "Unknown";
+}
+
+/** Evicted ones first, since nobody counts on them; then the oldest. */
+function surplus(terminated: readonly Pod[], max: number): readonly Pod[] {
+  if (terminated.length <= max) return [];
+  return terminated.toSorted(byEvictionAndAge).slice(0, terminated.length - max);
+}
+
+function byEvictionAndAge(left: Pod, right: Pod): number {
+  const [leftEvicted, rightEvicted] = [isEvicted(left), isEvicted(right)];
+  if (leftEvicted !== rightEvicted) return leftEvicted ? -1 : 1;
+  const [leftTime, rightTime] = [left.metadata.creationTimestamp, right.metadata.creationTimestamp];
+  if (leftTime !== rightTime) return leftTime < rightTime ? -1 : 1;
+  return left.metadata.name < right.metadata.name ? -1 : 1;
+}
+
+function isEvicted({ status: { phase, reason } }: Pod): boolean {
+  return phase === "Failed" && reason === "Evicted";
+}
+
+function isOutOfService({ spec, status }: Node): boolean {
+  const isReady = (status.conditions ?? []).some(({ type, status: is }) => type === "Ready" && is === "True");
+  return !isReady && (spec.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);
+}

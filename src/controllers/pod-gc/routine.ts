@@ -1,0 +1,116 @@
+/**
+ * Clears away pods that nobody else will: those whose node is gone, those that were deleted before they had a node or whose node is out of
+ * service, and the oldest of very many that have ended.
+ *
+ * Reads Pods and Nodes; sets the phase of such pods to Failed where they have not ended, and deletes them at once.
+ */
+import { isApiError } from "../../api/api-error.ts";
+import { Node, Pod } from "../../api/generated/types/core-v1.ts";
+import type { PodCondition } from "../../api/generated/types/core-v1.ts";
+import { formatTime } from "../../api/time.ts";
+import { isTerminal } from "../../resources/pod/pod-state.ts";
+import type { Routine, RoutineParts } from "../../runtime/routine.ts";
+import { missingNodes, planPodGc } from "./plan-pod-gc.ts";
+import type { Victim } from "./plan-pod-gc.ts";
+
+export const podGcRoutine: Routine = {
+  name: "pod-garbage-collector-controller",
+  reads: [Pod, Node],
+  run,
+};
+
+const PERIOD_MS = 20_000;
+/** A node that is not there may only not be there yet. */
+const QUARANTINE_MS = 40_000;
+const PARALLEL = 20;
+
+/** By name: since when a node that pods are on has been missing. */
+type Quarantine = Map<string, number>;
+
+async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
+  const quarantine: Quarantine = new Map();
+  while (await pause(parts, signal)) await collect(parts, quarantine, signal);
+}
+
+async function collect(parts: RoutineParts, quarantine: Quarantine, signal: AbortSignal): Promise<void> {
+  const { cache, log } = parts;
+  const findNode = (name: string): Node | undefined => cache(Node).find({ name });
+  try {
+    const pods = cache(Pod).list();
+    const goneNodes = await findGone(parts, quarantine, missingNodes({ pods, findNode }));
+    const victims = planPodGc({ pods, findNode, goneNodes });
+    for (let at = 0; at < victims.length && !signal.aborted; at += PARALLEL)
+      await Promise.all(victims.slice(at, at + PARALLEL).map((victim) => end(parts, victim)));
+  } catch (error) {
+    if (!signal.aborted) log.warn("pods could not be cleared away; the next round tries again", { error });
+  }
+}
+
+/** Those that have been missing for long enough, and of which the server says that they are gone. */
+async function findGone(
+  { client, loop }: RoutineParts,
+  quarantine: Quarantine,
+  missing: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const now = loop.now();
+  for (const name of quarantine.keys()) if (!missing.has(name)) quarantine.delete(name);
+  for (const name of missing) if (!quarantine.has(name)) quarantine.set(name, now);
+  const gone = new Set<string>();
+  for (const [name, since] of quarantine) {
+    if (now - since < QUARANTINE_MS) continue;
+    const node = await client(Node).find({ name });
+    if (node === undefined) gone.add(name);
+    else quarantine.delete(name);
+  }
+  return gone;
+}
+
+/** One pod that cannot be ended does not hold up the others. */
+async function end({ client, loop, log }: RoutineParts, { pod, why }: Victim): Promise<void> {
+  try {
+    if (!isTerminal(pod)) await fail({ client, loop }, pod, why);
+    await client(Pod).delete(pod, { gracePeriodSeconds: 0 });
+    log.info("a pod was cleared away", { namespace: pod.metadata.namespace, pod: pod.metadata.name, why });
+  } catch (error) {
+    if (isApiError(error, "NotFound")) return;
+    const { namespace, name } = pod.metadata;
+    log.warn("a pod could not be cleared away; the next round tries again", { namespace, pod: name, error });
+  }
+}
+
+async function fail(
+  { client, loop }: Pick<RoutineParts, "client" | "loop">,
+  pod: Pod,
+  why: Victim["why"],
+): Promise<void> {
+  const conditions = why === "orphaned" ? [disruption(pod, loop.now())] : [];
+  const status = { phase: "Failed", ...(conditions.length > 0 && { conditions }) };
+  const changes = { metadata: { uid: pod.metadata.uid }, status };
+  await client(Pod).patch(pod, { type: "strategic", changes }, { subresource: "status" });
+}
+
+function disruption({ metadata: { generation }, status }: Pod, now: number): PodCondition {
+  const isTracked = status.observedGeneration !== undefined && generation !== undefined;
+  return {
+    type: "DisruptionTarget",
+    status: "True",
+    reason: "DeletionByPodGC",
+    message: "PodGC: node no longer exists",
+    lastTransitionTime: formatTime(BigInt(Math.floor(now)) * 1000n),
+    ...(isTracked && { observedGeneration: generation }),
+  };
+}
+
+/** Whether it is time for another round; false once the signal is aborted. */
+function pause({ loop }: RoutineParts, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const finish = (): void => {
+      timer.cancel();
+      signal.removeEventListener("abort", finish);
+      resolve(!signal.aborted);
+    };
+    const timer = loop.timer(loop.now() + PERIOD_MS, "periodic", finish);
+    signal.addEventListener("abort", finish, { once: true });
+    if (signal.aborted) finish();
+  });
+}

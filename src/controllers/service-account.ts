@@ -1,0 +1,25 @@
+/**
+ * Gives each namespace the account under which its pods run unless they name another.
+ *
+ * Reads Namespaces and ServiceAccounts; creates the ServiceAccount `default` in each namespace that is not being deleted.
+ */
+import { Namespace, ServiceAccount } from "../api/generated/types/core-v1.ts";
+import { defineController } from "../runtime/controller.ts";
+import type { Outcome, ReconcileContext } from "../runtime/controller.ts";
+import { createUnlessPresent, isActive, namespaceOf } from "./namespaced-default.ts";
+
+const NAME = "default";
+
+export const serviceAccountController = defineController({
+  name: "serviceaccount-controller",
+  for: Namespace,
+  watches: [namespaceOf(ServiceAccount, NAME)],
+  reconcile,
+});
+
+async function reconcile(namespace: Namespace, { cache, client }: ReconcileContext): Promise<Outcome> {
+  const metadata = { namespace: namespace.metadata.name, name: NAME };
+  if (!isActive(namespace) || cache(ServiceAccount).find(metadata) !== undefined) return undefined;
+  await createUnlessPresent(client(ServiceAccount).create({ metadata }));
+  return undefined;
+}

@@ -1,0 +1,47 @@
+import { describe, expect, test } from "vitest";
+import type { IPAddress, ServiceCIDR } from "../api/generated/types/networking-v1.ts";
+import { isNeeded } from "./service-cidr.ts";
+
+const TIME = "2026-01-01T00:00:00Z";
+
+describe("a range of Service addresses that goes is needed", () => {
+  const leaving = range("leaving", ["10.0.1.0/24"], TIME);
+
+  test.each([
+    { when: "while an address of it is in use", others: [], address: "10.0.1.5", expected: true },
+    { when: "not for addresses of others", others: [], address: "10.0.2.5", expected: false },
+    {
+      when: "not when another range contains it",
+      others: [range("wide", ["10.0.0.0/16"])],
+      address: "10.0.1.5",
+      expected: false,
+    },
+    {
+      when: "not for addresses that lie in another range too",
+      others: [range("part", ["10.0.1.0/28"])],
+      address: "10.0.1.5",
+      expected: false,
+    },
+    {
+      when: "when the other range goes too",
+      others: [range("wide", ["10.0.0.0/16"], TIME)],
+      address: "10.0.1.5",
+      expected: true,
+    },
+  ])("$when", ({ others, address: name, expected }) => {
+    const labels = { "ipaddress.kubernetes.io/managed-by": "ipallocator.k8s.io" };
+    const address = { metadata: { name, labels } } as unknown as IPAddress;
+
+    expect(isNeeded(leaving, [leaving, ...others], [address])).toBe(expected);
+  });
+
+  test("not by addresses that no server has given out", () => {
+    const address = { metadata: { name: "10.0.1.5" } } as unknown as IPAddress;
+
+    expect(isNeeded(leaving, [leaving], [address])).toBe(false);
+  });
+});
+
+function range(name: string, cidrs: readonly string[], deletionTimestamp?: string): ServiceCIDR {
+  return { metadata: { name, deletionTimestamp }, spec: { cidrs } } as unknown as ServiceCIDR;
+}

@@ -1,0 +1,179 @@
+import { describe, expect, test } from "vitest";
+import type { ResourceType } from "../../src/api/api-object.ts";
+import { CustomResourceDefinition } from "../../src/api/generated/types/apiextensions-v1.ts";
+import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
+import { ConfigMap, Namespace, Pod, Secret } from "../../src/api/generated/types/core-v1.ts";
+import { startCluster } from "../../src/cluster/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/start-cluster.ts";
+
+const LOOPS = ["namespace-controller", "garbage-collector-controller"];
+const SPEC = { containers: [{ name: "main", image: "main:1" }] };
+
+describe.each([1, 2])("a namespace that is deleted, seed %s", (seed) => {
+  test("goes with everything in it, and others are untouched", async () => {
+    await using cluster = await start(seed);
+    for (const namespace of ["going", "staying"]) {
+      await cluster.client(ConfigMap).create({ metadata: { name: "config", namespace } });
+      await cluster.client(Secret).create({ metadata: { name: "secret", namespace } });
+      await cluster.client(Pod).create({ metadata: { name: "pod", namespace }, spec: SPEC });
+    }
+
+    await cluster.client(Namespace).delete({ name: "going" });
+    await cluster.settle();
+
+    expect(cluster.objects(Namespace).map(({ metadata }) => metadata.name)).not.toContain("going");
+    for (const type of [ConfigMap, Secret, Pod])
+      expect(cluster.objects(type as typeof Pod).map(({ metadata }) => metadata.namespace)).toEqual([
+        "staying",
+      ]);
+  });
+
+  test("says which finalizers hold what, and goes once they are gone", async () => {
+    await using cluster = await start(seed);
+    const finalizers = ["example.com/hold"];
+    await cluster.client(ConfigMap).create({ metadata: { name: "held", namespace: "going", finalizers } });
+
+    await cluster.client(Namespace).delete({ name: "going" });
+    await cluster.settle();
+
+    expect(conditions(cluster)).toEqual({
+      NamespaceDeletionDiscoveryFailure: [
+        "False",
+        "ResourcesDiscovered",
+        "All resources successfully discovered",
+      ],
+      NamespaceDeletionGroupVersionParsingFailure: [
+        "False",
+        "ParsedGroupVersions",
+        "All legacy kube types successfully parsed",
+      ],
+      NamespaceDeletionContentFailure: [
+        "False",
+        "ContentDeleted",
+        "All content successfully deleted, may be waiting on finalization",
+      ],
+      NamespaceContentRemaining: [
+        "True",
+        "SomeResourcesRemain",
+        "Some resources are remaining: configmaps. has 1 resource instances",
+      ],
+      NamespaceFinalizersRemaining: [
+        "True",
+        "SomeFinalizersRemain",
+        "Some content in the namespace has finalizers remaining: example.com/hold in 1 resource instances",
+      ],
+    });
+
+    const changes = { metadata: { finalizers: null } };
+    await cluster.client(ConfigMap).patch({ name: "held", namespace: "going" }, { type: "merge", changes });
+    await cluster.clock.advance("10s");
+    await cluster.settle();
+    expect(cluster.objects(Namespace).map(({ metadata }) => metadata.name)).not.toContain("going");
+  });
+
+  test("deletes its pods first, and waits for them", async () => {
+    await using cluster = await start(seed);
+    const spec = { ...SPEC, nodeName: "far", terminationGracePeriodSeconds: 60 };
+    const pod = await cluster.client(Pod).create({ metadata: { name: "pod", namespace: "going" }, spec });
+    await cluster.client(ConfigMap).create({ metadata: { name: "config", namespace: "going" } });
+
+    await cluster.client(Namespace).delete({ name: "going" });
+    await cluster.clock.advance("40s");
+    expect(cluster.objects(ConfigMap, "going")).toHaveLength(1);
+    expect(conditions(cluster)["NamespaceContentRemaining"]).toEqual([
+      "True",
+      "SomeResourcesRemain",
+      "Some resources are remaining: pods. has 1 resource instances",
+    ]);
+
+    await cluster.client(Pod).delete(pod, { gracePeriodSeconds: 0 });
+    await cluster.until(() => cluster.objects(ConfigMap, "going").length === 0, { within: "1s" });
+    await cluster.settle();
+    expect(cluster.objects(Namespace).map(({ metadata }) => metadata.name)).not.toContain("going");
+  });
+
+  test("says that pods should be gone when their time is over", async () => {
+    await using cluster = await start(seed);
+    const spec = { ...SPEC, nodeName: "far" };
+    await cluster.client(Pod).create({ metadata: { name: "pod", namespace: "going" }, spec });
+
+    await cluster.client(Namespace).delete({ name: "going" });
+    await cluster.clock.advance("2m");
+    await cluster.settle();
+
+    expect(conditions(cluster)["NamespaceDeletionContentFailure"]).toEqual([
+      "True",
+      "ContentDeletionFailed",
+      "Failed to delete all resource types, 1 remaining: unexpected items still remain in namespace: going for gvr: /v1, Resource=pods",
+    ]);
+  });
+
+  test("is emptied although controllers try to fill it again", async () => {
+    await using cluster = await start(seed, [...LOOPS, "deployment-controller", "replicaset-controller"]);
+    const labels = { app: "web" };
+    await cluster.client(Deployment).create({
+      metadata: { name: "web", namespace: "going" },
+      spec: {
+        replicas: 5,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: SPEC },
+      },
+    });
+    await cluster.settle();
+    expect(cluster.objects(Pod, "going")).toHaveLength(5);
+
+    await cluster.client(Namespace).delete({ name: "going" });
+    await cluster.settle();
+
+    expect(cluster.objects(Namespace).map(({ metadata }) => metadata.name)).not.toContain("going");
+    expect(cluster.objects(Pod)).toEqual([]);
+  });
+});
+
+describe("custom resources", () => {
+  test("go with their namespace, and those of other namespaces stay", async () => {
+    await using cluster = await start(1);
+    const schema = { openAPIV3Schema: { type: "object" } };
+    await cluster.client(CustomResourceDefinition).create({
+      metadata: { name: "widgets.example.com" },
+      spec: {
+        group: "example.com",
+        names: { kind: "Widget", plural: "widgets" },
+        scope: "Namespaced",
+        versions: [{ name: "v1", served: true, storage: true, schema }],
+      },
+    });
+    await cluster.settle();
+    for (const namespace of ["going", "staying"])
+      await cluster.client(WIDGET).create({ metadata: { name: "widget", namespace } });
+
+    await cluster.client(Namespace).delete({ name: "going" });
+    await cluster.settle();
+
+    expect(cluster.objects(Namespace).map(({ metadata }) => metadata.name)).not.toContain("going");
+    expect(cluster.objects(WIDGET).map(({ metadata }) => metadata.namespace)).toEqual(["staying"]);
+  });
+});
+
+const WIDGET: ResourceType = {
+  apiVersion: "example.com/v1",
+  kind: "Widget",
+  plural: "widgets",
+  namespaced: true,
+};
+
+async function start(seed: number, loops: readonly string[] = LOOPS): Promise<Cluster> {
+  const cluster = await startCluster({ clock: "virtual", seed, loops });
+  for (const name of ["going", "staying"]) await cluster.client(Namespace).create({ metadata: { name } });
+  return cluster;
+}
+
+type Told = readonly [status: string, reason: string | undefined, message: string | undefined];
+
+function conditions(cluster: Cluster): Readonly<Record<string, Told>> {
+  const namespace = cluster.objects(Namespace).find(({ metadata }) => metadata.name === "going");
+  const told = namespace?.status.conditions ?? [];
+  return Object.fromEntries(
+    told.map(({ type, status, reason, message }) => [type, [status, reason, message]]),
+  );
+}
