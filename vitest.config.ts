@@ -18,7 +18,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts"] },
+        test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts", "examples/*/*.test.ts"] },
       },
       {
         extends: true,

@@ -16,7 +16,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   scheduler: SDK,
   agent: SDK,
   cluster: [...SDK, "store", "server", "controllers", "scheduler", "agent"],
-  cli: ["base", "api", "client", "cluster"],
+  cli: ["base", "api", "client", "runtime", "cluster"],
   testing: [...SDK, "store", "server", "cluster"],
   // src/index.ts, the package's main entry.
   "index.ts": ["cluster"],

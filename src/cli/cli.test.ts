@@ -27,7 +27,7 @@ describe("runCli", () => {
     expect(manifest).toMatchObject({ version: VERSION });
   });
 
-  test.each(["up", "backup", "version"])(
+  test.each(["up", "status", "down", "apiserver", "controllers", "scheduler", "agent", "backup", "version"])(
     "%s --help prints its usage and --json and succeeds",
     async (name) => {
       const { code, stdout, stderr } = await run(name, "--help");
@@ -46,6 +46,21 @@ describe("runCli", () => {
     [["up", "--store", "etcd"], "--store etcd needs --etcd-endpoints"],
     [["up", "--etcd-user", "root"], "--etcd-user is only for --store etcd"],
     [["up", "extra"], "too many arguments"],
+    [["apiserver", "--nodes", "3"], "unknown option '--nodes'"],
+    [["agent", "--nodes", "many"], '--nodes must be a number from 0 to 16000, found "many"'],
+    [
+      ["agent", "--node-prefix", "A"],
+      "--node-prefix must be at most 50 lower-case letters, digits and dashes",
+    ],
+    [["controllers", "--pod-cidr", "ten"], "--pod-cidr must be a range"],
+    [
+      ["scheduler", "--leader-elect-lease-duration", "soon"],
+      '--leader-elect-lease-duration must be a duration like 15s, found "soon"',
+    ],
+    [
+      ["scheduler", "--leader-elect-renew-deadline", "20s"],
+      "--leader-elect-lease-duration must be above --leader-elect-renew-deadline",
+    ],
     [["backup"], "missing required argument 'file'"],
     [["backup", "--store", "memory", "x"], "Allowed choices are file, etcd"],
   ])("wrong usage %j exits with 2 and says why", async (argv, message) => {
@@ -53,6 +68,38 @@ describe("runCli", () => {
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
     expect(stderr).toContain(message);
+  });
+});
+
+describe("without a cluster", () => {
+  test("status fails and says how to start one", async () => {
+    expect(await run("status", "--data-dir", "/nowhere")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "error: no cluster runs in /nowhere: start one with setpoint up --data-dir /nowhere\n",
+    });
+  });
+
+  test("status --json says it on stdout too", async () => {
+    const { code, stdout } = await run("status", "--data-dir", "/nowhere", "--json");
+
+    expect([code, JSON.parse(stdout)]).toEqual([1, { state: "stopped", dataDir: "/nowhere" }]);
+  });
+
+  test("down has nothing to do", async () => {
+    expect(await run("down", "--data-dir", "/nowhere")).toEqual({
+      code: 0,
+      stdout: "No cluster runs in /nowhere.\n",
+      stderr: "",
+    });
+  });
+
+  test.each(["controllers", "scheduler", "agent"])("%s says which kubeconfig is missing", async (part) => {
+    expect(await run(part, "--kubeconfig", "none")).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: "error: there is no kubeconfig at /current/none\n",
+    });
   });
 });
 

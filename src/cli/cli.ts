@@ -1,11 +1,29 @@
 /** Turns an argument list into one command's run and its outcome into an exit code. */
 import { Command as Parser, CommanderError, Option } from "commander";
+import { apiserverCommand } from "./apiserver.ts";
 import { backupCommand } from "./backup.ts";
 import { UsageError, type Arguments, type Command, type ExitCode, type Io } from "./command.ts";
+import { crdCommand } from "./crd.ts";
+import { downCommand } from "./down.ts";
+import { newCommand } from "./new.ts";
+import { agentCommand, controllersCommand, schedulerCommand } from "./part.ts";
+import { statusCommand } from "./status.ts";
 import { upCommand } from "./up.ts";
 import { versionCommand } from "./version.ts";
 
-const COMMANDS: readonly Command[] = [upCommand, backupCommand, versionCommand];
+const COMMANDS: readonly Command[] = [
+  upCommand,
+  statusCommand,
+  downCommand,
+  apiserverCommand,
+  controllersCommand,
+  schedulerCommand,
+  agentCommand,
+  backupCommand,
+  newCommand,
+  crdCommand,
+  versionCommand,
+];
 
 /** Runs the command that `argv` names. Never rejects: what went wrong is said on stderr and in the exit code. */
 export async function runCli(argv: readonly string[], io: Io): Promise<void> {

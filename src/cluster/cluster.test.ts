@@ -1,4 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -39,17 +40,24 @@ describe("runCluster", () => {
 
 describe("a data dir", () => {
   test("is made when nothing but the kubeconfig lies in it", async () => {
-    const ending = new AbortController();
     const dataDir = join(folder(), "new");
-    const store = { type: "memory" } as const;
 
-    await runCluster(options({ dataDir, store, pkiDir: folder() }), {
-      ...surroundings,
-      signal: ending.signal,
-      report: () => ending.abort(),
-    });
+    await once(options({ dataDir, store: { type: "memory" }, pkiDir: folder() }));
 
-    expect(readdirSync(dataDir)).toEqual(["kubeconfig"]);
+    expect(readdirSync(dataDir)).toEqual(["controller-manager.conf", "kubeconfig", "scheduler.conf"]);
+  });
+
+  test("has kubeconfigs for components of others, that only their owner reads", async () => {
+    const dataDir = folder();
+    await once(options({ dataDir, store: { type: "memory" } }));
+
+    for (const name of ["controller-manager", "scheduler"]) {
+      const path = join(dataDir, `${name}.conf`);
+      const text = readFileSync(path, "utf8");
+      const cert = Buffer.from(/client-certificate-data: (\S+)/.exec(text)?.[1] ?? "", "base64");
+      expect(new X509Certificate(cert).subject).toBe(`CN=system:kube-${name}`);
+      expect(statSync(path).mode & 0o777).toBe(0o600);
+    }
   });
 });
 
@@ -96,6 +104,12 @@ describe("a backup", () => {
   });
 });
 
+/** A life that ends as soon as it is ready. */
+async function once(given: ClusterOptions): Promise<void> {
+  const ending = new AbortController();
+  await runCluster(given, { ...surroundings, signal: ending.signal, report: () => ending.abort() });
+}
+
 function folder(): string {
   const path = mkdtempSync(join(tmpdir(), "setpoint-cluster-"));
   onTestFinished(() => rmSync(path, { recursive: true }));
@@ -111,6 +125,9 @@ function options(given: Pick<ClusterOptions, "dataDir" | "store"> & Partial<Clus
     runtimeConfig: {},
     serviceCidrs: ["10.96.0.0/12"],
     nodePorts: { first: 30_000, last: 32_767 },
+    loops: "none",
+    nodes: 0,
+    podCidrs: ["10.128.0.0/9"],
     ...given,
   };
 }

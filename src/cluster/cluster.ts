@@ -5,19 +5,24 @@ import { join } from "node:path";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import { createMetrics } from "../base/prom-metrics.ts";
-import { conversions, kinds } from "../resources/index.ts";
+import { runAll } from "../runtime/run-all.ts";
+import { createFile } from "../server/pki/files.ts";
+import type { KeyPair } from "../server/pki/pki-folder.ts";
 import { openPki, serverNames } from "../server/pki/pki.ts";
 import type { Pki } from "../server/pki/pki.ts";
-import { createApiServer } from "../server/server.ts";
 import { listen } from "../server/transport/listener.ts";
 import type { Listener } from "../server/transport/listener.ts";
-import { createUpkeep } from "../server/upkeep/house.ts";
 import { firstServiceAddress } from "../server/upkeep/kubernetes-service.ts";
 import type { Store } from "../store/store.ts";
+import { ControlPlane } from "./control-plane.ts";
 import { serverUrl, writeKubeconfig } from "./kubeconfig.ts";
+import { builtInGroups, nodeLoops, NODES_LEASE } from "./loops.ts";
+import type { LoopGroup } from "./loops.ts";
 import { openStore } from "./open-store.ts";
 import type { ClusterOptions, StoreOptions } from "./options.ts";
-import { servedVersions } from "./runtime-config.ts";
+import { claimDataDir, removeRunFile, writeRunFile } from "./run-file.ts";
+import type { RunRecord } from "./run-file.ts";
+import { simulatedUsageSource } from "./simulated-usage.ts";
 
 /** What a cluster tells whoever runs it; `setpoint up --json` prints exactly these. */
 export type ClusterEvent =
@@ -39,6 +44,16 @@ export interface ClusterSurroundings {
   readonly report: (event: ClusterEvent) => void;
 }
 
+/** Loops that run beside the server, by what they are called in logs and metrics. */
+function groupsOf(options: ClusterOptions, pki: Pki): Readonly<Record<string, LoopGroup>> {
+  const { loops, podCidrs, nodes, store } = options;
+  return {
+    ...builtInGroups(loops, { podCidrs, ca: pki.ca.cert }),
+    // Several servers over one store have the same nodes.
+    nodes: { ...nodeLoops(nodes), ...(store.type === "etcd" && { lease: NODES_LEASE }) },
+  };
+}
+
 /** What is under way when the cluster ends has this long: `up` ends within 5 seconds of SIGTERM. */
 const GRACE_MS = 3000;
 
@@ -52,7 +67,7 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
     openPki({ dir: options.pkiDir, names: namesOf(options), loop, log }),
   ]);
   try {
-    await serve({ options, surroundings, store, pki });
+    await serveClaimed({ options, surroundings, store, pki });
   } finally {
     await store.close();
   }
@@ -66,44 +81,67 @@ interface Running {
   readonly pki: Pki;
 }
 
-async function serve({ options, surroundings, store, pki }: Running): Promise<void> {
+/** While it runs, other processes find out that it does. */
+async function serveClaimed(running: Running): Promise<void> {
+  const { dataDir, store } = running.options;
+  const { loop } = running.surroundings;
+  const record = await claimDataDir(dataDir, store.type, loop);
+  try {
+    await serve(running, record);
+  } finally {
+    await removeRunFile(dataDir, loop);
+  }
+}
+
+async function serve({ options, surroundings, store, pki }: Running, record: RunRecord): Promise<void> {
   const { loop, log, signal, report } = surroundings;
-  const server = createApiServer({
-    loop: loop.child("server"),
+  const plane = new ControlPlane({
+    ...options,
+    loop,
     log,
     store,
-    kinds,
-    conversions,
-    isServed: servedVersions(options.runtimeConfig),
     metrics: createMetrics(),
-    tokenKeys: pki.serviceAccount,
-    nodePorts: options.nodePorts,
+    isStoreShared: options.store.type === "etcd",
+    tokenKeys: () => pki.serviceAccount,
+    freezes: false,
+    usage: options.nodes > 0 ? simulatedUsageSource : undefined,
   });
   const listener = await listen({
     loop: loop.child("listener"),
     log,
-    handler: server.handler,
+    handler: plane.handler,
     tls: { ...pki.server, ca: pki.ca.cert },
     ...options.listen,
   });
-  const upkeep = createUpkeep(server.workshop, {
-    serviceCidrs: options.serviceCidrs,
-    host: options.listen.host,
-    port: listener.port,
-    machineAddresses: machineAddresses(),
-  });
   const ending = new AbortController();
-  let keeping: Promise<void> | undefined;
+  let running: Promise<void> | undefined;
   try {
-    await upkeep.settle();
-    report(await ready(options, { listener, pki, store, loop }));
-    keeping = upkeep.run(ending.signal);
-    await Promise.race([aborted(signal), store.ended, keeping]);
+    const { host } = options.listen;
+    await plane.settle({ host, port: listener.port, machineAddresses: machineAddresses() });
+    report(await ready(options, { listener, pki, store, loop, record }));
+    const groups = groupsOf(options, pki);
+    const identity = await identityOf(options, loop);
+    running = runAll(ending.signal, [
+      (each) => plane.run(each),
+      (each) => plane.runBuiltIn(groups, each, identity),
+    ]);
+    await Promise.race([aborted(signal), store.ended, running]);
   } finally {
     ending.abort();
     await listener.close({ graceMs: GRACE_MS });
-    await Promise.allSettled([keeping]);
+    await Promise.allSettled([running]);
   }
+}
+
+/**
+ * A store that one process has at a time has one instance of the loops, under one name for ever: what a killed process held is its own,
+ * and no lease has to run out. Servers that share a store draw a name each.
+ */
+async function identityOf({ store, dataDir }: ClusterOptions, loop: Loop): Promise<string | undefined> {
+  if (store.type !== "file") return undefined;
+  const text = `setpoint-${loop.random("identity").uuid()}\n`;
+  const file = await createFile({ path: join(dataDir, "instance"), text, mode: 0o600, loop });
+  return file.trim();
 }
 
 interface Ready {
@@ -111,15 +149,22 @@ interface Ready {
   readonly pki: Pki;
   readonly store: Store;
   readonly loop: Loop;
+  readonly record: RunRecord;
 }
 
-async function ready(options: ClusterOptions, { listener, pki, store, loop }: Ready): Promise<ClusterEvent> {
-  const server = serverUrl({ host: reachableHost(options.listen.host), port: listener.port });
-  const kubeconfig = join(options.dataDir, "kubeconfig");
-  const content = { server, ca: pki.ca.cert, user: pki.admin };
-  await writeKubeconfig(kubeconfig, content, loop);
-  if (options.kubeconfigFile !== undefined) await writeKubeconfig(options.kubeconfigFile, content, loop);
+async function ready(options: ClusterOptions, parts: Ready): Promise<ClusterEvent> {
+  const { listener, pki, store, loop, record } = parts;
   const { dataDir } = options;
+  const server = serverUrl({ host: reachableHost(options.listen.host), port: listener.port });
+  const kubeconfig = join(dataDir, "kubeconfig");
+  const users = { [kubeconfig]: pki.admin, ...componentFiles(dataDir, pki) };
+  if (options.kubeconfigFile !== undefined) users[options.kubeconfigFile] = pki.admin;
+  const write = ([path, user]: [string, KeyPair]): Promise<void> =>
+    writeKubeconfig(path, { server, ca: pki.ca.cert, user }, loop);
+  await Promise.all([
+    ...Object.entries(users).map(write),
+    writeRunFile(dataDir, { ...record, server, kubeconfig }, loop),
+  ]);
   return {
     event: "ready",
     server,
@@ -128,6 +173,12 @@ async function ready(options: ClusterOptions, { listener, pki, store, loop }: Re
     dataDir,
     revision: store.view.revision,
   };
+}
+
+/** Ways in for components that are somebody else's programs, under kubeadm's names and beside the keys as kubeadm has them. */
+function componentFiles(dataDir: string, { components }: Pki): Record<string, KeyPair> {
+  const entries = Object.entries(components);
+  return Object.fromEntries(entries.map(([name, pair]) => [join(dataDir, `${name}.conf`), pair]));
 }
 
 /** A server that listens everywhere is called by a name that means this machine. */

@@ -1,4 +1,5 @@
 /** What a cluster in this process is told before it starts. Checked by whoever fills it in; trusted from here on. */
+import type { LoopChoice } from "./loops.ts";
 
 export interface EtcdOptions {
   /** At least one URL, `http:` or `https:`. */
@@ -41,6 +42,12 @@ export interface ClusterOptions {
   /** Where Services get their addresses from; one range per family. */
   readonly serviceCidrs: readonly string[];
   readonly nodePorts: PortRange;
+  /** Which of the built-in loops run in this process. */
+  readonly loops: LoopChoice;
+  /** How many simulated nodes run in this process. */
+  readonly nodes: number;
+  /** Where nodes get blocks of addresses for their pods from; one range per family. */
+  readonly podCidrs: readonly string[];
 }
 
 /** Both ends belong to it. */

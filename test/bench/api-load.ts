@@ -2,107 +2,35 @@
  * The API server under load over HTTPS: GET, LIST, durable create, merge patch, apply, start and idle. Load comes from a
  * process of its own; a run in which the client's core is busier than the server's says so.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { performance } from "node:perf_hooks";
-import { fileURLToPath } from "node:url";
+import {
+  besideBare,
+  bound,
+  CLIENTS,
+  JSON_BODY,
+  load,
+  PATH,
+  PODS,
+  podText,
+  prepare,
+  send,
+  UPSTREAM,
+  upstreamRow,
+} from "./api-cluster.ts";
+import type { Load, Measured } from "./api-cluster.ts";
 import { startClusterProcess } from "./cluster-process.ts";
 import type { ClusterProcess } from "./cluster-process.ts";
-import { Answers, dial, requestBytes } from "./http-load.ts";
-import type { LoadArgument, LoadFigures } from "./http-load.ts";
+import type { Protocol } from "./http-load.ts";
 import { verdict, whole } from "./row.ts";
 import type { Bench, BenchContext, Row } from "./row.ts";
 
-const CLIENTS = 64;
-const SECONDS = 3;
-const PODS = 5000;
-const PATH = "/api/v1/namespaces/default/pods";
-
-/** A pod of about 4 KB once the server has defaulted it and recorded who owns its fields. */
-function podText(name: string): string {
-  const env = Array.from({ length: 12 }, (_, n) => ({
-    name: `VARIABLE_${String(n)}`,
-    value: "a value of ordinary length",
-  }));
-  const container = {
-    name: "main",
-    image: "registry.example/app:1.2.3",
-    env,
-    ports: [{ containerPort: 8080 }],
-  };
-  return JSON.stringify({
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name, labels: { app: "bench", tier: "web" } },
-    spec: { containers: [container], nodeName: "node-1" },
-  });
+/** A running cluster, and where it keeps its state. */
+interface Served {
+  readonly context: BenchContext;
+  readonly cluster: ClusterProcess;
+  readonly dataDir: string;
 }
 
-interface Measured extends LoadFigures {
-  readonly serverShare: number;
-}
-
-type Load = Pick<LoadArgument, "method" | "path" | "headers" | "body"> & { readonly connections?: number };
-
-async function load(context: BenchContext, cluster: ClusterProcess, request: Load): Promise<Measured> {
-  const cpu = cluster.cpuMs();
-  const startedAt = performance.now();
-  const argument = {
-    connections: CLIENTS,
-    seconds: SECONDS,
-    port: cluster.port,
-    ...cluster.credentials,
-    ...request,
-  };
-  const figures = (await context.child("api-load", argument)) as LoadFigures;
-  const serverShare = (cluster.cpuMs() - cpu) / (performance.now() - startedAt);
-  return { ...figures, serverShare };
-}
-
-async function send(cluster: ClusterProcess, request: Load): Promise<Buffer> {
-  const socket = await dial(cluster.port, cluster.credentials);
-  const pieces: Buffer[] = [];
-  socket.on("data", (piece: Buffer) => pieces.push(piece));
-  const argument = { connections: 1, seconds: 0, port: cluster.port, ...cluster.credentials, ...request };
-  await new Answers(socket).send(requestBytes(argument, 0));
-  socket.destroy();
-  const answer = Buffer.concat(pieces);
-  return answer.subarray(answer.indexOf("\r\n\r\n") + 4);
-}
-
-const JSON_BODY = { "content-type": "application/json" };
-
-async function prepare(cluster: ClusterProcess): Promise<void> {
-  const socket = await dial(cluster.port, cluster.credentials);
-  const answers = new Answers(socket);
-  const base = { connections: 1, seconds: 0, port: cluster.port, ...cluster.credentials, headers: JSON_BODY };
-  for (let n = 0; n < PODS; n++) {
-    const request = { ...base, method: "POST", path: PATH, body: podText(`pod-${String(n)}`) };
-    const code = await answers.send(requestBytes(request, n));
-    if (code !== 201) throw new Error(`creating a pod answered ${String(code)}`);
-  }
-  socket.destroy();
-}
-
-/** A bare server that answers the same bytes, for the time that `use` takes. */
-async function besideBare<T>(dataDir: string, body: Buffer, use: (port: number) => Promise<T>): Promise<T> {
-  const argument = JSON.stringify({ dataDir, body: body.toString("base64") });
-  const args = [fileURLToPath(import.meta.url), "--child", "bare-https", "--argument-stdin"];
-  const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
-  child.stdin.end(argument);
-  try {
-    const [line] = (await once(child.stdout, "data")) as [Buffer];
-    return await use(Number(line.toString()));
-  } finally {
-    child.kill();
-  }
-}
-
-function bound({ clientShare, serverShare }: Measured, isMet: boolean): Row["verdict"] {
-  return clientShare > serverShare ? "client-bound" : verdict(isMet);
-}
-
-async function getRow(context: BenchContext, cluster: ClusterProcess, dataDir: string): Promise<Row> {
+async function getRows({ context, cluster, dataDir }: Served): Promise<Row[]> {
   const path = `${PATH}/pod-1`;
   const body = await send(cluster, { method: "GET", path });
   const own = await load(context, cluster, { method: "GET", path });
@@ -110,37 +38,95 @@ async function getRow(context: BenchContext, cluster: ClusterProcess, dataDir: s
     load(context, { ...cluster, port }, { method: "GET", path }),
   );
   const ratio = own.rate / bare.rate;
-  return {
-    what: `GET one pod of ${whole(body.length)} bytes, ${String(CLIENTS)} clients`,
-    value: `${whole(own.rate)}/s, p99 ${own.p99Ms.toFixed(1)} ms`,
+  const what = `GET one pod of ${whole(body.length)} bytes, ${String(CLIENTS)} clients`;
+  const value = `${whole(own.rate)}/s, p99 ${own.p99Ms.toFixed(1)} ms`;
+  const row = {
+    what,
+    value,
     yardstick: `bare node:https ${whole(bare.rate)}/s`,
     figure: ratio.toFixed(2),
     aim: "≥ 0.7",
     verdict: bound(own, ratio >= 0.7),
   };
+  return [row, upstreamRow("GET one pod", [`${whole(own.rate)}/s`, own.rate / UPSTREAM.gets], 8)];
 }
 
-async function listRow(context: BenchContext, cluster: ClusterProcess, dataDir: string): Promise<Row> {
+async function listRows({ context, cluster, dataDir }: Served): Promise<Row[]> {
   const request = { method: "GET", path: PATH, connections: 1 };
   const body = await send(cluster, request);
   const own = await load(context, cluster, request);
   const bare = await besideBare(dataDir, body, (port) => load(context, { ...cluster, port }, request));
   const ratio = own.p50Ms / bare.p50Ms;
-  return {
-    what: `LIST ${whole(PODS)} pods, ${(body.length / 1e6).toFixed(1)} MB`,
-    value: `${own.p50Ms.toFixed(0)} ms`,
+  const megabytes = body.length / 1e6;
+  const value = `${own.p50Ms.toFixed(0)} ms`;
+  const row = {
+    what: `LIST ${whole(PODS)} pods, ${megabytes.toFixed(1)} MB`,
+    value,
     yardstick: `the same bytes from bare node:https ${bare.p50Ms.toFixed(0)} ms`,
     figure: `${ratio.toFixed(2)} ×`,
     aim: "≤ 2 ×",
     verdict: verdict(ratio <= 2),
   };
+  const faster = (UPSTREAM.listMsPerMb * megabytes) / own.p50Ms;
+  return [row, upstreamRow(`LIST ${whole(PODS)} pods, by size`, [value, faster], 15)];
+}
+
+/** A few readers of single objects while one reads the whole list again and again. */
+async function besideListRow({ context, cluster }: Served): Promise<Row> {
+  const [gets] = await Promise.all([
+    load(context, cluster, { method: "GET", path: `${PATH}/pod-1`, connections: 4 }),
+    load(context, cluster, { method: "GET", path: PATH, connections: 1 }),
+  ]);
+  const value = `p50 ${gets.p50Ms.toFixed(1)} ms, p99 ${gets.p99Ms.toFixed(1)} ms`;
+  return {
+    what: `GET beside a LIST of ${whole(PODS)} pods that never ends, 4 clients`,
+    value,
+    yardstick: "–",
+    figure: `${gets.p99Ms.toFixed(1)} ms`,
+    aim: "p99 ≤ 10 ms",
+    verdict: verdict(gets.p99Ms <= 10),
+  };
+}
+
+/** The same on HTTP/2, whose yardstick is HTTP/1.1: what the client chooses should not matter much. */
+async function http2Rows({ context, cluster }: Served): Promise<Row[]> {
+  const each = async (what: string, requests: (protocol: Protocol) => Load): Promise<Row> => {
+    const first = await load(context, cluster, requests("http/1.1"));
+    const own = await load(context, cluster, requests("h2"));
+    const ratio = own.rate / first.rate;
+    return {
+      what: `${what} on HTTP/2`,
+      value: `${whole(own.rate)}/s, p99 ${own.p99Ms.toFixed(1)} ms`,
+      yardstick: `HTTP/1.1 ${whole(first.rate)}/s`,
+      figure: ratio.toFixed(2),
+      aim: "≥ 0.7",
+      verdict: bound(own, ratio >= 0.7),
+    };
+  };
+  return [
+    await each(`GET one pod, ${String(CLIENTS)} clients`, (protocol) => ({
+      method: "GET",
+      path: `${PATH}/pod-1`,
+      protocol,
+    })),
+    await each(`LIST ${whole(PODS)} pods, one client`, (protocol) => ({
+      method: "GET",
+      path: PATH,
+      connections: 1,
+      protocol,
+    })),
+    await each(`durable create, ${String(CLIENTS)} clients`, (protocol) => ({
+      ...createLoad(protocol === "h2" ? "second" : "first"),
+      protocol,
+    })),
+  ];
 }
 
 function createLoad(prefix: string): Load {
   return { method: "POST", path: PATH, headers: JSON_BODY, body: podText(`${prefix}-%n`) };
 }
 
-async function writeRows(context: BenchContext, cluster: ClusterProcess, memoryRate: number): Promise<Row[]> {
+async function writeRows({ context, cluster }: Served, memoryRate: number): Promise<Row[]> {
   const create = await load(context, cluster, createLoad("new"));
   const patch = await load(context, cluster, {
     method: "PATCH",
@@ -167,6 +153,9 @@ async function writeRows(context: BenchContext, cluster: ClusterProcess, memoryR
     row("durable create", create, [`memory engine ${whole(memoryRate)}/s`, create.rate / memoryRate]),
     row("merge patch, durable", patch, [created, patch.rate / create.rate]),
     row("server-side apply, durable", apply, [created, apply.rate / create.rate]),
+    upstreamRow("durable create", [`${whole(create.rate)}/s`, create.rate / UPSTREAM.creates], 5),
+    upstreamRow("merge patch", [`${whole(patch.rate)}/s`, patch.rate / UPSTREAM.patches], 5),
+    upstreamRow("server-side apply", [`${whole(apply.rate)}/s`, apply.rate / UPSTREAM.applies], 5),
   ];
 }
 
@@ -204,6 +193,8 @@ async function startRows(context: BenchContext): Promise<Row[]> {
     row("start with a data dir to ready", `${whole(again.readyMs)} ms`, ["≤ 400 ms", again.readyMs <= 400]),
     row("idle: memory", `${whole(memory)} MB`, ["≤ 110 MB", memory <= 110]),
     row("idle: CPU", `${(share * 100).toFixed(2)} %`, ["≤ 0.5 %", share <= 0.005]),
+    upstreamRow("start", [`${whole(again.readyMs)} ms`, UPSTREAM.startMs / again.readyMs], 10),
+    upstreamRow("idle: memory, how many times fit", [`${whole(memory)} MB`, UPSTREAM.idleMb / memory], 3),
   ];
 }
 
@@ -218,11 +209,14 @@ export const apiLoad: Bench = {
     const cluster = await startClusterProcess(dataDir, "file");
     try {
       context.progress(`api: writing ${whole(PODS)} pods`);
-      await prepare(cluster);
+      await prepare(cluster, PODS);
+      const served = { context, cluster, dataDir };
       context.progress("api: GET and LIST");
-      const reads = [await getRow(context, cluster, dataDir), await listRow(context, cluster, dataDir)];
+      const reads = [...(await getRows(served)), ...(await listRows(served)), await besideListRow(served)];
       context.progress("api: create, patch, apply");
-      return [...reads, ...(await writeRows(context, cluster, memoryRate)), ...starts];
+      const writes = await writeRows(served, memoryRate);
+      context.progress("api: HTTP/2");
+      return [...reads, ...writes, ...(await http2Rows(served)), ...starts];
     } finally {
       await cluster.stop();
     }

@@ -1,7 +1,9 @@
-/** The cheapest HTTP/1.1 client: raw keep-alive TLS sockets and prepared bytes, one request under way on each. */
+/** The cheapest client: raw keep-alive TLS sockets and prepared bytes; on HTTP/1.1 one request under way on each. */
 import { performance } from "node:perf_hooks";
 import { connect } from "node:tls";
 import type { TLSSocket } from "node:tls";
+import { Http2Answers } from "./http2-load.ts";
+import type { Http2Request } from "./http2-load.ts";
 import { percentile, perSecond } from "./row.ts";
 
 export interface Credentials {
@@ -19,7 +21,11 @@ export interface LoadArgument extends Credentials {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
+  /** HTTP/1.1 unless given. */
+  readonly protocol?: Protocol;
 }
+
+export type Protocol = "http/1.1" | "h2";
 
 export interface LoadFigures {
   readonly rate: number;
@@ -32,9 +38,13 @@ export interface LoadFigures {
 
 const WARM_UP_MS = 500;
 
-export function dial(port: number, { ca, cert, key }: Credentials): Promise<TLSSocket> {
+export function dial(
+  port: number,
+  { ca, cert, key }: Credentials,
+  protocol: Protocol = "http/1.1",
+): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: "127.0.0.1", port, ca, cert, key, ALPNProtocols: ["http/1.1"] });
+    const socket = connect({ host: "127.0.0.1", port, ca, cert, key, ALPNProtocols: [protocol] });
     socket.once("secureConnect", () => resolve(socket.setNoDelay(true)));
     socket.once("error", reject);
   });
@@ -101,20 +111,54 @@ export class Answers {
   }
 }
 
+/** One client: sends a request, waits for its answer. */
+type Client = (n: number) => Promise<number>;
+
+/** As one Go client has it: many requests on one connection. */
+const STREAMS_PER_CONNECTION = 16;
+
+interface Clients {
+  readonly all: readonly Client[];
+  readonly sockets: readonly TLSSocket[];
+}
+
+async function openHttp1(argument: LoadArgument): Promise<Clients> {
+  const { connections, port } = argument;
+  const sockets = await Promise.all(Array.from({ length: connections }, () => dial(port, argument)));
+  const all = sockets.map((socket): Client => {
+    const answers = new Answers(socket);
+    return (n) => answers.send(requestBytes(argument, n));
+  });
+  return { all, sockets };
+}
+
+async function openHttp2(argument: LoadArgument): Promise<Clients> {
+  const { connections, port, method, path, headers = {}, body } = argument;
+  const count = Math.ceil(connections / STREAMS_PER_CONNECTION);
+  const sockets = await Promise.all(Array.from({ length: count }, () => dial(port, argument, "h2")));
+  const sessions = sockets.map((socket) => new Http2Answers(socket));
+  const request = (n: number): Http2Request => ({
+    method,
+    headers,
+    path: path.replaceAll("%n", String(n)),
+    body: body?.replaceAll("%n", String(n)),
+  });
+  const clientsOf = (session: Http2Answers): readonly Client[] =>
+    Array.from({ length: Math.ceil(connections / count) }, () => (n: number) => session.send(request(n)));
+  return { all: sessions.flatMap(clientsOf), sockets };
+}
+
 export async function loadChild(argument: LoadArgument): Promise<LoadFigures> {
-  const sockets = await Promise.all(
-    Array.from({ length: argument.connections }, () => dial(argument.port, argument)),
-  );
+  const { all, sockets } = await (argument.protocol === "h2" ? openHttp2(argument) : openHttp1(argument));
   const begin = performance.now();
   const end = begin + WARM_UP_MS + argument.seconds * 1000;
   const times: number[] = [];
   let next = 0;
   let cpu = process.cpuUsage();
   let measuredFrom = begin;
-  const run = async (socket: TLSSocket): Promise<void> => {
-    const answers = new Answers(socket);
+  const run = async (client: Client): Promise<void> => {
     for (let now = performance.now(); now < end;) {
-      const code = await answers.send(requestBytes(argument, next++));
+      const code = await client(next++);
       if (code < 200 || code > 299)
         throw new Error(`${argument.method} ${argument.path} answered ${String(code)}`);
       const later = performance.now();
@@ -127,7 +171,7 @@ export async function loadChild(argument: LoadArgument): Promise<LoadFigures> {
       now = later;
     }
   };
-  await Promise.all(sockets.map(run));
+  await Promise.all(all.map(run));
   const ms = performance.now() - measuredFrom;
   const used = process.cpuUsage(cpu);
   for (const socket of sockets) socket.destroy();

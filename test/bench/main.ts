@@ -8,25 +8,48 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { apiDirect } from "./api-direct.ts";
 import { apiLoad } from "./api-load.ts";
+import { apiWatch } from "./api-watch.ts";
 import { bareHttpsChild } from "./cluster-process.ts";
+import { clusterBench, clusterChild } from "./cluster.ts";
 import { etcdPutChild } from "./etcd-put-child.ts";
 import type { EtcdPutArgument } from "./etcd-put-child.ts";
 import { loadChild } from "./http-load.ts";
 import type { BenchContext, Row } from "./row.ts";
+import { cacheDirectChild, cacheHttpChild, runtimeCache } from "./runtime-cache.ts";
+import { runtimeQueue } from "./runtime-queue.ts";
+import { scheduler } from "./scheduler.ts";
 import { storeFillChild, storeOpen, storeOpenChild } from "./store-open.ts";
 import { storePut } from "./store-put.ts";
 import { storeSize } from "./store-size.ts";
 import { storeWatch } from "./store-watch.ts";
+import { watchLoadChild } from "./watch-load.ts";
 
-const BENCHES = [storePut, storeWatch, storeOpen, storeSize, apiLoad];
+const BENCHES = [
+  storePut,
+  storeWatch,
+  storeOpen,
+  storeSize,
+  apiLoad,
+  apiWatch,
+  apiDirect,
+  runtimeQueue,
+  runtimeCache,
+  clusterBench,
+  scheduler,
+];
 
 const CHILDREN: Readonly<Record<string, (argument: never) => Promise<unknown>>> = {
   "etcd-put": async (argument: EtcdPutArgument) => await etcdPutChild(argument),
   "api-load": loadChild,
+  "watch-load": watchLoadChild,
   "bare-https": bareHttpsChild,
   "store-fill": storeFillChild,
   "store-open": storeOpenChild,
+  "runtime-cache-direct": cacheDirectChild,
+  "runtime-cache-http": cacheHttpChild,
+  cluster: clusterChild,
 };
 
 const { values } = parseArgs({

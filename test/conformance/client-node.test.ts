@@ -38,6 +38,9 @@ async function started(dataDir: string, port: number): Promise<RunningCluster> {
         runtimeConfig: {},
         serviceCidrs: ["10.96.0.0/12"],
         nodePorts: { first: 30_000, last: 32_767 },
+        loops: "none",
+        nodes: 0,
+        podCidrs: [],
       },
       { loop, log: silentLog, signal: ending.signal, report },
     );

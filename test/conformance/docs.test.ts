@@ -1,18 +1,63 @@
-/** Documentation says only what is true: links lead somewhere, samples run. */
-import { execFileSync } from "node:child_process";
+/** Documentation says only what is true: links lead somewhere, samples compile and run. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
+import { sourceFiles } from "../source-files.ts";
+import { PackageConsumer, ROOT } from "./package-consumer.ts";
 
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+/** Written before there was a package to compile against; its sample is about any part that takes a Loop. */
+const NOT_COMPILED = ["docs/concepts/loop.md"];
+
+const consumer = new PackageConsumer();
+afterAll(() => consumer[Symbol.dispose]());
 
 function pages(folder = "."): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) return folder === "." && entry.name !== "docs" ? [] : pages(path);
+    if (entry.isDirectory()) return isRead(folder, entry.name) ? pages(path) : [];
     return entry.name.endsWith(".md") ? [path] : [];
   });
+}
+
+function isRead(folder: string, name: string): boolean {
+  return folder === "." ? ["docs", "examples"].includes(name) : name !== "node_modules";
+}
+
+interface Sample {
+  readonly language: string;
+  /** Where the reader is told to put it; a name by its place otherwise. */
+  readonly file: string;
+  readonly text: string;
+}
+
+/** A block of code that names a language; one of `file=` belongs to the project that the page builds. */
+function samplesOf(page: string): readonly Sample[] {
+  const text = readFileSync(join(ROOT, page), "utf8");
+  const blocks = text.matchAll(/^```(?<language>ts|json)(?: file=(?<file>\S+))?\n(?<text>[^]*?)^```$/gm);
+  return [...blocks].map(({ groups = {} }, at) => ({
+    language: groups["language"] ?? "",
+    file: groups["file"] ?? `src/sample-${String(at)}.ts`,
+    text: groups["text"] ?? "",
+  }));
+}
+
+const sampled = pages().filter(
+  (page) => !NOT_COMPILED.includes(page) && samplesOf(page).some(({ language }) => language === "ts"),
+);
+
+/** Of pages that bring none. */
+const TSCONFIG = JSON.stringify({
+  extends: "../tsconfig.json",
+  compilerOptions: { rootDir: "src", outDir: "dist" },
+  include: ["src"],
+});
+
+function project(page: string): string {
+  const folder = page.replaceAll(/[^a-z]+/g, "-");
+  consumer.write(`${folder}/package.json`, JSON.stringify({ name: folder, type: "module" }));
+  consumer.write(`${folder}/tsconfig.json`, TSCONFIG);
+  for (const { file, text } of samplesOf(page)) consumer.write(`${folder}/${file}`, text);
+  return folder;
 }
 
 describe("documentation", () => {
@@ -25,15 +70,35 @@ describe("documentation", () => {
     expect(links.filter((link) => !existsSync(join(ROOT, dirname(page), link)))).toEqual([]);
   });
 
-  test("the sample in the README runs against the built package", () => {
-    const sample =
-      /```ts\n(?<code>[^]*?)```/.exec(readFileSync(join(ROOT, "README.md"), "utf8"))?.groups?.["code"] ?? "";
+  test("metrics that are described are measured", () => {
+    const described =
+      readFileSync(join(ROOT, "docs/reference/metrics.md"), "utf8").match(/setpoint_\w+/g) ?? [];
+    const source = sourceFiles("src")
+      .map(({ text }) => text)
+      .join("\n");
 
-    const output = execFileSync(process.execPath, ["--input-type=module", "--eval", sample], {
-      cwd: ROOT,
-      encoding: "utf8",
-    });
+    expect(described.filter((name) => !source.includes(`"${name}"`))).toEqual([]);
+  });
 
-    expect(output).toBe("/registry/demo/a 2\n");
+  test.each(sampled)("the samples in %s compile against the package, and their tests pass", (page) => {
+    const folder = project(page);
+
+    expect(consumer.compile(folder)).toEqual({ code: 0, output: "" });
+    const hasTests = samplesOf(page).some(({ file }) => file.endsWith(".test.ts"));
+    if (hasTests) expect(consumer.node(["--test", "dist/"], folder)).toMatchObject({ code: 0 });
+  });
+
+  test("the samples in the README run", () => {
+    const folder = project("README.md");
+    consumer.compile(folder);
+
+    const outputs = samplesOf("README.md").map((_, at) =>
+      consumer.node([`dist/sample-${String(at)}.js`], folder),
+    );
+
+    expect(outputs).toEqual([
+      { code: 0, output: "badge-jo\n" },
+      { code: 0, output: "/registry/demo/a 2\n" },
+    ]);
   });
 });

@@ -1,4 +1,7 @@
-/** The real kubectl, command by command: what it prints and what it leaves behind are what Kubernetes would give. */
+/**
+ * The real kubectl, command by command: what it prints and what it leaves behind are what Kubernetes would give. The server is alone, as it
+ * is for foreign controllers; kubectl-cluster.test.ts has what a whole cluster adds.
+ */
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { describePeer } from "../peers.ts";
 import { applyClaims } from "./kubectl/apply.ts";
@@ -35,11 +38,14 @@ const CLAIMS: Readonly<Record<string, (suite: Suite) => void>> = {
   mistakes: refusalClaims,
 };
 
+/** Without accounts no pod is admitted; everything else is the server's own doing. */
+const ACCOUNTS = ["serviceaccount-controller"];
+
 describePeer("kubectl", "kubectl", (path) => {
   const client = clientVersion(path);
   let session: Session;
   beforeAll(async () => {
-    session = await Session.start(path);
+    session = await Session.start(path, { loops: ACCOUNTS, nodes: 0 });
   });
   afterAll(() => session[Symbol.asyncDispose]());
 

@@ -1,6 +1,17 @@
-/** A project that has installed the package as npm would ship it: packed, unpacked, and nothing else of this repository in reach. */
+/** A project that has installed the package as npm would ship it: packed and unpacked. */
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -35,11 +46,8 @@ export class PackageConsumer implements Disposable {
 
   constructor() {
     const modules = join(this.folder, "node_modules");
-    mkdirSync(join(modules, "@types"), { recursive: true });
-    const npm = ["pack", "--ignore-scripts", "--silent", "--pack-destination", this.folder];
-    const tarball = execFileSync("npm", npm, { cwd: ROOT, encoding: "utf8" }).trim();
-    execFileSync("tar", ["-xzf", join(this.folder, tarball), "-C", modules]);
-    execFileSync("mv", [join(modules, "package"), join(modules, "setpoint")]);
+    mkdirSync(modules);
+    symlinkSync(packed(), join(modules, "setpoint"));
     for (const name of [...dependencies(), "@types/node", "vitest"]) {
       mkdirSync(dirname(join(modules, name)), { recursive: true });
       symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
@@ -81,6 +89,46 @@ export class PackageConsumer implements Disposable {
   [Symbol.dispose](): void {
     rmSync(this.folder, { recursive: true, force: true });
   }
+}
+
+/** The package as npm packs it, made once for each build. */
+function packed(): string {
+  const builtAt = statSync(join(ROOT, "dist/.built")).mtimeMs;
+  const folder = join(ROOT, ".cache/packed", String(builtAt));
+  if (existsSync(folder)) return folder;
+  const scratch = mkdtempSync(join(tmpdir(), "setpoint-pack-"));
+  try {
+    const npm = ["pack", "--ignore-scripts", "--silent", "--pack-destination", scratch];
+    const tarball = execFileSync("npm", npm, { cwd: ROOT, encoding: "utf8" }).trim();
+    const unpacked = `${folder}-${String(process.pid)}`;
+    mkdirSync(unpacked, { recursive: true });
+    execFileSync("tar", ["-xzf", join(scratch, tarball), "-C", unpacked, "--strip-components=1"]);
+    settle(unpacked, folder);
+    forgetOld(dirname(folder));
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+  return folder;
+}
+
+/** Another process may have been faster; its package is the same. */
+function settle(unpacked: string, folder: string): void {
+  try {
+    renameSync(unpacked, folder);
+  } catch (error) {
+    rmSync(unpacked, { recursive: true, force: true });
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+/** A run that began before this build may still use the one before. */
+const KEPT = 3;
+
+function forgetOld(folder: string): void {
+  const oldest = readdirSync(folder)
+    .toSorted((left, right) => Number(right) - Number(left))
+    .slice(KEPT);
+  for (const name of oldest) rmSync(join(folder, name), { recursive: true, force: true });
 }
 
 function dependencies(): readonly string[] {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { silentLog } from "../../../src/base/log.ts";
 import { createRealLoop } from "../../../src/base/real-loop.ts";
 import { runCluster } from "../../../src/cluster/cluster.ts";
+import type { ClusterOptions } from "../../../src/cluster/options.ts";
 import { Kubectl } from "./kubectl.ts";
 
 /** Made beforehand, with one call of kubectl. */
@@ -25,9 +26,9 @@ export class Session implements AsyncDisposable {
     this.#running = cluster.running;
   }
 
-  static async start(path: string): Promise<Session> {
+  static async start(path: string, parts: Parts): Promise<Session> {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-kubectl-"));
-    const cluster = await startCluster(join(folder, "data"));
+    const cluster = await startCluster(join(folder, "data"), parts);
     const kubectl = new Kubectl({ path, kubeconfig: cluster.kubeconfig, home: folder });
     const session = new Session(kubectl, folder, cluster);
     const names = Array.from({ length: NAMESPACES }, (_, n) => namespaceName(n));
@@ -50,13 +51,16 @@ export class Session implements AsyncDisposable {
   }
 }
 
+/** What runs beside the server. */
+type Parts = Pick<ClusterOptions, "loops" | "nodes">;
+
 interface RunningCluster {
   readonly kubeconfig: string;
   readonly ending: AbortController;
   readonly running: Promise<void>;
 }
 
-async function startCluster(dataDir: string): Promise<RunningCluster> {
+async function startCluster(dataDir: string, parts: Parts): Promise<RunningCluster> {
   const ending = new AbortController();
   return await new Promise((resolve, reject) => {
     const running = runCluster(
@@ -70,6 +74,8 @@ async function startCluster(dataDir: string): Promise<RunningCluster> {
         runtimeConfig: {},
         serviceCidrs: ["10.96.0.0/12"],
         nodePorts: { first: 30_000, last: 32_767 },
+        podCidrs: ["10.128.0.0/9"],
+        ...parts,
       },
       {
         loop: createRealLoop({ name: "kubectl-test" }),

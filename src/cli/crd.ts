@@ -1,0 +1,54 @@
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { isJsonObject } from "../api/json-object.ts";
+import type { JsonObject } from "../api/json-object.ts";
+import { stringifyYaml } from "../api/yaml-text.ts";
+import { createRealLoop } from "../base/real-loop.ts";
+import { jsonOption, type Command } from "./command.ts";
+
+export const crdCommand: Command = {
+  name: "crd",
+  usage: ["module"],
+  help: "print the CustomResourceDefinitions of all kinds that MODULE exports (made with defineResource)",
+  options: [jsonOption],
+  async run(io, args) {
+    const module = args.operands["module"] ?? "";
+    const found = definitionsIn(await load(resolve(io.workingDir, module)));
+    if (found.length === 0) {
+      throw new Error(
+        `${module} exports no kind: export what defineResource gives, as in "export const Thermostat = defineResource({ … })"`,
+      );
+    }
+    io.stdout(args.options["json"] === true ? jsonText(found) : yamlText(found));
+  },
+};
+
+async function load(path: string): Promise<object> {
+  const loop = createRealLoop({ name: "crd" });
+  try {
+    const loading = import(pathToFileURL(path).href) as Promise<object>;
+    return await loop.outside("import", loading);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`${path} cannot be imported by Node.js: ${reason}`, { cause: error });
+  }
+}
+
+function definitionsIn(module: object): readonly JsonObject[] {
+  const exported: readonly unknown[] = Object.values(module);
+  const definitions = exported.flatMap((value) => (isJsonObject(value) ? [value["definition"]] : []));
+  return definitions
+    .filter((value) => isJsonObject(value))
+    .filter(({ kind }) => kind === "CustomResourceDefinition");
+}
+
+function yamlText(definitions: readonly JsonObject[]): string {
+  return definitions.map((definition) => stringifyYaml(definition)).join("---\n");
+}
+
+/** Several are one List, which kubectl takes as well. */
+function jsonText(definitions: readonly JsonObject[]): string {
+  const [first] = definitions;
+  const value = definitions.length === 1 ? first : { apiVersion: "v1", kind: "List", items: definitions };
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}

@@ -1,0 +1,271 @@
+/** The files of a new operator project, by path. Pure: the same names give the same files. */
+import { stringifyYaml } from "../api/yaml-text.ts";
+import { VERSION } from "../cluster/version.ts";
+import { defineResource } from "../runtime/resource-definition.ts";
+import { t } from "../runtime/schema-part.ts";
+
+/** From which the project imports. */
+const PACKAGE = "setpoint";
+
+export interface ProjectNames {
+  /** Of the folder and the package, `my-operator`. */
+  readonly name: string;
+  /** `App`. */
+  readonly kind: string;
+  /** `example.com`. */
+  readonly group: string;
+}
+
+export function projectFiles(names: ProjectNames): Readonly<Record<string, string>> {
+  return {
+    "package.json": packageText(names),
+    "tsconfig.json": TSCONFIG,
+    ".gitignore": "node_modules/\ndist/\n",
+    "README.md": readmeText(names),
+    "src/kind.ts": kindText(names),
+    "src/controller.ts": controllerText(names),
+    "src/controller.test.ts": testText(names),
+    "src/main.ts": mainText(names),
+    "manifests/crd.yaml": definitionText(names),
+    "manifests/example.yaml": exampleText(names),
+  };
+}
+
+function packageText({ name }: ProjectNames): string {
+  return jsonText({
+    name,
+    version: "0.1.0",
+    private: true,
+    type: "module",
+    scripts: {
+      build: "tsc",
+      test: "tsc && node --test dist/",
+      start: "tsc && node dist/main.js",
+      crd: "tsc && setpoint crd dist/kind.js",
+    },
+    dependencies: { [PACKAGE]: `^${VERSION}` },
+    devDependencies: { "@types/node": "^20.19.0", typescript: ">=5.9" },
+    engines: { node: ">=20.19" },
+  });
+}
+
+const TSCONFIG = jsonText({
+  compilerOptions: {
+    target: "ES2022",
+    lib: ["ES2023", "ESNext.Disposable"],
+    module: "nodenext",
+    types: ["node"],
+    strict: true,
+    verbatimModuleSyntax: true,
+    rewriteRelativeImportExtensions: true,
+    skipLibCheck: true,
+    rootDir: "src",
+    outDir: "dist",
+  },
+  include: ["src"],
+});
+
+function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+function kindText({ kind, group }: ProjectNames): string {
+  return `import { defineResource, t } from "${PACKAGE}/runtime";
+import type { ObjectOf } from "${PACKAGE}/runtime";
+
+/** From this come the TypeScript type below and the CustomResourceDefinition that \`npm run crd\` prints. */
+export const ${kind} = defineResource({
+  group: "${group}",
+  version: "v1",
+  kind: "${kind}",
+  spec: t.object({
+    image: t.string({ minLength: 1 }),
+    replicas: t.integer({ minimum: 0, maximum: 100 }).default(1),
+  }),
+  status: t.object({
+    ready: t.integer(),
+    observedGeneration: t.integer().optional(),
+    conditions: t.conditions(),
+  }),
+  columns: [
+    { name: "Replicas", path: ".spec.replicas", type: "integer" },
+    { name: "Ready", path: ".status.ready", type: "integer" },
+  ],
+});
+export type ${kind} = ObjectOf<typeof ${kind}>;
+`;
+}
+
+function controllerText({ name, kind }: ProjectNames): string {
+  return `import { Deployment } from "${PACKAGE}/resources";
+import { defineController, withCondition } from "${PACKAGE}/runtime";
+import type { ChildManifest } from "${PACKAGE}/runtime";
+import { ${kind} } from "./kind.ts";
+
+/** Every ${kind} has a Deployment of its own name, and says how many of its pods are ready. */
+export const controller = defineController<${kind}>({
+  name: "${name}",
+  for: ${kind},
+  owns: [Deployment],
+  async reconcile(object, { cache, children, clock, updateStatus }) {
+    const { metadata, spec, status } = object;
+    await children([deploymentOf(object)]);
+    const ready = cache(Deployment).find(metadata)?.status.readyReplicas ?? 0;
+    const isReady = ready >= spec.replicas;
+    const condition = {
+      type: "Ready",
+      status: isReady ? "True" : "False",
+      reason: isReady ? "AllReady" : "Waiting",
+    } as const;
+    const moment = { now: clock.now(), observedGeneration: metadata.generation };
+    await updateStatus(object, { ready, conditions: withCondition(status?.conditions, condition, moment) });
+  },
+});
+
+function deploymentOf({ metadata, spec }: ${kind}): ChildManifest {
+  const labels = { "app.kubernetes.io/name": metadata.name };
+  return {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: metadata.name },
+    spec: {
+      replicas: spec.replicas,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "main", image: spec.image }] } },
+    },
+  };
+}
+`;
+}
+
+function testText({ kind }: ProjectNames): string {
+  return `import assert from "node:assert/strict";
+import { test } from "node:test";
+import { startCluster } from "${PACKAGE}";
+import type { Cluster } from "${PACKAGE}";
+import { Deployment } from "${PACKAGE}/resources";
+import { isTrue } from "${PACKAGE}/runtime";
+import { controller } from "./controller.ts";
+import { ${kind} } from "./kind.ts";
+
+test("a ${kind} gets a Deployment, and again when somebody deletes it", async () => {
+  await using cluster = await start();
+
+  await cluster.client(${kind}).create({ metadata: { name: "web" }, spec: { image: "nginx", replicas: 2 } });
+  await cluster.settle();
+  assert.equal(deployment(cluster)?.spec.replicas, 2);
+
+  await cluster.client(Deployment).delete({ name: "web" });
+  await cluster.settle();
+  assert.equal(deployment(cluster)?.spec.replicas, 2);
+});
+
+test("a ${kind} is ready when its pods are", async () => {
+  await using cluster = await start();
+  await cluster.client(${kind}).create({ metadata: { name: "web" }, spec: { image: "nginx" } });
+  await cluster.settle();
+  assert.equal(isTrue(cluster.objects(${kind})[0]?.status?.conditions, "Ready"), false);
+
+  const made = await cluster.client(Deployment).get({ name: "web" });
+  await cluster.client(Deployment).updateStatus(made, { replicas: 1, readyReplicas: 1 });
+  await cluster.settle();
+
+  assert.equal(isTrue(cluster.objects(${kind})[0]?.status?.conditions, "Ready"), true);
+});
+
+test("nothing is written once all is well", async () => {
+  await using cluster = await start();
+  await cluster.client(${kind}).create({ metadata: { name: "web" }, spec: { image: "nginx" } });
+  await cluster.settle();
+  const before = [cluster.objects(${kind}), cluster.objects(Deployment)];
+
+  await cluster.clock.advance("24h");
+
+  assert.deepEqual([cluster.objects(${kind}), cluster.objects(Deployment)], before);
+});
+
+/** A whole cluster in this process, whose clock moves only when the test says so. Without the built-in loops nobody makes pods. */
+function start(): Promise<Cluster> {
+  return startCluster({ clock: "virtual", seed: 1, loops: "none", kinds: [${kind}], controllers: [controller] });
+}
+
+function deployment(cluster: Cluster): Deployment | undefined {
+  return cluster.objects(Deployment, "default").find(({ metadata }) => metadata.name === "web");
+}
+`;
+}
+
+function mainText({ name, kind }: ProjectNames): string {
+  return `import process from "node:process";
+import { connect } from "${PACKAGE}/client";
+import { createManager, createTextLog } from "${PACKAGE}/runtime";
+import { controller } from "./controller.ts";
+import { ${kind} } from "./kind.ts";
+
+const ending = new AbortController();
+for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => ending.abort());
+
+const log = createTextLog({ isColoured: false, write: (line) => process.stderr.write(line) });
+await using connection = await connect();
+const { client, transport, namespace } = connection;
+await client.apply(${kind}.definition, { fieldManager: "${name}" });
+const leaderElection = { name: "${name}", namespace };
+const manager = createManager({ client, transport, log, controllers: [controller], leaderElection });
+log.info("${name} runs");
+await manager.run(ending.signal);
+`;
+}
+
+/** What `npm run crd` prints of the kind above; a test holds them together. */
+function definitionText({ kind, group }: ProjectNames): string {
+  const { definition } = defineResource({
+    group,
+    version: "v1",
+    kind,
+    spec: t.object({
+      image: t.string({ minLength: 1 }),
+      replicas: t.integer({ minimum: 0, maximum: 100 }).default(1),
+    }),
+    status: t.object({
+      ready: t.integer(),
+      observedGeneration: t.integer().optional(),
+      conditions: t.conditions(),
+    }),
+    columns: [
+      { name: "Replicas", path: ".spec.replicas", type: "integer" },
+      { name: "Ready", path: ".status.ready", type: "integer" },
+    ],
+  });
+  return stringifyYaml(definition);
+}
+
+function exampleText({ kind, group }: ProjectNames): string {
+  return stringifyYaml({
+    apiVersion: `${group}/v1`,
+    kind,
+    metadata: { name: "web" },
+    spec: { image: "nginx", replicas: 2 },
+  });
+}
+
+function readmeText({ name, kind }: ProjectNames): string {
+  return `# ${name}
+
+Keeps a Deployment for every \`${kind}\`.
+
+| file | what it is |
+|---|---|
+| \`src/kind.ts\` | the kind: schema, TypeScript type and CustomResourceDefinition in one |
+| \`src/controller.ts\` | the loop |
+| \`src/controller.test.ts\` | its tests, in a cluster inside the test's process, on a virtual clock |
+| \`src/main.ts\` | the loop as a program, against the cluster your kubeconfig names |
+| \`manifests/\` | an example object, and the CustomResourceDefinition |
+
+\`\`\`sh
+npm test                                 # compiles, then runs the tests
+npm start                                # runs against $KUBECONFIG, Setpoint's or any other Kubernetes'
+kubectl apply -f manifests/example.yaml
+npm run --silent crd > manifests/crd.yaml   # after you have changed the kind
+\`\`\`
+`;
+}

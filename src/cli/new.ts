@@ -1,0 +1,64 @@
+/** `setpoint new my-operator`: a small project that works at once. */
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { findText, jsonOption, UsageError, type Command } from "./command.ts";
+import { projectFiles } from "./new-project.ts";
+
+const NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+const KIND = /^[A-Z][A-Za-z0-9]{0,61}$/;
+/** Names that the project's files use for something else. */
+const TAKEN_KINDS = ["ChildManifest", "Cluster", "Deployment", "ObjectOf", "Promise"];
+const GROUP = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)+$/;
+
+export const newCommand: Command = {
+  name: "new",
+  usage: ["folder"],
+  help: "write a small operator project into FOLDER: a kind, its controller, a test, manifests",
+  options: [
+    { flags: "--kind <kind>", help: "name of the kind, in the singular", fallback: "App" },
+    { flags: "--group <group>", help: "API group of the kind, a domain of yours", fallback: "example.com" },
+    jsonOption,
+  ],
+  run(io, args) {
+    const folder = resolve(io.workingDir, args.operands["folder"] ?? "");
+    const name = checked("the name of the folder", basename(folder), NAME);
+    const kind = checked("--kind", findText(args, "kind") ?? "", KIND);
+    if (TAKEN_KINDS.includes(kind)) throw new UsageError(`--kind ${kind} is taken: choose another name`);
+    const group = checked("--group", findText(args, "group") ?? "", GROUP);
+    refuseUnlessEmpty(folder);
+    const files = projectFiles({ name, kind, group });
+    for (const [path, text] of Object.entries(files)) write(join(folder, path), text);
+    const isJson = args.options["json"] === true;
+    io.stdout(isJson ? `${JSON.stringify({ folder, files: Object.keys(files) })}\n` : nextSteps(folder));
+    return Promise.resolve();
+  },
+};
+
+function checked(what: string, text: string, pattern: RegExp): string {
+  if (pattern.test(text)) return text;
+  throw new UsageError(`${what} must match ${pattern.source}, found "${text}"`);
+}
+
+/** Nothing that is there already is ever written over. */
+function refuseUnlessEmpty(folder: string): void {
+  const found = present(folder);
+  if (found.length > 0) throw new Error(`${folder} is not empty: it has ${found.slice(0, 3).join(", ")}`);
+}
+
+function present(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    throw error;
+  }
+}
+
+function write(path: string, text: string): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text, { flag: "wx" });
+}
+
+function nextSteps(folder: string): string {
+  return `Wrote an operator to ${folder}.\n\n  cd ${folder}\n  npm install\n  npm test\n`;
+}

@@ -1,0 +1,155 @@
+/** One part of a control plane as a process of its own: against any Kubernetes that a kubeconfig names, over HTTP. */
+import { readFile } from "node:fs/promises";
+import { hostname } from "node:os";
+import { isApiError } from "../api/api-error.ts";
+import type { Log } from "../base/log.ts";
+import type { Loop } from "../base/loop.ts";
+import { createMetrics } from "../base/prom-metrics.ts";
+import { connect } from "../client/connection.ts";
+import type { Connection } from "../client/connection.ts";
+import type { Endpoint } from "../client/endpoint.ts";
+import { loadKubeconfig } from "../client/kubeconfig-files.ts";
+import { resolveContext } from "../client/kubeconfig.ts";
+import type { LeaderElectionOptions } from "../runtime/leader-election.ts";
+import type { Routine } from "../runtime/routine.ts";
+import { untilAborted } from "../runtime/run-all.ts";
+import { builtInGroups, manage, nodeLoops, NODES_LEASE } from "./loops.ts";
+import type { BuiltInPart, LeasedGroup, LoopGroup } from "./loops.ts";
+
+export type PartOptions = Common &
+  (
+    | { readonly part: "scheduler" }
+    | { readonly part: "controllers"; readonly podCidrs: readonly string[] }
+    | { readonly part: "agent"; readonly nodes: number; readonly nodePrefix: string }
+  );
+
+interface Common {
+  /** Where the usual places are looked through unless given. */
+  readonly kubeconfigFile: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly election: ElectionTimes;
+}
+
+export type ElectionTimes = Required<
+  Pick<LeaderElectionOptions, "leaseDurationMs" | "renewDeadlineMs" | "retryPeriodMs">
+>;
+
+type PartName = BuiltInPart | "agent";
+
+/** What a part tells whoever runs it; `--json` prints exactly these. */
+export type PartEvent =
+  | { readonly event: "started"; readonly part: PartName; readonly server: string; readonly identity: string }
+  /** From now on this instance does the work; others wait. */
+  | { readonly event: "leading"; readonly part: PartName }
+  | { readonly event: "waiting"; readonly part: PartName }
+  | { readonly event: "stopped"; readonly part: PartName };
+
+export interface PartSurroundings {
+  readonly loop: Loop;
+  readonly log: Log;
+  /** Aborted when the part shall end. */
+  readonly signal: AbortSignal;
+  readonly report: (event: PartEvent) => void;
+}
+
+/** A server that starts at the same time is waited for, for as long as upstream's components wait. */
+const SERVER_WAIT_MS = 10_000;
+const SERVER_RETRY_MS = 250;
+
+/** Runs the part until the signal is aborted; resolves when everything it started has stopped, rejects when it broke. */
+export async function runPart(options: PartOptions, surroundings: PartSurroundings): Promise<void> {
+  const { loop, log, signal, report } = surroundings;
+  const { part, kubeconfigFile, env } = options;
+  const kubeconfig = await loadKubeconfig({
+    loop,
+    env,
+    ...(kubeconfigFile !== undefined && { file: kubeconfigFile }),
+  });
+  const { endpoint } = resolveContext(kubeconfig);
+  const connection = await connect({ loop, kubeconfig, userAgent: `setpoint-${part}` });
+  try {
+    if (!(await isServed(connection, endpoint, surroundings))) return;
+    const identity = `${hostname()}_${loop.random("identity").uuid()}`;
+    const { transport, client } = connection;
+    const { lease, controllers = [], routines = [] } = await groupOf(options, endpoint, loop);
+    const group: LoopGroup = {
+      controllers,
+      routines: [...routines, leadRoutine(part, surroundings)],
+      lease: { ...lease, ...options.election },
+    };
+    report({ event: "started", part, server: endpoint.server, identity });
+    const metrics = createMetrics();
+    await manage(group, { transport, client, identity, loop, log, metrics }).run(signal);
+  } finally {
+    await connection.close();
+  }
+  report({ event: "stopped", part });
+}
+
+async function groupOf(options: PartOptions, endpoint: Endpoint, loop: Loop): Promise<LeasedGroup> {
+  switch (options.part) {
+    case "scheduler":
+      return builtInGroups("all").scheduler;
+    case "controllers": {
+      const ca = await readAuthority(endpoint, loop);
+      const { podCidrs } = options;
+      return builtInGroups("all", { podCidrs, ...(ca !== undefined && { ca }) }).controllers;
+    }
+    case "agent": {
+      const { nodes, nodePrefix } = options;
+      // Nodes of one name are run by one process at a time.
+      const lease = { ...NODES_LEASE, name: `${NODES_LEASE.name}-${nodePrefix}` };
+      return { ...nodeLoops(nodes, nodePrefix), lease };
+    }
+  }
+}
+
+/** Pods are told to trust whom the kubeconfig trusts. */
+async function readAuthority({ ca }: Endpoint, loop: Loop): Promise<string | undefined> {
+  if (ca === undefined) return undefined;
+  return "text" in ca ? ca.text : loop.outside("file", readFile(ca.file, "utf8"));
+}
+
+/** Runs while this instance leads, and says so. */
+function leadRoutine(part: PartName, { signal, report }: PartSurroundings): Routine {
+  return {
+    name: "lead-report",
+    reads: [],
+    run: async (_parts, lead) => {
+      report({ event: "leading", part });
+      await untilAborted(lead);
+      if (!signal.aborted) report({ event: "waiting", part });
+    },
+  };
+}
+
+/**
+ * Whether the server answers; false when the signal was aborted first. Rejects with one line that says what to do when nobody answers in
+ * time, or somebody who does not know this user.
+ */
+async function isServed(
+  { client }: Connection,
+  { server }: Endpoint,
+  { loop, signal }: PartSurroundings,
+): Promise<boolean> {
+  const deadline = loop.elapsed() + SERVER_WAIT_MS;
+  for (;;) {
+    try {
+      await client.request({ path: "/version", signal });
+      return true;
+    } catch (error) {
+      if (signal.aborted) return false;
+      if (isApiError(error, "Unauthorized"))
+        throw new Error(`${server} does not know the user of the kubeconfig: use one of this cluster`, {
+          cause: error,
+        });
+      if (loop.elapsed() >= deadline)
+        throw new Error(`no API server answers at ${server}: start it, or name another with --kubeconfig`, {
+          cause: error,
+        });
+    }
+    await new Promise<void>((resolve) => {
+      loop.timer(loop.now() + SERVER_RETRY_MS, "progress", resolve);
+    });
+  }
+}

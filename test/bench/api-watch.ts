@@ -1,0 +1,67 @@
+/** Changes of pods to many watchers over HTTPS, each watcher on a connection of its own. */
+import { performance } from "node:perf_hooks";
+import { PATH, prepare, UPSTREAM, upstreamRow } from "./api-cluster.ts";
+import { startClusterProcess } from "./cluster-process.ts";
+import { verdict, whole } from "./row.ts";
+import type { Bench, BenchContext, Row } from "./row.ts";
+import type { WatchLoadFigures } from "./watch-load.ts";
+
+const COUNTS = [200, 500] as const;
+const DELIVERIES_AIM = 100_000;
+/** Just above the aim: a server that keeps up then shows it. */
+const OFFERED = 1.05 * DELIVERIES_AIM;
+const P99_AIM_MS = 20;
+const SECONDS = 5;
+const OBJECTS = 1000;
+
+interface FanOut extends WatchLoadFigures {
+  readonly serverShare: number;
+}
+
+async function fanOut(context: BenchContext, watchers: number): Promise<FanOut> {
+  const cluster = await startClusterProcess(context.folder(), "file");
+  try {
+    await prepare(cluster, OBJECTS);
+    const [cpu, startedAt] = [cluster.cpuMs(), performance.now()];
+    const figures = (await context.child("watch-load", {
+      ...cluster.credentials,
+      port: cluster.port,
+      path: PATH,
+      watchers,
+      changesPerSecond: OFFERED / watchers,
+      seconds: SECONDS,
+      objects: OBJECTS,
+    })) as WatchLoadFigures;
+    return { ...figures, serverShare: (cluster.cpuMs() - cpu) / (performance.now() - startedAt) };
+  } finally {
+    await cluster.stop();
+  }
+}
+
+function rowsOf(watchers: number, found: FanOut): readonly Row[] {
+  const { deliveriesPerSecond: rate, p50Ms, p99Ms, lost, clientShare, serverShare } = found;
+  const isMet = rate >= DELIVERIES_AIM && p99Ms <= P99_AIM_MS && lost === 0;
+  const what = `changes of pods to ${String(watchers)} watchers`;
+  const row: Row = {
+    what,
+    value: `${whole(rate)} deliveries/s, p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, ${whole(lost)} lost`,
+    yardstick: `server at ${whole(serverShare * 100)} % of a core, client at ${whole(clientShare * 100)} %`,
+    figure: whole(rate),
+    aim: `≥ ${whole(DELIVERIES_AIM)}/s, p99 ≤ ${String(P99_AIM_MS)} ms, none lost`,
+    verdict: clientShare > serverShare && !isMet ? "client-bound" : verdict(isMet),
+  };
+  if (watchers !== COUNTS[0]) return [row];
+  return [row, upstreamRow(what, [`${whole(rate)} deliveries/s`, rate / UPSTREAM.watchDeliveries], 1)];
+}
+
+export const apiWatch: Bench = {
+  name: "api-watch",
+  async run(context) {
+    const rows: Row[] = [];
+    for (const watchers of COUNTS) {
+      context.progress(`api-watch with ${String(watchers)} watchers`);
+      rows.push(...rowsOf(watchers, await fanOut(context, watchers)));
+    }
+    return rows;
+  },
+};

@@ -1,0 +1,172 @@
+/**
+ * Many watchers and a few writers in one process, which therefore knows when each change was due and when each watcher saw it.
+ * Changes come at a steady pace, whether the server keeps up or not: what waits for it counts as late.
+ */
+import { performance } from "node:perf_hooks";
+import type { TLSSocket } from "node:tls";
+import { Answers, dial, requestBytes } from "./http-load.ts";
+import type { Credentials } from "./http-load.ts";
+
+export interface WatchLoadArgument extends Credentials {
+  readonly port: number;
+  readonly path: string;
+  readonly watchers: number;
+  readonly changesPerSecond: number;
+  readonly seconds: number;
+  /** Of the objects `pod-0` to `pod-N` that are changed in turn. */
+  readonly objects: number;
+}
+
+export interface WatchLoadFigures {
+  readonly deliveriesPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly lost: number;
+  /** Of one core. */
+  readonly clientShare: number;
+}
+
+const WRITERS = 32;
+const WARM_UP_MS = 1000;
+/** How long the last changes may take. */
+const PATIENCE_MS = 10_000;
+const MARKER = Buffer.from('"change":"');
+/** The marker and the longest number behind it. */
+const EDGE_BYTES = MARKER.length + 12;
+/** Tenths of a millisecond; what takes longer counts as the last. */
+const BUCKETS = 100_000;
+
+/** Finds the numbers of the changes in what a watcher receives, wherever the bytes are cut. */
+class Seen {
+  readonly #onChange: (n: number) => void;
+  #tail = Buffer.alloc(0);
+
+  constructor(socket: TLSSocket, onChange: (n: number) => void) {
+    this.#onChange = onChange;
+    socket.on("data", (piece: Buffer) => this.#take(piece));
+  }
+
+  #take(piece: Buffer): void {
+    const edge = Buffer.concat([this.#tail, piece.subarray(0, EDGE_BYTES)]);
+    const isWhole = piece.length > EDGE_BYTES;
+    this.#scan(edge, isWhole ? this.#tail.length : edge.length - EDGE_BYTES);
+    if (isWhole) this.#scan(piece, piece.length - EDGE_BYTES);
+    const all = isWhole ? piece : edge;
+    this.#tail = Buffer.from(all.subarray(Math.max(0, all.length - EDGE_BYTES)));
+  }
+
+  /** Only markers that begin before `end`: the others are found again with what follows. */
+  #scan(bytes: Buffer, end: number): void {
+    for (let at = bytes.indexOf(MARKER); at >= 0 && at < end; at = bytes.indexOf(MARKER, at + 1)) {
+      const start = at + MARKER.length;
+      this.#onChange(Number(bytes.toString("latin1", start, bytes.indexOf(0x22, start))));
+    }
+  }
+}
+
+class Tally {
+  readonly dueAt: number[] = [];
+  readonly #buckets = new Uint32Array(BUCKETS);
+  #measuredFrom = 0;
+  deliveries = 0;
+  measured = 0;
+
+  /** What was due before is not measured. */
+  measureFrom(n: number): void {
+    this.#measuredFrom = n;
+  }
+
+  saw(n: number): void {
+    this.deliveries += 1;
+    if (n < this.#measuredFrom) return;
+    this.measured += 1;
+    const tenths = Math.round((performance.now() - (this.dueAt[n] ?? 0)) * 10);
+    const bucket = Math.min(tenths, BUCKETS - 1);
+    this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1;
+  }
+
+  percentileMs(share: number): number {
+    let left = this.measured * share;
+    for (const [tenths, count] of this.#buckets.entries()) {
+      left -= count;
+      if (left <= 0) return tenths / 10;
+    }
+    return BUCKETS / 10;
+  }
+}
+
+async function openWatches(argument: WatchLoadArgument, tally: Tally): Promise<TLSSocket[]> {
+  const { port, path, watchers } = argument;
+  const target = `${path}?watch=true&sendInitialEvents=false&resourceVersionMatch=NotOlderThan`;
+  const request = { ...argument, connections: 1, method: "GET", path: target };
+  return Promise.all(
+    Array.from({ length: watchers }, async () => {
+      const socket = await dial(port, argument);
+      const answered = new Promise<void>((resolve) => socket.once("data", () => resolve()));
+      socket.write(requestBytes(request, 0));
+      await answered;
+      new Seen(socket, (n) => tally.saw(n));
+      return socket;
+    }),
+  );
+}
+
+/** Hands each change to a free writer when it is due; returns how many there were. */
+async function write(argument: WatchLoadArgument, tally: Tally, stop: AbortSignal): Promise<number> {
+  const request = {
+    ...argument,
+    connections: 1,
+    method: "PATCH",
+    headers: { "content-type": "application/merge-patch+json" },
+    body: '{"metadata":{"annotations":{"change":"%n"}}}',
+  };
+  const startedAt = performance.now();
+  let next = 0;
+  const run = async (): Promise<void> => {
+    const socket = await dial(argument.port, argument);
+    const answers = new Answers(socket);
+    while (!stop.aborted) {
+      const n = next++;
+      const dueAt = startedAt + (n * 1000) / argument.changesPerSecond;
+      tally.dueAt[n] = dueAt;
+      const early = dueAt - performance.now();
+      if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+      const path = `${argument.path}/pod-${String(n % argument.objects)}`;
+      const code = await answers.send(requestBytes({ ...request, path }, n));
+      if (code !== 200) throw new Error(`a change was answered with ${String(code)}`);
+    }
+    socket.destroy();
+  };
+  await Promise.all(Array.from({ length: WRITERS }, run));
+  return next;
+}
+
+export async function watchLoadChild(argument: WatchLoadArgument): Promise<WatchLoadFigures> {
+  const tally = new Tally();
+  const sockets = await openWatches(argument, tally);
+  const stopping = new AbortController();
+  const writing = write(argument, tally, stopping.signal);
+  await pause(WARM_UP_MS);
+  tally.measureFrom(tally.dueAt.length);
+  const [cpu, startedAt] = [process.cpuUsage(), performance.now()];
+  await pause(argument.seconds * 1000);
+  const { measured } = tally;
+  const used = process.cpuUsage(cpu);
+  const ms = performance.now() - startedAt;
+  stopping.abort();
+  const expected = (await writing) * argument.watchers;
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  while (tally.deliveries < expected && performance.now() < giveUpAt) await pause(10);
+  for (const socket of sockets) socket.destroy();
+  return {
+    deliveriesPerSecond: (measured / ms) * 1000,
+    p50Ms: tally.percentileMs(0.5),
+    p99Ms: tally.percentileMs(0.99),
+    lost: expected - tally.deliveries,
+    clientShare: (used.user + used.system) / 1000 / ms,
+  };
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}

@@ -1,0 +1,96 @@
+/** The commands that look at a running cluster and end it, from another process. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Program } from "./kubectl/program.ts";
+
+describe("a cluster with a data dir", () => {
+  test("is ready at its place until it is ended, and ending it again does nothing", async () => {
+    const dataDir = folder();
+    const { server } = await up(dataDir).event("ready");
+
+    const status = await output("status", dataDir);
+    const down = await output("down", dataDir);
+    const after = await output("status", dataDir);
+    const again = await output("down", dataDir);
+
+    expect(status).toMatchObject({ code: 0, value: { state: "ready", server, store: "memory", dataDir } });
+    expect(status.value).toHaveProperty("revision", expect.any(Number));
+    expect(down).toMatchObject({ code: 0, value: { dataDir, stopped: expect.any(Number) as unknown } });
+    expect(after).toMatchObject({ code: 1, value: { state: "stopped" } });
+    expect(again).toMatchObject({ code: 0, value: { dataDir, stopped: null } });
+  });
+
+  test("that was killed does not run, and can be started again", async () => {
+    const dataDir = folder();
+    const first = up(dataDir);
+    await first.event("ready");
+    await first.end("SIGKILL");
+
+    const status = await output("status", dataDir);
+    await up(dataDir).event("ready");
+
+    expect(status).toMatchObject({ code: 1, value: { state: "stopped" } });
+  });
+
+  test("is refused to a second process, which is told the first", async () => {
+    const dataDir = folder();
+    const first = up(dataDir);
+    await first.event("ready");
+
+    const { code, stderr } = await up(dataDir).ended();
+
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      `error: process ${String(first.pid)} runs a cluster in ${dataDir}: ` +
+        `end it with setpoint down --data-dir ${dataDir}, or choose another --data-dir\n`,
+    );
+  });
+
+  test("whose process does not go on is told apart from one that is ready, and down gives up on it", async () => {
+    const dataDir = folder();
+    const program = up(dataDir);
+    await program.event("ready");
+    program.signal("SIGSTOP");
+
+    const [status, down] = await Promise.all([output("status", dataDir), output("down", dataDir)]);
+    program.signal("SIGCONT");
+
+    expect(status).toMatchObject({ code: 1, value: { state: "unready" } });
+    expect(down).toMatchObject({ code: 1, value: undefined });
+    expect(down.stderr).toMatch(/^error: process \d+ has not ended within 5 s: kill -9 \d+ ends it .*\n$/);
+  });
+});
+
+describe("a part whose server is not there", () => {
+  test("waits for it, and ends when it is told to", async () => {
+    const dataDir = folder();
+    const program = up(dataDir);
+    const { kubeconfig = "" } = await program.event("ready");
+    await program.end("SIGKILL");
+
+    const scheduler = new Program("scheduler", "--kubeconfig", kubeconfig);
+    await up(dataDir, new URL((await program.event("ready")).server ?? "").host).event("ready");
+    await scheduler.event("leading");
+
+    expect(await scheduler.end("SIGTERM")).toEqual([0, null]);
+  });
+});
+
+function up(dataDir: string, listen = "127.0.0.1:0"): Program {
+  return new Program("apiserver", "--data-dir", dataDir, "--store", "memory", "--listen", listen);
+}
+
+/** What a command prints, with its exit code. */
+async function output(command: string, dataDir: string) {
+  const program = new Program(command, "--data-dir", dataDir);
+  const { code, stderr } = await program.ended();
+  return { code, stderr, value: program.printed[0] };
+}
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "setpoint-commands-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
