@@ -18,13 +18,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts", "examples/*/*.test.ts"] },
+        test: { name: "unit", include: ["src/**/*.test.ts", "test/*.test.ts"] },
       },
       {
         extends: true,
         test: {
           name: "system",
-          include: ["test/{conformance,faults,scenarios}/**/*.test.ts"],
+          include: ["test/{conformance,faults,scenarios}/**/*.test.ts", "examples/*/*.test.ts"],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

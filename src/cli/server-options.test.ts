@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "./command.ts";
-import { parsePortRange, parseRuntimeConfig, parseServiceCidrs } from "./server-options.ts";
+import {
+  parseNodes,
+  parsePodCidrs,
+  parsePortRange,
+  parseRuntimeConfig,
+  parseServiceCidrs,
+} from "./server-options.ts";
 
 describe("--runtime-config", () => {
   test("names group versions with a word for each, true when there is none", () => {
@@ -33,5 +39,25 @@ describe("--node-port-range", () => {
 
   test.each(["30000", "5-4", "0-10", "1-70000"])("%s is refused", (text) => {
     expect(() => parsePortRange(text)).toThrow(UsageError);
+  });
+});
+
+describe("--pod-cidr", () => {
+  test("takes a range of each family", () => {
+    expect(parsePodCidrs("10.244.0.0/16,fd00:1::/48")).toEqual(["10.244.0.0/16", "fd00:1::/48"]);
+  });
+
+  test.each(["10.244.0.0/25", "fd00::/96", "none"])("%s is refused", (text) => {
+    expect(() => parsePodCidrs(text)).toThrow(UsageError);
+  });
+});
+
+describe("--nodes", () => {
+  test("is a number", () => {
+    expect(parseNodes("5000")).toBe(5000);
+  });
+
+  test.each(["-1", "many", "1e9", "99999"])("%s is refused", (text) => {
+    expect(() => parseNodes(text)).toThrow(UsageError);
   });
 });

@@ -19,13 +19,40 @@ export function parseRuntimeConfig(text: string): Readonly<Record<string, boolea
 
 /** One range, or one of each family. */
 export function parseServiceCidrs(text: string): readonly string[] {
+  return parseCidrs("--service-cidr", text);
+}
+
+/** The same; each node gets a block of it, so it must be larger than one. */
+export function parsePodCidrs(text: string): readonly string[] {
+  const ranges = parseCidrs("--pod-cidr", text);
+  for (const range of ranges) {
+    const { prefixLength = 0 } = findCidr(range) ?? {};
+    const longest = range.includes(":") ? 64 : 24;
+    if (prefixLength > longest) {
+      throw new UsageError(`--pod-cidr must hold at least a /${longest} for one node, found "${range}"`);
+    }
+  }
+  return ranges;
+}
+
+function parseCidrs(flag: string, text: string): readonly string[] {
   const ranges = text.split(",").map((range) => range.trim());
   const families = ranges.map((range) => findCidr(range)?.address.family);
   const isGood =
     families.every((family) => family !== undefined) && new Set(families).size === families.length;
-  if (!isGood)
-    throw new UsageError(`--service-cidr must be a range of addresses for each family, found "${text}"`);
+  if (!isGood) {
+    throw new UsageError(`${flag} must be a range of addresses for each family, found "${text}"`);
+  }
   return ranges;
+}
+
+/** More simulated nodes than this have no addresses. */
+const NODES_MAX = 16_000;
+
+export function parseNodes(text: string): number {
+  const count = /^\d{1,6}$/.test(text) ? Number(text) : Infinity;
+  if (count <= NODES_MAX) return count;
+  throw new UsageError(`--nodes must be a number from 0 to ${NODES_MAX}, found "${text}"`);
 }
 
 /** `30000-32767`. */

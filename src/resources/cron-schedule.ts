@@ -132,3 +132,67 @@ function firstProblem(checks: readonly (() => string | undefined)[]): string | u
   }
   return undefined;
 }
+
+/** A good schedule, taken apart. */
+export type CronSchedule =
+  | { readonly type: "every"; readonly intervalMs: number }
+  | {
+      readonly type: "calendar";
+      readonly minutes: ReadonlySet<number>;
+      readonly hours: ReadonlySet<number>;
+      readonly days: ReadonlySet<number>;
+      readonly months: ReadonlySet<number>;
+      readonly weekdays: ReadonlySet<number>;
+      /** With neither day nor weekday left open one of the two is enough; else both must hold. */
+      readonly isEitherDay: boolean;
+    };
+
+const DESCRIBED: Readonly<Record<string, string>> = {
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+  "@monthly": "0 0 1 * *",
+  "@weekly": "0 0 * * 0",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@hourly": "0 * * * *",
+};
+
+const NS_PER_SECOND = 1_000_000_000n;
+
+/** Undefined when `findScheduleProblem` finds one. */
+export function findSchedule(text: string): CronSchedule | undefined {
+  if (findScheduleProblem(text) !== undefined) return undefined;
+  const schedule = text.replace(/^(?:CRON_)?TZ=\S*\s+/, "");
+  if (schedule.startsWith(EVERY)) {
+    const seconds = Number(parseDuration(schedule.slice(EVERY.length)) / NS_PER_SECOND);
+    return { type: "every", intervalMs: Math.max(1, seconds) * 1000 };
+  }
+  const fields = (DESCRIBED[schedule] ?? schedule).split(/\s+/).filter((field) => field !== "");
+  const sets = FIELDS.map((bounds, at) => fieldValues(fields[at] ?? "", bounds));
+  const [minutes = NONE, hours = NONE, days = NONE, months = NONE, weekdays = NONE] = sets;
+  const isEitherDay = !isOpen(fields[2] ?? "") && !isOpen(fields[4] ?? "");
+  return { type: "calendar", minutes, hours, days, months, weekdays, isEitherDay };
+}
+
+const NONE: ReadonlySet<number> = new Set();
+
+/** Every value, said with a star: with a step beyond one it is a choice like any other. */
+function isOpen(field: string): boolean {
+  return field.split(",").some((range) => {
+    const [span = "", step = "1"] = range.split("/");
+    return ALL.has(span.split("-")[0] ?? "") && Number(step) === 1;
+  });
+}
+
+function fieldValues(field: string, bounds: Bounds): ReadonlySet<number> {
+  const values = new Set<number>();
+  for (const range of field.split(",").filter((each) => each !== "")) {
+    const [span = "", step] = range.split("/");
+    const [low = "", high] = span.split("-");
+    const isAll = ALL.has(low);
+    const start = isAll ? bounds.min : numberOf(low, bounds);
+    const end = isAll ? bounds.max : spanEnd({ start, high, step }, bounds);
+    for (let value = start; value <= end; value += Number(step ?? 1)) values.add(value);
+  }
+  return values;
+}

@@ -13,6 +13,7 @@ import { createClient } from "../../src/client/api-client.ts";
 import type { Client } from "../../src/client/client.ts";
 import type { Transport, TransportRequest } from "../../src/client/transport.ts";
 import { inProcessTransport } from "../../src/cluster/in-process-transport.ts";
+import { admissionBeside } from "../../src/cluster/needed-loops.ts";
 import { conversions, kinds } from "../../src/resources/index.ts";
 import { createManager } from "../../src/runtime/manager.ts";
 import type { Manager, ManagerOptions } from "../../src/runtime/manager.ts";
@@ -75,6 +76,7 @@ export async function startWorld(seed = 1): Promise<World> {
   const ending = new AbortController();
   const managers: Promise<void>[] = [];
   const { handler, workshop } = createApiServer({
+    admission: admissionBeside("none"),
     loop: loop.child("server"),
     log: silentLog,
     metrics: createMetrics(),

@@ -1,5 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { countIndexes, findOverlap, parseIndexes } from "./index-set.ts";
+import {
+  countIndexes,
+  countOverlap,
+  findOverlap,
+  firstMissing,
+  formatIndexes,
+  hasIndex,
+  parseIndexes,
+  readKnownIndexes,
+  withIndexes,
+} from "./index-set.ts";
 
 describe("a set of indexes", () => {
   test.each([
@@ -29,5 +39,35 @@ describe("a set of indexes", () => {
     ["0,2", "1,3", undefined],
   ])("%s and %s have %s in common", (left, right, index) => {
     expect(findOverlap(parseIndexes(left, 10), parseIndexes(right, 10))).toBe(index);
+  });
+});
+
+describe("indexes that are known", () => {
+  test.each([
+    ["0,1,2", 5, "0-2"],
+    ["0-3,5", 3, "0-2"],
+    ["4-6", 3, ""],
+    ["x,1,3-", 5, "1"],
+    ["0,1", 5, "0,1"],
+  ])("of %s below %i are %s", (text, completions, expected) => {
+    expect(formatIndexes(readKnownIndexes(text, completions))).toBe(expected);
+  });
+
+  test("are joined with those that are added", () => {
+    expect(formatIndexes(withIndexes(readKnownIndexes("1,5-6", 10), [3, 2, 7]))).toBe("1-3,5-7");
+  });
+
+  test("tell which are missing, the lowest first", () => {
+    const known = readKnownIndexes("0,2-3", 10);
+
+    expect(firstMissing(known, { count: 3, completions: 10 })).toEqual([1, 4, 5]);
+    expect(firstMissing(known, { count: 9, completions: 5 })).toEqual([1, 4]);
+  });
+
+  test("tell which they have, and how many in common", () => {
+    const known = readKnownIndexes("0,2-5", 10);
+
+    expect([hasIndex(known, 1), hasIndex(known, 4)]).toEqual([false, true]);
+    expect(countOverlap(known, readKnownIndexes("0-3", 10))).toBe(3);
   });
 });

@@ -11,6 +11,7 @@ import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import { validateLabelSelector } from "../../api/label-selector.ts";
 import { dns1123Label, qualifiedName } from "../../api/names.ts";
 import { checkNodeSelector, checkNodeTerm } from "../node-selector-rules.ts";
+import { repeatedKeys } from "./match-label-keys.ts";
 
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -95,11 +96,4 @@ function checkKeysBesideSelector(
     return errors.forbidden(path, "must not be specified when labelSelector is not set");
   }
   for (const [i, key] of keys.entries()) errors.invalidFor(path.index(i), key, qualifiedName(key));
-}
-
-function repeatedKeys(selector: LabelSelector | undefined): ReadonlySet<string> {
-  const seen = new Set(Object.keys(selector?.matchLabels ?? {}));
-  const repeated = new Set<string>();
-  for (const { key } of selector?.matchExpressions ?? []) (seen.has(key) ? repeated : seen).add(key);
-  return repeated;
 }

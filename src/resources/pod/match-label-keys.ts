@@ -45,3 +45,11 @@ function extendSelector(term: KeyedTerm, labels: Readonly<Record<string, string>
   if (added.length > 0)
     labelSelector.matchExpressions = [...(labelSelector.matchExpressions ?? []), ...added];
 }
+
+/** The keys that a selector names more than once. */
+export function repeatedKeys(selector: LabelSelector | undefined): ReadonlySet<string> {
+  const seen = new Set(Object.keys(selector?.matchLabels ?? {}));
+  const repeated = new Set<string>();
+  for (const { key } of selector?.matchExpressions ?? []) (seen.has(key) ? repeated : seen).add(key);
+  return repeated;
+}

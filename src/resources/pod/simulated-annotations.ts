@@ -20,7 +20,8 @@ export function findSimulated({ metadata }: Pod, container: string, name: string
   const { annotations } = metadata;
   if (annotations === undefined) return undefined;
   return (
-    ownValue(annotations, `${container}.${SIMULATED}/${name}`) ?? ownValue(annotations, `${SIMULATED}/${name}`)
+    ownValue(annotations, `${container}.${SIMULATED}/${name}`) ??
+    ownValue(annotations, `${SIMULATED}/${name}`)
   );
 }
 

@@ -5,6 +5,7 @@ import type { TopologySpreadConstraint } from "../../api/generated/types/core-v1
 import { validateLabelSelector } from "../../api/label-selector.ts";
 import { qualifiedName } from "../../api/names.ts";
 import { addNew, checkChoice } from "../value-rules.ts";
+import { repeatedKeys } from "./match-label-keys.ts";
 
 const ACTIONS = ["DoNotSchedule", "ScheduleAnyway"];
 const NODE_POLICIES = ["Honor", "Ignore"];
@@ -57,13 +58,11 @@ function checkMatchLabelKeys(
   if (matchLabelKeys.length === 0) return;
   if (labelSelector === undefined)
     errors.forbidden(path, "must not be specified when labelSelector is not set");
-  const selected = new Set([
-    ...Object.keys(labelSelector?.matchLabels ?? {}),
-    ...(labelSelector?.matchExpressions ?? []).map(({ key }) => key),
-  ]);
+  const repeated = repeatedKeys(labelSelector);
   for (const [i, key] of matchLabelKeys.entries()) {
     errors.invalidFor(path.index(i), key, qualifiedName(key));
-    if (selected.has(key))
+    // The value of the pod's own label was added to the selector; the key is there twice when the user named it too.
+    if (repeated.has(key))
       errors.invalid(path.index(i), key, "exists in both matchLabelKeys and labelSelector");
   }
 }

@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+import { VirtualLoop } from "../base/virtual-loop.ts";
+import { Agenda } from "./agenda.ts";
+
+describe("an agenda", () => {
+  test("keeps its appointments in order of time, cancelled ones excepted", async () => {
+    const loop = new VirtualLoop({ seed: 1, name: "test" });
+    const agenda = new Agenda(loop);
+    const seen: string[] = [];
+    const at = (seconds: number, name: string) =>
+      agenda.add(loop.now() + seconds * 1000, "progress", () => seen.push(name));
+    at(3, "third");
+    at(1, "first");
+    const cancelled = at(2, "never");
+    at(2, "second");
+    agenda.cancel(cancelled);
+    await loop.settle();
+
+    expect(seen).toEqual(["first", "second", "third"]);
+  });
+
+  test("keeps a world waiting for what is to be done, not for what comes again", async () => {
+    const loop = new VirtualLoop({ seed: 1, name: "test" });
+    const agenda = new Agenda(loop);
+    const seen: string[] = [];
+    const startAt = loop.now();
+    agenda.add(startAt + 1000, "progress", () => seen.push("done"));
+    agenda.add(startAt + 5000, "periodic", () => seen.push("again"));
+    await loop.settle();
+
+    expect(seen).toEqual(["done"]);
+    expect(loop.now() - startAt).toBe(1000);
+  });
+
+  test("does nothing after its end", async () => {
+    const loop = new VirtualLoop({ seed: 1, name: "test" });
+    const agenda = new Agenda(loop);
+    const seen: string[] = [];
+    agenda.add(loop.now() + 1000, "progress", () => seen.push("late"));
+    agenda.end();
+    await loop.settle();
+
+    expect(seen).toEqual([]);
+  });
+});

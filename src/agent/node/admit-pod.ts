@@ -1,0 +1,70 @@
+/** Whether a node takes a pod that was put on it: whoever put it there may have known less than the node does. Reasons are kubelet's. */
+import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
+import { findUntolerated, matchesPodNodeSelection } from "../../resources/pod/node-selection.ts";
+import { podRequests } from "../../resources/pod/pod-requests.ts";
+import { resourceNumber } from "../../resources/pod/resource-number.ts";
+import type { Refusal } from "../pod/pod-facts.ts";
+import { hostPorts, type Allotment } from "./allotment.ts";
+
+/** Undefined when it fits. The allotment is that of the other pods. */
+export function findRefusal(pod: Pod, node: Node, others: Allotment): Refusal | undefined {
+  return (
+    findShortage(pod, node, others) ??
+    findMismatch(pod, node) ??
+    findTakenPort(pod, others) ??
+    findTaint(pod, node)
+  );
+}
+
+function findShortage(pod: Pod, { status }: Node, others: Allotment): Refusal | undefined {
+  const allocatable = status.allocatable ?? {};
+  const pods = resourceNumber("pods", allocatable["pods"] ?? "0");
+  if (others.pods + 1 > pods) {
+    return shortage({ resource: "pods", requested: 1, used: others.pods, capacity: pods });
+  }
+  for (const [resource, requested] of podRequests(pod)) {
+    const capacity = resourceNumber(resource, allocatable[resource] ?? "0");
+    const used = others.used(resource);
+    if (requested > 0 && used + requested > capacity) {
+      return shortage({ resource, requested, used, capacity });
+    }
+  }
+  return undefined;
+}
+
+interface Shortage {
+  readonly resource: string;
+  readonly requested: number;
+  readonly used: number;
+  readonly capacity: number;
+}
+
+function shortage({ resource, requested, used, capacity }: Shortage): Refusal {
+  const numbers = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;
+  return {
+    reason: `OutOf${resource}`,
+    message: `Node didn't have enough resource: ${resource}, ${numbers}`,
+  };
+}
+
+function findMismatch({ spec }: Pod, node: Node): Refusal | undefined {
+  if (matchesPodNodeSelection(spec, node)) return undefined;
+  return failed("NodeAffinity", "node(s) didn't match Pod's node affinity/selector");
+}
+
+function findTakenPort(pod: Pod, others: Allotment): Refusal | undefined {
+  if (!hostPorts(pod).some((port) => others.isPortTaken(port))) return undefined;
+  return failed("NodePorts", "node(s) didn't have free ports for the requested pod ports");
+}
+
+/** Only what would drive the pod out again at once. */
+function findTaint({ spec }: Pod, node: Node): Refusal | undefined {
+  const driving = (node.spec.taints ?? []).filter(({ effect }) => effect === "NoExecute");
+  const taint = findUntolerated(driving, spec.tolerations);
+  if (taint === undefined) return undefined;
+  return failed("TaintToleration", `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ""}}`);
+}
+
+function failed(predicate: string, why: string): Refusal {
+  return { reason: predicate, message: `Predicate ${predicate} failed: ${why}` };
+}

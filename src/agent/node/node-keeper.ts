@@ -1,0 +1,237 @@
+/**
+ * Keeps the Node objects of this process registered and alive. One timer serves all nodes: once a second those whose lease is due renew it
+ * together, so that their renewals share a commit; statuses are written when they differ from what they should be, and every five minutes.
+ */
+import { isApiError } from "../../api/api-error.ts";
+import { Lease } from "../../api/generated/types/coordination-v1.ts";
+import { Node } from "../../api/generated/types/core-v1.ts";
+import { formatMicroTime } from "../../api/time.ts";
+import type { Timer } from "../../base/loop.ts";
+import { SIMULATED } from "../../resources/pod/simulated-annotations.ts";
+import type { ObjectChange } from "../../runtime/controller.ts";
+import type { RoutineParts } from "../../runtime/routine.ts";
+import { WriteWindow } from "../../runtime/write-window.ts";
+import type { AgentNode } from "./agent-node.ts";
+import {
+  conditionsAt,
+  findMachinePatch,
+  hasOwnConditions,
+  nodeLabels,
+  nodeManifest,
+  type NodeVersions,
+} from "./node-manifest.ts";
+
+const LEASES = "kube-node-lease";
+/** As kubelet's: a lease of 40 s, renewed four times in that time. */
+const LEASE_SECONDS = 40;
+const RENEW_MS = 10_000;
+/** Many nodes are spread over ten beats of a second each; as many as these share one, so that a small cluster has one commit in ten seconds. */
+const BEATS_MAX = 10;
+const RENEWED_TOGETHER = 100;
+/** As kubelet's: an unchanged status is written this often all the same. */
+const REPORT_MS = 300_000;
+
+/** A simulated node with this annotation is as if its machine were off. */
+const DOWN = `${SIMULATED}/down`;
+
+export interface NodeKeeperParts {
+  readonly routine: RoutineParts;
+  readonly versions: NodeVersions;
+  readonly nodes: ReadonlyMap<string, AgentNode>;
+  /** Aborted when everything ends: what fails from then on is no failure. */
+  readonly signal: AbortSignal;
+  /** Called when a node begins to work, and when it stops. */
+  readonly onUp: (node: AgentNode) => void;
+  readonly onDown: (node: AgentNode) => void;
+}
+
+interface Pulse {
+  readonly node: AgentNode;
+  /** In which beat of a round it renews. */
+  readonly beat: number;
+  /** Of the Node object, which owns the lease. */
+  uid: string;
+  /** As last written; undefined before, and when somebody else wrote it. */
+  lease: Lease | undefined;
+  /** When the status was last written by this process. */
+  reportedAt: number;
+}
+
+export class NodeKeeper {
+  readonly #parts: NodeKeeperParts;
+  readonly #pulses = new Map<string, Pulse>();
+  readonly #writes = new WriteWindow<string>();
+  /** In a round, which takes as long as a renewal lasts. */
+  readonly #beats: number;
+  #beat = 0;
+  #timer: Timer | undefined;
+
+  constructor(parts: NodeKeeperParts) {
+    this.#parts = parts;
+    this.#beats = Math.max(1, Math.min(BEATS_MAX, Math.ceil(parts.nodes.size / RENEWED_TOGETHER)));
+    let index = 0;
+    for (const node of parts.nodes.values()) {
+      this.#pulses.set(node.name, {
+        node,
+        beat: index++ % this.#beats,
+        uid: "",
+        lease: undefined,
+        reportedAt: 0,
+      });
+    }
+  }
+
+  /** Registers all nodes and goes on until the function that comes back is called. */
+  follow(): () => void {
+    const leave = this.#parts.routine.subscribe(Node, (change) => this.#changed(change));
+    for (const pulse of this.#pulses.values()) this.#register(pulse);
+    this.#await();
+    return leave;
+  }
+
+  /** Once the signal is aborted: resolves when nothing is being written any more. */
+  async end(): Promise<void> {
+    this.#timer?.cancel();
+    await this.#writes.quiet();
+  }
+
+  #await(): void {
+    const { loop } = this.#parts.routine;
+    const at = loop.now() + RENEW_MS / this.#beats;
+    this.#timer = loop.timer(at, "periodic", () => this.#next());
+  }
+
+  #next(): void {
+    if (this.#parts.signal.aborted) return;
+    this.#beat = (this.#beat + 1) % this.#beats;
+    for (const pulse of this.#pulses.values()) {
+      if (pulse.beat !== this.#beat) continue;
+      if (pulse.node.state === "absent") this.#register(pulse);
+      if (pulse.node.state !== "up") continue;
+      this.#renew(pulse);
+      this.#report(pulse);
+    }
+    this.#await();
+  }
+
+  #changed({ before, after }: ObjectChange<Node>): void {
+    const pulse = this.#pulses.get((after ?? before)?.metadata.name ?? "");
+    if (pulse === undefined) return;
+    const isReplaced =
+      before !== undefined && after !== undefined && before.metadata.uid !== after.metadata.uid;
+    if (after === undefined) this.#become(pulse.node, "gone");
+    else if (pulse.node.state !== "gone" || isReplaced || before === undefined) this.#seen(pulse, after);
+  }
+
+  /** An object of its name is there: made by this process, by an earlier one, or by hand. */
+  #seen(pulse: Pulse, object: Node): void {
+    const { node } = pulse;
+    if (node.state === "absent") return;
+    pulse.uid = object.metadata.uid;
+    this.#become(node, isDown(object) ? "down" : "up");
+  }
+
+  #become(node: AgentNode, state: AgentNode["state"]): void {
+    const { state: before } = node;
+    if (before === state) return;
+    node.state = state;
+    if (state === "down") this.#parts.onDown(node);
+    if (state === "up") this.#parts.onUp(node);
+  }
+
+  #register(pulse: Pulse): void {
+    const { node } = pulse;
+    this.#send(`node ${node.name}`, async () => {
+      const object = await this.#registered(node);
+      pulse.reportedAt = this.#parts.routine.loop.now();
+      pulse.uid = object.metadata.uid;
+      if (this.#parts.signal.aborted || node.state !== "absent") return;
+      const state = isDown(object) ? "down" : "up";
+      this.#become(node, state);
+      if (state === "up") this.#renew(pulse);
+    });
+  }
+
+  async #registered({ setup }: AgentNode): Promise<Node> {
+    const { routine, versions } = this.#parts;
+    const { client, cache, loop } = routine;
+    const known = cache(Node).find({ name: setup.name });
+    if (known !== undefined) return this.#refreshed(known, setup);
+    try {
+      return await client(Node).create(nodeManifest(setup, versions, loop.now()));
+    } catch (error) {
+      if (!isApiError(error, "AlreadyExists")) throw error;
+      return this.#refreshed(await client(Node).get({ name: setup.name }), setup);
+    }
+  }
+
+  /** A node that was there before keeps what others have given it. */
+  async #refreshed(known: Node, setup: AgentNode["setup"]): Promise<Node> {
+    if (isDown(known)) return known;
+    const { routine, versions } = this.#parts;
+    const nodes = routine.client(Node);
+    const labels = Object.entries(nodeLabels(setup)).filter(
+      ([key, value]) => known.metadata.labels?.[key] !== value,
+    );
+    if (labels.length > 0) {
+      await nodes.patch(known, {
+        type: "merge",
+        changes: { metadata: { labels: Object.fromEntries(labels) } },
+      });
+    }
+    const machine = findMachinePatch(known, setup, versions);
+    const status = { ...machine, conditions: conditionsAt(known, routine.loop.now()) };
+    return nodes.patch(known, { type: "strategic", changes: { status } }, { subresource: "status" });
+  }
+
+  #report(pulse: Pulse): void {
+    const { routine } = this.#parts;
+    const now = routine.loop.now();
+    const known = routine.cache(Node).find({ name: pulse.node.name });
+    if (known === undefined) return;
+    if (hasOwnConditions(known) && now - pulse.reportedAt < REPORT_MS) return;
+    this.#send(`node ${pulse.node.name}`, async () => {
+      const changes = { status: { conditions: conditionsAt(known, now) } };
+      await routine.client(Node).patch(known, { type: "strategic", changes }, { subresource: "status" });
+      pulse.reportedAt = now;
+    });
+  }
+
+  #renew(pulse: Pulse): void {
+    this.#send(`lease ${pulse.node.name}`, async () => {
+      try {
+        pulse.lease = await this.#renewed(pulse);
+      } catch (error) {
+        pulse.lease = undefined;
+        if (!isApiError(error, "Conflict")) throw error;
+      }
+    });
+  }
+
+  async #renewed({ node: { name }, uid, lease }: Pulse): Promise<Lease> {
+    const { client, loop } = this.#parts.routine;
+    const leases = client(Lease);
+    const renewTime = formatMicroTime(BigInt(Math.floor(loop.now())) * 1000n);
+    const spec = { holderIdentity: name, leaseDurationSeconds: LEASE_SECONDS, renewTime };
+    const known = lease ?? (await leases.find({ namespace: LEASES, name }));
+    if (known !== undefined) return leases.update({ ...known, spec: { ...known.spec, ...spec } });
+    const ownerReferences = [{ apiVersion: "v1", kind: "Node", name, uid }];
+    return leases.create({ metadata: { name, namespace: LEASES, ownerReferences }, spec });
+  }
+
+  #send(subject: string, write: () => Promise<void>): void {
+    if (this.#parts.signal.aborted) return;
+    this.#writes.send(subject, async () => {
+      try {
+        await write();
+      } catch (error) {
+        // It is tried again with the next beat.
+        if (!this.#parts.signal.aborted) this.#parts.routine.log.warn("node not written", { subject, error });
+      }
+    });
+  }
+}
+
+function isDown({ metadata }: Node): boolean {
+  return metadata.annotations?.[DOWN] === "true";
+}

@@ -1,0 +1,136 @@
+/** A node as its agent writes it: the object it registers, and the part of the status that it keeps true. */
+import type { Manifest } from "../../api/api-object.ts";
+import type { Node, NodeCondition, NodeStatus } from "../../api/generated/types/core-v1.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { timeText } from "../pod/container-status.ts";
+import type { NodeSetup } from "./agent-node.ts";
+
+export interface NodeVersions {
+  /** As `kubectl get nodes` shows it. */
+  readonly kubelet: string;
+  readonly runtimeHandler: string;
+}
+
+/** As kubelet's, word for word. */
+const HEALTHY: readonly NodeCondition[] = [
+  {
+    type: "MemoryPressure",
+    status: "False",
+    reason: "KubeletHasSufficientMemory",
+    message: "kubelet has sufficient memory available",
+  },
+  {
+    type: "DiskPressure",
+    status: "False",
+    reason: "KubeletHasNoDiskPressure",
+    message: "kubelet has no disk pressure",
+  },
+  {
+    type: "PIDPressure",
+    status: "False",
+    reason: "KubeletHasSufficientPID",
+    message: "kubelet has sufficient PID available",
+  },
+  { type: "Ready", status: "True", reason: "KubeletReady", message: "kubelet is posting ready status" },
+];
+
+/** The server adds the taint that keeps pods away until somebody has found the node ready. */
+export function nodeManifest(setup: NodeSetup, versions: NodeVersions, now: number): Manifest<Node> {
+  return {
+    metadata: {
+      name: setup.name,
+      labels: nodeLabels(setup),
+      annotations: { "volumes.kubernetes.io/controller-managed-attach-detach": "true" },
+    },
+    status: { ...machineStatus(setup, versions), conditions: conditionsAt(undefined, now) },
+  };
+}
+
+export function nodeLabels({ name, labels }: NodeSetup): Readonly<Record<string, string>> {
+  return {
+    "beta.kubernetes.io/arch": "amd64",
+    "beta.kubernetes.io/os": "linux",
+    "kubernetes.io/arch": "amd64",
+    "kubernetes.io/hostname": name,
+    "kubernetes.io/os": "linux",
+    ...labels,
+  };
+}
+
+/**
+ * What differs from what the agent knows of its machine; undefined when nothing does. Everything else in the status, such as resources and
+ * conditions that others have added, is left alone.
+ */
+export function findMachinePatch(node: Node, setup: NodeSetup, versions: NodeVersions): object | undefined {
+  const wanted = machineStatus(setup, versions);
+  const changes: Record<string, unknown> = {};
+  for (const list of ["capacity", "allocatable"] as const) {
+    const amounts = Object.entries(wanted[list]).filter(([name, text]) => node.status[list]?.[name] !== text);
+    if (amounts.length > 0) changes[list] = Object.fromEntries(amounts);
+  }
+  for (const field of ["addresses", "nodeInfo", "daemonEndpoints", "runtimeHandlers"] as const) {
+    if (!jsonEqual(wanted[field], node.status[field])) changes[field] = wanted[field];
+  }
+  return Object.keys(changes).length === 0 ? undefined : changes;
+}
+
+/** Whether the conditions that the agent owns say what it would say. */
+export function hasOwnConditions({ status }: Node): boolean {
+  return HEALTHY.every((own) => {
+    const known = status.conditions?.find(({ type }) => type === own.type);
+    return known?.status === own.status && known.reason === own.reason && known.message === own.message;
+  });
+}
+
+/** The agent's conditions with a new heartbeat. */
+export function conditionsAt(node: Node | undefined, now: number): readonly NodeCondition[] {
+  return HEALTHY.map((own) => {
+    const known = node?.status.conditions?.find(({ type }) => type === own.type);
+    const since = known?.status === own.status ? known.lastTransitionTime : undefined;
+    return { ...own, lastHeartbeatTime: timeText(now), lastTransitionTime: since ?? timeText(now) };
+  });
+}
+
+type MachineStatus = Pick<NodeStatus, "addresses" | "nodeInfo" | "daemonEndpoints" | "runtimeHandlers"> & {
+  readonly capacity: Readonly<Record<string, string>>;
+  readonly allocatable: Readonly<Record<string, string>>;
+};
+
+function machineStatus({ name, address, capacity }: NodeSetup, versions: NodeVersions): MachineStatus {
+  return {
+    addresses: [
+      { address, type: "InternalIP" },
+      { address: name, type: "Hostname" },
+    ],
+    capacity,
+    allocatable: capacity,
+    daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
+    nodeInfo: {
+      architecture: "amd64",
+      bootID: identityOf(name, 2),
+      containerRuntimeVersion: `${versions.runtimeHandler}://1.0.0`,
+      kernelVersion: "6.12.0-setpoint",
+      kubeProxyVersion: "",
+      kubeletVersion: versions.kubelet,
+      machineID: identityOf(name, 0).replaceAll("-", ""),
+      operatingSystem: "linux",
+      osImage: "Setpoint (simulated)",
+      systemUUID: identityOf(name, 1),
+    },
+    runtimeHandlers: [{ name: "" }, { name: versions.runtimeHandler }],
+  };
+}
+
+/** The same for the same node each time, so that a restart is no change. */
+function identityOf(name: string, salt: number): string {
+  const words = [0, 1, 2, 3].map((part) => hashOf(`${name}/${salt}/${part}`));
+  const hex = words.map((word) => word.toString(16).padStart(8, "0")).join("");
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+}
+
+/** FNV-1a. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}

@@ -1,0 +1,287 @@
+/**
+ * All pods on the nodes of this process. Changes and reports only mark a pod; marked pods have their passes in slices, one after the other, and
+ * what they have to write goes out in a bounded window, at most one write of a pod at a time. So a pod costs the same beside 10 or 100,000.
+ */
+import { isApiError } from "../api/api-error.ts";
+import { Node, Pod } from "../api/generated/types/core-v1.ts";
+import { RuntimeClass } from "../api/generated/types/node-v1.ts";
+import { isTerminal } from "../resources/pod/pod-state.ts";
+import type { ObjectChange } from "../runtime/controller.ts";
+import { orderOfVersions } from "../runtime/resource-version.ts";
+import type { RoutineParts } from "../runtime/routine.ts";
+import { WriteWindow } from "../runtime/write-window.ts";
+import type { Agenda } from "./agenda.ts";
+import type { ContainerRuntime, ReportListener } from "./container-runtime.ts";
+import { findRefusal } from "./node/admit-pod.ts";
+import type { AgentNode } from "./node/agent-node.ts";
+import { PodWorker, type PassOutcome, type PodPlace, type PodWorkerParts } from "./pod/pod-worker.ts";
+
+/** The index of the cache by which the pods of a node are found. */
+export const PODS_BY_NODE = "agent/node";
+/** Passes in one step of the loop: well below a millisecond or two. */
+const SLICE = 32;
+/** Tries of a write that failed, and of an address that was not to be had. */
+const RETRY_MS = 10_000;
+const NO_ADDRESS = "no IP addresses available in range set";
+
+export interface PodFleetParts {
+  readonly routine: RoutineParts;
+  readonly agenda: Agenda;
+  readonly runtime: (report: ReportListener) => ContainerRuntime;
+  /** Aborted when everything ends: what fails from then on is no failure. */
+  readonly signal: AbortSignal;
+  readonly findNode: (name: string) => AgentNode | undefined;
+}
+
+export class PodFleet {
+  readonly #parts: PodFleetParts;
+  readonly #runtime: ContainerRuntime;
+  readonly #workerParts: PodWorkerParts;
+  readonly #workers = new Map<string, PodWorker>();
+  readonly #marked = new Set<PodWorker>();
+  /** Uids of pods that cannot be run for now; each is tried again after a while. */
+  readonly #waiting = new Set<string>();
+  /** They had something to write while a write of theirs was under way. */
+  readonly #again = new Set<PodWorker>();
+  /** Their objects have been deleted for good; they go when the cache knows. */
+  readonly #removed = new Set<PodWorker>();
+  readonly #window = new WriteWindow<PodWorker>();
+  #isScheduled = false;
+
+  constructor(parts: PodFleetParts) {
+    const { routine, agenda } = parts;
+    this.#parts = parts;
+    this.#runtime = parts.runtime((uid, container, report) =>
+      this.#workers.get(uid)?.report(container, report),
+    );
+    this.#workerParts = {
+      now: () => routine.loop.now(),
+      agenda,
+      runtime: this.#runtime,
+      wake: (worker) => this.#mark(worker),
+      event: routine.event,
+    };
+  }
+
+  /** Follows all changes until the function that comes back is called. */
+  follow(): () => void {
+    return this.#parts.routine.subscribe(Pod, (change) => this.#changed(change));
+  }
+
+  /** The node has come up: its pods are taken as the API has them. */
+  takeUp({ name }: AgentNode): void {
+    for (const pod of this.#parts.routine.cache(Pod).indexed(PODS_BY_NODE, name)) this.#see(pod);
+  }
+
+  /** The node is off: nothing of it is seen or said any more. */
+  letDown({ name }: AgentNode): void {
+    for (const worker of this.#workers.values()) if (worker.place.node === name) this.#drop(worker);
+  }
+
+  /** Once the signal is aborted: resolves when nothing is being written any more. */
+  async end(): Promise<void> {
+    await this.#window.quiet();
+  }
+
+  #changed({ before, after }: ObjectChange<Pod>): void {
+    const gone = before !== undefined && before.metadata.uid !== after?.metadata.uid ? before : undefined;
+    const worker = gone === undefined ? undefined : this.#workers.get(gone.metadata.uid);
+    if (worker !== undefined) this.#drop(worker);
+    if (after !== undefined) this.#see(after);
+  }
+
+  #see(pod: Pod): void {
+    const node = this.#parts.findNode(pod.spec.nodeName ?? "");
+    if (node === undefined || (node.state !== "up" && node.state !== "gone")) return;
+    const worker = this.#workers.get(pod.metadata.uid);
+    if (worker === undefined) {
+      if (hasWork(pod)) this.#accept(pod, node);
+    } else if (isNewer(pod, worker.pod)) this.#take(worker, pod, node);
+    else if (worker.hasEnded) this.#mark(worker);
+  }
+
+  #take(worker: PodWorker, pod: Pod, node: AgentNode): void {
+    const isEdited = pod.metadata.generation !== worker.pod.metadata.generation;
+    worker.take(pod);
+    // What remains of a removed pod is held by finalizers, which are not the agent's.
+    if (this.#removed.has(worker) && pod.metadata.deletionGracePeriodSeconds === 0) {
+      this.#drop(worker);
+      return;
+    }
+    if (isEdited && !worker.hasEnded && worker.place.refusal === undefined) node.allotment.add(pod);
+    this.#mark(worker);
+  }
+
+  #accept(pod: Pod, node: AgentNode): void {
+    const { uid, deletionTimestamp } = pod.metadata;
+    const isNew = pod.status.startTime === undefined && deletionTimestamp === undefined;
+    const place = this.#findPlace(pod, node, isNew);
+    if (place === undefined) return;
+    const worker = new PodWorker(pod, place, this.#workerParts);
+    if (place.refusal === undefined) node.allotment.add(pod);
+    else this.#tell(pod, node, place.refusal);
+    for (const message of isNew ? this.#runtime.problems(pod) : []) {
+      this.#tell(pod, node, { reason: "InvalidAnnotation", message });
+    }
+    this.#workers.set(uid, worker);
+    this.#mark(worker);
+  }
+
+  /** Undefined when the pod must wait for something that a sandbox needs. */
+  #findPlace(pod: Pod, node: AgentNode, isNew: boolean): PodPlace | undefined {
+    const object = this.#parts.routine.cache(Node).find({ name: node.name });
+    const at = { node: node.name, hostAddress: node.setup.address };
+    const refusal = isNew && object !== undefined ? findRefusal(pod, object, node.allotment) : undefined;
+    if (refusal !== undefined) return { ...at, address: "", refusal };
+    const problem = isNew ? this.#findHandlerProblem(pod) : undefined;
+    const address = problem === undefined ? this.#addressOf(pod, node, object) : undefined;
+    if (address !== undefined) return { ...at, address, refusal };
+    // Nothing of it will run any more.
+    if (pod.metadata.deletionTimestamp !== undefined) return { ...at, address: "", refusal };
+    this.#waitForSandbox(pod, node, problem ?? NO_ADDRESS);
+    return undefined;
+  }
+
+  #addressOf(pod: Pod, node: AgentNode, object: Node | undefined): string | undefined {
+    if (pod.spec.hostNetwork === true) return node.setup.address;
+    const { podIP } = pod.status;
+    if (podIP === undefined) return node.takeAddress(object);
+    node.keepAddress(object, podIP);
+    return podIP;
+  }
+
+  /** A pod that wants to be run in another way than this runtime's cannot be run here. */
+  #findHandlerProblem({ spec }: Pod): string | undefined {
+    const name = spec.runtimeClassName;
+    if (name === undefined) return undefined;
+    const handler = this.#parts.routine.cache(RuntimeClass).find({ name })?.handler;
+    if (handler === undefined) return `RuntimeClass "${name}" not found`;
+    if (handler === this.#runtime.handler) return undefined;
+    return `failed to get sandbox runtime: no runtime for "${handler}" is configured`;
+  }
+
+  #waitForSandbox(pod: Pod, node: AgentNode, problem: string): void {
+    const { agenda, routine } = this.#parts;
+    const { uid } = pod.metadata;
+    if (this.#waiting.has(uid)) return;
+    this.#waiting.add(uid);
+    const message = `Failed to create pod sandbox: rpc error: code = Unknown desc = ${problem}`;
+    this.#tell(pod, node, { reason: "FailedCreatePodSandBox", message });
+    agenda.add(routine.loop.now() + RETRY_MS, "periodic", () => {
+      this.#waiting.delete(uid);
+      const newest = routine.cache(Pod).find(pod.metadata);
+      if (newest?.metadata.uid === uid) this.#see(newest);
+    });
+  }
+
+  #tell(pod: Pod, { name }: AgentNode, what: { readonly reason: string; readonly message: string }): void {
+    this.#parts.routine.event(pod, { type: "Warning", ...what, host: name });
+  }
+
+  #drop(worker: PodWorker): void {
+    const { uid } = worker.pod.metadata;
+    worker.dismiss();
+    this.#workers.delete(uid);
+    this.#marked.delete(worker);
+    this.#again.delete(worker);
+    this.#removed.delete(worker);
+    this.#release(worker);
+  }
+
+  #release(worker: PodWorker): void {
+    const { node, address } = worker.place;
+    const found = this.#parts.findNode(node);
+    // Once only: afterwards the address may be another pod's.
+    const wasThere = found?.allotment.remove(worker.pod.metadata.uid) ?? false;
+    if (wasThere && worker.pod.spec.hostNetwork !== true) found?.freeAddress(address);
+  }
+
+  #mark(worker: PodWorker): void {
+    this.#marked.add(worker);
+    if (this.#isScheduled || this.#parts.signal.aborted) return;
+    this.#isScheduled = true;
+    this.#parts.routine.loop.post("loop", () => this.#work());
+  }
+
+  #work(): void {
+    this.#isScheduled = false;
+    if (this.#parts.signal.aborted) return;
+    let left = SLICE;
+    for (const worker of this.#marked) {
+      if (left-- === 0) break;
+      this.#marked.delete(worker);
+      this.#pass(worker);
+    }
+    if (this.#marked.size === 0 || this.#isScheduled) return;
+    this.#isScheduled = true;
+    this.#parts.routine.loop.post("loop", () => this.#work());
+  }
+
+  #pass(worker: PodWorker): void {
+    const outcome = worker.pass();
+    // Whoever counts on the place of an ended pod may put another one there as soon as this is written.
+    if (worker.hasEnded) this.#release(worker);
+    if (outcome.type === "over") this.#leave(worker);
+    else if (outcome.type === "write" || (outcome.type === "remove" && !this.#removed.has(worker))) {
+      const isSent = this.#window.send(worker, () => this.#write(worker, outcome));
+      if (!isSent) this.#again.add(worker);
+    }
+  }
+
+  /** Not before the cache has its end: older news would look like a pod that runs. */
+  #leave(worker: PodWorker): void {
+    const known = this.#parts.routine.cache(Pod).find(worker.pod.metadata);
+    if (known === undefined || !isNewer(worker.pod, known)) this.#drop(worker);
+  }
+
+  async #write(worker: PodWorker, outcome: PassOutcome): Promise<void> {
+    if (!this.#isKnown(worker)) return;
+    try {
+      await this.#send(worker, outcome);
+    } catch (error) {
+      this.#failed(worker, error);
+    }
+  }
+
+  async #send(worker: PodWorker, outcome: PassOutcome): Promise<void> {
+    const pods = this.#parts.routine.client(Pod);
+    const { pod } = worker;
+    if (outcome.type === "write") {
+      const patch = { type: "strategic", changes: outcome.patch } as const;
+      const written = await pods.patch(pod, patch, { subresource: "status" });
+      if (!this.#isKnown(worker)) return;
+      if (isNewer(written, worker.pod)) worker.take(written);
+      if (this.#again.delete(worker) || worker.hasEnded) this.#mark(worker);
+    } else if (outcome.type === "remove") {
+      await pods.delete(pod, { gracePeriodSeconds: 0 });
+      if (this.#isKnown(worker)) this.#removed.add(worker);
+    }
+  }
+
+  #isKnown(worker: PodWorker): boolean {
+    return !this.#parts.signal.aborted && this.#workers.get(worker.pod.metadata.uid) === worker;
+  }
+
+  /** A pod that is gone, or another one of its name, is heard of soon. */
+  #failed(worker: PodWorker, error: unknown): void {
+    if (!this.#isKnown(worker)) return;
+    if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return;
+    const { agenda, routine } = this.#parts;
+    const { namespace, name } = worker.pod.metadata;
+    routine.log.warn("pod not written", { namespace, name, error });
+    agenda.add(routine.loop.now() + RETRY_MS, "progress", () => {
+      if (this.#isKnown(worker)) this.#mark(worker);
+    });
+  }
+}
+
+/** Pods that have ended need nothing, unless their deletion waits for the agent. */
+function hasWork(pod: Pod): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
+  if (deletionTimestamp !== undefined) return deletionGracePeriodSeconds > 0;
+  return !isTerminal(pod);
+}
+
+function isNewer(pod: Pod, than: Pod): boolean {
+  return orderOfVersions(pod.metadata.resourceVersion, than.metadata.resourceVersion) === "newer";
+}

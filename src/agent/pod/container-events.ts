@@ -1,0 +1,96 @@
+/** What `kubectl describe` shows of a container's life, in kubelet's words. */
+import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import { formatDuration } from "../../api/time.ts";
+import type { RecordedEvent } from "../../runtime/controller.ts";
+import type { ContainerReport } from "../container-runtime.ts";
+import { putOffMs, type ContainerRecord } from "./container-record.ts";
+import type { PodAction } from "./plan-pod.ts";
+import type { RoleContainer } from "./restart-rules.ts";
+
+type Words = Pick<RecordedEvent, "type" | "reason" | "message">;
+
+const FIELDS = {
+  init: "spec.initContainers",
+  sidecar: "spec.initContainers",
+  main: "spec.containers",
+  ephemeral: "spec.ephemeralContainers",
+};
+
+/** The part of the pod that an event about the container names. */
+export function fieldPathOf({ role, container }: RoleContainer): string {
+  return `${FIELDS[role]}{${container.name}}`;
+}
+
+export function actionEvents(action: PodAction): readonly Words[] {
+  const image = quoted(action.container);
+  switch (action.type) {
+    case "pull":
+      return [normal("Pulling", `Pulling image ${image}`)];
+    case "refuse": {
+      const reason = action.reason === "InvalidImageName" ? "InspectFailed" : "ErrImageNeverPull";
+      return [warning(reason, action.message), warning("Failed", `Error: ${action.reason}`)];
+    }
+    case "start": {
+      const text = `Container image ${image} already present on machine and can be accessed by the pod`;
+      return action.isImageNew ? [] : [normal("Pulled", text)];
+    }
+    case "stop":
+      return [normal("Killing", action.message)];
+    case "probe":
+      return [];
+  }
+}
+
+export function reportEvents(container: Container, report: ContainerReport): readonly Words[] {
+  const image = quoted(container);
+  switch (report.type) {
+    case "pulled": {
+      const took = formatDuration(BigInt(Math.round(report.tookMs)) * 1_000_000n);
+      const size = `Image size: ${report.sizeBytes} bytes.`;
+      const text = `Successfully pulled image ${image} in ${took} (${took} including waiting). ${size}`;
+      return [normal("Pulled", text)];
+    }
+    case "pull-failed":
+      return [
+        warning("Failed", `Failed to pull image ${image}: ${report.message}`),
+        warning("Failed", "Error: ErrImagePull"),
+      ];
+    case "started":
+      return [normal("Created", "Container created"), normal("Started", "Container started")];
+    case "probed": {
+      const probe = `${report.probe[0]?.toUpperCase() ?? ""}${report.probe.slice(1)}`;
+      return report.result === "success"
+        ? []
+        : [warning("Unhealthy", `${probe} probe failed: ${report.message}`)];
+    }
+    case "exited":
+      return [];
+  }
+}
+
+/** Of a container that ended and shall run again. */
+export function crashEvents(pod: Pod, { name }: Container, record: ContainerRecord): readonly Words[] {
+  if (putOffMs(record) <= 0) return [];
+  const { name: podName, namespace = "", uid } = pod.metadata;
+  const place = `${podName}_${namespace}(${uid})`;
+  return [warning("BackOff", `Back-off restarting failed container ${name} in pod ${place}`)];
+}
+
+export function pullBackOffEvents(container: Container): readonly Words[] {
+  return [
+    normal("BackOff", `Back-off pulling image ${quoted(container)}`),
+    warning("Failed", "Error: ImagePullBackOff"),
+  ];
+}
+
+function quoted({ image = "" }: Container): string {
+  return JSON.stringify(image);
+}
+
+function normal(reason: string, message: string): Words {
+  return { type: "Normal", reason, message };
+}
+
+function warning(reason: string, message: string): Words {
+  return { type: "Warning", reason, message };
+}

@@ -1,0 +1,175 @@
+/** A container as the status of its pod shows it. */
+import type { Container, ContainerState, ContainerStatus } from "../../api/generated/types/core-v1.ts";
+import { putOffMs, type ContainerRecord, type Exit } from "./container-record.ts";
+import { PULL_ERROR_SHOWN_MS } from "./plan-pod.ts";
+import { hasEndedForGood, isContainerReady, isStarted, recordOf, type PodFacts } from "./pod-facts.ts";
+import type { RoleContainer } from "./restart-rules.ts";
+
+export interface StatusMoment {
+  readonly now: number;
+  /** Nothing of the pod is left in the runtime, and nothing will be. */
+  readonly hasEnded: boolean;
+}
+
+export function containerStatus(facts: PodFacts, each: RoleContainer, moment: StatusMoment): ContainerStatus {
+  const { container, role } = each;
+  const record = recordOf(facts, container.name);
+  const { now } = moment;
+  const { state, lastExit } = shownState(facts, each, moment);
+  return {
+    ...idOf(record, state, lastExit),
+    image: container.image ?? "",
+    imageID: record.imageId,
+    lastState: lastExit === undefined ? {} : { terminated: terminated(lastExit) },
+    name: container.name,
+    ready: role === "init" ? state.terminated?.exitCode === 0 : isContainerReady(facts, container, now),
+    restartCount: record.restartCount,
+    ...(role !== "ephemeral" && { started: isStarted(facts, container, now) }),
+    state,
+    ...grantedResources(container, record),
+  };
+}
+
+interface Shown {
+  readonly state: ContainerState;
+  /** What is shown as `lastState`. */
+  readonly lastExit: Exit | undefined;
+}
+
+function shownState(facts: PodFacts, each: RoleContainer, { now, hasEnded }: StatusMoment): Shown {
+  const record = recordOf(facts, each.container.name);
+  const { phase, exit, exitBefore } = record;
+  if (phase.type === "running") {
+    return { state: { running: { startedAt: timeText(phase.startedAt) } }, lastExit: exit };
+  }
+  if (exit === undefined)
+    return { state: beforeFirstRun(facts, each, { now, hasEnded }), lastExit: undefined };
+  const isOver = hasEnded || hasEndedForGood(facts, each);
+  const waiting = isOver ? undefined : findWaiting(facts, each.container, { record, now });
+  if (waiting !== undefined) return { state: { waiting }, lastExit: exit };
+  return { state: { terminated: terminated(exit) }, lastExit: exitBefore };
+}
+
+function beforeFirstRun(
+  facts: PodFacts,
+  { container }: RoleContainer,
+  { now, hasEnded }: StatusMoment,
+): ContainerState {
+  const hasInit = (facts.pod.spec.initContainers ?? []).length > 0;
+  if (hasEnded && !hasInit) return { terminated: NEVER_FOUND };
+  const record = recordOf(facts, container.name);
+  const failed = findPullFailure(container, record, now);
+  if (failed !== undefined) return { waiting: failed };
+  return { waiting: { reason: hasInit ? "PodInitializing" : "ContainerCreating" } };
+}
+
+/** As kubelet shows a container that it finds no trace of when its pod is over; those that were still waiting for init containers go on so. */
+const NEVER_FOUND = {
+  exitCode: 137,
+  message: "The container could not be located when the pod was terminated",
+  reason: "ContainerStatusUnknown",
+};
+
+interface Waiting {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Why a container that ran before does not run now; undefined when it is about to. */
+function findWaiting(
+  { pod }: PodFacts,
+  container: Container,
+  { record, now }: { readonly record: ContainerRecord; readonly now: number },
+): Waiting | undefined {
+  const failed = findPullFailure(container, record, now);
+  if (failed !== undefined) return failed;
+  const delayMs = putOffMs(record);
+  if (delayMs <= 0) return undefined;
+  return { reason: "CrashLoopBackOff", message: crashLoopMessage(pod.metadata, container.name, delayMs) };
+}
+
+function crashLoopMessage(
+  { name, namespace = "", uid }: PodFacts["pod"]["metadata"],
+  container: string,
+  delayMs: number,
+): string {
+  return `back-off ${delayText(delayMs)} restarting failed container=${container} pod=${name}_${namespace}(${uid})`;
+}
+
+/** The other direction, for an agent that starts anew. */
+export function crashLoopDelayMs(message: string): number | undefined {
+  const { minutes = "0", seconds } =
+    /^back-off (?:(?<minutes>\d+)m)?(?<seconds>\d+)s restarting/.exec(message)?.groups ?? {};
+  return seconds === undefined ? undefined : (Number(minutes) * 60 + Number(seconds)) * 1000;
+}
+
+function delayText(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}
+
+function findPullFailure(
+  { image = "" }: Container,
+  { phase }: ContainerRecord,
+  now: number,
+): Waiting | undefined {
+  if (phase.type !== "unpullable") return undefined;
+  const { reason, message, failedAt, retryAt } = phase;
+  if (retryAt === undefined || now < failedAt + PULL_ERROR_SHOWN_MS) return { reason, message };
+  return {
+    reason: "ImagePullBackOff",
+    message: `Back-off pulling image ${JSON.stringify(image)}: ${reason}: ${message}`,
+  };
+}
+
+function terminated({
+  id,
+  startedAt,
+  finishedAt,
+  exitCode,
+  reason,
+  message,
+}: Exit): Readonly<NonNullable<ContainerState["terminated"]>> {
+  return {
+    containerID: id,
+    exitCode,
+    finishedAt: timeText(finishedAt),
+    ...(message !== undefined && { message }),
+    reason,
+    startedAt: timeText(startedAt),
+  };
+}
+
+function idOf(
+  { phase }: ContainerRecord,
+  { terminated: shown }: ContainerState,
+  lastExit: Exit | undefined,
+): Pick<ContainerStatus, "containerID"> {
+  const id = shown?.containerID ?? (phase.type === "running" ? phase.id : lastExit?.id);
+  return id === undefined ? {} : { containerID: id };
+}
+
+/** What a running container was granted is what it asks for: simulated or not, nothing else is known. */
+function grantedResources(
+  { resources }: Container,
+  { phase }: ContainerRecord,
+): Pick<ContainerStatus, "allocatedResources" | "resources"> {
+  if (phase.type !== "running" || Object.keys(resources).length === 0) return {};
+  const { requests, limits } = resources;
+  return {
+    ...(requests !== undefined && { allocatedResources: requests }),
+    resources: { ...(limits !== undefined && { limits }), ...(requests !== undefined && { requests }) },
+  };
+}
+
+/** The last second that was written: most times of a moment are the same. */
+let known = { second: NaN, text: "" };
+
+/** Whole seconds, as statuses have them. */
+export function timeText(ms: number): string {
+  const second = Math.floor(ms / 1000);
+  if (known.second !== second) {
+    known = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` };
+  }
+  return known.text;
+}

@@ -1,0 +1,136 @@
+import { describe, expect, test } from "vitest";
+import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts";
+import { NEW_CONTAINER, type ContainerRecord, type Verdict } from "./container-record.ts";
+import { planPod } from "./plan-pod.ts";
+import type { PodFacts } from "./pod-facts.ts";
+import { podStatus } from "./pod-status.ts";
+
+const NOW = 1_000_000;
+const RUNNING: ContainerRecord = {
+  ...NEW_CONTAINER,
+  phase: { type: "running", id: "1", startedAt: 0, probes: {}, asked: new Set(), killAt: undefined },
+};
+
+describe("the plan for a pod", () => {
+  test("starts all containers at once when there is nothing before them", () => {
+    const plan = planPod(facts({ containers: [web("a"), web("b")] }), NOW);
+
+    expect(words(plan)).toEqual(["start a", "start b"]);
+  });
+
+  test("starts one init container after the other, and the rest when they are done", () => {
+    const spec = { initContainers: [web("one"), web("two")], containers: [web("a")] };
+
+    expect(words(planPod(facts(spec), NOW))).toEqual(["start one"]);
+    expect(words(planPod(facts(spec, { one: exited(0) }), NOW))).toEqual(["start two"]);
+    expect(words(planPod(facts(spec, { one: exited(0), two: exited(0) }), NOW))).toEqual(["start a"]);
+  });
+
+  test("goes on behind a sidecar once that has started", () => {
+    const side = { ...web("side"), restartPolicy: "Always", startupProbe: {} };
+    const spec = { initContainers: [side], containers: [web("a")] };
+
+    expect(words(planPod(facts(spec, { side: RUNNING }), NOW))).toEqual(["probe side"]);
+    expect(words(planPod(facts(spec, { side: probed("startup", "passes") }), NOW))).toContain("start a");
+  });
+
+  test("pulls what is not there, and refuses what has no name", () => {
+    const spec = {
+      containers: [
+        { ...web("a"), imagePullPolicy: "Always" as const },
+        { ...web("b"), image: "B" },
+      ],
+    };
+
+    expect(words(planPod(facts(spec), NOW))).toEqual(["pull a", "refuse b"]);
+  });
+
+  test("looks again when a crashed container may run again", () => {
+    const crashed = { ...exited(1), crashes: { delayMs: 10_000, at: NOW - 1000 } };
+    const plan = planPod(facts({ containers: [web("a")] }, { a: crashed }), NOW);
+
+    expect(plan).toMatchObject({ actions: [], recheck: { at: NOW + 9000, kind: "periodic" } });
+  });
+
+  test("stops a container that is not alive", () => {
+    const spec = { containers: [{ ...web("a"), livenessProbe: {} }] };
+
+    expect(words(planPod(facts(spec, { a: probed("liveness", "fails") }), NOW))).toContain("stop a");
+  });
+
+  test("ends containers first and sidecars last when the pod is deleted", () => {
+    const side = { ...web("side"), restartPolicy: "Always" };
+    const spec = { initContainers: [side], containers: [web("a")] };
+    const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 30 };
+
+    const both = facts(spec, { side: RUNNING, a: RUNNING }, deleted);
+    const one = facts(spec, { side: RUNNING, a: exited(143) }, deleted);
+    const none = facts(spec, { side: exited(143), a: exited(143) }, deleted);
+    expect(words(planPod(both, NOW))).toEqual(["stop a"]);
+    expect(words(planPod(one, NOW))).toEqual(["stop side"]);
+    expect(planPod(none, NOW)).toMatchObject({ actions: [], hasEnded: true });
+  });
+
+  test("is over when nothing will run again", () => {
+    const spec = { restartPolicy: "Never" as const, containers: [web("a"), web("b")] };
+    const done = facts(spec, { a: exited(0), b: exited(2) });
+
+    expect(planPod(done, NOW)).toMatchObject({ hasEnded: true, ending: { type: "finished" } });
+    expect(podStatus(done, planPod(done, NOW), NOW).phase).toBe("Failed");
+  });
+
+  test("fails a pod whose init container fails for good, without starting the rest", () => {
+    const spec = { restartPolicy: "Never" as const, initContainers: [web("one")], containers: [web("a")] };
+    const failed = facts(spec, { one: exited(1) });
+    const status = podStatus(failed, planPod(failed, NOW), NOW);
+
+    expect(status.phase).toBe("Failed");
+    expect(status.containerStatuses?.[0]?.state).toEqual({ waiting: { reason: "PodInitializing" } });
+  });
+});
+
+function words({ actions }: ReturnType<typeof planPod>): readonly string[] {
+  return actions.map(({ type, container }) => `${type} ${container.name}`);
+}
+
+function web(name: string): Container {
+  return { name, image: "web:1", resources: {} };
+}
+
+function exited(exitCode: number): ContainerRecord {
+  const exit = { id: "1", startedAt: NOW - 2000, finishedAt: NOW - 1000, exitCode, reason: "Ended" };
+  return { ...NEW_CONTAINER, phase: { type: "exited" }, exit };
+}
+
+function probed(type: "startup" | "liveness", before: Verdict): ContainerRecord {
+  const result = before === "passes" ? "success" : "failure";
+  const probes = { [type]: { result, since: 0, before } } as const;
+  const phase = { type: "running", id: "1", startedAt: 0, probes, killAt: undefined } as const;
+  return { ...NEW_CONTAINER, phase: { ...phase, asked: new Set(["startup", "readiness", "liveness"]) } };
+}
+
+function facts(
+  spec: Pod["spec"],
+  records: Readonly<Record<string, ContainerRecord>> = {},
+  metadata: Partial<Pod["metadata"]> = {},
+): PodFacts {
+  const pod: Pod = {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "web", uid: "1", resourceVersion: "1", creationTimestamp: "", ...metadata },
+    spec,
+    status: {},
+  };
+  const probeOf = ({ startupProbe, livenessProbe }: Container, type: string): Probe | undefined =>
+    type === "startup" ? startupProbe : type === "liveness" ? livenessProbe : undefined;
+  return {
+    pod,
+    records: new Map(Object.entries(records)),
+    acceptedAt: 0,
+    hostAddress: "172.18.0.2",
+    address: "10.0.0.2",
+    refusal: undefined,
+    probeOf,
+    hasImage: () => true,
+  };
+}

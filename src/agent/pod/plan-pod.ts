@@ -1,0 +1,206 @@
+/**
+ * Decides what is to be done about a pod at a moment; does nothing itself. All rules of order, restart and ending are in here, so that they are
+ * the same whatever runs the containers.
+ */
+import type { Container } from "../../api/generated/types/core-v1.ts";
+import type { TimerKind } from "../../base/loop.ts";
+import type { ProbeType } from "../container-runtime.ts";
+import { findImageName } from "../image-name.ts";
+import { isAtRest, restartAt, type ContainerPhase, type ContainerRecord } from "./container-record.ts";
+import {
+  findDeadline,
+  findEnding,
+  isStarted,
+  judge,
+  recordOf,
+  type Ending,
+  type PodFacts,
+} from "./pod-facts.ts";
+import { containersOf, restarts, type RoleContainer } from "./restart-rules.ts";
+
+export type PodAction =
+  | { readonly type: "pull"; readonly container: Container }
+  /** Its image cannot even be asked for. */
+  | {
+      readonly type: "refuse";
+      readonly container: Container;
+      readonly reason: "InvalidImageName" | "ErrImageNeverPull";
+      readonly message: string;
+    }
+  | { readonly type: "start"; readonly container: Container; readonly isImageNew: boolean }
+  | { readonly type: "probe"; readonly container: Container; readonly probe: ProbeType }
+  | {
+      readonly type: "stop";
+      readonly container: Container;
+      readonly delayMs: number;
+      readonly graceMs: number;
+      /** Why, as an Event says it. */
+      readonly message: string;
+    };
+
+export interface PodPlan {
+  readonly actions: readonly PodAction[];
+  readonly recheck: Recheck | undefined;
+  readonly ending: Ending | undefined;
+  /** It is ending, and nothing of it is left in the runtime. */
+  readonly hasEnded: boolean;
+}
+
+export interface Recheck {
+  readonly at: number;
+  readonly kind: TimerKind;
+}
+
+/** How long a failed pull is shown as such before it is shown as waiting for the next try. */
+export const PULL_ERROR_SHOWN_MS = 2000;
+/** What a container gets after a preStop hook that took all the time there was. */
+const LAST_GRACE_MS = 2000;
+
+export function planPod(facts: PodFacts, now: number): PodPlan {
+  const ending = findEnding(facts, now);
+  return ending === undefined ? planRunning(facts, now) : planEnding(facts, ending, now);
+}
+
+function planRunning(facts: PodFacts, now: number): PodPlan {
+  const draft = new PlanDraft(facts, now);
+  let isBlocked = false;
+  for (const each of containersOf(facts.pod)) {
+    if (isBlocked && each.role !== "ephemeral") break;
+    draft.keepRunning(each);
+    isBlocked ||= isHoldingUp(facts, each, now);
+  }
+  draft.lookAt(findDeadline(facts), "periodic");
+  return { actions: draft.actions, recheck: draft.recheck, ending: undefined, hasEnded: false };
+}
+
+/** Whether what comes after this container must wait for it. */
+function isHoldingUp(facts: PodFacts, { role, container }: RoleContainer, now: number): boolean {
+  if (role === "sidecar") return !isStarted(facts, container, now);
+  if (role !== "init") return false;
+  const { phase, exit } = recordOf(facts, container.name);
+  return phase.type !== "exited" || exit?.exitCode !== 0;
+}
+
+/** Collects what is to be done about the containers of a pod that shall run. */
+class PlanDraft {
+  readonly actions: PodAction[] = [];
+  recheck: Recheck | undefined;
+  readonly #facts: PodFacts;
+  readonly #now: number;
+
+  constructor(facts: PodFacts, now: number) {
+    this.#facts = facts;
+    this.#now = now;
+  }
+
+  lookAt(at: number | undefined, kind: TimerKind): void {
+    if (at === undefined || at <= this.#now) return;
+    const { recheck } = this;
+    if (recheck === undefined) this.recheck = { at, kind };
+    else {
+      const isProgress = kind === "progress" || recheck.kind === "progress";
+      this.recheck = { at: Math.min(at, recheck.at), kind: isProgress ? "progress" : "periodic" };
+    }
+  }
+
+  keepRunning(each: RoleContainer): void {
+    const { container } = each;
+    const record = recordOf(this.#facts, container.name);
+    const { phase } = record;
+    if (phase.type === "idle") this.#bring(container);
+    else if (phase.type === "pulled") this.actions.push({ type: "start", container, isImageNew: true });
+    else if (phase.type === "exited") this.#again(each, record);
+    else if (phase.type === "unpullable") this.#pullAgain(container, phase);
+    else if (phase.type === "running" && phase.killAt === undefined) this.#watch(container, phase);
+  }
+
+  /** From nothing to a running container: its image first. */
+  #bring(container: Container): void {
+    const { image = "", imagePullPolicy = "IfNotPresent" } = container;
+    if (findImageName(image) === undefined) {
+      const problem = `couldn't parse image name ${JSON.stringify(image)}: invalid reference format`;
+      const message = `Failed to apply default image tag ${JSON.stringify(image)}: ${problem}`;
+      this.actions.push({ type: "refuse", container, reason: "InvalidImageName", message });
+      return;
+    }
+    const isThere = imagePullPolicy !== "Always" && this.#facts.hasImage(container);
+    if (isThere) this.actions.push({ type: "start", container, isImageNew: false });
+    else if (imagePullPolicy === "Never") {
+      const message = `Container image ${JSON.stringify(image)} is not present with pull policy of Never`;
+      this.actions.push({ type: "refuse", container, reason: "ErrImageNeverPull", message });
+    } else this.actions.push({ type: "pull", container });
+  }
+
+  #again(each: RoleContainer, record: ContainerRecord): void {
+    if (!restarts(this.#facts.pod, each, record.exit?.exitCode ?? 0)) return;
+    const at = restartAt(record);
+    if (at <= this.#now) this.#bring(each.container);
+    else this.lookAt(at, "periodic");
+  }
+
+  #pullAgain(container: Container, phase: Extract<ContainerPhase, { type: "unpullable" }>): void {
+    if (phase.retryAt === undefined) return;
+    if (phase.retryAt <= this.#now) this.actions.push({ type: "pull", container });
+    this.lookAt(phase.failedAt + PULL_ERROR_SHOWN_MS, "progress");
+    this.lookAt(phase.retryAt, "periodic");
+  }
+
+  #watch(container: Container, phase: Extract<ContainerPhase, { type: "running" }>): void {
+    const ask = (probe: ProbeType): void => {
+      const isNew = !phase.asked.has(probe) && this.#facts.probeOf(container, probe) !== undefined;
+      if (isNew) this.actions.push({ type: "probe", container, probe });
+    };
+    ask("startup");
+    if (this.#judge(container, "startup") !== "passes") return;
+    ask("readiness");
+    ask("liveness");
+    this.#judge(container, "readiness");
+    this.#judge(container, "liveness");
+  }
+
+  /** A container that is not alive, or does not come up, is stopped; the rules of restart do the rest. */
+  #judge(container: Container, type: ProbeType): string {
+    const { verdict, changesAt } = judge(this.#facts, { container, type }, this.#now);
+    this.lookAt(changesAt, type === "readiness" ? "progress" : "periodic");
+    if (verdict === "fails" && type !== "readiness") {
+      const message = `Container ${container.name} failed ${type} probe, will be restarted`;
+      const seconds =
+        this.#facts.probeOf(container, type)?.terminationGracePeriodSeconds ??
+        this.#facts.pod.spec.terminationGracePeriodSeconds;
+      this.actions.push(stopAction(container, (seconds ?? 30) * 1000, message));
+    }
+    return verdict;
+  }
+}
+
+/** Sidecars end after what they serve, the last one first. */
+function planEnding(facts: PodFacts, ending: Ending, now: number): PodPlan {
+  const graceMs = graceOf(facts, ending);
+  const actions: PodAction[] = [];
+  let isQuiet = true;
+  for (const { role, container } of containersOf(facts.pod).toReversed()) {
+    const record = recordOf(facts, container.name);
+    if (isAtRest(record)) continue;
+    const mayStop = role !== "sidecar" || isQuiet;
+    isQuiet = false;
+    if (mayStop && isNews(record, now + graceMs)) {
+      actions.push(stopAction(container, graceMs, `Stopping container ${container.name}`));
+    }
+  }
+  return { actions, recheck: undefined, ending, hasEnded: isQuiet };
+}
+
+function isNews({ phase }: ContainerRecord, killAt: number): boolean {
+  return phase.type !== "running" || phase.killAt === undefined || killAt < phase.killAt;
+}
+
+function graceOf({ pod }: PodFacts, ending: Ending): number {
+  if (ending.type === "deleted") return ending.graceMs;
+  return (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
+}
+
+function stopAction(container: Container, graceMs: number, message: string): PodAction {
+  const delayMs = (container.lifecycle?.preStop?.sleep?.seconds ?? 0) * 1000;
+  const given = delayMs > 0 && delayMs >= graceMs ? graceMs + LAST_GRACE_MS : graceMs;
+  return { type: "stop", container, delayMs: Math.min(delayMs, graceMs), graceMs: given, message };
+}

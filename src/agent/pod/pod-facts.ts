@@ -1,0 +1,109 @@
+/** Everything that decisions about a pod are made from, and what is plain to see in it. */
+import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts";
+import { isTerminal } from "../../resources/pod/pod-state.ts";
+import type { ProbeType } from "../container-runtime.ts";
+import { NEW_CONTAINER, type ContainerRecord, type Verdict } from "./container-record.ts";
+import { judgeProbe, type Judgement } from "./probe-verdict.ts";
+import { containersOf, restarts, type RoleContainer } from "./restart-rules.ts";
+
+export interface PodFacts {
+  readonly pod: Pod;
+  /** By name; what is not there is new. */
+  readonly records: ReadonlyMap<string, ContainerRecord>;
+  /** When the node took the pod. */
+  readonly acceptedAt: number;
+  readonly hostAddress: string;
+  /** What the pod has, or will have once it has a sandbox. */
+  readonly address: string;
+  /** Set when the node refused it. */
+  readonly refusal: Refusal | undefined;
+  readonly probeOf: (container: Container, type: ProbeType) => Probe | undefined;
+  readonly hasImage: (container: Container) => boolean;
+}
+
+export interface Refusal {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Why a pod no longer runs, or shall not. */
+export type Ending =
+  | { readonly type: "refused"; readonly refusal: Refusal }
+  | { readonly type: "deleted"; readonly graceMs: number }
+  | { readonly type: "deadline" }
+  /** Nothing of it shall run again: its work is done, or has failed for good, or somebody else has said so. */
+  | { readonly type: "finished" };
+
+export function recordOf({ records }: PodFacts, name: string): ContainerRecord {
+  return records.get(name) ?? NEW_CONTAINER;
+}
+
+export function findEnding(facts: PodFacts, now: number): Ending | undefined {
+  const { pod, refusal } = facts;
+  if (refusal !== undefined) return { type: "refused", refusal };
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
+  if (deletionTimestamp !== undefined) return { type: "deleted", graceMs: deletionGracePeriodSeconds * 1000 };
+  if (isTerminal(pod)) return { type: "finished" };
+  const deadlineAt = findDeadline(facts);
+  if (deadlineAt !== undefined && now >= deadlineAt) return { type: "deadline" };
+  return isFinished(facts) ? { type: "finished" } : undefined;
+}
+
+export function findDeadline({ pod, acceptedAt }: PodFacts): number | undefined {
+  const { activeDeadlineSeconds } = pod.spec;
+  return activeDeadlineSeconds === undefined ? undefined : acceptedAt + activeDeadlineSeconds * 1000;
+}
+
+function isFinished(facts: PodFacts): boolean {
+  let isDone = true;
+  for (const each of containersOf(facts.pod)) {
+    if (each.role === "sidecar" || each.role === "ephemeral") continue;
+    const isOver = hasEndedForGood(facts, each);
+    const exitCode = recordOf(facts, each.container.name).exit?.exitCode ?? 0;
+    if (each.role === "init" && isOver && exitCode !== 0) return true;
+    isDone &&= isOver;
+  }
+  return isDone;
+}
+
+export function hasEndedForGood(facts: PodFacts, each: RoleContainer): boolean {
+  const { phase, exit } = recordOf(facts, each.container.name);
+  return phase.type === "exited" && exit !== undefined && !restarts(facts.pod, each, exit.exitCode);
+}
+
+export interface ProbePlace {
+  readonly container: Container;
+  readonly type: ProbeType;
+}
+
+/** Of a probe that the container does not have, `passes`. */
+export function judge(facts: PodFacts, { container, type }: ProbePlace, now: number): Judgement {
+  const probe = facts.probeOf(container, type);
+  if (probe === undefined) return { verdict: "passes", changesAt: undefined };
+  const { phase } = recordOf(facts, container.name);
+  return judgeProbe(phase.type === "running" ? phase.probes[type] : undefined, probe, now);
+}
+
+export function verdictOf(facts: PodFacts, place: ProbePlace, now: number): Verdict {
+  return judge(facts, place, now).verdict;
+}
+
+/** Runs, and its startup probe has passed. */
+export function isStarted(facts: PodFacts, container: Container, now: number): boolean {
+  const isUp = recordOf(facts, container.name).phase.type === "running";
+  return isUp && verdictOf(facts, { container, type: "startup" }, now) === "passes";
+}
+
+export function isContainerReady(facts: PodFacts, container: Container, now: number): boolean {
+  return (
+    isStarted(facts, container, now) && verdictOf(facts, { container, type: "readiness" }, now) === "passes"
+  );
+}
+
+/** The pod's network is up: something of it has run, or has failed to. */
+export function hasSandbox({ records }: PodFacts): boolean {
+  for (const { phase, exit } of records.values()) {
+    if (phase.type === "running" || phase.type === "unpullable" || exit !== undefined) return true;
+  }
+  return false;
+}

@@ -1,0 +1,210 @@
+/** The status of a pod as its agent sees it: a pure function of what is known. What others have written into it is not here, and stays. */
+import type { ContainerStatus, PodCondition, PodStatus } from "../../api/generated/types/core-v1.ts";
+import { hasCondition } from "../../resources/pod/pod-state.ts";
+import { containerStatus, timeText, type StatusMoment } from "./container-status.ts";
+import type { PodPlan } from "./plan-pod.ts";
+import { hasSandbox, recordOf, type PodFacts } from "./pod-facts.ts";
+import { containersOf, type ContainerRole } from "./restart-rules.ts";
+
+type Phase = NonNullable<PodStatus["phase"]>;
+
+/** The fields that the agent owns. A condition that is not listed belongs to somebody else. */
+export type OwnStatus = Pick<
+  PodStatus,
+  | "conditions"
+  | "containerStatuses"
+  | "ephemeralContainerStatuses"
+  | "hostIP"
+  | "hostIPs"
+  | "initContainerStatuses"
+  | "message"
+  | "observedGeneration"
+  | "phase"
+  | "podIP"
+  | "podIPs"
+  | "reason"
+  | "startTime"
+>;
+
+const DEADLINE_MESSAGE = "Pod was active on the node longer than the specified deadline";
+
+export function podStatus(facts: PodFacts, plan: PodPlan, now: number): OwnStatus {
+  const { pod, acceptedAt } = facts;
+  const { generation } = pod.metadata;
+  const common = {
+    ...(generation !== undefined && { observedGeneration: generation }),
+    startTime: timeText(acceptedAt),
+  };
+  if (plan.ending?.type === "refused") {
+    const { reason, message } = plan.ending.refusal;
+    return { ...common, phase: "Failed", reason, message: `Pod was rejected: ${message}` };
+  }
+  const moment: StatusMoment = { now, hasEnded: plan.hasEnded };
+  const lists = statusLists(facts, moment);
+  const phase = phaseOf(facts, plan, lists);
+  const isLate = plan.ending?.type === "deadline" && plan.hasEnded;
+  return {
+    ...common,
+    ...lists,
+    ...addresses(facts),
+    phase,
+    ...(isLate && { reason: "DeadlineExceeded", message: DEADLINE_MESSAGE }),
+    conditions: conditionsOf(facts, { lists, phase, hasEnded: plan.hasEnded }),
+  };
+}
+
+type StatusLists = Pick<
+  OwnStatus,
+  "containerStatuses" | "initContainerStatuses" | "ephemeralContainerStatuses"
+>;
+
+function statusLists(facts: PodFacts, moment: StatusMoment): StatusLists {
+  const all = containersOf(facts.pod);
+  const of = (...roles: readonly ContainerRole[]): readonly ContainerStatus[] =>
+    all
+      .filter(({ role }) => roles.includes(role))
+      .map((each) => containerStatus(facts, each, moment))
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const { initContainers, ephemeralContainers } = facts.pod.spec;
+  return {
+    containerStatuses: of("main"),
+    // Kubelet sorts all but these, which stand in the order in which they run.
+    ...(initContainers !== undefined && { initContainerStatuses: initStatuses(facts, moment) }),
+    ...(ephemeralContainers !== undefined && { ephemeralContainerStatuses: of("ephemeral") }),
+  };
+}
+
+function initStatuses(facts: PodFacts, moment: StatusMoment): readonly ContainerStatus[] {
+  return containersOf(facts.pod)
+    .filter(({ role }) => role === "init" || role === "sidecar")
+    .map((each) => containerStatus(facts, each, moment));
+}
+
+function addresses(facts: PodFacts): Pick<OwnStatus, "hostIP" | "hostIPs" | "podIP" | "podIPs"> {
+  const { hostAddress, address } = facts;
+  const host = { hostIP: hostAddress, hostIPs: [{ ip: hostAddress }] };
+  return hasSandbox(facts) && address !== "" ? { ...host, podIP: address, podIPs: [{ ip: address }] } : host;
+}
+
+/** Once it has ended, a pod stays what it ended as. */
+function phaseOf(facts: PodFacts, { ending, hasEnded }: PodPlan, lists: StatusLists): Phase {
+  const { phase } = facts.pod.status;
+  if (phase === "Succeeded" || phase === "Failed") return phase;
+  if (ending?.type === "deadline" && hasEnded) return "Failed";
+  const mains = lists.containerStatuses ?? [];
+  if (hasEnded) return mains.every(isSuccess) ? "Succeeded" : "Failed";
+  if (!isInitialized(facts, lists)) return "Pending";
+  const hasNeverRun = mains.some(
+    ({ state, lastState }) => state.waiting !== undefined && lastState.terminated === undefined,
+  );
+  return hasNeverRun ? "Pending" : "Running";
+}
+
+function isSuccess({ state }: ContainerStatus): boolean {
+  return state.terminated?.exitCode === 0;
+}
+
+/** All init containers are done and all sidecars have come up; a sidecar that restarts later changes nothing. */
+function isInitialized(facts: PodFacts, lists: StatusLists): boolean {
+  return incompleteInit(facts, lists).length === 0;
+}
+
+function incompleteInit(facts: PodFacts, { initContainerStatuses = [] }: StatusLists): readonly string[] {
+  const hasMoved = facts.pod.spec.containers.some(({ name }) => hasBegun(facts, name));
+  if (hasMoved) return [];
+  const sidecars = sidecarNames(facts);
+  return initContainerStatuses
+    .filter(({ name, state, started }) =>
+      sidecars.has(name) ? started !== true : state.terminated?.exitCode !== 0,
+    )
+    .map(({ name }) => name);
+}
+
+function hasBegun(facts: PodFacts, name: string): boolean {
+  const { phase, exit } = recordOf(facts, name);
+  return exit !== undefined || phase.type !== "idle";
+}
+
+interface ConditionFacts {
+  readonly lists: StatusLists;
+  readonly phase: Phase;
+  readonly hasEnded: boolean;
+}
+
+interface Claim {
+  readonly type: string;
+  readonly holds: boolean;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+function conditionsOf(facts: PodFacts, about: ConditionFacts): readonly PodCondition[] {
+  const containersReady = containersReadyClaim(facts, about);
+  return [
+    { type: "PodReadyToStartContainers", holds: hasSandbox(facts) && !about.hasEnded },
+    initializedClaim(facts, about),
+    readyClaim(facts, containersReady),
+    containersReady,
+    { type: "PodScheduled", holds: true },
+  ].map((claim) => conditionOf(facts, claim));
+}
+
+function initializedClaim(facts: PodFacts, { lists, phase }: ConditionFacts): Claim {
+  const type = "Initialized";
+  if (phase === "Succeeded") return { type, holds: true, reason: "PodCompleted" };
+  const incomplete = incompleteInit(facts, lists);
+  if (incomplete.length === 0) return { type, holds: true };
+  const message = `containers with incomplete status: [${incomplete.join(" ")}]`;
+  return { type, holds: false, reason: "ContainersNotInitialized", message };
+}
+
+function containersReadyClaim(facts: PodFacts, { lists, phase }: ConditionFacts): Claim {
+  const type = "ContainersReady";
+  if (phase === "Succeeded") return { type, holds: false, reason: "PodCompleted" };
+  if (phase === "Failed") return { type, holds: false, reason: "PodFailed" };
+  const unready = [...sidecarStatuses(facts, lists), ...(lists.containerStatuses ?? [])]
+    .filter(({ ready }) => !ready)
+    .map(({ name }) => name);
+  if (unready.length === 0) return { type, holds: true };
+  const message = `containers with unready status: [${unready.join(" ")}]`;
+  return { type, holds: false, reason: "ContainersNotReady", message };
+}
+
+function sidecarStatuses(
+  facts: PodFacts,
+  { initContainerStatuses = [] }: StatusLists,
+): readonly ContainerStatus[] {
+  if (initContainerStatuses.length === 0) return [];
+  const sidecars = sidecarNames(facts);
+  return initContainerStatuses.filter(({ name }) => sidecars.has(name));
+}
+
+function sidecarNames({ pod }: PodFacts): ReadonlySet<string> {
+  const sidecars = containersOf(pod).filter(({ role }) => role === "sidecar");
+  return new Set(sidecars.map(({ container }) => container.name));
+}
+
+function readyClaim({ pod }: PodFacts, containersReady: Claim): Claim {
+  if (!containersReady.holds) return { ...containersReady, type: "Ready" };
+  const gates = (pod.spec.readinessGates ?? []).flatMap(({ conditionType }) => {
+    if (hasCondition(pod, conditionType)) return [];
+    const found = (pod.status.conditions ?? []).find(({ type }) => type === conditionType);
+    return found === undefined
+      ? [`corresponding condition of pod readiness gate "${conditionType}" does not exist.`]
+      : [`the status of pod readiness gate "${conditionType}" is not "True", but ${found.status}`];
+  });
+  if (gates.length === 0) return { type: "Ready", holds: true };
+  return { type: "Ready", holds: false, reason: "ReadinessGatesNotReady", message: gates.join(", ") };
+}
+
+/** `lastTransitionTime` is left to whoever compares it with what is there. */
+function conditionOf({ pod }: PodFacts, { type, holds, reason, message }: Claim): PodCondition {
+  const { generation } = pod.metadata;
+  return {
+    ...(message !== undefined && { message }),
+    ...(generation !== undefined && { observedGeneration: generation }),
+    ...(reason !== undefined && { reason }),
+    status: holds ? "True" : "False",
+    type,
+  };
+}

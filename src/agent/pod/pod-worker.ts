@@ -1,0 +1,244 @@
+/**
+ * One pod on its node: takes what happens to it into its records, has `planPod` decide, asks the runtime, and says what must be written. It looks
+ * at everything anew in each pass; why it was woken does not matter.
+ */
+import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import type { RecordedEvent } from "../../runtime/controller.ts";
+import type { Agenda, Appointment } from "../agenda.ts";
+import type { ContainerPlace, ContainerReport, ContainerRuntime } from "../container-runtime.ts";
+import {
+  actionEvents,
+  crashEvents,
+  fieldPathOf,
+  pullBackOffEvents,
+  reportEvents,
+} from "./container-events.ts";
+import {
+  NEW_CONTAINER,
+  beginProbe,
+  beginPull,
+  beginStart,
+  beginStop,
+  cannotPull,
+  stepContainer,
+  type ContainerRecord,
+} from "./container-record.ts";
+import { PULL_ERROR_SHOWN_MS, planPod, type PodAction, type PodPlan } from "./plan-pod.ts";
+import { verdictOf, type PodFacts, type Refusal } from "./pod-facts.ts";
+import { podStatus } from "./pod-status.ts";
+import { containersOf, restarts, type RoleContainer } from "./restart-rules.ts";
+import { restoredRecord } from "./restored-record.ts";
+import { findStatusPatch } from "./status-patch.ts";
+
+export interface PodWorkerParts {
+  readonly now: () => number;
+  readonly agenda: Agenda;
+  readonly runtime: ContainerRuntime;
+  /** The pod shall have a pass soon. */
+  readonly wake: (worker: PodWorker) => void;
+  readonly event: (pod: Pod, event: RecordedEvent) => void;
+}
+
+/** How a node took a pod. */
+export interface PodPlace {
+  readonly node: string;
+  readonly hostAddress: string;
+  readonly address: string;
+  readonly refusal: Refusal | undefined;
+}
+
+/** What is left to do in the API after a pass. */
+export type PassOutcome =
+  | { readonly type: "nothing" }
+  | { readonly type: "write"; readonly patch: object }
+  /** All is written, nothing runs: the object of a deleted pod can go. */
+  | { readonly type: "remove" }
+  /** All is written, and nothing will ever happen again. */
+  | { readonly type: "over" };
+
+/** More than the steps from nothing to a running container. */
+const ROUNDS_MAX = 8;
+
+export class PodWorker {
+  readonly #parts: PodWorkerParts;
+  readonly #place: PodPlace;
+  readonly #acceptedAt: number;
+  readonly #records = new Map<string, ContainerRecord>();
+  #pod: Pod;
+  #plan: PodPlan | undefined;
+  #knownFacts: PodFacts | undefined;
+  #recheck: Appointment | undefined;
+
+  constructor(pod: Pod, place: PodPlace, parts: PodWorkerParts) {
+    this.#parts = parts;
+    this.#pod = pod;
+    this.#place = place;
+    const startedAt = pod.status.startTime;
+    this.#acceptedAt = startedAt === undefined ? parts.now() : Date.parse(startedAt);
+    if (startedAt !== undefined) this.#restore();
+  }
+
+  get pod(): Pod {
+    return this.#pod;
+  }
+
+  get place(): PodPlace {
+    return this.#place;
+  }
+
+  /** Nothing of it runs, and nothing will. */
+  get hasEnded(): boolean {
+    return this.#plan?.hasEnded ?? false;
+  }
+
+  /** The newest state of the object. */
+  take(pod: Pod): void {
+    const before = this.#pod;
+    this.#pod = pod;
+    this.#knownFacts = undefined;
+    if (before.metadata.annotations !== pod.metadata.annotations || before.spec !== pod.spec) {
+      this.#parts.runtime.update(this.#place.node, pod);
+    }
+  }
+
+  report(name: string, report: ContainerReport): void {
+    const each = containersOf(this.#pod).find(({ container }) => container.name === name);
+    if (each === undefined) return;
+    const now = this.#parts.now();
+    const before = this.#recordOf(name);
+    const { container } = each;
+    const verdict = (type: Parameters<ContainerRuntime["probe"]>[1]): ReturnType<typeof verdictOf> =>
+      verdictOf(this.#facts(), { container, type }, now);
+    const after = stepContainer(before, report, { now, verdict });
+    if (after === before) return;
+    this.#records.set(name, after);
+    this.#tell(each, reportEvents(container, report));
+    if (report.type === "exited") this.#tellCrash(each, after);
+    if (report.type === "pull-failed") this.#tellPullBackOff(each);
+    this.#parts.wake(this);
+  }
+
+  /** Decides and acts until there is nothing more to do at this moment. */
+  pass(): PassOutcome {
+    const now = this.#parts.now();
+    let plan = planPod(this.#facts(), now);
+    for (let round = 0; plan.actions.length > 0 && round < ROUNDS_MAX; round++) {
+      for (const action of plan.actions) this.#act(action, now);
+      plan = planPod(this.#facts(), now);
+    }
+    this.#plan = plan;
+    this.#await(plan);
+    const patch = findStatusPatch(this.#pod, podStatus(this.#facts(), plan, now), now);
+    if (patch !== undefined) return { type: "write", patch };
+    if (!plan.hasEnded) return { type: "nothing" };
+    const { deletionTimestamp } = this.#pod.metadata;
+    return { type: deletionTimestamp === undefined ? "over" : "remove" };
+  }
+
+  /** Ends everything of the pod in the runtime. */
+  dismiss(): void {
+    this.#parts.agenda.cancel(this.#recheck);
+    this.#parts.runtime.forget(this.#pod.metadata.uid);
+    this.#records.clear();
+  }
+
+  #restore(): void {
+    const { status } = this.#pod;
+    const known = [
+      ...(status.initContainerStatuses ?? []),
+      ...(status.containerStatuses ?? []),
+      ...(status.ephemeralContainerStatuses ?? []),
+    ];
+    for (const each of known) this.#records.set(each.name, restoredRecord(each, this.#parts.now()));
+    for (const { container } of containersOf(this.#pod)) {
+      const { phase, restartCount } = this.#recordOf(container.name);
+      if (phase.type !== "running") continue;
+      const { id, startedAt } = phase;
+      this.#parts.runtime.adopt(this.#in(container), { id, startedAt, attempt: restartCount });
+    }
+  }
+
+  /** The records in it are the worker's own and change with them. */
+  #facts(): PodFacts {
+    const { runtime } = this.#parts;
+    this.#knownFacts ??= {
+      pod: this.#pod,
+      records: this.#records,
+      acceptedAt: this.#acceptedAt,
+      hostAddress: this.#place.hostAddress,
+      address: this.#place.address,
+      refusal: this.#place.refusal,
+      probeOf: (container, type) => runtime.probeOf(this.#in(container), type),
+      hasImage: (container) => runtime.hasImage(this.#in(container)),
+    };
+    return this.#knownFacts;
+  }
+
+  #recordOf(name: string): ContainerRecord {
+    return this.#records.get(name) ?? NEW_CONTAINER;
+  }
+
+  #in(container: Container): ContainerPlace {
+    return { node: this.#place.node, pod: this.#pod, container };
+  }
+
+  /** The record changes before the runtime is asked, because it may answer at once. */
+  #act(action: PodAction, now: number): void {
+    const { container } = action;
+    const { runtime } = this.#parts;
+    const place = this.#in(container);
+    const record = this.#recordOf(container.name);
+    const each = containersOf(this.#pod).find((it) => it.container === container);
+    // Giving up what has not been started is not worth a word.
+    const isSilent = action.type === "stop" && record.phase.type !== "running";
+    if (each !== undefined && !isSilent) this.#tell(each, actionEvents(action));
+    const set = (next: ContainerRecord): void => void this.#records.set(container.name, next);
+    switch (action.type) {
+      case "pull":
+        set(beginPull(record));
+        return runtime.pull(place);
+      case "refuse":
+        return set(cannotPull(record, { ...action, now }));
+      case "start":
+        set(beginStart(record, now));
+        return runtime.start(place, record.exit === undefined ? 0 : record.restartCount + 1);
+      case "probe":
+        set(beginProbe(record, action.probe));
+        return runtime.probe(place, action.probe);
+      case "stop":
+        set(beginStop(record, now + action.graceMs));
+        return runtime.stop(place, action);
+    }
+  }
+
+  #await({ recheck }: PodPlan): void {
+    if (this.#recheck?.at === recheck?.at && this.#recheck?.kind === recheck?.kind) {
+      if (this.#recheck === undefined || this.#recheck.index >= 0) return;
+    }
+    this.#parts.agenda.cancel(this.#recheck);
+    this.#recheck =
+      recheck === undefined
+        ? undefined
+        : this.#parts.agenda.add(recheck.at, recheck.kind, () => this.#parts.wake(this));
+  }
+
+  #tellCrash(each: RoleContainer, record: ContainerRecord): void {
+    const isOver = this.#pod.metadata.deletionTimestamp !== undefined;
+    if (isOver || !restarts(this.#pod, each, record.exit?.exitCode ?? 0)) return;
+    this.#tell(each, crashEvents(this.#pod, each.container, record));
+  }
+
+  #tellPullBackOff(each: RoleContainer): void {
+    const { agenda, now } = this.#parts;
+    agenda.add(now() + PULL_ERROR_SHOWN_MS, "periodic", () => {
+      const { phase } = this.#recordOf(each.container.name);
+      if (phase.type === "unpullable") this.#tell(each, pullBackOffEvents(each.container));
+    });
+  }
+
+  #tell(each: RoleContainer, events: readonly Pick<RecordedEvent, "type" | "reason" | "message">[]): void {
+    for (const event of events) {
+      this.#parts.event(this.#pod, { ...event, fieldPath: fieldPathOf(each), host: this.#place.node });
+    }
+  }
+}

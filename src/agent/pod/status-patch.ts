@@ -1,0 +1,65 @@
+/** What must be sent so that a pod's status is as the agent sees it: a strategic merge patch of what differs. */
+import type { Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { timeText } from "./container-status.ts";
+import type { OwnStatus } from "./pod-status.ts";
+
+const FIELDS: readonly Exclude<keyof OwnStatus, "conditions">[] = [
+  "containerStatuses",
+  "ephemeralContainerStatuses",
+  "hostIP",
+  "hostIPs",
+  "initContainerStatuses",
+  "message",
+  "observedGeneration",
+  "phase",
+  "podIP",
+  "podIPs",
+  "reason",
+  "startTime",
+];
+
+/** Undefined when there is nothing to write. */
+export function findStatusPatch(pod: Pod, wanted: OwnStatus, now: number): object | undefined {
+  const status: Record<string, unknown> = {};
+  for (const field of FIELDS) {
+    const value = wanted[field];
+    // An address, once shown, is not taken back; what is no longer true is.
+    if (value === undefined ? isTakenBack(field, pod) : !jsonEqual(value, pod.status[field])) {
+      status[field] = value ?? null;
+    }
+  }
+  const conditions = (wanted.conditions ?? []).flatMap((condition) => {
+    const change = findConditionChange(pod, condition, now);
+    return change === undefined ? [] : [change];
+  });
+  if (conditions.length > 0) status["conditions"] = conditions;
+  if (Object.keys(status).length === 0) return undefined;
+  return { metadata: { uid: pod.metadata.uid }, status };
+}
+
+function isTakenBack(field: keyof OwnStatus, { status }: Pod): boolean {
+  const isText = field === "reason" || field === "message";
+  return isText && status[field] !== undefined && status.phase !== "Failed" && status.phase !== "Succeeded";
+}
+
+function findConditionChange(
+  { status }: Pod,
+  wanted: PodCondition,
+  now: number,
+): Readonly<Record<string, unknown>> | undefined {
+  const known = status.conditions?.find(({ type }) => type === wanted.type);
+  if (known === undefined) return { ...wanted, lastTransitionTime: timeText(now) };
+  const isSame =
+    known.status === wanted.status &&
+    known.reason === wanted.reason &&
+    known.message === wanted.message &&
+    known.observedGeneration === wanted.observedGeneration;
+  if (isSame) return undefined;
+  return {
+    ...wanted,
+    ...(wanted.reason === undefined && known.reason !== undefined && { reason: null }),
+    ...(wanted.message === undefined && known.message !== undefined && { message: null }),
+    ...(known.status !== wanted.status && { lastTransitionTime: timeText(now) }),
+  };
+}

@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import { behaviourOf, behaviourProblems } from "./behaviour.ts";
+
+describe("what a simulated container does", () => {
+  test("is to run for ever when nothing says otherwise", () => {
+    expect(behaviourOf(pod({}), web()).exit).toBeUndefined();
+  });
+
+  test("is what its command plainly says", () => {
+    expect(behaviourOf(pod({}), web({ command: ["sleep"], args: ["3"] })).exit).toEqual({
+      afterMs: 3000,
+      exitCode: 0,
+    });
+  });
+
+  test("is to complete in a Job, unless it is a sidecar", () => {
+    const owner = { apiVersion: "batch/v1", kind: "Job", name: "task", uid: "1", controller: true };
+    const sidecar = web({ name: "side", restartPolicy: "Always" });
+    const inJob = pod({ ownerReferences: [owner] }, [sidecar]);
+
+    expect(behaviourOf(inJob, web({ command: ["backup"] })).exit).toEqual({ afterMs: 1000, exitCode: 0 });
+    expect(behaviourOf(inJob, sidecar).exit).toBeUndefined();
+  });
+
+  test("is to complete before the others start", () => {
+    const init = web({ name: "init", command: ["migrate"] });
+
+    expect(behaviourOf(pod({}, [init]), init).exit).toEqual({ afterMs: 1000, exitCode: 0 });
+  });
+
+  test("is told by annotations, for one container before all", () => {
+    const annotations = {
+      "simulated.setpoint.dev/exit-after": "1m",
+      "web.simulated.setpoint.dev/exit-after": "10",
+      "simulated.setpoint.dev/exit-code": "3",
+      "simulated.setpoint.dev/ready-after": "never",
+    };
+    const told = pod({ annotations });
+
+    expect(behaviourOf(told, web()).exit).toEqual({ afterMs: 10_000, exitCode: 3 });
+    expect(behaviourOf(told, web({ name: "other" })).exit).toEqual({ afterMs: 60_000, exitCode: 3 });
+    expect(behaviourOf(told, web()).readiness.fromMs).toBe(Infinity);
+  });
+
+  test("stays as it is when annotations mean nothing, which is said", () => {
+    const annotations = {
+      "simulated.setpoint.dev/exit-after": "soon",
+      "simulated.setpoint.dev/exit-code": "-1",
+      "simulated.setpoint.dev/colour": "red",
+      "example.com/other": "x",
+    };
+
+    expect(behaviourOf(pod({ annotations }), web()).exit).toBeUndefined();
+    expect(behaviourProblems(pod({ annotations }))).toHaveLength(3);
+  });
+});
+
+function web(more: Partial<Container> = {}): Container {
+  return { name: "web", image: "web:1", resources: {}, ...more };
+}
+
+function pod(metadata: Partial<Pod["metadata"]>, initContainers: readonly Container[] = []): Pod {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "web", uid: "1", resourceVersion: "1", creationTimestamp: "", ...metadata },
+    spec: { containers: [web()], initContainers },
+    status: {},
+  };
+}

@@ -1,0 +1,166 @@
+/** What a simulated container does: told by annotations, else by its command, else by what it belongs to. A pure function of the pod. */
+import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import { isSidecar } from "../../resources/pod/pod-resources.ts";
+import {
+  findSimulated,
+  findSimulatedMs,
+  isSimulatedAnnotation,
+} from "../../resources/pod/simulated-annotations.ts";
+import { controllerOf } from "../../runtime/owner-reference.ts";
+import { findPlainRun, type PlainRun } from "./plain-command.ts";
+
+export interface Behaviour {
+  readonly pullMs: number;
+  /** What is said when its image is pulled in vain. */
+  readonly pullFailure: string | undefined;
+  readonly startMs: number;
+  /** Undefined: it runs until it is stopped. */
+  readonly exit: PlainRun | undefined;
+  /** So many runs end as `exit` says, later ones go on. */
+  readonly exitTimes: number;
+  /** Since the start of the run, probes of each type succeed from `fromMs` to `untilMs`. */
+  readonly startup: Span;
+  readonly readiness: Span;
+  readonly liveness: Span;
+  /** How long it goes on after it was asked to end, and with which code it then ends. */
+  readonly terminationMs: number;
+  readonly terminationCode: number;
+}
+
+export interface Span {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+const ALWAYS: Span = { fromMs: 0, untilMs: Infinity };
+/** Short, but long enough to be seen. */
+const PULL_MS = 50;
+const START_MS = 50;
+/** How long something takes that has an end but does not say when. */
+const TASK_MS = 1000;
+/** 128 + SIGTERM, of a process that does nothing about the signal. */
+const TERMINATED_CODE = 143;
+
+const DURATIONS = [
+  "pull-delay",
+  "start-delay",
+  "exit-after",
+  "started-after",
+  "ready-after",
+  "unready-after",
+  "unhealthy-after",
+  "termination-time",
+];
+const NUMBERS = ["exit-code", "exit-times", "termination-exit-code"];
+const TEXTS = ["pull-failure", "cpu", "memory"];
+
+export function behaviourOf(pod: Pod, container: Container): Behaviour {
+  const plain = plainRunOf(pod, container);
+  if (!isTold(pod)) return defaultBehaviour(plain);
+  const span = (from: string | undefined, until: string | undefined): Span => ({
+    fromMs: from === undefined ? 0 : (durationOf(pod, container, from) ?? 0),
+    untilMs: until === undefined ? Infinity : (durationOf(pod, container, until) ?? Infinity),
+  });
+  return {
+    pullMs: durationOf(pod, container, "pull-delay") ?? PULL_MS,
+    pullFailure: findSimulated(pod, container.name, "pull-failure"),
+    startMs: durationOf(pod, container, "start-delay") ?? START_MS,
+    exit: toldExit(pod, container, plain),
+    exitTimes: numberOf(pod, container, "exit-times") ?? Infinity,
+    startup: span("started-after", undefined),
+    readiness: span("ready-after", "unready-after"),
+    liveness: span(undefined, "unhealthy-after"),
+    terminationMs: durationOf(pod, container, "termination-time") ?? 0,
+    terminationCode: numberOf(pod, container, "termination-exit-code") ?? TERMINATED_CODE,
+  };
+}
+
+/** Which annotations say nothing that can be done. */
+export function behaviourProblems({ metadata }: Pod): readonly string[] {
+  const problems: string[] = [];
+  for (const [key, text] of Object.entries(metadata.annotations ?? {})) {
+    if (!isSimulatedAnnotation(key)) continue;
+    const name = key.slice(key.indexOf("/") + 1);
+    if (DURATIONS.includes(name)) {
+      if (findSimulatedMs(text) === undefined) problems.push(`${key}: ${quote(text)} is no duration`);
+    } else if (NUMBERS.includes(name)) {
+      if (!isNumber(text)) problems.push(`${key}: ${quote(text)} is no number`);
+    } else if (!TEXTS.includes(name)) problems.push(`${key}: there is no such annotation`);
+  }
+  return problems;
+}
+
+/** Whether something is said about when it is ready, although it has no probe that would find out. */
+export function hasToldReadiness(pod: Pod, { name }: Container): boolean {
+  return (
+    isTold(pod) &&
+    (findSimulated(pod, name, "ready-after") ?? findSimulated(pod, name, "unready-after")) !== undefined
+  );
+}
+
+function defaultBehaviour(exit: PlainRun | undefined): Behaviour {
+  return {
+    pullMs: PULL_MS,
+    pullFailure: undefined,
+    startMs: START_MS,
+    exit,
+    exitTimes: Infinity,
+    startup: ALWAYS,
+    readiness: ALWAYS,
+    liveness: ALWAYS,
+    terminationMs: 0,
+    terminationCode: TERMINATED_CODE,
+  };
+}
+
+function isTold({ metadata }: Pod): boolean {
+  for (const key in metadata.annotations) if (isSimulatedAnnotation(key)) return true;
+  return false;
+}
+
+function plainRunOf(pod: Pod, container: Container): PlainRun | undefined {
+  const words = [...(container.command ?? []), ...(container.args ?? [])];
+  const plain = words.length === 0 ? undefined : findPlainRun(words);
+  if (plain !== undefined) return plain.afterMs === Infinity ? undefined : plain;
+  return hasAnEnd(pod, container) ? { afterMs: TASK_MS, exitCode: 0 } : undefined;
+}
+
+/** A task: a container before others, or one that a Job waits for. */
+function hasAnEnd(pod: Pod, container: Container): boolean {
+  if (isSidecar(container) && isInit(pod, container)) return false;
+  return isInit(pod, container) || controllerOf(pod)?.kind === "Job";
+}
+
+function isInit({ spec }: Pod, { name }: Container): boolean {
+  return spec.initContainers?.some((each) => each.name === name) ?? false;
+}
+
+/** A code alone changes only the code, and alone with it a time of 0 is meant when nothing else says that it ends. */
+function toldExit(pod: Pod, container: Container, plain: PlainRun | undefined): PlainRun | undefined {
+  const afterMs = durationOf(pod, container, "exit-after");
+  const exitCode = numberOf(pod, container, "exit-code");
+  if (afterMs === Infinity) return undefined;
+  if (afterMs === undefined && exitCode === undefined) return plain;
+  return {
+    afterMs: afterMs ?? plain?.afterMs ?? 0,
+    exitCode: exitCode ?? (afterMs === undefined ? (plain?.exitCode ?? 0) : 0),
+  };
+}
+
+function durationOf(pod: Pod, { name }: Container, annotation: string): number | undefined {
+  const text = findSimulated(pod, name, annotation);
+  return text === undefined ? undefined : findSimulatedMs(text);
+}
+
+function numberOf(pod: Pod, { name }: Container, annotation: string): number | undefined {
+  const text = findSimulated(pod, name, annotation);
+  return text !== undefined && isNumber(text) ? Number(text) : undefined;
+}
+
+function isNumber(text: string): boolean {
+  return /^\d{1,9}$/.test(text);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.slice(0, 100));
+}

@@ -1,0 +1,60 @@
+/** The registry that simulated nodes pull from: it has every image but those whose name says that they are not there. */
+import { createHash } from "node:crypto";
+import { findImageName, type ImageName } from "../image-name.ts";
+
+/** Tags that stand for an image that is not there, in tests and lessons. */
+const MISSING_TAGS: ReadonlySet<string> = new Set(["nonexistent", "non-existent", "404"]);
+
+const KNOWN_MAX = 4096;
+
+/** What a container engine says of an image that the registry does not have; undefined when it has it. */
+export function findMissing(image: string): string | undefined {
+  const name = findImageName(image);
+  if (name === undefined) return undefined;
+  if (isUnknownHost(name)) return unknownHostMessage(name);
+  if (!MISSING_TAGS.has(name.tag)) return undefined;
+  const text = fullName(name);
+  return `rpc error: code = NotFound desc = ${resolving(text)}: ${text}: not found`;
+}
+
+function isUnknownHost({ host }: ImageName): boolean {
+  const domain = host.replace(/:\d+$/, "");
+  return domain === "invalid" || domain.endsWith(".invalid");
+}
+
+function unknownHostMessage(name: ImageName): string {
+  const { host, path, tag } = name;
+  const url = `https://${host}/v2/${path}/manifests/${tag === "" ? "latest" : tag}`;
+  return `${resolving(fullName(name))}: failed to do request: Head "${url}": dial tcp: lookup ${host}: no such host`;
+}
+
+function fullName({ host, path, tag }: ImageName): string {
+  return `${host}/${path}:${tag === "" ? "latest" : tag}`;
+}
+
+function resolving(name: string): string {
+  return `failed to pull and unpack image "${name}": failed to resolve reference "${name}"`;
+}
+
+interface Identity {
+  readonly imageId: string;
+  readonly sizeBytes: number;
+}
+
+const known = new Map<string, Identity>();
+
+/** The same for the same name everywhere. */
+export function imageIdentity(text: string): Identity {
+  const found = known.get(text);
+  if (found !== undefined) return found;
+  const hash = createHash("sha256").update(text).digest();
+  const { host, path } = findImageName(text) ?? { host: "docker.io", path: text };
+  const identity = {
+    imageId: `${host}/${path}@sha256:${hash.toString("hex")}`,
+    // Between 8 and 72 MB, so that not all images look alike.
+    sizeBytes: 8_000_000 + (hash.readUInt32BE(0) % 64_000_000),
+  };
+  if (known.size >= KNOWN_MAX) known.clear();
+  known.set(text, identity);
+  return identity;
+}

@@ -1,0 +1,26 @@
+/** When a pod must leave its node because of the taints there. */
+import type { Node, Pod, Taint } from "../../api/generated/types/core-v1.ts";
+import { tolerates } from "../../resources/pod/node-selection.ts";
+
+/** Taints that drive away pods which do not put up with them. */
+export function drivingTaints({ spec }: Node): readonly Taint[] {
+  return (spec.taints ?? []).filter(({ effect }) => effect === "NoExecute");
+}
+
+/**
+ * Undefined: it may stay for ever. Otherwise the moment, which is past when it must go at once. A taint that does not say since when it is
+ * there counts from `seenAt`.
+ */
+export function findEvictionAt(pod: Pod, taints: readonly Taint[], seenAt: number): number | undefined {
+  let earliest = Infinity;
+  for (const taint of taints) {
+    const tolerations = (pod.spec.tolerations ?? []).filter((it) => tolerates(it, taint));
+    if (tolerations.length === 0) return seenAt;
+    const since = taint.timeAdded === undefined ? seenAt : Math.min(seenAt, Date.parse(taint.timeAdded));
+    for (const { tolerationSeconds } of tolerations) {
+      if (tolerationSeconds === undefined) continue;
+      earliest = Math.min(earliest, since + Math.max(0, tolerationSeconds) * 1000);
+    }
+  }
+  return earliest === Infinity ? undefined : earliest;
+}

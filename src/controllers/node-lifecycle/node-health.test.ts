@@ -1,0 +1,68 @@
+import { describe, expect, test } from "vitest";
+import type { Lease } from "../../api/generated/types/coordination-v1.ts";
+import type { Node, NodeCondition } from "../../api/generated/types/core-v1.ts";
+import { hear, isLost, silentAt, unknownConditions } from "./node-health.ts";
+
+const TIME = "2026-01-01T00:10:00Z";
+const READY: NodeCondition = { type: "Ready", status: "True", lastHeartbeatTime: "2026-01-01T00:00:00Z" };
+
+describe("the health of a node", () => {
+  test("is counted from when something new was seen, whatever its clock says", () => {
+    const first = hear(undefined, { node: node([READY]), lease: lease("1999-01-01T00:00:00.000000Z") }, 1000);
+    const same = hear(first, { lease: lease("1999-01-01T00:00:00.000000Z") }, 5000);
+    const renewed = hear(first, { lease: lease("1999-01-01T00:00:10.000000Z") }, 9000);
+
+    expect(same).toBe(first);
+    expect(silentAt(first, node([READY]))).toBe(51_000);
+    expect(silentAt(renewed, node([READY]))).toBe(59_000);
+  });
+
+  test("gives a node that never said anything a minute", () => {
+    expect(silentAt(hear(undefined, { node: node([]) }, 0), node([]))).toBe(60_000);
+  });
+
+  test("is unknown in all conditions, with when it was last heard of", () => {
+    const conditions = unknownConditions(node([READY]), TIME);
+
+    expect(conditions.map(({ type, reason }) => `${type} ${reason ?? ""}`)).toEqual([
+      "Ready NodeStatusUnknown",
+      "MemoryPressure NodeStatusNeverUpdated",
+      "DiskPressure NodeStatusNeverUpdated",
+      "PIDPressure NodeStatusNeverUpdated",
+    ]);
+    expect(conditions[0]).toMatchObject({
+      status: "Unknown",
+      lastHeartbeatTime: READY.lastHeartbeatTime,
+      lastTransitionTime: TIME,
+    });
+    expect(unknownConditions(node(conditions), TIME)).toEqual([]);
+  });
+
+  test("is lost only when it was there", () => {
+    const unknown = { type: "Ready", status: "Unknown" };
+
+    expect(isLost(node([]))).toBe(false);
+    expect(isLost(node([READY]))).toBe(false);
+    expect(isLost(node([{ ...unknown, reason: "NodeStatusNeverUpdated" }]))).toBe(false);
+    expect(isLost(node([{ ...unknown, reason: "NodeStatusUnknown" }]))).toBe(true);
+  });
+});
+
+function node(conditions: readonly NodeCondition[]): Node {
+  return {
+    apiVersion: "v1",
+    kind: "Node",
+    metadata: { name: "node", uid: "1", resourceVersion: "1", creationTimestamp: "2025-01-01T00:00:00Z" },
+    spec: {},
+    status: { conditions } as unknown as Node["status"],
+  };
+}
+
+function lease(renewTime: string): Lease {
+  return {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name: "node", uid: "2", resourceVersion: "1", creationTimestamp: "2025-01-01T00:00:00Z" },
+    spec: { renewTime },
+  };
+}

@@ -1,0 +1,129 @@
+/**
+ * Gives every node a block of addresses for its pods, of its own, for as long as the node is there.
+ *
+ * Reads Nodes; writes `spec.podCIDR` of those that have none. Blocks that nodes have already are never given to others.
+ */
+import { isApiError } from "../../api/api-error.ts";
+import { Node } from "../../api/generated/types/core-v1.ts";
+import type { Timer } from "../../base/loop.ts";
+import type { ObjectChange } from "../../runtime/controller.ts";
+import type { Routine, RoutineParts } from "../../runtime/routine.ts";
+import { untilAborted } from "../../runtime/run-all.ts";
+import { WriteWindow } from "../../runtime/write-window.ts";
+import { CidrBlocks } from "./cidr-blocks.ts";
+
+const RETRY_MS = 5000;
+
+export interface NodeIpamOptions {
+  /** One range, or one of each family. */
+  readonly podCidrs: readonly string[];
+}
+
+/** Of each node, by family: room for 254 pods, and as upstream's. */
+const NODE_PREFIX = { IPv4: 24, IPv6: 64 };
+
+export function nodeIpamRoutine({ podCidrs }: NodeIpamOptions): Routine {
+  return {
+    name: "node-ipam-controller",
+    reads: [Node],
+    run: (parts, signal) => {
+      const ranges = podCidrs.map(
+        (range) => new CidrBlocks(range, range.includes(":") ? NODE_PREFIX.IPv6 : NODE_PREFIX.IPv4),
+      );
+      return new IpamRun(parts, signal, ranges).run();
+    },
+  };
+}
+
+class IpamRun {
+  readonly #parts: RoutineParts;
+  /** What fails once it is aborted is no failure. */
+  readonly #signal: AbortSignal;
+  readonly #ranges: readonly CidrBlocks[];
+  /** Blocks by name of node, from the moment they are chosen. */
+  readonly #given = new Map<string, readonly string[]>();
+  readonly #writes = new WriteWindow<string>();
+  readonly #retries = new Set<Timer>();
+
+  constructor(parts: RoutineParts, signal: AbortSignal, ranges: readonly CidrBlocks[]) {
+    this.#parts = parts;
+    this.#signal = signal;
+    this.#ranges = ranges;
+  }
+
+  async run(): Promise<void> {
+    const { subscribe, cache } = this.#parts;
+    const leave = subscribe(Node, (change) => this.#changed(change));
+    const nodes = cache(Node).list();
+    for (const node of nodes) this.#keep(node);
+    for (const node of nodes) this.#see(node);
+    await untilAborted(this.#signal);
+    leave();
+    for (const timer of this.#retries) timer.cancel();
+    await this.#writes.quiet();
+  }
+
+  #changed({ before, after }: ObjectChange<Node>): void {
+    if (after === undefined) {
+      if (before !== undefined) this.#free(before.metadata.name);
+      return;
+    }
+    this.#keep(after);
+    this.#see(after);
+  }
+
+  #keep({ metadata, spec }: Node): void {
+    const blocks = spec.podCIDRs ?? [];
+    if (blocks.length === 0) return;
+    const given = this.#given.get(metadata.name) ?? [];
+    if (given.join() !== blocks.join()) this.#free(metadata.name);
+    for (const range of this.#ranges) for (const block of blocks) range.keep(block);
+    this.#given.set(metadata.name, blocks);
+  }
+
+  #free(name: string): void {
+    for (const block of this.#given.get(name) ?? []) for (const range of this.#ranges) range.free(block);
+    this.#given.delete(name);
+  }
+
+  #see(node: Node): void {
+    const { name } = node.metadata;
+    if (node.spec.podCIDR !== undefined || this.#given.has(name)) return;
+    const blocks = this.#ranges.flatMap((range) => range.take() ?? []);
+    this.#given.set(name, blocks);
+    if (blocks.length < this.#ranges.length) {
+      this.#free(name);
+      const message = `Node ${name} status is now: CIDRNotAvailable`;
+      this.#parts.event(node, { type: "Normal", reason: "CIDRNotAvailable", message });
+      this.#again(name);
+      return;
+    }
+    this.#writes.send(name, () => this.#write(node, blocks));
+  }
+
+  async #write(node: Node, blocks: readonly string[]): Promise<void> {
+    const { client, log } = this.#parts;
+    const { name, uid } = node.metadata;
+    const changes = { metadata: { uid }, spec: { podCIDR: blocks[0], podCIDRs: blocks } };
+    try {
+      await client(Node).patch(node, { type: "merge", changes });
+    } catch (error) {
+      if (this.#signal.aborted) return;
+      this.#free(name);
+      if (isApiError(error, "NotFound")) return;
+      // A conflict: there is another node of its name by now.
+      if (!isApiError(error, "Conflict")) log.warn("no addresses given to a node", { node: name, error });
+      this.#again(name);
+    }
+  }
+
+  #again(name: string): void {
+    const { loop, cache } = this.#parts;
+    const timer = loop.timer(loop.now() + RETRY_MS, "periodic", () => {
+      this.#retries.delete(timer);
+      const node = cache(Node).find({ name });
+      if (node !== undefined && !this.#signal.aborted) this.#see(node);
+    });
+    this.#retries.add(timer);
+  }
+}

@@ -1,0 +1,28 @@
+import type { PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
+import { compareQuantities, parseQuantity } from "../../api/quantity.ts";
+import type { ResourceList } from "../resource-amount.ts";
+import { storageClassOf } from "../storage/claim-class.ts";
+
+const CLASS_SUFFIX = ".storageclass.storage.k8s.io/";
+
+/** Storage, in all and of the claim's class. */
+export function claimUsage(claim: PersistentVolumeClaim): ResourceList {
+  const storageClass = storageClassOf(claim);
+  const size = sizeOf(claim);
+  const total = size === undefined ? {} : { "requests.storage": size };
+  if (storageClass === "") return total;
+  const prefix = storageClass + CLASS_SUFFIX;
+  return {
+    ...total,
+    [`${prefix}persistentvolumeclaims`]: "1",
+    ...(size !== undefined && { [`${prefix}requests.storage`]: size }),
+  };
+}
+
+/** While a volume grows back to what was asked for, what it was given counts. */
+function sizeOf({ spec, status }: PersistentVolumeClaim): string | undefined {
+  const asked = spec.resources.requests?.["storage"];
+  const given = status.allocatedResources?.["storage"];
+  if (asked === undefined || given === undefined) return asked;
+  return compareQuantities(parseQuantity(given), parseQuantity(asked)) > 0 ? given : asked;
+}

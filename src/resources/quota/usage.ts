@@ -1,0 +1,91 @@
+/** What an object uses of the quotas of its namespace, by the names that quotas have for it. */
+import type { PersistentVolumeClaim, Pod, Service } from "../../api/generated/types/core-v1.ts";
+import { addQuantities, parseQuantity, type Quantity } from "../../api/quantity.ts";
+import type { ApiObject } from "../kind-rules.ts";
+import type { ResourceList } from "../resource-amount.ts";
+import { claimUsage } from "./claim-usage.ts";
+import { podUsage } from "./pod-usage.ts";
+import { serviceUsage } from "./service-usage.ts";
+
+export type Usage = ReadonlyMap<string, Quantity>;
+
+export interface CountedResource {
+  readonly group: string;
+  /** The plural. */
+  readonly name: string;
+}
+
+/** Counted under their own name since before every resource could be counted. */
+const OLD_NAMES: ReadonlySet<string> = new Set([
+  "configmaps",
+  "persistentvolumeclaims",
+  "replicationcontrollers",
+  "resourcequotas",
+  "secrets",
+  "services",
+]);
+
+/** Kinds that use more than a place in a count. */
+const MEASURED: ReadonlySet<string> = new Set(["persistentvolumeclaims", "pods", "services"]);
+
+const ONE = parseQuantity("1");
+
+/** `count/deployments.apps`. */
+export function countName({ group, name }: CountedResource): string {
+  return group === "" ? `count/${name}` : `count/${name}.${group}`;
+}
+
+/** Whether what an object uses may change while it is there. */
+export function isMeasured({ group, name }: CountedResource): boolean {
+  return group === "" && MEASURED.has(name);
+}
+
+/** Under which names the mere number of objects is counted. */
+export function countNames(resource: CountedResource): readonly string[] {
+  const { group, name } = resource;
+  return group === "" && OLD_NAMES.has(name) ? [countName(resource), name] : [countName(resource)];
+}
+
+export function usageOf(object: ApiObject, resource: CountedResource, now: number): Usage {
+  const usage = new Map<string, Quantity>();
+  for (const name of countNames(resource)) usage.set(name, ONE);
+  for (const [name, text] of Object.entries(measured(object, resource, now))) {
+    usage.set(name, parseQuantity(text));
+  }
+  return usage;
+}
+
+function measured(object: ApiObject, resource: CountedResource, now: number): ResourceList {
+  if (!isMeasured(resource)) return {};
+  switch (resource.name) {
+    case "pods":
+      return podUsage(object as Pod, now);
+    case "services":
+      return serviceUsage(object as Service);
+    default:
+      return claimUsage(object as PersistentVolumeClaim);
+  }
+}
+
+export function addUsage(sum: Map<string, Quantity>, usage: Usage): void {
+  for (const [name, quantity] of usage) {
+    const before = sum.get(name);
+    sum.set(name, before === undefined ? quantity : addQuantities(before, quantity));
+  }
+}
+
+/** The resource whose objects use what a quota calls by this name. */
+export function resourceBehind(name: string): CountedResource {
+  if (name.startsWith("count/")) return countedResource(name.slice("count/".length));
+  if (OLD_NAMES.has(name)) return { group: "", name };
+  if (name.startsWith("services.")) return { group: "", name: "services" };
+  if (name === "requests.storage" || name.includes(".storageclass.storage.k8s.io/"))
+    return { group: "", name: "persistentvolumeclaims" };
+  return { group: "", name: "pods" };
+}
+
+/** `deployments.apps`: no plural has a dot in it. */
+function countedResource(text: string): CountedResource {
+  const dot = text.indexOf(".");
+  return dot < 0 ? { group: "", name: text } : { group: text.slice(dot + 1), name: text.slice(0, dot) };
+}

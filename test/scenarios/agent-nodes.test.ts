@@ -1,0 +1,298 @@
+import { describe, expect, test } from "vitest";
+import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
+import { Lease } from "../../src/api/generated/types/coordination-v1.ts";
+import { Event, Node, Pod, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
+import { builtInLoops, nodeLoops } from "../../src/cluster/loops.ts";
+import { startCluster, type Cluster, type StartOptions } from "../../src/cluster/start-cluster.ts";
+import { schedulerRoutine } from "../../src/scheduler/scheduler.ts";
+
+const LOOPS = [
+  "replicaset-controller",
+  "node-controller",
+  "taint-eviction-controller",
+  "node-ipam-controller",
+];
+const DOWN = "simulated.setpoint.dev/down";
+
+describe.each([1, 2, 3])("simulated nodes, seed %s", (seed) => {
+  test("register, get addresses for their pods, and can be used", async () => {
+    await using cluster = await openCluster({ clock: "virtual", seed, loops: LOOPS, nodes: 3 });
+    await cluster.settle();
+
+    const nodes = cluster.objects(Node);
+    expect(nodes.map(({ metadata }) => metadata.name)).toEqual(["node-1", "node-2", "node-3"]);
+    expect(nodes.map(({ spec }) => spec.taints)).toEqual([undefined, undefined, undefined]);
+    expect(new Set(nodes.map(({ spec }) => spec.podCIDR)).size).toBe(3);
+    expect(nodes.every(({ spec }) => /^10\.128\.\d+\.0\/24$/.test(spec.podCIDR ?? ""))).toBe(true);
+    expect(nodes.map(({ status }) => status.conditions?.map(({ type }) => type))[0]).toEqual([
+      "MemoryPressure",
+      "DiskPressure",
+      "PIDPressure",
+      "Ready",
+    ]);
+  });
+
+  test("renew their leases every ten seconds and write nothing else", async () => {
+    await using cluster = await openCluster({ clock: "virtual", seed, loops: LOOPS, nodes: 3 });
+    await cluster.clock.advance("1m");
+    const [before] = cluster.objects(Lease, "kube-node-lease");
+    const nodes = cluster.objects(Node);
+    await cluster.clock.advance("1m");
+
+    const [after] = cluster.objects(Lease, "kube-node-lease");
+    expect(cluster.objects(Node)).toEqual(nodes);
+    expect(after?.spec).toMatchObject({ holderIdentity: "node-1", leaseDurationSeconds: 40 });
+    expect(after?.metadata.ownerReferences?.[0]).toMatchObject({ kind: "Node", name: "node-1" });
+    const renewals = Date.parse(after?.spec.renewTime ?? "") - Date.parse(before?.spec.renewTime ?? "");
+    expect(renewals).toBe(60_000);
+  });
+
+  test("leave alone what others have given them", async () => {
+    await using cluster = await openCluster({ clock: "virtual", seed, loops: LOOPS, nodes: 1 });
+    await cluster.settle();
+    const node = await cluster.client(Node).patch(
+      { name: "node-1" },
+      {
+        type: "merge",
+        changes: {
+          metadata: { labels: { disk: "fast" } },
+          spec: { taints: [{ key: "mine", effect: "NoSchedule" }] },
+        },
+      },
+    );
+    await cluster.client(Node).updateStatus(node, {
+      ...node.status,
+      capacity: { ...node.status.capacity, "example.com/gpu": "2" },
+      conditions: [...(node.status.conditions ?? []), { type: "Cool", status: "True" }],
+    });
+    await cluster.clock.advance("11m");
+    await using next = await cluster.fork();
+    await next.clock.advance("11m");
+
+    const [after] = next.objects(Node);
+    expect(after?.metadata.labels).toMatchObject({ disk: "fast", "kubernetes.io/hostname": "node-1" });
+    expect(after?.spec.taints).toEqual([{ key: "mine", effect: "NoSchedule" }]);
+    expect(after?.status.capacity).toMatchObject({ "example.com/gpu": "2", pods: "110" });
+    expect(after?.status.conditions?.find(({ type }) => type === "Cool")?.status).toBe("True");
+  });
+
+  test("are not made again when they were deleted, until the agent starts anew", async () => {
+    await using cluster = await openCluster({ clock: "virtual", seed, loops: LOOPS });
+    const agent = cluster.run(nodeLoops(2));
+    await cluster.settle();
+    await cluster.client(Node).delete({ name: "node-1" });
+    await cluster.clock.advance("10m");
+    expect(cluster.objects(Node).map(({ metadata }) => metadata.name)).toEqual(["node-2"]);
+
+    await agent.stop();
+    cluster.run(nodeLoops(2));
+    await cluster.settle();
+    expect(cluster.objects(Node).map(({ metadata }) => metadata.name)).toEqual(["node-1", "node-2"]);
+  });
+
+  test("that die are found unreachable, and ready again when they come back", async () => {
+    await using cluster = await openCluster({ clock: "virtual", seed, loops: LOOPS, nodes: 3 });
+    await cluster.settle();
+    await setDown(cluster, "node-2", "true");
+    await cluster.clock.advance("45s");
+    expect(ready(cluster, "node-2")?.status).toBe("True");
+    await cluster.clock.advance("20s");
+
+    expect(ready(cluster, "node-2")).toMatchObject({
+      status: "Unknown",
+      reason: "NodeStatusUnknown",
+      message: "Kubelet stopped posting node status.",
+    });
+    expect(taints(cluster, "node-2")).toEqual([
+      "node.kubernetes.io/unreachable:NoSchedule",
+      "node.kubernetes.io/unreachable:NoExecute",
+    ]);
+    expect(eventReasons(cluster, "node-2")).toContain("NodeNotReady");
+
+    await setDown(cluster, "node-2", null);
+    await cluster.clock.advance("20s");
+    expect(ready(cluster, "node-2")?.status).toBe("True");
+    expect(taints(cluster, "node-2")).toEqual([]);
+  });
+
+  test("that die lose their pods after the toleration time, and have none of them when they come back", async () => {
+    await using cluster = await openCluster({
+      clock: "virtual",
+      seed,
+      loops: LOOPS,
+      nodes: 3,
+      routines: [schedulerRoutine()],
+    });
+    await createReplicas(cluster, 9);
+    await cluster.settle();
+    const old = podsOn(cluster, "node-2").map(({ metadata }) => metadata.uid);
+    expect(old.length).toBeGreaterThan(0);
+
+    await setDown(cluster, "node-2", "true");
+    await cluster.clock.advance("1m30s");
+    expect(readyPods(cluster)).toHaveLength(9 - old.length);
+    expect(cluster.objects(Pod, "default")).toHaveLength(9);
+    await cluster.clock.advance("5m");
+
+    expect(readyPods(cluster)).toHaveLength(9);
+    expect(readyPods(cluster).some(({ spec }) => spec.nodeName === "node-2")).toBe(false);
+    for (const pod of podsOn(cluster, "node-2")) {
+      expect(pod.metadata.deletionTimestamp).toBeDefined();
+      expect(pod.status.conditions?.find(({ type }) => type === "DisruptionTarget")).toMatchObject({
+        status: "True",
+        reason: "DeletionByTaintManager",
+      });
+    }
+
+    await setDown(cluster, "node-2", null);
+    await cluster.clock.advance("1m");
+    expect(podsOn(cluster, "node-2").filter(({ metadata }) => old.includes(metadata.uid))).toEqual([]);
+    expect(cluster.objects(Pod, "default")).toHaveLength(9);
+  });
+
+  test("that die together drive their pods away one by one, and not at all when all are dark", async () => {
+    await using cluster = await openCluster({ clock: "virtual", seed, loops: LOOPS, nodes: 20 });
+    await cluster.settle();
+    const names = cluster.objects(Node).map(({ metadata }) => metadata.name);
+    for (const name of names.slice(0, 8)) await setDown(cluster, name, "true");
+    await cluster.clock.advance("65s");
+    const soon = driving(cluster);
+    await cluster.clock.advance("30s");
+    const later = driving(cluster);
+
+    expect(soon).toBeLessThanOrEqual(2);
+    expect(later - soon).toBeGreaterThanOrEqual(2);
+    expect(later - soon).toBeLessThanOrEqual(4);
+
+    for (const name of names.slice(8)) await setDown(cluster, name, "true");
+    await cluster.clock.advance("10m");
+    expect(driving(cluster)).toBe(0);
+    expect(names.every((name) => ready(cluster, name)?.status === "Unknown")).toBe(true);
+  });
+});
+
+describe("50 pods of one node that fail at once", () => {
+  test.each([1, 2])("are replaced one for one, without a burst, seed %s", async (seed) => {
+    await using cluster = await openCluster({
+      clock: "virtual",
+      seed,
+      loops: LOOPS,
+      nodes: 2,
+      routines: [schedulerRoutine()],
+    });
+    await cluster.settle();
+    await cordon(cluster, "node-2", true);
+    await createReplicas(cluster, 50);
+    await cluster.settle();
+    expect(podsOn(cluster, "node-1")).toHaveLength(50);
+    await cordon(cluster, "node-2", false);
+
+    await setDown(cluster, "node-1", "true");
+    let most = 0;
+    const active = (): readonly Pod[] =>
+      cluster.objects(Pod, "default").filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    const seen = cluster.until(
+      () => {
+        most = Math.max(most, active().length);
+        return readyPods(cluster).length === 50 && podsOn(cluster, "node-2").length === 50;
+      },
+      { within: "10m" },
+    );
+    await seen;
+
+    expect(most).toBe(50);
+    expect(podsOn(cluster, "node-2")).toHaveLength(50);
+  });
+});
+
+describe("a node pool", () => {
+  test("gives each node a block of its own, also after the loop was replaced", async () => {
+    await using cluster = await openCluster({ clock: "virtual", seed: 1, loops: "none", nodes: 40 });
+    const first = cluster.run(builtInLoops(["node-ipam-controller"]));
+    await cluster.until(() => blocks(cluster).length >= 5);
+    await first.stop();
+    cluster.run(builtInLoops(["node-ipam-controller"]));
+    await cluster.settle();
+
+    expect(blocks(cluster)).toHaveLength(40);
+    expect(new Set(blocks(cluster)).size).toBe(40);
+  });
+});
+
+function blocks(cluster: Cluster): readonly string[] {
+  return cluster.objects(Node).flatMap(({ spec }) => spec.podCIDR ?? []);
+}
+
+function ready(
+  cluster: Cluster,
+  name: string,
+): NonNullable<Node["status"]["conditions"]>[number] | undefined {
+  const node = cluster.objects(Node).find(({ metadata }) => metadata.name === name);
+  return node?.status.conditions?.find(({ type }) => type === "Ready");
+}
+
+function taints(cluster: Cluster, name: string): readonly string[] {
+  const node = cluster.objects(Node).find(({ metadata }) => metadata.name === name);
+  return (node?.spec.taints ?? []).map(({ key, effect }) => `${key}:${effect}`);
+}
+
+function driving(cluster: Cluster): number {
+  const drives = ({ spec }: Node): boolean =>
+    (spec.taints ?? []).some(({ effect }) => effect === "NoExecute");
+  return cluster.objects(Node).filter(drives).length;
+}
+
+function eventReasons(cluster: Cluster, name: string): readonly string[] {
+  const about = cluster.objects(Event).filter(({ involvedObject }) => involvedObject.name === name);
+  return about.map(({ reason = "" }) => reason);
+}
+
+function podsOn(cluster: Cluster, node: string): readonly Pod[] {
+  return cluster.objects(Pod, "default").filter(({ spec }) => spec.nodeName === node);
+}
+
+function readyPods(cluster: Cluster): readonly Pod[] {
+  const isReady = ({ status }: Pod): boolean =>
+    (status.conditions ?? []).some(({ type, status: holds }) => type === "Ready" && holds === "True");
+  return cluster.objects(Pod, "default").filter(isReady);
+}
+
+async function setDown(cluster: Cluster, name: string, value: "true" | null): Promise<void> {
+  const changes = { metadata: { annotations: { [DOWN]: value } } };
+  await cluster.client(Node).patch({ name }, { type: "merge", changes });
+}
+
+async function cordon(cluster: Cluster, name: string, unschedulable: boolean): Promise<void> {
+  await cluster.client(Node).patch({ name }, { type: "merge", changes: { spec: { unschedulable } } });
+  await cluster.settle();
+}
+
+async function createReplicas(cluster: Cluster, replicas: number): Promise<void> {
+  const app = { app: "web" };
+  await cluster.client(ReplicaSet).create({
+    metadata: { name: "web" },
+    spec: {
+      replicas,
+      selector: { matchLabels: app },
+      template: {
+        metadata: { labels: app },
+        spec: {
+          containers: [{ name: "web", image: "web:1" }],
+          tolerations: ["not-ready", "unreachable"].map((word) => ({
+            key: `node.kubernetes.io/${word}`,
+            operator: "Exists" as const,
+            effect: "NoExecute" as const,
+            tolerationSeconds: 300,
+          })),
+        },
+      },
+    },
+  });
+}
+
+/** Pods need an account, which another loop would make. */
+async function openCluster(options: StartOptions): Promise<Cluster> {
+  const cluster = await startCluster(options);
+  await cluster.client(ServiceAccount).apply({ metadata: { name: "default", namespace: "default" } });
+  return cluster;
+}
