@@ -47,8 +47,8 @@ describe("a cluster on a virtual clock", () => {
     await cluster.client(ConfigMap).create({ metadata: { name: "x" } });
     expect(cluster.clock.now()).toBe(before);
 
-    await cluster.clock.advance("30m");
-    expect(cluster.clock.now()).toBe(before + 1_800_000);
+    await cluster.clock.advance("5m");
+    expect(cluster.clock.now()).toBe(before + 300_000);
   });
 
   test("hands out frozen values", async () => {
@@ -140,7 +140,7 @@ async function story(seed: number): Promise<string> {
   await Promise.all(
     ["a", "b", "c"].map((name) => cluster.client(ConfigMap).create({ metadata: { generateName: name } })),
   );
-  await cluster.clock.advance("10m");
+  await cluster.clock.advance("2m");
   await cluster.settle();
   return JSON.stringify([cluster.objects(ConfigMap), cluster.objects(Namespace), cluster.clock.now()]);
 }

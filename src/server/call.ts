@@ -2,9 +2,11 @@
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Store } from "../store/store.ts";
+import type { Admission } from "./admission/admission.ts";
 import type { Answer } from "./answer.ts";
 import type { HttpRequest } from "./http.ts";
 import type { Author, Journal } from "./journal.ts";
+import type { UsageSource } from "./metrics-api/usage-source.ts";
 import type { Versions } from "./objects.ts";
 import type { Registry, Resource, StoredResource } from "./registry.ts";
 import type { ResourceRequest } from "./request-info.ts";
@@ -39,8 +41,12 @@ export interface Workshop {
   readonly versions: Versions;
   /** Makes the tokens of service accounts. */
   readonly tokens: TokenIssuer;
+  /** The plugins that each write passes. */
+  readonly admission: Admission;
   /** What is written together with objects of some resources. */
   readonly companions: Companions;
+  /** Without one, nothing is told of what pods and nodes use. */
+  readonly usage?: UsageSource;
   readonly journal: Journal;
   /** Requests under way. */
   readonly tally: RequestTally;

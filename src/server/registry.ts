@@ -52,7 +52,9 @@ export interface CustomForms {
 export interface CustomResources {
   /** The same list as long as nothing changes in it. */
   readonly groupVersions: readonly GroupVersionFacts[];
-  find(place: ResourcePlace): StoredResource | undefined;
+  /** Those among them that this server brings along itself. */
+  readonly local?: readonly GroupVersionFacts[];
+  find(place: ResourcePlace): Resource | undefined;
   /** Resolves when every kind that another server has shown is known here. */
   catchUp(): Promise<void>;
   findOpenApi(facts: ResourceFacts): JSONSchemaProps | undefined;
@@ -106,6 +108,11 @@ export class Registry {
   /** Those of the published API, which are always the same. */
   get builtInVersions(): readonly GroupVersionFacts[] {
     return this.#builtIn;
+  }
+
+  /** Those that are served whatever users define. */
+  get localVersions(): readonly GroupVersionFacts[] {
+    return [...this.#builtIn, ...(this.#custom?.local ?? NO_VERSIONS)];
   }
 
   /** Everything that is served now: the same list as long as nothing changes in it. */

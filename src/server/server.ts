@@ -4,6 +4,9 @@ import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { KindDefinition } from "../resources/kind-rules.ts";
 import type { Store } from "../store/store.ts";
+import type { AdmissionOptions } from "./admission/plugins.ts";
+import { builtInAdmission, isQuotaOff } from "./admission/plugins.ts";
+import { withQuotas } from "./admission/quota/companion.ts";
 import type { PortRange } from "./allocation/port-ledger.ts";
 import { allocationCompanions } from "./allocation/service-companion.ts";
 import type { Workshop } from "./call.ts";
@@ -14,6 +17,8 @@ import { discoverySite } from "./discovery/discovery.ts";
 import { healthSite } from "./health.ts";
 import type { HttpHandler } from "./http.ts";
 import { Journal, SERVER_AUTHOR } from "./journal.ts";
+import { MetricsKinds } from "./metrics-api/metrics-kinds.ts";
+import type { UsageSource } from "./metrics-api/usage-source.ts";
 import { metricsSite } from "./metrics-site.ts";
 import { Versions } from "./objects.ts";
 import type { Conversions } from "./objects.ts";
@@ -37,6 +42,9 @@ export interface ApiServerOptions {
   /** With which tokens of service accounts are signed; asked for at the first token. */
   readonly tokenKeys: () => TokenKeys;
   readonly nodePorts: PortRange;
+  readonly admission?: AdmissionOptions | undefined;
+  /** What pods and nodes use; without it `metrics.k8s.io` is not served. */
+  readonly usage?: UsageSource | undefined;
 }
 
 export interface ApiServer {
@@ -56,14 +64,18 @@ export function createApiServer({
   isServed,
   tokenKeys,
   nodePorts,
+  admission,
+  usage,
 }: ApiServerOptions): ApiServer {
   const versions = new Versions(conversions);
   const custom = new CustomKinds(store);
-  const registry = new Registry(kinds, isServed, { conversions: versions, custom });
-  const companions = withCustomCompanions(
-    allocationCompanions({ loop, store, registry, versions, nodePorts }),
-    store,
-  );
+  const registry = new Registry(kinds, isServed, {
+    conversions: versions,
+    custom: usage === undefined ? custom : new MetricsKinds(custom),
+  });
+  const allocations = allocationCompanions({ loop, store, registry, versions, nodePorts });
+  const others = withCustomCompanions(allocations, store);
+  const companions = isQuotaOff(admission) ? others : withQuotas(others, { loop, store });
   const workshop: Workshop = {
     loop,
     log,
@@ -71,10 +83,12 @@ export function createApiServer({
     registry,
     versions,
     companions,
+    admission: builtInAdmission({ loop, store }, admission),
     tokens: tokenIssuer(tokenKeys),
     journal: new Journal(),
     tally: new RequestTally(),
     author: SERVER_AUTHOR,
+    ...(usage !== undefined && { usage }),
   };
   const storeCheck = { name: "etcd", check: () => store.health().reason };
   const ping = { name: "ping", check: () => undefined };

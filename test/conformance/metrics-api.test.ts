@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { APIService } from "../../src/api/generated/types/apiregistration-v1.ts";
+import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
@@ -133,6 +134,59 @@ describePeer("kubectl", "kubectl top", (path) => {
     ]);
   });
 });
+
+describePeer("kubectl", "kubectl autoscale", (path) => {
+  test("makes an autoscaler that kubectl shows with its load, conditions and events", async () => {
+    const home = mkdtempSync(join(tmpdir(), "setpoint-autoscale-"));
+    const loops = ["deployment-controller", "replicaset-controller", "horizontal-pod-autoscaler"];
+    await using cluster = await startCluster({ clock: "virtual", loops, nodes: 1 });
+    await cluster.until(() => cluster.objects(Node).length === 1);
+    await createDeployment(cluster);
+    await cluster.clock.advance("1m");
+    const kubectl = new Kubectl({ path, kubeconfig: await cluster.kubeconfig(), home }, "default");
+
+    const size = ["--min=1", "--max=6", "--cpu-percent=50"];
+    await kubectl.ok("autoscale", "deployment", "web", ...size);
+    await kubectl.ok("wait", "hpa/web", "--for=condition=ScalingActive", "--timeout=10s");
+    const [shown, described] = await Promise.all([
+      kubectl.ok("get", "hpa"),
+      kubectl.ok("describe", "hpa", "web"),
+    ]);
+    rmSync(home, { recursive: true });
+
+    expect(table(shown)[0]).toEqual([
+      "NAME",
+      "REFERENCE",
+      "TARGETS",
+      "MINPODS",
+      "MAXPODS",
+      "REPLICAS",
+      "AGE",
+    ]);
+    expect(table(shown)[1]?.slice(0, 5)).toEqual(["web", "Deployment/web", "cpu: 90%/50%", "1", "6"]);
+    expect(described).toMatch(/AbleToScale +True +\w+/);
+    expect(described).toMatch(/ScalingActive +True +ValidMetricFound/);
+    expect(described).toMatch(
+      /SuccessfulRescale.*horizontal-pod-autoscaler +New size: 4; reason: cpu resource utilization \(percentage of request\) above target/,
+    );
+  });
+});
+
+async function createDeployment(cluster: Cluster): Promise<void> {
+  const annotations = { "simulated.setpoint.dev/cpu": "90m" };
+  const resources = { requests: { cpu: "100m" } };
+  await cluster.client(Deployment).create({
+    metadata: { name: "web" },
+    spec: {
+      replicas: 2,
+      selector: { matchLabels: { app: "web" } },
+      template: {
+        metadata: { labels: { app: "web" }, annotations },
+        spec: { nodeName: "node-1", containers: [{ name: "web", image: "web:1", resources }] },
+      },
+    },
+  });
+}
 
 interface Named {
   readonly name: string;

@@ -38,12 +38,16 @@ describe("a new folder", () => {
       ["apiserver.key", "600"],
       ["ca.crt", "644"],
       ["ca.key", "600"],
+      ["controller-manager.crt", "644"],
+      ["controller-manager.key", "600"],
       ["front-proxy-ca.crt", "644"],
       ["front-proxy-ca.key", "600"],
       ["front-proxy-client.crt", "644"],
       ["front-proxy-client.key", "600"],
       ["sa.key", "600"],
       ["sa.pub", "644"],
+      ["scheduler.crt", "644"],
+      ["scheduler.key", "600"],
     ]);
     expect(statSync(dir).mode & 0o777).toBe(0o700);
   });
@@ -66,6 +70,8 @@ describe("a new folder", () => {
     );
     expect(admin?.subject).toBe("O=system:masters\nO=kubeadm:cluster-admins\nCN=kubernetes-admin");
     expect(admin?.keyUsage).toEqual(["1.3.6.1.5.5.7.3.2"]);
+    const components = Object.values(pki.components).map(({ cert }) => new X509Certificate(cert).subject);
+    expect(components).toEqual(["CN=system:kube-controller-manager", "CN=system:kube-scheduler"]);
     expect(ca !== undefined && server?.checkIssued(ca) === true && server.verify(ca.publicKey)).toBe(true);
   });
 
@@ -147,7 +153,7 @@ describe("an existing folder", () => {
 
     const second = await open(dir);
 
-    expect(readdirSync(dir)).toHaveLength(12);
+    expect(readdirSync(dir)).toHaveLength(16);
     expect(second).toHaveProperty(kept, valueAt(first, kept));
   });
 

@@ -21,6 +21,8 @@ export interface Pki {
   readonly frontProxyClient: KeyPair;
   /** Of somebody who may do everything. */
   readonly admin: KeyPair;
+  /** Of components that may be somebody else's program, by kubeadm's names. */
+  readonly components: Readonly<Record<ComponentName, KeyPair>>;
   /** For the tokens of service accounts. */
   readonly serviceAccount: TokenKeys;
 }
@@ -39,6 +41,8 @@ const ADMIN: LeafPlan = {
   usage: "client",
   names: [],
 };
+
+export type ComponentName = "controller-manager" | "scheduler";
 
 /** Names under which a server is called from its own machine, from the network and from within the cluster. */
 export function serverNames(hosts: readonly string[], firstServiceAddress: string): readonly string[] {
@@ -66,10 +70,23 @@ export async function openPki({ dir, names, loop, log }: PkiOptions): Promise<Pk
     folder.tokenKeys("sa"),
   ]);
   const subject = { commonName: "kube-apiserver", organizations: [] };
-  const [server, frontProxyClient, admin] = await Promise.all([
+  const [server, frontProxyClient, admin, controllerManager, scheduler] = await Promise.all([
     folder.leaf({ name: "apiserver", subject, usage: "server", names }, ca),
     folder.leaf(FRONT_PROXY_CLIENT, frontProxyCa),
     folder.leaf(ADMIN, ca),
+    folder.leaf(componentPlan("controller-manager"), ca),
+    folder.leaf(componentPlan("scheduler"), ca),
   ]);
-  return { ca, frontProxyCa, server, frontProxyClient, admin, serviceAccount };
+  const components = { "controller-manager": controllerManager, scheduler };
+  return { ca, frontProxyCa, server, frontProxyClient, admin, components, serviceAccount };
+}
+
+/** Their users are those to whom Kubernetes binds the roles of these components. */
+function componentPlan(name: ComponentName): LeafPlan {
+  return {
+    name,
+    subject: { commonName: `system:kube-${name}`, organizations: [] },
+    usage: "client",
+    names: [],
+  };
 }

@@ -33,7 +33,7 @@ export const evictPod: Verb = async (call, workshop) => {
   };
   if (!isFreeToGo(pod)) await askBudget(pod, isDryRun, workshop);
   if (!isDryRun) await noteDisruption(place, workshop);
-  await removeOne(place, options, workshop);
+  await removeOne({ ...place, user: call.user }, options, workshop);
   return created();
 };
 

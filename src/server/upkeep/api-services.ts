@@ -14,7 +14,7 @@ const ON_START = "onstart";
 /** One for each group version that this server serves itself; those of versions that it no longer serves go. */
 export function apiServices(registry: Registry, loop: Loop): Chore {
   const resource = requireStored(registry, "apiregistration.k8s.io", "apiservices");
-  const objects = registry.builtInVersions.flatMap((groupVersion) => kept(groupVersion, { resource, loop }));
+  const objects = registry.localVersions.flatMap((groupVersion) => kept(groupVersion, { resource, loop }));
   const names = new Set(objects.map(({ name }) => name));
   const isStray = ({ metadata }: ApiObject): boolean =>
     metadata.labels?.[LABEL] === ON_START && !names.has(metadata.name ?? "");

@@ -27,7 +27,7 @@ export class CustomApiServices {
     this.#workshop = workshop;
     this.#resource = requireStored(workshop.registry, "apiregistration.k8s.io", "apiservices");
     this.#writer = new HouseWriter(workshop);
-    this.#builtIn = new Set(workshop.registry.builtInVersions.map(apiVersionOf));
+    this.#builtIn = new Set(workshop.registry.localVersions.map(apiVersionOf));
     this.prefix = prefixOf(this.#resource, "");
   }
 

@@ -12,6 +12,7 @@ import { serviceCidr } from "../../resources/networking/service-cidr.ts";
 import { priorityClass } from "../../resources/priority-class.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
+import { builtInAdmission } from "../admission/plugins.ts";
 import { allocationCompanions } from "../allocation/service-companion.ts";
 import type { Answer } from "../answer.ts";
 import type { Workshop } from "../call.ts";
@@ -78,7 +79,10 @@ export class ServerFixture {
     const journal = new Journal();
     const author = SERVER_AUTHOR;
     const parts = { loop, log: options.log ?? silentLog, store, registry, versions };
-    const workshop: Workshop = { ...parts, companions, tokens, journal, author, tally: new RequestTally() };
+    // No loops run beside it, so what counts on them takes no part.
+    const admission = builtInAdmission(parts, { disabled: ["ServiceAccount", "TaintNodesByCondition"] });
+    const tally = new RequestTally();
+    const workshop: Workshop = { ...parts, admission, companions, tokens, journal, author, tally };
     const place = {
       serviceCidrs,
       nodePorts,

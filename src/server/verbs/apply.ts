@@ -6,6 +6,8 @@ import { cloneJson } from "../../api/json-clone.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import type { AdmissionPass } from "../admission/admission.ts";
+import { callPass } from "../admission/call-pass.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
@@ -63,8 +65,10 @@ async function save(
     } catch (error) {
       if (!isApiError(error, "NotFound") || info.subresource !== "" || (uid ?? "") !== "") throw error;
     }
+    const admission = callPass({ call, workshop }, "CREATE");
+    await admission?.ready(intent.object);
     try {
-      const object = created(intent.config, { call, workshop });
+      const object = created(intent.config, { call, workshop }, admission);
       return { result: await writer.create(place, object, { isDryRun }), code: 201 };
     } catch (error) {
       if (!isApiError(error, "AlreadyExists")) throw error;
@@ -89,17 +93,20 @@ function applied(
   const live = previous as unknown as JsonObject;
   const finish = (merged: JsonObject): JsonObject => {
     const object = settled(merged, resource, live);
-    const next = revisedObject({ object, previous, endpoint: endpointOf(call) }, resource, { now, user });
+    const admission = callPass({ call, workshop }, "UPDATE");
+    const context = { now, user, admission };
+    const next = revisedObject({ object, previous, endpoint: endpointOf(call) }, resource, context);
     return next as unknown as JsonObject;
   };
   const { object, isChanged } = applyPatch({ ...inputOf(config, writing), live, finish });
   return isChanged ? { outcome: "put", object: object as unknown as ApiObject } : { outcome: "unchanged" };
 }
 
-function created(config: JsonObject, writing: Writing): ApiObject {
+function created(config: JsonObject, writing: Writing, admission: AdmissionPass | undefined): ApiObject {
   const { call, workshop } = writing;
   const { user } = writeOptionsOf(call);
-  const context = { now: workshop.loop.now(), user, uid: workshop.loop.random("uids").uuid() };
+  const uid = workshop.loop.random("uids").uuid();
+  const context = { now: workshop.loop.now(), user, uid, admission };
   const finish = (merged: JsonObject): JsonObject =>
     newObject(
       cloneJson(settled(merged, call.resource)) as Draft<ApiObject>,

@@ -1,10 +1,11 @@
-import { badRequest, forbidden, generateNameConflict, isApiError, notFound } from "../../api/api-error.ts";
+import { badRequest, generateNameConflict, isApiError } from "../../api/api-error.ts";
 import { generateName } from "../../api/names.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import type { AdmissionPass } from "../admission/admission.ts";
+import { callPass } from "../admission/call-pass.ts";
 import type { Answer, ObjectAnswer, StoredAnswer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
-import { StoredObject } from "../stored-object.ts";
 import { readObject } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Saved } from "../write/object-writer.ts";
@@ -27,8 +28,10 @@ export async function create(call: Call<StoredResource>, workshop: Workshop): Pr
   if ((draft.metadata.resourceVersion ?? "") !== "") {
     throw badRequest("resourceVersion should not be set on objects to be created");
   }
-  requireNamespace(call, workshop, draft.metadata.name ?? draft.metadata.generateName ?? "");
-  const saved = await createNamed({ draft, sentManagedFields }, call, workshop);
+  const admission = callPass({ call, workshop }, "CREATE", nameOf(draft));
+  const waiting = admission?.ready(draft);
+  if (waiting !== undefined) await waiting;
+  const saved = await createNamed({ draft, sentManagedFields, admission }, call, workshop);
   return { ...shown(saved, resource, 201), warnings: [...warnings, ...warningsOf(draft, call)] };
 }
 
@@ -52,27 +55,20 @@ function placeInNamespace(draft: Draft<ApiObject>, { resource, info }: Call<Stor
   metadata.namespace = info.namespace;
 }
 
-/** Nothing is created where nothing can be kept. */
-function requireNamespace({ resource, info }: Call<StoredResource>, { store }: Workshop, name: string): void {
-  if (!resource.facts.namespaced) return;
-  const entry = store.accepted.get(`/registry/namespaces/${info.namespace}`);
-  if (entry === undefined) throw notFound({ group: "", resource: "namespaces" }, info.namespace);
-  const { metadata } = StoredObject.of(entry).object;
-  if (metadata.deletionTimestamp === undefined) return;
-  throw forbidden(
-    groupResource(resource),
-    name,
-    `unable to create new content in namespace ${info.namespace} because it is being terminated`,
-  );
+/** Its beginning, while it is still to be generated. */
+function nameOf({ metadata }: ApiObject): string {
+  const { name = "", generateName: base = "" } = metadata;
+  return name === "" ? base : name;
 }
 
 interface New {
   readonly draft: Draft<ApiObject>;
   readonly sentManagedFields: unknown;
+  readonly admission: AdmissionPass | undefined;
 }
 
 async function createNamed(
-  { draft, sentManagedFields }: New,
+  { draft, sentManagedFields, admission }: New,
   call: Call<StoredResource>,
   workshop: Workshop,
 ): Promise<Saved> {
@@ -84,9 +80,10 @@ async function createNamed(
   for (let attempt = 1; ; attempt++) {
     if (isGenerated) draft.metadata.name = generateName(base, random);
     const now = workshop.loop.now();
-    const next = newObject(draft, resource, { now, user, uid: workshop.loop.random("uids").uuid() });
+    const uid = workshop.loop.random("uids").uuid();
+    const next = newObject(draft, resource, { now, user, uid, admission });
     const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
-    const object = track({ live: undefined, next, writer, sentManagedFields });
+    const object = track({ live: undefined, next, asked: admission?.asked, writer, sentManagedFields });
     const name = object.metadata.name ?? "";
     try {
       return await new ObjectWriter(workshop).create({ resource, namespace: info.namespace, name }, object, {

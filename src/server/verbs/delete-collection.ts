@@ -14,7 +14,7 @@ export async function deleteCollection(call: Call<StoredResource>, workshop: Wor
   for (const stored of found.items) {
     const { name = "", namespace = "" } = stored.object.metadata;
     try {
-      await removeOne({ resource: call.resource, namespace, name }, options, workshop);
+      await removeOne({ resource: call.resource, namespace, name, user: call.user }, options, workshop);
       items.push(stored);
     } catch (error) {
       if (!isApiError(error, "NotFound")) throw error;

@@ -5,8 +5,9 @@ import { FieldErrors } from "../../api/field-error.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Answer } from "../answer.ts";
-import type { Call, Workshop } from "../call.ts";
+import type { Call, User, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
+import { SERVER_USER } from "../server-user.ts";
 import { readOptionalBody } from "../write/body.ts";
 import type { Body } from "../write/body.ts";
 import { planDeletion } from "../write/deletion.ts";
@@ -20,15 +21,21 @@ import { checkPreconditions } from "./update.ts";
 export async function remove(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, info } = call;
   const options = await readDeleteOptions(call);
-  const saved = await removeOne({ resource, namespace: info.namespace, name: info.name }, options, workshop);
+  const place = { resource, namespace: info.namespace, name: info.name, user: call.user };
+  const saved = await removeOne(place, options, workshop);
   if (saved.outcome === "removed") return { type: "status", status: removedStatus(saved.object, resource) };
   const code = options.orphanDependents === false ? 202 : 200;
   if (saved.outcome === "stored") return { type: "stored", code, stored: saved.stored, resource };
   return { type: "object", code, object: saved.object };
 }
 
+/** Who asks for a deletion; the server itself unless given. */
+interface Target extends Place {
+  readonly user?: User;
+}
+
 /** Of one object, whatever asks for it. */
-export function removeOne(place: Place, options: DeleteOptions, workshop: Workshop): Promise<Saved> {
+export function removeOne(place: Target, options: DeleteOptions, workshop: Workshop): Promise<Saved> {
   const request = {
     graceSeconds: options.gracePeriodSeconds,
     propagation: propagationOf(options),
@@ -36,8 +43,11 @@ export function removeOne(place: Place, options: DeleteOptions, workshop: Worksh
   };
   const { uid, resourceVersion } = options.preconditions ?? {};
   const save = { isDryRun: isDryRun(options.dryRun ?? []), onConflict: "retry" } as const;
+  const subject = { user: SERVER_USER, ...place, operation: "DELETE", subresource: "" } as const;
+  const admission = workshop.admission.pass({ ...subject, isDryRun: save.isDryRun });
   return new ObjectWriter(workshop).update(place, save, (previous) => {
     checkPreconditions({ uid, resourceVersion }, previous, place.resource);
+    admission?.validate(previous, previous);
     const plan = planDeletion(previous, place.resource, request);
     return plan.outcome === "mark" ? { outcome: "put", object: plan.object } : plan;
   });

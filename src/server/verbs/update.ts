@@ -1,6 +1,7 @@
 import { badRequest, conflict, invalid, isApiError } from "../../api/api-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import { callPass } from "../admission/call-pass.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
@@ -55,7 +56,9 @@ export function successor(
   const { resource, info } = call;
   const { user, manager } = writeOptionsOf(call);
   const now = workshop.loop.now();
-  const next = revisedObject({ object, previous, endpoint: endpointOf(call) }, resource, { now, user });
+  const admission = callPass({ call, workshop }, "UPDATE");
+  const context = { now, user, admission };
+  const next = revisedObject({ object, previous, endpoint: endpointOf(call) }, resource, context);
   const writer = writerOf(resource, workshop.versions, { manager, subresource: info.subresource, now });
   return track({ live: previous, next, writer, sentManagedFields });
 }
@@ -69,9 +72,11 @@ async function createInstead(
   const { isDryRun, user, manager } = writeOptionsOf(call);
   const now = workshop.loop.now();
   const uid = workshop.loop.random("uids").uuid();
-  const next = newObject(object as Draft<ApiObject>, resource, { now, user, uid });
+  const admission = callPass({ call, workshop }, "CREATE");
+  await admission?.ready(object);
+  const next = newObject(object as Draft<ApiObject>, resource, { now, user, uid, admission });
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
-  const made = track({ live: undefined, next, writer, sentManagedFields });
+  const made = track({ live: undefined, next, asked: admission?.asked, writer, sentManagedFields });
   const place = { resource, namespace: info.namespace, name: info.name };
   return shown(await new ObjectWriter(workshop).create(place, made, { isDryRun }), resource, 201);
 }

@@ -1,5 +1,6 @@
 /** Kinds that are never stored: each request is answered with an object made for it. */
 import type { Verb } from "../call.ts";
+import { showNodeMetrics, showPodMetrics } from "../metrics-api/metrics-verbs.ts";
 import type { Resource } from "../registry.ts";
 import { createBinding } from "../subresources/binding.ts";
 import { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "./access-review.ts";
@@ -10,6 +11,8 @@ const VERBS: ReadonlyMap<string, Verb<Resource>> = new Map<string, Verb<Resource
   ["Binding", createBinding],
   ["ComponentStatus", componentStatuses],
   ["LocalSubjectAccessReview", reviewLocalAccess],
+  ["NodeMetrics", showNodeMetrics],
+  ["PodMetrics", showPodMetrics],
   ["SelfSubjectAccessReview", reviewOwnAccess],
   ["SelfSubjectReview", reviewSelf],
   ["SelfSubjectRulesReview", reviewOwnRules],

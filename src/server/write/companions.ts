@@ -4,6 +4,7 @@
  */
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Change, Compare } from "../../store/store.ts";
+import type { StoredResource } from "../registry.ts";
 
 /** From one state of an object to the next: created when `previous` is undefined, removed when `next` is. */
 export interface ObjectChange<T extends ApiObject = ApiObject> {
@@ -23,7 +24,7 @@ export interface CompanionPlan {
  * Called without an await before the write, on what is accepted; again when a condition failed. Throws an ApiError to
  * refuse. Must not keep anything: a dry run makes a plan that is never carried out.
  */
-export type Companion = (change: ObjectChange) => CompanionPlan;
+export type Companion = (change: ObjectChange, resource: StoredResource) => CompanionPlan;
 
 /** By the storage prefix of the resource, which its versions share. */
 export type Companions = Pick<ReadonlyMap<string, Companion>, "get">;

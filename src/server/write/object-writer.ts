@@ -186,9 +186,9 @@ export class ObjectWriter {
     }
   }
 
-  #plan({ storage }: StoredResource, change: ObjectChange): CompanionPlan {
-    const companion = this.#workshop.companions.get(storage.prefix);
-    return companion === undefined ? ALONE : companion(change);
+  #plan(resource: StoredResource, change: ObjectChange): CompanionPlan {
+    const companion = this.#workshop.companions.get(resource.storage.prefix);
+    return companion === undefined ? ALONE : companion(change, resource);
   }
 
   /** Whether a write under way will change what the plan relies on. */

@@ -12,6 +12,7 @@ import { validateMetadata, validateMetadataUpdate } from "../../api/metadata.ts"
 import type { MetadataRules } from "../../api/metadata.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
 import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/kind-rules.ts";
+import type { AdmissionPass } from "../admission/admission.ts";
 import type { StoredResource } from "../registry.ts";
 import { normal } from "./incoming.ts";
 import { shareParts } from "./shared-parts.ts";
@@ -30,15 +31,21 @@ export interface EndpointRules<T extends ApiObject = ApiObject> {
 
 type WithStatus = Draft<ApiObject> & { status?: unknown };
 
+/** Who else has a say in what is written. */
+export interface WriteContext extends RuleContext {
+  readonly admission?: AdmissionPass | undefined;
+}
+
 export function newObject(
   draft: Draft<ApiObject>,
   resource: StoredResource,
-  context: RuleContext & Birth,
+  context: WriteContext & Birth,
 ): ApiObject {
   const { rules } = resource;
   setAtBirth(draft, resource, context);
   if (hasStatus(resource) && rules.keepsStatus !== true) dropStatus(draft, resource);
   rules.defaults?.(draft);
+  context.admission?.mutate(draft);
   rules.prepareCreate?.(draft, context);
   const object = named(settled(draft, resource));
   const errors = new FieldErrors();
@@ -46,6 +53,7 @@ export function newObject(
   rules.validate?.(object, errors);
   rules.validateCreate?.(object, errors);
   refuse(errors, object, resource);
+  context.admission?.validate(object);
   return object;
 }
 
@@ -66,13 +74,14 @@ export interface Revision {
 export function revisedObject(
   { object: asked, previous, endpoint }: Revision,
   resource: StoredResource,
-  context: RuleContext,
+  context: WriteContext,
 ): ApiObject {
   const { rules } = resource;
   const kept = withOtherPart(asked, previous, writtenPart(endpoint, resource));
   const draft = draftOf(kept);
   carryOver(draft, previous);
   rules.defaults?.(draft);
+  context.admission?.mutate(draft, previous);
   const own = endpointRules(endpoint, rules);
   own.prepare(draft, previous, context);
   const next = settled(shareParts(draft, previous), resource, previous);
@@ -82,6 +91,7 @@ export function revisedObject(
   if (endpoint !== "status") errors.append(newProblems(object, previous, rules));
   own.validate(object, previous, errors);
   refuse(errors, object, resource);
+  context.admission?.validate(object, previous);
   return object;
 }
 

@@ -53,15 +53,18 @@ export function writerOf(
 export interface TrackedWrite {
   readonly live: ApiObject | undefined;
   readonly next: ApiObject;
+  /** What the writer wants to be there, where that is less than `next`: what admission adds belongs to nobody. */
+  readonly asked?: ApiObject | undefined;
   readonly writer: Writer;
   /** As the client sent it: an empty list clears the entries, nothing keeps them. */
   readonly sentManagedFields: unknown;
 }
 
-export function track({ live, next, writer, sentManagedFields }: TrackedWrite): ApiObject {
+export function track({ live, next, asked, writer, sentManagedFields }: TrackedWrite): ApiObject {
   const tracked = trackUpdate({
     live: live as unknown as JsonObject | undefined,
     next: next as unknown as JsonObject,
+    ...(asked !== undefined && { asked: asked as unknown as JsonObject }),
     writer,
     sentManagedFields,
   });

@@ -1,0 +1,161 @@
+/**
+ * Keeps the size of workloads near what their load asks for, as each HorizontalPodAutoscaler says.
+ *
+ * Reads HorizontalPodAutoscalers and Pods, the scale of each target, and metrics from the APIs that serve them; writes the size of the target
+ * through its scale, the autoscaler's status, and in annotations of it what has to be known of the last minutes (history.ts) and which pods are
+ * its own (rivals.ts).
+ */
+import { isApiError } from "../../api/api-error.ts";
+import { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";
+import { Pod } from "../../api/generated/types/core-v1.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
+import type { NewCondition } from "../../runtime/conditions.ts";
+import { defineController } from "../../runtime/controller.ts";
+import type { CacheReader, ObjectChange, Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { HISTORY_ANNOTATION, PERIOD_MS, writeHistory } from "./history.ts";
+import type { History } from "./history.ts";
+import { readMetrics } from "./metric-source.ts";
+import { planByMetrics, planBySize, undecided } from "./plan-scale.ts";
+import type { ScalePlan } from "./plan-scale.ts";
+import { findRivals, matching, SELECTOR_ANNOTATION } from "./rivals.ts";
+import { statusOf } from "./status.ts";
+import { readTarget, rescale } from "./target.ts";
+import type { Target } from "./target.ts";
+
+const NEXT_LOOK = { recheckAfterMs: PERIOD_MS, timer: "periodic" } as const;
+
+export const autoscalerController = defineController({
+  name: "horizontal-pod-autoscaler",
+  for: HorizontalPodAutoscaler,
+  reads: [Pod],
+  // What it writes itself is no reason to look again.
+  when: specChanged,
+  concurrency: 5,
+  reconcile,
+});
+
+async function reconcile(hpa: HorizontalPodAutoscaler, context: ReconcileContext): Promise<Outcome> {
+  if (hpa.metadata.deletionTimestamp !== undefined) return undefined;
+  const target = await readTarget(hpa, context.client);
+  if (target.type === "missing") {
+    await reportMissing(hpa, target.message, context);
+    return NEXT_LOOK;
+  }
+  const bySize = planBySize(hpa, target.specReplicas, context.clock.now());
+  const plan = bySize ?? (await planByLoad(hpa, target, context));
+
+  const { selector } = target;
+  const remembered = await remember(hpa, { history: plan.history, selector }, context);
+  for (const event of plan.events) context.event(remembered, event);
+  const conditions = [
+    SCALE_READ,
+    ...plan.conditions,
+    ...(await resize(remembered, { target, plan }, context)),
+  ];
+  const seen = { currentReplicas: target.specReplicas, conditions, now: context.clock.now() };
+  await context.updateStatus(remembered, statusOf(remembered, plan, seen));
+  return NEXT_LOOK;
+}
+
+type FoundTarget = Extract<Target, { readonly type: "found" }>;
+
+const SCALE_READ: NewCondition = {
+  type: "AbleToScale",
+  status: "True",
+  reason: "SucceededGetScale",
+  message: "the HPA controller was able to get the target's current scale",
+};
+
+async function reportMissing(
+  hpa: HorizontalPodAutoscaler,
+  message: string,
+  context: ReconcileContext,
+): Promise<void> {
+  context.event(hpa, { type: "Warning", reason: "FailedGetScale", message });
+  const condition: NewCondition = {
+    type: "AbleToScale",
+    status: "False",
+    reason: "FailedGetScale",
+    message: `the HPA controller was unable to get the target's current scale: ${message}`,
+  };
+  await context.updateStatus(
+    hpa,
+    statusOf(hpa, undefined, { conditions: [condition], now: context.clock.now() }),
+  );
+}
+
+async function planByLoad(
+  hpa: HorizontalPodAutoscaler,
+  { selector, specReplicas, statusReplicas }: FoundTarget,
+  { cache, client, clock }: ReconcileContext,
+): Promise<ScalePlan> {
+  const { namespace = "" } = hpa.metadata;
+  if (selector === "") {
+    return undecided("InvalidSelector", "the HPA target's scale is missing a selector", "SelectorRequired");
+  }
+  const pods = findPods({ namespace, selector }, cache);
+  if (typeof pods === "string") return undecided("InvalidSelector", pods);
+  const rivals = findRivals({ hpa, selector, pods }, cache);
+  if (rivals.length > 0) {
+    const all = [hpa, ...rivals].map(({ metadata }) => `${namespace}/${metadata.name}`).toSorted();
+    const message = `pods by selector ${selector} are controlled by multiple HPAs: [${all.join(" ")}]`;
+    return undecided("AmbiguousSelector", message);
+  }
+  const readings = await readMetrics(hpa.spec.metrics ?? [], { client, namespace, selector });
+  return planByMetrics(hpa, readings, { specReplicas, statusReplicas, pods, now: clock.now() });
+}
+
+/** A text when the selector cannot be understood. */
+function findPods(
+  { namespace, selector }: { readonly namespace: string; readonly selector: string },
+  cache: CacheReader,
+): readonly Pod[] | string {
+  try {
+    return matching(cache(Pod).list({ namespace }), selector);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return `couldn't convert selector into a corresponding internal selector object: ${error.message}`;
+  }
+}
+
+/** Before the target is touched: a change that is not remembered could come twice in its period. */
+async function remember(
+  hpa: HorizontalPodAutoscaler,
+  { history, selector }: { readonly history?: History | undefined; readonly selector: string },
+  { client }: ReconcileContext,
+): Promise<HorizontalPodAutoscaler> {
+  const known = hpa.metadata.annotations ?? {};
+  const annotations = {
+    ...(history !== undefined && { [HISTORY_ANNOTATION]: writeHistory(history) }),
+    ...(selector !== known[SELECTOR_ANNOTATION] && { [SELECTOR_ANNOTATION]: selector }),
+  };
+  if (Object.keys(annotations).length === 0) return hpa;
+  const changes = { metadata: { annotations } };
+  return client(HorizontalPodAutoscaler).patch(hpa, { type: "merge", changes });
+}
+
+/** What came of it. */
+async function resize(
+  hpa: HorizontalPodAutoscaler,
+  { target, plan }: { readonly target: FoundTarget; readonly plan: ScalePlan },
+  { client, event }: ReconcileContext,
+): Promise<readonly NewCondition[]> {
+  if (plan.rescale === undefined) return [];
+  const { to, reason } = plan.rescale;
+  try {
+    await rescale(target, to, client);
+  } catch (error) {
+    if (!isApiError(error)) throw error;
+    const about = `New size: ${to}; reason: ${reason}; error: ${error.message}`;
+    event(hpa, { type: "Warning", reason: "FailedRescale", message: about });
+    const message = `the HPA controller was unable to update the target scale: ${error.message}`;
+    return [{ type: "AbleToScale", status: "False", reason: "FailedUpdateScale", message }];
+  }
+  event(hpa, { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${to}; reason: ${reason}` });
+  const message = `the HPA controller was able to update the target scale to ${to}`;
+  return [{ type: "AbleToScale", status: "True", reason: "SucceededRescale", message }];
+}
+
+function specChanged({ before, after }: ObjectChange<HorizontalPodAutoscaler>): boolean {
+  return before === undefined || after === undefined || !jsonEqual(before.spec, after.spec);
+}

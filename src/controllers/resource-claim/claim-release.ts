@@ -1,0 +1,121 @@
+/**
+ * Takes pods that no longer need a ResourceClaim off its list of users, and gives its devices back when nobody is left.
+ *
+ * Reads ResourceClaims and Pods; writes the status of claims, takes off the finalizer that protects allocated ones, and deletes claims that were
+ * made for a pod that has ended.
+ */
+import { Pod } from "../../api/generated/types/core-v1.ts";
+import { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
+import type {
+  ResourceClaimConsumerReference,
+  ResourceClaimStatus,
+} from "../../api/generated/types/resource-v1.ts";
+import { isTerminal } from "../../resources/pod/pod-state.ts";
+import { defineController, watching } from "../../runtime/controller.ts";
+import type { CacheReader, ReconcileContext } from "../../runtime/controller.ts";
+import { controllerOf } from "../../runtime/owner-reference.ts";
+
+/** Held by whoever allocates, until the devices are given back. */
+const PROTECTION = "resource.kubernetes.io/delete-protection";
+
+export const claimReleaseController = defineController({
+  name: "resource-claim-release-controller",
+  for: ResourceClaim,
+  watches: [
+    watching(Pod, function* ({ before, after }) {
+      const pod = after ?? before;
+      if (pod === undefined || (after !== undefined && !isDone(after))) return;
+      const { namespace = "" } = pod.metadata;
+      for (const name of claimNames(pod)) yield { namespace, name };
+    }),
+  ],
+  reconcile,
+});
+
+async function reconcile(claim: ResourceClaim, context: ReconcileContext): Promise<void> {
+  const users = await usersOf(claim, context);
+  const plan = planRelease(claim, users, { isOwnerDone: isOfEndedPod(claim, context.cache) });
+
+  const newest = plan.status === undefined ? claim : await context.updateStatus(claim, plan.status);
+  if (plan.isUnprotected) await unprotect(newest, context);
+  if (plan.isDeleted) await context.client(ResourceClaim).delete(newest);
+}
+
+interface ReleasePlan {
+  /** Undefined when it stays as it is. */
+  readonly status?: ResourceClaimStatus;
+  readonly isUnprotected: boolean;
+  readonly isDeleted: boolean;
+}
+
+/**
+ * An idle claim that was never used keeps its protection: whoever allocates takes it up before the status says so. What a crash left
+ * behind is taken off when the claim is deleted.
+ */
+function planRelease(
+  { metadata, status }: ResourceClaim,
+  users: readonly ResourceClaimConsumerReference[],
+  { isOwnerDone }: { readonly isOwnerDone: boolean },
+): ReleasePlan {
+  const { reservedFor = [], allocation } = status;
+  const isGoing = metadata.deletionTimestamp !== undefined;
+  const isIdle = users.length === 0;
+  const isReleased = isIdle && (reservedFor.length > 0 || isGoing);
+  const isChanged = users.length < reservedFor.length || (isReleased && allocation !== undefined);
+  return {
+    ...(isChanged && { status: isIdle ? {} : { ...status, reservedFor: users } }),
+    isUnprotected: isReleased && metadata.finalizers?.includes(PROTECTION) === true,
+    isDeleted: isIdle && !isGoing && isOwnerDone,
+  };
+}
+
+async function unprotect(claim: ResourceClaim, { client }: ReconcileContext): Promise<void> {
+  const { finalizers = [], resourceVersion } = claim.metadata;
+  const kept = finalizers.filter((name) => name !== PROTECTION);
+  const changes = { metadata: { resourceVersion, finalizers: kept } };
+  await client(ResourceClaim).patch(claim, { type: "merge", changes });
+}
+
+async function usersOf(
+  { metadata: { namespace = "" }, status }: ResourceClaim,
+  context: ReconcileContext,
+): Promise<readonly ResourceClaimConsumerReference[]> {
+  const users: ResourceClaimConsumerReference[] = [];
+  for (const user of status.reservedFor ?? []) {
+    if (await isUsing(user, namespace, context)) users.push(user);
+  }
+  return users;
+}
+
+/** A pod that may still run, or somebody of whom nothing can be known here. */
+async function isUsing(
+  { apiGroup = "", resource, name, uid }: ResourceClaimConsumerReference,
+  namespace: string,
+  { cache, client }: ReconcileContext,
+): Promise<boolean> {
+  if (apiGroup !== "" || resource !== "pods") return true;
+  const known = cache(Pod).find({ namespace, name });
+  // A claim may be reserved for a pod that this loop has not heard of yet.
+  const pod = known?.metadata.uid === uid ? known : await client(Pod).find({ namespace, name });
+  return pod?.metadata.uid === uid && !isDone(pod);
+}
+
+function isOfEndedPod(claim: ResourceClaim, cache: CacheReader): boolean {
+  const owner = controllerOf(claim);
+  if (owner?.apiVersion !== "v1" || owner.kind !== "Pod") return false;
+  const { namespace = "" } = claim.metadata;
+  const pod = cache(Pod).find({ namespace, name: owner.name });
+  return pod?.metadata.uid === owner.uid && isDone(pod);
+}
+
+/** Does not run any more, or never will. */
+function isDone(pod: Pod): boolean {
+  const isCancelled = pod.metadata.deletionTimestamp !== undefined && (pod.spec.nodeName ?? "") === "";
+  return isTerminal(pod) || isCancelled;
+}
+
+function claimNames({ spec, status }: Pod): readonly string[] {
+  const shown = (status.resourceClaimStatuses ?? []).map(({ resourceClaimName }) => resourceClaimName);
+  const named = (spec.resourceClaims ?? []).map(({ resourceClaimName }) => resourceClaimName);
+  return [...shown, ...named].filter((name) => name !== undefined);
+}

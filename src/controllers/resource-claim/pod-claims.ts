@@ -1,0 +1,155 @@
+/**
+ * Makes the ResourceClaims that pods ask for by a template, and says in the pod's status which claim is whose.
+ *
+ * Reads Pods, ResourceClaims and ResourceClaimTemplates; creates claims that the pod controls, with names that the server makes up; writes
+ * `status.resourceClaimStatuses` of the pod. A claim carries the name under which the pod knows it, so that one that was made shortly before a
+ * crash is found again.
+ */
+import type { Manifest } from "../../api/api-object.ts";
+import { Pod } from "../../api/generated/types/core-v1.ts";
+import type { PodResourceClaim, PodResourceClaimStatus } from "../../api/generated/types/core-v1.ts";
+import { ResourceClaim, ResourceClaimTemplate } from "../../api/generated/types/resource-v1.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { isActive } from "../../resources/pod/pod-state.ts";
+import { defineController, indexing, TerminalError, watching } from "../../runtime/controller.ts";
+import type { ReconcileContext } from "../../runtime/controller.ts";
+import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
+
+/** Under which name the pod knows a claim that was made for it. */
+const POD_CLAIM = "resource.kubernetes.io/pod-claim-name";
+/** Pods by the templates they name. */
+const BY_TEMPLATE = "claim-template";
+/** Leaves room for a hyphen and five characters in a name of 63. */
+const BASE_LENGTH_MAX = 57;
+
+export const podClaimsController = defineController({
+  name: "resource-claim-controller",
+  for: Pod,
+  owns: [ResourceClaim],
+  indexes: [indexing(Pod, BY_TEMPLATE, templateKeysOf)],
+  watches: [
+    watching(ResourceClaimTemplate, ({ after }, cache) => {
+      if (after === undefined) return [];
+      const { namespace = "", name } = after.metadata;
+      return cache(Pod)
+        .indexed(BY_TEMPLATE, `${namespace}/${name}`)
+        .map(({ metadata }) => ({ namespace, name: metadata.name }));
+    }),
+  ],
+  when: ({ after }) => after !== undefined && templatedClaims(after).length > 0,
+  reconcile,
+});
+
+async function reconcile(pod: Pod, context: ReconcileContext): Promise<void> {
+  if (!isActive(pod)) return;
+  const owned = context.cache(ResourceClaim).ownedBy(pod);
+  const made = new Map<string, string>();
+  let missing = false;
+  for (const wish of templatedClaims(pod)) {
+    const claim = findClaim(pod, wish, owned) ?? (await createClaim(pod, wish, context));
+    if (claim === undefined) missing = true;
+    else made.set(wish.name, claim.metadata.name);
+  }
+  await showClaims(pod, made, context);
+  // The template's event brings the pod back.
+  if (missing) throw new TerminalError("a template of a resource claim is missing");
+}
+
+/** The one that the status names, else one that was made for this wish. */
+function findClaim(
+  { status }: Pod,
+  { name }: PodResourceClaim,
+  owned: readonly ResourceClaim[],
+): ResourceClaim | undefined {
+  const known = status.resourceClaimStatuses?.find((each) => each.name === name)?.resourceClaimName;
+  const usable = owned.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return (
+    usable.find(({ metadata }) => metadata.name === known) ??
+    usable.find(({ metadata }) => metadata.annotations?.[POD_CLAIM] === name)
+  );
+}
+
+/** Undefined when there is no template to make it from. */
+async function createClaim(
+  pod: Pod,
+  wish: PodResourceClaim,
+  { cache, client, event, signal }: ReconcileContext,
+): Promise<ResourceClaim | undefined> {
+  const { namespace = "" } = pod.metadata;
+  const { resourceClaimTemplateName: name = "" } = wish;
+  const fail = (message: string): void =>
+    event(pod, {
+      type: "Warning",
+      reason: "FailedResourceClaimCreation",
+      message: `PodResourceClaim ${wish.name}: ${message}`,
+    });
+  const template = cache(ResourceClaimTemplate).find({ namespace, name });
+  if (template === undefined) {
+    fail(
+      `resource claim template ${JSON.stringify(name)}: resourceclaimtemplate.resource.k8s.io ${JSON.stringify(name)} not found`,
+    );
+    return undefined;
+  }
+  try {
+    return await client(ResourceClaim).create(claimManifest(pod, wish, template));
+  } catch (error) {
+    if (!signal.aborted) fail(error instanceof Error ? error.message : String(error));
+    throw error;
+  }
+}
+
+function claimManifest(
+  pod: Pod,
+  wish: PodResourceClaim,
+  { spec: { metadata, spec } }: ResourceClaimTemplate,
+): Manifest<ResourceClaim> {
+  const { labels, annotations } = metadata;
+  return {
+    metadata: {
+      generateName: baseName(pod.metadata.name, wish.name),
+      namespace: pod.metadata.namespace ?? "",
+      ...(labels !== undefined && { labels }),
+      annotations: { ...annotations, [POD_CLAIM]: wish.name },
+      ownerReferences: [ownerReferenceTo(pod)],
+    },
+    spec,
+  };
+}
+
+/** Something of both names is left when they are too long together. */
+export function baseName(pod: string, claim: string): string {
+  const whole = `${pod}-${claim}-`;
+  if (whole.length <= BASE_LENGTH_MAX) return whole;
+  const shortened = (name: string): string =>
+    name.slice(0, Math.floor((name.length * BASE_LENGTH_MAX) / whole.length));
+  return `${shortened(pod)}-${shortened(claim)}`;
+}
+
+async function showClaims(
+  pod: Pod,
+  made: ReadonlyMap<string, string>,
+  { client }: ReconcileContext,
+): Promise<void> {
+  const known = pod.status.resourceClaimStatuses ?? [];
+  const statuses = (pod.spec.resourceClaims ?? []).flatMap(({ name }): PodResourceClaimStatus[] => {
+    const claim = made.get(name);
+    if (claim !== undefined) return [{ name, resourceClaimName: claim }];
+    return known.filter((status) => status.name === name);
+  });
+  if (jsonEqual(statuses, known)) return;
+  const changes = { metadata: { uid: pod.metadata.uid }, status: { resourceClaimStatuses: statuses } };
+  await client(Pod).patch(pod, { type: "merge", changes }, { subresource: "status" });
+}
+
+const NONE: readonly PodResourceClaim[] = [];
+
+function templatedClaims({ spec }: Pod): readonly PodResourceClaim[] {
+  return spec.resourceClaims?.filter((wish) => wish.resourceClaimTemplateName !== undefined) ?? NONE;
+}
+
+function templateKeysOf(pod: Pod): readonly string[] {
+  const { namespace = "" } = pod.metadata;
+  return templatedClaims(pod).map(
+    ({ resourceClaimTemplateName = "" }) => `${namespace}/${resourceClaimTemplateName}`,
+  );
+}

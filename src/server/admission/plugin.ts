@@ -1,0 +1,63 @@
+/**
+ * The contract of admission: what a built-in plugin, and later a webhook or a policy, is told of a write and may do to it.
+ *
+ * Built-in plugins are plain functions on what the server has in memory. Between their reading and the write being handed in nothing is
+ * awaited for, so they decide on what the write itself is judged against. Whoever has to ask another process does so in `ready`, which is
+ * awaited before the first try of a write; what it found is then used without waiting.
+ */
+import type { Random } from "../../base/loop.ts";
+import type { ApiObject, Draft, Requester } from "../../resources/kind-rules.ts";
+import type { StoredResource } from "../registry.ts";
+import type { ServerMemory } from "./server-memory.ts";
+
+/** As AdmissionReview names them. */
+export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
+
+export interface AdmissionRequest {
+  readonly operation: Operation;
+  readonly resource: StoredResource;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  readonly namespace: string;
+  /** Of the object; the beginning of it while its name is still to be generated. */
+  readonly name: string;
+  readonly user: Requester;
+  /** What is replaced or deleted. */
+  readonly previous: ApiObject | undefined;
+  readonly isDryRun: boolean;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  readonly memory: ServerMemory;
+  readonly random: Random;
+}
+
+/** Which requests concern a plugin. */
+export interface Interest {
+  /** `pods`, `pods/resize`, `ingresses.networking.k8s.io`, or all that are in a namespace, without their subresources. */
+  readonly resources: readonly string[] | "all in namespaces";
+  readonly operations: readonly Operation[];
+}
+
+/**
+ * All of it may be called several times for one request, on the newest objects, and throws an ApiError to refuse. Objects are in the version
+ * of the request; the kinds that built-in plugins know have one only.
+ */
+export interface AdmissionPlugin<T extends ApiObject = ApiObject> {
+  /** As upstream calls it; this is the name by which it is turned off. */
+  readonly name: string;
+  readonly interests: readonly Interest[];
+  /** What has to be waited for before the object can be judged; undefined when nothing. */
+  ready?(object: T, request: AdmissionRequest): Promise<void> | undefined;
+  /**
+   * Changes an object before it is validated. It replaces the members of `spec` and `metadata` that it changes instead of changing them
+   * in place, and writes values in full, as defaults would have left them.
+   */
+  mutate?(draft: Draft<T>, request: AdmissionRequest): void;
+  /** Looks at the object as it will be stored; for a deletion at the one that is deleted. */
+  validate?(object: T, request: AdmissionRequest): void;
+}
+
+/** Takes a plugin for any kind: its interests say which it is about. */
+export function definePlugin<T extends ApiObject>(plugin: AdmissionPlugin<T>): AdmissionPlugin {
+  return plugin as unknown as AdmissionPlugin;
+}

@@ -1,0 +1,105 @@
+/**
+ * ResourceQuota: the last word on a write. What an object uses is added to the status of the quotas of its namespace in the transaction that
+ * writes the object, and taken off again in the one that removes it, so that no two writers can use the same rest, however many servers there
+ * are. The loop in src/controllers begins a quota and corrects what nobody could see, such as objects that end by themselves.
+ */
+import { forbidden } from "../../../api/api-error.ts";
+import type { ResourceQuota } from "../../../api/generated/types/core-v1.ts";
+import type { Loop } from "../../../base/loop.ts";
+import type { ApiObject } from "../../../resources/kind-rules.ts";
+import { chargeQuota } from "../../../resources/quota/charge.ts";
+import { isMeasured } from "../../../resources/quota/usage.ts";
+import { prefixEnd } from "../../../store/store.ts";
+import type { Change, Compare, Entry, Store } from "../../../store/store.ts";
+import type { StoredResource } from "../../registry.ts";
+import { encodeObject, StoredObject } from "../../stored-object.ts";
+import type { Companion, CompanionPlan, Companions, ObjectChange } from "../../write/companions.ts";
+
+const QUOTAS = "/registry/resourcequotas/";
+const ALONE: CompanionPlan = { object: undefined, compare: [], changes: [] };
+
+interface Parts {
+  readonly store: Store;
+  readonly loop: Loop;
+}
+
+/** What goes with objects anyway, and then the quotas of their namespace. */
+export function withQuotas(others: Companions, parts: Parts): Companions {
+  return {
+    get: (prefix) => {
+      const other = others.get(prefix);
+      return (change, resource) => withCharges(other, { change, resource }, parts);
+    },
+  };
+}
+
+interface Written {
+  readonly change: ObjectChange;
+  readonly resource: StoredResource;
+}
+
+function withCharges(
+  other: Companion | undefined,
+  { change, resource }: Written,
+  parts: Parts,
+): CompanionPlan {
+  const plan = other === undefined ? ALONE : other(change, resource);
+  if (!resource.facts.namespaced || isSameUse(change, resource)) return plan;
+  const { previous, next = previous } = change;
+  const from = `${QUOTAS}${next?.metadata.namespace ?? ""}/`;
+  const written = { change: { previous, next: plan.object ?? change.next }, resource };
+  const compare: Compare[] = [...plan.compare];
+  const changes: Change[] = [...plan.changes];
+  for (const entry of parts.store.accepted.range(from, prefixEnd(from))) {
+    const charged = charge(entry, written, parts);
+    if (charged === undefined) continue;
+    compare.push({ key: entry.key, modRevision: entry.modRevision });
+    changes.push(charged);
+  }
+  return changes.length === plan.changes.length ? plan : { object: plan.object, compare, changes };
+}
+
+/** Most writes are reports of status, which use no more and no less. */
+function isSameUse({ previous, next }: ObjectChange, { facts }: StoredResource): boolean {
+  if (previous === undefined || next === undefined) return false;
+  if (!isMeasured(facts)) return true;
+  const before = previous as Measured;
+  const after = next as Measured;
+  return (
+    before.spec === after.spec &&
+    before.status?.phase === after.status?.phase &&
+    before.status?.allocatedResources === after.status?.allocatedResources &&
+    before.metadata.deletionTimestamp === after.metadata.deletionTimestamp
+  );
+}
+
+interface Measured extends ApiObject {
+  readonly spec?: object;
+  readonly status?: { readonly phase?: string; readonly allocatedResources?: object };
+}
+
+/** The quota with what is used after the change; undefined when that is the same. Throws when it is too much. */
+function charge(entry: Entry, { change, resource }: Written, { loop }: Parts): Change | undefined {
+  const quota = StoredObject.of(entry).object as ResourceQuota;
+  const { previous, next } = change;
+  if (isSelf(quota, previous ?? next)) return undefined;
+  const { facts } = resource;
+  const result = chargeQuota(quota, { previous, next, resource: facts, now: loop.now() });
+  switch (result.outcome) {
+    case "unchanged":
+      return undefined;
+    case "refused": {
+      const name = next?.metadata.name ?? previous?.metadata.name ?? "";
+      throw forbidden({ group: facts.group, resource: facts.name }, name, result.why);
+    }
+    case "used": {
+      const encoded = encodeObject({ ...quota, status: { ...quota.status, used: result.used } } as ApiObject);
+      return { type: "put", key: entry.key, value: encoded.bytes, slot: encoded };
+    }
+  }
+}
+
+/** A quota that counts quotas is not written twice in one transaction. */
+function isSelf(quota: ResourceQuota, object: ApiObject | undefined): boolean {
+  return object?.kind === quota.kind && object.metadata.uid === quota.metadata.uid;
+}
