@@ -89,7 +89,9 @@ export class Schedule {
 
   addTimer(timer: { at: number; kind: TimerKind; actor: string; step: Step }): Timer {
     assert(Number.isFinite(timer.at), `a timer's time is a finite number, found ${timer.at}`);
-    const entry: TimerEntry = { ...timer, tie: this.#choices.below(2 ** 32), index: -1 };
+    // The clock shows whole milliseconds, as the machine's does, and is never before a timer that it lets run.
+    const at = Math.ceil(timer.at);
+    const entry: TimerEntry = { ...timer, at, tie: this.#choices.below(2 ** 32), index: -1 };
     if (entry.kind === "progress") this.#workLeft++;
     this.#timers.add(entry);
     return { cancel: () => this.#cancel(entry) };

@@ -97,6 +97,17 @@ describe("order on the virtual loop", () => {
     expect(order).toEqual(["a1", "a2", "b1", "b2"]);
   });
 
+  test("the clock shows whole milliseconds, and no timer runs before its time", async () => {
+    const world = new VirtualLoop({ seed: 1 });
+    const at = world.now() + 5.25;
+    const seen: number[] = [];
+    world.timer(at, "progress", () => void seen.push(world.now()));
+
+    await world.settle();
+
+    expect(seen).toEqual([Math.ceil(at)]);
+  });
+
   test("timers of the same time run in an order that the seed decides", async () => {
     const orders = new Set<string>();
     for (let seed = 0; seed < 20; seed++) {

@@ -14,6 +14,7 @@ import type {
 import { findFieldNames } from "../api/json-path.ts";
 import { jsonEqual } from "../api/patch/json-equal.ts";
 import { checkDefaults } from "../api/structural/default-check.ts";
+import { checkExpressionDefinitions } from "../api/structural/expression-definition-check.ts";
 import { checkSchema } from "../api/structural/schema-check.ts";
 import { checkStructural } from "../api/structural/structural-check.ts";
 import { compileStructural } from "../api/structural/structural.ts";
@@ -123,7 +124,10 @@ function checkVersionSchema(schema: JSONSchemaProps, { path, hasStatus, errors }
   checkStructural(schema, path, errors);
   const isStructural = errors.found.length === before;
   checkSchema(schema, path, errors);
-  if (isStructural && errors.found.length === before) checkDefaults(compileStructural(schema), path, errors);
+  if (!isStructural || errors.found.length > before) return;
+  const structural = compileStructural(schema);
+  checkDefaults(structural, path, errors);
+  checkExpressionDefinitions(structural, path, errors);
 }
 
 function checkRootFields(schema: JSONSchemaProps, path: FieldPath, errors: FieldErrors): void {

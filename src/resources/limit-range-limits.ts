@@ -12,7 +12,7 @@ import type { Draft } from "./kind-rules.ts";
 import { podTotals } from "./pod/pod-totals.ts";
 import type { ResourceList } from "./resource-amount.ts";
 
-export interface DefaultedSpec {
+interface DefaultedSpec {
   readonly spec: Draft<PodSpec>;
   /** What was set, as the annotation of the pod says it; empty when nothing was. */
   readonly notes: readonly string[];

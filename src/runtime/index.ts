@@ -17,6 +17,7 @@ export { defineController, indexing, TerminalError, watching } from "./controlle
 export type {
   CacheReader,
   ChildManifest,
+  ClaimChoice,
   Controller,
   ControllerDefinition,
   IndexDefinition,

@@ -196,36 +196,47 @@ describe("LimitRanger", () => {
 });
 
 describe("ServiceAccount", () => {
-  test("gives every container a token of the default account, which nobody owns", async () => {
+  test("makes a pod run as the default account, with its pull secrets", async () => {
     await using api = await startWithAccount({ imagePullSecrets: [{ name: "registry" }] });
+
+    const { spec } = await make(api, PODS, pod("a"));
+
+    expect(spec).toMatchObject({
+      serviceAccount: "default",
+      serviceAccountName: "default",
+      imagePullSecrets: [{ name: "registry" }],
+    });
+  });
+
+  test("gives every container a token, the server's certificate and the namespace", async () => {
+    await using api = await startWithAccount();
     const init = { name: "init", image: "web:1" };
 
-    const made = await make(api, PODS, pod("a", { spec: { initContainers: [init] } }));
+    const { spec } = await make(api, PODS, pod("a", { spec: { initContainers: [init] } }));
 
-    const { spec } = made;
-    const name = text(spec?.["volumes"]?.["0"]?.["name"]);
-    expect(name).toMatch(/^kube-api-access-[a-z0-9]{5}$/);
-    expect(spec?.["serviceAccountName"]).toBe("default");
-    expect(spec?.["serviceAccount"]).toBe("default");
-    expect(spec?.["imagePullSecrets"]).toEqual([{ name: "registry" }]);
-    expect(spec?.["volumes"]?.["0"]?.["projected"]).toEqual({
-      defaultMode: 420,
-      sources: [
-        { serviceAccountToken: { expirationSeconds: 3607, path: "token" } },
-        { configMap: { items: [{ key: "ca.crt", path: "ca.crt" }], name: "kube-root-ca.crt" } },
-        {
-          downwardAPI: {
-            items: [{ fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" }, path: "namespace" }],
-          },
-        },
-      ],
-    });
+    const fieldRef = { apiVersion: "v1", fieldPath: "metadata.namespace" };
+    const sources = [
+      { serviceAccountToken: { expirationSeconds: 3607, path: "token" } },
+      { configMap: { items: [{ key: "ca.crt", path: "ca.crt" }], name: "kube-root-ca.crt" } },
+      { downwardAPI: { items: [{ fieldRef, path: "namespace" }] } },
+    ];
+    const name: unknown = expect.stringMatching(/^kube-api-access-[a-z0-9]{5}$/);
     const mount = { mountPath: "/var/run/secrets/kubernetes.io/serviceaccount", name, readOnly: true };
-    expect(spec?.["containers"]?.["0"]?.["volumeMounts"]).toEqual([mount]);
-    expect(spec?.["initContainers"]?.["0"]?.["volumeMounts"]).toEqual([mount]);
-    expect(JSON.stringify(made["metadata"]?.["managedFields"])).not.toMatch(
-      /f:volumes|f:tolerations|f:priority/,
-    );
+    expect(spec).toMatchObject({
+      volumes: [{ name, projected: { defaultMode: 420, sources } }],
+      containers: [{ volumeMounts: [mount] }],
+      initContainers: [{ volumeMounts: [mount] }],
+    });
+  });
+
+  test("adds nothing that anybody owns", async () => {
+    await using api = await startWithAccount();
+
+    const { metadata } = await make(api, PODS, pod("a"));
+
+    const owned = JSON.stringify(metadata?.["managedFields"]);
+    expect(owned).toMatch(/f:containers/);
+    expect(owned).not.toMatch(/f:volumes|f:volumeMounts|f:tolerations|f:priority|f:serviceAccount/);
   });
 
   test("leaves the token away when the pod or its account says so", async () => {

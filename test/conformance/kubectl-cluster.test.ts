@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { describePeer } from "../peers.ts";
 import { cascadeClaims } from "./kubectl/cascade.ts";
+import { drainClaims } from "./kubectl/drain.ts";
 import { clientVersion } from "./kubectl/kubectl.ts";
 import { rolloutClaims } from "./kubectl/rollout.ts";
 import { Session } from "./kubectl/session.ts";
@@ -31,4 +32,8 @@ describePeer("kubectl", "kubectl in a whole cluster", (path) => {
       claims(suite);
     });
   }
+  // Nodes are common to all: these come last, one after the other.
+  describe("drain", () => {
+    drainClaims(suite);
+  });
 });

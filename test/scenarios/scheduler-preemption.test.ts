@@ -117,7 +117,8 @@ describe("preemption", () => {
     await world.addNode("a", { allocatable: { cpu: "1", memory: "8Gi", pods: "10" } });
     await world.addPod("low", important("low"));
     await world.settle();
-    await world.addPod("high", important("high", { spec: { preemptionPolicy: "Never" } }));
+    await addPriority(world, "polite", CLASSES.high, "Never");
+    await world.addPod("high", important("high", { spec: { priorityClassName: "polite" } }));
     await world.settle();
 
     expect(await names(world)).toEqual(["high", "low"]);

@@ -76,6 +76,11 @@ export function podManifest(name: string, change: PodChange = {}): Manifest<Pod>
   } as Manifest<Pod>;
 }
 
-export async function addPriority(world: World, name: string, value: number): Promise<void> {
-  await world.run(world.client(PriorityClass).create({ metadata: { name }, value }));
+export async function addPriority(
+  world: World,
+  name: string,
+  value: number,
+  preemptionPolicy?: "Never",
+): Promise<void> {
+  await world.run(world.client(PriorityClass).create({ metadata: { name }, value, preemptionPolicy }));
 }

@@ -5,6 +5,9 @@ import { Pod } from "../../api/generated/types/core-v1.ts";
 import type { ReconcileContext } from "../../runtime/controller.ts";
 import { slowStart } from "../../runtime/slow-start.ts";
 
+/** Requests of one owner that are under way at a time. */
+const AT_ONCE_MAX = 100;
+
 export interface PodChanges<T> {
   /** What was done before something failed, or all of it. */
   readonly done: readonly T[];
@@ -34,20 +37,31 @@ export async function createPods(
   return { done: created, errors };
 }
 
-/** All of them at once: callers bound how many. A pod that is gone already is as good as deleted. */
+/** A pod that is gone already is as good as deleted. */
 export async function deletePods(
   owner: ApiObject,
   pods: readonly Pod[],
   context: ReconcileContext,
 ): Promise<PodChanges<Pod>> {
-  const deleted: Pod[] = [];
-  const results = await Promise.allSettled(
-    pods.map(async (pod) => {
-      await deletePod(owner, pod, context);
-      deleted.push(pod);
-    }),
-  );
-  return { done: deleted, errors: failuresOf(results) };
+  return await changeEach(pods, (pod) => deletePod(owner, pod, context));
+}
+
+/** A bounded number at a time. All are tried, also when one of them fails. */
+export async function changeEach<T>(
+  items: readonly T[],
+  change: (item: T) => Promise<unknown>,
+): Promise<PodChanges<T>> {
+  const done: T[] = [];
+  const errors: unknown[] = [];
+  for (let first = 0; first < items.length; first += AT_ONCE_MAX) {
+    const batch = items.slice(first, first + AT_ONCE_MAX);
+    const results = await Promise.allSettled(batch.map((item) => change(item)));
+    for (const [at, result] of results.entries()) {
+      if (result.status === "rejected") errors.push(result.reason);
+      else done.push(...batch.slice(at, at + 1));
+    }
+  }
+  return { done, errors };
 }
 
 async function deletePod(owner: ApiObject, pod: Pod, context: ReconcileContext): Promise<void> {
@@ -66,10 +80,6 @@ async function deletePod(owner: ApiObject, pod: Pod, context: ReconcileContext):
 /** Nothing can be made there any more, and nothing is wrong with that. */
 export function isNamespaceEnding(error: unknown): boolean {
   return isApiError(error, "Forbidden") && error.message.includes("because it is being terminated");
-}
-
-export function failuresOf(results: readonly PromiseSettledResult<unknown>[]): readonly unknown[] {
-  return results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
 }
 
 export function textOf(error: unknown): string {

@@ -9,7 +9,7 @@ import {
 } from "../../api/quantity.ts";
 import { isSidecar, type ResourceList } from "./pod-resources.ts";
 
-export interface PodTotals {
+interface PodTotals {
   readonly requests: ResourceList;
   readonly limits: ResourceList;
 }

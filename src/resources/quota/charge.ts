@@ -15,14 +15,14 @@ import { quotaCovers } from "./scope.ts";
 import { type CountedResource, type Usage, usageOf } from "./usage.ts";
 
 /** From one state of an object to the next: created when `previous` is undefined, removed when `next` is. */
-export interface QuotaChange {
+interface QuotaChange {
   readonly previous: ApiObject | undefined;
   readonly next: ApiObject | undefined;
   readonly resource: CountedResource;
   readonly now: number;
 }
 
-export type Charge =
+type Charge =
   | { readonly outcome: "unchanged" }
   | { readonly outcome: "used"; readonly used: ResourceList }
   /** In upstream's words. */

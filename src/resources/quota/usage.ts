@@ -31,7 +31,7 @@ const MEASURED: ReadonlySet<string> = new Set(["persistentvolumeclaims", "pods",
 const ONE = parseQuantity("1");
 
 /** `count/deployments.apps`. */
-export function countName({ group, name }: CountedResource): string {
+function countName({ group, name }: CountedResource): string {
   return group === "" ? `count/${name}` : `count/${name}.${group}`;
 }
 

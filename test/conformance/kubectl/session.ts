@@ -28,7 +28,10 @@ export class Session implements AsyncDisposable {
 
   static async start(path: string, parts: Parts): Promise<Session> {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-kubectl-"));
-    const cluster = await startCluster(join(folder, "data"), parts);
+    const cluster = await startCluster(join(folder, "data"), parts).catch((error: unknown) => {
+      rmSync(folder, { recursive: true, force: true });
+      throw error;
+    });
     const kubectl = new Kubectl({ path, kubeconfig: cluster.kubeconfig, home: folder });
     const session = new Session(kubectl, folder, cluster);
     const names = Array.from({ length: NAMESPACES }, (_, n) => namespaceName(n));

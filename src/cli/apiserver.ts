@@ -1,0 +1,11 @@
+import { eventsOption, parseServerOptions, runReported, serverOptions } from "./cluster-options.ts";
+import type { Command } from "./command.ts";
+
+export const apiserverCommand: Command = {
+  name: "apiserver",
+  usage: [],
+  help: "run the API server alone; controllers, scheduler and nodes are other programs, ours or Kubernetes' own",
+  options: [...serverOptions, eventsOption],
+  run: (io, args) =>
+    runReported({ ...parseServerOptions(io, args), loops: "none", nodes: 0, podCidrs: [] }, io, args),
+};

@@ -1,0 +1,113 @@
+/** The options of a server, and what its run prints: common to the commands that start one. */
+import { join, resolve } from "node:path";
+import { createRealLoop } from "../base/real-loop.ts";
+import { runCluster, type ClusterEvent } from "../cluster/cluster.ts";
+import type { ClusterOptions } from "../cluster/options.ts";
+import { findText, jsonOption, type Arguments, type Io, type OptionSpec } from "./command.ts";
+import { parseListen } from "./listen.ts";
+import { parsePortRange, parseRuntimeConfig, parseServiceCidrs } from "./server-options.ts";
+import { dataDirOption, etcdOptions, parseDataDir, parseStore } from "./store-options.ts";
+
+const DEFAULT_LISTEN = "127.0.0.1:6443";
+// As kube-apiserver's and kubeadm's.
+const DEFAULT_SERVICE_CIDR = "10.96.0.0/12";
+const DEFAULT_NODE_PORTS = "30000-32767";
+
+export const serverOptions: readonly OptionSpec[] = [
+  dataDirOption,
+  {
+    flags: "--store <type>",
+    help: "where state is kept",
+    choices: ["file", "memory", "etcd"],
+    fallback: "file",
+  },
+  ...etcdOptions,
+  {
+    flags: "--listen <host:port>",
+    help: "address of the API; port 0 picks a free one",
+    fallback: DEFAULT_LISTEN,
+  },
+  {
+    flags: "--kubeconfig <file>",
+    help: "write the admin kubeconfig here too (default: DATA-DIR/kubeconfig)",
+  },
+  { flags: "--pki-dir <dir>", help: "keys and certificates (default: DATA-DIR/pki)" },
+  {
+    flags: "--service-cidr <ranges>",
+    help: "addresses of Services, one range per family",
+    fallback: DEFAULT_SERVICE_CIDR,
+  },
+  { flags: "--node-port-range <range>", help: "ports of Services on nodes", fallback: DEFAULT_NODE_PORTS },
+  { flags: "--runtime-config <list>", help: "group versions to serve or not: apps/v1=false,api/beta=true" },
+  { flags: "--restore <file>", help: "start from a file written by backup" },
+];
+
+export const eventsOption: OptionSpec = {
+  ...jsonOption,
+  help: "print one JSON line per lifecycle event instead of text",
+};
+
+/** What runs beside the server is for each command to say. */
+type ServerOptions = Omit<ClusterOptions, "loops" | "nodes" | "podCidrs">;
+
+export function parseServerOptions(io: Io, args: Arguments): ServerOptions {
+  const path = (name: string): string | undefined => {
+    const given = findText(args, name);
+    return given === undefined ? undefined : resolve(io.workingDir, given);
+  };
+  const dataDir = parseDataDir(io, args);
+  return {
+    dataDir,
+    store: parseStore(io, args, ["file", "memory"]),
+    listen: parseListen(findText(args, "listen") ?? DEFAULT_LISTEN),
+    restoreFile: path("restore"),
+    kubeconfigFile: path("kubeconfig"),
+    pkiDir: path("pkiDir") ?? join(dataDir, "pki"),
+    runtimeConfig: parseRuntimeConfig(findText(args, "runtimeConfig") ?? ""),
+    serviceCidrs: parseServiceCidrs(findText(args, "serviceCidr") ?? DEFAULT_SERVICE_CIDR),
+    nodePorts: parsePortRange(findText(args, "nodePortRange") ?? DEFAULT_NODE_PORTS),
+  };
+}
+
+/** Runs a cluster until the program shall end, and prints what happens. */
+export async function runReported(options: ClusterOptions, io: Io, args: Arguments): Promise<void> {
+  const print = args.options["json"] ? JSON.stringify : textOf;
+  const { log, signal } = io;
+  await runCluster(options, {
+    loop: createRealLoop({ name: "cluster", log }),
+    log,
+    signal,
+    report: (event) => io.stdout(`${print(event)}\n`),
+  });
+}
+
+function textOf(event: ClusterEvent): string {
+  switch (event.event) {
+    case "ready":
+      return readyText(event);
+    case "stopped":
+      return "Setpoint has stopped.";
+  }
+}
+
+function readyText(event: Extract<ClusterEvent, { event: "ready" }>): string {
+  return [
+    `Setpoint is ready at ${event.server}, ${placeOf(event)}.`,
+    "",
+    `  export KUBECONFIG=${event.kubeconfig}`,
+    "  kubectl get namespaces",
+    "",
+    "Ctrl-C ends it.",
+  ].join("\n");
+}
+
+function placeOf({ store, dataDir }: Extract<ClusterEvent, { event: "ready" }>): string {
+  switch (store) {
+    case "file":
+      return `state is in ${dataDir}`;
+    case "memory":
+      return "state is in memory and ends with this process";
+    case "etcd":
+      return "state is in etcd";
+  }
+}

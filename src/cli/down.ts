@@ -1,0 +1,32 @@
+import { createRealLoop } from "../base/real-loop.ts";
+import { endCluster } from "../cluster/cluster-status.ts";
+import { jsonOption, type Command } from "./command.ts";
+import { dataDirOption, parseDataDir } from "./store-options.ts";
+
+/** A cluster that does not run is as wanted: then there is nothing to do. */
+export const downCommand: Command = {
+  name: "down",
+  usage: [],
+  help: "end the cluster of a data dir and wait until it has ended; state stays",
+  options: [dataDirOption, jsonOption],
+  async run(io, args) {
+    const dataDir = parseDataDir(io, args);
+    const isJson = args.options["json"] === true;
+    const pid = await endCluster(dataDir, {
+      loop: createRealLoop({ name: "down" }),
+      onWait: (process, waitedMs) => {
+        if (!isJson) io.stdout(waitText(process, waitedMs));
+      },
+    });
+    io.stdout(isJson ? `${JSON.stringify({ dataDir, stopped: pid ?? null })}\n` : endText(dataDir, pid));
+  },
+};
+
+function waitText(pid: number, waitedMs: number): string {
+  if (waitedMs === 0) return `Ending process ${String(pid)} …\n`;
+  return `Waiting for process ${String(pid)} for ${String(waitedMs / 1000)} s …\n`;
+}
+
+function endText(dataDir: string, pid: number | undefined): string {
+  return pid === undefined ? `No cluster runs in ${dataDir}.\n` : "Setpoint has stopped.\n";
+}

@@ -1,0 +1,140 @@
+/** The parts of a control plane that are clients of its server, each as a program of its own. */
+import { resolve } from "node:path";
+import { parseDuration } from "../api/time.ts";
+import { createRealLoop } from "../base/real-loop.ts";
+import { NODES, POD_CIDR } from "../cluster/loops.ts";
+import { runPart, type ElectionTimes, type PartEvent, type PartOptions } from "../cluster/part.ts";
+import { eventsOption } from "./cluster-options.ts";
+import { findText, UsageError, type Arguments, type Command, type Io, type OptionSpec } from "./command.ts";
+import { parseNodes, parsePodCidrs } from "./server-options.ts";
+import { nodesOption, podCidrOption } from "./up.ts";
+
+const kubeconfigOption: OptionSpec = {
+  flags: "--kubeconfig <file>",
+  help: "the cluster to work for (default: $KUBECONFIG, else ~/.kube/config, else the pod's own)",
+};
+
+/** Upstream's names and values: whoever shortens the lease fails over sooner and asks the server more often. */
+const electionOptions: readonly OptionSpec[] = [
+  {
+    flags: "--leader-elect-lease-duration <time>",
+    help: "how long others wait before they take over",
+    fallback: "15s",
+  },
+  {
+    flags: "--leader-elect-renew-deadline <time>",
+    help: "when a leader that cannot renew gives up; less than the lease's duration",
+    fallback: "10s",
+  },
+  {
+    flags: "--leader-elect-retry-period <time>",
+    help: "how often the lease is renewed or asked for; less than the deadline",
+    fallback: "2s",
+  },
+];
+
+export const controllersCommand: Command = {
+  name: "controllers",
+  usage: [],
+  help: "run the controllers alone, against any Kubernetes; of several instances one works at a time",
+  options: [kubeconfigOption, podCidrOption, ...electionOptions, eventsOption],
+  run: (io, args) =>
+    run(io, args, {
+      ...parseCommon(io, args),
+      part: "controllers",
+      podCidrs: parsePodCidrs(findText(args, "podCidr") ?? POD_CIDR),
+    }),
+};
+
+export const schedulerCommand: Command = {
+  name: "scheduler",
+  usage: [],
+  help: "run the scheduler alone, against any Kubernetes; of several instances one works at a time",
+  options: [kubeconfigOption, ...electionOptions, eventsOption],
+  run: (io, args) => run(io, args, { ...parseCommon(io, args), part: "scheduler" }),
+};
+
+export const agentCommand: Command = {
+  name: "agent",
+  usage: [],
+  help: "run simulated nodes alone, against any Kubernetes",
+  options: [
+    kubeconfigOption,
+    nodesOption,
+    { flags: "--node-prefix <name>", help: "nodes are named NAME-1, NAME-2 …", fallback: "agent" },
+    ...electionOptions,
+    eventsOption,
+  ],
+  run: (io, args) =>
+    run(io, args, {
+      ...parseCommon(io, args),
+      part: "agent",
+      nodes: parseNodes(findText(args, "nodes") ?? String(NODES)),
+      nodePrefix: parsePrefix(findText(args, "nodePrefix") ?? "agent"),
+    }),
+};
+
+function parseCommon(io: Io, args: Arguments): Pick<PartOptions, "kubeconfigFile" | "env" | "election"> {
+  const given = findText(args, "kubeconfig");
+  return {
+    kubeconfigFile: given === undefined ? undefined : resolve(io.workingDir, given),
+    env: { ...io.env, HOME: io.homeDir },
+    election: parseElection(args),
+  };
+}
+
+function parseElection(args: Arguments): ElectionTimes {
+  const leaseDurationMs = parseTime(args, "lease-duration", 15_000);
+  const renewDeadlineMs = parseTime(args, "renew-deadline", 10_000);
+  const retryPeriodMs = parseTime(args, "retry-period", 2000);
+  if (leaseDurationMs < 1000) throw new UsageError("--leader-elect-lease-duration must be at least 1s");
+  if (!(leaseDurationMs > renewDeadlineMs && renewDeadlineMs > retryPeriodMs && retryPeriodMs > 0)) {
+    throw new UsageError(
+      "--leader-elect-lease-duration must be above --leader-elect-renew-deadline, and that above --leader-elect-retry-period",
+    );
+  }
+  return { leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+}
+
+function parseTime(args: Arguments, name: string, fallbackMs: number): number {
+  const camel = name.replace(/-(\w)/g, (_dash, letter: string) => letter.toUpperCase());
+  const text = findText(args, `leaderElect${camel.charAt(0).toUpperCase()}${camel.slice(1)}`);
+  if (text === undefined) return fallbackMs;
+  try {
+    return Number(parseDuration(text) / 1_000_000n);
+  } catch (cause) {
+    throw new UsageError(`--leader-elect-${name} must be a duration like 15s, found "${text}"`, { cause });
+  }
+}
+
+/** Short enough for names of nodes made of it. */
+function parsePrefix(text: string): string {
+  if (/^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/.test(text)) return text;
+  throw new UsageError(
+    `--node-prefix must be at most 50 lower-case letters, digits and dashes, found "${text}"`,
+  );
+}
+
+async function run(io: Io, args: Arguments, options: PartOptions): Promise<void> {
+  const print = args.options["json"] ? JSON.stringify : textOf;
+  const { log, signal } = io;
+  await runPart(options, {
+    loop: createRealLoop({ name: options.part, log }),
+    log,
+    signal,
+    report: (event) => io.stdout(`${print(event)}\n`),
+  });
+}
+
+function textOf(event: PartEvent): string {
+  switch (event.event) {
+    case "started":
+      return `The ${event.part} of ${event.server} is up as ${event.identity}. Ctrl-C ends it.`;
+    case "leading":
+      return "It leads: the work is its own.";
+    case "waiting":
+      return "It waits for the lead: another instance works.";
+    case "stopped":
+      return `The ${event.part} has stopped.`;
+  }
+}

@@ -1,0 +1,42 @@
+import { createRealLoop } from "../base/real-loop.ts";
+import { readStatus, type ClusterStatus } from "../cluster/cluster-status.ts";
+import { jsonOption, type Command } from "./command.ts";
+import { dataDirOption, parseDataDir } from "./store-options.ts";
+
+export const statusCommand: Command = {
+  name: "status",
+  usage: [],
+  help: "tell whether the cluster of a data dir runs, and where; fails when it is not ready",
+  options: [dataDirOption, jsonOption],
+  async run(io, args) {
+    const status = await readStatus(parseDataDir(io, args), createRealLoop({ name: "status" }));
+    if (args.options["json"]) io.stdout(`${JSON.stringify(status)}\n`);
+    if (status.state !== "ready") throw new Error(complaint(status));
+    if (!args.options["json"]) io.stdout(readyText(status));
+  },
+};
+
+type Ready = Extract<ClusterStatus, { state: "ready" }>;
+
+function readyText({ server, pid, store, dataDir, kubeconfig, revision }: Ready): string {
+  return [
+    `Setpoint is ready at ${server}.`,
+    "",
+    `  process     ${String(pid)}`,
+    `  data dir    ${dataDir}`,
+    `  store       ${store}, at revision ${String(revision)}`,
+    `  kubeconfig  ${kubeconfig}`,
+    "",
+  ].join("\n");
+}
+
+function complaint(status: Exclude<ClusterStatus, Ready>): string {
+  switch (status.state) {
+    case "stopped":
+      return `no cluster runs in ${status.dataDir}: start one with setpoint up --data-dir ${status.dataDir}`;
+    case "starting":
+      return `process ${String(status.pid)} is starting a cluster in ${status.dataDir}: ask again in a moment`;
+    case "unready":
+      return `process ${String(status.pid)} runs but ${status.server} is not ready (${status.reason}): look at its output`;
+  }
+}

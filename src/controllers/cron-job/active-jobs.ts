@@ -1,0 +1,72 @@
+/** What has become of a CronJob's Jobs: which are still at work, when the last one succeeded, which are old enough to go. Pure. */
+import type { CronJob, CronJobStatus, Job } from "../../api/generated/types/batch-v1.ts";
+import type { ObjectReference } from "../../api/generated/types/core-v1.ts";
+
+export interface JobNews {
+  readonly active: readonly ObjectReference[];
+  readonly lastSuccessfulTime: string | undefined;
+  /** Have ended since the last look. */
+  readonly ended: readonly Job[];
+  /** Are at work although nobody noted that they were started, as after a crash in between. They count from now on. */
+  readonly unexpected: readonly Job[];
+  /** Were noted, and are not there. */
+  readonly missing: readonly ObjectReference[];
+}
+
+export function readJobs({ status }: CronJob, jobs: readonly Job[]): JobNews {
+  const byUid = new Map(jobs.map((job) => [job.metadata.uid, job]));
+  const known = status.active ?? [];
+  const knownUids = new Set(known.map(({ uid }) => uid));
+  const jobOf = ({ uid }: ObjectReference): Job | undefined => byUid.get(uid ?? "");
+  return {
+    active: known.filter((reference) => {
+      const job = jobOf(reference);
+      return job !== undefined && endingOf(job) === undefined;
+    }),
+    lastSuccessfulTime: latestSuccess(status, jobs),
+    ended: jobs.filter((job) => knownUids.has(job.metadata.uid) && endingOf(job) !== undefined),
+    unexpected: jobs.filter((job) => !knownUids.has(job.metadata.uid) && endingOf(job) === undefined),
+    missing: known.filter((reference) => jobOf(reference) === undefined),
+  };
+}
+
+export function endingOf({ status }: Job): "Complete" | "Failed" | undefined {
+  const ending = status.conditions?.find(
+    (condition) =>
+      (condition.type === "Complete" || condition.type === "Failed") && condition.status === "True",
+  );
+  return ending === undefined ? undefined : ending.type === "Complete" ? "Complete" : "Failed";
+}
+
+/** Times in normal form have one length and one zone, so that their texts are in order. */
+function latestSuccess({ lastSuccessfulTime }: CronJobStatus, jobs: readonly Job[]): string | undefined {
+  let latest = lastSuccessfulTime;
+  for (const job of jobs) {
+    const { completionTime } = job.status;
+    if (endingOf(job) !== "Complete" || completionTime === undefined) continue;
+    if (latest === undefined || completionTime > latest) latest = completionTime;
+  }
+  return latest;
+}
+
+/** The oldest that have ended, beyond what shall be kept of each kind. */
+export function planHistory({ spec }: CronJob, jobs: readonly Job[]): readonly Job[] {
+  const kept = jobs.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const ended = (how: "Complete" | "Failed"): readonly Job[] =>
+    kept.filter((job) => endingOf(job) === how).toSorted(compareStart);
+  return [
+    ...oldest(ended("Complete"), spec.successfulJobsHistoryLimit),
+    ...oldest(ended("Failed"), spec.failedJobsHistoryLimit),
+  ];
+}
+
+function oldest(jobs: readonly Job[], limit: number | undefined): readonly Job[] {
+  return limit === undefined ? [] : jobs.slice(0, Math.max(0, jobs.length - limit));
+}
+
+/** Those that never started come last. */
+function compareStart(left: Job, right: Job): number {
+  const [one, other] = [left.status.startTime ?? "~", right.status.startTime ?? "~"];
+  if (one !== other) return one < other ? -1 : 1;
+  return left.metadata.name < right.metadata.name ? -1 : 1;
+}

@@ -1,0 +1,194 @@
+/**
+ * Starts a Job at each time of a CronJob's schedule, as its policies allow, and clears away old ones.
+ *
+ * Reads CronJobs and the Jobs they control; creates and deletes those Jobs; writes CronJob status.
+ */
+import { isApiError } from "../../api/api-error.ts";
+import { CronJob, Job } from "../../api/generated/types/batch-v1.ts";
+import type { CronJobStatus } from "../../api/generated/types/batch-v1.ts";
+import type { ObjectReference } from "../../api/generated/types/core-v1.ts";
+import { formatTime } from "../../api/time.ts";
+import { defineController } from "../../runtime/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { isControlledBy } from "../../runtime/owner-reference.ts";
+import { isNamespaceEnding, textOf } from "../pods/pod-changes.ts";
+import { endingOf, planHistory, readJobs } from "./active-jobs.ts";
+import type { JobNews } from "./active-jobs.ts";
+import { jobName, newJob } from "./new-job.ts";
+import { planRun } from "./plan-run.ts";
+import type { RunPlan } from "./plan-run.ts";
+
+export const cronJobController = defineController({
+  name: "cronjob-controller",
+  for: CronJob,
+  owns: [Job],
+  reconcile,
+});
+
+async function reconcile(cronJob: CronJob, context: ReconcileContext): Promise<Outcome> {
+  const jobs = context.cache(Job).ownedBy(cronJob);
+  const news = readJobs(cronJob, jobs);
+  const active = [
+    ...news.active,
+    ...(await stillThere(news.missing, cronJob, context)),
+    ...news.unexpected.map(referenceTo),
+  ];
+  tellNews(cronJob, news, context);
+  const plan = planRun(cronJob, context.clock.now());
+  tellPlan(cronJob, plan, context);
+
+  const started = await start(cronJob, { plan, active, context });
+  await context.updateStatus(cronJob, statusOf(cronJob, news, started));
+  for (const job of planHistory(cronJob, jobs)) await deleteJob(cronJob, job, context);
+  if (started.error !== undefined) throw started.error;
+  // A schedule comes again for ever: a world that only waits for it is quiet.
+  const recheckAfterMs = plan.type === "never" ? undefined : plan.recheckAfterMs;
+  return recheckAfterMs === undefined ? undefined : { recheckAfterMs, timer: "periodic" };
+}
+
+interface Started {
+  readonly active: readonly ObjectReference[];
+  /** The time that is met now. */
+  readonly at?: number;
+  readonly error?: Error;
+}
+
+interface StartParts {
+  readonly plan: RunPlan;
+  readonly active: readonly ObjectReference[];
+  readonly context: ReconcileContext;
+}
+
+async function start(cronJob: CronJob, { plan, active, context }: StartParts): Promise<Started> {
+  if (plan.type !== "due" || plan.isTooLate) return { active };
+  const name = jobName(cronJob, plan.at);
+  if (active.some((reference) => reference.name === name)) return { active, at: plan.at };
+  const { concurrencyPolicy } = cronJob.spec;
+  if (concurrencyPolicy === "Forbid" && active.length > 0) {
+    const message = "Not starting job because prior execution is running and concurrency policy is Forbid";
+    context.event(cronJob, { type: "Normal", reason: "JobAlreadyActive", message });
+    return { active };
+  }
+  let left = active;
+  try {
+    if (concurrencyPolicy === "Replace") left = await replace(cronJob, active, context);
+    const job = await createJob(cronJob, plan.at, context);
+    return job === undefined ? { active: left } : { active: [...left, referenceTo(job)], at: plan.at };
+  } catch (error) {
+    return { active: left, error: error as Error };
+  }
+}
+
+/** Those at work make room. */
+async function replace(
+  cronJob: CronJob,
+  active: readonly ObjectReference[],
+  context: ReconcileContext,
+): Promise<readonly ObjectReference[]> {
+  for (const { name = "" } of active) {
+    const job = context.cache(Job).find({ namespace: cronJob.metadata.namespace, name });
+    if (job !== undefined) await deleteJob(cronJob, job, context);
+  }
+  return [];
+}
+
+/** Undefined when there is a Job of that name that is none of ours, or nothing can be made there any more. */
+async function createJob(cronJob: CronJob, at: number, context: ReconcileContext): Promise<Job | undefined> {
+  try {
+    const job = await context.client(Job).create(newJob(cronJob, at));
+    const message = `Created job ${job.metadata.name}`;
+    context.event(cronJob, { type: "Normal", reason: "SuccessfulCreate", message });
+    return job;
+  } catch (error) {
+    if (isNamespaceEnding(error)) return undefined;
+    if (isApiError(error, "AlreadyExists")) return await findOwn(cronJob, at, context);
+    const message = `Error creating job: ${textOf(error)}`;
+    context.event(cronJob, { type: "Warning", reason: "FailedCreate", message });
+    throw error;
+  }
+}
+
+/** It was made before, and what was to be noted then is noted now. */
+async function findOwn(cronJob: CronJob, at: number, context: ReconcileContext): Promise<Job | undefined> {
+  const { namespace } = cronJob.metadata;
+  const job = await context.client(Job).find({ namespace, name: jobName(cronJob, at) });
+  return job !== undefined && isControlledBy(job, cronJob) ? job : undefined;
+}
+
+async function deleteJob(cronJob: CronJob, job: Job, context: ReconcileContext): Promise<void> {
+  try {
+    await context.client(Job).delete(job, { propagationPolicy: "Background" });
+    const message = `Deleted job ${job.metadata.name}`;
+    context.event(cronJob, { type: "Normal", reason: "SuccessfulDelete", message });
+  } catch (error) {
+    if (isApiError(error, "NotFound")) return;
+    const message = `Deleted job: ${textOf(error)}`;
+    context.event(cronJob, { type: "Warning", reason: "FailedDelete", message });
+    throw error;
+  }
+}
+
+/** Of those that the cache does not have, the ones that the server has. */
+async function stillThere(
+  missing: readonly ObjectReference[],
+  cronJob: CronJob,
+  context: ReconcileContext,
+): Promise<readonly ObjectReference[]> {
+  const found: ObjectReference[] = [];
+  for (const reference of missing) {
+    const { name = "", uid } = reference;
+    const live = await context.client(Job).find({ namespace: cronJob.metadata.namespace, name });
+    if (live?.metadata.uid === uid && live !== undefined && endingOf(live) === undefined) {
+      found.push(reference);
+      continue;
+    }
+    const message = `Active job went missing: ${name}`;
+    context.event(cronJob, { type: "Normal", reason: "MissingJob", message });
+  }
+  return found;
+}
+
+function tellNews(cronJob: CronJob, { ended, unexpected }: JobNews, context: ReconcileContext): void {
+  for (const job of ended) {
+    const message = `Saw completed job: ${job.metadata.name}, condition: ${endingOf(job) ?? ""}`;
+    context.event(cronJob, { type: "Normal", reason: "SawCompletedJob", message });
+  }
+  for (const { metadata } of unexpected) {
+    const message = `Saw a job that the controller did not create or forgot: ${metadata.name}`;
+    context.event(cronJob, { type: "Warning", reason: "UnexpectedJob", message });
+  }
+}
+
+function tellPlan(cronJob: CronJob, plan: RunPlan, context: ReconcileContext): void {
+  if (plan.type === "never" && plan.problem !== undefined)
+    context.event(cronJob, { type: "Warning", ...plan.problem });
+  if (plan.type !== "due") return;
+  if (plan.areTooManyMissed) {
+    const message =
+      "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew";
+    context.event(cronJob, { type: "Warning", reason: "TooManyMissedTimes", message });
+  }
+  if (plan.isTooLate) {
+    const time = new Date(plan.at).toUTCString().replace("GMT", "+0000");
+    const message = `Missed scheduled time to start a job: ${time}`;
+    context.event(cronJob, { type: "Warning", reason: "MissSchedule", message });
+  }
+}
+
+function referenceTo({ apiVersion, kind, metadata }: Job): ObjectReference {
+  const { namespace, name, uid, resourceVersion } = metadata;
+  return { apiVersion, kind, ...(namespace !== undefined && { namespace }), name, uid, resourceVersion };
+}
+
+function statusOf(
+  { status }: CronJob,
+  { lastSuccessfulTime }: JobNews,
+  { active, at }: Started,
+): CronJobStatus {
+  const lastScheduleTime = at === undefined ? status.lastScheduleTime : formatTime(BigInt(at) * 1000n);
+  return {
+    ...(active.length > 0 && { active }),
+    ...(lastScheduleTime !== undefined && { lastScheduleTime }),
+    ...(lastSuccessfulTime !== undefined && { lastSuccessfulTime }),
+  };
+}

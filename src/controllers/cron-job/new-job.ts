@@ -1,0 +1,38 @@
+/** The Job for one time of a CronJob. Its name follows from the time, so that it cannot be made twice. */
+import type { Manifest } from "../../api/api-object.ts";
+import type { CronJob, Job } from "../../api/generated/types/batch-v1.ts";
+import { offsetMinutes } from "../../resources/cron-times.ts";
+import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
+
+const SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp";
+const MINUTE_MS = 60_000;
+
+export function jobName({ metadata }: CronJob, at: number): string {
+  return `${metadata.name}-${String(Math.floor(at / MINUTE_MS))}`;
+}
+
+export function newJob(cronJob: CronJob, at: number): Manifest<Job> {
+  const { jobTemplate, timeZone = "UTC" } = cronJob.spec;
+  const { labels, annotations } = jobTemplate.metadata;
+  const { namespace } = cronJob.metadata;
+  return {
+    metadata: {
+      name: jobName(cronJob, at),
+      ...(namespace !== undefined && { namespace }),
+      ...(labels !== undefined && { labels }),
+      annotations: { ...annotations, [SCHEDULED_AT]: localTime(at, timeZone) },
+      ownerReferences: [ownerReferenceTo(cronJob)],
+    },
+    spec: jobTemplate.spec,
+  };
+}
+
+/** `2026-03-28T02:30:00+01:00`. */
+function localTime(at: number, zone: string): string {
+  const offset = offsetMinutes(at, zone);
+  const wall = new Date(at + offset * MINUTE_MS).toISOString().slice(0, 19);
+  if (offset === 0) return `${wall}Z`;
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const size = Math.abs(offset);
+  return `${wall}${offset < 0 ? "-" : "+"}${two(Math.floor(size / 60))}:${two(size % 60)}`;
+}

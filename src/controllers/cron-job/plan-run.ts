@@ -1,0 +1,92 @@
+/** Whether a CronJob is due, for which of its times, and when to look again. Pure. */
+import type { CronJob } from "../../api/generated/types/batch-v1.ts";
+import { findSchedule, findScheduleProblem } from "../../resources/cron-schedule.ts";
+import { findLastTime, findNextTime, offsetMinutes } from "../../resources/cron-times.ts";
+import type { CronClock } from "../../resources/cron-times.ts";
+
+/** More missed starts than this are told: somebody's clock is wrong, or nobody looked for long. */
+const MISSED_MAX = 100;
+/** A little after the time has come, so that it has passed by any clock. */
+const DELTA_MS = 100;
+
+export type RunPlan =
+  | { readonly type: "never"; readonly problem?: ScheduleProblem }
+  | { readonly type: "later"; readonly recheckAfterMs: number | undefined }
+  | {
+      readonly type: "due";
+      /** The most recent of the times that were not met. */
+      readonly at: number;
+      readonly isTooLate: boolean;
+      readonly areTooManyMissed: boolean;
+      readonly recheckAfterMs: number | undefined;
+    };
+
+export interface ScheduleProblem {
+  readonly reason: string;
+  readonly message: string;
+}
+
+export function planRun(cronJob: CronJob, now: number): RunPlan {
+  const { spec, metadata } = cronJob;
+  if (metadata.deletionTimestamp !== undefined) return { type: "never" };
+  const clock = clockOf(cronJob);
+  if ("reason" in clock) return { type: "never", problem: clock };
+  if (spec.suspend === true) return { type: "never" };
+  const since = lastMet(cronJob);
+  const recheckAfterMs = recheckOf(clock, since, now);
+  const at = findLastTime(clock, { since: withinDeadline(cronJob, since, now), now });
+  if (at === undefined) return { type: "later", recheckAfterMs };
+  const { startingDeadlineSeconds: deadline } = spec;
+  return {
+    type: "due",
+    at,
+    isTooLate: deadline !== undefined && at + deadline * 1000 < now,
+    areTooManyMissed: areTooManyMissed(clock, withinDeadline(cronJob, since, now), at),
+    recheckAfterMs,
+  };
+}
+
+/** The server has checked both, but what it knows of time zones may not be what is known here. */
+function clockOf({ spec }: CronJob): CronClock | ScheduleProblem {
+  const { timeZone = "UTC", schedule: text } = spec;
+  const schedule = findSchedule(text);
+  if (schedule === undefined) {
+    const message = `unparseable schedule: ${JSON.stringify(text)} : ${findScheduleProblem(text) ?? ""}`;
+    return { reason: "UnparseableSchedule", message };
+  }
+  try {
+    offsetMinutes(0, timeZone);
+    return { schedule, zone: timeZone };
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const message = `invalid timeZone: ${JSON.stringify(timeZone)}: unknown time zone ${timeZone}`;
+    return { reason: "UnknownTimeZone", message };
+  }
+}
+
+/** Times up to this one are done with. */
+function lastMet({ metadata, status }: CronJob): number {
+  return Date.parse(status.lastScheduleTime ?? metadata.creationTimestamp);
+}
+
+/** Nothing is started that was due before this. */
+function withinDeadline({ spec }: CronJob, since: number, now: number): number {
+  const { startingDeadlineSeconds: deadline } = spec;
+  return deadline === undefined ? since : Math.max(since, now - deadline * 1000);
+}
+
+function areTooManyMissed(clock: CronClock, since: number, last: number): boolean {
+  let time: number | undefined = since;
+  for (let missed = 0; missed <= MISSED_MAX; missed++) {
+    time = findNextTime(clock, time);
+    if (time === undefined || time >= last) return false;
+  }
+  return true;
+}
+
+/** Undefined when no time comes any more. */
+function recheckOf(clock: CronClock, since: number, now: number): number | undefined {
+  const last = findLastTime(clock, { since, now }) ?? since;
+  const next = findNextTime(clock, last);
+  return next === undefined ? undefined : Math.max(0, next - now) + DELTA_MS;
+}

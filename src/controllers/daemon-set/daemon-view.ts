@@ -1,0 +1,97 @@
+/** What a DaemonSet finds: for each node whether it is fit, and which of its pods are there. */
+import type { DaemonSet } from "../../api/generated/types/apps-v1.ts";
+import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
+import { scaledValue } from "../../resources/int-or-percent.ts";
+import { isAvailable, isTerminal } from "../../resources/pod/pod-state.ts";
+import { REVISION_HASH } from "../revisions/revisions.ts";
+import { fitnessFor, nodeOf } from "./daemon-pods.ts";
+import type { Fitness } from "./daemon-pods.ts";
+
+export interface DaemonView {
+  readonly set: DaemonSet;
+  readonly now: number;
+  /** Of the present template. */
+  readonly hash: string;
+  /** In order of the nodes' names. */
+  readonly places: readonly Place[];
+  /** Pods that wait for a node that is gone. */
+  readonly lost: readonly Pod[];
+}
+
+export interface Place {
+  readonly node: string;
+  readonly fitness: Fitness;
+  /** The oldest first. */
+  readonly pods: readonly Pod[];
+}
+
+export function viewOf(
+  set: DaemonSet,
+  { nodes, pods }: { readonly nodes: readonly Node[]; readonly pods: readonly Pod[] },
+  { hash, now }: Pick<DaemonView, "hash" | "now">,
+): DaemonView {
+  const byNode = groupByNode(pods.filter(isThere));
+  const fitness = fitnessFor(set);
+  const places = nodes.map((node) => ({
+    node: node.metadata.name,
+    fitness: fitness(node),
+    pods: (byNode.get(node.metadata.name) ?? []).toSorted(compareAge),
+  }));
+  const known = new Set(places.map(({ node }) => node));
+  const lost = pods.filter(
+    (pod) => (pod.spec.nodeName ?? "") === "" && !known.has(nodeOf(pod) ?? "") && !isGoing(pod),
+  );
+  return { set, now, hash, places, lost };
+}
+
+function groupByNode(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
+  const groups = new Map<string, Pod[]>();
+  for (const pod of pods) {
+    const node = nodeOf(pod) ?? "";
+    const group = groups.get(node);
+    if (group === undefined) groups.set(node, [pod]);
+    else group.push(pod);
+  }
+  return groups;
+}
+
+/** A pod that has ended and is deleted takes no place any more. */
+function isThere(pod: Pod): boolean {
+  return !(isTerminal(pod) && isGoing(pod));
+}
+
+export function isGoing({ metadata }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+function compareAge(left: Pod, right: Pod): number {
+  return (
+    Date.parse(left.metadata.creationTimestamp) - Date.parse(right.metadata.creationTimestamp) ||
+    (left.metadata.name < right.metadata.name ? -1 : 1)
+  );
+}
+
+export function isUpdated({ metadata }: Pod, { hash }: Pick<DaemonView, "hash">): boolean {
+  return metadata.labels?.[REVISION_HASH] === hash;
+}
+
+export function isUsable(pod: Pod, { set, now }: Pick<DaemonView, "set" | "now">): boolean {
+  return isAvailable(pod, set.spec.minReadySeconds ?? 0, now);
+}
+
+/** How many nodes may have two pods, or none, while templates change. One of the two is more than none, else nothing could move. */
+export function bounds({ set, places }: DaemonView): {
+  readonly surge: number;
+  readonly unavailable: number;
+} {
+  const desired = places.filter(({ fitness }) => fitness === "fits").length;
+  const { maxSurge, maxUnavailable } = set.spec.updateStrategy.rollingUpdate ?? {};
+  const surge = scaledValue(maxSurge, desired, "up");
+  const unavailable = scaledValue(maxUnavailable, desired, "up");
+  return { surge, unavailable: desired > 0 && surge + unavailable === 0 ? 1 : unavailable };
+}
+
+export function allowsSurge({ set }: Pick<DaemonView, "set">): boolean {
+  const { type, rollingUpdate } = set.spec.updateStrategy;
+  return type !== "OnDelete" && scaledValue(rollingUpdate?.maxSurge, 100, "up") > 0;
+}

@@ -1,0 +1,109 @@
+/** Which pods a DaemonSet makes and deletes so that each fit node has one. Pure. */
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { findAvailableAt, isReady, isTerminal } from "../../resources/pod/pod-state.ts";
+import { FAILURES } from "./daemon-pods.ts";
+import { allowsSurge, isGoing, isUpdated, isUsable } from "./daemon-view.ts";
+import type { DaemonView, Place } from "./daemon-view.ts";
+
+/** Most pods created, and most deleted, in one pass, as upstream. */
+const BATCH_MAX = 250;
+const FIRST_BACK_OFF_MS = 1000;
+const MAX_BACK_OFF_MS = 15 * 60_000;
+/** A pod that lived this long has not failed because it could not start. */
+const LONG_LIFE_MS = 10 * 60_000;
+
+export interface DaemonPlan {
+  readonly toCreate: readonly { readonly node: string; readonly failures: number }[];
+  readonly toDelete: readonly Pod[];
+  /** Of those to delete, the ones that have ended by themselves. */
+  readonly ended: readonly Pod[];
+  /** Until the next failed pod may be replaced. */
+  readonly waitMs: number | undefined;
+}
+
+export function planPods(view: DaemonView): DaemonPlan {
+  const plans = view.places.map((place) => planPlace(place, view));
+  const waits = plans.flatMap(({ waitMs }) => waitMs ?? []);
+  return {
+    toCreate: plans.flatMap(({ toCreate }) => toCreate).slice(0, BATCH_MAX),
+    toDelete: [...view.lost, ...plans.flatMap(({ toDelete }) => toDelete)].slice(0, BATCH_MAX),
+    ended: plans.flatMap(({ ended }) => ended),
+    waitMs: waits.length === 0 ? undefined : Math.min(...waits),
+  };
+}
+
+const NOTHING: DaemonPlan = { toCreate: [], toDelete: [], ended: [], waitMs: undefined };
+
+function planPlace(place: Place, view: DaemonView): DaemonPlan {
+  const { node, fitness, pods } = place;
+  const present = pods.filter((pod) => !isGoing(pod));
+  if (fitness === "refuses") return { ...NOTHING, toDelete: present };
+  if (pods.length === 0)
+    return fitness === "fits" ? { ...NOTHING, toCreate: [{ node, failures: 0 }] } : NOTHING;
+  const alive = present.filter((pod) => !isTerminal(pod));
+  const ended = planEnded(place, view);
+  const surplus = allowsSurge(view) ? surplusWithSurge(alive, view) : alive.slice(1);
+  return { ...ended, toDelete: [...ended.toDelete, ...surplus] };
+}
+
+/**
+ * A pod that has ended makes room for a new one. One that failed does so only after a while, which doubles with each failure in a row:
+ * otherwise a node that refuses the pod would be fought without end. The new one carries the count.
+ */
+function planEnded({ node, fitness, pods }: Place, { now }: DaemonView): DaemonPlan {
+  const ended = pods.filter((pod) => isTerminal(pod) && !isGoing(pod));
+  const waits = ended.map((pod) => (pod.status.phase === "Failed" ? backOffEnd(pod) - now : 0));
+  const due = ended.filter((_, at) => (waits[at] ?? 0) <= 0);
+  const waiting = waits.filter((wait) => wait > 0);
+  const isEmpty = due.length === pods.length && due.length > 0;
+  const failures = Math.max(0, ...due.map(failuresWith));
+  return {
+    toCreate: isEmpty && fitness === "fits" ? [{ node, failures }] : [],
+    toDelete: due,
+    ended: due,
+    waitMs: waiting.length === 0 ? undefined : Math.min(...waiting),
+  };
+}
+
+function backOffEnd(pod: Pod): number {
+  const failures = failuresWith(pod);
+  const backOff = Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(failures - 1, 30));
+  return endOf(pod) + backOff;
+}
+
+/** This pod's failure and those before it; a success ends the row. */
+function failuresWith(pod: Pod): number {
+  if (pod.status.phase !== "Failed") return 0;
+  const isLongLived = endOf(pod) - Date.parse(pod.metadata.creationTimestamp) > LONG_LIFE_MS;
+  const text = pod.metadata.annotations?.[FAILURES] ?? "";
+  const before = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  return isLongLived ? 1 : before + 1;
+}
+
+/** As far as it says. A pod that was refused never ran, and ended when it came. */
+function endOf({ metadata, status }: Pod): number {
+  const ends = (status.containerStatuses ?? []).flatMap(({ state }) => state.terminated?.finishedAt ?? []);
+  return Math.max(Date.parse(metadata.creationTimestamp), ...ends.map((text) => Date.parse(text)));
+}
+
+/** One of the present template and one of an earlier: the earlier goes as soon as it is of no use or the new one is. */
+function surplusWithSurge(alive: readonly Pod[], view: DaemonView): readonly Pod[] {
+  if (alive.length <= 1) return [];
+  const newPod = alive.find((pod) => isUpdated(pod, view));
+  const oldPod = alive.find((pod) => !isUpdated(pod, view));
+  const others = alive.filter((pod) => pod !== newPod && pod !== oldPod);
+  if (newPod === undefined || oldPod === undefined) return others;
+  const mayGo = !isReady(oldPod) || isUsable(newPod, view);
+  return mayGo ? [...others, oldPod] : others;
+}
+
+/** When the next ready pod has been ready for long enough. */
+export function nextUsableMs({ set, places, now }: DaemonView): number | undefined {
+  const times = places
+    .flatMap(({ pods }) => pods)
+    .flatMap((pod) => findAvailableAt(pod, set.spec.minReadySeconds ?? 0) ?? [])
+    .filter((at) => at > now);
+  let soonest: number | undefined;
+  for (const at of times) soonest = Math.min(soonest ?? at, at);
+  return soonest === undefined ? undefined : soonest - now;
+}

@@ -1,0 +1,76 @@
+/** The built-in loops, in the order in which people look for them. */
+import type { Controller } from "../runtime/controller.ts";
+import type { Routine } from "../runtime/routine.ts";
+import { autoscalerController } from "./autoscaler/controller.ts";
+import { bootstrapTokenCleanerController } from "./bootstrap-token-cleaner.ts";
+import { clusterRoleAggregationController } from "./cluster-role-aggregation.ts";
+import { cronJobController } from "./cron-job/controller.ts";
+import { csrCleanerController } from "./csr-cleaner.ts";
+import { daemonSetController } from "./daemon-set/controller.ts";
+import { deploymentController } from "./deployment/controller.ts";
+import { disruptionController } from "./disruption/controller.ts";
+import { endpointSliceController } from "./endpoints/endpoint-slice.ts";
+import { endpointsController } from "./endpoints/endpoints.ts";
+import { endpointSliceMirroringController } from "./endpoints/mirroring.ts";
+import { ephemeralVolumeController } from "./ephemeral-volume/controller.ts";
+import { garbageCollectorRoutine } from "./garbage-collector/routine.ts";
+import { jobController } from "./job/controller.ts";
+import { orphanJobPodsController } from "./job/orphan-pods.ts";
+import { namespaceController } from "./namespace/controller.ts";
+import { nodeLifecycleRoutine } from "./node-lifecycle/controller.ts";
+import { taintEvictionRoutine } from "./node-lifecycle/taint-eviction.ts";
+import { podGcRoutine } from "./pod-gc/routine.ts";
+import { replicaSetController } from "./replica-set.ts";
+import { replicationController } from "./replication-controller.ts";
+import { claimReleaseController } from "./resource-claim/claim-release.ts";
+import { podClaimsController } from "./resource-claim/pod-claims.ts";
+import { resourceQuotaController } from "./resource-quota/controller.ts";
+import { serviceAccountController } from "./service-account.ts";
+import { serviceCidrController } from "./service-cidr.ts";
+import { statefulSetController } from "./stateful-set/controller.ts";
+import { ttlAfterFinishedController } from "./ttl-after-finished.ts";
+import { claimController } from "./volume/claim.ts";
+import { defaultStorageClass } from "./volume/default-class.ts";
+import { claimProtectionController, volumeProtectionController } from "./volume/protection.ts";
+import { hostPathProvisioner } from "./volume/provisioner.ts";
+import { volumeController } from "./volume/volume.ts";
+
+export const controllers: readonly Controller[] = [
+  deploymentController,
+  replicaSetController,
+  replicationController,
+  statefulSetController,
+  daemonSetController,
+  jobController,
+  orphanJobPodsController,
+  cronJobController,
+  endpointSliceController,
+  endpointsController,
+  endpointSliceMirroringController,
+  autoscalerController,
+  disruptionController,
+  namespaceController,
+  serviceAccountController,
+  resourceQuotaController,
+  clusterRoleAggregationController,
+  ttlAfterFinishedController,
+  serviceCidrController,
+  csrCleanerController,
+  bootstrapTokenCleanerController,
+  claimController,
+  volumeController,
+  hostPathProvisioner,
+  claimProtectionController,
+  volumeProtectionController,
+  ephemeralVolumeController,
+  podClaimsController,
+  claimReleaseController,
+];
+
+export const routines: readonly Routine[] = [
+  garbageCollectorRoutine,
+  podGcRoutine,
+  defaultStorageClass,
+  nodeLifecycleRoutine,
+  taintEvictionRoutine,
+];

@@ -1,0 +1,116 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import type { Job, JobStatus } from "../../api/generated/types/batch-v1.ts";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { countReleased, planAccounts, uidsOf } from "./accounting.ts";
+import type { Accounts } from "./accounting.ts";
+import { TRACKING } from "./job-pods.ts";
+import { observe } from "./observation.ts";
+
+const STAMP = "2026-01-01T00:00:00Z";
+
+function jobWith(status: JobStatus): Job {
+  const metadata = { name: "work", uid: "job", resourceVersion: "1", creationTimestamp: STAMP };
+  const template = { metadata: {}, spec: { containers: [] } };
+  return { apiVersion: "batch/v1", kind: "Job", metadata, spec: { template, completions: 9999 }, status };
+}
+
+function podOf(name: string, phase: "Failed" | "Running" | "Succeeded"): Pod {
+  const stamps = { resourceVersion: "1", creationTimestamp: STAMP };
+  const metadata = { name, uid: name, ...stamps, finalizers: [TRACKING] };
+  return { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [] }, status: { phase } };
+}
+
+function released(pod: Pod): Pod {
+  return { ...pod, metadata: { ...pod.metadata, finalizers: [] } };
+}
+
+function statusOf({ succeeded, failed, uncounted }: Accounts): JobStatus {
+  return { succeeded, failed, uncountedTerminatedPods: uncounted };
+}
+
+/** How far a pass gets before its loop is stopped. */
+type Reach = {
+  readonly notes: boolean;
+  readonly releases: number;
+  readonly counts: boolean;
+  readonly vanish: number;
+};
+
+class World {
+  status: JobStatus = {};
+  pods: readonly Pod[];
+
+  constructor(pods: readonly Pod[]) {
+    this.pods = pods;
+  }
+
+  pass(reach: Reach): void {
+    const plan = planAccounts(observe(jobWith(this.status), this.pods, 0), undefined);
+    if (!reach.notes) return;
+    this.status = statusOf(plan.accounts);
+    const gone = new Set(plan.toRelease.slice(0, reach.releases));
+    this.pods = this.pods.map((pod) => (gone.has(pod) ? released(pod) : pod));
+    const left = this.pods.filter(({ metadata }) => metadata.finalizers?.includes(TRACKING));
+    if (reach.counts) this.status = statusOf(countReleased(plan.accounts, uidsOf(left)));
+    // What nobody holds any more may be taken away by anybody.
+    this.pods = this.pods.filter((pod, at) => left.includes(pod) || at % 3 >= reach.vanish);
+  }
+}
+
+const reaches: fc.Arbitrary<Reach> = fc.record({
+  notes: fc.boolean(),
+  releases: fc.integer({ min: 0, max: 9 }),
+  counts: fc.boolean(),
+  vanish: fc.integer({ min: 0, max: 2 }),
+});
+const ALL: Reach = { notes: true, releases: Number.POSITIVE_INFINITY, counts: true, vanish: 0 };
+
+describe("the accounts of a Job", () => {
+  test("come out exact however often a pass is stopped half-way", () => {
+    const phases = fc.array(fc.constantFrom("Failed" as const, "Running" as const, "Succeeded" as const), {
+      maxLength: 30,
+    });
+    fc.assert(
+      fc.property(phases, fc.array(reaches, { maxLength: 12 }), (ends, stops) => {
+        const world = new World(ends.map((phase, at) => podOf(`pod-${String(at)}`, phase)));
+        for (const reach of stops) world.pass(reach);
+        for (let round = 0; round < 3; round++) world.pass(ALL);
+
+        const count = (phase: string): number => ends.filter((each) => each === phase).length;
+        expect(world.status).toEqual({
+          succeeded: count("Succeeded"),
+          failed: count("Failed"),
+          uncountedTerminatedPods: { succeeded: [], failed: [] },
+        });
+      }),
+    );
+  });
+
+  test("take in no more than 500 pods at a time, and all of them in the end", () => {
+    const world = new World(Array.from({ length: 1200 }, (_, at) => podOf(`pod-${String(at)}`, "Succeeded")));
+
+    const most: number[] = [];
+    for (let round = 0; round < 6; round++) {
+      // Stopped with nothing released, then whole.
+      world.pass({ ...ALL, releases: 0, counts: false });
+      most.push(world.status.uncountedTerminatedPods?.succeeded?.length ?? 0);
+      world.pass(ALL);
+    }
+
+    expect(Math.max(...most)).toBe(500);
+    expect(world.status.succeeded).toBe(1200);
+  });
+
+  test("count the pods that a failing Job stops as failed, and those that a successful one stops not at all", () => {
+    const seen = observe(jobWith({}), [podOf("a", "Running"), podOf("b", "Failed")], 0);
+    const verdict = { reason: "", message: "" };
+
+    const failing = planAccounts(seen, { type: "FailureTarget", ...verdict });
+    const succeeding = planAccounts(seen, { type: "SuccessCriteriaMet", ...verdict });
+
+    expect(failing.accounts.uncounted.failed).toEqual(["a", "b"]);
+    expect(succeeding.accounts.uncounted.failed).toEqual(["b"]);
+    expect(succeeding.toRelease).toHaveLength(2);
+  });
+});

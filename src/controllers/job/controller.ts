@@ -1,0 +1,150 @@
+/**
+ * Runs the pods of each Job until as many as it asks for have succeeded, or it has failed.
+ *
+ * Reads Jobs and their Pods; creates and deletes the Pods that a Job controls, takes its finalizer off those that it has counted, adopts
+ * and lets go of them by selector; writes Job status. A finished Job is never touched again, and one that somebody else manages not at all.
+ */
+import { Job } from "../../api/generated/types/batch-v1.ts";
+import { Pod } from "../../api/generated/types/core-v1.ts";
+import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
+import { defineController } from "../../runtime/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { removeFinalizer } from "../../runtime/finalizer.ts";
+import { orphanedPods } from "../pods/orphaned-pods.ts";
+import { changeEach, createPods, deletePods } from "../pods/pod-changes.ts";
+import type { PodChanges } from "../pods/pod-changes.ts";
+import { countReleased, planAccounts, uidsOf } from "./accounting.ts";
+import { isTracked, TRACKING } from "./job-pods.ts";
+import { newPod } from "./new-pod.ts";
+import { observe } from "./observation.ts";
+import type { Observation } from "./observation.ts";
+import { planPods } from "./plan-pods.ts";
+import type { PodPlan } from "./plan-pods.ts";
+import { endedStatus, hasEnded, statusOf } from "./status.ts";
+import type { Findings } from "./status.ts";
+import { COMPLETIONS_REACHED, deadlineOf, findTrue, isComplete, isFinished, judgeJob } from "./verdict.ts";
+import type { Verdict } from "./verdict.ts";
+
+const MANAGER = "kubernetes.io/job-controller";
+/** The server makes a selector for every Job; an empty one would choose everything. */
+const CHOOSES_NOTHING: LabelSelector = { matchExpressions: [{ key: TRACKING, operator: "In", values: [] }] };
+const NO_PODS: PodPlan = { surplus: [], missing: [], waitMs: undefined };
+
+export const jobController = defineController({
+  name: "job-controller",
+  for: Job,
+  owns: [Pod],
+  watches: [orphanedPods(Job, ({ spec }) => spec.selector ?? CHOOSES_NOTHING)],
+  reconcile,
+});
+
+async function reconcile(job: Job, context: ReconcileContext): Promise<Outcome> {
+  const { selector, managedBy = MANAGER } = job.spec;
+  if (isFinished(job) || managedBy !== MANAGER || selector === undefined) return;
+  const seen = observe(job, await context.claim(Pod, job, selector), context.clock.now());
+  const decided = judgeJob(seen);
+  const mayPlan = decided === undefined && job.metadata.deletionTimestamp === undefined;
+  const plan = mayPlan ? planPods(seen) : NO_PODS;
+
+  const acted = decided === undefined ? await carryOut(seen, plan, context) : await stopAll(seen, context);
+  const reached = isComplete(seen, acted.active.length) ? COMPLETIONS_REACHED : undefined;
+  const verdict = acted.errors.length === 0 ? (decided ?? reached) : undefined;
+  const written = await report(seen, { acted, verdict, context });
+  if (acted.errors.length > 0) throw acted.errors[0];
+  return recheckOf(written, plan.waitMs, seen.now);
+}
+
+/** The pods after what was done. */
+interface Acted {
+  readonly active: readonly Pod[];
+  readonly terminating: number;
+  readonly errors: readonly unknown[];
+}
+
+/** Pods that are not wanted any more lose their finalizer first: they count for nothing. */
+async function carryOut(seen: Observation, plan: PodPlan, context: ReconcileContext): Promise<Acted> {
+  const { job, active, terminating, toReplace } = seen;
+  const released = await release(plan.surplus, context);
+  const deleted = await deletePods(job, released.done, context);
+  const manifests = plan.missing.map((index) =>
+    newPod(job, { index, replaces: index === undefined ? undefined : toReplace.get(index) }),
+  );
+  const created = await createPods(job, manifests, context);
+  const gone = new Set(deleted.done);
+  return {
+    active: [...active.filter((pod) => !gone.has(pod)), ...created.done],
+    terminating: terminating.length + gone.size,
+    errors: [...released.errors, ...deleted.errors, ...created.errors],
+  };
+}
+
+/** The Job comes to its end: whoever is still at work is stopped, and counted with the others. */
+async function stopAll({ job, active, terminating }: Observation, context: ReconcileContext): Promise<Acted> {
+  const deleted = await deletePods(job, active, context);
+  const gone = new Set(deleted.done);
+  return {
+    active: active.filter((pod) => !gone.has(pod)),
+    terminating: terminating.length + gone.size,
+    errors: deleted.errors,
+  };
+}
+
+function release(pods: readonly Pod[], context: ReconcileContext): Promise<PodChanges<Pod>> {
+  return changeEach(pods, (pod) => removeFinalizer(context.client(Pod), pod, TRACKING));
+}
+
+/** First the uids, then the finalizers, then the numbers; see accounting.ts. Answers the newest Job. */
+async function report(
+  seen: Observation,
+  {
+    acted,
+    verdict,
+    context,
+  }: { readonly acted: Acted; readonly verdict: Verdict | undefined; readonly context: ReconcileContext },
+): Promise<Job> {
+  const { active, terminating } = acted;
+  const plan = planAccounts(seen, verdict);
+  const noted: Findings = { seen, verdict, accounts: plan.accounts, active, terminating };
+  const written = await context.updateStatus(seen.job, statusOf(noted));
+  tellSuspension(seen.job, written, context);
+
+  const released = await release(plan.toRelease, context);
+  const done = new Set(released.done);
+  const left = seen.pods.filter((pod) => isTracked(pod) && !done.has(pod));
+  const counted = { ...noted, accounts: countReleased(plan.accounts, uidsOf(left)) };
+  const isEnd = hasEnded(counted) && !plan.isPartial && released.errors.length === 0;
+  const status = isEnd && verdict !== undefined ? endedStatus(counted, verdict) : statusOf(counted);
+  const ended = await context.updateStatus(written, status);
+  if (isEnd && verdict !== undefined) tellEnd(ended, verdict, context);
+  if (released.errors.length > 0) throw released.errors[0];
+  return ended;
+}
+
+function tellSuspension(before: Job, after: Job, context: ReconcileContext): void {
+  const was = findTrue(before, "Suspended") !== undefined;
+  const is = findTrue(after, "Suspended") !== undefined;
+  if (was === is) return;
+  const [reason, message] = is ? ["Suspended", "Job suspended"] : ["Resumed", "Job resumed"];
+  context.event(after, { type: "Normal", reason, message });
+}
+
+function tellEnd(job: Job, verdict: Verdict, context: ReconcileContext): void {
+  if (verdict.type === "FailureTarget") {
+    context.event(job, { type: "Warning", reason: verdict.reason, message: verdict.message });
+    return;
+  }
+  const { completions = Number.POSITIVE_INFINITY } = job.spec;
+  if ((job.status.succeeded ?? 0) > completions) {
+    const message = "Too many succeeded pods running after completion count reached";
+    context.event(job, { type: "Warning", reason: "TooManySucceededPods", message });
+  }
+  context.event(job, { type: "Normal", reason: "Completed", message: "Job completed" });
+}
+
+/** A deadline is nothing to be done: a world that only waits for it is quiet. A back-off is. */
+function recheckOf(job: Job, backOffMs: number | undefined, now: number): Outcome {
+  const deadline = isFinished(job) ? undefined : deadlineOf(job);
+  const deadlineMs = deadline === undefined ? Number.POSITIVE_INFINITY : Math.max(0, deadline - now);
+  if (backOffMs !== undefined) return { recheckAfterMs: Math.min(backOffMs, deadlineMs) };
+  return deadline === undefined ? undefined : { recheckAfterMs: deadlineMs, timer: "periodic" };
+}

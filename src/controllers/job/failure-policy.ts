@@ -1,0 +1,52 @@
+/** What a Job's failure policy says of a failed pod. The first rule that fits decides. */
+import type {
+  Job,
+  PodFailurePolicyOnExitCodesRequirement,
+  PodFailurePolicyRule,
+} from "../../api/generated/types/batch-v1.ts";
+import type { ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
+
+export type FailureVerdict =
+  | { readonly action: "Count" | "FailIndex" | "Ignore" }
+  | { readonly action: "FailJob"; readonly message: string };
+
+/** A failure counts unless a rule says otherwise. */
+export function judgeFailure({ spec }: Job, pod: Pod): FailureVerdict {
+  for (const [at, rule] of (spec.podFailurePolicy?.rules ?? []).entries()) {
+    const match = findMatch(rule, pod);
+    if (match === undefined) continue;
+    if (rule.action !== "FailJob") return { action: rule.action };
+    return { action: "FailJob", message: `${match} matching FailJob rule at index ${String(at)}` };
+  }
+  return { action: "Count" };
+}
+
+/** Says what fits. */
+function findMatch(
+  { onExitCodes, onPodConditions = [] }: PodFailurePolicyRule,
+  pod: Pod,
+): string | undefined {
+  const name = `${pod.metadata.namespace ?? ""}/${pod.metadata.name}`;
+  if (onExitCodes !== undefined) {
+    const container = findContainer(onExitCodes, pod);
+    const code = String(container?.state.terminated?.exitCode);
+    return container && `Container ${container.name} for pod ${name} failed with exit code ${code}`;
+  }
+  const condition = (pod.status.conditions ?? []).find(({ type, status }) =>
+    onPodConditions.some((pattern) => pattern.type === type && pattern.status === status),
+  );
+  return condition && `Pod ${name} has condition ${condition.type}`;
+}
+
+/** Exit code 0 is no failure, whatever the rule lists. */
+function findContainer(
+  { containerName, operator, values }: PodFailurePolicyOnExitCodesRequirement,
+  { status }: Pod,
+): ContainerStatus | undefined {
+  const statuses = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
+  return statuses.find(({ name, state }) => {
+    const exitCode = state.terminated?.exitCode ?? 0;
+    if (exitCode === 0 || (containerName !== undefined && containerName !== name)) return false;
+    return values.includes(exitCode) === (operator === "In");
+  });
+}

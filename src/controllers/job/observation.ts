@@ -1,0 +1,132 @@
+/** How a Job stands: its pods sorted by what has become of them, and what they add up to with what was counted before. */
+import type { Job } from "../../api/generated/types/batch-v1.ts";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { countIndexes, hasIndex, readKnownIndexes, withIndexes } from "../../resources/job/index-set.ts";
+import type { IndexInterval } from "../../resources/job/index-set.ts";
+import { isActive } from "../../resources/pod/pod-state.ts";
+import { judgeFailure } from "./failure-policy.ts";
+import {
+  failuresBefore,
+  findIndex,
+  hasFailed,
+  hasLimitPerIndex,
+  isIndexed,
+  isOnItsWayOut,
+  isTracked,
+} from "./job-pods.ts";
+
+export interface Observation {
+  readonly job: Job;
+  readonly now: number;
+  readonly pods: readonly Pod[];
+  readonly active: readonly Pod[];
+  readonly terminating: readonly Pod[];
+  /** Those counted, those waiting to be, and those that have just ended. */
+  readonly succeeded: number;
+  readonly failed: number;
+  /** Of an indexed Job; those that have just succeeded included. */
+  readonly succeededIndexes: readonly IndexInterval[];
+  /** Of a Job with a limit per index. */
+  readonly failedIndexes: readonly IndexInterval[];
+  /** By index, the failed pod that is to be replaced: it carries the count of failures, and is kept until its successor does. */
+  readonly toReplace: ReadonlyMap<number, Pod>;
+}
+
+export function observe(job: Job, pods: readonly Pod[], now: number): Observation {
+  const active = pods.filter(isActive);
+  const terminating = pods.filter(isOnItsWayOut);
+  const fresh = freshPods(job, pods);
+  const { status } = job;
+  const { uncountedTerminatedPods: uncounted } = status;
+  const failed = fresh.filter((pod) => hasFailed(pod, job) && judgeFailure(job, pod).action !== "Ignore");
+  const succeeded = fresh.filter((pod) => pod.status.phase === "Succeeded");
+  const known = { job, now, pods, active, terminating };
+  const indexes = observeIndexes(job, pods, active);
+  return {
+    ...known,
+    ...indexes,
+    failed: (status.failed ?? 0) + (uncounted?.failed ?? []).length + failed.length,
+    succeeded: isIndexed(job)
+      ? countIndexes(indexes.succeededIndexes)
+      : (status.succeeded ?? 0) + (uncounted?.succeeded ?? []).length + succeeded.length,
+  };
+}
+
+/** Not counted, and not waiting to be. */
+function freshPods(job: Job, pods: readonly Pod[]): readonly Pod[] {
+  const { succeeded = [], failed = [] } = job.status.uncountedTerminatedPods ?? {};
+  const waiting = new Set([...succeeded, ...failed]);
+  return pods.filter(
+    (pod) =>
+      isTracked(pod) &&
+      !waiting.has(pod.metadata.uid) &&
+      (!isIndexed(job) || findIndex(pod, job) !== undefined),
+  );
+}
+
+function observeIndexes(
+  job: Job,
+  pods: readonly Pod[],
+  active: readonly Pod[],
+): Pick<Observation, "succeededIndexes" | "failedIndexes" | "toReplace"> {
+  if (!isIndexed(job)) return { succeededIndexes: [], failedIndexes: [], toReplace: new Map() };
+  const { completions = 0 } = job.spec;
+  const { completedIndexes = "", failedIndexes = "" } = job.status;
+  const tracked = pods.filter(isTracked);
+  const succeeded = withIndexes(
+    readKnownIndexes(completedIndexes, completions),
+    indexesOf(
+      job,
+      tracked.filter(({ status }) => status.phase === "Succeeded"),
+    ),
+  );
+  const failedOnes = tracked.filter((pod) => endsIndex(pod, job));
+  const failed = hasLimitPerIndex(job)
+    ? withIndexes(
+        readKnownIndexes(failedIndexes, completions),
+        indexesOf(job, failedOnes).filter((index) => !hasIndex(succeeded, index)),
+      )
+    : [];
+  const done = withIndexes(withIndexes(succeeded, expand(failed)), indexesOf(job, active));
+  return {
+    succeededIndexes: succeeded,
+    failedIndexes: failed,
+    toReplace: hasLimitPerIndex(job) ? failedToReplace(job, tracked, done) : new Map(),
+  };
+}
+
+export function indexesOf(job: Job, pods: readonly Pod[]): readonly number[] {
+  return pods.flatMap((pod) => findIndex(pod, job) ?? []);
+}
+
+function* expand(intervals: readonly IndexInterval[]): Iterable<number> {
+  for (const { first, last } of intervals) for (let index = first; index <= last; index++) yield index;
+}
+
+/** The index of this pod will not be tried again. */
+function endsIndex(pod: Pod, job: Job): boolean {
+  if (!hasFailed(pod, job)) return false;
+  const { action } = judgeFailure(job, pod);
+  if (action === "FailIndex") return true;
+  return action !== "Ignore" && failuresBefore(pod).counted >= (job.spec.backoffLimitPerIndex ?? 0);
+}
+
+function failedToReplace(
+  job: Job,
+  tracked: readonly Pod[],
+  done: readonly IndexInterval[],
+): ReadonlyMap<number, Pod> {
+  const last = new Map<number, Pod>();
+  for (const pod of tracked) {
+    const index = hasFailed(pod, job) ? findIndex(pod, job) : undefined;
+    if (index === undefined || hasIndex(done, index)) continue;
+    const known = last.get(index);
+    if (known === undefined || totalFailures(known) <= totalFailures(pod)) last.set(index, pod);
+  }
+  return last;
+}
+
+export function totalFailures(pod: Pod): number {
+  const { counted, ignored } = failuresBefore(pod);
+  return counted + ignored;
+}

@@ -1,0 +1,176 @@
+import { describe, expect, test } from "vitest";
+import type { Job, JobSpec, JobStatus } from "../../api/generated/types/batch-v1.ts";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { COMPLETION_INDEX, INDEX_FAILURES, TRACKING } from "./job-pods.ts";
+import { observe } from "./observation.ts";
+import { planPods } from "./plan-pods.ts";
+import { judgeJob } from "./verdict.ts";
+
+const NOW = Date.UTC(2026, 0, 1, 12);
+
+function ago(seconds: number): string {
+  return new Date(NOW - seconds * 1000).toISOString();
+}
+
+function jobOf(spec: Partial<JobSpec>, status: JobStatus = {}): Job {
+  const metadata = { name: "work", uid: "job", resourceVersion: "1", creationTimestamp: ago(3600) };
+  const template = { metadata: {}, spec: { containers: [], restartPolicy: "Never" as const } };
+  return { apiVersion: "batch/v1", kind: "Job", metadata, spec: { template, ...spec }, status };
+}
+
+interface PodOptions {
+  readonly phase?: "Failed" | "Pending" | "Running" | "Succeeded";
+  readonly index?: number;
+  readonly failures?: number;
+  /** Seconds before now. */
+  readonly endedFor?: number;
+  readonly isGoing?: boolean;
+}
+
+let pods = 0;
+
+function podOf({ phase = "Running", index, failures, endedFor, isGoing = false }: PodOptions = {}): Pod {
+  const name = `pod-${String(pods++)}`;
+  const annotations = {
+    ...(index !== undefined && { [COMPLETION_INDEX]: String(index) }),
+    ...(failures !== undefined && { [INDEX_FAILURES]: String(failures) }),
+  };
+  const container = { name: "c", image: "", imageID: "", ready: false, restartCount: 0, lastState: {} };
+  const terminated = { exitCode: 1, finishedAt: ago(endedFor ?? 0) };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: {
+      name,
+      uid: name,
+      resourceVersion: "1",
+      creationTimestamp: ago(3600),
+      finalizers: [TRACKING],
+      annotations,
+      ...(isGoing && { deletionTimestamp: ago(0) }),
+    },
+    spec: { containers: [] },
+    status: {
+      phase,
+      ...(endedFor !== undefined && { containerStatuses: [{ ...container, state: { terminated } }] }),
+    },
+  };
+}
+
+function plan(spec: Partial<JobSpec>, found: readonly Pod[], status: JobStatus = {}) {
+  const { surplus, missing, waitMs } = planPods(observe(jobOf(spec, status), found, NOW));
+  return { surplus: surplus.length, missing, waitMs };
+}
+
+const INDEXED = { completionMode: "Indexed", completions: 5, parallelism: 5 } as const;
+
+describe("the pods that a Job makes", () => {
+  test.each<[string, Partial<JobSpec>, readonly PodOptions[], number]>([
+    ["as many as may run", { completions: 9, parallelism: 4 }, [{}], 3],
+    ["no more than are left to do", { completions: 3, parallelism: 4 }, [{ phase: "Succeeded" }], 2],
+    ["none beside those at work", { completions: 1, parallelism: 4 }, [{}], 0],
+    ["workers for a queue", { parallelism: 3 }, [{}], 2],
+    ["no worker for an empty queue", { parallelism: 3 }, [{}, { phase: "Succeeded" }], 0],
+    ["none while suspended", { completions: 3, parallelism: 3, suspend: true }, [], 0],
+    ["one in place of a deleted one", { completions: 1 }, [{ isGoing: true, endedFor: 60 }], 1],
+    [
+      "none before a deleted one has ended",
+      { completions: 1, podReplacementPolicy: "Failed" },
+      [{ isGoing: true }],
+      0,
+    ],
+    ["at most 500 at once", { completions: 2000, parallelism: 2000 }, [], 500],
+  ])("are %s", (_, spec, ...[found, count]) => {
+    expect(plan(spec, found.map(podOf)).missing).toHaveLength(count);
+  });
+
+  test("wait twice as long after each failure in a row, up to ten minutes", () => {
+    const failed = (count: number): readonly Pod[] =>
+      Array.from({ length: count }, () => podOf({ phase: "Failed", endedFor: 0 }));
+    const waits = [1, 2, 3, 4, 5, 6, 7, 8].map((count) => plan({ completions: 1 }, failed(count)).waitMs);
+
+    expect(waits).toEqual([10, 20, 40, 80, 160, 320, 600, 600].map((seconds) => seconds * 1000));
+  });
+
+  test("do not wait for failures before the last success", () => {
+    const found = [podOf({ phase: "Failed", endedFor: 3 }), podOf({ phase: "Succeeded", endedFor: 2 })];
+
+    expect(plan({ completions: 2 }, found)).toMatchObject({ missing: [undefined], waitMs: undefined });
+  });
+
+  test("have the lowest indexes that are neither done nor at work", () => {
+    const found = [podOf({ index: 0 }), podOf({ index: 2, phase: "Succeeded" })];
+
+    expect(plan({ ...INDEXED, parallelism: 3 }, found, { completedIndexes: "1" }).missing).toEqual([3, 4]);
+  });
+
+  test("wait for their own index only, where each has a limit of its own", () => {
+    const failed = podOf({ index: 1, phase: "Failed", failures: 1, endedFor: 5 });
+
+    expect(plan({ ...INDEXED, backoffLimitPerIndex: 3 }, [failed])).toMatchObject({
+      missing: [0, 2, 3, 4],
+      waitMs: 15_000,
+    });
+  });
+});
+
+describe("the pods that a Job takes away", () => {
+  test.each<[string, Partial<JobSpec>, readonly PodOptions[], number]>([
+    ["all when it is suspended", { completions: 3, suspend: true }, [{}, {}], 2],
+    ["what is beyond its parallelism", { completions: 9, parallelism: 1 }, [{}, {}, {}], 2],
+    ["what is no longer to be done", { completions: 1, parallelism: 2 }, [{}, { phase: "Succeeded" }], 1],
+    ["doubles of an index", INDEXED, [{ index: 1 }, { index: 1 }, { index: 2 }], 1],
+    ["indexes that it no longer has", INDEXED, [{ index: 7 }, { index: 2 }], 1],
+    ["pods without an index", INDEXED, [{}, { index: 2 }], 1],
+  ])("are %s", (_, spec, ...[found, count]) => {
+    expect(plan(spec, found.map(podOf))).toMatchObject({ surplus: count, missing: [] });
+  });
+});
+
+describe("the end of a Job", () => {
+  test.each<[string, Partial<JobSpec>, readonly PodOptions[], string | undefined]>([
+    ["goes on within its limit", { backoffLimit: 1 }, [{ phase: "Failed" }], undefined],
+    ["fails beyond its limit", { backoffLimit: 0 }, [{ phase: "Failed" }], "BackoffLimitExceeded"],
+    ["counts deleted pods as failed", { backoffLimit: 0 }, [{ isGoing: true }], "BackoffLimitExceeded"],
+    [
+      "counts pods on their way out only when they have ended, if it waits for that",
+      { backoffLimit: 0, podReplacementPolicy: "Failed" },
+      [{ isGoing: true }],
+      undefined,
+    ],
+    [
+      "fails when too many indexes have",
+      { ...INDEXED, backoffLimit: 9, backoffLimitPerIndex: 0, maxFailedIndexes: 1 },
+      [
+        { index: 0, phase: "Failed" },
+        { index: 1, phase: "Failed" },
+      ],
+      "MaxFailedIndexesExceeded",
+    ],
+    [
+      "succeeds by the count of its policy",
+      { ...INDEXED, successPolicy: { rules: [{ succeededCount: 1 }] } },
+      [{ index: 4, phase: "Succeeded" }],
+      "SuccessPolicy",
+    ],
+    [
+      "does not succeed by other indexes than its policy names",
+      { ...INDEXED, successPolicy: { rules: [{ succeededIndexes: "0-1" }] } },
+      [
+        { index: 0, phase: "Succeeded" },
+        { index: 4, phase: "Succeeded" },
+      ],
+      undefined,
+    ],
+  ])("%s", (_, spec, ...[found, reason]) => {
+    expect(judgeJob(observe(jobOf(spec), found.map(podOf), NOW))?.reason).toBe(reason);
+  });
+
+  test("comes at the deadline, counted from the start", () => {
+    const status = { startTime: ago(60) };
+    const reason = (activeDeadlineSeconds: number): string | undefined =>
+      judgeJob(observe(jobOf({ activeDeadlineSeconds }, status), [], NOW))?.reason;
+
+    expect([reason(61), reason(60)]).toEqual([undefined, "DeadlineExceeded"]);
+  });
+});

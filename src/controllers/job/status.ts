@@ -1,0 +1,120 @@
+/** What a Job says of itself. Pure. */
+import type { Job, JobCondition, JobStatus } from "../../api/generated/types/batch-v1.ts";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { formatTime } from "../../api/time.ts";
+import { countIndexes, formatIndexes } from "../../resources/job/index-set.ts";
+import { isReady } from "../../resources/pod/pod-state.ts";
+import { hasUncounted } from "./accounting.ts";
+import type { Accounts } from "./accounting.ts";
+import { hasLimitPerIndex, isIndexed } from "./job-pods.ts";
+import type { Observation } from "./observation.ts";
+import { findTrue } from "./verdict.ts";
+import type { Verdict } from "./verdict.ts";
+
+export interface Findings {
+  readonly seen: Observation;
+  readonly verdict: Verdict | undefined;
+  readonly accounts: Accounts;
+  /** After what this pass has done to them. */
+  readonly active: readonly Pod[];
+  readonly terminating: number;
+}
+
+export function statusOf(findings: Findings): JobStatus {
+  const { seen, accounts, active, terminating } = findings;
+  const { job, succeededIndexes, failedIndexes } = seen;
+  const succeeded = isIndexed(job) ? countIndexes(succeededIndexes) : accounts.succeeded;
+  const completedIndexes = formatIndexes(succeededIndexes);
+  const conditions = conditionsOf(findings);
+  const startTime = startTimeOf(findings);
+  const { completionTime } = job.status;
+  return {
+    ...(active.length > 0 && { active: active.length }),
+    ready: active.filter(isReady).length,
+    terminating,
+    ...(succeeded > 0 && { succeeded }),
+    ...(accounts.failed > 0 && { failed: accounts.failed }),
+    uncountedTerminatedPods: uncountedOf(accounts),
+    ...(isIndexed(job) && completedIndexes !== "" && { completedIndexes }),
+    ...(hasLimitPerIndex(job) && { failedIndexes: formatIndexes(failedIndexes) }),
+    ...(startTime !== undefined && { startTime }),
+    ...(completionTime !== undefined && { completionTime }),
+    ...(conditions.length > 0 && { conditions }),
+  };
+}
+
+/** With the condition that states the end. */
+export function endedStatus(findings: Findings, verdict: Verdict): JobStatus {
+  const status = statusOf(findings);
+  const type = verdict.type === "FailureTarget" ? "Failed" : "Complete";
+  const { reason, message } = verdict;
+  const now = timeText(findings.seen.now);
+  return {
+    ...status,
+    ...(type === "Complete" && { completionTime: now }),
+    conditions: [...(status.conditions ?? []), condition({ type, reason, message }, now)],
+  };
+}
+
+/** All pods have ended and are numbers. */
+export function hasEnded({ verdict, accounts, terminating, active }: Findings): boolean {
+  return verdict !== undefined && !hasUncounted(accounts) && terminating + active.length === 0;
+}
+
+function uncountedOf({ uncounted }: Accounts): NonNullable<JobStatus["uncountedTerminatedPods"]> {
+  const { succeeded, failed } = uncounted;
+  return { ...(succeeded.length > 0 && { succeeded }), ...(failed.length > 0 && { failed }) };
+}
+
+/** A Job starts when it is first let go, and anew when it goes on after a suspension. One that ends has begun. */
+function startTimeOf({ seen: { job, now }, verdict }: Findings): string | undefined {
+  const { startTime } = job.status;
+  if (verdict !== undefined) return startTime ?? (needsNoStart(job) ? undefined : timeText(now));
+  if (job.spec.suspend === true) return undefined;
+  return findTrue(job, "Suspended") === undefined && startTime !== undefined ? startTime : timeText(now);
+}
+
+function needsNoStart({ spec }: Job): boolean {
+  return spec.suspend === true && spec.completions === 0;
+}
+
+/** A Job that is ending, or on its way out, is neither suspended nor resumed. */
+function conditionsOf({ seen: { job, now }, verdict }: Findings): readonly JobCondition[] {
+  const { conditions = [] } = job.status;
+  if (verdict !== undefined) {
+    return findTrue(job, verdict.type) === undefined
+      ? [...conditions, condition(verdict, timeText(now))]
+      : conditions;
+  }
+  return job.metadata.deletionTimestamp === undefined ? withSuspension(job, now) : conditions;
+}
+
+function withSuspension(job: Job, now: number): readonly JobCondition[] {
+  const { conditions = [] } = job.status;
+  const known = conditions.find(({ type }) => type === "Suspended");
+  const isSuspended = job.spec.suspend === true;
+  if ((known?.status === "True") === isSuspended) return conditions;
+  const words = isSuspended
+    ? { status: "True", reason: "JobSuspended", message: "Job suspended" }
+    : { status: "False", reason: "JobResumed", message: "Job resumed" };
+  const next = condition({ type: "Suspended", ...words }, timeText(now));
+  return known === undefined
+    ? [...conditions, next]
+    : conditions.map((each) => (each === known ? next : each));
+}
+
+function condition(
+  {
+    type,
+    status = "True",
+    reason,
+    message,
+  }: { readonly type: string; readonly status?: string; readonly reason: string; readonly message: string },
+  now: string,
+): JobCondition {
+  return { type, status, lastProbeTime: now, lastTransitionTime: now, reason, message };
+}
+
+function timeText(now: number): string {
+  return formatTime(BigInt(Math.floor(now)) * 1000n);
+}

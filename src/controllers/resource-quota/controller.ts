@@ -1,0 +1,97 @@
+/**
+ * Keeps in the status of each ResourceQuota what it bounds and how much of that is used.
+ *
+ * The server itself charges a quota for what it lets in, and gives back what is deleted. This loop begins a quota, follows changes of what
+ * it bounds, and looks from time to time for what nobody could see happen. It reads ResourceQuotas, Pods, Services, PersistentVolumeClaims
+ * and the number of objects of whatever is counted; it writes ResourceQuota status.
+ *
+ * What is written was read after the quota: whoever is let in meanwhile changes the quota, and the write is refused.
+ */
+import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts";
+import { PersistentVolumeClaim, Pod, ResourceQuota, Service } from "../../api/generated/types/core-v1.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { isTerminal } from "../../resources/pod/pod-state.ts";
+import type { CountedResource } from "../../resources/quota/usage.ts";
+import { defineController, watching } from "../../runtime/controller.ts";
+import type { CacheReader, ObjectChange, Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { countObjects } from "./count.ts";
+import { countedResources, isBegun, shareOf, shareOfCount, statusOf } from "./plan-usage.ts";
+import type { QuotaStatus, Share } from "./plan-usage.ts";
+
+/** As upstream's. */
+const RESYNC_MS = 300_000;
+
+/** What is in memory anyway, by its plural. */
+const CACHED: ReadonlyMap<string, ResourceType> = new Map<string, ResourceType>([
+  ["persistentvolumeclaims", PersistentVolumeClaim],
+  ["pods", Pod],
+  ["services", Service],
+]);
+
+export const resourceQuotaController = defineController({
+  name: "resourcequota-controller",
+  for: ResourceQuota,
+  // What the server charges is no reason to look.
+  when: ({ before, after }) =>
+    before === undefined || after === undefined || before.spec !== after.spec || !isBegun(after),
+  watches: [
+    watching(Pod, (change, cache) =>
+      change.after === undefined || isTerminal(change.after) ? quotasAround(change, cache) : [],
+    ),
+    watching(Service, (change, cache) => (change.after === undefined ? quotasAround(change, cache) : [])),
+    watching(PersistentVolumeClaim, (change, cache) =>
+      change.after === undefined ? quotasAround(change, cache) : [],
+    ),
+  ],
+  resyncMs: RESYNC_MS,
+  reconcile,
+});
+
+async function reconcile(quota: ResourceQuota, context: ReconcileContext): Promise<Outcome> {
+  const seen = findStatus(quota, context);
+  if (seen !== undefined && jsonEqual(seen, quota.status)) return;
+  const current = await context.client(ResourceQuota).find(quota);
+  if (current === undefined || current.metadata.uid !== quota.metadata.uid) return;
+  const shares = await Promise.all(
+    countedResources(current).map((resource) => readShare(current, resource, context)),
+  );
+  await context.updateStatus(current, statusOf(current, shares));
+}
+
+/** From memory; undefined when it counts something that is not there. It may be behind: it only says whether to look. */
+function findStatus(quota: ResourceQuota, { cache, clock }: ReconcileContext): QuotaStatus | undefined {
+  const { namespace = "" } = quota.metadata;
+  const now = clock.now();
+  const shares: Share[] = [];
+  for (const resource of countedResources(quota)) {
+    const type = cachedType(resource);
+    if (type === undefined) return undefined;
+    shares.push(shareOf(cache(type).list({ namespace }), { quota, resource, now }));
+  }
+  return statusOf(quota, shares);
+}
+
+async function readShare(
+  quota: ResourceQuota,
+  resource: CountedResource,
+  { client, clock }: ReconcileContext,
+): Promise<Share> {
+  const { namespace = "" } = quota.metadata;
+  const counting = { quota, resource, now: clock.now() };
+  const type = cachedType(resource);
+  if (type === undefined) return shareOfCount(await countObjects(client, resource, namespace), counting);
+  const objects: ApiObject[] = [];
+  for await (const page of client(type).pages({ namespace })) objects.push(...page.items);
+  return shareOf(objects, counting);
+}
+
+function cachedType({ group, name }: CountedResource): ResourceType | undefined {
+  return group === "" ? CACHED.get(name) : undefined;
+}
+
+function quotasAround({ before, after }: ObjectChange<ApiObject>, cache: CacheReader): readonly ObjectKey[] {
+  const { namespace = "" } = (after ?? before)?.metadata ?? {};
+  return cache(ResourceQuota)
+    .list({ namespace })
+    .map(({ metadata }) => ({ namespace, name: metadata.name }));
+}

@@ -1,0 +1,82 @@
+/** What a quota's status should say, from what is there. */
+import type { ResourceQuota } from "../../api/generated/types/core-v1.ts";
+import { formatQuantity, parseQuantity, type Quantity } from "../../api/quantity.ts";
+import type { ApiObject } from "../../resources/kind-rules.ts";
+import { quotaCovers } from "../../resources/quota/scope.ts";
+import {
+  addUsage,
+  countNames,
+  type CountedResource,
+  resourceBehind,
+  type Usage,
+  usageOf,
+} from "../../resources/quota/usage.ts";
+
+export type QuotaStatus = ResourceQuota["status"];
+
+/** How much of a quota the objects of one resource use. */
+export type Share = ReadonlyMap<string, Quantity>;
+
+/** Each once: what has to be counted for this quota. */
+export function countedResources({ spec }: ResourceQuota): readonly CountedResource[] {
+  const found = new Map<string, CountedResource>();
+  for (const name of Object.keys(spec.hard ?? {})) {
+    const resource = resourceBehind(name);
+    found.set(`${resource.name}.${resource.group}`, resource);
+  }
+  return [...found.values()];
+}
+
+interface Counting {
+  readonly quota: ResourceQuota;
+  readonly resource: CountedResource;
+  readonly now: number;
+}
+
+export function shareOf(objects: Iterable<ApiObject>, { quota, resource, now }: Counting): Share {
+  const sum = new Map<string, Quantity>();
+  for (const object of objects) {
+    if (quotaCovers(quota, object, resource)) addUsage(sum, knownUsage(object, resource, now));
+  }
+  return sum;
+}
+
+/** Of objects that use nothing but their place. A quota with scopes is not about them. */
+export function shareOfCount(count: number, { quota, resource }: Counting): Share {
+  const { scopes = [], scopeSelector } = quota.spec;
+  const isScoped = scopes.length > 0 || (scopeSelector?.matchExpressions ?? []).length > 0;
+  const quantity = parseQuantity(String(isScoped ? 0 : count));
+  return new Map(countNames(resource).map((name) => [name, quantity]));
+}
+
+export function statusOf({ spec }: ResourceQuota, shares: readonly Share[]): QuotaStatus {
+  const { hard = {} } = spec;
+  const used: Record<string, string> = {};
+  for (const name of Object.keys(hard)) {
+    const quantity = shares.map((share) => share.get(name)).find((found) => found !== undefined);
+    used[name] = quantity === undefined ? "0" : formatQuantity(quantity);
+  }
+  return { hard, used };
+}
+
+/** Whether it says what is bounded, whatever it says of what is used. */
+export function isBegun({ spec, status }: ResourceQuota): boolean {
+  const hard = Object.entries(spec.hard ?? {});
+  const shown = status.hard ?? {};
+  return (
+    hard.length === Object.keys(shown).length &&
+    hard.every(([name, bound]) => shown[name] === bound && status.used?.[name] !== undefined)
+  );
+}
+
+/** Objects are never changed, so what one uses is worked out once; only that a pod is overdue comes with time. */
+const known = new WeakMap<ApiObject, Usage>();
+
+function knownUsage(object: ApiObject, resource: CountedResource, now: number): Usage {
+  if (object.metadata.deletionTimestamp !== undefined) return usageOf(object, resource, now);
+  const found = known.get(object);
+  if (found !== undefined) return found;
+  const usage = usageOf(object, resource, now);
+  known.set(object, usage);
+  return usage;
+}

@@ -1,0 +1,165 @@
+/**
+ * The templates that a StatefulSet or DaemonSet has had, each kept as a ControllerRevision, so that pods of an earlier one can be made again
+ * and `kubectl rollout undo` has something to go back to.
+ *
+ * Names follow from the template: created twice, the second creation finds the first.
+ */
+import { isApiError } from "../../api/api-error.ts";
+import type { ApiObject, Manifest } from "../../api/api-object.ts";
+import { ControllerRevision } from "../../api/generated/types/apps-v1.ts";
+import type { PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
+import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
+import { isJsonObject } from "../../api/json-object.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { templateHash } from "../../resources/template-hash.ts";
+import type { ReconcileContext } from "../../runtime/controller.ts";
+import { isControlledBy, ownerReferenceTo } from "../../runtime/owner-reference.ts";
+
+/** On pods: which revision they are of. */
+export const REVISION_HASH = "controller-revision-hash";
+
+/** Already two names that are taken are hardly ever seen. */
+const TRIES_MAX = 100;
+
+/** What has templates. */
+export type Revised = ApiObject & {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly selector: LabelSelector; readonly template: PodTemplateSpec };
+  readonly status: { readonly collisionCount?: number };
+};
+
+export interface Revisions {
+  /** Oldest first. */
+  readonly all: readonly ControllerRevision[];
+  /** Of the present template. */
+  readonly update: ControllerRevision;
+  /** Counted up when the name of a new one was taken by something else. */
+  readonly collisionCount: number | undefined;
+}
+
+/** Adopts and lets go of revisions by selector, makes one for the present template if there is none, and sees that it is the newest. */
+export async function ensureRevisions(
+  owner: Revised,
+  hashLabel: string,
+  context: ReconcileContext,
+): Promise<Revisions> {
+  const claimed = await context.claim(ControllerRevision, owner, owner.spec.selector);
+  const all = claimed.toSorted(compareRevisions);
+  const { collisionCount } = owner.status;
+  const known = all.findLast((each) => jsonEqual(templateIn(each), owner.spec.template));
+  if (known === undefined) return await createRevision(owner, { all, hashLabel, context });
+  const newest = all.at(-1);
+  if (newest === undefined || newest === known) return { all, update: known, collisionCount };
+  // Somebody went back to an earlier template.
+  const changed = { ...known, revision: newest.revision + 1 };
+  const update = await context.client(ControllerRevision).update(changed);
+  return { all: [...all.filter((each) => each !== known), update], update, collisionCount };
+}
+
+/** The template as it was. */
+export function templateIn({ data }: ControllerRevision): PodTemplateSpec | undefined {
+  const spec = isJsonObject(data) ? data["spec"] : undefined;
+  const template = isJsonObject(spec) ? spec["template"] : undefined;
+  if (!isJsonObject(template)) return undefined;
+  const { $patch: _patch, ...rest } = template;
+  return rest as unknown as PodTemplateSpec;
+}
+
+/** The oldest of those that nothing is of any more, beyond the limit. */
+export function planHistory(
+  all: readonly ControllerRevision[],
+  { limit, isLive }: { readonly limit: number; readonly isLive: (revision: ControllerRevision) => boolean },
+): readonly ControllerRevision[] {
+  const old = all.filter((revision) => !isLive(revision));
+  return old.slice(0, Math.max(0, old.length - limit));
+}
+
+/** A revision that is gone already is as good as deleted. */
+export async function forgetRevisions(
+  revisions: readonly ControllerRevision[],
+  context: ReconcileContext,
+): Promise<void> {
+  for (const revision of revisions) {
+    try {
+      await context.client(ControllerRevision).delete(revision);
+    } catch (error) {
+      if (!isApiError(error, "NotFound")) throw error;
+    }
+  }
+}
+
+function compareRevisions(left: ControllerRevision, right: ControllerRevision): number {
+  return (
+    left.revision - right.revision ||
+    Date.parse(left.metadata.creationTimestamp) - Date.parse(right.metadata.creationTimestamp) ||
+    (left.metadata.name < right.metadata.name ? -1 : 1)
+  );
+}
+
+interface CreationParts {
+  readonly all: readonly ControllerRevision[];
+  readonly hashLabel: string;
+  readonly context: ReconcileContext;
+}
+
+/** A name that is taken by another template is made different by counting; the count is kept in the owner's status. */
+async function createRevision(
+  owner: Revised,
+  { all, hashLabel, context }: CreationParts,
+): Promise<Revisions> {
+  const revision = (all.at(-1)?.revision ?? 0) + 1;
+  let collisions = owner.status.collisionCount;
+  for (let tries = 0; tries < TRIES_MAX; tries++) {
+    const manifest = manifestOf(owner, { hashLabel, revision, collisions });
+    const update = await createOrFind(owner, manifest, context);
+    if (update !== undefined) return { all: [...all, update], update, collisionCount: collisions };
+    collisions = (collisions ?? 0) + 1;
+  }
+  throw new Error(
+    `no free name for a revision of ${owner.kind} ${owner.metadata.name} after ${TRIES_MAX} tries`,
+  );
+}
+
+/** Undefined when the name is taken by another template. */
+async function createOrFind(
+  owner: Revised,
+  manifest: Manifest<ControllerRevision>,
+  context: ReconcileContext,
+): Promise<ControllerRevision | undefined> {
+  const client = context.client(ControllerRevision);
+  try {
+    return await client.create(manifest);
+  } catch (error) {
+    if (!isApiError(error, "AlreadyExists")) throw error;
+    const { namespace } = owner.metadata;
+    const live = await client.find({ namespace, name: manifest.metadata?.name ?? "" });
+    if (live === undefined) throw error;
+    const isSame = isControlledBy(live, owner) && jsonEqual(templateIn(live), owner.spec.template);
+    return isSame ? live : undefined;
+  }
+}
+
+interface RevisionFacts {
+  readonly hashLabel: string;
+  readonly revision: number;
+  readonly collisions: number | undefined;
+}
+
+function manifestOf(
+  owner: Revised,
+  { hashLabel, revision, collisions }: RevisionFacts,
+): Manifest<ControllerRevision> {
+  const { metadata, spec } = owner;
+  const hash = templateHash(spec.template, collisions === 0 ? undefined : collisions);
+  return {
+    metadata: {
+      name: `${metadata.name}-${hash}`,
+      ...(metadata.namespace !== undefined && { namespace: metadata.namespace }),
+      labels: { ...spec.template.metadata.labels, [hashLabel]: hash },
+      ...(metadata.annotations !== undefined && { annotations: metadata.annotations }),
+      ownerReferences: [ownerReferenceTo(owner)],
+    },
+    revision,
+    data: { spec: { template: { ...spec.template, $patch: "replace" } } },
+  };
+}

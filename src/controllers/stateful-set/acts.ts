@@ -1,0 +1,154 @@
+/** Carries out what a StatefulSet plans, and says in Events what was done. */
+import { isApiError } from "../../api/api-error.ts";
+import type { StatefulSet } from "../../api/generated/types/apps-v1.ts";
+import { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
+import type { ReconcileContext } from "../../runtime/controller.ts";
+import { slowStart } from "../../runtime/slow-start.ts";
+import { isNamespaceEnding, textOf } from "../pods/pod-changes.ts";
+import { claimName, isStale, newClaims, planOwners } from "./claims.ts";
+import { identityLabels, newPod, podName } from "./new-pod.ts";
+import type { Step } from "./plan-steps.ts";
+import { ordinalOf } from "./set-pods.ts";
+import type { SetView } from "./set-pods.ts";
+
+/** In batches that grow: what fails at all is not tried a hundred times. Throws the first failure. */
+export async function takeSteps(
+  set: StatefulSet,
+  steps: readonly Step[],
+  context: ReconcileContext,
+): Promise<void> {
+  const { errors } = await slowStart(steps.length, async (at) => {
+    const step = steps[at];
+    if (step?.type === "create") await createPod(set, step, context);
+    else if (step !== undefined) await deletePod(set, step, context);
+  });
+  if (errors.length > 0) throw errors[0];
+}
+
+/** Names and owners that people have changed, and claims that pods wait for, are put right. */
+export async function mend({ set, slots, condemned }: SetView, context: ReconcileContext): Promise<void> {
+  for (const { ordinal, pod } of slots) {
+    if (pod === undefined) continue;
+    if (pod.status.phase === "Pending") await ensureClaims(set, ordinal, context);
+    await mendLabels(set, pod, context);
+  }
+  const pods = [...slots.flatMap(({ pod }) => pod ?? []), ...condemned];
+  for (const pod of pods) await mendOwners(set, pod, context);
+}
+
+async function createPod(
+  set: StatefulSet,
+  { ordinal, revision }: Extract<Step, { type: "create" }>,
+  context: ReconcileContext,
+): Promise<void> {
+  const name = podName(set, ordinal);
+  if (claimsOf(set, ordinal, context).some((claim) => isStale(claim, name))) return;
+  try {
+    await ensureClaims(set, ordinal, context);
+    await context.client(Pod).create(newPod(set, ordinal, revision));
+    tell(set, context, { verb: "create", name });
+  } catch (error) {
+    if (isNamespaceEnding(error)) return;
+    tell(set, context, { verb: "create", name, error });
+    throw error;
+  }
+}
+
+async function deletePod(
+  set: StatefulSet,
+  { pod }: Extract<Step, { type: "delete" }>,
+  context: ReconcileContext,
+): Promise<void> {
+  const { name } = pod.metadata;
+  try {
+    await context.client(Pod).delete(pod);
+    tell(set, context, { verb: "delete", name });
+  } catch (error) {
+    if (isApiError(error, "NotFound")) return;
+    tell(set, context, { verb: "delete", name, error });
+    throw error;
+  }
+}
+
+async function ensureClaims(set: StatefulSet, ordinal: number, context: ReconcileContext): Promise<void> {
+  const { namespace } = set.metadata;
+  for (const manifest of newClaims(set, ordinal)) {
+    const name = manifest.metadata?.name ?? "";
+    const known = context.cache(PersistentVolumeClaim).find({ namespace, name });
+    if (known?.metadata.deletionTimestamp !== undefined) throw new Error(`pvc ${name} is being deleted`);
+    if (known !== undefined) continue;
+    try {
+      await context.client(PersistentVolumeClaim).create(manifest);
+      tellClaim(set, context, { name, ordinal });
+    } catch (error) {
+      if (isApiError(error, "AlreadyExists")) continue;
+      tellClaim(set, context, { name, ordinal, error });
+      throw error;
+    }
+  }
+}
+
+async function mendLabels(set: StatefulSet, pod: Pod, context: ReconcileContext): Promise<void> {
+  const labels = identityLabels(set, ordinalOf(pod, set) ?? 0);
+  const isRight = Object.entries(labels).every(([key, value]) => pod.metadata.labels?.[key] === value);
+  if (isRight || pod.metadata.deletionTimestamp !== undefined) return;
+  const { name, uid } = pod.metadata;
+  await context.client(Pod).patch(pod, { type: "merge", changes: { metadata: { uid, labels } } });
+  tell(set, context, { verb: "update", name });
+}
+
+async function mendOwners(set: StatefulSet, pod: Pod, context: ReconcileContext): Promise<void> {
+  for (const claim of claimsOf(set, ordinalOf(pod, set) ?? 0, context)) {
+    const ownerReferences = planOwners(set, pod, claim);
+    if (ownerReferences === undefined || claim.metadata.deletionTimestamp !== undefined) continue;
+    const { uid, resourceVersion } = claim.metadata;
+    const changes = { metadata: { uid, resourceVersion, ownerReferences } };
+    await context.client(PersistentVolumeClaim).patch(claim, { type: "merge", changes });
+  }
+}
+
+/** Those that there are. */
+function claimsOf(
+  set: StatefulSet,
+  ordinal: number,
+  { cache }: ReconcileContext,
+): readonly PersistentVolumeClaim[] {
+  const { namespace } = set.metadata;
+  const templates = set.spec.volumeClaimTemplates ?? [];
+  return templates.flatMap(
+    (template) =>
+      cache(PersistentVolumeClaim).find({ namespace, name: claimName(set, template, ordinal) }) ?? [],
+  );
+}
+
+interface Deed {
+  readonly verb: "create" | "delete" | "update";
+  readonly name: string;
+  readonly error?: unknown;
+}
+
+function tell(set: StatefulSet, context: ReconcileContext, { verb, name, error }: Deed): void {
+  const what = `${verb} Pod ${name} in StatefulSet ${set.metadata.name}`;
+  const title = `${verb.charAt(0).toUpperCase()}${verb.slice(1)}`;
+  if (error === undefined) {
+    context.event(set, { type: "Normal", reason: `Successful${title}`, message: `${what} successful` });
+  } else {
+    const message = `${what} failed error: ${textOf(error)}`;
+    context.event(set, { type: "Warning", reason: `Failed${title}`, message });
+  }
+}
+
+function tellClaim(
+  set: StatefulSet,
+  context: ReconcileContext,
+  { name, ordinal, error }: { readonly name: string; readonly ordinal: number; readonly error?: unknown },
+): void {
+  const pod = podName(set, ordinal);
+  if (error === undefined) {
+    const message = `create Claim ${name} Pod ${pod} in StatefulSet ${set.metadata.name} success`;
+    context.event(set, { type: "Normal", reason: "SuccessfulCreate", message });
+  } else {
+    const message = `create Claim ${name} for Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${textOf(error)}`;
+    context.event(set, { type: "Warning", reason: "FailedCreate", message });
+  }
+}

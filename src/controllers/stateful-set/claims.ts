@@ -1,0 +1,92 @@
+/**
+ * The volume claims of a StatefulSet's pods: made before their pod, never deleted from here. Whether they go with the set, or with a pod that
+ * is scaled away, is said by their owner references; the garbage collector does the rest.
+ */
+import type { ApiObject, Manifest } from "../../api/api-object.ts";
+import type { StatefulSet } from "../../api/generated/types/apps-v1.ts";
+import type { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
+import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
+import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
+import { isInRange, ordinalOf } from "./set-pods.ts";
+
+export function claimName(
+  { metadata }: StatefulSet,
+  { metadata: template }: PersistentVolumeClaim,
+  ordinal: number,
+): string {
+  return `${template.name}-${metadata.name}-${String(ordinal)}`;
+}
+
+export function isClaimOf(claim: PersistentVolumeClaim, { metadata, spec }: StatefulSet): boolean {
+  const prefixes = (spec.volumeClaimTemplates ?? []).map(
+    (template) => `${template.metadata.name}-${metadata.name}-`,
+  );
+  const { name } = claim.metadata;
+  return prefixes.some((prefix) => name.startsWith(prefix) && /^\d+$/.test(name.slice(prefix.length)));
+}
+
+export function newClaims(set: StatefulSet, ordinal: number): readonly Manifest<PersistentVolumeClaim>[] {
+  const { volumeClaimTemplates = [], selector } = set.spec;
+  const { namespace } = set.metadata;
+  return volumeClaimTemplates.map((template) => {
+    const { annotations, labels, finalizers } = template.metadata;
+    const owners = wantedOwners(set, { ordinal, pod: undefined });
+    return {
+      metadata: {
+        name: claimName(set, template, ordinal),
+        ...(namespace !== undefined && { namespace }),
+        labels: { ...labels, ...selector.matchLabels },
+        ...(annotations !== undefined && { annotations }),
+        ...(finalizers !== undefined && { finalizers }),
+        ...(owners.length > 0 && { ownerReferences: owners }),
+      },
+      spec: template.spec,
+    };
+  });
+}
+
+/**
+ * The owners that a claim shall have; undefined when they are as they should be. Owners that are neither the set nor its pod stay; if one of
+ * them controls the claim, it is their business when the claim goes.
+ */
+export function planOwners(
+  set: StatefulSet,
+  pod: Pod,
+  claim: PersistentVolumeClaim,
+): readonly OwnerReference[] | undefined {
+  const owners = claim.metadata.ownerReferences ?? [];
+  const others = owners.filter((owner) => !refersTo(owner, set) && !refersTo(owner, pod));
+  const isForeign = others.some(({ controller }) => controller === true);
+  const wanted = isForeign ? [] : wantedOwners(set, { ordinal: ordinalOf(pod, set) ?? 0, pod });
+  const next = [...others, ...wanted];
+  return haveSameUids(owners, next) ? undefined : next;
+}
+
+/** It still belongs to an earlier pod of the same name, and will go as soon as that is noticed. */
+export function isStale({ metadata }: PersistentVolumeClaim, podName: string, podUid?: string): boolean {
+  return (metadata.ownerReferences ?? []).some(
+    ({ kind, name, uid }) => kind === "Pod" && name === podName && uid !== podUid,
+  );
+}
+
+/** `pod` is undefined before there is one. */
+function wantedOwners(
+  set: StatefulSet,
+  { ordinal, pod }: { readonly ordinal: number; readonly pod: Pod | undefined },
+): readonly OwnerReference[] {
+  const { whenDeleted, whenScaled } = set.spec.persistentVolumeClaimRetentionPolicy ?? {};
+  const isScaledAway = !isInRange(ordinal, set);
+  if (whenScaled === "Delete" && isScaledAway) return pod === undefined ? [] : [ownerReferenceTo(pod)];
+  return whenDeleted === "Delete" ? [ownerReferenceTo(set)] : [];
+}
+
+function refersTo({ kind, name, uid }: OwnerReference, object: ApiObject): boolean {
+  return kind === object.kind && (uid === object.metadata.uid || name === object.metadata.name);
+}
+
+function haveSameUids(left: readonly OwnerReference[], right: readonly OwnerReference[]): boolean {
+  return (
+    left.length === right.length &&
+    left.every((owner, at) => owner.uid === right[at]?.uid && owner.controller === right[at].controller)
+  );
+}

@@ -1,0 +1,121 @@
+/**
+ * What a StatefulSet does next with its pods. Pure. An ordered set takes one step and waits until it has worked; a parallel one takes all that
+ * are to be taken. Three things come one after the other: every ordinal has its pod, pods of other ordinals go, pods of earlier templates
+ * are replaced.
+ */
+import type { ControllerRevision } from "../../api/generated/types/apps-v1.ts";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { scaledValue } from "../../resources/int-or-percent.ts";
+import { findAvailableAt, isTerminal } from "../../resources/pod/pod-state.ts";
+import { isGoing, isRunningAndReady, isUsable, revisionOf, startOf, wantedOf } from "./set-pods.ts";
+import type { SetView, Slot } from "./set-pods.ts";
+
+export type Step =
+  | { readonly type: "create"; readonly ordinal: number; readonly revision: ControllerRevision }
+  | { readonly type: "delete"; readonly pod: Pod };
+
+/** Most pods that a parallel set makes or deletes in one pass, so that one huge set cannot starve the rest. */
+const BATCH_MAX = 500;
+
+export function planSteps(view: SetView): readonly Step[] {
+  const filling = isOrdered(view) ? fillInOrder(view) : fillAtOnce(view);
+  if (filling !== "done") return filling;
+  const shrinking = isOrdered(view) ? shrinkInOrder(view) : shrinkAtOnce(view);
+  if (shrinking !== "done") return shrinking;
+  return planUpdate(view);
+}
+
+/** Steps to take now, none of them while something has to be waited for; or on to the next thing. */
+type Phase = readonly Step[] | "done";
+
+function isOrdered({ set }: SetView): boolean {
+  return set.spec.podManagementPolicy !== "Parallel";
+}
+
+function fillInOrder(view: SetView): Phase {
+  for (const slot of view.slots) {
+    if (slot.pod === undefined) return [creationOf(slot, view)];
+    if (isGoing(slot.pod)) return [];
+    if (isTerminal(slot.pod)) return [{ type: "delete", pod: slot.pod }];
+    if (!isUsable(slot.pod, view)) return [];
+  }
+  return "done";
+}
+
+function fillAtOnce(view: SetView): Phase {
+  const ended = view.slots.flatMap(({ pod }) =>
+    pod !== undefined && isTerminal(pod) && !isGoing(pod) ? [pod] : [],
+  );
+  const steps: readonly Step[] = [
+    ...ended.map((pod) => ({ type: "delete", pod }) as const),
+    ...view.slots.filter(({ pod }) => pod === undefined).map((slot) => creationOf(slot, view)),
+  ];
+  return steps.length === 0 ? "done" : steps.slice(0, BATCH_MAX);
+}
+
+/** Below the partition the present template holds, as long as there is a difference. */
+function creationOf({ ordinal }: Slot, { set, current, update }: SetView): Step {
+  const { type, rollingUpdate } = set.spec.updateStrategy;
+  const partition = type === "OnDelete" ? 0 : (rollingUpdate?.partition ?? 0);
+  return { type: "create", ordinal, revision: ordinal < startOf(set) + partition ? current : update };
+}
+
+/** The last one goes first, and only while all others are well: but one that ails does not keep itself from going. */
+function shrinkInOrder(view: SetView): Phase {
+  const [next] = view.condemned;
+  if (next === undefined) return "done";
+  if (isGoing(next)) return [];
+  const mayGo = isUsable(next, view) || next === firstAiling(view);
+  return mayGo ? [{ type: "delete", pod: next }] : [];
+}
+
+function shrinkAtOnce({ condemned }: SetView): Phase {
+  const left = condemned.filter((pod) => !isGoing(pod));
+  if (left.length === 0) return "done";
+  return left.slice(0, BATCH_MAX).map((pod) => ({ type: "delete", pod }));
+}
+
+function firstAiling({ slots, condemned }: SetView): Pod | undefined {
+  const pods = [...slots.flatMap(({ pod }) => pod ?? []), ...condemned.toReversed()];
+  return pods.find((pod) => !isRunningAndReady(pod) || isGoing(pod));
+}
+
+/** From the last ordinal down to the partition; those that are of no use anyway first, and never more missing than allowed. */
+function planUpdate(view: SetView): readonly Step[] {
+  const { type, rollingUpdate = {} } = view.set.spec.updateStrategy;
+  if (type === "OnDelete") return [];
+  const isUp = (pod: Pod): boolean => !isGoing(pod) && isUsable(pod, view);
+  const targets = view.slots
+    .slice(rollingUpdate.partition ?? 0)
+    .flatMap(({ pod }) => pod ?? [])
+    .filter((pod) => !isGoing(pod) && isOld(pod, view))
+    .toReversed();
+  const useless = targets.filter((pod) => !isUp(pod));
+  const missing = view.slots.filter(({ pod }) => pod === undefined || !isUp(pod)).length;
+  const left = mostUnavailable(view) - (missing - useless.length);
+  const chosen = [
+    ...useless.slice(0, Math.max(0, left)),
+    ...targets.filter(isUp).slice(0, Math.max(0, left - useless.length)),
+  ];
+  return chosen.slice(0, BATCH_MAX).map((pod) => ({ type: "delete", pod }));
+}
+
+/** Rounding may leave none, but then nothing could move. */
+function mostUnavailable({ set }: SetView): number {
+  const { maxUnavailable = 1 } = set.spec.updateStrategy.rollingUpdate ?? {};
+  return Math.max(1, scaledValue(maxUnavailable, wantedOf(set), "down"));
+}
+
+function isOld(pod: Pod, { update }: SetView): boolean {
+  return revisionOf(pod) !== update.metadata.name;
+}
+
+/** When the next ready pod has been ready for long enough. */
+export function nextUsableMs({ set, pods, now }: SetView): number | undefined {
+  let soonest: number | undefined;
+  for (const pod of pods) {
+    const at = findAvailableAt(pod, set.spec.minReadySeconds ?? 0);
+    if (at !== undefined && at > now && (soonest === undefined || at < soonest)) soonest = at;
+  }
+  return soonest === undefined ? undefined : soonest - now;
+}

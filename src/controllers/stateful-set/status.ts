@@ -1,0 +1,39 @@
+/** What a StatefulSet says of itself. Pure. */
+import type { StatefulSetStatus } from "../../api/generated/types/apps-v1.ts";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { isGoing, isRunningAndReady, isUsable, revisionOf, wantedOf } from "./set-pods.ts";
+import type { SetView } from "./set-pods.ts";
+
+export function statusOf(view: SetView, collisionCount: number | undefined): StatefulSetStatus {
+  const { set, pods } = view;
+  const count = (holds: (pod: Pod) => boolean): number => pods.filter(holds).length;
+  const ofRevision = (name: string): number => count((pod) => !isGoing(pod) && revisionOf(pod) === name);
+  const ready = count(isRunningAndReady);
+  const updated = ofRevision(view.update.metadata.name);
+  const isUpdated = isUpdateComplete(view, { ready, updated });
+  const current = isUpdated ? view.update : view.current;
+  const currentPods = isUpdated ? updated : ofRevision(current.metadata.name);
+  const { generation: observedGeneration } = set.metadata;
+  const { conditions } = set.status;
+  return {
+    ...(observedGeneration !== undefined && { observedGeneration }),
+    replicas: pods.length,
+    ...(ready > 0 && { readyReplicas: ready }),
+    availableReplicas: count((pod) => isUsable(pod, view)),
+    ...(currentPods > 0 && { currentReplicas: currentPods }),
+    ...(updated > 0 && { updatedReplicas: updated }),
+    currentRevision: current.metadata.name,
+    updateRevision: view.update.metadata.name,
+    collisionCount: collisionCount ?? 0,
+    ...(conditions !== undefined && { conditions }),
+  };
+}
+
+/** All pods there should be are of the present template, and ready. */
+function isUpdateComplete(
+  { set, pods }: SetView,
+  { ready, updated }: { readonly ready: number; readonly updated: number },
+): boolean {
+  if (set.spec.updateStrategy.type === "OnDelete") return false;
+  return [pods.length, ready, updated].every((number) => number === wantedOf(set));
+}
