@@ -4,6 +4,7 @@ import { silentLog } from "../src/base/log.ts";
 import type { Loop } from "../src/base/loop.ts";
 import { createMetrics } from "../src/base/prom-metrics.ts";
 import { createRealLoop } from "../src/base/real-loop.ts";
+import { admissionBeside } from "../src/cluster/needed-loops.ts";
 import { conversions, kinds } from "../src/resources/index.ts";
 import type { HttpHandler, HttpResponse } from "../src/server/http.ts";
 import type { Journal } from "../src/server/journal.ts";
@@ -42,6 +43,8 @@ export interface TestApiOptions {
   /** A virtual loop must be driven by its owner: start without namespaces then. */
   readonly loop?: Loop;
   readonly isServed?: ServedVersions;
+  /** Plugins that count on loops take no part unless a test keeps up what they need: here run no loops. */
+  readonly disabled?: readonly string[];
 }
 
 export class TestApi implements AsyncDisposable {
@@ -60,7 +63,7 @@ export class TestApi implements AsyncDisposable {
 
   static async start(
     namespaces: readonly string[] = ["default"],
-    { loop = createRealLoop({ name: "test" }), isServed }: TestApiOptions = {},
+    { loop = createRealLoop({ name: "test" }), isServed, disabled }: TestApiOptions = {},
   ): Promise<TestApi> {
     const store = openMemoryStore({ loop: loop.child("store") });
     const server = createApiServer({
@@ -73,6 +76,7 @@ export class TestApi implements AsyncDisposable {
       store,
       kinds,
       conversions,
+      admission: disabled === undefined ? admissionBeside("none") : { disabled },
       ...(isServed !== undefined && { isServed }),
     });
     const api = new TestApi(store, server);

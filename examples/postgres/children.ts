@@ -34,7 +34,7 @@ export function nameOf({ metadata }: PostgresCluster): string {
   return metadata.name;
 }
 
-export function labelsOf(cluster: PostgresCluster): Readonly<Record<string, string>> {
+function labelsOf(cluster: PostgresCluster): Readonly<Record<string, string>> {
   return { "app.kubernetes.io/name": "postgres", "app.kubernetes.io/instance": nameOf(cluster) };
 }
 

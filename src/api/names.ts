@@ -208,10 +208,10 @@ const GENERATE_BASE_MAX = 58;
 
 /** A name beginning with `base`; whether it is free must be found out by trying. */
 export function generateName(base: string, random: Random): string {
-  const letters = Array.from({ length: SUFFIX_LENGTH }, () =>
-    SUFFIX_ALPHABET.charAt(random.below(SUFFIX_ALPHABET.length)),
-  );
-  return base.slice(0, GENERATE_BASE_MAX) + letters.join("");
+  let name = base.slice(0, GENERATE_BASE_MAX);
+  for (let i = 0; i < SUFFIX_LENGTH; i++)
+    name += SUFFIX_ALPHABET.charAt(random.below(SUFFIX_ALPHABET.length));
+  return name;
 }
 
 function noDots(name: string): readonly string[] {

@@ -3,14 +3,14 @@ import { scaledValue } from "./int-or-percent.ts";
 
 describe("scaledValue", () => {
   test.each([
-    [3, 10, "up", 3],
-    ["25%", 10, "up", 3],
-    ["25%", 10, "down", 2],
-    ["0%", 10, "up", 0],
-    ["150%", 4, "down", 6],
-    [undefined, 10, "up", 0],
-    ["nonsense", 10, "up", 0],
-  ] as const)("%s of %s rounded %s is %s", (value, total, rounding, expected) => {
-    expect(scaledValue(value, total, rounding)).toBe(expected);
+    [[3, 10, "up"], 3],
+    [["25%", 10, "up"], 3],
+    [["25%", 10, "down"], 2],
+    [["0%", 10, "up"], 0],
+    [["150%", 4, "down"], 6],
+    [[undefined, 10, "up"], 0],
+    [["nonsense", 10, "up"], 0],
+  ] as const)("of %j is %s", (asked, expected) => {
+    expect(scaledValue(...asked)).toBe(expected);
   });
 });

@@ -81,10 +81,16 @@ export async function send(cluster: ClusterProcess, request: Load): Promise<Buff
 
 export const JSON_BODY = { "content-type": "application/json" };
 
+/** Pods are taken only where there is an account for them. */
+const ACCOUNT = JSON.stringify({ apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "default" } });
+
+/** Puts so many pods in place. */
 export async function prepare(cluster: ClusterProcess, count: number): Promise<void> {
   const socket = await dial(cluster.port, cluster.credentials);
   const answers = new Answers(socket);
   const base = { connections: 1, seconds: 0, port: cluster.port, ...cluster.credentials, headers: JSON_BODY };
+  const accounts = "/api/v1/namespaces/default/serviceaccounts";
+  await answers.send(requestBytes({ ...base, method: "POST", path: accounts, body: ACCOUNT }, 0));
   for (let n = 0; n < count; n++) {
     const request = { ...base, method: "POST", path: PATH, body: podText(`pod-${String(n)}`) };
     const code = await answers.send(requestBytes(request, n));

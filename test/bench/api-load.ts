@@ -160,8 +160,9 @@ async function writeRows({ context, cluster }: Served, memoryRate: number): Prom
 }
 
 async function memoryCreateRate(context: BenchContext): Promise<number> {
-  const cluster = await startClusterProcess(context.folder(), "memory");
+  const cluster = await startClusterProcess(context.folder(), { store: "memory" });
   try {
+    await prepare(cluster, 0);
     return (await load(context, cluster, createLoad("new"))).rate;
   } finally {
     await cluster.stop();
@@ -169,12 +170,15 @@ async function memoryCreateRate(context: BenchContext): Promise<number> {
 }
 
 const IDLE_MS = 5000;
+/** As `setpoint up` has them unless told otherwise. */
+const NODES = 3;
 
 async function startRows(context: BenchContext): Promise<Row[]> {
   const dataDir = context.folder();
-  const first = await startClusterProcess(dataDir, "file");
+  const options = { store: "file", nodes: NODES } as const;
+  const first = await startClusterProcess(dataDir, options);
   await first.stop();
-  const again = await startClusterProcess(dataDir, "file");
+  const again = await startClusterProcess(dataDir, options);
   const cpu = again.cpuMs();
   await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
   const share = (again.cpuMs() - cpu) / IDLE_MS;
@@ -206,7 +210,7 @@ export const apiLoad: Bench = {
     context.progress("api: create with the memory engine");
     const memoryRate = await memoryCreateRate(context);
     const dataDir = context.folder();
-    const cluster = await startClusterProcess(dataDir, "file");
+    const cluster = await startClusterProcess(dataDir, { store: "file" });
     try {
       context.progress(`api: writing ${whole(PODS)} pods`);
       await prepare(cluster, PODS);

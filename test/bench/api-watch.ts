@@ -19,7 +19,7 @@ interface FanOut extends WatchLoadFigures {
 }
 
 async function fanOut(context: BenchContext, watchers: number): Promise<FanOut> {
-  const cluster = await startClusterProcess(context.folder(), "file");
+  const cluster = await startClusterProcess(context.folder(), { store: "file" });
   try {
     await prepare(cluster, OBJECTS);
     const [cpu, startedAt] = [cluster.cpuMs(), performance.now()];

@@ -1,4 +1,4 @@
-/** `setpoint up` as a process of its own, and a bare HTTPS server beside it as the yardstick. */
+/** A cluster, or its server alone, as a process of its own, and a bare HTTPS server beside it as the yardstick. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
@@ -25,14 +25,20 @@ const CLI = new URL("../../dist/cli.js", import.meta.url);
 /** Of /proc: clock ticks a second. */
 const TICKS = 100;
 
+export interface ProcessOptions {
+  readonly store: "file" | "memory";
+  /** With so many simulated nodes and all loops; without, the server alone. */
+  readonly nodes?: number;
+}
+
 export async function startClusterProcess(
   dataDir: string,
-  store: "file" | "memory",
+  { store, nodes }: ProcessOptions,
 ): Promise<ClusterProcess> {
   const startedAt = performance.now();
   const args = [
     CLI.pathname,
-    "up",
+    ...(nodes === undefined ? ["apiserver"] : ["up", "--nodes", String(nodes)]),
     "--data-dir",
     dataDir,
     "--store",

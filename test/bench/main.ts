@@ -25,6 +25,7 @@ import { storePut } from "./store-put.ts";
 import { storeSize } from "./store-size.ts";
 import { storeWatch } from "./store-watch.ts";
 import { watchLoadChild } from "./watch-load.ts";
+import { workloads } from "./workloads.ts";
 
 const BENCHES = [
   storePut,
@@ -38,6 +39,7 @@ const BENCHES = [
   runtimeCache,
   clusterBench,
   scheduler,
+  workloads,
 ];
 
 const CHILDREN: Readonly<Record<string, (argument: never) => Promise<unknown>>> = {

@@ -5,6 +5,7 @@ import { createMetrics } from "../../src/base/prom-metrics.ts";
 import { VirtualLoop } from "../../src/base/virtual-loop.ts";
 import type { Transport, TransportResponse } from "../../src/client/transport.ts";
 import { inProcessTransport } from "../../src/cluster/in-process-transport.ts";
+import { admissionBeside } from "../../src/cluster/needed-loops.ts";
 import { conversions, kinds } from "../../src/resources/index.ts";
 import type { HttpHandler } from "../../src/server/http.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
@@ -26,6 +27,7 @@ export class WatcherWorld {
     this.loop = new VirtualLoop({ seed });
     this.store = openMemoryStore({ loop: this.loop.child("store") });
     const { handler, workshop } = createApiServer({
+      admission: admissionBeside("none"),
       loop: this.loop.child("server"),
       log: silentLog,
       metrics: createMetrics(),

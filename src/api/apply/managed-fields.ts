@@ -29,6 +29,8 @@ export interface TrackInput {
   readonly live: JsonObject | undefined;
   /** The object to be stored, in normal form and defaulted. */
   readonly next: JsonObject;
+  /** What the writer wants to be there, where the server adds to it; what it adds belongs to nobody. */
+  readonly asked?: JsonObject;
   readonly writer: Writer;
   /**
    * `metadata.managedFields` as the client sent it, because the normal form loses the difference between `[]`, which
@@ -38,12 +40,12 @@ export interface TrackInput {
 }
 
 /** `next` with its managed fields. Entries that do not change are the live object's own. */
-export function trackUpdate({ live, next, writer, sentManagedFields }: TrackInput): JsonObject {
+export function trackUpdate({ live, next, asked, writer, sentManagedFields }: TrackInput): JsonObject {
   const sent = sentManagedFields ?? managedFieldsOf(next);
   const managed = keptEntries(managedFieldsOf(live), sent, writer);
   // As upstream: an object whose entries are gone is tracked again from its next apply on.
   if (live !== undefined && managed.size === 0) return withManagedFields(next, undefined);
-  const after = managedAfterUpdate({ before: live, after: next, writer }, managed);
+  const after = managedAfterUpdate({ before: live, after: asked ?? next, writer }, managed);
   return withManagedFields(next, encodeEntries(after, managedFieldsOf(live)));
 }
 

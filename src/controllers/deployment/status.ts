@@ -33,7 +33,7 @@ export function planStatus(deployment: Deployment, rollout: Rollout, findings: F
   return { status: { ...counts, ...(conditions.length > 0 && { conditions }) }, recheckAfterMs };
 }
 
-export function countPods(
+function countPods(
   deployment: Deployment,
   rollout: Rollout,
   { collisionCount }: Pick<Findings, "collisionCount">,

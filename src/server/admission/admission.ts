@@ -20,7 +20,7 @@ interface Chain {
 }
 
 /** What a pass begins with. */
-export interface Subject {
+interface Subject {
   readonly operation: Operation;
   readonly resource: StoredResource;
   readonly subresource: string;

@@ -1,9 +1,17 @@
 /** DefaultTolerationSeconds: a pod stays for five minutes on a node that is not ready or out of reach, unless it says otherwise. */
 import type { Pod, Toleration } from "../../api/generated/types/core-v1.ts";
+import { freezeJson } from "../../api/json-freeze.ts";
 import { definePlugin } from "./plugin.ts";
 
-const TAINTS = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
-const SECONDS = 300;
+/** As long as a node may take to come back. The same for all pods; in the order of keys in which it is stored. */
+const PATIENCE: readonly Toleration[] = freezeJson(
+  ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"].map((key) => ({
+    effect: "NoExecute" as const,
+    key,
+    operator: "Exists" as const,
+    tolerationSeconds: 300,
+  })),
+);
 
 export const defaultTolerationSeconds = definePlugin<Pod>({
   name: "DefaultTolerationSeconds",
@@ -11,15 +19,11 @@ export const defaultTolerationSeconds = definePlugin<Pod>({
 
   mutate({ spec }) {
     const { tolerations = [] } = spec;
-    const missing = TAINTS.filter((key) => !tolerations.some((toleration) => covers(toleration, key)));
-    if (missing.length > 0) spec.tolerations = [...tolerations, ...missing.map(patience)];
+    const missing = PATIENCE.filter(({ key }) => !tolerations.some((toleration) => covers(toleration, key)));
+    if (missing.length > 0) spec.tolerations = [...tolerations, ...missing];
   },
 });
 
-function covers({ key = "", effect = "NoExecute" }: Toleration, taint: string): boolean {
+function covers({ key = "", effect = "NoExecute" }: Toleration, taint: string | undefined): boolean {
   return (key === taint || key === "") && effect === "NoExecute";
-}
-
-function patience(key: string): Toleration {
-  return { effect: "NoExecute", key, operator: "Exists", tolerationSeconds: SECONDS };
 }

@@ -6,10 +6,12 @@ import type {
   Container,
   Namespace,
   Pod,
+  ProjectedVolumeSource,
   ServiceAccount,
   Volume,
   VolumeMount,
 } from "../../api/generated/types/core-v1.ts";
+import { freezeJson } from "../../api/json-freeze.ts";
 import { generateName } from "../../api/names.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { Draft } from "../../resources/kind-rules.ts";
@@ -27,6 +29,20 @@ const VOLUME_PREFIX = "kube-api-access-";
 const MOUNT_PATH = "/var/run/secrets/kubernetes.io/serviceaccount";
 /** An hour and a little, by which the node tells the tokens that it renews itself. */
 const TOKEN_SECONDS = 3607;
+
+/** One for all pods; in the order of keys in which it is stored. */
+const TOKEN_SOURCES: Draft<ProjectedVolumeSource> = freezeJson({
+  defaultMode: 0o644,
+  sources: [
+    { serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, path: "token" } },
+    { configMap: { items: [{ key: "ca.crt", path: "ca.crt" }], name: "kube-root-ca.crt" } },
+    {
+      downwardAPI: {
+        items: [{ fieldRef: { apiVersion: "v1", fieldPath: "metadata.namespace" }, path: "namespace" }],
+      },
+    },
+  ],
+});
 
 /** The default account of a new namespace is made by a loop; a pod that comes right after the namespace waits for it. As upstream's. */
 const LOOKS = 10;
@@ -126,16 +142,5 @@ function withMount(container: Draft<Container>, mount: VolumeMount): Draft<Conta
 }
 
 function tokenVolume(name: string): Draft<Volume> {
-  const fieldRef = { apiVersion: "v1", fieldPath: "metadata.namespace" };
-  return {
-    name,
-    projected: {
-      defaultMode: 0o644,
-      sources: [
-        { serviceAccountToken: { expirationSeconds: TOKEN_SECONDS, path: "token" } },
-        { configMap: { items: [{ key: "ca.crt", path: "ca.crt" }], name: "kube-root-ca.crt" } },
-        { downwardAPI: { items: [{ fieldRef, path: "namespace" }] } },
-      ],
-    },
-  };
+  return { name, projected: TOKEN_SOURCES };
 }

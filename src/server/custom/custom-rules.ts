@@ -8,6 +8,7 @@ import { parseLabelSelector } from "../../api/label-query.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { withDefaults } from "../../api/structural/default-values.ts";
 import { checkEmbedded } from "../../api/structural/embedded-check.ts";
+import { checkExpressions } from "../../api/structural/expression-check.ts";
 import { checkLists } from "../../api/structural/list-check.ts";
 import type { Structural } from "../../api/structural/structural.ts";
 import { checkValue } from "../../api/structural/value-check.ts";
@@ -58,6 +59,7 @@ function checkerOf(schema: Structural, { scale }: VersionOutline): Checker {
     checkValue(checked, "", errors);
     checkLists(checked, ROOT, errors);
     checkEmbedded({ schema, value: next }, ROOT, errors);
+    checkExpressions(checked, ROOT, errors);
     if (paths !== undefined) checkScale(paths, next, errors);
   };
 }

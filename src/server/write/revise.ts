@@ -32,7 +32,7 @@ export interface EndpointRules<T extends ApiObject = ApiObject> {
 type WithStatus = Draft<ApiObject> & { status?: unknown };
 
 /** Who else has a say in what is written. */
-export interface WriteContext extends RuleContext {
+interface WriteContext extends RuleContext {
   readonly admission?: AdmissionPass | undefined;
 }
 

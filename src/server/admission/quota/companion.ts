@@ -9,7 +9,7 @@ import type { Loop } from "../../../base/loop.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
 import { chargeQuota } from "../../../resources/quota/charge.ts";
 import { isMeasured } from "../../../resources/quota/usage.ts";
-import { prefixEnd } from "../../../store/store.ts";
+import { MAX_CHANGES, prefixEnd } from "../../../store/store.ts";
 import type { Change, Compare, Entry, Store } from "../../../store/store.ts";
 import type { StoredResource } from "../../registry.ts";
 import { encodeObject, StoredObject } from "../../stored-object.ts";
@@ -45,18 +45,42 @@ function withCharges(
 ): CompanionPlan {
   const plan = other === undefined ? ALONE : other(change, resource);
   if (!resource.facts.namespaced || isSameUse(change, resource)) return plan;
-  const { previous, next = previous } = change;
-  const from = `${QUOTAS}${next?.metadata.namespace ?? ""}/`;
-  const written = { change: { previous, next: plan.object ?? change.next }, resource };
-  const compare: Compare[] = [...plan.compare];
-  const changes: Change[] = [...plan.changes];
-  for (const entry of parts.store.accepted.range(from, prefixEnd(from))) {
-    const charged = charge(entry, written, parts);
-    if (charged === undefined) continue;
-    compare.push({ key: entry.key, modRevision: entry.modRevision });
-    changes.push(charged);
+  const written = { change: { ...change, next: plan.object ?? change.next }, resource };
+  const charges = chargesOf(written, parts);
+  if (charges.length === 0) return plan;
+  if (plan.changes.length + charges.length >= MAX_CHANGES) {
+    // Nobody is kept from deleting; the loop finds out what was not given back.
+    if (change.next === undefined) return plan;
+    throw tooMany(written);
   }
-  return changes.length === plan.changes.length ? plan : { object: plan.object, compare, changes };
+  return {
+    object: plan.object,
+    compare: [...plan.compare, ...charges.map(({ compare }) => compare)],
+    changes: [...plan.changes, ...charges.map(({ put }) => put)],
+  };
+}
+
+interface ChargedQuota {
+  readonly compare: Compare;
+  readonly put: Change;
+}
+
+function chargesOf(written: Written, parts: Parts): readonly ChargedQuota[] {
+  const { previous, next = previous } = written.change;
+  const from = `${QUOTAS}${next?.metadata.namespace ?? ""}/`;
+  const charges: ChargedQuota[] = [];
+  for (const entry of parts.store.accepted.range(from, prefixEnd(from))) {
+    const put = charge(entry, written, parts);
+    if (put !== undefined) charges.push({ compare: { key: entry.key, modRevision: entry.modRevision }, put });
+  }
+  return charges;
+}
+
+/** The object itself is a change too. */
+function tooMany({ change, resource: { facts } }: Written): Error {
+  const { metadata } = change.next ?? change.previous ?? {};
+  const why = `more than ${MAX_CHANGES - 1} quotas and allocations would have to change with it`;
+  return forbidden({ group: facts.group, resource: facts.name }, metadata?.name ?? "", why);
 }
 
 /** Most writes are reports of status, which use no more and no less. */
@@ -67,15 +91,14 @@ function isSameUse({ previous, next }: ObjectChange, { facts }: StoredResource):
   const after = next as Measured;
   return (
     before.spec === after.spec &&
-    before.status?.phase === after.status?.phase &&
-    before.status?.allocatedResources === after.status?.allocatedResources &&
+    (facts.name === "pods" ? before.status?.phase === after.status?.phase : before.status === after.status) &&
     before.metadata.deletionTimestamp === after.metadata.deletionTimestamp
   );
 }
 
 interface Measured extends ApiObject {
   readonly spec?: object;
-  readonly status?: { readonly phase?: string; readonly allocatedResources?: object };
+  readonly status?: { readonly phase?: string };
 }
 
 /** The quota with what is used after the change; undefined when that is the same. Throws when it is too much. */
