@@ -10,7 +10,7 @@ describe("scaledValue", () => {
     [["150%", 4, "down"], 6],
     [[undefined, 10, "up"], 0],
     [["nonsense", 10, "up"], 0],
-  ] as const)("of %j is %s", (asked, expected) => {
-    expect(scaledValue(...asked)).toBe(expected);
+  ] as const)("of %j is %s", ([value, total, rounding], expected) => {
+    expect(scaledValue(value, total, rounding)).toBe(expected);
   });
 });

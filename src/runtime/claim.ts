@@ -28,26 +28,25 @@ export type ClaimVerdict = "owned" | "adopt" | "release" | "ignore";
 export async function claim<T extends ApiObject>(parts: ClaimParts<T>): Promise<readonly T[]> {
   const { owner } = parts;
   const isChosen = selectorMatch(parts.selector);
-  const isMatch = (object: T): boolean => isChosen(object) && parts.accepts?.(object) !== false;
   const adoption = new Adoption(parts);
-  const claimed = await Promise.allSettled(
-    candidates(parts).map((object) => {
-      const verdict = judge(owner, object, isMatch(object));
-      switch (verdict) {
-        case "owned":
-          return Promise.resolve(object);
-        case "adopt":
-          return adoption.adopt(object);
-        case "release":
-          return release(parts, object);
-        case "ignore":
-          return Promise.resolve(undefined);
-      }
-    }),
-  );
-  const errors = claimed.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
+  const owned: T[] = [];
+  const changes: Promise<T | undefined>[] = [];
+  for (const object of candidates(parts)) {
+    const isMatch = isChosen(object) && parts.accepts?.(object) !== false;
+    const verdict = judge(owner, object, isMatch);
+    if (verdict === "owned") owned.push(object);
+    else if (verdict === "adopt") changes.push(adoption.adopt(object));
+    else if (verdict === "release") changes.push(release(parts, object));
+  }
+  // Mostly nothing changes hands, and nobody waits.
+  return changes.length === 0 ? owned : [...owned, ...(await adopted(changes))].toSorted(byPlace);
+}
+
+async function adopted<T>(changes: readonly Promise<T | undefined>[]): Promise<readonly T[]> {
+  const results = await Promise.allSettled(changes);
+  const errors = results.flatMap((each) => (each.status === "rejected" ? [each.reason as unknown] : []));
   if (errors.length > 0) throw errors.length === 1 ? errors[0] : new AggregateError(errors, "claims failed");
-  return claimed.flatMap((each) => (each.status === "fulfilled" && each.value ? [each.value] : []));
+  return results.flatMap((each) => (each.status === "fulfilled" && each.value ? [each.value] : []));
 }
 
 /** What is to be done with an object; every rule is in here. */

@@ -2,8 +2,8 @@
  * The main loop of a controller: from changes in the caches to keys, from keys to passes. It sees to what `controller.ts` promises: one pass
  * per key at a time, none on a cache older than the loop's own last write for the key, retries with back-off.
  *
- * A key stays in work after its pass until the caches have seen what the pass wrote, and a little longer when it is hot; no worker is kept
- * from other keys by that.
+ * A key stays in work after its pass until the caches have seen what the pass wrote, and a little longer when it is hot or its passes are long;
+ * no worker is kept from other keys by that.
  */
 import { isApiError } from "../api/api-error.ts";
 import type { ApiObject } from "../api/api-object.ts";
@@ -31,6 +31,16 @@ import { WriteBarrier, type PassWrites } from "./write-barrier.ts";
 const CONCURRENCY = 4;
 /** Nobody means an endless loop by `recheckAfterMs: 0`. */
 const RECHECK_MIN_MS = 1;
+
+/** Passes of one key take at most a fifth of the time, however large its object has grown; short ones are never held up. */
+const PACE_FACTOR = 4;
+const PACE_ABOVE_MS = 4;
+const PACE_MAX_MS = 500;
+
+/** How long a key is left alone after a pass that kept everybody else waiting for so long. */
+function paceOf(blockedMs: number): number {
+  return blockedMs <= PACE_ABOVE_MS ? 0 : Math.min(PACE_MAX_MS, Math.ceil(blockedMs * PACE_FACTOR));
+}
 
 export interface ControllerParts {
   readonly loop: Loop;
@@ -171,7 +181,9 @@ export class ControllerRun {
     const writes = this.#barrier.begin();
     const effect: { last: ApiObject | undefined } = { last: undefined };
     const end = loop.inFlight(`reconcile ${keyLabel(item.key)}`);
-    const result = await this.#attempt(item.key, this.#context({ item, id, signal, writes, effect }));
+    const attempt = this.#attempt(item.key, this.#context({ item, id, signal, writes, effect }));
+    const paceMs = paceOf(loop.elapsed() - begunAt);
+    const result = await attempt;
     const durationMs = loop.elapsed() - begunAt;
     this.#metrics.note(result.type, item.waitedMs, durationMs);
     this.#conclude(item.key, result);
@@ -179,7 +191,7 @@ export class ControllerRun {
     this.#working--;
     end();
     this.#pump();
-    const holdMs = this.#guard.holdMs(item.key, item.causes, effect.last);
+    const holdMs = Math.max(paceMs, this.#guard.holdMs(item.key, item.causes, effect.last));
     const seen = this.#barrier.settled(writes, keyLabel(item.key), signal);
     if (seen === undefined && holdMs === 0) this.#queue.done(item.key);
     else await this.#settle(item.key, seen, holdMs);

@@ -39,9 +39,9 @@ async function largeRows(context: BenchContext): Promise<readonly Row[]> {
   return await within(context, nodes, async ({ client, cluster }) => {
     const ms = await runDeployment(client, pods);
     const memory = cluster.memoryMb();
-    const replaced = await replacePod(client);
     context.progress("workloads: doing nothing");
     const steady = await steadyPercent(cluster);
+    const replaced = await replacePod(client);
     const size = `${whole(nodes)} nodes, ${whole(pods)} pods`;
     return [
       row(`${size}: all available`, `${whole(ms)} ms`, [`≤ ${whole(withinMs)} ms`, ms <= withinMs]),

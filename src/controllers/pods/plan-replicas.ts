@@ -36,14 +36,14 @@ export function planReplicas(
   pods: readonly Pod[],
   { siblings, now }: { readonly siblings: readonly Pod[]; readonly now: number },
 ): ReplicaPlan {
-  const active = pods.filter(isActive);
-  const surplus = goal.isDeleted ? 0 : active.length - goal.replicas;
-  const victims = surplus > 0 ? leastUseful(active, surplus, { siblings, now }) : [];
+  const counts = new Count(goal, now);
+  for (const pod of pods) counts.add(pod);
+  const surplus = goal.isDeleted ? 0 : counts.replicas - goal.replicas;
   return {
     missing: Math.min(Math.max(-surplus, 0), BATCH_MAX),
-    victims,
-    counts: countReplicas(goal, pods, now),
-    recheckAfterMs: nextAvailableMs(active, goal.minReadySeconds, now),
+    victims: surplus > 0 ? leastUseful(pods.filter(isActive), surplus, { siblings, now }) : [],
+    counts: counts.shown(),
+    recheckAfterMs: counts.nextAvailableAt === undefined ? undefined : counts.nextAvailableAt - now,
   };
 }
 
@@ -61,31 +61,50 @@ function leastUseful(
   return byUsefulness(active, crowding, now).slice(0, Math.min(surplus, BATCH_MAX));
 }
 
-function countReplicas(
-  { template, minReadySeconds }: ReplicaGoal,
-  pods: readonly Pod[],
-  now: number,
-): ReplicaCounts {
-  const active = pods.filter(isActive);
-  const labels = Object.entries(template.metadata.labels ?? {});
-  const isLabelled = ({ metadata }: Pod): boolean =>
-    labels.every(([name, value]) => metadata.labels?.[name] === value);
-  const isAvailable = (pod: Pod): boolean =>
-    (findAvailableAt(pod, minReadySeconds) ?? Number.POSITIVE_INFINITY) <= now;
-  return {
-    replicas: active.length,
-    fullyLabeledReplicas: active.filter(isLabelled).length,
-    readyReplicas: active.filter(isReady).length,
-    availableReplicas: active.filter(isAvailable).length,
-    terminatingReplicas: pods.filter((pod) => !isActive(pod) && !isTerminal(pod)).length,
-  };
-}
+/** Goes once over the pods: of a large set there are many, and each of them changes often. */
+class Count {
+  readonly #labels: readonly (readonly [string, string])[];
+  readonly #minReadySeconds: number;
+  readonly #now: number;
+  replicas = 0;
+  /** When the next pod becomes available just by time. */
+  nextAvailableAt: number | undefined;
+  #labelled = 0;
+  #ready = 0;
+  #available = 0;
+  #terminating = 0;
 
-function nextAvailableMs(active: readonly Pod[], minReadySeconds: number, now: number): number | undefined {
-  let soonest: number | undefined;
-  for (const pod of active) {
-    const at = findAvailableAt(pod, minReadySeconds);
-    if (at !== undefined && at > now && (soonest === undefined || at < soonest)) soonest = at;
+  constructor({ template, minReadySeconds }: ReplicaGoal, now: number) {
+    this.#labels = Object.entries(template.metadata.labels ?? {});
+    this.#minReadySeconds = minReadySeconds;
+    this.#now = now;
   }
-  return soonest === undefined ? undefined : soonest - now;
+
+  add(pod: Pod): void {
+    if (!isActive(pod)) {
+      if (!isTerminal(pod)) this.#terminating += 1;
+      return;
+    }
+    this.replicas += 1;
+    const { labels } = pod.metadata;
+    if (this.#labels.every(([name, value]) => labels?.[name] === value)) this.#labelled += 1;
+    if (isReady(pod)) this.#addReady(findAvailableAt(pod, this.#minReadySeconds));
+  }
+
+  #addReady(availableAt: number | undefined): void {
+    this.#ready += 1;
+    if (availableAt === undefined) return;
+    if (availableAt <= this.#now) this.#available += 1;
+    else this.nextAvailableAt = Math.min(this.nextAvailableAt ?? availableAt, availableAt);
+  }
+
+  shown(): ReplicaCounts {
+    return {
+      replicas: this.replicas,
+      fullyLabeledReplicas: this.#labelled,
+      readyReplicas: this.#ready,
+      availableReplicas: this.#available,
+      terminatingReplicas: this.#terminating,
+    };
+  }
 }
