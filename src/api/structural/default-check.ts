@@ -1,6 +1,7 @@
 /** Whether the defaults of a schema are values of it. */
-import { FieldErrors, type FieldPath } from "../field-error.ts";
+import { FieldErrors, FieldPath } from "../field-error.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
+import { checkExpressions } from "./expression-check.ts";
 import { shapeValue } from "./shape.ts";
 import type { Structural } from "./structural.ts";
 import { checkValue } from "./value-check.ts";
@@ -21,6 +22,7 @@ function checkDefault(schema: Structural, path: FieldPath, errors: FieldErrors):
     errors.invalid(path, fallback, "must not have unknown fields");
   const found = new FieldErrors();
   checkValue({ schema, value: fallback }, "", found);
+  checkExpressions({ schema, value: fallback }, new FieldPath(""), found);
   errors.append(
     found.found.map((error) => ({
       ...error,

@@ -22,6 +22,22 @@ export class Pattern {
     if (this.#compiled.programSize() * text.length > STEPS_MAX) return false;
     return this.#compiled.matcher(text).find();
   }
+
+  /** How many steps a match in the text may take at most. */
+  stepsIn(text: string): number {
+    this.#compiled ??= RE2JS.compile(this.source);
+    return this.#compiled.programSize() * text.length;
+  }
+
+  /** What it matches in the text, one after the other, at most `max`; `undefined` when that would take too long. */
+  find(text: string, max: number): readonly string[] | undefined {
+    this.#compiled ??= RE2JS.compile(this.source);
+    if (this.#compiled.programSize() * text.length > STEPS_MAX) return undefined;
+    const matcher = this.#compiled.matcher(text);
+    const found: string[] = [];
+    while (found.length < max && matcher.find()) found.push(matcher.group() ?? "");
+    return found;
+  }
 }
 
 /** Why a text is no pattern, in Go's words; `undefined` when it is one. */

@@ -3,7 +3,7 @@
  * validation and the nodes for apply all walk this. One kind of node stands for structure and for what is nested below
  * `allOf` and its like, where only the value rules are of meaning.
  */
-import type { JSONSchemaProps } from "../generated/types/apiextensions-v1.ts";
+import type { JSONSchemaProps, ValidationRule } from "../generated/types/apiextensions-v1.ts";
 import type { ListType } from "../schema.ts";
 import { Pattern } from "./pattern.ts";
 
@@ -29,6 +29,10 @@ export interface Structural {
   /** There is a default here or below. */
   readonly hasDefaults: boolean;
   readonly rules: ValueRules;
+  /** Rules in CEL, as they are written; what comes of them is made when first needed. */
+  readonly expressions: readonly ValidationRule[];
+  /** There is a rule in CEL here or below. */
+  readonly hasExpressions: boolean;
 }
 
 /** What a value must be beyond its structure. */
@@ -56,6 +60,7 @@ export interface ValueRules {
 
 /** How often a schema without any branch occurs: shared, since most nodes have none. */
 const NONE: readonly Structural[] = [];
+const NO_EXPRESSIONS: readonly ValidationRule[] = [];
 
 /** The schema must have passed the checks of this folder. Its depth is bounded by that of bodies. */
 export function compileStructural(schema: JSONSchemaProps): Structural {
@@ -67,6 +72,8 @@ export function compileStructural(schema: JSONSchemaProps): Structural {
   const items = isSchema(schema.items) ? compileStructural(schema.items) : undefined;
   const fallback = schema.default ?? undefined;
   const isIntOrString = schema["x-kubernetes-int-or-string"] === true;
+  const expressions = schema["x-kubernetes-validations"] ?? NO_EXPRESSIONS;
+  const children: Children = { properties, additional, items };
   return {
     types: isIntOrString ? INT_OR_STRING : typesOf(schema),
     isNullable: schema.nullable === true,
@@ -80,8 +87,10 @@ export function compileStructural(schema: JSONSchemaProps): Structural {
     listType: listTypeOf(schema["x-kubernetes-list-type"]),
     mapKeys: schema["x-kubernetes-list-map-keys"] ?? [],
     isAtomic: schema["x-kubernetes-map-type"] === "atomic",
-    hasDefaults: fallback !== undefined || holdsDefaults(properties, additional, items),
+    hasDefaults: fallback !== undefined || holds(children, ({ hasDefaults }) => hasDefaults),
     rules: compileRules(schema),
+    expressions,
+    hasExpressions: expressions.length > 0 || holds(children, ({ hasExpressions }) => hasExpressions),
   };
 }
 
@@ -106,14 +115,13 @@ function compileAdditional(schema: JSONSchemaProps | boolean | undefined): Struc
   return isSchema(schema) ? compileStructural(schema) : schema;
 }
 
-function holdsDefaults(
-  properties: Structural["properties"],
-  additional: Structural["additional"],
-  items: Structural["items"],
-): boolean {
-  if (items?.hasDefaults === true) return true;
-  if (typeof additional === "object" && additional.hasDefaults) return true;
-  for (const property of properties.values()) if (property.hasDefaults) return true;
+type Children = Pick<Structural, "properties" | "additional" | "items">;
+
+/** Whether one of the schemas directly below has the property. */
+function holds({ properties, additional, items }: Children, has: (child: Structural) => boolean): boolean {
+  if (items !== undefined && has(items)) return true;
+  if (typeof additional === "object" && has(additional)) return true;
+  for (const property of properties.values()) if (has(property)) return true;
   return false;
 }
 

@@ -1,0 +1,447 @@
+/** Finds the type of each part of an expression, which functions it calls, and every place where types do not fit. */
+import type {
+  BindExpr,
+  CallExpr,
+  Expr,
+  FoldExpr,
+  ListExpr,
+  LogicExpr,
+  MapExpr,
+  SelectExpr,
+  StructExpr,
+} from "./ast.ts";
+import type { CelIssue } from "./cel-error.ts";
+import { functionTable } from "./function-table.ts";
+import { Inference } from "./inference.ts";
+import { findLiteralMistake } from "./literal-check.ts";
+import type { Overload } from "./overload.ts";
+import { qualifiedName } from "./parser.ts";
+import {
+  BOOL,
+  BYTES,
+  type CelType,
+  DOUBLE,
+  DYN,
+  ERROR,
+  INT,
+  listOf,
+  mapOf,
+  namedType,
+  NULL,
+  optionalOf,
+  parameterOf,
+  STRING,
+  typeOf,
+  typeText,
+  UINT,
+} from "./type.ts";
+import { type CelValue, tagOf } from "./value.ts";
+
+export interface Declarations {
+  /** A name may have dots: `authorizer.requestResource`. */
+  readonly variables: ReadonlyMap<string, CelType>;
+  /** Objects that expressions may make. */
+  readonly structs?: ReadonlyMap<string, CelType>;
+}
+
+/** What a call does: the functions that it may be, and whether what stands before the dot is an argument. */
+export interface Resolution {
+  readonly overloads: readonly Overload[];
+  readonly args: readonly Expr[];
+}
+
+export interface Checked {
+  readonly type: CelType;
+  readonly calls: ReadonlyMap<Expr, Resolution>;
+  /** Names that are variables declared by the caller. */
+  readonly variables: ReadonlyMap<Expr, string>;
+  /** Names that are types. */
+  readonly typeNames: ReadonlyMap<Expr, string>;
+  readonly issues: readonly CelIssue[];
+}
+
+const TYPE_NAMES: ReadonlyMap<string, CelType> = new Map<string, CelType>([
+  ...["bool", "int", "uint", "double", "string", "bytes", "null_type"].map((name): [string, CelType] => [
+    name,
+    namedType(name),
+  ]),
+  ["list", listOf(DYN)],
+  ["map", mapOf(DYN, DYN)],
+  ["type", typeOf(DYN)],
+  ["optional_type", optionalOf(DYN)],
+  ["google.protobuf.Timestamp", namedType("timestamp")],
+  ["google.protobuf.Duration", namedType("duration")],
+]);
+
+const LITERALS: ReadonlyMap<string, CelType> = new Map(
+  [BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL].map((type) => [type.name, type]),
+);
+
+/** More would not help anybody. */
+const ISSUES_MAX = 100;
+
+export function checkCel(expr: Expr, declarations: Declarations): Checked {
+  const checker = new Checker(declarations);
+  const type = checker.settled(checker.check(expr));
+  return { type, ...checker.found };
+}
+
+class Checker {
+  readonly #declarations: Declarations;
+  readonly #inference = new Inference();
+  /** Variables of macros, the innermost last. */
+  readonly #scope: (readonly [name: string, type: CelType])[] = [];
+  readonly #calls = new Map<Expr, Resolution>();
+  readonly #variables = new Map<Expr, string>();
+  readonly #typeNames = new Map<Expr, string>();
+  /** Lists whose items may be of several types. */
+  readonly #mixed = new Set<Expr>();
+  readonly #issues: CelIssue[] = [];
+
+  constructor(declarations: Declarations) {
+    this.#declarations = declarations;
+  }
+
+  get found(): Omit<Checked, "type"> {
+    return {
+      calls: this.#calls,
+      variables: this.#variables,
+      typeNames: this.#typeNames,
+      issues: this.#issues.toSorted((left, right) => left.at - right.at),
+    };
+  }
+
+  settled(type: CelType): CelType {
+    return this.#inference.settle(type);
+  }
+
+  check(expr: Expr): CelType {
+    switch (expr.kind) {
+      case "literal":
+        return literalType(expr.value);
+      case "ident":
+        return this.#name(expr, expr.name) ?? this.#undeclared(expr.at, expr.name);
+      case "select":
+        return this.#select(expr);
+      case "call":
+        return this.#call(expr);
+      case "logic":
+        return this.#logic(expr);
+      case "list":
+        return this.#list(expr);
+      case "map":
+        return this.#map(expr);
+      case "struct":
+        return this.#struct(expr);
+      case "fold":
+        return this.#fold(expr);
+      case "bind":
+        return this.#bind(expr);
+    }
+  }
+
+  #report(at: number, message: string): CelType {
+    if (this.#issues.length < ISSUES_MAX) this.#issues.push({ at, message });
+    return ERROR;
+  }
+
+  #undeclared(at: number, name: string): CelType {
+    return this.#report(at, `undeclared reference to '${name.replace(/^\./, "")}' (in container '')`);
+  }
+
+  #text(type: CelType): string {
+    return typeText(this.settled(type));
+  }
+
+  /** The type of a variable or of the name of a type. A leading dot looks past the variables of macros. */
+  #name(expr: Expr, name: string): CelType | undefined {
+    const local = this.#scope.findLast(([known]) => known === name);
+    if (local !== undefined) return local[1];
+    const rooted = name.replace(/^\./, "");
+    const declared = this.#declarations.variables.get(rooted);
+    if (declared !== undefined) {
+      this.#variables.set(expr, rooted);
+      return declared;
+    }
+    const named = TYPE_NAMES.get(rooted);
+    if (named === undefined) return undefined;
+    this.#typeNames.set(expr, rooted);
+    return typeOf(named);
+  }
+
+  #isLocal(name: string): boolean {
+    const [first = ""] = name.split(".", 1);
+    return this.#scope.some(([known]) => known === first);
+  }
+
+  #select(expr: SelectExpr): CelType {
+    const name = expr.mode === "value" ? qualifiedName(expr) : undefined;
+    const named = name === undefined || this.#isLocal(name) ? undefined : this.#name(expr, name);
+    if (named !== undefined) return named;
+    const operand = this.#inference.resolve(this.check(expr.operand));
+    const isOptional = operand.kind === "optional";
+    const container = isOptional ? this.#inference.resolve(parameterOf(operand)) : operand;
+    const field = this.#field(container, expr);
+    if (expr.mode === "test") return BOOL;
+    return isOptional || expr.mode === "optional" ? optionalOf(field) : field;
+  }
+
+  #field(container: CelType, { field, at }: SelectExpr): CelType {
+    switch (container.kind) {
+      case "object":
+        return fieldType(container, field) ?? this.#report(at, `undefined field '${field}'`);
+      case "map":
+        return parameterOf(container, 1);
+      case "parameter":
+        this.#inference.accepts(container, DYN);
+        return DYN;
+      case "dyn":
+        return DYN;
+      case "error":
+        return ERROR;
+      case "list":
+      case "named":
+      case "optional":
+      case "type":
+        return this.#report(at, `type '${this.#text(container)}' does not support field selection`);
+    }
+  }
+
+  #call(expr: CallExpr): CelType {
+    const { name, target, at } = expr;
+    const qualified = target === undefined ? undefined : qualifiedName(target);
+    const overloads = functionTable();
+    const full = `${(qualified ?? "").replace(/^\./, "")}.${name}`;
+    if (qualified !== undefined && overloads.has(full) && !this.#isLocal(qualified))
+      return this.#resolve(expr, { overloads: overloads.get(full) ?? [], args: expr.args });
+    const known = overloads.get(name.replace(/^\./, ""));
+    const args = target === undefined ? expr.args : [target, ...expr.args];
+    if (known !== undefined) return this.#resolve(expr, { overloads: known, args });
+    for (const arg of args) this.check(arg);
+    return this.#undeclared(at, name);
+  }
+
+  #resolve(expr: CallExpr, { overloads, args }: Resolution): CelType {
+    const [, list] = args;
+    if (expr.name === "format" && list !== undefined) this.#mixed.add(list);
+    const given = args.map((arg) => this.check(arg));
+    if (given.some((type) => this.#inference.resolve(type).kind === "error")) return ERROR;
+    const isMember = args.length > expr.args.length;
+    const fitting: Overload[] = [];
+    let result: CelType | undefined;
+    for (const overload of overloads) {
+      if (overload.isMember !== isMember || overload.parameters.length !== args.length) continue;
+      const found = this.#fit(overload, given);
+      if (found === undefined) continue;
+      fitting.push(overload);
+      result = result === undefined || this.#text(result) === this.#text(found) ? found : DYN;
+    }
+    if (result === undefined) return this.#unfitting(expr, given, isMember);
+    this.#calls.set(expr, { overloads: fitting, args });
+    const mistake = findLiteralMistake(expr, args);
+    return mistake === undefined ? result : this.#report(mistake.at, mistake.message);
+  }
+
+  /** The result's type when the arguments fit. */
+  #fit({ parameters, result, tags }: Overload, given: readonly CelType[]): CelType | undefined {
+    const inference = this.#inference;
+    // Most functions of a name are ruled out by the look of their arguments.
+    if (given.some((type, at) => isOther(tags[at], inference.resolve(type)))) return undefined;
+    const [made = DYN, ...wanted] = inference.fresh([result, ...parameters]);
+    const fits = inference.attempt(() =>
+      wanted.every((type, at) => inference.accepts(type, given[at] ?? DYN)),
+    );
+    return fits ? made : undefined;
+  }
+
+  #unfitting({ name, at }: CallExpr, given: readonly CelType[], isMember: boolean): CelType {
+    const texts = given.map((type) => this.#text(type));
+    const [target, ...others] = texts;
+    const applied = isMember ? `${target ?? ""}.(${others.join(", ")})` : `(${texts.join(", ")})`;
+    return this.#report(at, `found no matching overload for '${name}' applied to '${applied}'`);
+  }
+
+  #logic({ name, terms, at }: LogicExpr): CelType {
+    for (const term of terms) {
+      const type = this.check(term);
+      if (!this.#inference.accepts(BOOL, type))
+        this.#report(at, `found no matching overload for '${name}' applied to '(bool, ${this.#text(type)})'`);
+    }
+    return BOOL;
+  }
+
+  /** Both must be of one type, as Kubernetes wants it of lists and maps. */
+  #join(before: CelType | undefined, type: CelType, at: number): CelType {
+    if (before === undefined) return type;
+    if (this.#inference.accepts(before, type)) return this.#inference.general(before, type);
+    return this.#report(at, `expected type '${this.#text(before)}' but found '${this.#text(type)}'`);
+  }
+
+  #unwrapped(type: CelType, isOptional: boolean, at: number): CelType {
+    const found = this.#inference.resolve(type);
+    if (!isOptional || found.kind === "dyn" || found.kind === "error") return found;
+    if (found.kind === "optional") return parameterOf(found);
+    return this.#report(
+      at,
+      `expected type 'optional_type(${this.#text(found)})' but found '${this.#text(found)}'`,
+    );
+  }
+
+  #list(expr: ListExpr): CelType {
+    const { items } = expr;
+    if (this.#mixed.has(expr)) {
+      for (const { value } of items) this.check(value);
+      return listOf(DYN);
+    }
+    let element: CelType | undefined;
+    for (const { value, isOptional } of items) {
+      const type = this.#unwrapped(this.check(value), isOptional, value.at);
+      element = this.#join(element, type, value.at);
+    }
+    return listOf(element ?? this.#inference.unknown());
+  }
+
+  #map({ entries }: MapExpr): CelType {
+    let key: CelType | undefined;
+    let value: CelType | undefined;
+    for (const entry of entries) {
+      key = this.#join(key, this.check(entry.key), entry.key.at);
+      const type = this.#unwrapped(this.check(entry.value), entry.isOptional, entry.value.at);
+      value = this.#join(value, type, entry.value.at);
+    }
+    return mapOf(key ?? this.#inference.unknown(), value ?? this.#inference.unknown());
+  }
+
+  #struct({ name, fields, at }: StructExpr): CelType {
+    const type = this.#declarations.structs?.get(name);
+    const values = fields.map((field) =>
+      this.#unwrapped(this.check(field.value), field.isOptional, field.at),
+    );
+    if (type === undefined) return this.#undeclared(at, name);
+    for (const [index, field] of fields.entries()) {
+      const wanted = fieldType(type, field.name);
+      const given = values[index] ?? DYN;
+      if (wanted === undefined) this.#report(field.at, `undefined field '${field.name}'`);
+      else if (!this.#inference.accepts(wanted, given))
+        this.#report(
+          field.at,
+          `expected type of field '${field.name}' is '${this.#text(wanted)}' but provided type is '${this.#text(given)}'`,
+        );
+    }
+    return type;
+  }
+
+  /** The types of the variables that go through a list or a map. */
+  #rangeTypes({ range, variables }: FoldExpr): readonly [CelType, CelType] {
+    const type = this.#inference.resolve(this.check(range));
+    const isPair = variables.length > 1;
+    switch (type.kind) {
+      case "list":
+        return isPair ? [INT, parameterOf(type)] : [parameterOf(type), DYN];
+      case "map":
+        return [parameterOf(type), parameterOf(type, 1)];
+      case "parameter":
+      case "dyn":
+        return [DYN, DYN];
+      case "error":
+        return [ERROR, ERROR];
+      case "named":
+      case "object":
+      case "optional":
+      case "type": {
+        const text = `expression of type '${this.#text(type)}' cannot be range of a comprehension (must be list, map, or dynamic)`;
+        this.#report(range.at, text);
+        return [ERROR, ERROR];
+      }
+    }
+  }
+
+  #within<T>(names: readonly (readonly [string, CelType])[], step: () => T): T {
+    this.#scope.push(...names);
+    const result = step();
+    this.#scope.length -= names.length;
+    return result;
+  }
+
+  #fold(expr: FoldExpr): CelType {
+    const types = this.#rangeTypes(expr);
+    const names = expr.variables.map((name, at) => [name, types[at] ?? DYN] as const);
+    const { filter, body } = expr;
+    const bodyType = this.#within(names, () => {
+      if (filter !== undefined) this.#condition(filter, "_?_:_");
+      return this.check(body);
+    });
+    switch (expr.name) {
+      case "all":
+        return this.#boolean(bodyType, body.at, "_&&_");
+      case "exists":
+        return this.#boolean(bodyType, body.at, "_||_");
+      case "existsOne":
+        return this.#boolean(bodyType, body.at, "_?_:_");
+      case "filter":
+        this.#boolean(bodyType, body.at, "_?_:_");
+        return listOf(types[0]);
+      case "map":
+      case "transformList":
+        return listOf(bodyType);
+      case "transformMap":
+        return mapOf(types[0], bodyType);
+      case "transformMapEntry":
+        return this.#entryMap(bodyType, body.at);
+    }
+  }
+
+  #condition(expr: Expr, operator: string): void {
+    this.#boolean(this.check(expr), expr.at, operator);
+  }
+
+  #boolean(type: CelType, at: number, operator: string): CelType {
+    if (this.#inference.accepts(BOOL, type)) return BOOL;
+    const text = this.#text(type);
+    const given = operator === "_?_:_" ? `(${text}, dyn, dyn)` : `(bool, ${text})`;
+    this.#report(at, `found no matching overload for '${operator}' applied to '${given}'`);
+    return BOOL;
+  }
+
+  #entryMap(type: CelType, at: number): CelType {
+    const any = mapOf(this.#inference.unknown(), this.#inference.unknown());
+    if (this.#inference.accepts(any, type)) return any;
+    return this.#report(at, `expected type 'map(dyn, dyn)' but found '${this.#text(type)}'`);
+  }
+
+  #bind({ mode, variable, value, body, at }: BindExpr): CelType {
+    const type = this.#inference.resolve(this.check(value));
+    const bound = mode === "value" ? type : this.#content(type, at);
+    const result = this.#inference.resolve(this.#within([[variable, bound]], () => this.check(body)));
+    if (mode === "optMap") return optionalOf(result);
+    if (
+      mode === "optFlatMap" &&
+      result.kind !== "optional" &&
+      result.kind !== "dyn" &&
+      result.kind !== "error"
+    )
+      return this.#report(body.at, `expected type 'optional_type(dyn)' but found '${this.#text(result)}'`);
+    return result;
+  }
+
+  #content(type: CelType, at: number): CelType {
+    if (type.kind === "optional") return parameterOf(type);
+    if (type.kind === "dyn" || type.kind === "error") return type;
+    return this.#report(at, `found no matching overload for 'hasValue' applied to '${this.#text(type)}.()'`);
+  }
+}
+
+function fieldType({ fields }: CelType, name: string): CelType | undefined {
+  return fields?.find(name)?.type;
+}
+
+/** Whether a value of the type can never have the tag. */
+function isOther(tag: string | undefined, { kind, name }: CelType): boolean {
+  if (tag === undefined || kind === "dyn" || kind === "error" || kind === "parameter" || name === NULL.name)
+    return false;
+  return kind === "object" ? tag !== "object" : tag !== name;
+}
+
+function literalType(value: CelValue): CelType {
+  return LITERALS.get(tagOf(value)) ?? DYN;
+}

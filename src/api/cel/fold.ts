@@ -1,0 +1,163 @@
+/** Macros that go through a list or a map. */
+import type { FoldExpr, FoldName } from "./ast.ts";
+import { CelEvaluationError } from "./cel-error.ts";
+import type { Run } from "./run.ts";
+import { addEntry, type MapEntries, settle, type Step, type StepMaker } from "./step.ts";
+import { CelList, CelMap, type CelValue, PlainList, PlainMap } from "./value.ts";
+
+/** What each turn costs besides its body, near to what cel-go counts for the same macros. */
+const TURN_COST: Readonly<Record<FoldName, number>> = {
+  all: 3,
+  exists: 3,
+  existsOne: 2,
+  filter: 4,
+  map: 12,
+  transformList: 12,
+  transformMap: 12,
+  transformMapEntry: 12,
+};
+
+interface Fold {
+  readonly range: Step;
+  readonly slots: readonly number[];
+  readonly filter: Step | undefined;
+  readonly body: Step;
+  readonly turnCost: number;
+}
+
+export function planFold(expr: FoldExpr, planner: StepMaker): Step {
+  const range = planner.plan(expr.range);
+  const fold = planner.within(expr.variables, (slots): Fold => ({
+    range,
+    slots,
+    filter: expr.filter === undefined ? undefined : planner.plan(expr.filter),
+    body: planner.plan(expr.body),
+    turnCost: TURN_COST[expr.name],
+  }));
+  const plan = FOLDS[expr.name];
+  return (run) => plan(fold, run);
+}
+
+/** Puts one pair after the other into the slots; ends when the turn says so. */
+function eachTurn(fold: Fold, run: Run, turn: (key: CelValue) => "on" | "stop"): void {
+  const range = fold.range(run);
+  if (range instanceof CelList) eachItem(fold, range, { run, turn });
+  else if (range instanceof CelMap) eachKey(fold, range, { run, turn });
+  else throw new CelEvaluationError("no such overload");
+}
+
+interface Turning {
+  readonly run: Run;
+  readonly turn: (key: CelValue) => "on" | "stop";
+}
+
+function eachItem({ slots, turnCost }: Fold, list: CelList, { run, turn }: Turning): void {
+  const [first = 0, second] = slots;
+  for (let at = 0; at < list.size; at++) {
+    run.charge(turnCost);
+    if (second === undefined) run.slots[first] = list.at(at);
+    else {
+      run.slots[first] = BigInt(at);
+      run.slots[second] = list.at(at);
+    }
+    if (turn(run.slots[first] ?? null) === "stop") return;
+  }
+}
+
+function eachKey({ slots, turnCost }: Fold, map: CelMap, { run, turn }: Turning): void {
+  const [first = 0, second] = slots;
+  for (const key of map.keys()) {
+    run.charge(turnCost);
+    run.slots[first] = key;
+    if (second !== undefined) run.slots[second] = map.find(key) ?? null;
+    if (turn(key) === "stop") return;
+  }
+}
+
+/** `all` and `exists`: the one that decides makes up for those that fail. */
+function decideAll(decisive: boolean): (fold: Fold, run: Run) => CelValue {
+  return (fold, run) => {
+    let failure: CelEvaluationError | undefined;
+    let isDecided = false;
+    eachTurn(fold, run, () => {
+      const found = settle(fold.body, run);
+      if (found instanceof CelEvaluationError) failure ??= found;
+      isDecided = found === decisive;
+      return isDecided ? "stop" : "on";
+    });
+    if (isDecided) return decisive;
+    if (failure !== undefined) throw failure;
+    return !decisive;
+  };
+}
+
+function isTrue(value: CelValue): boolean {
+  if (typeof value !== "boolean") throw new CelEvaluationError("no such overload");
+  return value;
+}
+
+function existsOne(fold: Fold, run: Run): CelValue {
+  let count = 0;
+  eachTurn(fold, run, () => {
+    if (isTrue(fold.body(run))) count += 1;
+    return "on";
+  });
+  return count === 1;
+}
+
+function filterList(fold: Fold, run: Run): CelValue {
+  const kept: CelValue[] = [];
+  eachTurn(fold, run, (item) => {
+    if (isTrue(fold.body(run))) kept.push(item);
+    return "on";
+  });
+  return new PlainList(kept);
+}
+
+function transformList(fold: Fold, run: Run): CelValue {
+  const made: CelValue[] = [];
+  eachTurn(fold, run, () => {
+    if (isChosen(fold, run)) made.push(fold.body(run));
+    return "on";
+  });
+  return new PlainList(made);
+}
+
+function isChosen({ filter }: Fold, run: Run): boolean {
+  return filter === undefined || isTrue(filter(run));
+}
+
+function transformMap(fold: Fold, run: Run): CelValue {
+  const made: MapEntries = new Map();
+  eachTurn(fold, run, (key) => {
+    if (isChosen(fold, run)) addEntry(made, key, fold.body(run));
+    return "on";
+  });
+  return new PlainMap(made);
+}
+
+function transformMapEntry(fold: Fold, run: Run): CelValue {
+  const made: MapEntries = new Map();
+  eachTurn(fold, run, () => {
+    const entries = isChosen(fold, run) ? fold.body(run) : undefined;
+    if (entries === undefined) return "on";
+    if (!(entries instanceof CelMap)) throw new CelEvaluationError("no such overload");
+    for (const key of entries.keys()) {
+      run.charge(1);
+      addEntry(made, key, entries.find(key) ?? null);
+    }
+    return "on";
+  });
+  return new PlainMap(made);
+}
+
+const FOLDS: Readonly<Record<FoldName, (fold: Fold, run: Run) => CelValue>> = {
+  all: decideAll(false),
+  exists: decideAll(true),
+  existsOne,
+  filter: filterList,
+  map: transformList,
+  transformList,
+  transformMap,
+  transformMapEntry,
+};

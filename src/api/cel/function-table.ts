@@ -1,0 +1,59 @@
+/** All functions of Kubernetes' environment, by name. */
+import { ADDRESSES } from "./library/address.ts";
+import { ARITHMETIC } from "./library/arithmetic.ts";
+import { AUTHORIZER } from "./library/authorizer.ts";
+import { CLOCK } from "./library/clock.ts";
+import { COLLECTIONS } from "./library/collection.ts";
+import { CONVERSIONS } from "./library/conversion.ts";
+import { ENCODINGS } from "./library/encoding.ts";
+import { MATH } from "./library/math.ts";
+import { NAMED_FORMATS } from "./library/named-format.ts";
+import { OPERATORS } from "./library/operator.ts";
+import { OPTIONALS } from "./library/optional.ts";
+import { QUANTITIES } from "./library/quantity.ts";
+import { REGEX } from "./library/regex.ts";
+import { VERSIONS } from "./library/semver.ts";
+import { TEXT } from "./library/text.ts";
+import { URLS } from "./library/url.ts";
+import { type Library, type Overload, overloadsOf } from "./overload.ts";
+
+/**
+ * What each call of a library's function costs beyond what it counts itself: a unit is some hundred nanoseconds, and reading an
+ * address or a version takes longer than a comparison.
+ */
+const LIBRARIES: readonly (readonly [library: Library, cost: number])[] = [
+  [OPERATORS, 0],
+  [ARITHMETIC, 0],
+  [CONVERSIONS, 0],
+  [CLOCK, 0],
+  [TEXT, 0],
+  [REGEX, 60],
+  [COLLECTIONS, 0],
+  [OPTIONALS, 0],
+  [URLS, 20],
+  [ADDRESSES, 40],
+  [QUANTITIES, 25],
+  [VERSIONS, 10],
+  [NAMED_FORMATS, 5],
+  [ENCODINGS, 0],
+  [MATH, 0],
+  [AUTHORIZER, 0],
+];
+
+let table: ReadonlyMap<string, readonly Overload[]> | undefined;
+
+/** Made when the first expression is compiled. */
+export function functionTable(): ReadonlyMap<string, readonly Overload[]> {
+  table ??= makeTable();
+  return table;
+}
+
+function makeTable(): ReadonlyMap<string, readonly Overload[]> {
+  const made = new Map<string, Overload[]>();
+  for (const overload of LIBRARIES.flatMap(([library, cost]) => overloadsOf(library, cost))) {
+    const known = made.get(overload.name);
+    if (known === undefined) made.set(overload.name, [overload]);
+    else known.push(overload);
+  }
+  return made;
+}

@@ -1,0 +1,112 @@
+/** What the letters of signatures stand for, found while an expression is checked. */
+import { type CelType, DYN, NULL, parameterOf, parameterType } from "./type.ts";
+
+/** Types that may be null: what is not a plain value. */
+const PLAIN: ReadonlySet<string> = new Set([
+  "bool",
+  "int",
+  "uint",
+  "double",
+  "string",
+  "bytes",
+  "type",
+  "list",
+  "map",
+]);
+
+export class Inference {
+  #bound = new Map<string, CelType>();
+  #made = 0;
+
+  /** Notes what the step finds only when it succeeds. */
+  attempt(step: () => boolean): boolean {
+    const before = new Map(this.#bound);
+    if (step()) return true;
+    this.#bound = before;
+    return false;
+  }
+
+  /** A type that is not known yet. */
+  unknown(): CelType {
+    this.#made += 1;
+    return parameterType(`%${this.#made}`);
+  }
+
+  /** The types of a signature, with letters of their own. */
+  fresh(types: readonly CelType[]): readonly CelType[] {
+    const letters = new Map<string, CelType>();
+    return types.map((type) => this.#renamed(type, letters));
+  }
+
+  #renamed(type: CelType, letters: Map<string, CelType>): CelType {
+    if (type.kind === "parameter") {
+      const known = letters.get(type.name) ?? this.unknown();
+      letters.set(type.name, known);
+      return known;
+    }
+    if (type.parameters.length === 0) return type;
+    return { ...type, parameters: type.parameters.map((inner) => this.#renamed(inner, letters)) };
+  }
+
+  /** As far as it is known; what is not stays a letter. */
+  resolve(type: CelType): CelType {
+    let found = type;
+    while (found.kind === "parameter") {
+      const bound = this.#bound.get(found.name);
+      if (bound === undefined) return found;
+      found = bound;
+    }
+    return found;
+  }
+
+  /** At every level; what nobody knows is anything. */
+  settle(type: CelType): CelType {
+    const found = this.resolve(type);
+    if (found.kind === "parameter") return DYN;
+    if (found.parameters.length === 0) return found;
+    return { ...found, parameters: found.parameters.map((inner) => this.settle(inner)) };
+  }
+
+  /** Whether a value of the one type can stand where the other is asked for. */
+  accepts(wanted: CelType, given: CelType): boolean {
+    const [to, from] = [this.resolve(wanted), this.resolve(given)];
+    if (to === from) return true;
+    if (to.kind === "parameter") return this.#bind(to.name, from);
+    if (from.kind === "parameter") return this.#bind(from.name, to);
+    if (isOpen(to) || isOpen(from)) return true;
+    if (from.name === NULL.name) return !PLAIN.has(to.name);
+    if (to.name === NULL.name) return !PLAIN.has(from.name);
+    if (to.kind !== from.kind || to.name !== from.name) return false;
+    // One type may be compared with any other.
+    if (to.kind === "type") return true;
+    return to.parameters.every((inner, at) => this.accepts(inner, parameterOf(from, at)));
+  }
+
+  #bind(name: string, type: CelType): boolean {
+    if (this.#holds(type, name)) return false;
+    this.#bound.set(name, type);
+    return true;
+  }
+
+  /** A type that would be a part of itself is none. */
+  #holds(type: CelType, name: string): boolean {
+    const found = this.resolve(type);
+    if (found.kind === "parameter") return found.name === name;
+    return found.parameters.some((inner) => this.#holds(inner, name));
+  }
+
+  /** The type of several that stands for both; call after `accepts`. */
+  general(left: CelType, right: CelType): CelType {
+    const [one, other] = [this.resolve(left), this.resolve(right)];
+    if (isOpen(other) || one.name === NULL.name) return other;
+    if (one.parameters.length === 0 || one.kind !== other.kind) return one;
+    return {
+      ...one,
+      parameters: one.parameters.map((inner, at) => this.general(inner, parameterOf(other, at))),
+    };
+  }
+}
+
+function isOpen({ kind }: CelType): boolean {
+  return kind === "dyn" || kind === "error";
+}

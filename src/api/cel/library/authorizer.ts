@@ -1,0 +1,116 @@
+/** Questions about permissions. Who answers them is the caller's part. */
+import type { Apply, Library } from "../overload.ts";
+import { type CelValue, Opaque } from "../value.ts";
+
+/** What is asked: about a path, or about a resource. Empty texts are not said. */
+export interface AccessQuestion {
+  readonly verb: string;
+  readonly path: string;
+  readonly group: string;
+  readonly resource: string;
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly fieldSelector: string;
+  readonly labelSelector: string;
+  /** `undefined` for the user of the request. */
+  readonly serviceAccount: { readonly namespace: string; readonly name: string } | undefined;
+}
+
+export interface AccessDecision {
+  readonly isAllowed: boolean;
+  readonly reason: string;
+  /** `undefined` when there was none. */
+  readonly error?: string;
+}
+
+/** Answers at once: an expression does not wait. */
+export interface AccessOracle {
+  decide(question: AccessQuestion): AccessDecision;
+}
+
+interface Check {
+  readonly oracle: AccessOracle;
+  readonly question: AccessQuestion;
+}
+
+const ANYTHING: AccessQuestion = {
+  verb: "",
+  path: "",
+  group: "",
+  resource: "",
+  subresource: "",
+  namespace: "",
+  name: "",
+  fieldSelector: "",
+  labelSelector: "",
+  serviceAccount: undefined,
+};
+
+export const AUTHORIZER_TYPE = "kubernetes.authorization.Authorizer";
+export const RESOURCE_CHECK_TYPE = "kubernetes.authorization.ResourceCheck";
+const PATH_CHECK = "kubernetes.authorization.PathCheck";
+const GROUP_CHECK = "kubernetes.authorization.GroupCheck";
+const DECISION = "kubernetes.authorization.Decision";
+
+/** As upstream's: asking may leave the process there. */
+const CHECK_COST = 350_000;
+
+/** The value of the variable `authorizer`. */
+export function authorizerValue(oracle: AccessOracle): CelValue {
+  return checkValue(AUTHORIZER_TYPE, { oracle, question: ANYTHING });
+}
+
+/** The value of the variable `authorizer.requestResource`. */
+export function resourceCheckValue(oracle: AccessOracle, question: Partial<AccessQuestion>): CelValue {
+  return checkValue(RESOURCE_CHECK_TYPE, { oracle, question: { ...ANYTHING, ...question } });
+}
+
+function checkValue(type: string, check: Check): CelValue {
+  return new Opaque(type, check, JSON.stringify(check.question));
+}
+
+/** The same question with one thing more said. */
+function narrow(type: string, field: keyof AccessQuestion): Apply {
+  return ([value, text]) => {
+    const { oracle, question } = (value as Opaque<Check>).content;
+    return checkValue(type, { oracle, question: { ...question, [field]: text } });
+  };
+}
+
+const decide: Apply = ([value, verb], run) => {
+  run.charge(CHECK_COST);
+  const { oracle, question } = (value as Opaque<Check>).content;
+  const decision = oracle.decide({ ...question, verb: verb as string });
+  return new Opaque(DECISION, decision, JSON.stringify(decision));
+};
+
+function decisionOf(value: CelValue): AccessDecision {
+  return (value as Opaque<AccessDecision>).content;
+}
+
+export const AUTHORIZER: Library = [
+  [`${AUTHORIZER_TYPE} -> path(string): ${PATH_CHECK}`, narrow(PATH_CHECK, "path")],
+  [`${AUTHORIZER_TYPE} -> group(string): ${GROUP_CHECK}`, narrow(GROUP_CHECK, "group")],
+  [
+    `${AUTHORIZER_TYPE} -> serviceAccount(string, string): ${AUTHORIZER_TYPE}`,
+    ([value, namespace, name]) => {
+      const { oracle, question } = (value as Opaque<Check>).content;
+      const serviceAccount = { namespace: namespace as string, name: name as string };
+      return checkValue(AUTHORIZER_TYPE, { oracle, question: { ...question, serviceAccount } });
+    },
+  ],
+  [`${GROUP_CHECK} -> resource(string): ${RESOURCE_CHECK_TYPE}`, narrow(RESOURCE_CHECK_TYPE, "resource")],
+  ...(["subresource", "namespace", "name", "fieldSelector", "labelSelector"] as const).map(
+    (field): Library[number] => [
+      `${RESOURCE_CHECK_TYPE} -> ${field}(string): ${RESOURCE_CHECK_TYPE}`,
+      narrow(RESOURCE_CHECK_TYPE, field),
+    ],
+  ),
+  [`${PATH_CHECK} -> check(string): ${DECISION}`, decide],
+  [`${RESOURCE_CHECK_TYPE} -> check(string): ${DECISION}`, decide],
+  [`${DECISION} -> errored(): bool`, ([decision]) => decisionOf(decision).error !== undefined],
+  [`${DECISION} -> error(): string`, ([decision]) => decisionOf(decision).error ?? ""],
+  [`${DECISION} -> allowed(): bool`, ([decision]) => decisionOf(decision).isAllowed],
+  [`${DECISION} -> reason(): string`, ([decision]) => decisionOf(decision).reason],
+];

@@ -1,0 +1,235 @@
+import { quoted } from "../../message-text.ts";
+/** From one type to another. */
+import { formatDuration, parseDuration } from "../../time.ts";
+import { CelEvaluationError } from "../cel-error.ts";
+import { instantOf, instantText } from "../instant.ts";
+import type { Apply, Library } from "../overload.ts";
+import {
+  Bytes,
+  type CelList,
+  type CelMap,
+  type CelValue,
+  Duration,
+  Timestamp,
+  TypeValue,
+  typeNameOf,
+  Uint,
+} from "../value.ts";
+import { checkedDuration, checkedInstant } from "./arithmetic.ts";
+
+const NS_PER_SECOND = 1_000_000_000n;
+const INT = /^[+-]?\d+$/;
+const NUMBER = /^[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)$/;
+/** Longer texts are no number of 64 bits. */
+const NUMBER_MAX = 400;
+
+function rangeError(): CelEvaluationError {
+  return new CelEvaluationError("range error");
+}
+
+function intFrom(value: bigint): bigint {
+  if (BigInt.asIntN(64, value) !== value) throw rangeError();
+  return value;
+}
+
+function uintFrom(value: bigint): Uint {
+  if (BigInt.asUintN(64, value) !== value) throw rangeError();
+  return new Uint(value);
+}
+
+/** The limits themselves are refused: as doubles they are rounded. */
+function wholeOf(value: number, min: number, max: number): bigint {
+  if (Number.isNaN(value) || value <= min || value >= max) throw rangeError();
+  return BigInt(Math.trunc(value));
+}
+
+function intOfText(text: string, from: (value: bigint) => CelValue): CelValue {
+  if (text.length > NUMBER_MAX || !INT.test(text)) throw syntaxError("strconv.ParseInt", text);
+  return from(BigInt(text.replace(/^\+/, "")));
+}
+
+function syntaxError(reader: string, text: string): CelEvaluationError {
+  return new CelEvaluationError(`${reader}: parsing ${quoted(text.slice(0, 100))}: invalid syntax`);
+}
+
+const SPECIAL_NUMBERS: ReadonlyMap<string, number> = new Map([
+  ["nan", Number.NaN],
+  ["inf", Number.POSITIVE_INFINITY],
+  ["+inf", Number.POSITIVE_INFINITY],
+  ["-inf", Number.NEGATIVE_INFINITY],
+  ["infinity", Number.POSITIVE_INFINITY],
+  ["+infinity", Number.POSITIVE_INFINITY],
+  ["-infinity", Number.NEGATIVE_INFINITY],
+]);
+
+function doubleOfText(text: string): number {
+  const special = SPECIAL_NUMBERS.get(text.toLowerCase());
+  if (special !== undefined) return special;
+  if (text.length > NUMBER_MAX || !NUMBER.test(text)) throw syntaxError("strconv.ParseFloat", text);
+  return Number(text);
+}
+
+/** From here on Go writes an exponent. */
+const DIGITS_MAX = 6;
+
+/** As Go's shortest form: `1`, `0.5`, `1e+06`. */
+export function doubleText(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
+  if (Object.is(value, -0)) return "-0";
+  const [digits = "", exponent = "0"] = value.toExponential().split("e");
+  const power = Number(exponent);
+  if (power >= -4 && power < DIGITS_MAX) return String(value);
+  return `${digits}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+}
+
+function utf8Text({ data }: Bytes): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
+  } catch (error) {
+    if (error instanceof TypeError)
+      throw new CelEvaluationError("invalid UTF-8 in bytes, cannot convert to string");
+    throw error;
+  }
+}
+
+const TRUE: ReadonlySet<string> = new Set(["1", "t", "true", "TRUE", "True"]);
+const FALSE: ReadonlySet<string> = new Set(["0", "f", "false", "FALSE", "False"]);
+
+function boolOfText(text: string): boolean {
+  if (TRUE.has(text)) return true;
+  if (FALSE.has(text)) return false;
+  throw new CelEvaluationError("type conversion error from 'string' to 'bool'");
+}
+
+/** Throws a CelEvaluationError; the text of a literal is also tried when an expression is compiled. */
+export function timestampOf(text: string): Timestamp {
+  const ns = instantOf(text);
+  if (ns === undefined)
+    throw new CelEvaluationError("type conversion error from 'string' to 'google.protobuf.Timestamp'");
+  return new Timestamp(ns);
+}
+
+export function durationOf(text: string): Duration {
+  try {
+    return checkedDuration(parseDuration(text));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new CelEvaluationError(error.message);
+  }
+}
+
+/** Decimal seconds, as protobuf writes durations. */
+function secondsText(ns: bigint): string {
+  return formatDuration(ns) === "0s" ? "0s" : decimalSeconds(ns);
+}
+
+function decimalSeconds(ns: bigint): string {
+  const sign = ns < 0n ? "-" : "";
+  const size = ns < 0n ? -ns : ns;
+  const fraction = String(size % NS_PER_SECOND)
+    .padStart(9, "0")
+    .replace(/0+$/, "");
+  return `${sign}${size / NS_PER_SECOND}${fraction === "" ? "" : `.${fraction}`}s`;
+}
+
+/** The text of a value where `string()` or `%s` has one; `undefined` otherwise. */
+export function findText(value: CelValue): string | undefined {
+  if (typeof value === "string") return value;
+  if (typeof value === "number") return doubleText(value);
+  if (typeof value === "bigint" || typeof value === "boolean") return String(value);
+  if (value instanceof Uint) return String(value.value);
+  if (value instanceof Timestamp) return instantText(value.ns);
+  if (value instanceof Duration) return secondsText(value.ns);
+  return value instanceof TypeValue ? value.name : undefined;
+}
+
+/** What reads a text takes as long as several simple steps. */
+const PARSE_COST = 10;
+
+function parsed(parse: (text: string) => CelValue): Apply {
+  return ([text], run) => {
+    run.charge(PARSE_COST);
+    return parse(text as string);
+  };
+}
+
+const same: Apply = ([value]) => value;
+
+function floorSeconds(ns: bigint): bigint {
+  const part = ((ns % NS_PER_SECOND) + NS_PER_SECOND) % NS_PER_SECOND;
+  return (ns - part) / NS_PER_SECOND;
+}
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+export const CONVERSIONS: Library = [
+  ["bool(bool): bool", same],
+  ["bool(string): bool", ([text]) => boolOfText(text as string)],
+  ["int(int): int", same],
+  ["int(uint): int", ([value]) => intFrom((value as Uint).value)],
+  ["int(double): int", ([value]) => wholeOf(value as number, -(2 ** 63), 2 ** 63)],
+  ["int(string): int", ([text]) => intOfText(text as string, intFrom)],
+  ["int(timestamp): int", ([value]) => floorSeconds((value as Timestamp).ns)],
+  ["int(duration): int", ([value]) => (value as Duration).ns],
+  ["uint(uint): uint", same],
+  ["uint(int): uint", ([value]) => uintFrom(value as bigint)],
+  ["uint(double): uint", ([value]) => uintFrom(wholeOf(value as number, -1, 2 ** 64))],
+  ["uint(string): uint", ([text]) => intOfText(text as string, uintFrom)],
+  ["double(double): double", same],
+  ["double(int): double", ([value]) => Number(value as bigint)],
+  ["double(uint): double", ([value]) => Number((value as Uint).value)],
+  ["double(string): double", ([text]) => doubleOfText(text as string)],
+  ["string(string): string", same],
+  ...["bool", "int", "uint", "double", "timestamp", "duration"].map((type): Library[number] => [
+    `string(${type}): string`,
+    ([value]) => findText(value) ?? "",
+  ]),
+  [
+    "string(bytes): string",
+    ([value], run) => {
+      run.chargeText((value as Bytes).data.length);
+      return utf8Text(value as Bytes);
+    },
+  ],
+  ["bytes(bytes): bytes", same],
+  [
+    "bytes(string): bytes",
+    ([text], run) => {
+      run.chargeText((text as string).length);
+      return new Bytes(Buffer.from(text as string));
+    },
+  ],
+  ["timestamp(timestamp): timestamp", same],
+  ["timestamp(string): timestamp", parsed(timestampOf)],
+  ["timestamp(int): timestamp", ([value]) => checkedInstant((value as bigint) * NS_PER_SECOND)],
+  ["duration(duration): duration", same],
+  ["duration(string): duration", parsed(durationOf)],
+  ["duration(int): duration", ([value]) => checkedDuration(value as bigint)],
+  ["type(A): type<A>", ([value]) => new TypeValue(typeNameOf(value))],
+  ["dyn(A): dyn", same],
+  ...SIZES(),
+];
+
+function SIZES(): Library {
+  const sizes: readonly (readonly [string, Apply])[] = [
+    [
+      "string",
+      ([text], run) => {
+        run.chargeText((text as string).length);
+        return BigInt(codePoints(text as string));
+      },
+    ],
+    ["bytes", ([value]) => BigInt((value as Bytes).data.length)],
+    ["list<A>", ([list]) => BigInt((list as CelList).size)],
+    ["map<A, B>", ([map]) => BigInt((map as CelMap).size)],
+  ];
+  return sizes.flatMap(([type, apply]): Library => [
+    [`size(${type}): int`, apply],
+    [`${type} -> size(): int`, apply],
+  ]);
+}

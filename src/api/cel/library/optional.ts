@@ -1,0 +1,55 @@
+/** Values that may not be there. `or` and `orValue` look at their argument only when they need it: see the plan. */
+import { CelEvaluationError } from "../cel-error.ts";
+import { itemsOf } from "../json-value.ts";
+import type { Library } from "../overload.ts";
+import {
+  Bytes,
+  CelList,
+  CelMap,
+  CelRecord,
+  type CelValue,
+  Duration,
+  NONE,
+  Optional,
+  PlainList,
+  Timestamp,
+  Uint,
+} from "../value.ts";
+
+const ZEROS: ReadonlySet<CelValue> = new Set([null, false, "", 0, 0n]);
+
+function isZero(value: CelValue): boolean {
+  if (value === null || typeof value !== "object") return ZEROS.has(value);
+  if (value instanceof Uint) return value.value === 0n;
+  if (value instanceof Bytes) return value.data.length === 0;
+  if (value instanceof Duration || value instanceof Timestamp) return value.ns === 0n;
+  if (value instanceof CelRecord) return [...value.fields()].length === 0;
+  if (value instanceof Optional) return value.value === undefined;
+  return (value instanceof CelList || value instanceof CelMap) && value.size === 0;
+}
+
+function contentOf(value: CelValue): CelValue {
+  const { value: content } = value as Optional;
+  if (content === undefined) throw new CelEvaluationError("optional.none() dereference");
+  return content;
+}
+
+function unwrapped(list: CelValue): CelValue {
+  const contents = itemsOf(list as CelList).map((item) => (item instanceof Optional ? item.value : item));
+  return new PlainList(contents.filter((item) => item !== undefined));
+}
+
+export const OPTIONALS: Library = [
+  ["optional.of(A): optional<A>", ([value]) => new Optional(value)],
+  ["optional.none(): optional<A>", () => NONE],
+  ["optional.ofNonZeroValue(A): optional<A>", ([value]) => (isZero(value) ? NONE : new Optional(value))],
+  ["optional.unwrap(list<optional<A>>): list<A>", ([list]) => unwrapped(list)],
+  ["list<optional<A>> -> unwrapOpt(): list<A>", ([list]) => unwrapped(list)],
+  ["optional<A> -> hasValue(): bool", ([value]) => (value as Optional).value !== undefined],
+  ["optional<A> -> value(): A", ([value]) => contentOf(value)],
+  [
+    "optional<A> -> or(optional<A>): optional<A>",
+    ([value, other]) => ((value as Optional).value === undefined ? other : value),
+  ],
+  ["optional<A> -> orValue(A): A", ([value, other]) => (value as Optional).value ?? other],
+];

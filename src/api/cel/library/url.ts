@@ -1,0 +1,82 @@
+/** URLs, as Go reads those of requests: with a scheme, or a path from the root. */
+import { CelEvaluationError } from "../cel-error.ts";
+import type { Library } from "../overload.ts";
+import type { Run } from "../run.ts";
+import { type CelValue, Opaque, PlainList, PlainMap } from "../value.ts";
+
+interface Url {
+  readonly scheme: string;
+  readonly host: string;
+  readonly path: string;
+  readonly query: string;
+}
+
+const SHAPE = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?]*)(?:\?([^]*))?$/;
+const HOST = /^(?:[^@]*@)?(\[[0-9a-fA-F:.%]+\]|[^\s:[\]<>"\\^`{|}]*)(:\d*)?$/;
+const BAD_ESCAPE = /%(?![0-9a-fA-F]{2})/;
+const CONTROL = /\p{Cc}/u;
+/** What Go writes as it is in a path. */
+const UNSAFE = /[^A-Za-z0-9\-_.~$&+,/:;=@!'()*[\]%]/gu;
+
+function findUrl(text: string): Url | undefined {
+  const parts = text === "" || CONTROL.test(text) ? null : SHAPE.exec(text);
+  if (parts === null) return undefined;
+  const [, scheme = "", authority, path = "", query = ""] = parts;
+  if (BAD_ESCAPE.test(path) || !HOST.test(authority ?? "") || !isRooted(parts)) return undefined;
+  return { scheme: scheme.toLowerCase(), host: (authority ?? "").replace(/^[^@]*@/, ""), path, query };
+}
+
+/** Without a scheme only a path may stand there; after a host there may be none. */
+function isRooted([, scheme, authority, path = ""]: readonly (string | undefined)[]): boolean {
+  if (scheme === undefined) return authority === undefined && path.startsWith("/");
+  return path.startsWith("/") || (authority !== undefined && path === "");
+}
+
+function urlOf(value: CelValue): Url {
+  return (value as Opaque<Url>).content;
+}
+
+function hostname({ host }: Url): string {
+  return host.startsWith("[") ? host.slice(1, host.indexOf("]")) : host.replace(/:\d*$/, "");
+}
+
+function queryOf({ query }: Url, run: Run): CelValue {
+  run.charge(query.length);
+  const values = new Map<string, string[]>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    const known = values.get(name);
+    if (known === undefined) values.set(name, [value]);
+    else known.push(value);
+  }
+  return new PlainMap(new Map([...values].map(([name, list]) => [`s${name}`, [name, new PlainList(list)]])));
+}
+
+export const URLS: Library = [
+  [
+    "url(string): kubernetes.URL",
+    ([text], run) => {
+      run.chargeText((text as string).length);
+      const url = findUrl(text as string);
+      if (url !== undefined) return new Opaque("kubernetes.URL", url, text as string);
+      throw new CelEvaluationError(
+        `URL parse error during conversion from string: parse ${JSON.stringify((text as string).slice(0, 100))}: invalid URI for request`,
+      );
+    },
+  ],
+  [
+    "isURL(string): bool",
+    ([text], run) => {
+      run.chargeText((text as string).length);
+      return findUrl(text as string) !== undefined;
+    },
+  ],
+  ["kubernetes.URL -> getScheme(): string", ([url]) => urlOf(url).scheme],
+  ["kubernetes.URL -> getHost(): string", ([url]) => urlOf(url).host],
+  ["kubernetes.URL -> getHostname(): string", ([url]) => hostname(urlOf(url))],
+  ["kubernetes.URL -> getPort(): string", ([url]) => /:(\d*)$/.exec(urlOf(url).host)?.[1] ?? ""],
+  [
+    "kubernetes.URL -> getEscapedPath(): string",
+    ([url]) => urlOf(url).path.replaceAll(UNSAFE, encodeURIComponent),
+  ],
+  ["kubernetes.URL -> getQuery(): map<string, list<string>>", ([url], run) => queryOf(urlOf(url), run)],
+];

@@ -1,0 +1,93 @@
+/** Calls that are no functions: what they bind and evaluate is not what a call would. */
+import type { BindExpr, CallExpr, Expr, FoldName } from "./ast.ts";
+
+/** A mistake in the use of a macro, at a place of its own. */
+export class MacroError extends Error {
+  readonly at: number;
+
+  constructor(at: number, message: string) {
+    super(message);
+    this.name = "MacroError";
+    this.at = at;
+  }
+}
+
+type Expansion = (call: CallExpr) => Expr;
+
+/** By `target` or `global`, name and number of arguments. A call that is not here is a function. */
+const MACROS: ReadonlyMap<string, Expansion> = new Map<string, Expansion>([
+  ["global has 1", expandHas],
+  ["target all 2", (call) => fold(call, "all", 1)],
+  ["target all 3", (call) => fold(call, "all", 2)],
+  ["target exists 2", (call) => fold(call, "exists", 1)],
+  ["target exists 3", (call) => fold(call, "exists", 2)],
+  ["target exists_one 2", (call) => fold(call, "existsOne", 1)],
+  ["target existsOne 2", (call) => fold(call, "existsOne", 1)],
+  ["target existsOne 3", (call) => fold(call, "existsOne", 2)],
+  ["target filter 2", (call) => fold(call, "filter", 1)],
+  ["target map 2", (call) => fold(call, "map", 1)],
+  ["target map 3", (call) => fold(call, "map", 1)],
+  ["target transformList 3", (call) => fold(call, "transformList", 2)],
+  ["target transformList 4", (call) => fold(call, "transformList", 2)],
+  ["target transformMap 3", (call) => fold(call, "transformMap", 2)],
+  ["target transformMap 4", (call) => fold(call, "transformMap", 2)],
+  ["target transformMapEntry 3", (call) => fold(call, "transformMapEntry", 2)],
+  ["target transformMapEntry 4", (call) => fold(call, "transformMapEntry", 2)],
+  ["target optMap 2", (call) => bindOptional(call, "optMap")],
+  ["target optFlatMap 2", (call) => bindOptional(call, "optFlatMap")],
+]);
+
+/** Throws a MacroError for a macro that is used wrongly. */
+export function expandMacro(call: CallExpr): Expr {
+  const { target, name, args } = call;
+  if (target?.kind === "ident") {
+    if (target.name === "cel" && name === "bind" && args.length === 3) return bindValue(call);
+    if (target.name === "math" && (name === "greatest" || name === "least")) return pairwise(call);
+  }
+  const place = target === undefined ? "global" : "target";
+  return MACROS.get(`${place} ${name} ${args.length}`)?.(call) ?? call;
+}
+
+function expandHas({ args: [argument], at }: CallExpr): Expr {
+  if (argument?.kind !== "select" || argument.mode !== "value")
+    throw new MacroError(argument?.at ?? at, "invalid argument to has() macro");
+  return { ...argument, mode: "test", at };
+}
+
+function fold(call: CallExpr, name: FoldName, count: number): Expr {
+  const { target, args, at } = call;
+  const variables = args.slice(0, count).map(simpleName);
+  if (variables[0] !== undefined && variables[0] === variables[1])
+    throw new MacroError(args[1]?.at ?? at, `duplicate variable name: ${variables[0]}`);
+  const rest = args.slice(count);
+  const body = rest.at(-1);
+  const filter = rest.length > 1 ? rest[0] : undefined;
+  if (target === undefined || body === undefined) return call;
+  return { kind: "fold", name, range: target, variables, filter, body, at };
+}
+
+function simpleName(expr: Expr): string {
+  if (expr.kind === "ident" && !expr.name.startsWith(".")) return expr.name;
+  throw new MacroError(expr.at, "argument must be a simple name");
+}
+
+function bindOptional(call: CallExpr, mode: BindExpr["mode"]): Expr {
+  const [variable, body] = call.args;
+  if (call.target === undefined || variable === undefined || body === undefined) return call;
+  return { kind: "bind", mode, variable: simpleName(variable), value: call.target, body, at: call.at };
+}
+
+function bindValue(call: CallExpr): Expr {
+  const [variable, value, body] = call.args;
+  if (variable === undefined || value === undefined || body === undefined) return call;
+  return { kind: "bind", mode: "value", variable: simpleName(variable), value, body, at: call.at };
+}
+
+/** `math.greatest(a, b, c)` is the greatest of c and the greatest of the others. */
+function pairwise(call: CallExpr): Expr {
+  const [first, second, ...others] = call.args;
+  if (first === undefined || second === undefined || others.length === 0) return call;
+  let chosen: Expr = { ...call, args: [first, second] };
+  for (const other of others) chosen = { ...call, args: [chosen, other] };
+  return chosen;
+}

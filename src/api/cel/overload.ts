@@ -1,0 +1,90 @@
+import type { Run } from "./run.ts";
+/** Functions as a table: what they take, what they give, what they do. */
+import { type CelType, listOf, mapOf, namedType, optionalOf, parameterType, typeOf } from "./type.ts";
+import type { CelValue } from "./value.ts";
+
+/** Of the types that the signature names; what a signature does not name is not there. */
+export type Args = readonly [CelValue, CelValue, CelValue, CelValue];
+export type Apply = (args: Args, run: Run) => CelValue;
+
+export interface Overload {
+  readonly name: string;
+  /** Called on a value, which is the first of the parameters. */
+  readonly isMember: boolean;
+  readonly parameters: readonly CelType[];
+  readonly result: CelType;
+  /** What the arguments must be at run time; `undefined` for anything. */
+  readonly tags: readonly (string | undefined)[];
+  readonly cost: number;
+  readonly apply: Apply;
+}
+
+/**
+ * `list<A> -> indexOf(A): int` is called on a list; `size(string): int` is not. Capital letters stand for any type. A type after a
+ * tilde is asked for when an expression is compiled, but not when it runs.
+ */
+type Signature = string;
+export type Library = readonly (readonly [Signature, Apply])[];
+
+const SHAPE = /^(?:(.+?) -> )?([^\s()]+)\((.*)\): (.+)$/;
+
+/** `cost` is that of each call, beyond what the function counts itself. */
+export function overloadsOf(library: Library, cost: number): readonly Overload[] {
+  return library.map(([signature, apply]) => ({ ...overloadOf(signature, apply), cost }));
+}
+
+function overloadOf(signature: Signature, apply: Apply): Omit<Overload, "cost"> {
+  const [, target, name = "", list = "", result = ""] = SHAPE.exec(signature) ?? [];
+  const texts = [...(target === undefined ? [] : [target]), ...splitTypes(list)];
+  const parameters = texts.map((text) => readType(text.replace(/^~/, "")));
+  return {
+    name,
+    isMember: target !== undefined,
+    parameters,
+    result: readType(result),
+    tags: parameters.map((type, at) => (texts[at]?.startsWith("~") === true ? undefined : tagOfType(type))),
+    apply,
+  };
+}
+
+/** What a value of the type is called at run time. */
+function tagOfType({ kind, name }: CelType): string | undefined {
+  return kind === "dyn" || kind === "parameter" ? undefined : kind === "object" ? "object" : name;
+}
+
+/** At commas that are in no brackets. */
+function splitTypes(text: string): readonly string[] {
+  const parts: string[] = [];
+  let depth = 0;
+  let start = 0;
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charAt(at);
+    if (character === "<") depth += 1;
+    else if (character === ">") depth -= 1;
+    else if (character === "," && depth === 0) {
+      parts.push(text.slice(start, at));
+      start = at + 1;
+    }
+  }
+  const last = text.slice(start);
+  return [...parts, ...(last.trim() === "" ? [] : [last])].map((part) => part.trim());
+}
+
+function readType(text: string): CelType {
+  const [, name = text, inner] = /^([^<]+)<(.*)>$/.exec(text) ?? [];
+  if (/^[A-Z]$/.test(name)) return parameterType(name);
+  const [first = namedType("dyn"), second = namedType("dyn")] =
+    inner === undefined ? [] : splitTypes(inner).map(readType);
+  switch (name) {
+    case "list":
+      return listOf(first);
+    case "map":
+      return mapOf(first, second);
+    case "optional":
+      return optionalOf(first);
+    case "type":
+      return typeOf(first);
+    default:
+      return namedType(name);
+  }
+}

@@ -1,0 +1,298 @@
+/** Turns a checked expression into functions that call each other: each part of the tree becomes one step. */
+import type {
+  BindExpr,
+  CallExpr,
+  Expr,
+  ListExpr,
+  LogicExpr,
+  MapExpr,
+  SelectExpr,
+  StructExpr,
+} from "./ast.ts";
+import { CelEvaluationError } from "./cel-error.ts";
+import type { Checked, Resolution } from "./checker.ts";
+import { planFold } from "./fold.ts";
+import type { Args, Overload } from "./overload.ts";
+import type { Run } from "./run.ts";
+import { addEntry, type MapEntries, settle, type Step, type StepMaker } from "./step.ts";
+import {
+  CelMap,
+  CelRecord,
+  type CelValue,
+  NONE,
+  Optional,
+  PlainList,
+  PlainMap,
+  PlainRecord,
+  tagOf,
+  TypeValue,
+} from "./value.ts";
+
+/** As cel-go's for making them. */
+const LIST_COST = 10;
+const MAP_COST = 30;
+const STRUCT_COST = 40;
+
+/** Where variables are: those of the caller first, in their order, then those of macros by depth. */
+export function planCel(expr: Expr, checked: Checked, variables: readonly string[]): Step {
+  return new Planner(checked, variables).plan(expr);
+}
+
+class Planner implements StepMaker {
+  readonly #checked: Checked;
+  readonly #globals: ReadonlyMap<string, number>;
+  readonly #scope: (readonly [name: string, slot: number])[] = [];
+
+  constructor(checked: Checked, variables: readonly string[]) {
+    this.#checked = checked;
+    this.#globals = new Map(variables.map((name, at) => [name, at]));
+  }
+
+  plan(expr: Expr): Step {
+    return this.#declared(expr) ?? this.#planned(expr);
+  }
+
+  /** The step of a name that the caller or the language gives. */
+  #declared(expr: Expr): Step | undefined {
+    const variable = this.#checked.variables.get(expr);
+    if (variable !== undefined) return readSlot(this.#globals.get(variable) ?? -1, variable);
+    const typeName = this.#checked.typeNames.get(expr);
+    return typeName === undefined ? undefined : constant(new TypeValue(typeName));
+  }
+
+  #planned(expr: Expr): Step {
+    switch (expr.kind) {
+      case "literal":
+        return constant(expr.value);
+      case "ident":
+        return this.#local(expr.name);
+      case "select":
+        return this.#select(expr);
+      case "call":
+        return this.#call(expr);
+      case "logic":
+        return this.#logic(expr);
+      case "list":
+        return this.#list(expr);
+      case "map":
+        return this.#map(expr);
+      case "struct":
+        return this.#struct(expr);
+      case "fold":
+        return planFold(expr, this);
+      case "bind":
+        return this.#bind(expr);
+    }
+  }
+
+  #local(name: string): Step {
+    return readSlot(this.#scope.findLast(([known]) => known === name)?.[1] ?? -1, name);
+  }
+
+  within<T>(names: readonly string[], step: (slots: readonly number[]) => T): T {
+    const first = this.#globals.size + this.#scope.length;
+    const slots = names.map((_, at) => first + at);
+    this.#scope.push(...names.map((name, at) => [name, first + at] as const));
+    const result = step(slots);
+    this.#scope.length -= names.length;
+    return result;
+  }
+
+  #select({ operand, field, mode }: SelectExpr): Step {
+    const container = this.plan(operand);
+    if (mode === "test") return (run) => hasField(container(run), field);
+    const select = mode === "optional" ? selectOptional : selectField;
+    return (run) => {
+      run.charge(1);
+      return select(container(run), field);
+    };
+  }
+
+  #call(expr: CallExpr): Step {
+    const resolution = this.#checked.calls.get(expr);
+    if (resolution === undefined) throw new Error(`the call of ${expr.name} was not checked`);
+    const args = resolution.args.map((arg) => this.plan(arg));
+    const [first, second, third] = args;
+    if (expr.name === "_?_:_" && first !== undefined && second !== undefined && third !== undefined)
+      return conditional(first, second, third);
+    const isFallback = resolution.overloads.some(({ parameters: [target] }) => target?.kind === "optional");
+    if (isFallback && first !== undefined && second !== undefined) {
+      if (expr.name === "or") return fallback(first, second, "or");
+      if (expr.name === "orValue") return fallback(first, second, "orValue");
+    }
+    return callStep(resolution, args);
+  }
+
+  #logic({ name, terms }: LogicExpr): Step {
+    const steps = terms.map((term) => this.plan(term));
+    // What decides alone: false for `&&`, true for `||`.
+    const decisive = name === "_||_";
+    return (run) => decide(steps, decisive, run);
+  }
+
+  #list({ items }: ListExpr): Step {
+    const steps = items.map(({ value, isOptional }) => ({ step: this.plan(value), isOptional }));
+    return (run) => {
+      run.charge(LIST_COST + steps.length);
+      const made: CelValue[] = [];
+      for (const { step, isOptional } of steps) {
+        const value = isOptional ? contentOf(step(run)) : step(run);
+        if (value !== undefined) made.push(value);
+      }
+      return new PlainList(made);
+    };
+  }
+
+  #map({ entries }: MapExpr): Step {
+    const steps = entries.map(({ key, value, isOptional }) => ({
+      key: this.plan(key),
+      value: this.plan(value),
+      isOptional,
+    }));
+    return (run) => {
+      run.charge(MAP_COST + steps.length);
+      const made: MapEntries = new Map();
+      for (const { key, value, isOptional } of steps) {
+        const name = key(run);
+        const content = isOptional ? contentOf(value(run)) : value(run);
+        if (content !== undefined) addEntry(made, name, content);
+      }
+      return new PlainMap(made);
+    };
+  }
+
+  #struct({ name, fields }: StructExpr): Step {
+    const steps = fields.map((field) => ({ ...field, step: this.plan(field.value) }));
+    return (run) => {
+      run.charge(STRUCT_COST + steps.length);
+      const made = new Map<string, CelValue>();
+      for (const { name: field, step, isOptional } of steps) {
+        const value = isOptional ? contentOf(step(run)) : step(run);
+        if (value !== undefined) made.set(field, value);
+      }
+      return new PlainRecord(name, made);
+    };
+  }
+
+  #bind({ mode, variable, value, body }: BindExpr): Step {
+    const bound = this.plan(value);
+    const { step, slot = 0 } = this.within([variable], ([at]) => ({ step: this.plan(body), slot: at }));
+    if (mode === "value")
+      return (run) => {
+        run.slots[slot] = bound(run);
+        return step(run);
+      };
+    return (run) => {
+      const content = contentOf(bound(run));
+      if (content === undefined) return NONE;
+      run.slots[slot] = content;
+      return mode === "optMap" ? new Optional(step(run)) : step(run);
+    };
+  }
+}
+
+function constant(value: CelValue): Step {
+  return () => value;
+}
+
+function readSlot(slot: number, name: string): Step {
+  return (run) => {
+    run.charge(1);
+    const value = run.slots[slot];
+    if (value === undefined) throw new CelEvaluationError(`no such attribute(s): ${name}`);
+    return value;
+  };
+}
+
+function contentOf(value: CelValue): CelValue | undefined {
+  if (value instanceof Optional) return value.value;
+  throw new CelEvaluationError("no such overload");
+}
+
+/** `undefined` when there is no such field; throws when the value has no fields at all. */
+function findField(container: CelValue, field: string): CelValue | undefined {
+  if (container instanceof CelRecord || container instanceof CelMap) return container.find(field);
+  throw new CelEvaluationError(`no such overload: ${tagOf(container)}.${field}`);
+}
+
+function selectField(container: CelValue, field: string): CelValue {
+  if (container instanceof Optional) return selectOptional(container, field);
+  const value = findField(container, field);
+  if (value === undefined) throw new CelEvaluationError(`no such key: ${field}`);
+  return value;
+}
+
+function selectOptional(container: CelValue, field: string): CelValue {
+  const inner = container instanceof Optional ? container.value : container;
+  const value = inner === undefined ? undefined : findField(inner, field);
+  return value === undefined ? NONE : new Optional(value);
+}
+
+function hasField(container: CelValue, field: string): boolean {
+  const inner = container instanceof Optional ? container.value : container;
+  return inner !== undefined && findField(inner, field) !== undefined;
+}
+
+function conditional(condition: Step, yes: Step, no: Step): Step {
+  return (run) => {
+    const value = condition(run);
+    if (typeof value !== "boolean") throw new CelEvaluationError("no such overload");
+    return value ? yes(run) : no(run);
+  };
+}
+
+function fallback(value: Step, other: Step, kind: "or" | "orValue"): Step {
+  return (run) => {
+    run.charge(1);
+    const found = value(run);
+    const content = contentOf(found);
+    if (content === undefined) return other(run);
+    return kind === "or" ? found : content;
+  };
+}
+
+/** A term that decides makes up for terms that fail, on either side of it. */
+function decide(steps: readonly Step[], decisive: boolean, run: Run): boolean {
+  let failure: CelEvaluationError | undefined;
+  for (const step of steps) {
+    const found = settle(step, run);
+    if (found === decisive) return decisive;
+    if (found instanceof CelEvaluationError) failure ??= found;
+  }
+  if (failure !== undefined) throw failure;
+  return !decisive;
+}
+
+/** Values may be of other types than the checker knew: of the functions that fit, the first that takes them is called. */
+function callStep({ overloads }: Resolution, steps: readonly Step[]): Step {
+  const [only] = overloads;
+  const [first, second] = steps;
+  if (overloads.length === 1 && only !== undefined && first !== undefined) {
+    if (steps.length === 1) return (run) => apply(only, [first(run)], run);
+    if (steps.length === 2 && second !== undefined)
+      return (run) => apply(only, [first(run), second(run)], run);
+  }
+  return (run) => {
+    const args = steps.map((step) => step(run));
+    const fitting = overloads.find(({ tags }) => areOf(tags, args));
+    return apply(fitting ?? overloads[0], args, run);
+  };
+}
+
+function areOf(tags: readonly (string | undefined)[], args: readonly CelValue[]): boolean {
+  for (let at = 0; at < tags.length; at++) {
+    const tag = tags[at];
+    if (tag !== undefined && tagOf(args[at] ?? null) !== tag) return false;
+  }
+  return true;
+}
+
+function apply(overload: Overload | undefined, args: readonly CelValue[], run: Run): CelValue {
+  if (overload === undefined || !areOf(overload.tags, args)) throw new CelEvaluationError("no such overload");
+  const before = run.cost;
+  if (overload.cost > 0) run.charge(overload.cost);
+  const result = overload.apply(args as Args, run);
+  // Functions that know their cost have counted it; the others cost one.
+  if (run.cost === before) run.charge(1);
+  return result;
+}

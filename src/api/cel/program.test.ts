@@ -1,0 +1,157 @@
+import { describe, expect, test } from "vitest";
+import { CelBudgetError, CelCompileError, CelEvaluationError } from "./cel-error.ts";
+import { jsonToValue } from "./json-value.ts";
+import {
+  AUTHORIZER_TYPE,
+  authorizerValue,
+  RESOURCE_CHECK_TYPE,
+  resourceCheckValue,
+} from "./library/authorizer.ts";
+import { CALL_BUDGET, compileCel } from "./program.ts";
+import { DYN, INT, listOf, namedType, objectType, STRING } from "./type.ts";
+import type { CelValue } from "./value.ts";
+
+function evaluate(source: string): CelValue {
+  return compileCel(source, { variables: new Map() }).evaluate({}, { budget: CALL_BUDGET });
+}
+
+describe("an expression of Kubernetes' libraries holds", () => {
+  test.each([
+    "[1, 2, 2].isSorted() && ![2, 1].isSorted()",
+    "[1, 2, 3].sum() == 6 && [1.5, 2.0].sum() == 3.5 && ['b', 'a'].min() == 'a' && [3, 5].max() == 5",
+    "['a', 'b', 'a'].indexOf('a') == 0 && ['a', 'b', 'a'].lastIndexOf('a') == 2 && [1].indexOf(2) == -1",
+    "sets.contains([1, 2], [2]) && sets.equivalent([1, 1, 2], [2, 1]) && !sets.intersects([1], [2])",
+    "'abc 123'.find('[0-9]+') == '123' && '1 2 3'.findAll('[0-9]') == ['1', '2', '3']",
+    "'1 2 3'.findAll('[0-9]', 2).size() == 2 && 'abc'.matches('^a.c$')",
+    "url('https://example.com:80/a/b?x=1&x=2').getHost() == 'example.com:80'",
+    "url('https://[::1]:80/a').getHostname() == '::1' && url('https://a:80/').getPort() == '80'",
+    "url('https://example.com/a?x=1&x=2').getQuery() == {'x': ['1', '2']} && url('/a b').getEscapedPath() == '/a%20b'",
+    "isURL('https://a.b') && isURL('/abs') && !isURL('rel/path') && !isURL('../up')",
+    "ip('192.168.0.1').family() == 4 && ip('::1').isLoopback() && !isIP('1.2.3') && ip.isCanonical('::1')",
+    "ip('8.8.8.8').isGlobalUnicast() && ip('169.254.1.1').isLinkLocalUnicast() && ip('0.0.0.0').isUnspecified()",
+    "cidr('10.0.0.0/8').containsIP('10.1.2.3') && cidr('10.0.0.0/8').containsCIDR(cidr('10.1.0.0/16'))",
+    "cidr('10.1.2.3/8').masked() == cidr('10.0.0.0/8') && cidr('10.0.0.0/8').prefixLength() == 8 && !isCIDR('10.0.0.0')",
+    "quantity('1Gi').isGreaterThan(quantity('1G')) && quantity('1').add(quantity('500m')).compareTo(quantity('1.5')) == 0",
+    "quantity('5').asInteger() == 5 && !quantity('1.5').isInteger() && quantity('-1').sign() == -1 && !isQuantity('x')",
+    "semver('1.2.3').isLessThan(semver('1.10.0')) && semver('1.0.0-rc.1').isLessThan(semver('1.0.0'))",
+    "semver('v1.2', true).minor() == 2 && !isSemver('v1.2') && isSemver('v1.2', true)",
+    "!format.dns1123Label().validate('good-name').hasValue() && format.dns1123Label().validate('Bad').hasValue()",
+    "format.named('uuid').hasValue() && !format.named('nothing').hasValue()",
+    "jsonpatch.escapeKey('a/b~c') == 'a~1b~0c' && base64.encode(b'hi') == 'aGk='",
+    "timestamp('2026-01-02T03:04:05Z').getHours('Europe/Berlin') == 4",
+    "{'a': 1}.transformMap(k, v, v + 1) == {'a': 2} && [1, 2].transformList(i, v, i + v) == [1, 3]",
+    "[1, 2].transformMapEntry(i, v, {v: i}) == {1: 0, 2: 1} && optional.of(1).optMap(x, x + 1).orValue(0) == 2",
+  ])("%s", (source) => {
+    expect(evaluate(source)).toBe(true);
+  });
+});
+
+describe("an expression is refused", () => {
+  test.each([
+    ["1 +", "ERROR: <input>:1:4: Syntax error: mismatched input '<EOF>' expecting"],
+    [
+      "'a'.nothing()",
+      "ERROR: <input>:1:12: undeclared reference to 'nothing' (in container '')\n | 'a'.nothing()\n | ...........^",
+    ],
+    ["[1, 'a']", "ERROR: <input>:1:5: expected type 'int' but found 'string'"],
+    ["'a'.matches('(')", "ERROR: <input>:1:13: invalid matches argument"],
+    ["duration('soon')", "ERROR: <input>:1:10: invalid duration argument"],
+    ["1.all(x, true)", "cannot be range of a comprehension"],
+    ["if", "reserved identifier: if"],
+    [`${"(".repeat(300)}1${")".repeat(300)}`, "expression recursion limit exceeded: 250"],
+    [`1${" + 1".repeat(5000)}`, "expression recursion limit exceeded: 1000"],
+    ["'".padEnd(100_001, "a"), "expression code point size exceeds limit"],
+  ])("%.40s", (source, message) => {
+    expect(() => evaluate(source)).toThrow(CelCompileError);
+    expect(() => evaluate(source)).toThrow(message);
+  });
+});
+
+describe("a budget", () => {
+  const variables = new Map([["list", listOf(INT)]]);
+  const list = jsonToValue(
+    listOf(INT),
+    Array.from({ length: 1000 }, (_, at) => at),
+  );
+
+  test.each([
+    "list.all(a, list.all(b, list.all(c, true)))",
+    "list.exists(a, list.exists(b, list[5000] == 1 || false))",
+    "list.map(a, list.map(b, list)).size() > 0 && list.all(a, list.map(b, list.map(c, c)).size() > 0)",
+    "list.all(a, list.all(b, string(a) + 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' != ''))",
+    "list.all(a, list.all(b, sets.equivalent(list, list)))",
+    "'aaaaaaaaaa'.replace('a', 'b'.replace('', 'cccccccccccccccccccc'), 5).size() > 0 && list.all(a, list.all(b, list == list))",
+  ])("ends %s", (source) => {
+    const program = compileCel(source, { variables });
+
+    expect(() => program.evaluate({ list }, { budget: CALL_BUDGET })).toThrow(CelBudgetError);
+  });
+
+  test("is not absorbed by an alternative", () => {
+    const program = compileCel("list.all(a, list.all(b, a + b >= 0)) || true", { variables });
+
+    expect(() => program.evaluate({ list }, { budget: 1000 })).toThrow(CelBudgetError);
+  });
+});
+
+test("an error on one side of an alternative is made up for by the other", () => {
+  expect(evaluate("1 / 0 > 1 || true")).toBe(true);
+  expect(evaluate("[1, 0].exists(x, 1 / x == 1)")).toBe(true);
+  expect(() => evaluate("1 / 0 > 1 || false")).toThrow(CelEvaluationError);
+});
+
+test("integers of JSON are exact, and keys of prototypes are data", () => {
+  const variables = new Map([["self", DYN]]);
+  const self = jsonToValue(DYN, { big: 9_007_199_254_740_993n, ["__proto__x"]: 1 });
+  const run = (source: string): CelValue =>
+    compileCel(source, { variables }).evaluate({ self }, { budget: CALL_BUDGET });
+
+  expect(run("self.big == 9007199254740993")).toBe(true);
+  expect(run("has(self.constructor) || has(self.toString)")).toBe(false);
+});
+
+test("objects are made of declared types only", () => {
+  const fields = new Map([["op", STRING]]);
+  const patch = objectType("JSONPatch", {
+    find: (jsonName) => {
+      const type = fields.get(jsonName);
+      return type === undefined ? undefined : { type, jsonName };
+    },
+    names: fields.keys(),
+  });
+  const declarations = { variables: new Map(), structs: new Map([["JSONPatch", patch]]) };
+
+  const program = compileCel("JSONPatch{op: 'add'}.op == 'add'", declarations);
+
+  expect(program.evaluate({}, { budget: CALL_BUDGET })).toBe(true);
+  expect(() => compileCel("JSONPatch{path: 'a'}", declarations)).toThrow("undefined field 'path'");
+  expect(() => compileCel("Other{}", declarations)).toThrow("undeclared reference to 'Other'");
+});
+
+test("the authorizer asks its oracle what the expression says", () => {
+  const asked: unknown[] = [];
+  const oracle = {
+    decide: (question: unknown) => {
+      asked.push(question);
+      return { isAllowed: true, reason: "because" };
+    },
+  };
+  const variables = new Map([
+    ["authorizer", namedType(AUTHORIZER_TYPE)],
+    ["authorizer.requestResource", namedType(RESOURCE_CHECK_TYPE)],
+  ]);
+  const bindings = {
+    authorizer: authorizerValue(oracle),
+    "authorizer.requestResource": resourceCheckValue(oracle, { resource: "pods", namespace: "a" }),
+  };
+  const program = compileCel(
+    "authorizer.group('apps').resource('deployments').namespace('b').check('get').allowed() && authorizer.requestResource.check('delete').reason() == 'because'",
+    { variables },
+  );
+
+  expect(program.evaluate(bindings, { budget: CALL_BUDGET })).toBe(true);
+  expect(asked).toMatchObject([
+    { group: "apps", resource: "deployments", namespace: "b", verb: "get" },
+    { resource: "pods", namespace: "a", verb: "delete" },
+  ]);
+});

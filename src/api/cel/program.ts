@@ -1,0 +1,81 @@
+/**
+ * CEL as Kubernetes speaks it: the language, its libraries, types from schemas, and a bound on what an expression may cost.
+ *
+ *     const program = compileCel("self.replicas <= self.max", { variables: new Map([["self", type]]) });
+ *     program.evaluate({ self: jsonToValue(type, object) }, { budget: 1_000_000 });
+ */
+import { childrenOf, type Expr } from "./ast.ts";
+import { CelCompileError } from "./cel-error.ts";
+import { checkCel, type Declarations } from "./checker.ts";
+import { parseCel } from "./parser.ts";
+import { planCel } from "./plan.ts";
+import { Run } from "./run.ts";
+import type { Step } from "./step.ts";
+import type { CelType } from "./type.ts";
+import type { CelValue } from "./value.ts";
+
+/** As Kubernetes' for one call: some tenth of a second at most. */
+export const CALL_BUDGET = 1_000_000;
+
+/** Immutable; may be evaluated any number of times. */
+export class Program {
+  /** What it gives, as far as is known. */
+  readonly type: CelType;
+  readonly #expr: Expr;
+  readonly #variables: readonly string[];
+  readonly #step: Step;
+
+  constructor(expr: Expr, declarations: Declarations, source: string) {
+    const checked = checkCel(expr, declarations);
+    if (checked.issues.length > 0) throw new CelCompileError(source, checked.issues);
+    this.#expr = expr;
+    this.type = checked.type;
+    this.#variables = [...declarations.variables.keys()];
+    this.#step = planCel(expr, checked, this.#variables);
+  }
+
+  /** Whether the name stands anywhere in the expression. */
+  mentions(name: string): boolean {
+    const open: Expr[] = [this.#expr];
+    for (let expr = open.pop(); expr !== undefined; expr = open.pop()) {
+      if (expr.kind === "ident" && expr.name === name) return true;
+      open.push(...childrenOf(expr));
+    }
+    return false;
+  }
+
+  /**
+   * Throws a CelEvaluationError when there is no value, and a CelBudgetError when there would be one too late. A variable that is
+   * not given is an error only when it is needed.
+   */
+  evaluate(
+    bindings: Readonly<Record<string, CelValue | undefined>>,
+    { budget }: { readonly budget: number },
+  ): CelValue {
+    return this.#run(bindings, new Run(budget));
+  }
+
+  /** Also says what it cost; what an evaluation that fails has cost is told through `spent`. */
+  measure(
+    bindings: Readonly<Record<string, CelValue | undefined>>,
+    { budget, spent }: { readonly budget: number; readonly spent: (cost: number) => void },
+  ): CelValue {
+    const run = new Run(budget);
+    try {
+      return this.#run(bindings, run);
+    } finally {
+      spent(run.cost);
+    }
+  }
+
+  #run(bindings: Readonly<Record<string, CelValue | undefined>>, run: Run): CelValue {
+    for (const name of this.#variables)
+      run.slots.push(Object.hasOwn(bindings, name) ? bindings[name] : undefined);
+    return this.#step(run);
+  }
+}
+
+/** Throws a CelCompileError. */
+export function compileCel(source: string, declarations: Declarations): Program {
+  return new Program(parseCel(source), declarations, source);
+}

@@ -1,0 +1,106 @@
+/** Types of expressions, as the checker knows them. */
+
+export type TypeKind =
+  | "dyn"
+  | "named"
+  | "list"
+  | "map"
+  | "optional"
+  | "type"
+  | "object"
+  | "parameter"
+  | "error";
+
+export interface CelType {
+  readonly kind: TypeKind;
+  readonly name: string;
+  readonly parameters: readonly CelType[];
+  /** Of an object: looked up when first asked, since schemas are large. */
+  readonly fields?: FieldTypes;
+  /** How a list of a schema is compared and added to another. */
+  readonly listKeys?: ListKeys;
+}
+
+export interface FieldTypes {
+  /** `undefined` when there is no such field. */
+  find(name: string): FieldType | undefined;
+  /** Under the names of the JSON, not those of expressions. */
+  readonly names: Iterable<string>;
+}
+
+export interface FieldType {
+  readonly type: CelType;
+  /** The field's name in JSON, which may be one that no expression could write. */
+  readonly jsonName: string;
+}
+
+export type ListKeys = { readonly type: "set" } | { readonly type: "map"; readonly keys: readonly string[] };
+
+const NO_TYPES: readonly CelType[] = [];
+
+function named(name: string): CelType {
+  return { kind: "named", name, parameters: NO_TYPES };
+}
+
+export const DYN: CelType = { kind: "dyn", name: "dyn", parameters: NO_TYPES };
+/** Of an expression that has an error of its own, so that it causes no other. */
+export const ERROR: CelType = { kind: "error", name: "!error!", parameters: NO_TYPES };
+export const BOOL = named("bool");
+export const INT = named("int");
+export const UINT = named("uint");
+export const DOUBLE = named("double");
+export const STRING = named("string");
+export const BYTES = named("bytes");
+export const NULL = named("null_type");
+export const TIMESTAMP = named("google.protobuf.Timestamp");
+export const DURATION = named("google.protobuf.Duration");
+
+const PRIMITIVES: ReadonlyMap<string, CelType> = new Map(
+  [DYN, BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL].map((type) => [type.name, type]),
+);
+const SHORT_NAMES: ReadonlyMap<string, CelType> = new Map([
+  ["null", NULL],
+  ["timestamp", TIMESTAMP],
+  ["duration", DURATION],
+]);
+
+/** A type by its name in signatures; one that is no part of the language belongs to a library. */
+export function namedType(name: string): CelType {
+  return PRIMITIVES.get(name) ?? SHORT_NAMES.get(name) ?? named(name);
+}
+
+export function listOf(element: CelType, listKeys?: ListKeys): CelType {
+  const type: CelType = { kind: "list", name: "list", parameters: [element] };
+  return listKeys === undefined ? type : { ...type, listKeys };
+}
+
+export function mapOf(key: CelType, value: CelType): CelType {
+  return { kind: "map", name: "map", parameters: [key, value] };
+}
+
+export function optionalOf(inner: CelType): CelType {
+  return { kind: "optional", name: "optional_type", parameters: [inner] };
+}
+
+export function typeOf(inner: CelType): CelType {
+  return { kind: "type", name: "type", parameters: [inner] };
+}
+
+export function parameterType(name: string): CelType {
+  return { kind: "parameter", name, parameters: NO_TYPES };
+}
+
+export function objectType(name: string, fields: FieldTypes): CelType {
+  return { kind: "object", name, parameters: NO_TYPES, fields };
+}
+
+/** The first or second parameter; dyn where a type has none. */
+export function parameterOf(type: CelType, at = 0): CelType {
+  return type.parameters[at] ?? DYN;
+}
+
+/** As messages show it: `list(int)`, `map(string, dyn)`. */
+export function typeText({ name, parameters }: CelType): string {
+  if (name === NULL.name) return "null";
+  return parameters.length === 0 ? name : `${name}(${parameters.map(typeText).join(", ")})`;
+}

@@ -1,0 +1,241 @@
+/**
+ * Whether a value is what the rules in CEL of its schema say, in upstream's words. A rule that does not look back is not held
+ * against a value that was the same before: schemas grow stricter while objects live on.
+ */
+import { CelBudgetError, CelEvaluationError } from "../cel/cel-error.ts";
+import { jsonToValue } from "../cel/json-value.ts";
+import { CALL_BUDGET } from "../cel/program.ts";
+import { type CelValue, NONE, Optional } from "../cel/value.ts";
+import type { FieldErrors, FieldPath } from "../field-error.ts";
+import type { ValidationRule } from "../generated/types/apiextensions-v1.ts";
+import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { jsonEqual } from "../patch/json-equal.ts";
+import { type Expression, type Expressions, expressionsOf } from "./expression-rules.ts";
+import { itemKey } from "./list-key.ts";
+import { findRulePath } from "./rule-path.ts";
+import type { Structural } from "./structural.ts";
+import type { Checked } from "./value-check.ts";
+
+/** As Kubernetes' for all rules of one object. */
+const OBJECT_BUDGET = 10_000_000;
+/** As upstream's for the text that an expression makes. */
+const MESSAGE_MAX = 5 * 1024;
+/** Of such mistakes rules could not make sense. */
+const BLOCKING: ReadonlySet<string> = new Set([
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+
+/** To be called after all other checks of the object, whose mistakes it looks at. */
+export function checkExpressions(checked: Checked, path: FieldPath, errors: FieldErrors): void {
+  const { schema, value, previous } = checked;
+  if (!schema.hasExpressions) return;
+  if (errors.found.some(({ type }) => BLOCKING.has(type))) {
+    errors.invalid(
+      "<nil>",
+      null,
+      "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+    );
+    return;
+  }
+  const place: Place = { value, previous, nearest: { value, previous }, path, level: "root" };
+  new ExpressionCheck(errors).check(schema, place);
+}
+
+interface Pair {
+  readonly value: unknown;
+  readonly previous: unknown;
+}
+
+interface Place extends Pair {
+  /** The pair to compare when nobody knows what this value was before: its own, or that of what it lies in. */
+  readonly nearest: Pair;
+  readonly path: FieldPath;
+  readonly level: "root" | "part";
+}
+
+/** No further rule is run. */
+class Exhausted extends Error {}
+
+class ExpressionCheck {
+  readonly #errors: FieldErrors;
+  #budget = OBJECT_BUDGET;
+
+  constructor(errors: FieldErrors) {
+    this.#errors = errors;
+  }
+
+  check(schema: Structural, place: Place): void {
+    try {
+      this.#value(schema, place);
+    } catch (error) {
+      if (!(error instanceof Exhausted)) throw error;
+    }
+  }
+
+  #value(schema: Structural, place: Place): void {
+    const { value } = place;
+    if (!schema.hasExpressions || value === null || value === undefined) return;
+    const expressions = expressionsOf(schema, place.level);
+    if (expressions !== undefined) this.#rules(expressions, schema, place);
+    if (Array.isArray(value)) this.#list(schema, value, place);
+    else if (isJsonObject(value)) this.#object(schema, value, place);
+  }
+
+  #object(schema: Structural, value: JsonObject, place: Place): void {
+    const before = isJsonObject(place.previous) ? place.previous : {};
+    for (const key of Object.keys(value)) {
+      const property = schema.properties.get(key);
+      const inner = property ?? schema.additional;
+      if (typeof inner !== "object" || !inner.hasExpressions) continue;
+      const previous = Object.hasOwn(before, key) ? before[key] : undefined;
+      const path = property === undefined ? place.path.key(key) : place.path.child(key);
+      this.#value(inner, within(place, { value: value[key], previous }, path));
+    }
+  }
+
+  #list(schema: Structural, value: readonly unknown[], place: Place): void {
+    const { items } = schema;
+    if (items === undefined || !items.hasExpressions) return;
+    const before = itemsBefore(schema, place.previous);
+    for (const [at, item] of value.entries()) {
+      const previous = before?.get(itemKey(schema, item));
+      this.#value(items, within(place, { value: item, previous }, place.path.index(at)));
+    }
+  }
+
+  #rules({ type, all }: Expressions, schema: Structural, place: Place): void {
+    const self = jsonToValue(type, place.value);
+    const isNew = place.previous === undefined || place.previous === null;
+    const before = isNew ? undefined : jsonToValue(type, place.previous);
+    for (const expression of all) {
+      const isOptional = expression.rule.optionalOldSelf === true;
+      if (expression.isTransition && isNew && !isOptional) continue;
+      const oldSelf = isOptional ? (before === undefined ? NONE : new Optional(before)) : before;
+      this.#rule(expression, { self, oldSelf }, { ...place, type: schema.types[0] ?? "", schema });
+    }
+  }
+
+  #rule(expression: Expression, bindings: Bindings, place: RulePlace): void {
+    const { rule, program } = expression;
+    if ("mistake" in program)
+      return this.#errors.invalid(fieldOf(place.path), place.type, `rule compile error: ${program.mistake}`);
+    const result = this.#evaluate(expression, bindings, place);
+    if (result === true || result === undefined) return;
+    // What was the same before is let be; upstream warns.
+    if (!expression.isTransition && isSame(place.nearest)) return;
+    this.#report(rule, place, this.#message(expression, bindings, place) ?? messageOf(expression));
+  }
+
+  #report(rule: ValidationRule, place: RulePlace, detail: string): void {
+    const { path: field = "" } = findRulePath(rule.fieldPath ?? "", place.schema) ?? {};
+    const path = fieldOf(field === "" ? place.path : place.path.child(field));
+    if (rule.reason === "FieldValueForbidden") this.#errors.forbidden(path, detail);
+    else if (rule.reason === "FieldValueRequired") this.#errors.required(path, detail);
+    else if (rule.reason === "FieldValueDuplicate") this.#errors.duplicate(path, place.type);
+    else this.#errors.invalid(path, place.type, detail);
+  }
+
+  /** `undefined` when the rule failed, which is then reported. */
+  #evaluate(
+    { rule, program }: Expression,
+    bindings: Bindings,
+    { path, type }: RulePlace,
+  ): CelValue | undefined {
+    if ("mistake" in program) return undefined;
+    const text = (rule.message ?? "").trim() || rule.rule.trim();
+    try {
+      return program.program.measure(bindings, { budget: CALL_BUDGET, spent: (cost) => this.#spend(cost) });
+    } catch (error) {
+      const detail = failureText(error, text);
+      if (detail === undefined) throw error;
+      this.#errors.invalid(fieldOf(path), type, detail);
+      if (error instanceof CelBudgetError) throw new Exhausted();
+      return undefined;
+    } finally {
+      this.#endIfSpent(path, type);
+    }
+  }
+
+  #spend(cost: number): void {
+    this.#budget -= cost;
+  }
+
+  #endIfSpent(path: FieldPath, type: string): void {
+    if (this.#budget >= 0) return;
+    this.#errors.invalid(
+      fieldOf(path),
+      type,
+      "validation failed due to running out of cost budget, no further validation rules will be run",
+    );
+    throw new Exhausted();
+  }
+
+  /** The text that the rule's expression makes; `undefined` when it makes none that can be shown. */
+  #message({ rule, message }: Expression, bindings: Bindings, { path, type }: RulePlace): string | undefined {
+    if (message === undefined || "mistake" in message) return undefined;
+    try {
+      const value = message.program.measure(bindings, {
+        budget: CALL_BUDGET,
+        spent: (cost) => this.#spend(cost),
+      });
+      return typeof value === "string" ? shownMessage(value) : undefined;
+    } catch (error) {
+      if (error instanceof CelEvaluationError) return undefined;
+      if (!(error instanceof CelBudgetError)) throw error;
+      const detail = `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${JSON.stringify(rule.messageExpression)}`;
+      this.#errors.invalid(fieldOf(path), type, detail);
+      throw new Exhausted();
+    }
+  }
+}
+
+type Bindings = Readonly<Record<"self" | "oldSelf", CelValue | undefined>>;
+
+interface RulePlace extends Place {
+  /** As the schema calls it. */
+  readonly type: string;
+  readonly schema: Structural;
+}
+
+function within({ nearest }: Place, pair: Pair, path: FieldPath): Place {
+  const isKnown = pair.previous !== undefined && nearest.previous !== undefined;
+  return { ...pair, nearest: isKnown ? pair : nearest, path, level: "part" };
+}
+
+function isSame({ value, previous }: Pair): boolean {
+  return previous !== undefined && jsonEqual(value, previous);
+}
+
+/** Only items with keys can be told apart. */
+function itemsBefore(schema: Structural, previous: unknown): ReadonlyMap<string, unknown> | undefined {
+  if (schema.listType !== "map" || !Array.isArray(previous)) return undefined;
+  return new Map(previous.map((item) => [itemKey(schema, item), item]));
+}
+
+function fieldOf(path: FieldPath): string {
+  return path.toString() === "" ? "<nil>" : path.toString();
+}
+
+function messageOf({ rule }: Expression): string {
+  const message = (rule.message ?? "").trim();
+  return message === "" ? `failed rule: ${rule.rule.trim()}` : message;
+}
+
+function shownMessage(text: string): string | undefined {
+  const trimmed = text.trim();
+  const isShown = trimmed !== "" && !trimmed.includes("\n") && Buffer.byteLength(trimmed) <= MESSAGE_MAX;
+  return isShown ? trimmed : undefined;
+}
+
+/** `undefined` for an error that is not the rule's. */
+function failureText(error: unknown, rule: string): string | undefined {
+  if (error instanceof CelBudgetError)
+    return `'${error.message}': no further validation rules will be run due to call cost exceeds limit for rule: ${rule}`;
+  if (!(error instanceof CelEvaluationError)) return undefined;
+  return error.message.startsWith("no such overload")
+    ? `'${error.message}': call arguments did not match a supported operator, function or macro signature for rule: ${rule}`
+    : `${error.message} evaluating rule: ${rule}`;
+}

@@ -1,0 +1,52 @@
+/** The field that a rule names as the one at fault: `.spec.ports['a b']`, starting at the rule's own place. */
+import { FieldPath } from "../field-error.ts";
+import type { Structural } from "./structural.ts";
+
+/** As errors show it. */
+export interface RulePath {
+  readonly path: string;
+}
+
+/** Or what is wrong with it, in upstream's words. */
+interface RulePathMistake {
+  readonly mistake: string;
+}
+
+const STEP = /\.([^.[\]']+)|\['((?:[^'\\]|\\.)*)'\]/y;
+const ESCAPES: ReadonlyMap<string, string> = new Map([
+  ["a", "\u0007"],
+  ["b", "\b"],
+  ["f", "\f"],
+  ["n", "\n"],
+  ["r", "\r"],
+  ["t", "\t"],
+  ["v", "\v"],
+]);
+
+/** `undefined` when the text names no field of the schema. */
+export function findRulePath(text: string, schema: Structural): RulePath | undefined {
+  const found = readRulePath(text, schema);
+  return "path" in found ? found : undefined;
+}
+
+export function readRulePath(text: string, schema: Structural): RulePath | RulePathMistake {
+  let path = new FieldPath("");
+  let at: Structural = schema;
+  STEP.lastIndex = 0;
+  while (STEP.lastIndex < text.length) {
+    const from = STEP.lastIndex;
+    const step = STEP.exec(text);
+    if (step === null) return { mistake: `expected [ or . but got: ${text.slice(from)}` };
+    const name = step[1] ?? unescaped(step[2] ?? "");
+    const isNamed = at.properties.size > 0;
+    const next = isNamed ? at.properties.get(name) : at.additional;
+    if (typeof next !== "object") return { mistake: "does not refer to a valid field" };
+    path = isNamed ? path.child(name) : path.key(name);
+    at = next;
+  }
+  return { path: path.toString() };
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll(/\\(.)/g, (_, character: string) => ESCAPES.get(character) ?? character);
+}
