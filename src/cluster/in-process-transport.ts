@@ -8,6 +8,7 @@ import type { Status } from "../api/api-error.ts";
 import { copyAsJson } from "../api/json-copy.ts";
 import { freezeJson } from "../api/json-freeze.ts";
 import type { Lane, Loop } from "../base/loop.ts";
+import { warningsIn } from "../client/http/answer-head.ts";
 import { metadataMediaType } from "../client/metadata-form.ts";
 import type {
   Transport,
@@ -50,7 +51,7 @@ class InProcessTransport implements Transport {
     return {
       code: response.status,
       value: this.#shared(await valueOf(response)),
-      warnings: warningsOf(response),
+      warnings: warningsIn({ warning: response.headers.get("warning") }),
       retryAfterSeconds: secondsOf(response),
     };
   }
@@ -210,15 +211,6 @@ async function valueOf({ direct, body, headers }: HttpResponse): Promise<unknown
   const text = Buffer.concat(pieces).toString();
   if (text === "") return undefined;
   return headers.get("content-type")?.startsWith("application/json") === true ? JSON.parse(text) : text;
-}
-
-/** `299 - "text"`, several with commas between; quotes within are escaped. */
-const WARNING = /\d{3} \S+ "((?:[^"\\]|\\.)*)"/g;
-
-function warningsOf({ headers }: HttpResponse): readonly string[] {
-  const text = headers.get("warning");
-  if (text === undefined) return [];
-  return [...text.matchAll(WARNING)].map(([, quoted = ""]) => quoted.replaceAll(/\\(.)/g, "$1"));
 }
 
 function secondsOf({ headers }: HttpResponse): number | undefined {

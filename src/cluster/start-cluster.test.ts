@@ -1,4 +1,7 @@
-import { describe, expect, test } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { isApiError } from "../api/api-error.ts";
 import { ConfigMap, Namespace, Pod, Service } from "../api/generated/types/core-v1.ts";
 import { startCluster } from "./start-cluster.ts";
@@ -103,6 +106,22 @@ describe("a fork", () => {
     await using fork = await cluster.fork();
 
     expect(await fork.client(ConfigMap).find({ name: "x" })).toBeDefined();
+  });
+});
+
+describe("a cluster on disk", () => {
+  test("is there again when it is started again, and says what it cannot do", async () => {
+    const dir = mkdtempSync(join(tmpdir(), "setpoint-cluster-"));
+    onTestFinished(() => rmSync(dir, { recursive: true }));
+    const first = await startCluster({ store: { dir }, loops: "none" });
+    const made = await first.client(ConfigMap).create({ metadata: { name: "x" } });
+    await expect(first.fork()).rejects.toThrow("only a cluster whose store is in memory can be forked");
+    await first.stop();
+
+    await using second = await startCluster({ store: { dir }, loops: "none" });
+
+    expect((await second.client(ConfigMap).get({ name: "x" })).metadata.uid).toBe(made.metadata.uid);
+    await expect(startCluster({ store: { dir }, clock: "virtual" })).rejects.toThrow("machine's clock");
   });
 });
 

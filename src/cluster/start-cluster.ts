@@ -17,8 +17,8 @@ import type { DefinedResource } from "../runtime/resource-definition.ts";
 import type { Routine } from "../runtime/routine.ts";
 import type { AdmissionOptions } from "../server/admission/plugins.ts";
 import { makeTokenKeys } from "../server/pki/token-keys.ts";
-import type { MemoryStore } from "../store/memory-store.ts";
-import { openMemoryStore } from "../store/memory-store.ts";
+import { openFileStore } from "../store/file-store.ts";
+import { MemoryStore, openMemoryStore } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
 import { ControlPlane } from "./control-plane.ts";
 import { openEndpoint } from "./endpoint.ts";
@@ -32,6 +32,8 @@ import { RealWorld, VirtualWorld } from "./world.ts";
 import type { World } from "./world.ts";
 
 export interface StartOptions {
+  /** In memory unless given; `{ dir }` keeps everything in a folder, on the machine's clock, and cannot be forked. */
+  readonly store?: "memory" | { readonly dir: string };
   /** `virtual`: time stands still until somebody waits, and the same seed gives the same trace. */
   readonly clock?: "real" | "virtual";
   /** Of a virtual clock. */
@@ -69,14 +71,21 @@ const ADMIN = { user: "kubernetes-admin", groups: ["system:masters"] };
 
 export async function startCluster(options: StartOptions = {}): Promise<Cluster> {
   const world = options.clock === "virtual" ? new VirtualWorld({ seed: options.seed ?? 1 }) : new RealWorld();
-  const store = openMemoryStore({ loop: world.loop.child("store") });
-  return Cluster.open({ options, world, store });
+  return Cluster.open({ options, world, store: await openStoreFor(options, world) });
+}
+
+async function openStoreFor({ store = "memory", log }: StartOptions, world: World): Promise<Store> {
+  const loop = world.loop.child("store");
+  if (store === "memory") return openMemoryStore({ loop });
+  if (world.isVirtual)
+    throw new Error('a store on disk needs the machine\'s clock: leave { clock: "virtual" } out');
+  return await openFileStore({ dir: store.dir, loop, ...(log !== undefined && { log }) });
 }
 
 interface Parts {
   readonly options: StartOptions;
   readonly world: World;
-  readonly store: MemoryStore;
+  readonly store: Store;
 }
 
 export class Cluster implements AsyncDisposable {
@@ -220,6 +229,8 @@ export class Cluster implements AsyncDisposable {
    */
   async fork(): Promise<Cluster> {
     const { world, store, options } = this.#parts;
+    if (!(store instanceof MemoryStore))
+      throw new Error("only a cluster whose store is in memory can be forked");
     if (world.isVirtual) await this.settle();
     const forked = world.fork(store.view.revision);
     return Cluster.open({ options, world: forked, store: store.fork(forked.loop.child("store")) });
@@ -256,7 +267,7 @@ export class Cluster implements AsyncDisposable {
     await world.drive(Promise.allSettled(this.#running));
     await world.drive(store.close());
     await world.rest();
-    await Promise.all(this.#running);
+    await Promise.all([...this.#running, this.#pumping]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from "node:http";
 /** `299 - "text"`, several with commas between; quotes within are escaped. */
 const WARNING = /\d{3} \S+ "((?:[^"\\]|\\.)*)"/g;
 
-export function warningsIn({ warning }: IncomingHttpHeaders): readonly string[] {
+export function warningsIn({ warning }: Pick<IncomingHttpHeaders, "warning">): readonly string[] {
   if (warning === undefined) return [];
   return [...warning.matchAll(WARNING)].map(([, quoted = ""]) => quoted.replaceAll(/\\(.)/g, "$1"));
 }

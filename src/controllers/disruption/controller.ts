@@ -3,6 +3,7 @@
  *
  * Reads PodDisruptionBudgets, Pods and the objects that control them, to know how many pods there should be; writes PodDisruptionBudget status.
  */
+import { isApiError } from "../../api/api-error.ts";
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { Deployment, ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import type { Scale } from "../../api/generated/types/autoscaling-v1.ts";
@@ -102,7 +103,8 @@ async function sizeOf(
   try {
     const scale = await client(type).subresource("scale").get({ namespace, name: owner.name });
     return { uid: owner.uid, replicas: (scale as Scale).spec.replicas ?? 0 };
-  } catch {
+  } catch (error) {
+    if (!isApiError(error, "NotFound")) throw error;
     return `${type.plural}.${owner.apiVersion.split("/", 1)[0] ?? ""} does not implement the scale subresource`;
   }
 }

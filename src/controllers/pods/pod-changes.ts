@@ -79,7 +79,8 @@ async function deletePod(owner: ApiObject, pod: Pod, context: ReconcileContext):
 
 /** Nothing can be made there any more, and nothing is wrong with that. */
 export function isNamespaceEnding(error: unknown): boolean {
-  return isApiError(error, "Forbidden") && error.message.includes("because it is being terminated");
+  if (!isApiError(error, "Forbidden")) return false;
+  return (error.details?.causes ?? []).some(({ reason }) => reason === "NamespaceTerminating");
 }
 
 export function textOf(error: unknown): string {

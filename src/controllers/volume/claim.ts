@@ -80,18 +80,19 @@ function planNamed(
   if (volume === undefined) {
     if (!isDone) return { phase: "Pending" };
     const message = "Bound claim has lost its PersistentVolume. Data on the volume is lost!";
-    return { phase: "Lost", event: lostEvent(claim, "ClaimLost", message) };
+    return lost(claim, "ClaimLost", message);
   }
   if (isBoundTo(volume, claim)) return { ...binding(claim, volume), volume };
   if (volume.spec.claimRef === undefined || isMeantFor(volume, claim)) return binding(claim, volume);
   if (!isDone) return { phase: "Pending" };
   const message = "Two claims are bound to the same volume, this one is bound incorrectly";
-  return { phase: "Lost", event: lostEvent(claim, "ClaimMisbound", message) };
+  return lost(claim, "ClaimMisbound", message);
 }
 
 /** Told once, when it happens. */
-function lostEvent({ status }: PersistentVolumeClaim, reason: string, message: string): RecordedEvent {
-  return { type: status.phase === "Lost" ? "Normal" : "Warning", reason, message };
+function lost({ status }: PersistentVolumeClaim, reason: string, message: string): ClaimPlan {
+  if (status.phase === "Lost") return { phase: "Lost" };
+  return { phase: "Lost", event: { type: "Warning", reason, message } };
 }
 
 function binding({ metadata, spec }: PersistentVolumeClaim, volume: PersistentVolume): ClaimPlan {
