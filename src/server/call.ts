@@ -4,23 +4,19 @@ import type { Loop } from "../base/loop.ts";
 import type { Store } from "../store/store.ts";
 import type { Admission } from "./admission/admission.ts";
 import type { Answer } from "./answer.ts";
+import type { Authorizer } from "./authz/authorizer.ts";
 import type { HttpRequest } from "./http.ts";
 import type { Author, Journal } from "./journal.ts";
 import type { UsageSource } from "./metrics-api/usage-source.ts";
 import type { Versions } from "./objects.ts";
 import type { Registry, Resource, StoredResource } from "./registry.ts";
 import type { ResourceRequest } from "./request-info.ts";
+import type { RequestNotes } from "./request-notes.ts";
 import type { RequestTally } from "./request-tally.ts";
 import type { TokenIssuer } from "./subresources/token-issuer.ts";
+import type { User } from "./user.ts";
 import type { Companions } from "./write/companions.ts";
 import type { EndpointRules } from "./write/revise.ts";
-
-export interface User {
-  readonly name: string;
-  readonly uid: string;
-  readonly groups: readonly string[];
-  readonly extra: Readonly<Record<string, readonly string[]>>;
-}
 
 export interface Call<R extends Resource = Resource> {
   readonly request: HttpRequest;
@@ -28,6 +24,7 @@ export interface Call<R extends Resource = Resource> {
   readonly query: URLSearchParams;
   readonly resource: R;
   readonly user: User;
+  readonly notes: RequestNotes;
   /** Set by the subresources that write a part of the object by rules of their own. */
   readonly endpoint?: EndpointRules;
 }
@@ -41,6 +38,8 @@ export interface Workshop {
   readonly versions: Versions;
   /** Makes the tokens of service accounts. */
   readonly tokens: TokenIssuer;
+  /** Who may do what, for those who ask on behalf of others. */
+  readonly authorizer: Authorizer;
   /** The plugins that each write passes. */
   readonly admission: Admission;
   /** What is written together with objects of some resources. */

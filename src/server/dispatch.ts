@@ -1,14 +1,16 @@
 /** From a request for a resource to the verb that answers it. */
 import { methodNotAllowed, methodNotSupported, unknownResource } from "../api/api-error.ts";
 import type { Answer } from "./answer.ts";
-import type { Call, User, Verb, Workshop } from "./call.ts";
+import type { Call, Verb, Workshop } from "./call.ts";
 import type { HttpRequest } from "./http.ts";
 import { authorOf } from "./journal.ts";
 import { isStored } from "./registry.ts";
 import type { Registry, StoredResource } from "./registry.ts";
 import type { RequestVerb, ResourceRequest } from "./request-info.ts";
+import type { RequestNotes } from "./request-notes.ts";
 import { toApiError } from "./store-errors.ts";
 import { subresourceVerb } from "./subresources/subresources.ts";
+import type { User } from "./user.ts";
 import { create } from "./verbs/create.ts";
 import { deleteCollection } from "./verbs/delete-collection.ts";
 import { remove } from "./verbs/delete.ts";
@@ -37,16 +39,17 @@ export interface ResourceExchange {
   readonly info: ResourceRequest;
   readonly query: URLSearchParams;
   readonly user: User;
+  readonly notes: RequestNotes;
 }
 
 /** What is asked for, if it is served where it is asked for: before anybody is asked for permission. */
-export function resolve({ request, info, query, user }: ResourceExchange, registry: Registry): Call {
+export function resolve({ request, info, query, user, notes }: ResourceExchange, registry: Registry): Call {
   const resource = registry.find(info);
   if (resource === undefined) throw unknownResource();
   const { namespaced } = resource.facts;
   if (!namespaced && info.namespace !== "") throw unknownResource();
   if (namespaced && info.namespace === "" && info.name !== "") throw unknownResource();
-  return { request, info, query, user, resource };
+  return { request, info, query, user, notes, resource };
 }
 
 /** Throws and rejects with ApiErrors for what clients do; anything else is ours. */

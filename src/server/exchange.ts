@@ -1,7 +1,8 @@
-/** A request on its way through the pipeline. */
-import type { User } from "./call.ts";
 import type { HttpRequest, HttpResponse } from "./http.ts";
 import type { RequestInfo } from "./request-info.ts";
+import type { RequestNotes } from "./request-notes.ts";
+/** A request on its way through the pipeline. */
+import type { User } from "./user.ts";
 
 /** A request on its way, with what the stages found out. */
 export interface Exchange {
@@ -10,6 +11,7 @@ export interface Exchange {
   readonly query: URLSearchParams;
   readonly info: RequestInfo;
   readonly user: User | undefined;
+  readonly notes: RequestNotes;
 }
 
 /** What waits for nothing is answered at once: a small read costs less than the promises of all its stages would. */

@@ -2,28 +2,26 @@
  * A request passes these stages in this order. Each sees the request, may answer it, or hands it on; on the way back it may
  * change the answer. No byte of a body is read before the caller is known to be allowed.
  */
-import {
-  badRequest,
-  forbidden,
-  isApiError,
-  methodNotAllowed,
-  unauthorized,
-  unknownResource,
-} from "../api/api-error.ts";
+import { badRequest, isApiError, methodNotAllowed, unknownResource } from "../api/api-error.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
-import type { User, Workshop } from "./call.ts";
+import { anonymous } from "./authn/anonymous.ts";
+import { authenticate } from "./authn/authentication.ts";
+import { certificate } from "./authn/certificate.ts";
+import { authorize } from "./authz/authorization.ts";
+import type { Workshop } from "./call.ts";
 import { endInTime } from "./deadline.ts";
 import { dispatch, resolve } from "./dispatch.ts";
 import { changedReply } from "./exchange.ts";
 import type { Exchange, Next, Site, Stage } from "./exchange.ts";
-import type { HttpHandler, HttpRequest, HttpResponse, PeerIdentity } from "./http.ts";
+import type { HttpHandler, HttpRequest, HttpResponse } from "./http.ts";
 import type { Registry } from "./registry.ts";
 import { chooseForm } from "./representation/form.ts";
 import { errorResponse, represent } from "./representation/represent.ts";
 import type { RepresentationTools } from "./representation/represent.ts";
 import { parseRequestInfo } from "./request-info.ts";
 import { measure } from "./request-metrics.ts";
+import { RequestNotes } from "./request-notes.ts";
 
 export interface PipelineParts {
   readonly workshop: Workshop;
@@ -38,17 +36,17 @@ export function pipeline({ workshop, metrics, tools, sites }: PipelineParts): Ht
     identify(workshop.loop),
     answerErrors(workshop),
     endInTime(workshop.loop),
-    authenticate,
-    authorize,
+    authenticate([certificate, anonymous]),
+    authorize(workshop.authorizer),
     answerSites(sites, workshop.registry),
     catchUp(workshop.registry),
   ];
-  const resources: Next = ({ request, info, query, user }) => {
+  const resources: Next = ({ request, info, query, user, notes }) => {
     if (info.type === "other" || user === undefined)
       throw new Error("resources are asked for by a known user");
-    const call = resolve({ request, info, query, user }, workshop.registry);
+    const call = resolve({ request, info, query, user, notes }, workshop.registry);
     // A form that cannot be given is refused before anything is written.
-    const asked = { request, info, query, resource: call.resource, form: chooseForm(call) };
+    const asked = { request, info, query, notes, resource: call.resource, form: chooseForm(call) };
     const answer = dispatch(call, workshop);
     return answer instanceof Promise
       ? answer.then((made) => represent(made, asked, tools))
@@ -73,7 +71,8 @@ const NO_QUERY = new URLSearchParams();
 function begin(request: HttpRequest): Exchange {
   const [path, search] = splitOnce(request.target, "?");
   const query = search === "" ? NO_QUERY : new URLSearchParams(search);
-  return { request, path, query, info: parseRequestInfo(request.method, path, query), user: undefined };
+  const info = parseRequestInfo(request.method, path, query);
+  return { request, path, query, info, user: undefined, notes: new RequestNotes() };
 }
 
 function splitOnce(text: string, separator: string): readonly [string, string] {
@@ -102,9 +101,9 @@ function identified(response: HttpResponse, id: string): HttpResponse {
 }
 
 function answerErrors({ log }: Workshop): Stage {
-  const refusal = (error: unknown, { request }: Exchange): HttpResponse => {
+  const refusal = (error: unknown, { request, notes }: Exchange): HttpResponse => {
     if (!isApiError(error)) log.error("a request failed", { target: request.target, error });
-    return errorResponse(error, request);
+    return errorResponse(error, request, notes.warnings);
   };
   return (exchange, next) => {
     try {
@@ -115,42 +114,6 @@ function answerErrors({ log }: Workshop): Stage {
     }
   };
 }
-
-/** Who may ask without saying who they are. */
-const PUBLIC = /^\/(?:healthz|livez|readyz|version)(?:\/|$)/;
-
-const ANONYMOUS: User = {
-  name: "system:anonymous",
-  uid: "",
-  groups: ["system:unauthenticated"],
-  extra: {},
-};
-
-const authenticate: Stage = ({ request, path, query, info }, next) => {
-  const { peer } = request;
-  if (peer === undefined && !PUBLIC.test(path)) throw unauthorized();
-  const user = peer === undefined ? ANONYMOUS : userOf(peer);
-  return next({ request, path, query, info, user });
-};
-
-/** One for all requests of a connection. */
-const users = new WeakMap<PeerIdentity, User>();
-
-function userOf(peer: PeerIdentity): User {
-  const known = users.get(peer);
-  if (known !== undefined) return known;
-  const groups = [...peer.groups, "system:authenticated"];
-  const user = { name: peer.user, uid: "", groups, extra: {} };
-  users.set(peer, user);
-  return user;
-}
-
-/** Until there are roles, whoever holds a certificate of this cluster may do everything. */
-const authorize: Stage = (exchange, next) => {
-  const isKnown = exchange.user?.groups.includes("system:authenticated") === true;
-  if (isKnown || PUBLIC.test(exchange.path)) return next(exchange);
-  throw forbidden({ group: "", resource: "" }, "", "the user may not do this");
-};
 
 /** A kind that another server has just begun to serve is served here too. */
 function catchUp(registry: Registry): Stage {

@@ -1,4 +1,4 @@
-import type { User } from "./call.ts";
+import type { User } from "./user.ts";
 
 /** In whose name the server writes what it keeps itself. */
 export const SERVER_USER: User = {

@@ -9,6 +9,7 @@ import { builtInAdmission, isQuotaOff } from "./admission/plugins.ts";
 import { withQuotas } from "./admission/quota/companion.ts";
 import type { PortRange } from "./allocation/port-ledger.ts";
 import { allocationCompanions } from "./allocation/service-companion.ts";
+import { alwaysAllow } from "./authz/always-allow.ts";
 import type { Workshop } from "./call.ts";
 import { withCustomCompanions } from "./custom/custom-companion.ts";
 import { CustomDefinitions } from "./custom/custom-definitions.ts";
@@ -84,6 +85,7 @@ export function createApiServer({
     versions,
     companions,
     admission: builtInAdmission({ loop, store }, admission),
+    authorizer: alwaysAllow,
     tokens: tokenIssuer(tokenKeys),
     journal: new Journal(),
     tally: new RequestTally(),

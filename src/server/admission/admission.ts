@@ -9,6 +9,7 @@ import type { Loop } from "../../base/loop.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/kind-rules.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoredResource } from "../registry.ts";
+import type { RequestNotes } from "../request-notes.ts";
 import type { AdmissionPlugin, AdmissionRequest, Interest, Operation } from "./plugin.ts";
 import { ServerMemory } from "./server-memory.ts";
 
@@ -28,6 +29,7 @@ interface Subject {
   readonly name: string;
   readonly user: Requester;
   readonly isDryRun: boolean;
+  readonly notes: RequestNotes;
 }
 
 export class Admission {

@@ -15,8 +15,14 @@ export function callPass(
   operation: Operation,
   name = call.info.name,
 ): AdmissionPass | undefined {
-  const { resource, info, user, query } = call;
+  const { resource, info, user, query, notes } = call;
   const { namespace, subresource } = info;
   const place = { resource, subresource, namespace, name };
-  return workshop.admission.pass({ ...place, operation, user, isDryRun: isDryRun(query.getAll("dryRun")) });
+  return workshop.admission.pass({
+    ...place,
+    operation,
+    user,
+    notes,
+    isDryRun: isDryRun(query.getAll("dryRun")),
+  });
 }

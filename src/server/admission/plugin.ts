@@ -8,6 +8,7 @@
 import type { Random } from "../../base/loop.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/kind-rules.ts";
 import type { StoredResource } from "../registry.ts";
+import type { RequestNotes } from "../request-notes.ts";
 import type { ServerMemory } from "./server-memory.ts";
 
 /** As AdmissionReview names them. */
@@ -29,6 +30,8 @@ export interface AdmissionRequest {
   readonly now: number;
   readonly memory: ServerMemory;
   readonly random: Random;
+  /** Where warnings for the client and annotations for the audit log go. */
+  readonly notes: RequestNotes;
 }
 
 /** Which requests concern a plugin. */

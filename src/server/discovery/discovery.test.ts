@@ -3,6 +3,7 @@ import { builtInStruct } from "../../api/built-in-schema.ts";
 import { decodeObject, readEnvelope } from "../../api/protobuf/envelope.ts";
 import type { HttpRequest, HttpResponse } from "../http.ts";
 import { Registry } from "../registry.ts";
+import { RequestNotes } from "../request-notes.ts";
 import { discoverySite } from "./discovery.ts";
 
 const AGGREGATED = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
@@ -26,6 +27,7 @@ async function ask(
     query: new URLSearchParams(),
     info: { type: "other", path },
     user: undefined,
+    notes: new RequestNotes(),
   });
 }
 

@@ -5,6 +5,7 @@ import { WireReader } from "../../api/protobuf/wire-reader.ts";
 import { VirtualLoop } from "../../base/virtual-loop.ts";
 import type { HttpRequest, HttpResponse } from "../http.ts";
 import { Registry } from "../registry.ts";
+import { RequestNotes } from "../request-notes.ts";
 import { encodeEntries } from "./gnostic.ts";
 import { openApiSite } from "./openapi.ts";
 
@@ -24,7 +25,14 @@ async function ask(target: string, headers: Readonly<Record<string, string>> = {
     readBody: () => Promise.resolve(new Uint8Array()),
   };
   const query = new URLSearchParams(search);
-  const answer = site({ request, path, query, info: { type: "other", path }, user: undefined });
+  const answer = site({
+    request,
+    path,
+    query,
+    info: { type: "other", path },
+    user: undefined,
+    notes: new RequestNotes(),
+  });
   if (answer === undefined) throw new Error(`${path} is not served`);
   await loop.settle();
   return answer;

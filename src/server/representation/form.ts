@@ -27,6 +27,7 @@ export interface Form {
 
 /** What is known of a request when its form is chosen. */
 export interface Asked extends Pick<Call, "request" | "query" | "resource" | "info"> {
+  readonly notes?: Call["notes"];
   /** The form, once it was chosen. */
   readonly form?: Form;
 }

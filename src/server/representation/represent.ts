@@ -64,8 +64,12 @@ function directView(asked: Asked, tools: RepresentationTools): ObjectView | unde
 }
 
 /** Anything but an ApiError is told as an internal error with its message, never its stack. */
-export function errorResponse(error: unknown, request: HttpRequest): HttpResponse {
-  return statusResponse(toStatus(error), request);
+export function errorResponse(
+  error: unknown,
+  request: HttpRequest,
+  warnings: readonly string[] = [],
+): HttpResponse {
+  return statusResponse(toStatus(error), request, warnings);
 }
 
 function statusResponse(
@@ -121,9 +125,11 @@ async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** Whoever uses what is deprecated is told so, each time. */
-function warningsFor({ resource }: Asked, warnings: readonly string[] = []): readonly string[] {
+function warningsFor({ resource, notes }: Asked, warnings: readonly string[] = []): readonly string[] {
   const deprecation = findDeprecation(resource);
-  return deprecation === undefined ? warnings : [deprecation, ...warnings];
+  const noted = notes?.warnings ?? [];
+  const all = noted.length === 0 ? warnings : [...warnings, ...noted];
+  return deprecation === undefined ? all : [deprecation, ...all];
 }
 
 function headersOf(contentType: string, warnings: readonly string[]): Map<string, string> {

@@ -15,6 +15,7 @@ import type { Store } from "../../store/store.ts";
 import { builtInAdmission } from "../admission/plugins.ts";
 import { allocationCompanions } from "../allocation/service-companion.ts";
 import type { Answer } from "../answer.ts";
+import { alwaysAllow } from "../authz/always-allow.ts";
 import type { Workshop } from "../call.ts";
 import { dispatch, resolve } from "../dispatch.ts";
 import { Journal, SERVER_AUTHOR } from "../journal.ts";
@@ -22,6 +23,7 @@ import { Versions } from "../objects.ts";
 import { makeTokenKeys } from "../pki/token-keys.ts";
 import { Registry } from "../registry.ts";
 import { parseRequestInfo } from "../request-info.ts";
+import { RequestNotes } from "../request-notes.ts";
 import { RequestTally } from "../request-tally.ts";
 import { tokenIssuer } from "../subresources/token-issuer.ts";
 import { createUpkeep } from "./house.ts";
@@ -82,7 +84,17 @@ export class ServerFixture {
     // No loops run beside it, so what counts on them takes no part.
     const admission = builtInAdmission(parts, { disabled: ["ServiceAccount", "TaintNodesByCondition"] });
     const tally = new RequestTally();
-    const workshop: Workshop = { ...parts, admission, companions, tokens, journal, author, tally };
+    const authorizer = alwaysAllow;
+    const workshop: Workshop = {
+      ...parts,
+      authorizer,
+      admission,
+      companions,
+      tokens,
+      journal,
+      author,
+      tally,
+    };
     const place = {
       serviceCidrs,
       nodePorts,
@@ -132,7 +144,10 @@ export class ServerFixture {
       readBody: () => Promise.resolve(bytes),
     };
     const user = { name: "alice", uid: "u1", groups: ["system:authenticated"], extra: {} };
-    return dispatch(resolve({ request, info, query, user }, this.workshop.registry), this.workshop);
+    return dispatch(
+      resolve({ request, info, query, user, notes: new RequestNotes() }, this.workshop.registry),
+      this.workshop,
+    );
   }
 
   #shown(answer: Answer): Reply {

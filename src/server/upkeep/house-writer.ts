@@ -6,6 +6,7 @@ import type { Call, Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
 import type { RequestVerb } from "../request-info.ts";
+import { RequestNotes } from "../request-notes.ts";
 import { SERVER_USER } from "../server-user.ts";
 import { create } from "../verbs/create.ts";
 import { remove } from "../verbs/delete.ts";
@@ -54,6 +55,7 @@ function callFor({ resource, namespace, name, verb, subresource = "", body }: Re
   return {
     resource,
     user: SERVER_USER,
+    notes: new RequestNotes(),
     query: new URLSearchParams(),
     info: {
       type: "resource",

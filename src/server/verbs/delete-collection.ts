@@ -14,7 +14,8 @@ export async function deleteCollection(call: Call<StoredResource>, workshop: Wor
   for (const stored of found.items) {
     const { name = "", namespace = "" } = stored.object.metadata;
     try {
-      await removeOne({ resource: call.resource, namespace, name, user: call.user }, options, workshop);
+      const { resource, user, notes } = call;
+      await removeOne({ resource, namespace, name, user, notes }, options, workshop);
       items.push(stored);
     } catch (error) {
       if (!isApiError(error, "NotFound")) throw error;

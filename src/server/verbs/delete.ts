@@ -5,9 +5,11 @@ import { FieldErrors } from "../../api/field-error.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Answer } from "../answer.ts";
-import type { Call, User, Workshop } from "../call.ts";
+import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
+import { RequestNotes } from "../request-notes.ts";
 import { SERVER_USER } from "../server-user.ts";
+import type { User } from "../user.ts";
 import { readOptionalBody } from "../write/body.ts";
 import type { Body } from "../write/body.ts";
 import { planDeletion } from "../write/deletion.ts";
@@ -21,7 +23,7 @@ import { checkPreconditions } from "./update.ts";
 export async function remove(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, info } = call;
   const options = await readDeleteOptions(call);
-  const place = { resource, namespace: info.namespace, name: info.name, user: call.user };
+  const place = { resource, namespace: info.namespace, name: info.name, user: call.user, notes: call.notes };
   const saved = await removeOne(place, options, workshop);
   if (saved.outcome === "removed") return { type: "status", status: removedStatus(saved.object, resource) };
   const code = options.orphanDependents === false ? 202 : 200;
@@ -32,6 +34,7 @@ export async function remove(call: Call<StoredResource>, workshop: Workshop): Pr
 /** Who asks for a deletion; the server itself unless given. */
 interface Target extends Place {
   readonly user?: User;
+  readonly notes?: RequestNotes;
 }
 
 /** Of one object, whatever asks for it. */
@@ -43,7 +46,13 @@ export function removeOne(place: Target, options: DeleteOptions, workshop: Works
   };
   const { uid, resourceVersion } = options.preconditions ?? {};
   const save = { isDryRun: isDryRun(options.dryRun ?? []), onConflict: "retry" } as const;
-  const subject = { user: SERVER_USER, ...place, operation: "DELETE", subresource: "" } as const;
+  const subject = {
+    user: SERVER_USER,
+    notes: new RequestNotes(),
+    ...place,
+    operation: "DELETE",
+    subresource: "",
+  } as const;
   const admission = workshop.admission.pass({ ...subject, isDryRun: save.isDryRun });
   return new ObjectWriter(workshop).update(place, save, (previous) => {
     checkPreconditions({ uid, resourceVersion }, previous, place.resource);

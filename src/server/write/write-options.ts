@@ -1,8 +1,9 @@
 /** The query of every write. */
 import { invalid } from "../../api/api-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
-import type { Call, User } from "../call.ts";
+import type { Call } from "../call.ts";
 import type { RequestVerb } from "../request-info.ts";
+import type { User } from "../user.ts";
 
 export interface WriteOptions {
   readonly isDryRun: boolean;

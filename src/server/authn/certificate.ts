@@ -1,0 +1,20 @@
+import type { PeerIdentity } from "../http.ts";
+/** By the certificate of the connection, which was checked when it was opened. */
+import type { User } from "../user.ts";
+import type { Authenticator } from "./authenticator.ts";
+
+export const certificate: Authenticator = {
+  authenticate: ({ peer }) => (peer === undefined ? undefined : userOf(peer)),
+};
+
+/** One for all requests of a connection. */
+const users = new WeakMap<PeerIdentity, User>();
+
+function userOf(peer: PeerIdentity): User {
+  const known = users.get(peer);
+  if (known !== undefined) return known;
+  const groups = [...peer.groups, "system:authenticated"];
+  const user = { name: peer.user, uid: "", groups, extra: {} };
+  users.set(peer, user);
+  return user;
+}

@@ -1,0 +1,7 @@
+/** Who makes a request, once that is known. */
+export interface User {
+  readonly name: string;
+  readonly uid: string;
+  readonly groups: readonly string[];
+  readonly extra: Readonly<Record<string, readonly string[]>>;
+}
