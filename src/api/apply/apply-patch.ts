@@ -27,6 +27,9 @@ export interface ApplyInput {
   readonly writer: Writer;
   /** Whether to take fields over from others instead of reporting a conflict. */
   readonly onConflict: "fail" | "force";
+}
+
+interface Finish {
   /**
    * Makes the merged object what would be stored: normal form, defaults, resets. It is then compared with the live
    * one, so that a configuration with other words for the same (`0.5` for `500m`) changes nothing.
@@ -41,7 +44,20 @@ export interface ApplyResult {
 }
 
 /** Throws an ApiError: Conflict with a cause for each field, or BadRequest when the configuration is no such. */
-export function applyPatch(input: ApplyInput): ApplyResult {
+export function applyPatch(input: ApplyInput & Finish): ApplyResult {
+  const { merged, conclude } = beginApply(input);
+  return conclude(merged === undefined || input.finish === undefined ? merged : input.finish(merged));
+}
+
+export interface BegunApply {
+  /** What the configuration makes of the live object; undefined when that is no other. */
+  readonly merged: JsonObject | undefined;
+  /** With what `merged` became: what would be stored of it. */
+  readonly conclude: (outcome: JsonObject | undefined) => ApplyResult;
+}
+
+/** The first half of an apply. Whoever has to ask others what becomes of the merged object may take their time before the second. */
+export function beginApply(input: ApplyInput): BegunApply {
   const { live, writer, onConflict } = input;
   const schema = schemaOf(writer);
   checkConfig(input.config, writer);
@@ -51,17 +67,21 @@ export function applyPatch(input: ApplyInput): ApplyResult {
   const entry = appliersEntry(writer, claimedFields(config, writer));
   const merged = merge(before, config, schema) as JsonObject;
   const kept = withoutGivenUp(merged, managed, { writer, entry });
-  const object = finished(kept, before, input);
-  const changes = changesOfApply(before, { stated: kept, outcome: object }, writer);
-  const { owners, conflicts } = remainingOwners(managed, changes, entryId(entry));
-  if (onConflict === "fail" && conflicts.size > 0) refuse(conflicts, fieldsLastApplied(before, writer));
-  const after = withApplier(owners, { entry, isObjectChanged: object !== before });
-  const entries = encodeEntries(after, managedFieldsOf(live));
-  const result = withLastApplied(object, input.config, writer);
-  if (live !== undefined && result === before && entries === managedFieldsOf(live)) {
-    return { object: live, isChanged: false };
-  }
-  return { object: withManagedFields(result, entries), isChanged: true };
+  const isSame = kept === before && live !== undefined;
+  const conclude = (outcome: JsonObject | undefined): ApplyResult => {
+    const object = outcome === undefined || jsonEqual(outcome, before) ? before : outcome;
+    const changes = changesOfApply(before, { stated: kept, outcome: object }, writer);
+    const { owners, conflicts } = remainingOwners(managed, changes, entryId(entry));
+    if (onConflict === "fail" && conflicts.size > 0) refuse(conflicts, fieldsLastApplied(before, writer));
+    const after = withApplier(owners, { entry, isObjectChanged: object !== before });
+    const entries = encodeEntries(after, managedFieldsOf(live));
+    const result = withLastApplied(object, input.config, writer);
+    if (live !== undefined && result === before && entries === managedFieldsOf(live)) {
+      return { object: live, isChanged: false };
+    }
+    return { object: withManagedFields(result, entries), isChanged: true };
+  };
+  return { merged: isSame ? undefined : kept, conclude };
 }
 
 /** Fields that the applier itself set by other means are no conflict. */
@@ -83,13 +103,6 @@ function changesOfApply(
   return stated === outcome
     ? changes
     : effectiveChanges(changes, changesOf({ before, after: outcome, writer }));
-}
-
-/** `before` itself when nothing but the spelling differs. */
-function finished(merged: JsonObject, before: JsonObject, { finish, live }: ApplyInput): JsonObject {
-  if (merged === before && live !== undefined) return before;
-  const object = finish === undefined ? merged : finish(merged);
-  return jsonEqual(object, before) ? before : object;
 }
 
 /** An object that was never tracked is first recorded as it is, or nobody would own what the applier changes. */

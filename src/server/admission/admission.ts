@@ -2,10 +2,11 @@
  * Takes each write through the plugins that it concerns, in the order in which they are listed: those that change the object before it is
  * prepared and validated, those that only judge after that. Quota comes after everything, as part of the write itself (quota/companion.ts).
  *
- * A stage that asks others (webhooks) fits in front of the writer: it is awaited in `ready`, and when somebody else was faster meanwhile the
- * write's own condition fails and the whole pass begins again on the newest object.
+ * Those who have to ask others (webhooks) come after those who need not, in each half. When somebody else was faster meanwhile, the write's own
+ * condition fails and the whole pass begins again on the newest object.
  */
 import type { Loop } from "../../base/loop.ts";
+import { type Soon, whenDone } from "../../base/soon.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/kind-rules.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoredResource } from "../registry.ts";
@@ -17,7 +18,9 @@ import { ServerMemory } from "./server-memory.ts";
 interface Chain {
   readonly ready: readonly AdmissionPlugin[];
   readonly mutate: readonly AdmissionPlugin[];
+  readonly mutateLater: readonly AdmissionPlugin[];
   readonly validate: readonly AdmissionPlugin[];
+  readonly validateLater: readonly AdmissionPlugin[];
 }
 
 /** What a pass begins with. */
@@ -56,6 +59,8 @@ export class Admission {
       now,
       memory: this.#memory,
       random,
+      isReinvocation: false,
+      scratch: new Map(),
     });
   }
 
@@ -78,6 +83,9 @@ export class Admission {
   }
 }
 
+/** What becomes of an object that somebody else has changed: normal form, and defaults for what is new. */
+type Refine = (changed: ApiObject) => Draft<ApiObject>;
+
 /** One request on its way. */
 export class AdmissionPass {
   readonly #chain: Chain;
@@ -89,7 +97,7 @@ export class AdmissionPass {
     this.#request = request;
   }
 
-  /** The new object as it was before plugins changed it: what they add belongs to nobody. */
+  /** The object as it was before plugins changed it: what they add belongs to nobody. */
   get asked(): ApiObject | undefined {
     return this.#asked;
   }
@@ -99,17 +107,73 @@ export class AdmissionPass {
     return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => undefined);
   }
 
-  mutate(draft: Draft<ApiObject>, previous?: ApiObject): void {
-    if (this.#chain.mutate.length === 0) return;
-    if (previous === undefined) this.#asked ??= outline(draft);
-    else this.#request = { ...this.#request, previous };
+  /** The draft itself, changed in place, unless somebody who had to be asked made another one of it. */
+  mutate(draft: Draft<ApiObject>, refine: Refine, previous?: ApiObject): Soon<Draft<ApiObject>> {
+    if (previous !== undefined) this.#request = { ...this.#request, previous };
+    else if (this.#chain.mutate.length > 0) this.#asked ??= outline(draft);
+    this.#mutateNow(draft);
+    const changed = this.#askMutating(draft);
+    if (changed === undefined) return draft;
+    this.#asked ??= outline(draft);
+    return this.#mutatedAgain(changed, { draft, refine });
+  }
+
+  validate(object: ApiObject, previous?: ApiObject): Soon<void> {
+    const { validate, validateLater } = this.#chain;
+    if (validate.length + validateLater.length === 0) return undefined;
+    this.#request = { ...this.#request, previous, name: object.metadata.name ?? this.#request.name };
+    for (const plugin of validate) plugin.validate?.(object, this.#request);
+    return this.#askValidating(object);
+  }
+
+  /** Of a deletion: there is nothing to change, only something to refuse. */
+  judge(previous: ApiObject): Soon<void> {
+    this.#request = { ...this.#request, previous };
+    const asked = this.#askMutating(undefined);
+    return whenDone(asked ?? undefined, () => {
+      for (const plugin of this.#chain.validate) plugin.validate?.(previous, this.#request);
+      return this.#askValidating(undefined);
+    });
+  }
+
+  /** What is sent to a subresource and never stored: nobody but plugins has a say in it. */
+  admit<T extends ApiObject>(object: T): Soon<T> {
+    const admitted = this.mutate(
+      object as unknown as Draft<ApiObject>,
+      (changed) => changed as Draft<ApiObject>,
+    );
+    return whenDone(admitted, (next) => whenDone(this.validate(next), () => next as unknown as T));
+  }
+
+  #mutateNow(draft: Draft<ApiObject>): void {
     for (const plugin of this.#chain.mutate) plugin.mutate?.(draft, this.#request);
   }
 
-  validate(object: ApiObject, previous?: ApiObject): void {
-    if (this.#chain.validate.length === 0) return;
-    const request = { ...this.#request, previous, name: object.metadata.name ?? this.#request.name };
-    for (const plugin of this.#chain.validate) plugin.validate?.(object, request);
+  /** At most one plugin asks others before an object is validated: the mutating webhooks, in their order. */
+  #askMutating(draft: Draft<ApiObject> | undefined): Promise<ApiObject | undefined> | undefined {
+    const [webhooks] = this.#chain.mutateLater;
+    return webhooks?.mutateLater?.(draft, this.#request);
+  }
+
+  /** What was changed is seen by everybody once more, and not again after that. */
+  async #mutatedAgain(
+    changed: Promise<ApiObject | undefined>,
+    { draft, refine }: { readonly draft: Draft<ApiObject>; readonly refine: Refine },
+  ): Promise<Draft<ApiObject>> {
+    const first = await changed;
+    if (first === undefined) return draft;
+    const again = refine(first);
+    this.#request = { ...this.#request, isReinvocation: true };
+    this.#mutateNow(again);
+    const second = await this.#askMutating(again);
+    return second === undefined ? again : refine(second);
+  }
+
+  #askValidating(object: ApiObject | undefined): Soon<void> {
+    const asked = this.#chain.validateLater.flatMap(
+      (plugin) => plugin.validateLater?.(object, this.#request) ?? [],
+    );
+    return asked.length === 0 ? undefined : Promise.all(asked).then(() => undefined);
   }
 }
 
@@ -124,7 +188,9 @@ function chainOf(plugins: readonly AdmissionPlugin[]): Chain | undefined {
   return {
     ready: plugins.filter((plugin) => plugin.ready !== undefined),
     mutate: plugins.filter((plugin) => plugin.mutate !== undefined),
+    mutateLater: plugins.filter((plugin) => plugin.mutateLater !== undefined),
     validate: plugins.filter((plugin) => plugin.validate !== undefined),
+    validateLater: plugins.filter((plugin) => plugin.validateLater !== undefined),
   };
 }
 
@@ -134,6 +200,7 @@ function concerns(
 ): boolean {
   if (!operations.includes(operation)) return false;
   const { name, group, namespaced } = resource.facts;
+  if (resources === "all") return true;
   if (resources === "all in namespaces") return namespaced && subresource === "";
   const full = group === "" ? name : `${name}.${group}`;
   return resources.includes(subresource === "" ? full : `${full}/${subresource}`);

@@ -1,9 +1,10 @@
 /**
  * The contract of admission: what a built-in plugin, and later a webhook or a policy, is told of a write and may do to it.
  *
- * Built-in plugins are plain functions on what the server has in memory. Between their reading and the write being handed in nothing is
- * awaited for, so they decide on what the write itself is judged against. Whoever has to ask another process does so in `ready`, which is
- * awaited before the first try of a write; what it found is then used without waiting.
+ * Built-in plugins and policies are plain functions on what the server has in memory. Between their reading and the write being handed in
+ * nothing is awaited for, so they decide on what the write itself is judged against. Whoever has to ask another process (webhooks) does so in
+ * `mutateLater` and `validateLater`; when somebody else was faster meanwhile, the write's own condition fails and the whole pass begins again on
+ * the newest object. What must only be waited for once is `ready`.
  */
 import type { Random } from "../../base/loop.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/kind-rules.ts";
@@ -30,14 +31,21 @@ export interface AdmissionRequest {
   readonly now: number;
   readonly memory: ServerMemory;
   readonly random: Random;
+  /** The object was changed by a webhook since this plugin saw it last. */
+  readonly isReinvocation: boolean;
+  /** Lasts as long as the pass: what a plugin has to remember from one stage to the next, by the plugin's name. */
+  readonly scratch: Map<string, unknown>;
   /** Where warnings for the client and annotations for the audit log go. */
   readonly notes: RequestNotes;
 }
 
 /** Which requests concern a plugin. */
 export interface Interest {
-  /** `pods`, `pods/resize`, `ingresses.networking.k8s.io`, or all that are in a namespace, without their subresources. */
-  readonly resources: readonly string[] | "all in namespaces";
+  /**
+   * `pods`, `pods/resize`, `ingresses.networking.k8s.io`; all that are in a namespace, without their subresources; or all, with their
+   * subresources.
+   */
+  readonly resources: readonly string[] | "all in namespaces" | "all";
   readonly operations: readonly Operation[];
 }
 
@@ -56,8 +64,16 @@ export interface AdmissionPlugin<T extends ApiObject = ApiObject> {
    * in place, and writes values in full, as defaults would have left them.
    */
   mutate?(draft: Draft<T>, request: AdmissionRequest): void;
+  /**
+   * After all `mutate`: another object to go on with, as JSON in the version of the request; undefined for the same one. It is brought to normal
+   * form and gets its defaults again, and every plugin sees it once more. There is no object when one is deleted. Undefined at once when
+   * nobody has to be asked.
+   */
+  mutateLater?(object: T | undefined, request: AdmissionRequest): Promise<ApiObject | undefined> | undefined;
   /** Looks at the object as it will be stored; for a deletion at the one that is deleted. */
   validate?(object: T, request: AdmissionRequest): void;
+  /** After all `validate`, for those who have to ask. There is no object when one is deleted. */
+  validateLater?(object: T | undefined, request: AdmissionRequest): Promise<void> | undefined;
 }
 
 /** Takes a plugin for any kind: its interests say which it is about. */

@@ -7,6 +7,7 @@ import { cloneJson } from "../../api/json-clone.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import { bindingConflict, bindPod as setNode, checkBinding } from "../../resources/pod/pod-subresources.ts";
+import { callPass } from "../admission/call-pass.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Verb, Workshop } from "../call.ts";
 import { requireStored } from "../registry.ts";
@@ -41,13 +42,16 @@ async function readBinding({ request, query, info }: Call): Promise<Binding> {
   return object as Binding;
 }
 
-async function bind(binding: Binding, call: Call, workshop: Workshop): Promise<Answer> {
+async function bind(sent: Binding, call: Call, workshop: Workshop): Promise<Answer> {
+  const resource = requireStored(workshop.registry, "", "pods");
+  const info = { ...call.info, name: sent.metadata.name, subresource: "binding" };
+  const pass = callPass({ call: { ...call, resource, info }, workshop }, "CREATE");
+  const binding = pass === undefined ? sent : await pass.admit(sent);
   const errors = new FieldErrors();
   checkBinding(binding, errors);
   const { name } = binding.metadata;
   if (!errors.isEmpty) throw invalid({ group: "", kind: "Binding" }, name, errors.found);
   const { isDryRun, user } = writeOptionsOf(call);
-  const resource = requireStored(workshop.registry, "", "pods");
   const place = { resource, namespace: call.info.namespace, name };
   const context = { now: workshop.loop.now(), user };
   await new ObjectWriter(workshop).update(place, { isDryRun, onConflict: "retry" }, (previous) => {

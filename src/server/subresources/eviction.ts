@@ -6,6 +6,7 @@ import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
 import type { Eviction } from "../../api/generated/types/policy-v1.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
+import { callPass } from "../admission/call-pass.ts";
 import type { Call, Verb, Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
@@ -21,7 +22,9 @@ import { created } from "./success.ts";
 
 export const evictPod: Verb = async (call, workshop) => {
   const { info, resource } = call;
-  const eviction = await readEviction(call);
+  const sent = await readEviction(call);
+  const pass = callPass({ call, workshop }, "CREATE");
+  const eviction = pass === undefined ? sent : await pass.admit(sent);
   const isDryRun = writeOptionsOf(call).isDryRun || (eviction.deleteOptions?.dryRun ?? []).length > 0;
   const place = { resource, namespace: info.namespace, name: info.name };
   const pod = await readPod(place, workshop);
@@ -33,7 +36,7 @@ export const evictPod: Verb = async (call, workshop) => {
   };
   if (!isFreeToGo(pod)) await askBudget(pod, isDryRun, workshop);
   if (!isDryRun) await noteDisruption(place, workshop);
-  await removeOne({ ...place, user: call.user }, options, workshop);
+  await removeOne({ ...place, user: call.user, notes: call.notes }, options, workshop);
   return created();
 };
 

@@ -7,6 +7,7 @@ import type { JsonObject } from "../../api/json-object.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import { callPass } from "../admission/call-pass.ts";
 import type { Call, Verb, Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
@@ -30,8 +31,9 @@ export const createToken: Verb = async (call, workshop) => {
     { apiVersion: API_VERSION, kind: KIND, schema },
     query,
   );
-  const draft = object as Draft<TokenRequest>;
-  checkPlace(draft, call);
+  checkPlace(object, call);
+  const pass = callPass({ call, workshop }, "CREATE");
+  const draft = (pass === undefined ? object : await pass.admit(object)) as Draft<TokenRequest>;
   const account = await readAccount(resource, call, workshop);
   const now = workshop.loop.now();
   fillIn(draft, { info, now, audiences: workshop.tokens.audiences });

@@ -1,10 +1,11 @@
 import { isApiError } from "../../api/api-error.ts";
 /** Server-side apply: the client states its intent, the server finds out what that changes. Creates what is not there. */
-import { applyPatch } from "../../api/apply/apply-patch.ts";
+import { beginApply } from "../../api/apply/apply-patch.ts";
 import type { ApplyInput } from "../../api/apply/apply-patch.ts";
 import { cloneJson } from "../../api/json-clone.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
+import { type Soon, whenDone } from "../../base/soon.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import type { AdmissionPass } from "../admission/admission.ts";
 import { callPass } from "../admission/call-pass.ts";
@@ -15,12 +16,12 @@ import { isTrue } from "../request-info.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
 import { fieldValidationOf, normal, toObject } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
-import type { Saved } from "../write/object-writer.ts";
-import { newObject, revisedObject } from "../write/revise.ts";
+import type { Next, Saved } from "../write/object-writer.ts";
+import { admittedDraft, admittedObject, admittedRevision } from "../write/revise.ts";
 import { writerOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 import { shown, warningsOf } from "./create.ts";
-import { checkPlace, checkPreconditions, endpointOf } from "./update.ts";
+import { checkPlace, checkPreconditions, endpointOf, put } from "./update.ts";
 
 export async function apply(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, request, query } = call;
@@ -68,7 +69,7 @@ async function save(
     const admission = callPass({ call, workshop }, "CREATE");
     await admission?.ready(intent.object);
     try {
-      const object = created(intent.config, { call, workshop }, admission);
+      const object = await created(intent.config, { call, workshop }, admission);
       return { result: await writer.create(place, object, { isDryRun }), code: 201 };
     } catch (error) {
       if (!isApiError(error, "AlreadyExists")) throw error;
@@ -81,39 +82,40 @@ interface Writing {
   readonly workshop: Workshop;
 }
 
-function applied(
-  config: JsonObject,
-  previous: ApiObject,
-  writing: Writing,
-): { outcome: "put"; object: ApiObject } | { outcome: "unchanged" } {
+function applied(config: JsonObject, previous: ApiObject, writing: Writing): Soon<Next> {
   const { call, workshop } = writing;
   const { resource } = call;
-  const now = workshop.loop.now();
-  const { user } = writeOptionsOf(call);
   const live = previous as unknown as JsonObject;
-  const finish = (merged: JsonObject): JsonObject => {
-    const object = settled(merged, resource, live);
-    const admission = callPass({ call, workshop }, "UPDATE");
-    const context = { now, user, admission };
-    const next = revisedObject({ object, previous, endpoint: endpointOf(call) }, resource, context);
-    return next as unknown as JsonObject;
+  const { merged, conclude } = beginApply({ ...inputOf(config, writing), live });
+  const finish = (outcome: ApiObject | undefined): Next => {
+    const { object, isChanged } = conclude(outcome as unknown as JsonObject | undefined);
+    return isChanged ? put(object as unknown as ApiObject) : { outcome: "unchanged" };
   };
-  const { object, isChanged } = applyPatch({ ...inputOf(config, writing), live, finish });
-  return isChanged ? { outcome: "put", object: object as unknown as ApiObject } : { outcome: "unchanged" };
+  if (merged === undefined) return finish(undefined);
+  const object = settled(merged, resource, live);
+  const { user } = writeOptionsOf(call);
+  const context = { now: workshop.loop.now(), user, admission: callPass({ call, workshop }, "UPDATE") };
+  const revision = { object, previous, endpoint: endpointOf(call) };
+  return whenDone(admittedRevision(revision, resource, context), finish);
 }
 
-function created(config: JsonObject, writing: Writing, admission: AdmissionPass | undefined): ApiObject {
+async function created(
+  config: JsonObject,
+  writing: Writing,
+  admission: AdmissionPass | undefined,
+): Promise<ApiObject> {
   const { call, workshop } = writing;
+  const { resource } = call;
   const { user } = writeOptionsOf(call);
+  const { merged, conclude } = beginApply({ ...inputOf(config, writing), live: undefined });
+  if (merged === undefined)
+    throw new Error("an object that is applied for the first time is always another one");
+  const asked = cloneJson(settled(merged, resource)) as Draft<ApiObject>;
+  const draft = await admittedDraft(asked, resource, admission);
   const uid = workshop.loop.random("uids").uuid();
   const context = { now: workshop.loop.now(), user, uid, admission };
-  const finish = (merged: JsonObject): JsonObject =>
-    newObject(
-      cloneJson(settled(merged, call.resource)) as Draft<ApiObject>,
-      call.resource,
-      context,
-    ) as unknown as JsonObject;
-  return applyPatch({ ...inputOf(config, writing), live: undefined, finish }).object as unknown as ApiObject;
+  const object = await admittedObject(draft, resource, context);
+  return conclude(object as unknown as JsonObject).object as unknown as ApiObject;
 }
 
 /** What was merged has gaps where fields were given up; rules see objects in normal form. */

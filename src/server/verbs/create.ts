@@ -9,7 +9,7 @@ import type { StoredResource } from "../registry.ts";
 import { readObject } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Saved } from "../write/object-writer.ts";
-import { newObject } from "../write/revise.ts";
+import { admittedDraft, admittedObject } from "../write/revise.ts";
 import { track, writerOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 
@@ -77,11 +77,12 @@ async function createNamed(
   const base = draft.metadata.generateName ?? "";
   const isGenerated = (draft.metadata.name ?? "") === "" && base !== "";
   const random = workshop.loop.random("names");
+  const admitted = await admittedDraft(draft, resource, admission);
   for (let attempt = 1; ; attempt++) {
-    if (isGenerated) draft.metadata.name = generateName(base, random);
+    if (isGenerated) admitted.metadata.name = generateName(base, random);
     const now = workshop.loop.now();
     const uid = workshop.loop.random("uids").uuid();
-    const next = newObject(draft, resource, { now, user, uid, admission });
+    const next = await admittedObject(admitted, resource, { now, user, uid, admission });
     const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
     const object = track({ live: undefined, next, asked: admission?.asked, writer, sentManagedFields });
     const name = object.metadata.name ?? "";

@@ -3,6 +3,7 @@ import type { Status } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import { FieldErrors } from "../../api/field-error.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
+import { whenDone } from "../../base/soon.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
@@ -56,9 +57,10 @@ export function removeOne(place: Target, options: DeleteOptions, workshop: Works
   const admission = workshop.admission.pass({ ...subject, isDryRun: save.isDryRun });
   return new ObjectWriter(workshop).update(place, save, (previous) => {
     checkPreconditions({ uid, resourceVersion }, previous, place.resource);
-    admission?.validate(previous, previous);
-    const plan = planDeletion(previous, place.resource, request);
-    return plan.outcome === "mark" ? { outcome: "put", object: plan.object } : plan;
+    return whenDone(admission?.judge(previous), () => {
+      const plan = planDeletion(previous, place.resource, request);
+      return plan.outcome === "mark" ? { outcome: "put", object: plan.object } : plan;
+    });
   });
 }
 

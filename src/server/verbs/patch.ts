@@ -7,6 +7,7 @@ import { parseJson } from "../../api/json-scan.ts";
 import { applyJsonPatch } from "../../api/patch/json-patch.ts";
 import { applyMergePatch } from "../../api/patch/merge-patch.ts";
 import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.ts";
+import { whenDone } from "../../base/soon.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
@@ -20,7 +21,7 @@ import { ObjectWriter } from "../write/object-writer.ts";
 import { refuseOptions, writeOptionsOf } from "../write/write-options.ts";
 import { apply } from "./apply.ts";
 import { shown, warningsOf } from "./create.ts";
-import { checkPlace, checkPreconditions, successor } from "./update.ts";
+import { checkPlace, checkPreconditions, put, successor } from "./update.ts";
 
 const JSON_PATCH = "application/json-patch+json";
 const MERGE_PATCH = "application/merge-patch+json";
@@ -40,7 +41,7 @@ export async function patch(call: Call<StoredResource>, workshop: Workshop): Pro
     { isDryRun, onConflict: "retry" },
     (previous) => {
       incoming = patched(previous, { type, changes }, call);
-      return { outcome: "put", object: successor(incoming, previous, { call, workshop }) };
+      return whenDone(successor(incoming, previous, { call, workshop }), put);
     },
   );
   const warnings = incoming === undefined ? [] : [...incoming.warnings, ...warningsOf(incoming.object, call)];

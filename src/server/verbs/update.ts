@@ -1,5 +1,6 @@
 import { badRequest, conflict, invalid, isApiError } from "../../api/api-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
+import { type Soon, whenDone } from "../../base/soon.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { Answer } from "../answer.ts";
@@ -8,7 +9,8 @@ import type { StoredResource } from "../registry.ts";
 import { readObject } from "../write/incoming.ts";
 import type { Incoming } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
-import { newObject, revisedObject } from "../write/revise.ts";
+import type { Next } from "../write/object-writer.ts";
+import { admittedDraft, admittedObject, admittedRevision } from "../write/revise.ts";
 import type { Endpoint } from "../write/revise.ts";
 import { track, writerOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
@@ -27,7 +29,7 @@ export async function update(call: Call<StoredResource>, workshop: Workshop): Pr
     const options = { isDryRun, onConflict: asked === "" ? "retry" : "fail" } as const;
     const saved = await new ObjectWriter(workshop).update(place, options, (previous) => {
       checkPreconditions({ uid: object.metadata.uid, resourceVersion: asked }, previous, resource);
-      return { outcome: "put", object: successor(incoming, previous, { call, workshop }) };
+      return whenDone(successor(incoming, previous, { call, workshop }), put);
     });
     return { ...shown(saved, resource, 200), warnings: [...warnings, ...warningsOf(object, call)] };
   } catch (error) {
@@ -35,6 +37,10 @@ export async function update(call: Call<StoredResource>, workshop: Workshop): Pr
     if (!mayCreate || !isApiError(error, "NotFound")) throw error;
     return createInstead(incoming, call, workshop);
   }
+}
+
+export function put(object: ApiObject): Next {
+  return { outcome: "put", object };
 }
 
 /** A request and what it works with. */
@@ -52,15 +58,17 @@ export function successor(
   { object, sentManagedFields }: Pick<Incoming, "object" | "sentManagedFields">,
   previous: ApiObject,
   { call, workshop }: Writing,
-): ApiObject {
+): Soon<ApiObject> {
   const { resource, info } = call;
   const { user, manager } = writeOptionsOf(call);
   const now = workshop.loop.now();
   const admission = callPass({ call, workshop }, "UPDATE");
   const context = { now, user, admission };
-  const next = revisedObject({ object, previous, endpoint: endpointOf(call) }, resource, context);
+  const revision = { object, previous, endpoint: endpointOf(call) };
   const writer = writerOf(resource, workshop.versions, { manager, subresource: info.subresource, now });
-  return track({ live: previous, next, writer, sentManagedFields });
+  return whenDone(admittedRevision(revision, resource, context), (next) =>
+    track({ live: previous, next, asked: admission?.asked, writer, sentManagedFields }),
+  );
 }
 
 async function createInstead(
@@ -74,7 +82,8 @@ async function createInstead(
   const uid = workshop.loop.random("uids").uuid();
   const admission = callPass({ call, workshop }, "CREATE");
   await admission?.ready(object);
-  const next = newObject(object as Draft<ApiObject>, resource, { now, user, uid, admission });
+  const draft = await admittedDraft(object as Draft<ApiObject>, resource, admission);
+  const next = await admittedObject(draft, resource, { now, user, uid, admission });
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
   const made = track({ live: undefined, next, asked: admission?.asked, writer, sentManagedFields });
   const place = { resource, namespace: info.namespace, name: info.name };

@@ -1,5 +1,6 @@
 /** Takes finished objects to the store, and starts again on the newest one when another writer was faster. */
 import { alreadyExists, conflict, notFound, requestEntityTooLarge } from "../../api/api-error.ts";
+import type { Soon } from "../../base/soon.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import type { Committed, Entry, Store, Transaction } from "../../store/store.ts";
@@ -82,30 +83,48 @@ export class ObjectWriter {
   }
 
   /** `change` may be called several times, each time with the newest object. */
-  async update(place: Place, options: SaveOptions, change: (previous: ApiObject) => Next): Promise<Saved> {
+  async update(
+    place: Place,
+    options: SaveOptions,
+    change: (previous: ApiObject) => Soon<Next>,
+  ): Promise<Saved> {
     const { resource, namespace, name } = place;
     const key = keyOf(resource, namespace, name);
     for (let failures = 0; ;) {
-      // No await between the turn and handing in: writers of one key would only overtake each other.
+      // No await between the turn and handing in, unless others have to be asked: writers of one key would only overtake each other.
       for (let wait = this.#store.turn(key); wait !== undefined; wait = this.#store.turn(key)) await wait;
       const entry = this.#store.accepted.get(key);
       if (entry === undefined) throw notFound(groupResource(resource), name);
-      const previous = this.#versions.entry(entry, resource);
-      const step = this.#decide({ resource, entry, previous, next: change(previous) });
-      const busy = options.isDryRun ? undefined : this.#busy(step.plan);
-      if (busy !== undefined) {
-        await busy;
-        continue;
-      }
-      try {
-        return await this.#carryOut(step, entry, options.isDryRun);
-      } catch (error) {
-        if (!isStoreError(error, "ConditionFailed")) throw error;
-        failures += 1;
-        const isOvertaken = this.#store.accepted.get(key)?.modRevision !== entry.modRevision;
-        if (failures === TRIES_MAX || (isOvertaken && options.onConflict === "fail"))
-          throw conflict(groupResource(resource), name);
-      }
+      const outcome = await this.#attempt({ resource, entry, isDryRun: options.isDryRun }, change);
+      if (outcome === "again") continue;
+      if (outcome !== "overtaken") return outcome;
+      failures += 1;
+      const isOvertaken = this.#store.accepted.get(key)?.modRevision !== entry.modRevision;
+      if (failures === TRIES_MAX || (isOvertaken && options.onConflict === "fail"))
+        throw conflict(groupResource(resource), name);
+    }
+  }
+
+  async #attempt(
+    { resource, entry, isDryRun }: Attempt,
+    change: (previous: ApiObject) => Soon<Next>,
+  ): Promise<Saved | "again" | "overtaken"> {
+    const previous = this.#versions.entry(entry, resource);
+    const changed = change(previous);
+    const next = changed instanceof Promise ? await changed : changed;
+    const hadToWait = next !== changed;
+    if (hadToWait && this.#store.accepted.get(entry.key) !== entry) return "overtaken";
+    const step = this.#decide({ resource, entry, previous, next });
+    const busy = isDryRun ? undefined : this.#busy(step.plan);
+    if (busy !== undefined) {
+      await busy;
+      return "again";
+    }
+    try {
+      return await this.#carryOut(step, entry, isDryRun);
+    } catch (error) {
+      if (!isStoreError(error, "ConditionFailed")) throw error;
+      return "overtaken";
     }
   }
 
@@ -209,6 +228,12 @@ export class ObjectWriter {
 
 /** An object that has nobody with it. */
 const ALONE: CompanionPlan = { object: undefined, compare: [], changes: [] };
+
+interface Attempt {
+  readonly resource: StoredResource;
+  readonly entry: Entry;
+  readonly isDryRun: boolean;
+}
 
 interface Saving {
   readonly resource: StoredResource;

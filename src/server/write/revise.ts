@@ -11,6 +11,7 @@ import type { JsonObject } from "../../api/json-object.ts";
 import { validateMetadata, validateMetadataUpdate } from "../../api/metadata.ts";
 import type { MetadataRules } from "../../api/metadata.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
+import { type Soon, whenDone } from "../../base/soon.ts";
 import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/kind-rules.ts";
 import type { AdmissionPass } from "../admission/admission.ts";
 import type { StoredResource } from "../registry.ts";
@@ -36,16 +37,51 @@ interface WriteContext extends RuleContext {
   readonly admission?: AdmissionPass | undefined;
 }
 
+/** A new object of the server's own, about which nobody is asked. */
 export function newObject(
   draft: Draft<ApiObject>,
   resource: StoredResource,
+  context: RuleContext & Birth,
+): ApiObject {
+  return validNew(withNewDefaults(draft, resource), resource, context);
+}
+
+/** What a client sent for a new object, after everybody who may change it had their say. It has no name or identity by us yet. */
+export function admittedDraft(
+  draft: Draft<ApiObject>,
+  resource: StoredResource,
+  admission: AdmissionPass | undefined,
+): Soon<Draft<ApiObject>> {
+  const begun = withNewDefaults(draft, resource);
+  const refine = (changed: ApiObject): Draft<ApiObject> =>
+    withNewDefaults(draftOf(settled(changed, resource)), resource);
+  return admission === undefined ? begun : admission.mutate(begun, refine);
+}
+
+/** The new object, once nobody refuses it. May be called again with the same draft under another name. */
+export function admittedObject(
+  draft: Draft<ApiObject>,
+  resource: StoredResource,
   context: WriteContext & Birth,
+): Soon<ApiObject> {
+  const object = validNew(draft, resource, context);
+  return whenDone(context.admission?.validate(object), () => object);
+}
+
+function withNewDefaults(draft: Draft<ApiObject>, resource: StoredResource): Draft<ApiObject> {
+  const { rules } = resource;
+  if (hasStatus(resource) && rules.keepsStatus !== true) dropStatus(draft, resource);
+  rules.defaults?.(draft);
+  return draft;
+}
+
+function validNew(
+  draft: Draft<ApiObject>,
+  resource: StoredResource,
+  context: RuleContext & Birth,
 ): ApiObject {
   const { rules } = resource;
   setAtBirth(draft, resource, context);
-  if (hasStatus(resource) && rules.keepsStatus !== true) dropStatus(draft, resource);
-  rules.defaults?.(draft);
-  context.admission?.mutate(draft);
   rules.prepareCreate?.(draft, context);
   const object = named(settled(draft, resource));
   const errors = new FieldErrors();
@@ -53,7 +89,6 @@ export function newObject(
   rules.validate?.(object, errors);
   rules.validateCreate?.(object, errors);
   refuse(errors, object, resource);
-  context.admission?.validate(object);
   return object;
 }
 
@@ -71,17 +106,46 @@ export interface Revision {
   readonly endpoint: Endpoint;
 }
 
-export function revisedObject(
-  { object: asked, previous, endpoint }: Revision,
+/** What the object becomes by the rules of its kind; nobody else is asked. */
+export function revisedObject(revision: Revision, resource: StoredResource, context: RuleContext): ApiObject {
+  return validRevision(revisedDraft(revision, resource), { ...revision, resource, context });
+}
+
+/** The same, once nobody refuses it. */
+export function admittedRevision(
+  revision: Revision,
   resource: StoredResource,
   context: WriteContext,
-): ApiObject {
-  const { rules } = resource;
-  const kept = withOtherPart(asked, previous, writtenPart(endpoint, resource));
+): Soon<ApiObject> {
+  const { admission } = context;
+  if (admission === undefined) return revisedObject(revision, resource, context);
+  const { previous } = revision;
+  const refine = (changed: ApiObject): Draft<ApiObject> =>
+    revisedDraft({ ...revision, object: settled(changed, resource, previous) }, resource);
+  return whenDone(admission.mutate(revisedDraft(revision, resource), refine, previous), (draft) => {
+    const object = validRevision(draft, { ...revision, resource, context });
+    return whenDone(admission.validate(object, previous), () => object);
+  });
+}
+
+function revisedDraft({ object, previous, endpoint }: Revision, resource: StoredResource): Draft<ApiObject> {
+  const kept = withOtherPart(object, previous, writtenPart(endpoint, resource));
   const draft = draftOf(kept);
   carryOver(draft, previous);
-  rules.defaults?.(draft);
-  context.admission?.mutate(draft, previous);
+  resource.rules.defaults?.(draft);
+  return draft;
+}
+
+interface Succession extends Omit<Revision, "object"> {
+  readonly resource: StoredResource;
+  readonly context: RuleContext;
+}
+
+function validRevision(
+  draft: Draft<ApiObject>,
+  { previous, endpoint, resource, context }: Succession,
+): ApiObject {
+  const { rules } = resource;
   const own = endpointRules(endpoint, rules);
   own.prepare(draft, previous, context);
   const next = settled(shareParts(draft, previous), resource, previous);
@@ -91,7 +155,6 @@ export function revisedObject(
   if (endpoint !== "status") errors.append(newProblems(object, previous, rules));
   own.validate(object, previous, errors);
   refuse(errors, object, resource);
-  context.admission?.validate(object, previous);
   return object;
 }
 
