@@ -73,11 +73,29 @@ function createHistogram(
   options: MetricOptions & { readonly buckets: readonly number[] },
 ): Histogram {
   const buckets = [...options.buckets];
-  const histogram = new prometheus.Histogram({ ...configuration(registry, options), buckets });
+  const bound: BoundValues[] = [];
+  const collect = (): void => {
+    for (const values of bound) settle(values);
+  };
+  const histogram = new prometheus.Histogram({ ...configuration(registry, options), buckets, collect });
   return {
     observe: (value, labels = {}) => histogram.observe(labels, value),
-    bind: (labels) => bindHistogram(histogram, labels),
+    bind: (labels) => bindHistogram({ histogram, buckets, bound }, labels),
   };
+}
+
+/** Observations since the last collection, by bucket: a number is a dear key of an object. */
+interface BoundValues {
+  readonly kept: KeptValues;
+  readonly buckets: readonly number[];
+  readonly counts: number[];
+}
+
+function settle({ kept, buckets, counts }: BoundValues): void {
+  for (const [at, bucket] of buckets.entries()) {
+    kept.bucketValues[bucket] = (kept.bucketValues[bucket] ?? 0) + (counts[at] ?? 0);
+    counts[at] = 0;
+  }
 }
 
 /** What prom-client keeps for one set of labels. */
@@ -92,11 +110,19 @@ interface KeptValues {
  * prom-client checks and joins all labels at each observation, which costs as much as the rest of a small request. The
  * place where it keeps the values is not in its types: without it we observe the long way.
  */
-function bindHistogram(histogram: prometheus.Histogram, labels: Labels): BoundHistogram {
-  const { hashMap = {}, upperBounds = [] } = histogram as {
-    readonly hashMap?: Readonly<Record<string, KeptValues>>;
-    readonly upperBounds?: readonly number[];
-  };
+function bindHistogram(
+  {
+    histogram,
+    buckets,
+    bound,
+  }: {
+    readonly histogram: prometheus.Histogram;
+    readonly buckets: readonly number[];
+    readonly bound: BoundValues[];
+  },
+  labels: Labels,
+): BoundHistogram {
+  const { hashMap = {} } = histogram as { readonly hashMap?: Readonly<Record<string, KeptValues>> };
   const find = (): KeptValues | undefined =>
     Object.values(hashMap).find((values) =>
       Object.entries(labels).every(([name, value]) => values.labels[name] === value),
@@ -104,12 +130,14 @@ function bindHistogram(histogram: prometheus.Histogram, labels: Labels): BoundHi
   if (find() === undefined) histogram.zero(labels);
   const kept = find();
   if (kept === undefined) return { observe: (value) => histogram.observe(labels, value) };
+  const counts = buckets.map(() => 0);
+  bound.push({ kept, buckets, counts });
   return {
     observe: (value) => {
       kept.sum += value;
       kept.count += 1;
-      const bound = upperBounds.find((most) => value <= most);
-      if (bound !== undefined) kept.bucketValues[bound] = (kept.bucketValues[bound] ?? 0) + 1;
+      const at = buckets.findIndex((most) => value <= most);
+      if (at >= 0) counts[at] = (counts[at] ?? 0) + 1;
     },
   };
 }

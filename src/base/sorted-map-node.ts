@@ -185,3 +185,46 @@ function join<V extends Keyed>(left: Node<V>, right: Node<V>): Node<V> {
     return branch([...left.children, ...right.children], undefined);
   return leaf([...(left.items ?? []), ...(right.items ?? [])], undefined);
 }
+
+/** Values by identity. Subtrees that both trees have are skipped; trees of one origin share all but the paths to what has changed. */
+export function differencesOf<V extends Keyed>(
+  before: Node<V> | undefined,
+  after: Node<V> | undefined,
+): { readonly removed: V[]; readonly added: V[] } {
+  let [old, fresh] = [levelOf(before), levelOf(after)];
+  while (old.some(isBranch) || fresh.some(isBranch)) {
+    const [oldDepth, freshDepth] = [depthOf(old), depthOf(fresh)];
+    // Nodes are compared at the same height: the taller tree goes down first.
+    const [nextOld, nextFresh] = [
+      oldDepth >= freshDepth ? old.flatMap((node) => node.children ?? []) : old,
+      freshDepth >= oldDepth ? fresh.flatMap((node) => node.children ?? []) : fresh,
+    ];
+    [old, fresh] = exclusive(nextOld, nextFresh);
+  }
+  const [removed, added] = exclusive(
+    old.flatMap((node) => node.items ?? []),
+    fresh.flatMap((node) => node.items ?? []),
+  );
+  return { removed, added };
+}
+
+function levelOf<V extends Keyed>(node: Node<V> | undefined): Node<V>[] {
+  return node === undefined ? [] : [node];
+}
+
+function isBranch<V extends Keyed>({ children }: Node<V>): boolean {
+  return children !== undefined;
+}
+
+/** All leaves of a tree lie equally deep. */
+function depthOf<V extends Keyed>([first]: readonly Node<V>[]): number {
+  let depth = 0;
+  for (let node = first; node?.children !== undefined; node = node.children[0]) depth++;
+  return depth;
+}
+
+/** What only one of the two has. */
+function exclusive<T>(left: readonly T[], right: readonly T[]): [T[], T[]] {
+  const [lefts, rights] = [new Set(left), new Set(right)];
+  return [left.filter((each) => !rights.has(each)), right.filter((each) => !lefts.has(each))];
+}

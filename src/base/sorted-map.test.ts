@@ -113,4 +113,28 @@ describe("SortedMap", () => {
     expect([...map.range("", "~")]).toEqual([]);
     expect(map.set({ key: "a", value: 1 }).get("a")).toEqual({ key: "a", value: 1 });
   });
+
+  test("two maps of one origin know what only one of them has, whatever happened in between", () => {
+    const change = fc.record({ n: fc.integer({ min: 0, max: 3000 }), isRemoval: fc.boolean() });
+    fc.assert(
+      fc.property(fc.nat(2000), fc.array(change, { maxLength: 400 }), (size, changes) => {
+        const earlier = SortedMap.fromSorted(
+          Array.from({ length: size }, (_, n) => ({ key: `k${String(n).padStart(5, "0")}`, value: n })),
+        );
+        let later = earlier;
+        for (const { n, isRemoval } of changes) {
+          const key = `k${String(n).padStart(5, "0")}`;
+          later = isRemoval ? later.delete(key) : later.set({ key, value: -n });
+        }
+
+        const { removed, added } = later.differences(earlier);
+
+        const [old, fresh] = [[...earlier.range("", "~")], [...later.range("", "~")]];
+        const [olds, freshes] = [new Set(old), new Set(fresh)];
+        expect(removed).toEqual(old.filter((item) => !freshes.has(item)));
+        expect(added).toEqual(fresh.filter((item) => !olds.has(item)));
+      }),
+      { numRuns: 60 },
+    );
+  });
 });

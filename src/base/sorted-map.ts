@@ -7,6 +7,7 @@ import {
   branch,
   childIndex,
   chunk,
+  differencesOf,
   find,
   itemIndex,
   leaf,
@@ -87,6 +88,11 @@ export class SortedMap<V extends Keyed> {
   /** Number of values with `from <= key < to`, in logarithmic time. */
   count(from: string, to: string): number {
     return Math.max(0, this.#rank(to) - this.#rank(from));
+  }
+
+  /** The values that only the earlier map has, and those that only this one has; what the two share is not visited. */
+  differences(earlier: SortedMap<V>): { readonly removed: V[]; readonly added: V[] } {
+    return differencesOf(earlier.#root, this.#root);
   }
 
   /** Number of keys below `key`. */

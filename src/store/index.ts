@@ -15,6 +15,8 @@ export type {
   Committed,
   Compare,
   Entry,
+  Mark,
+  MarkedChanges,
   Store,
   StoreHealth,
   Transaction,

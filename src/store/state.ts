@@ -8,7 +8,7 @@ import type { Commit } from "./commit.ts";
 import { Expiry } from "./expiry.ts";
 import { groupOf } from "./key-group.ts";
 import { MAX_CHANGES } from "./store.ts";
-import type { Entry, View, WatchEvent } from "./store.ts";
+import type { Entry, Mark, MarkedChanges, View, WatchEvent } from "./store.ts";
 
 export interface KeyGroup {
   readonly key: string;
@@ -23,6 +23,9 @@ export interface LiveSum {
 
 /** Row ids are `revision * MAX_CHANGES + ordinal`; sums of them stay exact below this. */
 const SUM_MODULUS = 2 ** 52;
+
+/** What a group holds that is not there: the same for all states. */
+const NOTHING = SortedMap.empty<Entry>();
 
 export class State implements View {
   readonly revision: number;
@@ -79,6 +82,19 @@ export class State implements View {
     let count = 0;
     for (const group of this.#groupsIn(from, to)) count += group.entries.count(from, to);
     return count;
+  }
+
+  mark(prefix: string): Mark {
+    return this.#marked(prefix) as unknown as Mark;
+  }
+
+  changesSince(mark: Mark, prefix: string): MarkedChanges {
+    const { removed, added } = this.#marked(prefix).differences(mark as unknown as SortedMap<Entry>);
+    return { removed, added };
+  }
+
+  #marked(prefix: string): SortedMap<Entry> {
+    return this.groups.get(groupOf(prefix))?.entries ?? NOTHING;
   }
 
   /** The group that holds `from` begins at or before it; the others lie between the bounds. */

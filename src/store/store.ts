@@ -31,6 +31,28 @@ export interface View {
   range(from: string, to: string): IterableIterator<Entry>;
   /** How many entries `range` would give, without visiting them. */
   count(from: string, to: string): number;
+  /**
+   * Stands for everything under `prefix`, without visiting it: two views with the same mark hold the same entries there. Views with different
+   * marks may too, when something beside the prefix has changed. `prefix` names at least a resource: `/registry/pods/`.
+   */
+  mark(prefix: string): Mark;
+  /**
+   * What has to be taken away from, and added to, the entries of the mark to get those of this view; costs about what has changed. The mark
+   * is one of the same prefix, of any view of this store; it stands for all that is within `/registry/pods/`, however long the prefix was.
+   */
+  changesSince(mark: Mark, prefix: string): MarkedChanges;
+}
+
+declare const marked: unique symbol;
+
+/** Compared by identity. Keeping one keeps what it stands for in memory. */
+export interface Mark {
+  readonly [marked]: true;
+}
+
+export interface MarkedChanges {
+  readonly removed: readonly Entry[];
+  readonly added: readonly Entry[];
 }
 
 /** The key must have this mod revision when the transaction is taken; 0 means it must not exist. */

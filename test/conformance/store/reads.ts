@@ -43,6 +43,27 @@ export function describeReads(engine: StoreEngine): void {
       expect(contents(world.store.view, world.root).map(([, value]) => value)).toEqual(["2", "2"]);
     });
 
+    test("a mark stays while nothing under its prefix changes, and tells what has changed since", async () => {
+      await using world = await engine.open();
+      const [here, there] = [`${world.root}here/`, `${world.root}there/`];
+      await write(world.store, put(`${here}a`, "1"), put(`${here}b`, "1"));
+      const view = world.store.view;
+      const mark = view.mark(here);
+
+      await write(world.store, put(`${there}a`, "1"));
+      expect(world.store.view.mark(here)).toBe(mark);
+
+      await write(world.store, put(`${here}a`, "2"), remove(`${here}b`), put(`${here}c`, "2"));
+      const later = world.store.view;
+
+      expect(view.mark(here)).toBe(mark);
+      expect(later.mark(here)).not.toBe(mark);
+      const { removed, added } = later.changesSince(mark, here);
+      expect(removed).toEqual([view.get(`${here}a`), view.get(`${here}b`)]);
+      expect(added).toEqual([later.get(`${here}a`), later.get(`${here}c`)]);
+      expect(later.changesSince(later.mark(here), here)).toEqual({ removed: [], added: [] });
+    });
+
     test("a range that is being read does not change", async () => {
       await using world = await engine.open();
       const names = Array.from(

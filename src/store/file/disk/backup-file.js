@@ -3,7 +3,7 @@
  * A backup is one file of the same format as store.db, complete in itself. It is written under a temporary name, read back
  * with all the checks of a store, synced, and only then gets its name: a file with that name is a good backup.
  */
-import { chmodSync, copyFileSync, existsSync, linkSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, linkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { createDatabase, openReadOnly, reading, writeMeta } from "./database.js";
 import { damaged, StoreFault, systemCode } from "./fault.js";
@@ -150,6 +150,8 @@ function partialOf(file) {
   refuseExisting(file);
   const partial = `${resolve(file)}.partial`;
   for (const path of [partial, `${partial}-journal`]) rmSync(path, { force: true });
+  // Made beforehand, so that nobody else can read it while it is written: it holds everything, secrets too.
+  writeFileSync(partial, "", { mode: 0o600, flag: "wx" });
   return partial;
 }
 
@@ -159,8 +161,6 @@ function partialOf(file) {
  * @param {string} file
  */
 function publish(partial, file) {
-  // It holds everything, secrets too.
-  chmodSync(partial, 0o600);
   syncPath(partial);
   try {
     // Unlike a rename it does not replace a file that somebody made meanwhile.

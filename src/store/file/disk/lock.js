@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 // @ts-check
 /**
@@ -7,6 +7,8 @@ import { join } from "node:path";
  */
 import Database from "libsql";
 import { damaged, messageOf, sqliteCode, StoreFault, systemCode } from "./fault.js";
+
+const FILE_MODE = 0o600;
 
 /**
  * Throws StoreFault `Locked` when another process, or another store in this one, has it.
@@ -28,7 +30,8 @@ export function lockDirectory(dir) {
     if (sqliteCode(error) === "SQLITE_NOTADB") throw damaged(file, "is not a lock file of setpoint");
     throw new StoreFault("Unavailable", `${file}: cannot be locked: ${messageOf(error)}`, error);
   }
-  writeFileSync(join(dir, "pid"), `${String(process.pid)}\n`);
+  chmodSync(file, FILE_MODE);
+  writeFileSync(join(dir, "pid"), `${String(process.pid)}\n`, { mode: FILE_MODE });
   const held = db;
   return {
     release() {

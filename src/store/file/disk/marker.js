@@ -78,7 +78,7 @@ export function readMark(file) {
  * @param {Omit<Mark, "write">} mark
  */
 export function createMarker(file, mark) {
-  const fd = openSync(file, "w");
+  const fd = openSync(file, "w", 0o600);
   try {
     for (const write of [0, 1]) {
       writeSync(fd, `${line({ ...mark, write }).padEnd(SLOT_BYTES - 1)}\n`, write * SLOT_BYTES, "latin1");
