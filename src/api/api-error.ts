@@ -84,6 +84,31 @@ export class ApiError extends Error {
   }
 }
 
+export interface DenialOptions extends ApiErrorOptions {
+  readonly code: number;
+  /** One of its own, or none at all. */
+  readonly servedReason?: string;
+}
+
+/**
+ * The word of somebody else who may refuse requests, with a code and a reason of his own. It is told as it is, and taken for no error that
+ * the server itself knows.
+ */
+export class DeniedError extends ApiError {
+  readonly servedReason: string | undefined;
+  readonly #code: number;
+
+  constructor(message: string, { code, servedReason, ...options }: DenialOptions) {
+    super("Forbidden", message, options);
+    this.#code = code;
+    this.servedReason = servedReason;
+  }
+
+  override get code(): number {
+    return this.#code;
+  }
+}
+
 export function isApiError(error: unknown, reason?: ApiErrorReason): error is ApiError {
   return error instanceof ApiError && (reason === undefined || error.reason === reason);
 }
@@ -102,10 +127,15 @@ export function toStatus(error: unknown): Status {
     metadata: error.continueToken === undefined ? {} : { continue: error.continueToken },
     status: "Failure",
     message: error.message,
-    reason: error.reason,
+    ...servedReasonOf(error),
     ...(error.details === undefined ? {} : { details: orderedDetails(error.details) }),
     code: error.code,
   };
+}
+
+function servedReasonOf(error: ApiError): Pick<Status, "reason"> {
+  if (!(error instanceof DeniedError)) return { reason: error.reason };
+  return error.servedReason === undefined ? {} : { reason: error.servedReason as ApiErrorReason };
 }
 
 /** `pods`, or `deployments.apps` outside the core group. */

@@ -88,11 +88,18 @@ export function fieldErrorsText(errors: readonly FieldError[]): string {
 }
 
 /**
- * Collects field errors in the order found. One method for each kind of mistake (there are more than a class
+ * How much is told, in characters of all errors: more than anybody reads. Without it a list of bad items, each of which is told with the whole
+ * list, makes an answer of gigabytes. The first error is told whatever its length.
+ */
+const TOLD_MAX = 256 * 1024;
+
+/**
+ * Collects field errors in the order found, as many as there is room for. One method for each kind of mistake (there are more than a class
  * should have, because upstream has that many); a path may be given as text.
  */
 export class FieldErrors {
   readonly #found: FieldError[] = [];
+  #toldLength = 0;
 
   get found(): readonly FieldError[] {
     return this.#found;
@@ -103,19 +110,22 @@ export class FieldErrors {
   }
 
   append(errors: Iterable<FieldError>): void {
-    this.#found.push(...errors);
+    for (const error of errors) {
+      if (this.#isFull) return;
+      this.#push(error);
+    }
   }
 
   required(path: FieldPath | string, detail = ""): void {
-    this.#add("FieldValueRequired", path, detail);
+    this.#add("FieldValueRequired", path, () => detail);
   }
 
   forbidden(path: FieldPath | string, detail: string): void {
-    this.#add("FieldValueForbidden", path, detail);
+    this.#add("FieldValueForbidden", path, () => detail);
   }
 
   invalid(path: FieldPath | string, value: unknown, detail: string): void {
-    this.#add("FieldValueInvalid", path, withValue(value, detail));
+    this.#add("FieldValueInvalid", path, () => withValue(value, detail));
   }
 
   /** One error for each message, as the checks of names return them. */
@@ -130,52 +140,72 @@ export class FieldErrors {
   }
 
   typeInvalid(path: FieldPath | string, value: unknown, detail: string): void {
-    this.#add("FieldValueTypeInvalid", path, withValue(value, detail));
+    this.#add("FieldValueTypeInvalid", path, () => withValue(value, detail));
   }
 
   /** The supported values are listed in the order given. */
   notSupported(path: FieldPath | string, value: unknown, supported: readonly string[]): void {
     const detail = supported.length === 0 ? "" : `supported values: ${supported.map(quoted).join(", ")}`;
-    this.#add("FieldValueNotSupported", path, withValue(value, detail));
+    this.#add("FieldValueNotSupported", path, () => withValue(value, detail));
   }
 
   duplicate(path: FieldPath | string, value: unknown): void {
-    this.#add("FieldValueDuplicate", path, valueText(value));
+    this.#add("FieldValueDuplicate", path, () => valueText(value));
   }
 
   notFound(path: FieldPath | string, value: unknown): void {
-    this.#add("FieldValueNotFound", path, valueText(value));
+    this.#add("FieldValueNotFound", path, () => valueText(value));
   }
 
   tooLong(path: FieldPath | string, maxBytes: number): void {
-    this.#add("FieldValueTooLong", path, `may not be more than ${maxBytes} ${plural("byte", maxBytes)}`);
+    this.#add(
+      "FieldValueTooLong",
+      path,
+      () => `may not be more than ${maxBytes} ${plural("byte", maxBytes)}`,
+    );
   }
 
   tooLongCharacters(path: FieldPath | string, maxCharacters: number): void {
     const unit = plural("character", maxCharacters);
-    this.#add("FieldValueTooLong", path, `may not be more than ${maxCharacters} ${unit}`);
+    this.#add("FieldValueTooLong", path, () => `may not be more than ${maxCharacters} ${unit}`);
   }
 
   tooShort(path: FieldPath | string, minCharacters: number): void {
     const unit = plural("character", minCharacters);
-    this.#add("FieldValueTooShort", path, `must be at least ${minCharacters} ${unit}`);
+    this.#add("FieldValueTooShort", path, () => `must be at least ${minCharacters} ${unit}`);
   }
 
   tooMany(path: FieldPath | string, count: number, max: number): void {
-    this.#add("FieldValueTooMany", path, withValue(count, `must have at most ${max} ${plural("item", max)}`));
+    this.#add("FieldValueTooMany", path, () =>
+      withValue(count, `must have at most ${max} ${plural("item", max)}`),
+    );
   }
 
   tooFew(path: FieldPath | string, count: number, min: number): void {
-    this.#add("FieldValueTooFew", path, withValue(count, `must have at least ${min} ${plural("item", min)}`));
+    this.#add("FieldValueTooFew", path, () =>
+      withValue(count, `must have at least ${min} ${plural("item", min)}`),
+    );
   }
 
   internal(path: FieldPath | string, error: Error): void {
-    this.#add("InternalError", path, error.message);
+    this.#add("InternalError", path, () => error.message);
   }
 
-  #add(type: FieldErrorType, path: FieldPath | string, rest: string): void {
+  get #isFull(): boolean {
+    return this.#toldLength >= TOLD_MAX;
+  }
+
+  /** What is not told any more is not written either: values may be long. */
+  #add(type: FieldErrorType, path: FieldPath | string, textOf: () => string): void {
+    if (this.#isFull) return;
+    const rest = textOf();
     const body = rest === "" ? TITLES[type] : `${TITLES[type]}: ${rest}`;
-    this.#found.push({ type, field: path.toString(), body });
+    this.#push({ type, field: path.toString(), body });
+  }
+
+  #push(error: FieldError): void {
+    this.#toldLength += error.field.length + error.body.length;
+    this.#found.push(error);
   }
 }
 

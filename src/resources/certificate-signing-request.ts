@@ -149,10 +149,15 @@ function setConditionTimes(draft: Draft<Request>, previous: Request, { now }: Ru
   }
 }
 
+const PEM_BEGIN = /-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----/;
+const PEM_ENDS = ["-----END CERTIFICATE REQUEST-----", "-----END NEW CERTIFICATE REQUEST-----"];
+
+/** From the first beginning to the last end: a regular expression of both would look for the end from each beginning. */
 function checkPem(request: string, errors: FieldErrors): void {
   const text = Buffer.from(request, "base64").toString("latin1");
-  if (/-----BEGIN (NEW )?CERTIFICATE REQUEST-----[\s\S]+-----END (NEW )?CERTIFICATE REQUEST-----/.test(text))
-    return;
+  const begin = PEM_BEGIN.exec(text);
+  const end = Math.max(...PEM_ENDS.map((line) => text.lastIndexOf(line)));
+  if (begin !== null && end > begin.index + begin[0].length) return;
   errors.invalid(SPEC.child("request"), request, "PEM block type must be CERTIFICATE REQUEST");
 }
 

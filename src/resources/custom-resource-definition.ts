@@ -48,6 +48,9 @@ export const customResourceDefinition = defineKind<Definition>(
 
     prepareUpdate: rememberStorageVersion,
 
+    // A rule that costs too much by the estimate of today may have been written before it was made.
+    tolerates: ({ type, field }) => type === "FieldValueForbidden" && field.includes("openAPIV3Schema"),
+
     deletionFinalizer: CLEANUP_FINALIZER,
 
     markDeleted({ status }, now) {

@@ -52,6 +52,8 @@ export function applyPatch(input: ApplyInput & Finish): ApplyResult {
 export interface BegunApply {
   /** What the configuration makes of the live object; undefined when that is no other. */
   readonly merged: JsonObject | undefined;
+  /** Throws the Conflict before anybody is asked about the object: `settled` is `merged` in normal form. */
+  readonly checkConflicts: (settled: JsonObject) => void;
   /** With what `merged` became: what would be stored of it. */
   readonly conclude: (outcome: JsonObject | undefined) => ApplyResult;
 }
@@ -68,11 +70,16 @@ export function beginApply(input: ApplyInput): BegunApply {
   const merged = merge(before, config, schema) as JsonObject;
   const kept = withoutGivenUp(merged, managed, { writer, entry });
   const isSame = kept === before && live !== undefined;
+  const ownersAfter = (outcome: JsonObject): Owners => {
+    const changes = changesOfApply(before, { stated: kept, outcome }, writer);
+    const owners = remainingOwners(managed, changes, entryId(entry));
+    if (onConflict === "fail" && owners.conflicts.size > 0)
+      refuse(owners.conflicts, fieldsLastApplied(before, writer));
+    return owners;
+  };
   const conclude = (outcome: JsonObject | undefined): ApplyResult => {
     const object = outcome === undefined || jsonEqual(outcome, before) ? before : outcome;
-    const changes = changesOfApply(before, { stated: kept, outcome: object }, writer);
-    const { owners, conflicts } = remainingOwners(managed, changes, entryId(entry));
-    if (onConflict === "fail" && conflicts.size > 0) refuse(conflicts, fieldsLastApplied(before, writer));
+    const { owners } = ownersAfter(object);
     const after = withApplier(owners, { entry, isObjectChanged: object !== before });
     const entries = encodeEntries(after, managedFieldsOf(live));
     const result = withLastApplied(object, input.config, writer);
@@ -81,7 +88,11 @@ export function beginApply(input: ApplyInput): BegunApply {
     }
     return { object: withManagedFields(result, entries), isChanged: true };
   };
-  return { merged: isSame ? undefined : kept, conclude };
+  const isAlone = managed.size === 0 || (managed.size === 1 && managed.has(entryId(entry)));
+  const checkConflicts = (settled: JsonObject): void => {
+    if (onConflict === "fail" && !isAlone) ownersAfter(settled);
+  };
+  return { merged: isSame ? undefined : kept, checkConflicts, conclude };
 }
 
 /** Fields that the applier itself set by other means are no conflict. */

@@ -40,8 +40,8 @@ import { type CelValue, tagOf } from "./value.ts";
 export interface Declarations {
   /** A name may have dots: `authorizer.requestResource`. */
   readonly variables: ReadonlyMap<string, CelType>;
-  /** Objects that expressions may make. */
-  readonly structs?: ReadonlyMap<string, CelType>;
+  /** Objects that expressions may make, by their names. */
+  readonly structs?: { get(name: string): CelType | undefined };
 }
 
 /** What a call does: the functions that it may be, and whether what stands before the dot is an argument. */
@@ -57,6 +57,8 @@ export interface Checked {
   readonly variables: ReadonlyMap<Expr, string>;
   /** Names that are types. */
   readonly typeNames: ReadonlyMap<Expr, string>;
+  /** Of each part, as far as it is known. */
+  typeOf(expr: Expr): CelType;
   readonly issues: readonly CelIssue[];
 }
 
@@ -94,6 +96,7 @@ class Checker {
   readonly #calls = new Map<Expr, Resolution>();
   readonly #variables = new Map<Expr, string>();
   readonly #typeNames = new Map<Expr, string>();
+  readonly #types = new Map<Expr, CelType>();
   /** Lists whose items may be of several types. */
   readonly #mixed = new Set<Expr>();
   readonly #issues: CelIssue[] = [];
@@ -107,6 +110,7 @@ class Checker {
       calls: this.#calls,
       variables: this.#variables,
       typeNames: this.#typeNames,
+      typeOf: (expr) => this.settled(this.#types.get(expr) ?? DYN),
       issues: this.#issues.toSorted((left, right) => left.at - right.at),
     };
   }
@@ -116,6 +120,12 @@ class Checker {
   }
 
   check(expr: Expr): CelType {
+    const type = this.#typed(expr);
+    this.#types.set(expr, type);
+    return type;
+  }
+
+  #typed(expr: Expr): CelType {
     switch (expr.kind) {
       case "literal":
         return literalType(expr.value);

@@ -18,14 +18,14 @@ import { URLS } from "./library/url.ts";
 import { type Library, type Overload, overloadsOf } from "./overload.ts";
 
 /**
- * What each call of a library's function costs beyond what it counts itself: a unit is some hundred nanoseconds, and reading an
+ * What each call of a library's function takes beyond what it counts itself: a unit is some fifty nanoseconds, and reading an
  * address or a version takes longer than a comparison.
  */
-const LIBRARIES: readonly (readonly [library: Library, cost: number])[] = [
+const LIBRARIES: readonly (readonly [library: Library, effort: number])[] = [
   [OPERATORS, 0],
   [ARITHMETIC, 0],
   [CONVERSIONS, 0],
-  [CLOCK, 0],
+  [CLOCK, 4],
   [TEXT, 0],
   [REGEX, 60],
   [COLLECTIONS, 0],
@@ -50,7 +50,7 @@ export function functionTable(): ReadonlyMap<string, readonly Overload[]> {
 
 function makeTable(): ReadonlyMap<string, readonly Overload[]> {
   const made = new Map<string, Overload[]>();
-  for (const overload of LIBRARIES.flatMap(([library, cost]) => overloadsOf(library, cost))) {
+  for (const overload of LIBRARIES.flatMap(([library, effort]) => overloadsOf(library, effort))) {
     const known = made.get(overload.name);
     if (known === undefined) made.set(overload.name, [overload]);
     else known.push(overload);

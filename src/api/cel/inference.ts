@@ -15,14 +15,16 @@ const PLAIN: ReadonlySet<string> = new Set([
 ]);
 
 export class Inference {
-  #bound = new Map<string, CelType>();
+  readonly #bound = new Map<string, CelType>();
+  /** The names that are bound, in that order. */
+  readonly #order: string[] = [];
   #made = 0;
 
   /** Notes what the step finds only when it succeeds. */
   attempt(step: () => boolean): boolean {
-    const before = new Map(this.#bound);
+    const before = this.#order.length;
     if (step()) return true;
-    this.#bound = before;
+    for (const name of this.#order.splice(before)) this.#bound.delete(name);
     return false;
   }
 
@@ -85,6 +87,7 @@ export class Inference {
   #bind(name: string, type: CelType): boolean {
     if (this.#holds(type, name)) return false;
     this.#bound.set(name, type);
+    this.#order.push(name);
     return true;
   }
 

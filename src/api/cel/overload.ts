@@ -15,7 +15,7 @@ export interface Overload {
   readonly result: CelType;
   /** What the arguments must be at run time; `undefined` for anything. */
   readonly tags: readonly (string | undefined)[];
-  readonly cost: number;
+  readonly effort: number;
   readonly apply: Apply;
 }
 
@@ -28,12 +28,12 @@ export type Library = readonly (readonly [Signature, Apply])[];
 
 const SHAPE = /^(?:(.+?) -> )?([^\s()]+)\((.*)\): (.+)$/;
 
-/** `cost` is that of each call, beyond what the function counts itself. */
-export function overloadsOf(library: Library, cost: number): readonly Overload[] {
-  return library.map(([signature, apply]) => ({ ...overloadOf(signature, apply), cost }));
+/** `effort` is that of each call, beyond what the function counts itself. */
+export function overloadsOf(library: Library, effort: number): readonly Overload[] {
+  return library.map(([signature, apply]) => ({ ...overloadOf(signature, apply), effort }));
 }
 
-function overloadOf(signature: Signature, apply: Apply): Omit<Overload, "cost"> {
+function overloadOf(signature: Signature, apply: Apply): Omit<Overload, "effort"> {
   const [, target, name = "", list = "", result = ""] = SHAPE.exec(signature) ?? [];
   const texts = [...(target === undefined ? [] : [target]), ...splitTypes(list)];
   const parameters = texts.map((text) => readType(text.replace(/^~/, "")));

@@ -290,7 +290,7 @@ function areOf(tags: readonly (string | undefined)[], args: readonly CelValue[])
 function apply(overload: Overload | undefined, args: readonly CelValue[], run: Run): CelValue {
   if (overload === undefined || !areOf(overload.tags, args)) throw new CelEvaluationError("no such overload");
   const before = run.cost;
-  if (overload.cost > 0) run.charge(overload.cost);
+  if (overload.effort > 0) run.chargeEffort(overload.effort);
   const result = overload.apply(args as Args, run);
   // Functions that know their cost have counted it; the others cost one.
   if (run.cost === before) run.charge(1);

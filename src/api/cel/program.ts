@@ -7,6 +7,7 @@
 import { childrenOf, type Expr } from "./ast.ts";
 import { CelCompileError } from "./cel-error.ts";
 import { checkCel, type Declarations } from "./checker.ts";
+import { estimateCost } from "./cost-estimate.ts";
 import { parseCel } from "./parser.ts";
 import { planCel } from "./plan.ts";
 import { Run } from "./run.ts";
@@ -17,6 +18,9 @@ import type { CelValue } from "./value.ts";
 /** As Kubernetes' for one call: some tenth of a second at most. */
 export const CALL_BUDGET = 1_000_000;
 
+/** Values of variables, by name. */
+export type Bindings = Readonly<Record<string, CelValue | undefined>>;
+
 /** Immutable; may be evaluated any number of times. */
 export class Program {
   /** What it gives, as far as is known. */
@@ -24,14 +28,21 @@ export class Program {
   readonly #expr: Expr;
   readonly #variables: readonly string[];
   readonly #step: Step;
+  readonly #declarations: Declarations;
 
   constructor(expr: Expr, declarations: Declarations, source: string) {
     const checked = checkCel(expr, declarations);
     if (checked.issues.length > 0) throw new CelCompileError(source, checked.issues);
     this.#expr = expr;
+    this.#declarations = declarations;
     this.type = checked.type;
     this.#variables = [...declarations.variables.keys()];
     this.#step = planCel(expr, checked, this.#variables);
+  }
+
+  /** What it may cost at most, by the sizes that the types of its variables allow. */
+  estimate(): number {
+    return estimateCost(this.#expr, checkCel(this.#expr, this.#declarations));
   }
 
   /** Whether the name stands anywhere in the expression. */
@@ -48,27 +59,12 @@ export class Program {
    * Throws a CelEvaluationError when there is no value, and a CelBudgetError when there would be one too late. A variable that is
    * not given is an error only when it is needed.
    */
-  evaluate(
-    bindings: Readonly<Record<string, CelValue | undefined>>,
-    { budget }: { readonly budget: number },
-  ): CelValue {
-    return this.#run(bindings, new Run(budget));
+  evaluate(bindings: Bindings, { budget }: { readonly budget: number }): CelValue {
+    return this.runIn(new Run(budget), bindings);
   }
 
-  /** Also says what it cost; what an evaluation that fails has cost is told through `spent`. */
-  measure(
-    bindings: Readonly<Record<string, CelValue | undefined>>,
-    { budget, spent }: { readonly budget: number; readonly spent: (cost: number) => void },
-  ): CelValue {
-    const run = new Run(budget);
-    try {
-      return this.#run(bindings, run);
-    } finally {
-      spent(run.cost);
-    }
-  }
-
-  #run(bindings: Readonly<Record<string, CelValue | undefined>>, run: Run): CelValue {
+  /** The same, counted by a run that nobody has used yet. */
+  runIn(run: Run, bindings: Bindings): CelValue {
     for (const name of this.#variables)
       run.slots.push(Object.hasOwn(bindings, name) ? bindings[name] : undefined);
     return this.#step(run);

@@ -15,7 +15,7 @@ export interface StepMaker {
 }
 
 /** An error that is made and then not needed takes far longer than a value. */
-const ABSORBED_ERROR_COST = 50;
+const ABSORBED_ERROR_EFFORT = 50;
 
 /** The truth that a step gives, or why it gives none. */
 export function settle(step: Step, run: Run): boolean | CelEvaluationError {
@@ -24,7 +24,7 @@ export function settle(step: Step, run: Run): boolean | CelEvaluationError {
     return typeof value === "boolean" ? value : new CelEvaluationError("no such overload");
   } catch (error) {
     if (!(error instanceof CelEvaluationError)) throw error;
-    run.charge(ABSORBED_ERROR_COST);
+    run.chargeEffort(ABSORBED_ERROR_EFFORT);
     return error;
   }
 }

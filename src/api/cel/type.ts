@@ -17,6 +17,8 @@ export interface CelType {
   readonly parameters: readonly CelType[];
   /** Of an object: looked up when first asked, since schemas are large. */
   readonly fields?: FieldTypes;
+  /** What a schema says of the length of a text or the number of items at most; estimates of cost rely on it. */
+  readonly maxSize?: number;
   /** How a list of a schema is compared and added to another. */
   readonly listKeys?: ListKeys;
 }

@@ -8,7 +8,7 @@ import { type ApiError, badRequest, requestEntityTooLarge } from "../api-error.t
 import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { goJsonWord } from "./go-text.ts";
 import { PatchDocument } from "./patch-document.ts";
-import { PatchFailure, unprocessablePatch } from "./patch-error.ts";
+import { PatchFailure, UnmetTest, unprocessablePatch } from "./patch-error.ts";
 
 /** Upstream's bound. */
 const OPERATIONS_MAX = 10_000;
@@ -16,14 +16,27 @@ const OPERATIONS_MAX = 10_000;
 const COPY_BYTES_MAX = 3 * 1024 * 1024;
 
 export function applyJsonPatch(document: unknown, patch: unknown): unknown {
+  const attempt = attemptJsonPatch(document, patch);
+  if (attempt.outcome === "patched") return attempt.value;
+  throw unprocessablePatch(attempt.why);
+}
+
+export type PatchAttempt =
+  | { readonly outcome: "patched"; readonly value: unknown }
+  /** A `test` does not hold. */
+  | { readonly outcome: "unmet"; readonly why: string }
+  | { readonly outcome: "failed"; readonly why: string };
+
+/** For those who do something else than refuse a request. Still throws an ApiError for what is no patch at all. */
+export function attemptJsonPatch(document: unknown, patch: unknown): PatchAttempt {
   const operations = decodeOperations(patch);
   const target = new PatchDocument(document, COPY_BYTES_MAX);
   try {
     for (const operation of operations) apply(target, operation);
-    return target.finish();
+    return { outcome: "patched", value: target.finish() };
   } catch (error) {
-    if (error instanceof PatchFailure) throw unprocessablePatch(error.message);
-    throw error;
+    if (!(error instanceof PatchFailure)) throw error;
+    return { outcome: error instanceof UnmetTest ? "unmet" : "failed", why: error.message };
   }
 }
 

@@ -6,7 +6,7 @@ import { isJsonObject, setOwn } from "../json-object.ts";
 import { JSON_DEPTH_MAX } from "../json-scan.ts";
 import { stringifyJson } from "../json-text.ts";
 import { jsonEqual } from "./json-equal.ts";
-import { PatchFailure } from "./patch-error.ts";
+import { PatchFailure, UnmetTest } from "./patch-error.ts";
 
 type Container = Record<string, unknown> | unknown[];
 
@@ -111,7 +111,7 @@ export class PatchDocument {
   test(path: string, expected: unknown): void {
     const actual = path === "" ? this.#root : this.#tested(path);
     if (this.#isEqual(actual ?? null, expected)) return;
-    throw new PatchFailure(`testing value ${path} failed: test failed`);
+    throw new UnmetTest(`testing value ${path} failed: test failed`);
   }
 
   /** Counts what it looks at on the document's side; the other side is as large as the patch at most. */

@@ -12,5 +12,10 @@ export function unprocessablePatch(reason: string): ApiError {
 
 /** A JSON Patch operation does not apply. It never leaves this folder. */
 export class PatchFailure extends Error {
-  override readonly name = "PatchFailure";
+  override readonly name: string = "PatchFailure";
+}
+
+/** A `test` does not hold. */
+export class UnmetTest extends PatchFailure {
+  override readonly name = "UnmetTest";
 }

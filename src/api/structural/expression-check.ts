@@ -2,9 +2,9 @@
  * Whether a value is what the rules in CEL of its schema say, in upstream's words. A rule that does not look back is not held
  * against a value that was the same before: schemas grow stricter while objects live on.
  */
+import { Allowance, COST_MAX, Effort } from "../cel/allowance.ts";
 import { CelBudgetError, CelEvaluationError } from "../cel/cel-error.ts";
 import { jsonToValue } from "../cel/json-value.ts";
-import { CALL_BUDGET } from "../cel/program.ts";
 import { type CelValue, NONE, Optional } from "../cel/value.ts";
 import type { FieldErrors, FieldPath } from "../field-error.ts";
 import type { ValidationRule } from "../generated/types/apiextensions-v1.ts";
@@ -16,8 +16,8 @@ import { findRulePath } from "./rule-path.ts";
 import type { Structural } from "./structural.ts";
 import type { Checked } from "./value-check.ts";
 
-/** As Kubernetes' for all rules of one object. */
-const OBJECT_BUDGET = 10_000_000;
+const WORN_OUT =
+  "validation failed due to running out of cost budget, no further validation rules will be run";
 /** As upstream's for the text that an expression makes. */
 const MESSAGE_MAX = 5 * 1024;
 /** Of such mistakes rules could not make sense. */
@@ -61,7 +61,7 @@ class Exhausted extends Error {}
 
 class ExpressionCheck {
   readonly #errors: FieldErrors;
-  #budget = OBJECT_BUDGET;
+  readonly #allowance = new Allowance(COST_MAX, new Effort());
 
   constructor(errors: FieldErrors) {
     this.#errors = errors;
@@ -147,40 +147,27 @@ class ExpressionCheck {
     if ("mistake" in program) return undefined;
     const text = (rule.message ?? "").trim() || rule.rule.trim();
     try {
-      return program.program.measure(bindings, { budget: CALL_BUDGET, spent: (cost) => this.#spend(cost) });
+      return this.#allowance.evaluate(program.program, bindings);
     } catch (error) {
-      const detail = failureText(error, text);
+      const detail = this.#isWornOut(error) ? WORN_OUT : failureText(error, text);
       if (detail === undefined) throw error;
       this.#errors.invalid(fieldOf(path), type, detail);
       if (error instanceof CelBudgetError) throw new Exhausted();
       return undefined;
-    } finally {
-      this.#endIfSpent(path, type);
     }
   }
 
-  #spend(cost: number): void {
-    this.#budget -= cost;
-  }
-
-  #endIfSpent(path: FieldPath, type: string): void {
-    if (this.#budget >= 0) return;
-    this.#errors.invalid(
-      fieldOf(path),
-      type,
-      "validation failed due to running out of cost budget, no further validation rules will be run",
-    );
-    throw new Exhausted();
+  /** It was not this rule that cost too much, but those before it. */
+  #isWornOut(error: unknown): boolean {
+    const { isSpent, lastShare } = this.#allowance;
+    return error instanceof CelBudgetError && isSpent && lastShare < 1 / 2;
   }
 
   /** The text that the rule's expression makes; `undefined` when it makes none that can be shown. */
   #message({ rule, message }: Expression, bindings: Bindings, { path, type }: RulePlace): string | undefined {
     if (message === undefined || "mistake" in message) return undefined;
     try {
-      const value = message.program.measure(bindings, {
-        budget: CALL_BUDGET,
-        spent: (cost) => this.#spend(cost),
-      });
+      const value = this.#allowance.evaluate(message.program, bindings);
       return typeof value === "string" ? shownMessage(value) : undefined;
     } catch (error) {
       if (error instanceof CelEvaluationError) return undefined;

@@ -15,6 +15,7 @@ import {
   STRING,
   TIMESTAMP,
 } from "../cel/type.ts";
+import { maxSizeOf } from "./expression-size.ts";
 import type { Structural } from "./structural.ts";
 
 const RESERVED: ReadonlySet<string> = new Set([
@@ -97,10 +98,18 @@ export function typeOfSchema(schema: Structural, level: "root" | "part"): CelTyp
 function makeType(schema: Structural, isObject: boolean): CelType | undefined {
   if (schema.isIntOrString) return DYN;
   const [type = ""] = schema.types;
-  if (type === "array") return arrayType(schema);
+  if (type === "array") return sized(arrayType(schema), schema);
   if (type === "object")
-    return typeof schema.additional === "object" ? mapType(schema.additional) : recordType(schema, isObject);
-  return type === "string" ? (FORMATS.get(schema.rules.format) ?? STRING) : SCALARS.get(type);
+    return typeof schema.additional === "object"
+      ? sized(mapType(schema.additional), schema)
+      : recordType(schema, isObject);
+  if (type !== "string") return SCALARS.get(type);
+  const text = FORMATS.get(schema.rules.format) ?? STRING;
+  return text === STRING || text === BYTES ? sized(text, schema) : text;
+}
+
+function sized(type: CelType | undefined, schema: Structural): CelType | undefined {
+  return type === undefined ? undefined : { ...type, maxSize: maxSizeOf(schema) };
 }
 
 function arrayType({ items, listType, mapKeys }: Structural): CelType | undefined {

@@ -144,7 +144,12 @@ describe("an admission policy", () => {
 
     expect(
       mutating.problems({
-        spec: { ...base, mutations: [{ patchType: "JSONPatch", jsonPatch: { expression: "[]" } }] },
+        spec: {
+          ...base,
+          mutations: [
+            { patchType: "JSONPatch", jsonPatch: { expression: "[JSONPatch{op: 'remove', path: '/data'}]" } },
+          ],
+        },
       }),
     ).toEqual([]);
     expect(mutating.problems({ spec: { ...base, mutations: [{ patchType: "JSONPatch" }] } })).toEqual([

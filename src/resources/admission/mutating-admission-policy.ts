@@ -8,7 +8,14 @@ import type {
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
 import { checkRequiredChoice } from "../value-rules.ts";
-import { checkPolicySpec, paramKindText, policyDefaults, SPEC } from "./policy-rules.ts";
+import { WANTED } from "./policy-environment.ts";
+import {
+  checkPolicySpec,
+  type ExpressionCheck,
+  paramKindText,
+  policyDefaults,
+  SPEC,
+} from "./policy-rules.ts";
 
 export const mutatingAdmissionPolicy = defineKind<MutatingAdmissionPolicy>(
   "admissionregistration.k8s.io/v1",
@@ -18,10 +25,13 @@ export const mutatingAdmissionPolicy = defineKind<MutatingAdmissionPolicy>(
 
     validate({ spec }, errors) {
       const { mutations = [], reinvocationPolicy } = spec;
-      checkPolicySpec(spec, errors);
+      const expressions = checkPolicySpec(spec, "patches", errors);
       const path = SPEC.child("mutations");
       if (mutations.length === 0) errors.required(path, "mutations must contain at least one item");
-      for (const [i, mutation] of mutations.entries()) checkMutation(mutation, path.index(i), errors);
+      for (const [i, mutation] of mutations.entries()) {
+        checkMutation(mutation, path.index(i), errors);
+        checkExpressions(mutation, path.index(i), expressions);
+      }
       const among = ["IfNeeded", "Never"];
       checkRequiredChoice(
         { path: SPEC.child("reinvocationPolicy"), value: reinvocationPolicy, among },
@@ -37,6 +47,19 @@ export const mutatingAdmissionPolicy = defineKind<MutatingAdmissionPolicy>(
     ],
   },
 );
+
+function checkExpressions(
+  { patchType, applyConfiguration, jsonPatch }: Mutation,
+  path: FieldPath,
+  expressions: ExpressionCheck,
+): void {
+  const isPatch = patchType === "JSONPatch";
+  const [name, part] = isPatch
+    ? (["jsonPatch", jsonPatch] as const)
+    : (["applyConfiguration", applyConfiguration] as const);
+  const wanted = isPatch ? WANTED.patch : WANTED.configuration;
+  expressions.check(part?.expression ?? "", wanted, path.child(name, "expression"));
+}
 
 function checkMutation(
   { patchType, applyConfiguration, jsonPatch }: Mutation,

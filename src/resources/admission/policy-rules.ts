@@ -1,4 +1,4 @@
-/** What validating and mutating admission policies have in common. Expressions are not compiled here. */
+/** What validating and mutating admission policies have in common. */
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
 import type {
@@ -14,6 +14,7 @@ import { cIdentifier, dns1123Label, dns1123Subdomain, pathSegmentName } from "..
 import type { Draft } from "../kind-rules.ts";
 import { addNew, checkChoice } from "../value-rules.ts";
 import { selectorText } from "../workload-cells.ts";
+import { PolicyEnvironment, type PolicyProgram, WANTED, type Wanted } from "./policy-environment.ts";
 import { checkConditions, checkMatch, matchDefaults } from "./rule-rules.ts";
 
 export const SPEC = fieldPath("spec");
@@ -28,7 +29,58 @@ export function policyDefaults(spec: Draft<PolicySpec>): void {
   matchDefaults(spec.matchConstraints);
 }
 
-export function checkPolicySpec(spec: PolicySpec, errors: FieldErrors): void {
+/**
+ * All expressions of a policy together, in characters: as many as upstream lets one expression have. It has no bound for all of them;
+ * compiling what a whole object can hold would keep everybody else waiting.
+ */
+const EXPRESSIONS_MAX = 100_000;
+
+/** Compiles the expressions of one policy as it finds them. */
+export class ExpressionCheck {
+  readonly #environment: PolicyEnvironment;
+  readonly #conditions: PolicyEnvironment;
+  readonly #errors: FieldErrors;
+  #length = 0;
+
+  constructor({ paramKind }: PolicySpec, makesPatches: boolean, errors: FieldErrors) {
+    const hasParams = paramKind !== undefined;
+    this.#environment = new PolicyEnvironment({ hasParams, hasVariables: true, makesPatches });
+    this.#conditions = new PolicyEnvironment({ hasParams, hasVariables: false });
+    this.#errors = errors;
+  }
+
+  /** What is blank is reported elsewhere. */
+  check(source: string, wanted: Wanted, path: FieldPath): void {
+    this.#report(source, path, () => this.#environment.compile(source, wanted));
+  }
+
+  condition(source: string, path: FieldPath): void {
+    this.#report(source, path, () => this.#conditions.compile(source, WANTED.condition));
+  }
+
+  variable(name: string, source: string, path: FieldPath): void {
+    this.#report(source, path, () => this.#environment.define(name, source));
+  }
+
+  #report(source: string, path: FieldPath, compile: () => PolicyProgram): void {
+    if (source.trim() === "") return;
+    const before = this.#length;
+    this.#length += source.length;
+    if (this.#length > EXPRESSIONS_MAX) {
+      if (before <= EXPRESSIONS_MAX) this.#errors.tooLongCharacters(path, EXPRESSIONS_MAX);
+      return;
+    }
+    const compiled = compile();
+    if ("mistake" in compiled) this.#errors.invalid(path, source, compiled.mistake);
+  }
+}
+
+/** The expressions of a policy may be checked further with what is returned. */
+export function checkPolicySpec(
+  spec: PolicySpec,
+  makes: "decisions" | "patches",
+  errors: FieldErrors,
+): ExpressionCheck {
   const { failurePolicy, matchConstraints, paramKind } = spec;
   checkChoice({ path: SPEC.child("failurePolicy"), value: failurePolicy, among: ["Fail", "Ignore"] }, errors);
   if (paramKind !== undefined) checkParamKind(paramKind, SPEC.child("paramKind"), errors);
@@ -41,6 +93,12 @@ export function checkPolicySpec(spec: PolicySpec, errors: FieldErrors): void {
   }
   checkConditions(spec.matchConditions ?? [], SPEC.child("matchConditions"), errors);
   checkVariables(spec.variables ?? [], errors);
+  const expressions = new ExpressionCheck(spec, makes === "patches", errors);
+  for (const [i, { expression }] of (spec.matchConditions ?? []).entries())
+    expressions.condition(expression, SPEC.child("matchConditions").index(i).child("expression"));
+  for (const [i, { name, expression }] of (spec.variables ?? []).entries())
+    expressions.variable(name, expression, SPEC.child("variables").index(i).child("expression"));
+  return expressions;
 }
 
 function checkParamKind(

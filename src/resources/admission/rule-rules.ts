@@ -12,7 +12,7 @@ import type { Draft } from "../kind-rules.ts";
 import { addNew, checkChoice } from "../value-rules.ts";
 
 const OPERATIONS = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
-const CONDITIONS_MAX = 64;
+export const CONDITIONS_MAX = 64;
 
 export function ruleDefaults(rules: readonly Draft<NamedRuleWithOperations>[] | undefined): void {
   for (const rule of rules ?? []) rule.scope ??= "*";

@@ -6,10 +6,27 @@ import type {
   ValidatingAdmissionPolicy,
   Validation,
 } from "../../api/generated/types/admissionregistration-v1.ts";
+import { qualifiedName } from "../../api/names.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
 import { addNew, checkChoice } from "../value-rules.ts";
-import { checkPolicySpec, paramKindText, policyDefaults, SPEC } from "./policy-rules.ts";
+import { WANTED } from "./policy-environment.ts";
+import {
+  checkPolicySpec,
+  type ExpressionCheck,
+  paramKindText,
+  policyDefaults,
+  SPEC,
+} from "./policy-rules.ts";
+
+/** As upstream's. */
+const ANNOTATIONS_MAX = 20;
+const VALUE_BYTES_MAX = 5 * 1024;
+
+interface Checks {
+  readonly expressions: ExpressionCheck;
+  readonly errors: FieldErrors;
+}
 
 const REASONS = ["Forbidden", "Invalid", "RequestEntityTooLarge", "Unauthorized"];
 
@@ -19,17 +36,17 @@ export const validatingAdmissionPolicy = defineKind<ValidatingAdmissionPolicy>(
   {
     defaults: ({ spec }) => policyDefaults(spec),
 
-    validate({ spec }, errors) {
+    validate({ metadata, spec }, errors) {
       const { validations = [], auditAnnotations = [] } = spec;
-      checkPolicySpec(spec, errors);
+      const expressions = checkPolicySpec(spec, "decisions", errors);
       if (validations.length + auditAnnotations.length === 0) {
         const detail = "validations or auditAnnotations must contain at least one item";
         errors.required(SPEC.child("validations"), detail);
         errors.required(SPEC.child("auditAnnotations"), detail);
       }
       for (const [i, it] of validations.entries())
-        checkValidation(it, SPEC.child("validations").index(i), errors);
-      checkAnnotations(auditAnnotations, errors);
+        checkValidation(it, SPEC.child("validations").index(i), { expressions, errors });
+      checkAnnotations(auditAnnotations, metadata.name ?? "", { expressions, errors });
     },
 
     validateStatus({ status }, _previous, errors) {
@@ -48,9 +65,9 @@ export const validatingAdmissionPolicy = defineKind<ValidatingAdmissionPolicy>(
 );
 
 function checkValidation(
-  { expression, message = "", reason }: Validation,
+  { expression, message = "", messageExpression = "", reason }: Validation,
   path: FieldPath,
-  errors: FieldErrors,
+  { expressions, errors }: Checks,
 ): void {
   if (expression.trim() === "") errors.required(path.child("expression"), "expression is not specified");
   if (message !== "" && message.trim() === "") {
@@ -60,16 +77,37 @@ function checkValidation(
     errors.invalid(path.child("message"), message, "message must not contain line breaks");
   }
   checkChoice({ path: path.child("reason"), value: reason, among: REASONS }, errors);
+  expressions.check(expression, WANTED.condition, path.child("expression"));
+  if (messageExpression !== "" && messageExpression.trim() === "") {
+    const detail = "must be non-empty if specified";
+    errors.invalid(path.child("messageExpression"), messageExpression, detail);
+  }
+  expressions.check(messageExpression, WANTED.message, path.child("messageExpression"));
 }
 
-function checkAnnotations(annotations: readonly AuditAnnotation[], errors: FieldErrors): void {
+/** The key of the annotation in the audit log is that of the policy and its own. */
+function checkAnnotations(
+  annotations: readonly AuditAnnotation[],
+  policy: string,
+  { expressions, errors }: Checks,
+): void {
   const keys = new Set<string>();
+  if (annotations.length > ANNOTATIONS_MAX) {
+    errors.tooMany(SPEC.child("auditAnnotations"), annotations.length, ANNOTATIONS_MAX);
+  }
   for (const [i, { key, valueExpression }] of annotations.entries()) {
     const path = SPEC.child("auditAnnotations").index(i);
     if (key === "") errors.required(path.child("key"));
-    else if (!addNew(keys, key)) errors.duplicate(path.child("key"), key);
+    else {
+      const full = policy === "" ? key : `${policy}/${key}`;
+      errors.invalidFor(path.child("key"), full, qualifiedName(full));
+      if (!addNew(keys, key)) errors.duplicate(path.child("key"), key);
+    }
     if (valueExpression.trim() === "") {
       errors.required(path.child("valueExpression"), "valueExpression is not specified");
     }
+    if (Buffer.byteLength(valueExpression) > VALUE_BYTES_MAX) {
+      errors.tooLong(path.child("valueExpression"), VALUE_BYTES_MAX);
+    } else expressions.check(valueExpression, WANTED.annotation, path.child("valueExpression"));
   }
 }

@@ -9,7 +9,8 @@ import { validateLabelSelector } from "../../api/label-selector.ts";
 import { dns1035Label, dns1123Subdomain } from "../../api/names.ts";
 import type { Draft } from "../kind-rules.ts";
 import { addNew, checkChoice } from "../value-rules.ts";
-import { checkConditions, checkRule, ruleDefaults } from "./rule-rules.ts";
+import { compileMatchCondition } from "./match-condition.ts";
+import { checkConditions, CONDITIONS_MAX, checkRule, ruleDefaults } from "./rule-rules.ts";
 import { checkClientConfig } from "./webhook-client.ts";
 
 type Webhook = MutatingWebhook | ValidatingWebhook;
@@ -28,11 +29,21 @@ export function webhookDefaults(hook: Draft<Webhook>): void {
   if (hook.clientConfig.service !== undefined) hook.clientConfig.service.port ??= 443;
 }
 
+/**
+ * All expressions of a configuration together, in characters. Upstream has no such bound; compiling what a whole object can hold would keep
+ * everybody else waiting.
+ */
+const EXPRESSIONS_MAX = 200_000;
+
 export function checkWebhooks(hooks: readonly Webhook[], errors: FieldErrors): void {
   const names = new Set<string>();
+  const conditions = hooks.flatMap(({ matchConditions = [] }) => matchConditions);
+  const isTooLong = conditions.map(({ expression }) => expression).join("").length > EXPRESSIONS_MAX;
+  if (isTooLong) errors.tooLongCharacters(WEBHOOKS, EXPRESSIONS_MAX);
   for (const [i, hook] of hooks.entries()) {
     const path = WEBHOOKS.index(i);
     checkWebhook(hook, path, errors);
+    if (!isTooLong) checkExpressions(hook, path.child("matchConditions"), errors);
     if (!addNew(names, hook.name)) errors.duplicate(path.child("name"), hook.name);
   }
 }
@@ -64,6 +75,14 @@ function checkWebhook(hook: Webhook, path: FieldPath, errors: FieldErrors): void
   if (!("reinvocationPolicy" in hook)) return;
   const value = hook.reinvocationPolicy;
   checkChoice({ path: path.child("reinvocationPolicy"), value, among: ["IfNeeded", "Never"] }, errors);
+}
+
+function checkExpressions({ matchConditions = [] }: Webhook, path: FieldPath, errors: FieldErrors): void {
+  for (const [i, { expression }] of matchConditions.slice(0, CONDITIONS_MAX).entries()) {
+    const compiled = expression.trim() === "" ? undefined : compileMatchCondition(expression.trim());
+    if (compiled === undefined || "program" in compiled) continue;
+    errors.invalid(path.index(i).child("expression"), expression.trim(), compiled.mistake);
+  }
 }
 
 /** A webhook is told about dry runs only if it promises that it then does nothing. */

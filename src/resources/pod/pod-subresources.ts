@@ -160,9 +160,10 @@ export function bindingConflict({ metadata, spec }: Pod): string | undefined {
 /** Puts the pod on the node. Annotations of the binding become the pod's. */
 export function bindPod(draft: Draft<Pod>, binding: Binding, { now }: RuleContext): void {
   draft.spec.nodeName = binding.target.name ?? "";
-  const { annotations } = binding.metadata;
+  const { annotations, labels } = binding.metadata;
   if (annotations !== undefined)
     draft.metadata.annotations = { ...draft.metadata.annotations, ...annotations };
+  if (labels !== undefined) draft.metadata.labels = { ...draft.metadata.labels, ...labels };
   delete draft.status.nominatedNodeName;
   const others = (draft.status.conditions ?? []).filter(({ type }) => type !== "PodScheduled");
   const scheduled: Draft<PodCondition> = {

@@ -79,7 +79,7 @@ function narrow(type: string, field: keyof AccessQuestion): Apply {
 }
 
 const decide: Apply = ([value, verb], run) => {
-  run.charge(CHECK_COST);
+  run.chargeAside(CHECK_COST);
   const { oracle, question } = (value as Opaque<Check>).content;
   const decision = oracle.decide({ ...question, verb: verb as string });
   return new Opaque(DECISION, decision, JSON.stringify(decision));

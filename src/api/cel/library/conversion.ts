@@ -145,11 +145,12 @@ export function findText(value: CelValue): string | undefined {
 }
 
 /** What reads a text takes as long as several simple steps. */
-const PARSE_COST = 10;
+const PARSE_EFFORT = 25;
 
 function parsed(parse: (text: string) => CelValue): Apply {
   return ([text], run) => {
-    run.charge(PARSE_COST);
+    run.chargeEffort(PARSE_EFFORT);
+    run.charge(1);
     return parse(text as string);
   };
 }

@@ -1,4 +1,5 @@
 /** Base64, and keys of JSON patches. */
+import { endOfBody } from "../../../base/text-end.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import type { Library } from "../overload.ts";
 import { Bytes } from "../value.ts";
@@ -17,7 +18,7 @@ export const ENCODINGS: Library = [
     "base64.decode(string): bytes",
     ([text], run) => {
       run.chargeText((text as string).length);
-      const isWhole = (text as string).replace(/=+$/, "").length % 4 !== 1;
+      const isWhole = endOfBody(text as string, "=") % 4 !== 1;
       if (!isWhole || !BASE64.test(text as string)) throw new CelEvaluationError("illegal base64 data");
       return new Bytes(Buffer.from(text as string, "base64"));
     },

@@ -31,13 +31,15 @@ interface Search {
 }
 
 /** Steps of a match that count as one unit. Most patterns take far fewer steps than they might. */
-const STEPS_PER_UNIT = 10;
+const STEPS_PER_UNIT = 3;
 
-/** What is found, up to `max`. Costs as cel-go has it, a tenth of the text times a quarter of the pattern, or more for its steps. */
+/** What is found, up to `max`. Costs as cel-go has it, a tenth of the text times a quarter of the pattern, and the effort of its steps. */
 function find({ text, source, max }: Search, run: Run): readonly string[] {
   const pattern = patternOf(source, run);
   const lengths = Math.ceil((text.length + 1) * 0.1) * Math.ceil(source.length * 0.25);
-  run.charge(Math.max(lengths, Math.ceil(pattern.stepsIn(text) / STEPS_PER_UNIT)));
+  run.charge(lengths);
+  const steps = Math.ceil(pattern.stepsIn(text) / STEPS_PER_UNIT);
+  if (steps > lengths) run.chargeEffort(steps - lengths);
   const found = pattern.find(text, max);
   if (found === undefined) throw new CelEvaluationError("the text is too long for the regular expression");
   run.charge(found.length);

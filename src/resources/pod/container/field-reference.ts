@@ -4,8 +4,6 @@ import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
 import type { ObjectFieldSelector, ResourceFieldSelector } from "../../../api/generated/types/core-v1.ts";
 import { qualifiedName } from "../../../api/names.ts";
 
-const SUBSCRIPTED = /^(.*)\['(.*)'\]$/s;
-
 /** Every field that the API knows by this name; which of them may be used depends on the place. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([
   "metadata.annotations",
@@ -42,7 +40,7 @@ export function checkFieldReference(
   if (problem !== undefined) {
     return errors.invalid(path.child("fieldPath"), fieldPath, `error converting fieldPath: ${problem}`);
   }
-  const [, field = "", subscript = ""] = SUBSCRIPTED.exec(fieldPath) ?? [];
+  const { field = "", subscript = "" } = findSubscript(fieldPath) ?? {};
   if (field !== "") {
     // Keys of annotations are compared without regard to case.
     const key = field === "metadata.annotations" ? subscript.toLowerCase() : subscript;
@@ -52,9 +50,21 @@ export function checkFieldReference(
   if (!fields.includes(name)) errors.notSupported(path.child("fieldPath"), name, fields);
 }
 
+interface Subscripted {
+  readonly field: string;
+  readonly subscript: string;
+}
+
+/** Of `metadata.labels['app']`, whatever stands in it: the last bracket counts. No regular expression, which would try each one. */
+function findSubscript(fieldPath: string): Subscripted | undefined {
+  const start = fieldPath.endsWith("']") ? fieldPath.slice(0, -2).lastIndexOf("['") : -1;
+  if (start === -1) return undefined;
+  return { field: fieldPath.slice(0, start), subscript: fieldPath.slice(start + 2, -2) };
+}
+
 function conversionProblem(apiVersion: string, fieldPath: string): string | undefined {
   if (apiVersion !== "v1") return `unsupported pod version: ${apiVersion}`;
-  const field = SUBSCRIPTED.exec(fieldPath)?.[1];
+  const field = findSubscript(fieldPath)?.field;
   if (field !== undefined) {
     const takesKey = field === "metadata.annotations" || field === "metadata.labels";
     return takesKey ? undefined : `field label does not support subscript: ${fieldPath}`;

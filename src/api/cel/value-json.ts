@@ -1,0 +1,71 @@
+/** What an expression made, as JSON. The other way is json-value.ts. */
+import { setOwn } from "../json-object.ts";
+import { formatDuration } from "../time.ts";
+import { CelEvaluationError } from "./cel-error.ts";
+import { instantText } from "./instant.ts";
+import type { Run } from "./run.ts";
+import {
+  Bytes,
+  CelList,
+  CelMap,
+  CelRecord,
+  type CelValue,
+  Duration,
+  Optional,
+  tagOf,
+  Timestamp,
+  Uint,
+} from "./value.ts";
+
+/**
+ * Each value costs: one that is small to write down may be large when it is written out. Throws a CelEvaluationError for what JSON cannot
+ * say.
+ */
+export function valueToJson(value: CelValue, run: Run): unknown {
+  run.charge(1);
+  if (typeof value === "string") {
+    run.chargeText(value.length);
+    return value;
+  }
+  if (typeof value === "bigint") return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  if (value === null || typeof value !== "object") return value;
+  if (value instanceof CelList) return listToJson(value, run);
+  if (value instanceof CelMap) return mapToJson(value, run);
+  if (value instanceof CelRecord) return recordToJson(value, run);
+  return atomToJson(value, run);
+}
+
+function listToJson(list: CelList, run: Run): readonly unknown[] {
+  return Array.from({ length: list.size }, (_, at) => valueToJson(list.at(at), run));
+}
+
+function mapToJson(map: CelMap, run: Run): object {
+  const made: Record<string, unknown> = {};
+  for (const key of map.keys()) {
+    if (typeof key !== "string")
+      throw new CelEvaluationError(`a key of JSON must be a string, not ${tagOf(key)}`);
+    setOwn(made, key, valueToJson(map.find(key) ?? null, run));
+  }
+  return made;
+}
+
+function recordToJson(record: CelRecord, run: Run): object {
+  const made: Record<string, unknown> = {};
+  for (const field of record.fields()) {
+    const value = record.find(field);
+    if (value !== undefined) setOwn(made, field, valueToJson(value, run));
+  }
+  return made;
+}
+
+function atomToJson(value: CelValue, run: Run): unknown {
+  if (value instanceof Optional) return value.value === undefined ? null : valueToJson(value.value, run);
+  if (value instanceof Uint) return valueToJson(value.value, run);
+  if (value instanceof Timestamp) return instantText(value.ns);
+  if (value instanceof Duration) return formatDuration(value.ns);
+  if (value instanceof Bytes) {
+    run.chargeText(value.data.length);
+    return Buffer.from(value.data).toString("base64");
+  }
+  throw new CelEvaluationError(`no such conversion from ${tagOf(value)} to JSON`);
+}

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { FieldErrors, fieldErrorText, fieldPath } from "../field-error.ts";
+import type { JSONSchemaProps } from "../generated/types/apiextensions-v1.ts";
+import { checkExpressionDefinitions } from "./expression-definition-check.ts";
+import { compileStructural } from "./structural.ts";
+
+function problems(property: JSONSchemaProps, ...rules: readonly string[]): readonly string[] {
+  const validations = rules.map((rule) => ({ rule }));
+  const value = { ...property, "x-kubernetes-validations": validations } as JSONSchemaProps;
+  const schema = compileStructural({ type: "object", properties: { value } });
+  const errors = new FieldErrors();
+  checkExpressionDefinitions(schema, fieldPath("s"), errors);
+  return errors.found.map(fieldErrorText);
+}
+
+const PLACE = "s.properties[value].x-kubernetes-validations[0].rule: Forbidden: ";
+const ADVICE =
+  "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)";
+const STRINGS: JSONSchemaProps = { type: "array", items: { type: "string" } };
+
+describe("the estimated cost of a rule", () => {
+  test.each<[JSONSchemaProps, string]>([
+    [{ type: "string" }, "self == 'a' || self.startsWith('b') || self.size() < 3"],
+    [{ type: "string", maxLength: 63 }, "self.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')"],
+    [{ type: "integer" }, "self % 2 == 0"],
+    [STRINGS, "self.all(x, x != '')"],
+    [
+      { type: "array", maxItems: 100, items: { type: "string", maxLength: 50 } },
+      "self.all(x, self.exists_one(y, x == y))",
+    ],
+    [
+      { type: "object", maxProperties: 20, additionalProperties: { type: "string", maxLength: 10 } },
+      "self.all(k, self[k].matches('^a+$'))",
+    ],
+    [
+      { type: "object", properties: { a: { type: "integer" }, b: { type: "integer" } } },
+      "has(self.a) ? self.a < self.b : true",
+    ],
+  ])("is within bounds: %j %s", (property, rule) => {
+    expect(problems(property, rule)).toEqual([]);
+  });
+
+  test("is too high for a list in a list whose length nobody knows", () => {
+    expect(problems(STRINGS, "self.all(x, self.exists_one(y, x == y))")).toEqual([
+      `${PLACE}estimated rule cost exceeds budget by factor of more than 100x ${ADVICE}`,
+      `${PLACE}contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema`,
+      `s: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds budget by factor of more than 100x ${ADVICE}`,
+    ]);
+  });
+
+  test("says by how much it is too high", () => {
+    const numbers: JSONSchemaProps = { type: "array", maxItems: 1400, items: { type: "integer" } };
+
+    expect(problems(numbers, "self.all(x, self.all(y, x < y))")).toEqual([
+      `${PLACE}estimated rule cost exceeds budget by factor of 1.176700x ${ADVICE}`,
+    ]);
+  });
+
+  test("counts for every item of the lists around it", () => {
+    const rule = { rule: "self.contains('abc')" };
+    const item = { type: "string", maxLength: 10_000, "x-kubernetes-validations": [rule] } as JSONSchemaProps;
+    const bounded: JSONSchemaProps = { type: "array", maxItems: 100, items: item };
+
+    expect(problems(bounded)).toEqual([]);
+    expect(problems({ type: "array", items: item })[0]).toContain(
+      "s.properties[value].items.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget",
+    );
+  });
+});

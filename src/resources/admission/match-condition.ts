@@ -1,0 +1,82 @@
+/** The expressions by which webhooks are asked about some requests only: what they may name, and what is wrong with them. */
+import { CelCompileError } from "../../api/cel/cel-error.ts";
+import { AUTHORIZER_TYPE, RESOURCE_CHECK_TYPE } from "../../api/cel/library/authorizer.ts";
+import { compileCel, type Program } from "../../api/cel/program.ts";
+import {
+  BOOL,
+  type CelType,
+  DYN,
+  type FieldType,
+  listOf,
+  mapOf,
+  namedType,
+  objectType,
+  STRING,
+  typeText,
+} from "../../api/cel/type.ts";
+
+type Fields = Readonly<Record<string, CelType>>;
+
+export function recordType(name: string, fields: Fields): CelType {
+  const types = new Map(
+    Object.entries(fields).map(([jsonName, type]): [string, FieldType] => [jsonName, { type, jsonName }]),
+  );
+  return objectType(name, { find: (field) => types.get(field), names: [...types.keys()] });
+}
+
+const GROUP_VERSION_KIND = recordType("kubernetes.GroupVersionKind", {
+  group: STRING,
+  version: STRING,
+  kind: STRING,
+});
+const GROUP_VERSION_RESOURCE = recordType("kubernetes.GroupVersionResource", {
+  group: STRING,
+  version: STRING,
+  resource: STRING,
+});
+const USER_INFO = recordType("kubernetes.UserInfo", {
+  username: STRING,
+  uid: STRING,
+  groups: listOf(STRING),
+  extra: mapOf(STRING, listOf(STRING)),
+});
+
+/** An AdmissionReview's request without its objects, which have variables of their own. */
+export const REQUEST_TYPE = recordType("kubernetes.AdmissionRequest", {
+  kind: GROUP_VERSION_KIND,
+  resource: GROUP_VERSION_RESOURCE,
+  subResource: STRING,
+  requestKind: GROUP_VERSION_KIND,
+  requestResource: GROUP_VERSION_RESOURCE,
+  requestSubResource: STRING,
+  name: STRING,
+  namespace: STRING,
+  operation: STRING,
+  userInfo: USER_INFO,
+  dryRun: BOOL,
+  options: DYN,
+});
+
+const VARIABLES: ReadonlyMap<string, CelType> = new Map([
+  ["object", DYN],
+  ["oldObject", DYN],
+  ["request", REQUEST_TYPE],
+  ["authorizer", namedType(AUTHORIZER_TYPE)],
+  ["authorizer.requestResource", namedType(RESOURCE_CHECK_TYPE)],
+]);
+
+type CompiledCondition =
+  | { readonly program: Program }
+  /** In upstream's words. */
+  | { readonly mistake: string };
+
+export function compileMatchCondition(expression: string): CompiledCondition {
+  try {
+    const program = compileCel(expression, { variables: VARIABLES });
+    if (program.type.name === BOOL.name) return { program };
+    return { mistake: `must evaluate to bool but got ${typeText(program.type)}` };
+  } catch (error) {
+    if (error instanceof CelCompileError) return { mistake: `compilation failed: ${error.message}` };
+    throw error;
+  }
+}
