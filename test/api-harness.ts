@@ -6,7 +6,7 @@ import { createMetrics } from "../src/base/prom-metrics.ts";
 import { createRealLoop } from "../src/base/real-loop.ts";
 import { admissionBeside } from "../src/cluster/needed-loops.ts";
 import { conversions, kinds } from "../src/resources/index.ts";
-import type { HttpHandler, HttpResponse } from "../src/server/http.ts";
+import type { HttpHandler, HttpResponse, PeerIdentity } from "../src/server/http.ts";
 import type { Journal } from "../src/server/journal.ts";
 import { makeTokenKeys } from "../src/server/pki/token-keys.ts";
 import type { ServedVersions } from "../src/server/registry.ts";
@@ -37,6 +37,8 @@ export interface RequestOptions {
   readonly accept?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
+  /** Who asks; somebody who may do everything unless given. */
+  readonly as?: PeerIdentity;
 }
 
 export interface TestApiOptions {
@@ -112,7 +114,7 @@ export class TestApi implements AsyncDisposable {
       method,
       target,
       headers,
-      peer: { user: "admin", groups: ["system:masters"] },
+      peer: options.as ?? { user: "admin", groups: ["system:masters"] },
       signal: options.signal ?? new AbortController().signal,
       readBody: (maxBytes) =>
         bytes.length > maxBytes
@@ -146,4 +148,37 @@ export async function* watchEvents(
     rest = lines.pop() ?? "";
     for (const line of lines) yield JSON.parse(line) as { type: string; object: ReplyBody };
   }
+}
+
+/** Resolves as soon as the object is so, or gone: the way every client waits. */
+export async function until(
+  api: TestApi,
+  target: string,
+  isDone: (object: ReplyBody | undefined) => boolean,
+): Promise<void> {
+  const at = target.lastIndexOf("/");
+  const query = `fieldSelector=metadata.name%3D${target.slice(at + 1)}`;
+  const { body } = await api.send("GET", `${target.slice(0, at)}?${query}`);
+  const [present] = body["items"] as unknown as ReplyBody[];
+  if (isDone(present)) return;
+  const ending = new AbortController();
+  const after = `resourceVersion=${text(body["metadata"]?.["resourceVersion"])}`;
+  const response = await api.raw("GET", `${target.slice(0, at)}?watch=1&${after}&${query}`, undefined, {
+    signal: ending.signal,
+  });
+  for await (const { type, object } of watchEvents(response)) {
+    if (!isDone(type === "DELETED" ? undefined : object)) continue;
+    ending.abort();
+    return;
+  }
+}
+
+export function hasCondition(type: string, status = "True"): (object: ReplyBody | undefined) => boolean {
+  return (object) => {
+    const conditions = (object?.["status"]?.["conditions"] ?? []) as unknown as {
+      type: string;
+      status: string;
+    }[];
+    return conditions.some((condition) => condition.type === type && condition.status === status);
+  };
 }

@@ -5,6 +5,7 @@
 import { isApiError } from "../api/api-error.ts";
 import { Node, Pod } from "../api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../api/generated/types/node-v1.ts";
+import type { Client } from "../client/client.ts";
 import { isTerminal } from "../resources/pod/pod-state.ts";
 import type { ObjectChange } from "../runtime/controller.ts";
 import { orderOfVersions } from "../runtime/resource-version.ts";
@@ -26,6 +27,8 @@ const NO_ADDRESS = "no IP addresses available in range set";
 
 export interface PodFleetParts {
   readonly routine: RoutineParts;
+  /** In the name of a node. */
+  readonly clientOf: (node: string) => Client;
   readonly agenda: Agenda;
   readonly runtime: (report: ReportListener) => ContainerRuntime;
   /** Aborted when everything ends: what fails from then on is no failure. */
@@ -244,8 +247,8 @@ export class PodFleet {
   }
 
   async #send(worker: PodWorker, outcome: PassOutcome): Promise<void> {
-    const pods = this.#parts.routine.client(Pod);
     const { pod } = worker;
+    const pods = this.#parts.clientOf(pod.spec.nodeName ?? "")(Pod);
     if (outcome.type === "write") {
       const patch = { type: "strategic", changes: outcome.patch } as const;
       const written = await pods.patch(pod, patch, { subresource: "status" });

@@ -3,7 +3,12 @@ import { join, resolve } from "node:path";
 import { createRealLoop } from "../base/real-loop.ts";
 import { runCluster, type ClusterEvent } from "../cluster/cluster.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
-import { findText, jsonOption, type Arguments, type Io, type OptionSpec } from "./command.ts";
+import { admissionOptions, parseAdmission } from "./admission-options.ts";
+import { auditOptions, parseAudit } from "./audit-options.ts";
+import { authenticationOptions, parseAuthentication } from "./authentication-options.ts";
+import { authorizationOptions, parseAuthorization } from "./authorization-options.ts";
+import { findText, jsonOption, UsageError, type Arguments, type Io, type OptionSpec } from "./command.ts";
+import { fairnessOptions, parseFairness } from "./fairness-options.ts";
 import { parseListen } from "./listen.ts";
 import { parsePortRange, parseRuntimeConfig, parseServiceCidrs } from "./server-options.ts";
 import { dataDirOption, etcdOptions, parseDataDir, parseStore } from "./store-options.ts";
@@ -39,6 +44,19 @@ export const serverOptions: readonly OptionSpec[] = [
   },
   { flags: "--node-port-range <range>", help: "ports of Services on nodes", fallback: DEFAULT_NODE_PORTS },
   { flags: "--runtime-config <list>", help: "group versions to serve or not: apps/v1=false,api/beta=true" },
+  {
+    flags: "--encryption-provider-config <file>",
+    help: "an EncryptionConfiguration: with which keys objects are stored",
+  },
+  {
+    flags: "--encryption-key-file <file>",
+    help: "keys in base64, one a line, with which Secrets are stored; the first one writes",
+  },
+  ...authenticationOptions,
+  ...authorizationOptions,
+  ...admissionOptions,
+  ...auditOptions,
+  ...fairnessOptions,
   { flags: "--restore <file>", help: "start from a file written by backup" },
 ];
 
@@ -66,7 +84,21 @@ export function parseServerOptions(io: Io, args: Arguments): ServerOptions {
     runtimeConfig: parseRuntimeConfig(findText(args, "runtimeConfig") ?? ""),
     serviceCidrs: parseServiceCidrs(findText(args, "serviceCidr") ?? DEFAULT_SERVICE_CIDR),
     nodePorts: parsePortRange(findText(args, "nodePortRange") ?? DEFAULT_NODE_PORTS),
+    encryption: encryptionFiles(path),
+    admission: parseAdmission(args, path),
+    audit: parseAudit(args, path),
+    fairness: parseFairness(args),
+    authentication: parseAuthentication(args, path),
+    authorization: parseAuthorization(args, path),
   };
+}
+
+function encryptionFiles(path: (name: string) => string | undefined): ClusterOptions["encryption"] {
+  const configFile = path("encryptionProviderConfig");
+  const keyFile = path("encryptionKeyFile");
+  if (configFile !== undefined && keyFile !== undefined)
+    throw new UsageError("--encryption-provider-config and --encryption-key-file cannot be given together");
+  return configFile === undefined && keyFile === undefined ? undefined : { configFile, keyFile };
 }
 
 /** Runs a cluster until the program shall end, and prints what happens. */

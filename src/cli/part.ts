@@ -3,7 +3,13 @@ import { resolve } from "node:path";
 import { parseDuration } from "../api/time.ts";
 import { createRealLoop } from "../base/real-loop.ts";
 import { NODES, POD_CIDR } from "../cluster/loops.ts";
-import { runPart, type ElectionTimes, type PartEvent, type PartOptions } from "../cluster/part.ts";
+import {
+  runPart,
+  type ElectionTimes,
+  type PartEvent,
+  type PartOptions,
+  type SigningFiles,
+} from "../cluster/part.ts";
 import { eventsOption } from "./cluster-options.ts";
 import { findText, UsageError, type Arguments, type Command, type Io, type OptionSpec } from "./command.ts";
 import { parseNodes, parsePodCidrs } from "./server-options.ts";
@@ -33,18 +39,51 @@ const electionOptions: readonly OptionSpec[] = [
   },
 ];
 
+/** Upstream's name. */
+const accountsOption: OptionSpec = {
+  flags: "--use-service-account-credentials",
+  help: "each controller works as its own service account, with no more rights than it needs",
+};
+
+const signingOptions: readonly OptionSpec[] = [
+  {
+    flags: "--cluster-signing-cert-file <file>",
+    help: "with this authority requests for certificates are signed that were approved",
+  },
+  { flags: "--cluster-signing-key-file <file>", help: "its key" },
+];
+
 export const controllersCommand: Command = {
   name: "controllers",
   usage: [],
   help: "run the controllers alone, against any Kubernetes; of several instances one works at a time",
-  options: [kubeconfigOption, podCidrOption, ...electionOptions, eventsOption],
+  options: [
+    kubeconfigOption,
+    podCidrOption,
+    accountsOption,
+    ...signingOptions,
+    ...electionOptions,
+    eventsOption,
+  ],
   run: (io, args) =>
     run(io, args, {
       ...parseCommon(io, args),
       part: "controllers",
       podCidrs: parsePodCidrs(findText(args, "podCidr") ?? POD_CIDR),
+      signing: parseSigning(io, args),
+      usesAccounts: args.options["useServiceAccountCredentials"] === true,
     }),
 };
+
+/** Both or none. */
+function parseSigning(io: Io, args: Arguments): SigningFiles | undefined {
+  const cert = findText(args, "clusterSigningCertFile");
+  const key = findText(args, "clusterSigningKeyFile");
+  if ((cert === undefined) !== (key === undefined))
+    throw new UsageError("--cluster-signing-cert-file and --cluster-signing-key-file must be given together");
+  if (cert === undefined || key === undefined) return undefined;
+  return { certFile: resolve(io.workingDir, cert), keyFile: resolve(io.workingDir, key) };
+}
 
 export const schedulerCommand: Command = {
   name: "scheduler",

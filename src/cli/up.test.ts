@@ -16,6 +16,8 @@ describe("parseClusterOptions", () => {
       runtimeConfig: {},
       serviceCidrs: ["10.96.0.0/12"],
       nodePorts: { first: 30_000, last: 32_767 },
+      admission: { enabled: [], disabled: [] },
+      fairness: { isOn: true, maxReadsInFlight: 400, maxWritesInFlight: 200 },
       loops: "all",
       nodes: 3,
       podCidrs: ["10.128.0.0/9"],

@@ -18,6 +18,8 @@ export interface Endpoint {
 export interface EndpointUser {
   /** A bearer token. */
   readonly token?: TextSource;
+  /** Gives the token that is good at the moment, and another one than that which the server has just refused. */
+  readonly tokenSource?: (refused: string | undefined) => Promise<string>;
   /** Both in PEM. */
   readonly certificate?: TextSource;
   readonly key?: TextSource;

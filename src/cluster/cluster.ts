@@ -4,16 +4,28 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
+import type { Metrics } from "../base/metrics.ts";
 import { createMetrics } from "../base/prom-metrics.ts";
+import { certificateSigner } from "../controllers/certificates/certificate-signer.ts";
 import { runAll } from "../runtime/run-all.ts";
+import { openAudit } from "../server/audit/audit-trail.ts";
+import type { AuditTrail } from "../server/audit/audit-trail.ts";
+import { FRONT_PROXY_NAMES } from "../server/authn/create-authentication.ts";
+import type { Encryption } from "../server/encryption/encryption.ts";
+import { openEncryption } from "../server/encryption/open-encryption.ts";
 import { createFile } from "../server/pki/files.ts";
 import type { KeyPair } from "../server/pki/pki-folder.ts";
 import { openPki, serverNames } from "../server/pki/pki.ts";
 import type { Pki } from "../server/pki/pki.ts";
 import { listen } from "../server/transport/listener.ts";
 import type { Listener } from "../server/transport/listener.ts";
+import type { Vouchers } from "../server/upkeep/extension-authentication.ts";
 import { firstServiceAddress } from "../server/upkeep/kubernetes-service.ts";
 import type { Store } from "../store/store.ts";
+import { readAdmission } from "./admission-files.ts";
+import { readAudit } from "./audit-files.ts";
+import { readAuthentication } from "./authentication-files.ts";
+import { readAuthorization } from "./authorization-files.ts";
 import { ControlPlane } from "./control-plane.ts";
 import { serverUrl, writeKubeconfig } from "./kubeconfig.ts";
 import { builtInGroups, nodeLoops, NODES_LEASE } from "./loops.ts";
@@ -45,10 +57,13 @@ export interface ClusterSurroundings {
 }
 
 /** Loops that run beside the server, by what they are called in logs and metrics. */
-function groupsOf(options: ClusterOptions, pki: Pki): Readonly<Record<string, LoopGroup>> {
+function groupsOf(options: ClusterOptions, pki: Pki, loop: Loop): Readonly<Record<string, LoopGroup>> {
   const { loops, podCidrs, nodes, store } = options;
+  const { cert, key } = pki.ca;
+  // An authority without its key signs nothing here.
+  const signer = key === undefined ? {} : { signer: certificateSigner({ cert, key, loop }) };
   return {
-    ...builtInGroups(loops, { podCidrs, ca: pki.ca.cert }),
+    ...builtInGroups(loops, { podCidrs, ca: cert, ...signer }),
     // Several servers over one store have the same nodes.
     nodes: { ...nodeLoops(nodes), ...(store.type === "etcd" && { lease: NODES_LEASE }) },
   };
@@ -62,13 +77,21 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
   const { loop, log, signal, report } = surroundings;
   signal.throwIfAborted();
   await loop.outside("file", mkdir(options.dataDir, { recursive: true, mode: 0o700 }));
+  const encryption = await openEncryption(options.encryption, { loop: loop.child("encryption"), log });
+  const metrics = createMetrics();
+  const audit = await openAudit(await readAudit(options.audit, loop), {
+    loop: loop.child("audit"),
+    log,
+    metrics,
+  });
   const [store, pki] = await Promise.all([
     openStore(options, { loop: loop.child("store"), log }),
     openPki({ dir: options.pkiDir, names: namesOf(options), loop, log }),
   ]);
   try {
-    await serveClaimed({ options, surroundings, store, pki });
+    await serveClaimed({ options, surroundings, store, pki, encryption, audit, metrics });
   } finally {
+    await audit?.close();
     await store.close();
   }
   report({ event: "stopped" });
@@ -79,6 +102,9 @@ interface Running {
   readonly surroundings: ClusterSurroundings;
   readonly store: Store;
   readonly pki: Pki;
+  readonly encryption: Encryption | undefined;
+  readonly audit: AuditTrail | undefined;
+  readonly metrics: Metrics;
 }
 
 /** While it runs, other processes find out that it does. */
@@ -93,16 +119,24 @@ async function serveClaimed(running: Running): Promise<void> {
   }
 }
 
-async function serve({ options, surroundings, store, pki }: Running, record: RunRecord): Promise<void> {
+async function serve(running: Running, record: RunRecord): Promise<void> {
+  const { options, surroundings, store, pki, encryption, audit, metrics } = running;
   const { loop, log, signal, report } = surroundings;
   const plane = new ControlPlane({
     ...options,
     loop,
     log,
     store,
-    metrics: createMetrics(),
+    encryption,
+    audit,
+    admission: await readAdmission(options.admission, loop),
+    authentication: await readAuthentication(options.authentication, loop),
+    authorization: await readAuthorization(options.authorization, loop),
+    metrics,
     isStoreShared: options.store.type === "etcd",
     tokenKeys: () => pki.serviceAccount,
+    frontProxy: () => pki.frontProxyClient,
+    vouchers: vouchersOf(options, pki),
     freezes: false,
     usage: options.nodes > 0 ? simulatedUsageSource : undefined,
   });
@@ -110,27 +144,32 @@ async function serve({ options, surroundings, store, pki }: Running, record: Run
     loop: loop.child("listener"),
     log,
     handler: plane.handler,
-    tls: { ...pki.server, ca: pki.ca.cert },
+    tls: { ...pki.server, ca: pki.ca.cert, frontProxyCa: pki.frontProxyCa.cert },
     ...options.listen,
   });
   const ending = new AbortController();
-  let running: Promise<void> | undefined;
+  let work: Promise<void> | undefined;
   try {
     const { host } = options.listen;
     await plane.settle({ host, port: listener.port, machineAddresses: machineAddresses() });
     report(await ready(options, { listener, pki, store, loop, record }));
-    const groups = groupsOf(options, pki);
+    const groups = groupsOf(options, pki, loop.child("signer"));
     const identity = await identityOf(options, loop);
-    running = runAll(ending.signal, [
+    work = runAll(ending.signal, [
       (each) => plane.run(each),
       (each) => plane.runBuiltIn(groups, each, identity),
     ]);
-    await Promise.race([aborted(signal), store.ended, running]);
+    await Promise.race([aborted(signal), store.ended, work]);
   } finally {
     ending.abort();
     await listener.close({ graceMs: GRACE_MS });
-    await Promise.allSettled([running]);
+    await Promise.allSettled([work]);
   }
+}
+
+function vouchersOf({ authentication }: ClusterOptions, pki: Pki): Vouchers {
+  const frontProxyNames = authentication?.frontProxyNames ?? FRONT_PROXY_NAMES;
+  return { clientCa: pki.ca.cert, frontProxyCa: pki.frontProxyCa.cert, frontProxyNames };
 }
 
 /**

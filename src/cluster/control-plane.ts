@@ -3,11 +3,19 @@ import type { ApiObject, ResourceType } from "../api/api-object.ts";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
-import type { Transport } from "../client/transport.ts";
+import { createClient } from "../client/api-client.ts";
+import type { Client } from "../client/client.ts";
 import { conversions, kinds } from "../resources/index.ts";
 import { CacheSet } from "../runtime/cache-set.ts";
 import { runAll } from "../runtime/run-all.ts";
 import type { AdmissionOptions } from "../server/admission/plugins.ts";
+import type { AggregationOptions } from "../server/aggregation/create-aggregation.ts";
+import type { AuditTrail } from "../server/audit/audit-trail.ts";
+import type { AuthenticationOptions } from "../server/authn/create-authentication.ts";
+import type { AuthorizerOptions } from "../server/authz/authorization-options.ts";
+import type { Encryption } from "../server/encryption/encryption.ts";
+import { sealedStore } from "../server/encryption/sealed-store.ts";
+import type { FairnessOptions } from "../server/fairness/create-fairness.ts";
 import type { HttpHandler, PeerIdentity } from "../server/http.ts";
 import type { UsageSource } from "../server/metrics-api/usage-source.ts";
 import { prefixOf } from "../server/objects.ts";
@@ -16,11 +24,14 @@ import { isStored } from "../server/registry.ts";
 import { createApiServer } from "../server/server.ts";
 import type { ApiServer } from "../server/server.ts";
 import { createUpkeep } from "../server/upkeep/house.ts";
+import type { HouseOptions } from "../server/upkeep/house.ts";
 import type { Upkeep } from "../server/upkeep/upkeep.ts";
 import { prefixEnd } from "../store/store.ts";
 import type { Store } from "../store/store.ts";
 import { cutTransport } from "./cut-transport.ts";
 import { inProcessTransport } from "./in-process-transport.ts";
+import type { InProcessTransport } from "./in-process-transport.ts";
+import { actorIdentity, groupIdentity } from "./loop-identities.ts";
 import { isEmptyGroup, manage } from "./loops.ts";
 import type { LoopGroup } from "./loops.ts";
 import type { PortRange } from "./options.ts";
@@ -34,13 +45,27 @@ export interface ControlPlaneOptions {
   /** Other servers may be at work over the same store. */
   readonly isStoreShared: boolean;
   readonly tokenKeys: () => TokenKeys;
+  /** By what people and programs are known. */
+  readonly authentication?: AuthenticationOptions | undefined;
+  /** Who says what somebody may do; nodes' own rules and roles unless given. */
+  readonly authorization?: readonly AuthorizerOptions[] | undefined;
   readonly runtimeConfig: Readonly<Record<string, boolean>>;
   readonly serviceCidrs: readonly string[];
   readonly nodePorts: PortRange;
   /** Which admission plugins take no part; all do unless given. */
   readonly admission?: AdmissionOptions | undefined;
+  /** How requests under way are bounded and share the server; as kube-apiserver's unless given. */
+  readonly fairness?: FairnessOptions | undefined;
   /** What pods and nodes use, where anybody in this process knows. */
   readonly usage?: UsageSource | undefined;
+  /** Where requests are written down; nowhere unless given. */
+  readonly audit?: AuditTrail | undefined;
+  /** Whom servers of other APIs may believe, where there are sockets. */
+  readonly vouchers?: HouseOptions["vouchers"];
+  /** How some resources are stored; all are stored as they are unless given. */
+  readonly encryption?: Encryption | undefined;
+  /** With which servers of other APIs are shown who speaks for users; with nothing unless given. */
+  readonly frontProxy?: AggregationOptions["frontProxy"];
   /** Values that are handed out in the process are frozen. */
   readonly freezes: boolean;
 }
@@ -59,13 +84,17 @@ interface LoopEnds {
   readonly cut: AbortSignal;
 }
 
-/** The loops of this process are part of the cluster itself. */
-const LOOPS: PeerIdentity = { user: "system:kube-controller-manager", groups: ["system:masters"] };
+/** The loops that a program brings along may do what the program may. */
+const PROGRAM: PeerIdentity = { user: "kubernetes-admin", groups: ["system:masters"] };
+
+/** Upstream's name: who is told that the server is ready counts on roles. */
+const ROLES_CHECK = "poststarthook/rbac/bootstrap-roles";
 
 export class ControlPlane {
   readonly #options: ControlPlaneOptions;
   readonly #server: ApiServer;
   #upkeep: Upkeep | undefined;
+  #isSettled = false;
 
   constructor(options: ControlPlaneOptions) {
     const { loop, log, metrics, store, tokenKeys, nodePorts, runtimeConfig, admission, usage } = options;
@@ -74,14 +103,20 @@ export class ControlPlane {
       loop: loop.child("server"),
       log,
       metrics,
-      store,
+      store: sealedStore(store, options.encryption),
       kinds,
       conversions,
       tokenKeys,
+      authentication: options.authentication,
+      authorization: options.authorization,
       nodePorts,
       isServed: servedVersions(runtimeConfig),
       admission,
       usage,
+      audit: options.audit,
+      frontProxy: options.frontProxy,
+      fairness: options.fairness,
+      readiness: [{ name: ROLES_CHECK, check: () => (this.#isSettled ? undefined : "not finished") }],
     });
   }
 
@@ -90,7 +125,7 @@ export class ControlPlane {
   }
 
   /** A way in for somebody in this process, whose loop gets the replies. */
-  transport(user: PeerIdentity, loop: Loop): Transport {
+  transport(user: PeerIdentity, loop: Loop): InProcessTransport {
     const { freezes } = this.#options;
     const { handler, workshop } = this.#server;
     return inProcessTransport({ handler, loop, serverLoop: workshop.loop, user, freezes });
@@ -100,7 +135,7 @@ export class ControlPlane {
   async runLoops(name: string, group: LoopGroup, { signal, cut }: LoopEnds): Promise<void> {
     const { log, metrics } = this.#options;
     const loop = this.#options.loop.child(name);
-    const transport = cutTransport(this.transport(LOOPS, loop), cut);
+    const transport = cutTransport(this.transport(PROGRAM, loop), cut);
     try {
       await manage(group, { transport, loop, log, metrics }).run(signal);
     } finally {
@@ -117,12 +152,17 @@ export class ControlPlane {
     const { log, metrics } = this.#options;
     const instance = identity === undefined ? {} : { identity };
     const loop = this.#options.loop.child("loops");
-    const transport = this.transport(LOOPS, loop);
+    const transport = this.transport(groupIdentity("controllers"), loop);
     const caches = new CacheSet({ transport, loop: loop.child("caches"), log, metrics });
     const filled = Object.entries(groups).filter(([, group]) => !isEmptyGroup(group));
-    const managers = filled.map(([name, group]) =>
-      manage(group, { transport, caches, loop: loop.child(name), log, metrics, ...instance }),
-    );
+    const managers = filled.map(([name, group]) => {
+      const own = loop.child(name);
+      const clientOf = (user: PeerIdentity): Client =>
+        createClient(transport.actingAs(user), { loop: own, retry: "none" });
+      const client = clientOf(groupIdentity(name));
+      const clientAs = (actor: string): Client => clientOf(actorIdentity(name, actor));
+      return manage(group, { transport, caches, client, clientAs, loop: own, log, metrics, ...instance });
+    });
     const tasks = managers.map((manager) => (each: AbortSignal) => manager.run(each));
     try {
       await runAll(signal, [...tasks, (each) => caches.run(each)]);
@@ -146,14 +186,19 @@ export class ControlPlane {
 
   /** Puts in place what clients expect of a server; it is ready after this, not before. */
   async settle({ host, port, machineAddresses }: ServerAddress): Promise<void> {
-    const { serviceCidrs, isStoreShared, nodePorts } = this.#options;
-    const house = { serviceCidrs, nodePorts, host, port, machineAddresses, isStoreShared };
+    const { serviceCidrs, isStoreShared, nodePorts, vouchers } = this.#options;
+    const house = { serviceCidrs, nodePorts, host, port, machineAddresses, isStoreShared, vouchers };
     this.#upkeep = createUpkeep(this.#server.workshop, house);
     await this.#upkeep.settle();
+    this.#isSettled = true;
   }
 
   /** Keeps everything going until the signal is aborted; resolves when all of it has ended, rejects when something broke. */
   async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#upkeep?.run(signal), this.#server.definitions.run(signal)]);
+    await Promise.all([
+      this.#upkeep?.run(signal),
+      this.#server.definitions.run(signal),
+      this.#server.aggregation.run(signal),
+    ]);
   }
 }

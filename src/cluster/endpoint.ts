@@ -43,7 +43,7 @@ export async function openEndpoint({ handler, log, serviceCidr }: EndpointOption
   try {
     const names = serverNames([HOST], firstServiceAddress(serviceCidr));
     const pki = await openPki({ dir: join(dir, "pki"), names, loop, log });
-    const tls = { ...pki.server, ca: pki.ca.cert };
+    const tls = { ...pki.server, ca: pki.ca.cert, frontProxyCa: pki.frontProxyCa.cert };
     listener = await listen({ loop, log, handler, tls, host: HOST, port: 0 });
     const kubeconfig = join(dir, "kubeconfig");
     const server = serverUrl({ host: HOST, port: listener.port });

@@ -30,20 +30,26 @@ export interface InProcessOptions {
   readonly freezes?: boolean;
 }
 
-export function inProcessTransport(options: InProcessOptions): Transport {
+export function inProcessTransport(options: InProcessOptions): InProcessTransport {
   return new InProcessTransport(options);
 }
 
-class InProcessTransport implements Transport {
+export class InProcessTransport implements Transport {
   readonly sharesValues = true;
   readonly #options: InProcessOptions;
   /** Aborted when the transport is closed: what is still under way ends with it. */
-  readonly #closing = new AbortController();
+  readonly #closing: AbortController;
 
-  constructor(options: InProcessOptions) {
+  constructor(options: InProcessOptions, closing = new AbortController()) {
     this.#options = options;
+    this.#closing = closing;
     // Every request that is under way listens to it.
     setMaxListeners(0, this.#closing.signal);
+  }
+
+  /** The same way for somebody else; closed with this one. */
+  actingAs(user: PeerIdentity): Transport {
+    return new InProcessTransport({ ...this.#options, user }, this.#closing);
   }
 
   async send(request: TransportRequest): Promise<TransportResponse> {

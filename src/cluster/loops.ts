@@ -6,6 +6,8 @@ import type { Metrics } from "../base/metrics.ts";
 import { createClient } from "../client/api-client.ts";
 import type { Client } from "../client/client.ts";
 import type { Transport } from "../client/transport.ts";
+import type { CertificateSigner } from "../controllers/certificates/certificate-signer.ts";
+import { csrSigningController } from "../controllers/certificates/signing.ts";
 import { controllers as plainControllers, routines as plainRoutines } from "../controllers/index.ts";
 import { nodeIpamRoutine } from "../controllers/node-lifecycle/node-ipam.ts";
 import { rootCaController } from "../controllers/root-ca.ts";
@@ -40,6 +42,8 @@ export interface LoopSettings {
   readonly podCidrs?: readonly string[];
   /** PEM, of the authority that has signed the server's certificate. Where there is no certificate, none is told to pods. */
   readonly ca?: string;
+  /** Who signs requests for certificates that were approved; without it nobody does. */
+  readonly signer?: CertificateSigner;
 }
 
 /** A block of 256 addresses for each of 32,768 nodes; apart from the range of Services. */
@@ -86,9 +90,10 @@ export function builtInGroups(
   };
 }
 
-function settledControllers({ ca }: LoopSettings): readonly Controller[] {
+function settledControllers({ ca, signer }: LoopSettings): readonly Controller[] {
   const rootCa = ca === undefined ? [] : [rootCaController(ca)];
-  return [...plainControllers, tokenSecretController({ ca }), ...rootCa];
+  const signing = signer === undefined ? [] : [csrSigningController(signer)];
+  return [...plainControllers, tokenSecretController({ ca }), ...rootCa, ...signing];
 }
 
 function chosenNames(choice: LoopChoice, known: readonly string[]): ReadonlySet<string> {
@@ -128,6 +133,8 @@ export interface LoopSurroundings {
   readonly caches?: CacheSet;
   /** Over the transport, without retries, unless given. */
   readonly client?: Client;
+  /** In whose name each of the loops works; all with the same client unless given. */
+  readonly clientAs?: (actor: string) => Client;
   /** Which of several instances this is; drawn by chance unless given. */
   readonly identity?: string;
   readonly loop: Loop;

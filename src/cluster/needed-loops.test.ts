@@ -27,3 +27,9 @@ test("plugins take no part beside loops that would not finish what they begin", 
   ]);
   expect(admissionBeside("all", { disabled: ["Priority"] })).toEqual({ disabled: ["Priority"] });
 });
+
+test("a plugin that there is not is refused", () => {
+  expect(() => admissionBeside("all", { enabled: ["Nothing"] })).toThrow(
+    'unknown admission plugin "Nothing"',
+  );
+});

@@ -1,4 +1,5 @@
 /** Admission plugins count on loops that finish what they begin; where such a loop does not run they would only be in the way. */
+import { checkPluginChoice } from "../server/admission/plugin-names.ts";
 import type { AdmissionOptions } from "../server/admission/plugins.ts";
 import type { LoopChoice } from "./loops.ts";
 
@@ -9,13 +10,14 @@ const NEEDED: Readonly<Record<string, readonly string[]>> = {
   StorageObjectInUseProtection: ["pvc-protection-controller", "pv-protection-controller"],
 };
 
-/** What is left out of admission beside these loops, and besides what was asked for. */
+/** What is left out of admission beside these loops, and besides what was asked for. Throws for names of plugins that there are not. */
 export function admissionBeside(
   loops: LoopChoice,
-  { disabled = [] }: AdmissionOptions = {},
+  { disabled = [], ...others }: AdmissionOptions = {},
 ): AdmissionOptions {
-  if (loops === "all") return { disabled };
+  checkPluginChoice({ ...others, disabled });
+  if (loops === "all") return { ...others, disabled };
   const running: readonly string[] = loops === "none" ? [] : loops;
   const idle = Object.entries(NEEDED).filter(([, needed]) => needed.some((name) => !running.includes(name)));
-  return { disabled: [...disabled, ...idle.map(([plugin]) => plugin)] };
+  return { ...others, disabled: [...disabled, ...idle.map(([plugin]) => plugin)] };
 }

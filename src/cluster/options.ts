@@ -1,4 +1,10 @@
+import type { EncryptionFiles } from "../server/encryption/open-encryption.ts";
+import type { FairnessOptions } from "../server/fairness/create-fairness.ts";
+import type { AdmissionFlags } from "./admission-files.ts";
+import type { AuditFlags } from "./audit-files.ts";
 /** What a cluster in this process is told before it starts. Checked by whoever fills it in; trusted from here on. */
+import type { AuthenticationFlags } from "./authentication-files.ts";
+import type { AuthorizationFlags } from "./authorization-files.ts";
 import type { LoopChoice } from "./loops.ts";
 
 export interface EtcdOptions {
@@ -42,6 +48,18 @@ export interface ClusterOptions {
   /** Where Services get their addresses from; one range per family. */
   readonly serviceCidrs: readonly string[];
   readonly nodePorts: PortRange;
+  /** Which requests are written down, and where; none unless given. */
+  readonly audit?: AuditFlags | undefined;
+  /** Which admission plugins take part, and what they are told; as upstream's unless given. */
+  readonly admission?: AdmissionFlags | undefined;
+  /** With which keys objects are stored, if with any. */
+  readonly encryption?: EncryptionFiles | undefined;
+  /** By what people and programs are known; as kubeadm sets a server up unless given. */
+  readonly authentication?: AuthenticationFlags | undefined;
+  /** Who says what somebody may do; nodes' own rules and roles unless given. */
+  readonly authorization?: AuthorizationFlags | undefined;
+  /** How requests under way are bounded and share the server; as kube-apiserver's unless given. */
+  readonly fairness?: FairnessOptions | undefined;
   /** Which of the built-in loops run in this process. */
   readonly loops: LoopChoice;
   /** How many simulated nodes run in this process. */

@@ -5,23 +5,40 @@ import { isApiError } from "../api/api-error.ts";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import { createMetrics } from "../base/prom-metrics.ts";
+import type { Client } from "../client/client.ts";
 import { connect } from "../client/connection.ts";
 import type { Connection } from "../client/connection.ts";
 import type { Endpoint } from "../client/endpoint.ts";
 import { loadKubeconfig } from "../client/kubeconfig-files.ts";
 import { resolveContext } from "../client/kubeconfig.ts";
+import { certificateSigner } from "../controllers/certificates/certificate-signer.ts";
+import type { CertificateSigner } from "../controllers/certificates/certificate-signer.ts";
 import type { LeaderElectionOptions } from "../runtime/leader-election.ts";
 import type { Routine } from "../runtime/routine.ts";
 import { untilAborted } from "../runtime/run-all.ts";
+import { AccountClients } from "./account-clients.ts";
 import { builtInGroups, manage, nodeLoops, NODES_LEASE } from "./loops.ts";
 import type { BuiltInPart, LeasedGroup, LoopGroup } from "./loops.ts";
 
 export type PartOptions = Common &
   (
     | { readonly part: "scheduler" }
-    | { readonly part: "controllers"; readonly podCidrs: readonly string[] }
+    | {
+        readonly part: "controllers";
+        readonly podCidrs: readonly string[];
+        /** With which requests for certificates are signed; without it they are not. */
+        readonly signing?: SigningFiles | undefined;
+        /** Each loop works as its own service account; all work as the user of the kubeconfig unless given. */
+        readonly usesAccounts?: boolean;
+      }
     | { readonly part: "agent"; readonly nodes: number; readonly nodePrefix: string }
   );
+
+/** PEM, of an authority that the server trusts. */
+export interface SigningFiles {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
 
 interface Common {
   /** Where the usual places are looked through unless given. */
@@ -66,11 +83,17 @@ export async function runPart(options: PartOptions, surroundings: PartSurroundin
     ...(kubeconfigFile !== undefined && { file: kubeconfigFile }),
   });
   const { endpoint } = resolveContext(kubeconfig);
-  const connection = await connect({ loop, kubeconfig, userAgent: `setpoint-${part}` });
+  const userAgent = `setpoint-${part}`;
+  const connection = await connect({ loop, kubeconfig, userAgent });
+  const accounts =
+    options.part === "controllers" && options.usesAccounts === true
+      ? new AccountClients({ client: connection.client, endpoint, loop, userAgent })
+      : undefined;
   try {
     if (!(await isServed(connection, endpoint, surroundings))) return;
     const identity = `${hostname()}_${loop.random("identity").uuid()}`;
     const { transport, client } = connection;
+    const clientAs = (actor: string): Client => accounts?.clientAs(actor) ?? client;
     const { lease, controllers = [], routines = [] } = await groupOf(options, endpoint, loop);
     const group: LoopGroup = {
       controllers,
@@ -79,8 +102,9 @@ export async function runPart(options: PartOptions, surroundings: PartSurroundin
     };
     report({ event: "started", part, server: endpoint.server, identity });
     const metrics = createMetrics();
-    await manage(group, { transport, client, identity, loop, log, metrics }).run(signal);
+    await manage(group, { transport, client, clientAs, identity, loop, log, metrics }).run(signal);
   } finally {
+    await accounts?.close();
     await connection.close();
   }
   report({ event: "stopped", part });
@@ -92,8 +116,9 @@ async function groupOf(options: PartOptions, endpoint: Endpoint, loop: Loop): Pr
       return builtInGroups("all").scheduler;
     case "controllers": {
       const ca = await readAuthority(endpoint, loop);
-      const { podCidrs } = options;
-      return builtInGroups("all", { podCidrs, ...(ca !== undefined && { ca }) }).controllers;
+      const { podCidrs, signing } = options;
+      const signer = signing === undefined ? {} : { signer: await openSigner(signing, loop) };
+      return builtInGroups("all", { podCidrs, ...signer, ...(ca !== undefined && { ca }) }).controllers;
     }
     case "agent": {
       const { nodes, nodePrefix } = options;
@@ -102,6 +127,14 @@ async function groupOf(options: PartOptions, endpoint: Endpoint, loop: Loop): Pr
       return { ...nodeLoops(nodes, nodePrefix), lease };
     }
   }
+}
+
+async function openSigner({ certFile, keyFile }: SigningFiles, loop: Loop): Promise<CertificateSigner> {
+  const [cert, key] = await loop.outside(
+    "file",
+    Promise.all([readFile(certFile, "utf8"), readFile(keyFile, "utf8")]),
+  );
+  return certificateSigner({ cert, key, loop: loop.child("signer") });
 }
 
 /** Pods are told to trust whom the kubeconfig trusts. */

@@ -3,6 +3,7 @@ import type { Controller } from "../runtime/controller.ts";
 import type { Routine } from "../runtime/routine.ts";
 import { autoscalerController } from "./autoscaler/controller.ts";
 import { bootstrapTokenCleanerController } from "./bootstrap-token-cleaner.ts";
+import { csrApprovingController } from "./certificates/approving.ts";
 import { clusterRoleAggregationController } from "./cluster-role-aggregation.ts";
 import { cronJobController } from "./cron-job/controller.ts";
 import { csrCleanerController } from "./csr-cleaner.ts";
@@ -56,6 +57,7 @@ export const controllers: readonly Controller[] = [
   ttlAfterFinishedController,
   serviceCidrController,
   csrCleanerController,
+  csrApprovingController,
   bootstrapTokenCleanerController,
   claimController,
   volumeController,

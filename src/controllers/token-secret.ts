@@ -105,17 +105,19 @@ interface Filling {
 /** Guarded: of two that fill it one is refused, and a token that was handed out stays. */
 async function fill(secret: Secret, account: ServiceAccount, { context, ca }: Filling): Promise<void> {
   const { data = {}, metadata } = secret;
-  const { uid, resourceVersion, namespace = "" } = metadata;
+  const { annotations, namespace = "" } = metadata;
   const token = isFilled(data["token"]) ? undefined : encoded(await requestToken(secret, account, context));
-  const changes = {
-    metadata: { uid, resourceVersion, annotations: { [UID]: account.metadata.uid } },
+  // The whole Secret, because roles let this loop replace Secrets and not patch them.
+  await context.client(Secret).update({
+    ...secret,
+    metadata: { ...metadata, annotations: { ...annotations, [UID]: account.metadata.uid } },
     data: {
+      ...data,
       ...(!isFilled(data["namespace"]) && { namespace: encoded(namespace) }),
       ...(token !== undefined && { token }),
       ...(ca !== undefined && { "ca.crt": encoded(ca) }),
     },
-  };
-  await context.client(Secret).patch(secret, { type: "merge", changes });
+  });
 }
 
 async function requestToken(

@@ -37,6 +37,8 @@ export interface ManagerSettings {
   readonly identity?: string;
   /** Only objects of this namespace are looked at, and those that have none; all of them unless given. */
   readonly namespace?: string;
+  /** In whose name a loop works, by what it is called; all with the manager's own client unless given. */
+  readonly clientAs?: (actor: string) => Client;
   /** Told of each pass of a controller when it has ended. */
   readonly onPass?: (pass: PassRecord) => void;
 }
@@ -176,7 +178,7 @@ class RuntimeManager implements Manager {
     const kinds = this.#kindsOf(`the controller ${name}`, kindsOf(definition));
     kinds.addIndexes(indexes);
     const { onPass } = this.#options;
-    const [client, loop, metrics] = [this.#client, this.#loop, this.metrics];
+    const [client, loop, metrics] = [this.#clientAs(name), this.#loop, this.metrics];
     return {
       name,
       kinds,
@@ -191,7 +193,7 @@ class RuntimeManager implements Manager {
     const { name, indexes = [] } = routine;
     const kinds = this.#kindsOf(`the routine ${name}`, routine.reads);
     kinds.addIndexes(indexes);
-    const [client, loop, metrics] = [this.#client, this.#loop, this.metrics];
+    const [client, loop, metrics] = [this.#clientAs(name), this.#loop, this.metrics];
     return {
       name,
       kinds,
@@ -201,6 +203,7 @@ class RuntimeManager implements Manager {
           log: this.#log.with({ routine: name }),
           metrics,
           client: client.with({ fieldManager: name, signal }),
+          clientAs: (actor) => this.#clientAs(actor).with({ fieldManager: name, signal }),
           cache: kinds.read,
           subscribe: (type, listener) => kinds.cache(type).subscribe(listener),
           hold: (type) => this.#caches.hold(type),
@@ -209,6 +212,10 @@ class RuntimeManager implements Manager {
         return routine.run(parts, signal);
       },
     };
+  }
+
+  #clientAs(actor: string): Client {
+    return this.#options.clientAs?.(actor) ?? this.#client;
   }
 
   #ownCaches(transport: Transport): CacheSet {

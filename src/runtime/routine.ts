@@ -27,6 +27,8 @@ export interface RoutineParts {
   readonly metrics: Metrics;
   /** Writes in the routine's name; aborted with the lead. */
   readonly client: Client;
+  /** The same in the name of somebody for whom the routine speaks, where it may speak for several; else its own. */
+  readonly clientAs: (actor: string) => Client;
   readonly cache: CacheReader;
   /** Told of each change after the cache has it, in order, from now on; until the function that comes back is called. */
   readonly subscribe: <T extends ApiObject>(

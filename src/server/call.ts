@@ -4,7 +4,9 @@ import type { Loop } from "../base/loop.ts";
 import type { Store } from "../store/store.ts";
 import type { Admission } from "./admission/admission.ts";
 import type { Answer } from "./answer.ts";
+import type { BearerTokens } from "./authn/bearer-tokens.ts";
 import type { Authorizer } from "./authz/authorizer.ts";
+import type { OpenEgress } from "./egress/create-egress.ts";
 import type { HttpRequest } from "./http.ts";
 import type { Author, Journal } from "./journal.ts";
 import type { UsageSource } from "./metrics-api/usage-source.ts";
@@ -38,8 +40,12 @@ export interface Workshop {
   readonly versions: Versions;
   /** Makes the tokens of service accounts. */
   readonly tokens: TokenIssuer;
+  /** Who the bearer of a token is. */
+  readonly bearers: BearerTokens;
   /** Who may do what, for those who ask on behalf of others. */
   readonly authorizer: Authorizer;
+  /** How the server calls others. */
+  readonly egress: OpenEgress;
   /** The plugins that each write passes. */
   readonly admission: Admission;
   /** What is written together with objects of some resources. */

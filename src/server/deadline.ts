@@ -41,11 +41,11 @@ export function endInTime(loop: Loop): Stage {
 }
 
 /** A watch ends by its own time. */
-function isLongRunning(info: RequestInfo): boolean {
+export function isLongRunning(info: RequestInfo): boolean {
   return info.type === "resource" && (info.verb === "watch" || STREAMS.has(info.subresource));
 }
 
-function allowedMs({ query }: Exchange): number {
+export function allowedMs({ query }: Exchange): number {
   const text = query.size === 0 ? "" : (query.get("timeout") ?? "");
   if (text === "") return REQUEST_MS_MAX;
   const asked = Number((nanoseconds(text) + 999_999n) / 1_000_000n);

@@ -32,7 +32,7 @@ const VERBS: Readonly<Record<RequestVerb, Verb>> = {
   deletecollection: deleteCollection,
 };
 
-const READS: ReadonlySet<RequestVerb> = new Set<RequestVerb>(["get", "list", "watch"]);
+export const READS: ReadonlySet<RequestVerb> = new Set<RequestVerb>(["get", "list", "watch"]);
 
 export interface ResourceExchange {
   readonly request: HttpRequest;

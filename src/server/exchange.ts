@@ -11,6 +11,8 @@ export interface Exchange {
   readonly query: URLSearchParams;
   readonly info: RequestInfo;
   readonly user: User | undefined;
+  /** Who it really is, while they act as `user`. */
+  readonly impersonatedBy?: User;
   readonly notes: RequestNotes;
 }
 

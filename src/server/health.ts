@@ -20,12 +20,18 @@ interface Outcome {
 }
 
 export function healthSite({ livez, readyz }: HealthChecks): Site {
-  const checks: Readonly<Record<string, readonly HealthCheck[]>> = { healthz: livez, livez, readyz };
+  const checks = new Map([
+    ["healthz", livez],
+    ["livez", livez],
+    ["readyz", readyz],
+  ]);
   return (exchange) => {
-    const [, endpoint = "", name, ...rest] = exchange.path.split("/");
-    const own = checks[endpoint];
-    if (own === undefined || rest.length > 0) return undefined;
-    if (name === undefined || name === "") return Promise.resolve(all(endpoint, own, exchange));
+    const [, endpoint = "", ...parts] = exchange.path.split("/");
+    const own = checks.get(endpoint);
+    if (own === undefined) return undefined;
+    // Names of checks may have slashes.
+    const name = parts.join("/");
+    if (name === "") return Promise.resolve(all(endpoint, own, exchange));
     const one = own.find((check) => check.name === name);
     return one === undefined ? undefined : Promise.resolve(all(`${endpoint}/${name}`, [one], exchange));
   };

@@ -1,6 +1,7 @@
 /**
  * A request and its answer as the server sees them, whatever brought them: HTTP/1.1, HTTP/2 or a call within the process.
  */
+import type { Duplex } from "node:stream";
 
 export interface HttpRequest {
   readonly method: string;
@@ -8,8 +9,12 @@ export interface HttpRequest {
   readonly target: string;
   /** Lower-case names; repeated headers joined with ", ". */
   readonly headers: ReadonlyMap<string, string>;
+  /** Each value of a header apart, as it was sent: for values that may hold a comma. Without it, nothing was sent twice. */
+  valuesOf?(name: string): readonly string[];
   /** Who the connection is, by its client certificate; parsed once per connection. */
   readonly peer: PeerIdentity | undefined;
+  /** Of the other end of the connection. */
+  readonly remoteAddress?: string | undefined;
   /** Aborted when the client is gone or the server ends. */
   readonly signal: AbortSignal;
   /**
@@ -17,6 +22,12 @@ export interface HttpRequest {
    * `RequestEntityTooLarge` without being read to their end.
    */
   readBody(maxBytes: number): Promise<Uint8Array>;
+  /** Set by whoever wants to see the body as a value, once that is read: before anything is made of it. */
+  onBody?: ((body: unknown) => void) | undefined;
+  /** The body as it comes, in place of `readBody`: no piece is asked for before the one before was taken. Absent where there is no stream. */
+  streamBody?(): AsyncIterable<Uint8Array>;
+  /** The client asks to go on in another protocol on this connection; only then may the answer be `switched`. */
+  readonly isUpgrade?: boolean;
   /** Set by callers within the process: body and answer are values then, and nothing is put into bytes. */
   readonly direct?: DirectBody;
 }
@@ -29,6 +40,11 @@ export interface DirectBody {
 export interface PeerIdentity {
   readonly user: string;
   readonly groups: readonly string[];
+  /**
+   * `front-proxy`: it may speak for others, and is nobody itself. `stranger`: it showed a certificate that nobody here vouches for, and is
+   * nobody unless something else says who it is. Absent: a client.
+   */
+  readonly role?: "front-proxy" | "stranger";
 }
 
 export interface HttpResponse {
@@ -40,8 +56,17 @@ export interface HttpResponse {
    * the one before waits to be sent. Ended early (`return`) when the client is gone.
    */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
+  /** With status 101: what the connection becomes from now on. */
+  readonly switched?: SwitchedStream;
   /** The answer to a direct request for a resource, in place of a body. Its values are the server's own: never changed. */
   readonly direct?: DirectAnswer;
+}
+
+/** Whoever sends the answer joins the client's connection with it, and destroys both together. */
+export interface SwitchedStream {
+  readonly stream: Duplex;
+  /** What has come from there already. */
+  readonly head: Uint8Array;
 }
 
 export type DirectAnswer =

@@ -3,6 +3,7 @@
  * because of something names it in the header `Setpoint-Cause`; the journal says it again to whoever asks why.
  */
 import { managerName } from "../api/apply/writer.ts";
+import { Fifo } from "../base/loop-fifo.ts";
 import type { HttpRequest } from "./http.ts";
 
 /** Who makes a request. Handed on as an argument to wherever something is written. */
@@ -101,6 +102,8 @@ const ENTRY_BYTES = 300;
 class Pages {
   readonly byRevision = new Map<number, JournalEntry>();
   readonly #byKey = new Map<string, JournalEntry[]>();
+  /** A map finds its oldest entry only behind all that were deleted before. */
+  readonly #inOrder = new Fifo<JournalEntry>();
   readonly #limits: JournalLimits;
   #bytes = 0;
 
@@ -110,6 +113,7 @@ class Pages {
 
   add(entry: JournalEntry): void {
     this.byRevision.set(entry.revision, entry);
+    this.#inOrder.push(entry);
     for (const key of entry.keys) {
       const known = this.#byKey.get(key);
       if (known === undefined) this.#byKey.set(key, [entry]);
@@ -128,10 +132,10 @@ class Pages {
   }
 
   #makeRoom(): void {
-    if (this.#fits) return;
-    for (const [revision, entry] of this.byRevision) {
-      if (this.#fits) return;
-      this.byRevision.delete(revision);
+    while (!this.#fits) {
+      const entry = this.#inOrder.shift();
+      if (entry === undefined) return;
+      this.byRevision.delete(entry.revision);
       this.#bytes -= bytesOf(entry);
       for (const key of entry.keys) this.#forgetOldest(key);
     }

@@ -48,6 +48,16 @@ export class Versions {
     return this.#convert(object, resource, resource.storedAs);
   }
 
+  /** To be awaited before these are shown or looked at; undefined when nothing has to be waited for. */
+  readyToShow(stored: readonly StoredObject[], { custom }: StoredResource): Promise<void> | undefined {
+    return custom?.webhook?.readyToShow(stored);
+  }
+
+  /** The same before one is stored. */
+  readyToStore(object: ApiObject, { custom }: StoredResource): Promise<void> | undefined {
+    return custom?.webhook?.readyToStore(object);
+  }
+
   entry(entry: Entry, resource: StoredResource): ApiObject {
     return this.served(StoredObject.of(entry), resource);
   }

@@ -5,22 +5,30 @@
 import { badRequest, isApiError, methodNotAllowed, unknownResource } from "../api/api-error.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
-import { anonymous } from "./authn/anonymous.ts";
+import { type Soon, whenDone } from "../base/soon.ts";
+import type { Answer } from "./answer.ts";
+import { auditStages } from "./audit/audit-stage.ts";
+import type { AuditTrail } from "./audit/audit-trail.ts";
 import { authenticate } from "./authn/authentication.ts";
-import { certificate } from "./authn/certificate.ts";
+import type { Authenticator } from "./authn/authenticator.ts";
+import { impersonate } from "./authn/impersonation.ts";
 import { authorize } from "./authz/authorization.ts";
-import type { Workshop } from "./call.ts";
+import type { Call, Workshop } from "./call.ts";
 import { endInTime } from "./deadline.ts";
-import { dispatch, resolve } from "./dispatch.ts";
+import { dispatch, READS, resolve } from "./dispatch.ts";
 import { changedReply } from "./exchange.ts";
 import type { Exchange, Next, Site, Stage } from "./exchange.ts";
+import type { Fairness } from "./fairness/create-fairness.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./http.ts";
+import { isStored } from "./registry.ts";
 import type { Registry } from "./registry.ts";
 import { chooseForm } from "./representation/form.ts";
+import type { Form } from "./representation/form.ts";
 import { errorResponse, represent } from "./representation/represent.ts";
 import type { RepresentationTools } from "./representation/represent.ts";
 import { parseRequestInfo } from "./request-info.ts";
 import { measure } from "./request-metrics.ts";
+import type { FlowMark } from "./request-notes.ts";
 import { RequestNotes } from "./request-notes.ts";
 
 export interface PipelineParts {
@@ -28,35 +36,64 @@ export interface PipelineParts {
   readonly metrics: Metrics;
   readonly tools: RepresentationTools;
   readonly sites: readonly Site[];
+  readonly fairness: Pick<Fairness, "stage">;
+  readonly authenticators: readonly Authenticator[];
+  /** Hand on what others answer. */
+  readonly relays: readonly Stage[];
+  readonly audit: AuditTrail | undefined;
 }
 
-export function pipeline({ workshop, metrics, tools, sites }: PipelineParts): HttpHandler {
+export function pipeline(parts: PipelineParts): HttpHandler {
+  const { workshop, metrics, tools, sites, fairness, authenticators } = parts;
+  const audited = auditStages(parts.audit, workshop, tools);
   const stages: readonly Stage[] = [
     measure(metrics, workshop),
     identify(workshop.loop),
     answerErrors(workshop),
     endInTime(workshop.loop),
-    authenticate([certificate, anonymous]),
+    ...audited.refusals,
+    authenticate(authenticators),
+    ...audited.requests,
+    impersonate(workshop.authorizer),
+    fairness.stage,
     authorize(workshop.authorizer),
+    ...parts.relays,
     answerSites(sites, workshop.registry),
     catchUp(workshop.registry),
   ];
   const resources: Next = ({ request, info, query, user, notes }) => {
     if (info.type === "other" || user === undefined)
       throw new Error("resources are asked for by a known user");
-    const call = resolve({ request, info, query, user, notes }, workshop.registry);
+    const resolved = resolve({ request, info, query, user, notes }, workshop.registry);
     // A form that cannot be given is refused before anything is written.
-    const asked = { request, info, query, notes, resource: call.resource, form: chooseForm(call) };
-    const answer = dispatch(call, workshop);
-    return answer instanceof Promise
-      ? answer.then((made) => represent(made, asked, tools))
-      : represent(answer, asked, tools);
+    const form = chooseForm(resolved);
+    const call = withoutConversion(resolved, form);
+    const asked = { request, info, query, notes, resource: call.resource, form };
+    return whenDone(dispatch(call, workshop), (answer) =>
+      whenDone(readyToShow(answer, tools), () => {
+        notes.onAnswer?.(answer, call.resource);
+        return represent(answer, asked, tools);
+      }),
+    );
   };
   const run = composed(stages, resources);
   return (request) => {
     const reply = run(begin(request));
     return reply instanceof Promise ? reply : Promise.resolve(reply);
   };
+}
+
+/** Who only looks at metadata needs nobody who knows the versions of a custom kind. */
+function withoutConversion(call: Call, { transform }: Form): Call {
+  const webhook = isStored(call.resource) ? call.resource.custom?.webhook : undefined;
+  const isGlance = transform !== undefined && transform !== "Table" && READS.has(call.info.verb);
+  return webhook === undefined || !isGlance ? call : { ...call, resource: webhook.unconverted() };
+}
+
+function readyToShow(answer: Answer, { versions }: RepresentationTools): Soon<void> {
+  if (answer.type === "stored") return versions.readyToShow([answer.stored], answer.resource);
+  if (answer.type === "list") return versions.readyToShow(answer.items, answer.resource);
+  return undefined;
 }
 
 function composed([first, ...rest]: readonly Stage[], last: Next): Next {
@@ -89,14 +126,19 @@ function identify(loop: Loop): Stage {
     if (direct !== undefined) return next(exchange);
     const asked = headers.get("audit-id");
     const id = asked !== undefined && /^[\w-]{1,64}$/.test(asked) ? asked : random.uuid();
-    return changedReply(next(exchange), (response) => identified(response, id));
+    exchange.notes.auditId = id;
+    return changedReply(next(exchange), (response) => identified(response, id, exchange.notes.flow));
   };
 }
 
-function identified(response: HttpResponse, id: string): HttpResponse {
+function identified(response: HttpResponse, id: string, flow: FlowMark | undefined): HttpResponse {
   const headers = new Map(response.headers);
   if (!headers.has("cache-control")) headers.set("cache-control", "no-cache, private");
   headers.set("audit-id", id);
+  if (flow !== undefined && flow.schemaUid !== "") {
+    headers.set("x-kubernetes-pf-flowschema-uid", flow.schemaUid);
+    headers.set("x-kubernetes-pf-prioritylevel-uid", flow.levelUid);
+  }
   return { ...response, headers };
 }
 

@@ -46,6 +46,17 @@ export interface CustomForms {
   isServedAsStored(stored: StoredObject): boolean;
   /** What is stored of an object of this version. */
   stored(object: ApiObject): ApiObject;
+  /** Who else has to be asked before objects can be shown or stored: kinds whose versions only their author can convert. */
+  readonly webhook?: CustomWebhook | undefined;
+}
+
+export interface CustomWebhook {
+  /** To be awaited before `served` is asked about these; undefined when all are known. Rejects when nobody can convert them. */
+  readyToShow(stored: readonly Pick<StoredObject, "object">[]): Promise<void> | undefined;
+  /** To be awaited before `stored` is asked about this one. */
+  readyToStore(object: ApiObject): Promise<void> | undefined;
+  /** The resource as it lies there, whatever its version: for those who only look at metadata. */
+  unconverted(): StoredResource;
 }
 
 /** Kinds that users define, which come and go at run time. */

@@ -1,4 +1,7 @@
 /** What is noted about a request while it is worked on: warnings for its client, annotations for the audit log. */
+import type { Answer } from "./answer.ts";
+import type { Resource } from "./registry.ts";
+import type { User } from "./user.ts";
 
 /** More than that help nobody. As upstream, what is said twice is said once. */
 const WARNINGS_MAX = 64;
@@ -7,16 +10,40 @@ const ANNOTATION_CHARS_MAX = 10_240;
 
 const NONE: readonly string[] = [];
 
+/** By which FlowSchema, and at which priority level, a request was taken in; empty where these are not stored. */
+export interface FlowMark {
+  readonly schemaUid: string;
+  readonly levelUid: string;
+}
+
 export class RequestNotes {
+  /** Every answer says it in its head. */
+  flow: FlowMark | undefined;
+  /** As whom the request is made, where that is not who makes it. Told to stages that come before that is known. */
+  impersonated: User | undefined;
+  /** Under which the request is found again in logs. Those within the process have one only there. */
+  auditId: string | undefined;
+  /** That it was found out who makes it. */
+  isKnown = false;
+  /** Told of the answer before its form is chosen, where somebody writes it down. */
+  onAnswer: ((answer: Answer, resource: Resource) => void) | undefined;
+  #onBegun: (() => void) | undefined;
   #warnings: string[] | undefined;
   #annotations: Map<string, string> | undefined;
+  #decision: "" | "allow" | "forbid" = "";
+  #reason = "";
 
   get warnings(): readonly string[] {
     return this.#warnings ?? NONE;
   }
 
   get annotations(): ReadonlyMap<string, string> {
-    return this.#annotations ?? new Map();
+    if (this.#decision === "") return this.#annotations ?? new Map();
+    const access = [
+      ["authorization.k8s.io/decision", this.#decision],
+      ["authorization.k8s.io/reason", this.#reason],
+    ] as const;
+    return new Map([...access, ...(this.#annotations ?? [])]);
   }
 
   warn(text: string): void {
@@ -29,5 +56,21 @@ export class RequestNotes {
     this.#annotations ??= new Map();
     if (this.#annotations.size >= ANNOTATIONS_MAX || this.#annotations.has(key)) return;
     this.#annotations.set(key, value.slice(0, ANNOTATION_CHARS_MAX));
+  }
+
+  /** Whether the request was allowed, and why. Every request says so, and few are asked: it costs nothing until then. The last one counts. */
+  noteAccess(decision: "allow" | "forbid", reason: string): void {
+    this.#decision = decision;
+    this.#reason = reason;
+  }
+
+  /** Called once a watch has shown what was there before it, or has ended. */
+  whenBegun(step: () => void): void {
+    this.#onBegun = step;
+  }
+
+  begun(): void {
+    this.#onBegun?.();
+    this.#onBegun = undefined;
   }
 }

@@ -6,16 +6,30 @@ import type { KindDefinition } from "../resources/kind-rules.ts";
 import type { Store } from "../store/store.ts";
 import type { AdmissionOptions } from "./admission/plugins.ts";
 import { builtInAdmission, isQuotaOff } from "./admission/plugins.ts";
+import { policyPlugins } from "./admission/policy/policy-plugins.ts";
 import { withQuotas } from "./admission/quota/companion.ts";
+import { webhookPlugins } from "./admission/webhook/webhook-plugins.ts";
+import { createAggregation } from "./aggregation/create-aggregation.ts";
+import type { Aggregation, AggregationOptions } from "./aggregation/create-aggregation.ts";
 import type { PortRange } from "./allocation/port-ledger.ts";
 import { allocationCompanions } from "./allocation/service-companion.ts";
-import { alwaysAllow } from "./authz/always-allow.ts";
+import type { AuditTrail } from "./audit/audit-trail.ts";
+import { createAuthenticators, createBearerTokens } from "./authn/create-authentication.ts";
+import type { AuthenticationOptions } from "./authn/create-authentication.ts";
+import { issuerSite } from "./authn/issuer-site.ts";
+import type { AuthorizerOptions } from "./authz/authorization-options.ts";
+import type { Authorizer } from "./authz/authorizer.ts";
+import { createAuthorization } from "./authz/create-authorizer.ts";
 import type { Workshop } from "./call.ts";
 import { withCustomCompanions } from "./custom/custom-companion.ts";
 import { CustomDefinitions } from "./custom/custom-definitions.ts";
 import { CustomKinds } from "./custom/custom-kinds.ts";
 import { discoverySite } from "./discovery/discovery.ts";
+import { createEgress } from "./egress/create-egress.ts";
+import { createFairness, DEFAULT_FAIRNESS } from "./fairness/create-fairness.ts";
+import type { FairnessOptions } from "./fairness/create-fairness.ts";
 import { healthSite } from "./health.ts";
+import type { HealthCheck } from "./health.ts";
 import type { HttpHandler } from "./http.ts";
 import { Journal, SERVER_AUTHOR } from "./journal.ts";
 import { MetricsKinds } from "./metrics-api/metrics-kinds.ts";
@@ -42,10 +56,22 @@ export interface ApiServerOptions {
   readonly isServed?: ServedVersions;
   /** With which tokens of service accounts are signed; asked for at the first token. */
   readonly tokenKeys: () => TokenKeys;
+  /** By what people and programs are known; as kubeadm sets a server up unless given. */
+  readonly authentication?: AuthenticationOptions | undefined;
   readonly nodePorts: PortRange;
+  /** By what servers of other APIs know this one. */
+  readonly frontProxy?: AggregationOptions["frontProxy"];
   readonly admission?: AdmissionOptions | undefined;
+  /** Who is asked what somebody may do, in order; nodes' own rules and roles unless given. */
+  readonly authorization?: readonly AuthorizerOptions[] | undefined;
+  /** How requests under way are bounded and share the server; as kube-apiserver's unless given. */
+  readonly fairness?: FairnessOptions | undefined;
   /** What pods and nodes use; without it `metrics.k8s.io` is not served. */
   readonly usage?: UsageSource | undefined;
+  /** Where requests are written down; nowhere unless given. */
+  readonly audit?: AuditTrail | undefined;
+  /** What else must be well before the server counts as ready. */
+  readonly readiness?: readonly HealthCheck[];
 }
 
 export interface ApiServer {
@@ -53,54 +79,72 @@ export interface ApiServer {
   readonly workshop: Workshop;
   /** Keeps the definitions of custom resources: establishes them, and clears up after those that are deleted. */
   readonly definitions: CustomDefinitions;
+  /** Keeps APIs of other servers in sight. */
+  readonly aggregation: Pick<Aggregation, "run">;
 }
 
-export function createApiServer({
-  loop,
-  log,
-  metrics,
-  store,
-  kinds,
-  conversions,
-  isServed,
-  tokenKeys,
-  nodePorts,
-  admission,
-  usage,
-}: ApiServerOptions): ApiServer {
-  const versions = new Versions(conversions);
-  const custom = new CustomKinds(store);
-  const registry = new Registry(kinds, isServed, {
+export function createApiServer(options: ApiServerOptions): ApiServer {
+  const { loop, metrics, authentication, frontProxy, audit } = options;
+  const { workshop, custom } = createWorkshop(options);
+  const { store, registry, versions, tokens, bearers } = workshop;
+  const fairness = createFairness(workshop, metrics, options.fairness ?? DEFAULT_FAIRNESS);
+  const aggregation = createAggregation(workshop, { frontProxy });
+  const storeCheck = { name: "etcd", check: () => store.health().reason };
+  const ping = { name: "ping", check: () => undefined };
+  const sites = [
+    ...fairness.sites,
+    healthSite({ livez: [ping], readyz: [ping, storeCheck, ...(options.readiness ?? [])] }),
+    discoverySite(registry, aggregation.discovery),
+    issuerSite(tokens),
+    openApiSite(registry, loop, aggregation.discovery),
+    metricsSite(metrics, workshop),
+  ];
+  const handler = pipeline({
+    workshop,
+    metrics,
+    tools: { loop, versions, cache: new FormCache() },
+    sites,
+    fairness,
+    authenticators: createAuthenticators(bearers, authentication),
+    relays: aggregation.stages,
+    audit,
+  });
+  return { handler, workshop, definitions: new CustomDefinitions(workshop, custom), aggregation };
+}
+
+function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom: CustomKinds } {
+  const { loop, log, store, metrics, admission, authentication, usage } = options;
+  const versions = new Versions(options.conversions);
+  const egress = createEgress({ loop, store });
+  const custom = new CustomKinds(store, { loop, egress });
+  const registry = new Registry(options.kinds, options.isServed, {
     conversions: versions,
     custom: usage === undefined ? custom : new MetricsKinds(custom),
   });
+  const { nodePorts } = options;
   const allocations = allocationCompanions({ loop, store, registry, versions, nodePorts });
   const others = withCustomCompanions(allocations, store);
-  const companions = isQuotaOff(admission) ? others : withQuotas(others, { loop, store });
-  const workshop: Workshop = {
+  const tokens = tokenIssuer(options.tokenKeys, authentication?.tokens);
+  const access = createAuthorization({ loop, store, egress }, options.authorization);
+  const authorizer = (): Authorizer => access.authorizer;
+  const policies = policyPlugins({ store, registry, versions, authorizer });
+  const webhooks = webhookPlugins({ loop, store, registry, versions, egress, metrics, authorizer });
+  const workshop = {
     loop,
     log,
     store,
     registry,
     versions,
-    companions,
-    admission: builtInAdmission({ loop, store }, admission),
-    authorizer: alwaysAllow,
-    tokens: tokenIssuer(tokenKeys),
+    companions: isQuotaOff(admission) ? others : withQuotas(others, { loop, store }),
+    admission: builtInAdmission({ loop, store, registry, policies, webhooks, ...access }, admission),
+    authorizer: access.authorizer,
+    egress,
+    tokens,
+    bearers: createBearerTokens({ loop, store, registry, tokens, egress }, authentication),
     journal: new Journal(),
     tally: new RequestTally(),
     author: SERVER_AUTHOR,
     ...(usage !== undefined && { usage }),
   };
-  const storeCheck = { name: "etcd", check: () => store.health().reason };
-  const ping = { name: "ping", check: () => undefined };
-  const sites = [
-    healthSite({ livez: [ping], readyz: [ping, storeCheck] }),
-    discoverySite(registry),
-    openApiSite(registry, loop),
-    metricsSite(metrics, workshop),
-  ];
-  const tools = { loop, versions: workshop.versions, cache: new FormCache() };
-  const definitions = new CustomDefinitions(workshop, custom);
-  return { handler: pipeline({ workshop, metrics, tools, sites }), workshop, definitions };
+  return { workshop, custom };
 }

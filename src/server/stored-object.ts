@@ -20,23 +20,60 @@ export interface Encoded {
   readonly spliceAt: number;
 }
 
+/** Reads values that are not stored as they are. Throws an ApiError where that cannot be done. */
+export interface Opener {
+  open(entry: Entry): { readonly bytes: Buffer; readonly isStale: boolean };
+}
+
+/** In the slot of an entry whose value is sealed, until somebody looks at it. */
+export class Sealed {
+  readonly opener: Opener;
+  /** What was sealed, where it was written in this process. */
+  readonly made: Encoded | undefined;
+
+  constructor(opener: Opener, made: Encoded | undefined) {
+    this.opener = opener;
+    this.made = made;
+  }
+}
+
 export class StoredObject {
   readonly #entry: Entry;
+  readonly #opener: Opener | undefined;
+  /** Whether the value would be sealed differently today. */
+  readonly isStale: boolean;
   #made: Encoded | undefined;
+  /** Of a sealed value, until its JSON is made. */
+  #opened: Buffer | undefined;
   #object: ApiObject | undefined;
   #json: Buffer | undefined;
 
-  private constructor(entry: Entry, made: Encoded | undefined) {
+  private constructor(entry: Entry, slot: unknown) {
     this.#entry = entry;
-    this.#made = made;
+    if (slot instanceof Sealed) {
+      this.#opener = slot.opener;
+      this.#made = slot.made;
+      const opened = slot.made === undefined ? slot.opener.open(entry) : undefined;
+      this.#opened = opened?.bytes;
+      this.isStale = opened?.isStale ?? false;
+      return;
+    }
+    this.#opener = undefined;
+    this.#made = isEncoded(slot) ? slot : undefined;
+    this.isStale = false;
   }
 
-  /** The one for this entry: the same for everybody who asks. */
+  /** The one for this entry: the same for everybody who asks. Throws an ApiError for a sealed value that cannot be opened. */
   static of(entry: Entry): StoredObject {
     if (entry.slot instanceof StoredObject) return entry.slot;
-    const stored = new StoredObject(entry, isEncoded(entry.slot) ? entry.slot : undefined);
+    const stored = new StoredObject(entry, entry.slot);
     entry.slot = stored;
     return stored;
+  }
+
+  /** Whether writing this would change nothing in the store. */
+  isWrittenAs(encoded: Encoded): boolean {
+    return !this.isStale && encoded.bytes.equals(this.#plain());
   }
 
   get resourceVersion(): string {
@@ -58,17 +95,24 @@ export class StoredObject {
     return (this.#json ??= this.#splice());
   }
 
+  #plain(): Uint8Array {
+    if (this.#opener === undefined) return this.#entry.value;
+    return this.#made?.bytes ?? this.#opened ?? this.#opener.open(this.#entry).bytes;
+  }
+
+  /** The parser's own message would show some of the content. */
   #parse(): ApiObject {
-    const value = parseStored(this.#entry.value);
+    const value = findStored(this.#plain());
     if (!isApiObject(value)) throw new Error(`${this.#entry.key} does not hold an object of the API`);
     return value;
   }
 
   #splice(): Buffer {
-    const { value } = this.#entry;
+    const value = this.#plain();
     const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     const at = this.#made?.spliceAt ?? findKey(bytes, ["metadata", "uid"]);
     this.#made = undefined;
+    this.#opened = undefined;
     if (at === undefined) return Buffer.from(stringifyJson(this.object));
     const field = `"resourceVersion":"${this.resourceVersion}",`;
     return Buffer.concat([bytes.subarray(0, at), Buffer.from(field, "latin1"), bytes.subarray(at)]);
@@ -78,13 +122,18 @@ export class StoredObject {
 /** Where an integer beyond 2^53 may be. */
 const LONG_NUMBER = /\d{16}/;
 
-/** What was stored was checked before: only long integers need the exact and slower way. */
-function parseStored(bytes: Uint8Array): unknown {
+/** What was stored was checked before: only long integers need the exact and slower way. Undefined for what is no JSON. */
+function findStored(bytes: Uint8Array): unknown {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-  return LONG_NUMBER.test(text) ? parseJson(bytes).value : JSON.parse(text);
+  try {
+    return LONG_NUMBER.test(text) ? parseJson(bytes).value : JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
 }
 
-function isEncoded(slot: unknown): slot is Encoded {
+export function isEncoded(slot: unknown): slot is Encoded {
   return isJsonObject(slot) && Buffer.isBuffer(slot["bytes"]);
 }
 

@@ -8,11 +8,14 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { access } from "./access.ts";
 import { apiDirect } from "./api-direct.ts";
 import { apiLoad } from "./api-load.ts";
 import { apiWatch } from "./api-watch.ts";
+import { apiWebhook, webhookChild } from "./api-webhook.ts";
 import { bareHttpsChild } from "./cluster-process.ts";
 import { clusterBench, clusterChild } from "./cluster.ts";
+import { customKinds } from "./custom-kinds.ts";
 import { etcdPutChild } from "./etcd-put-child.ts";
 import type { EtcdPutArgument } from "./etcd-put-child.ts";
 import { loadChild } from "./http-load.ts";
@@ -35,6 +38,9 @@ const BENCHES = [
   apiLoad,
   apiWatch,
   apiDirect,
+  access,
+  apiWebhook,
+  customKinds,
   runtimeQueue,
   runtimeCache,
   clusterBench,
@@ -47,6 +53,7 @@ const CHILDREN: Readonly<Record<string, (argument: never) => Promise<unknown>>> 
   "api-load": loadChild,
   "watch-load": watchLoadChild,
   "bare-https": bareHttpsChild,
+  webhook: webhookChild,
   "store-fill": storeFillChild,
   "store-open": storeOpenChild,
   "runtime-cache-direct": cacheDirectChild,

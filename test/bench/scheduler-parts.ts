@@ -67,6 +67,7 @@ export class PlainCluster {
       log: silentLog,
       metrics: createMetrics(),
       client: this.#client(),
+      clientAs: () => this.#client(),
       cache,
       subscribe: (type, listener) => {
         const { listeners } = this.#cache(type);

@@ -155,21 +155,53 @@ describe("a rule of a custom resource", () => {
   });
 
   test("that costs too much is cancelled quickly", async () => {
-    const numbers = { type: "array", items: { type: "integer" } };
+    const numbers = { type: "array", maxItems: 1200, items: { type: "integer" } };
     await using api = await withWidgets(
       { numbers },
-      { rule: "self.numbers.all(a, self.numbers.all(b, self.numbers.all(c, a + b + c >= 0)))" },
+      { rule: "self.numbers.all(a, self.numbers.all(b, a <= b))" },
     );
 
     const refused = await api.send(
       "POST",
       WIDGETS,
-      widget({ numbers: Array.from({ length: 1000 }, () => 1) }),
+      widget({ numbers: Array.from({ length: 1200 }, () => 1) }),
     );
 
     expect(messages(refused)).toEqual([
-      "spec: Invalid value: \"object\": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: self.numbers.all(a, self.numbers.all(b, self.numbers.all(c, a + b + c >= 0)))",
+      "spec: Invalid value: \"object\": 'operation cancelled: actual cost limit exceeded': no further validation rules will be run due to call cost exceeds limit for rule: self.numbers.all(a, self.numbers.all(b, a <= b))",
     ]);
+  });
+
+  test("is not run any more once the others have cost too much", async () => {
+    const item = {
+      type: "array",
+      maxItems: 100,
+      items: { type: "integer" },
+      ...rules({ rule: "self.all(a, self.all(b, a <= b))" }),
+    };
+    await using api = await withWidgets({ rows: { type: "array", maxItems: 50, items: item } });
+    const row = Array.from({ length: 100 }, () => 1);
+
+    const refused = await api.send("POST", WIDGETS, widget({ rows: Array.from({ length: 50 }, () => row) }));
+
+    expect(messages(refused)).toEqual([
+      expect.stringMatching(
+        /^spec\.rows\[\d+\]: Invalid value: "array": validation failed due to running out of cost budget, no further validation rules will be run$/,
+      ),
+    ]);
+  });
+
+  test("that may cost too much is refused with the definition", async () => {
+    const numbers = { type: "array", items: { type: "integer" } };
+
+    const { api, reply } = await define(
+      definition({ numbers }, { rule: "self.numbers.all(a, self.numbers.all(b, a <= b))" }),
+    );
+    await using _ = api;
+
+    expect(messages(reply)[0]).toBe(
+      "spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of more than 100x (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)",
+    );
   });
 
   test("sees values by the types of the schema", async () => {
@@ -179,7 +211,7 @@ describe("a rule of a custom resource", () => {
       pause: { type: "string", format: "duration" },
       "dashed-name": { type: "string" },
       namespace: { type: "string" },
-      labels: { type: "object", additionalProperties: { type: "string" } },
+      labels: { type: "object", maxProperties: 20, additionalProperties: { type: "string" } },
     };
     await using api = await withWidgets(
       typed,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { TestApi, text, watchEvents } from "../api-harness.ts";
+import { hasCondition, TestApi, text, until, watchEvents } from "../api-harness.ts";
 import type { Reply, ReplyBody } from "../api-harness.ts";
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
@@ -89,39 +89,6 @@ function definition(change: object = {}): object {
 
 function widget(spec: object = { size: 3 }, metadata: object = {}): object {
   return { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "a", ...metadata }, spec };
-}
-
-/** Resolves as soon as the object is so, or gone: the way every client waits. */
-async function until(
-  api: TestApi,
-  target: string,
-  isDone: (object: ReplyBody | undefined) => boolean,
-): Promise<void> {
-  const at = target.lastIndexOf("/");
-  const query = `fieldSelector=metadata.name%3D${target.slice(at + 1)}`;
-  const { body } = await api.send("GET", `${target.slice(0, at)}?${query}`);
-  const [present] = body["items"] as unknown as ReplyBody[];
-  if (isDone(present)) return;
-  const ending = new AbortController();
-  const after = `resourceVersion=${text(body["metadata"]?.["resourceVersion"])}`;
-  const response = await api.raw("GET", `${target.slice(0, at)}?watch=1&${after}&${query}`, undefined, {
-    signal: ending.signal,
-  });
-  for await (const { type, object } of watchEvents(response)) {
-    if (!isDone(type === "DELETED" ? undefined : object)) continue;
-    ending.abort();
-    return;
-  }
-}
-
-function hasCondition(type: string, status = "True"): (object: ReplyBody | undefined) => boolean {
-  return (object) => {
-    const conditions = (object?.["status"]?.["conditions"] ?? []) as unknown as {
-      type: string;
-      status: string;
-    }[];
-    return conditions.some((condition) => condition.type === type && condition.status === status);
-  };
 }
 
 async function withWidgets(change: object = {}): Promise<TestApi> {

@@ -11,7 +11,7 @@ function stuck(target: string): HttpRequest {
     method: "POST",
     target,
     headers: new Map([["content-type", "application/json"]]),
-    peer: { user: "admin", groups: [] },
+    peer: { user: "admin", groups: ["system:masters"] },
     signal: new AbortController().signal,
     readBody: () => new Promise(() => {}),
   };

@@ -55,7 +55,9 @@ const POLICY = {
       { apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE"], resources: ["pods"], scope: "*" },
     ],
   },
-  mutations: [{ patchType: "JSONPatch", jsonPatch: { expression: "[]" } }],
+  mutations: [
+    { patchType: "JSONPatch", jsonPatch: { expression: "[JSONPatch{op: 'remove', path: '/data'}]" } },
+  ],
 };
 
 function alike(group: string, versions: readonly string[], content: Form["content"]): readonly Form[] {

@@ -7,6 +7,7 @@ import { Lease } from "../../api/generated/types/coordination-v1.ts";
 import { Node } from "../../api/generated/types/core-v1.ts";
 import { formatMicroTime } from "../../api/time.ts";
 import type { Timer } from "../../base/loop.ts";
+import type { Client } from "../../client/client.ts";
 import { SIMULATED } from "../../resources/pod/simulated-annotations.ts";
 import type { ObjectChange } from "../../runtime/controller.ts";
 import type { RoutineParts } from "../../runtime/routine.ts";
@@ -36,6 +37,8 @@ const DOWN = `${SIMULATED}/down`;
 
 export interface NodeKeeperParts {
   readonly routine: RoutineParts;
+  /** In the name of a node. */
+  readonly clientOf: (node: string) => Client;
   readonly versions: NodeVersions;
   readonly nodes: ReadonlyMap<string, AgentNode>;
   /** Aborted when everything ends: what fails from then on is no failure. */
@@ -153,8 +156,9 @@ export class NodeKeeper {
   }
 
   async #registered({ setup }: AgentNode): Promise<Node> {
-    const { routine, versions } = this.#parts;
-    const { client, cache, loop } = routine;
+    const { routine, versions, clientOf } = this.#parts;
+    const { cache, loop } = routine;
+    const client = clientOf(setup.name);
     const known = cache(Node).find({ name: setup.name });
     if (known !== undefined) return this.#refreshed(known, setup);
     try {
@@ -168,8 +172,8 @@ export class NodeKeeper {
   /** A node that was there before keeps what others have given it. */
   async #refreshed(known: Node, setup: AgentNode["setup"]): Promise<Node> {
     if (isDown(known)) return known;
-    const { routine, versions } = this.#parts;
-    const nodes = routine.client(Node);
+    const { routine, versions, clientOf } = this.#parts;
+    const nodes = clientOf(setup.name)(Node);
     const labels = Object.entries(nodeLabels(setup)).filter(
       ([key, value]) => known.metadata.labels?.[key] !== value,
     );
@@ -185,14 +189,15 @@ export class NodeKeeper {
   }
 
   #report(pulse: Pulse): void {
-    const { routine } = this.#parts;
+    const { routine, clientOf } = this.#parts;
     const now = routine.loop.now();
     const known = routine.cache(Node).find({ name: pulse.node.name });
     if (known === undefined) return;
     if (hasOwnConditions(known) && now - pulse.reportedAt < REPORT_MS) return;
     this.#send(`node ${pulse.node.name}`, async () => {
       const changes = { status: { conditions: conditionsAt(known, now) } };
-      await routine.client(Node).patch(known, { type: "strategic", changes }, { subresource: "status" });
+      const nodes = clientOf(pulse.node.name)(Node);
+      await nodes.patch(known, { type: "strategic", changes }, { subresource: "status" });
       pulse.reportedAt = now;
     });
   }
@@ -209,8 +214,8 @@ export class NodeKeeper {
   }
 
   async #renewed({ node: { name }, uid, lease }: Pulse): Promise<Lease> {
-    const { client, loop } = this.#parts.routine;
-    const leases = client(Lease);
+    const { loop } = this.#parts.routine;
+    const leases = this.#parts.clientOf(name)(Lease);
     const renewTime = formatMicroTime(BigInt(Math.floor(loop.now())) * 1000n);
     const spec = { holderIdentity: name, leaseDurationSeconds: LEASE_SECONDS, renewTime };
     const known = lease ?? (await leases.find({ namespace: LEASES, name }));

@@ -2,6 +2,7 @@
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../../api/generated/types/node-v1.ts";
 import { findCidr, ipAddressText } from "../../api/ip-address.ts";
+import type { Client } from "../../client/client.ts";
 import { indexing } from "../../runtime/controller.ts";
 import type { Routine, RoutineParts } from "../../runtime/routine.ts";
 import { untilAborted } from "../../runtime/run-all.ts";
@@ -52,9 +53,12 @@ async function runNodes(
   signal: AbortSignal,
 ): Promise<void> {
   const { loop } = routine;
+  const clients = new Map(Array.from(nodes.keys(), (name) => [name, routine.clientAs(`node:${name}`)]));
+  const clientOf = (name: string): Client => clients.get(name) ?? routine.client;
   const agenda = new Agenda(loop);
   const fleet = new PodFleet({
     routine,
+    clientOf,
     agenda,
     signal,
     runtime: (report) => new SimulatedRuntime({ loop, agenda, report }),
@@ -62,6 +66,7 @@ async function runNodes(
   });
   const keeper = new NodeKeeper({
     routine,
+    clientOf,
     nodes,
     signal,
     versions: { kubelet: VERSION, runtimeHandler: "simulated" },

@@ -69,6 +69,12 @@ export interface Owners {
 
 /** What the change leaves to others than `exceptId`. */
 export function remainingOwners(managed: Managed, changes: Changes, exceptId?: string): Owners {
+  const sets = new Map<Comparison, { readonly given: FieldSet; readonly changed: FieldSet }>();
+  const setsOf = (comparison: Comparison): { readonly given: FieldSet; readonly changed: FieldSet } => {
+    const known = sets.get(comparison) ?? { given: written(comparison), changed: touched(comparison) };
+    sets.set(comparison, known);
+    return known;
+  };
   const owners = new Map<string, ManagedEntry>();
   const conflicts = new Map<ManagedEntry, FieldSet>();
   for (const [id, entry] of managed) {
@@ -78,9 +84,10 @@ export function remainingOwners(managed: Managed, changes: Changes, exceptId?: s
       owners.set(id, entry);
       continue;
     }
-    const lost = intersection(entry.fields, written(comparison));
+    const { given, changed } = setsOf(comparison);
+    const lost = intersection(entry.fields, given);
     if (!isEmpty(lost)) conflicts.set(entry, lost);
-    const fields = difference(entry.fields, touched(comparison));
+    const fields = difference(entry.fields, changed);
     if (!isEmpty(fields)) owners.set(id, withFields(entry, fields));
   }
   return { owners, conflicts };

@@ -1,6 +1,6 @@
 /** How a client knows the server and proves who it is, at the moment: any of it may change while the program runs. */
 import type { Loop } from "../../base/loop.ts";
-import type { Endpoint, TextSource } from "../endpoint.ts";
+import type { Endpoint, EndpointUser, TextSource } from "../endpoint.ts";
 import { ExecRunner } from "./exec-runner.ts";
 import { TextReader } from "./text-reader.ts";
 
@@ -17,9 +17,11 @@ export class Credentials {
   readonly #key: TextReader | undefined;
   readonly #token: TextReader | undefined;
   readonly #exec: ExecRunner | undefined;
+  readonly #source: EndpointUser["tokenSource"];
 
   constructor(endpoint: Endpoint, loop: Loop) {
-    const { ca, user: { certificate, key, token, exec } = {} } = endpoint;
+    const { ca, user: { certificate, key, token, exec, tokenSource } = {} } = endpoint;
+    this.#source = tokenSource;
     const reader = (source: TextSource | undefined, what: string): TextReader | undefined =>
       source && new TextReader(source, what, loop);
     this.#ca = reader(ca, "the certificate of the server's authority");
@@ -30,16 +32,20 @@ export class Credentials {
     this.#exec = exec && new ExecRunner({ plugin: exec, endpoint, loop, readCa });
   }
 
-  async current(): Promise<Proof> {
+  async current(refused?: Proof): Promise<Proof> {
     const [ca, cert, key, token, exec] = await Promise.all([
       this.#ca?.read(),
       this.#cert?.read(),
       this.#key?.read(),
-      this.#token?.read(),
+      this.#bearer(refused?.token),
       this.#exec?.current(),
     ]);
     const pair = exec?.cert === undefined ? { cert, key } : { cert: exec.cert, key: exec.key };
     return { ca, ...pair, token: exec?.token ?? token };
+  }
+
+  async #bearer(refused: string | undefined): Promise<string | undefined> {
+    return this.#source === undefined ? this.#token?.read() : this.#source(refused);
   }
 
   close(): void {
@@ -50,7 +56,7 @@ export class Credentials {
   async renewed(refused: Proof): Promise<Proof | undefined> {
     for (const reader of [this.#cert, this.#key, this.#token]) reader?.expire();
     this.#exec?.refused(refused);
-    const proof = await this.current();
+    const proof = await this.current(refused);
     return proof.token === refused.token && proof.cert === refused.cert ? undefined : proof;
   }
 }

@@ -6,20 +6,18 @@ const PREFIX = "node.kubernetes.io/";
 const NOT_READY = `${PREFIX}not-ready`;
 const UNREACHABLE = `${PREFIX}unreachable`;
 
-/** Status of a condition → the taint that keeps new pods away. */
-const BY_CONDITION: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  Ready: { False: NOT_READY, Unknown: UNREACHABLE },
-  MemoryPressure: { True: `${PREFIX}memory-pressure` },
-  DiskPressure: { True: `${PREFIX}disk-pressure` },
-  PIDPressure: { True: `${PREFIX}pid-pressure` },
-  NetworkUnavailable: { True: `${PREFIX}network-unavailable` },
-};
+/** Condition=status → the taint that keeps new pods away. */
+const BY_CONDITION: ReadonlyMap<string, string> = new Map([
+  ["Ready=False", NOT_READY],
+  ["Ready=Unknown", UNREACHABLE],
+  ["MemoryPressure=True", `${PREFIX}memory-pressure`],
+  ["DiskPressure=True", `${PREFIX}disk-pressure`],
+  ["PIDPressure=True", `${PREFIX}pid-pressure`],
+  ["NetworkUnavailable=True", `${PREFIX}network-unavailable`],
+]);
 const UNSCHEDULABLE = `${PREFIX}unschedulable`;
 
-const OWN_NO_SCHEDULE: ReadonlySet<string> = new Set([
-  ...Object.values(BY_CONDITION).flatMap((taints) => Object.values(taints)),
-  UNSCHEDULABLE,
-]);
+const OWN_NO_SCHEDULE: ReadonlySet<string> = new Set([...BY_CONDITION.values(), UNSCHEDULABLE]);
 const OWN_NO_EXECUTE: ReadonlySet<string> = new Set([NOT_READY, UNREACHABLE]);
 
 /** `drives`: whether pods may be driven away from a node that is not ready. */
@@ -50,11 +48,11 @@ export function isDriving({ spec }: Node): boolean {
 
 function wantedTaints(node: Node, drives: boolean): readonly string[] {
   const keys = (node.status.conditions ?? []).flatMap(({ type, status }) => {
-    const key = BY_CONDITION[type]?.[status];
+    const key = BY_CONDITION.get(`${type}=${status}`);
     return key === undefined ? [] : [key];
   });
   if (node.spec.unschedulable === true) keys.push(UNSCHEDULABLE);
-  const driving = drives ? BY_CONDITION["Ready"]?.[readyOf(node)?.status ?? "Unknown"] : undefined;
+  const driving = drives ? BY_CONDITION.get(`Ready=${readyOf(node)?.status ?? "Unknown"}`) : undefined;
   const effects = keys.map((key) => `${key}:NoSchedule`);
   return driving === undefined ? effects : [...effects, `${driving}:NoExecute`];
 }

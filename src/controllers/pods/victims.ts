@@ -18,13 +18,17 @@ export function byUsefulness(
 /** Numbers and texts, compared one after the other; what is smaller goes first. */
 type Rank = readonly (number | string)[];
 
-const PHASES: Readonly<Record<string, number>> = { Pending: 0, Unknown: 1, Running: 2 };
+const PHASES: ReadonlyMap<string, number> = new Map([
+  ["Pending", 0],
+  ["Unknown", 1],
+  ["Running", 2],
+]);
 
 function rankOf(pod: Pod, crowding: number, now: number): Rank {
   const isOnNode = (pod.spec.nodeName ?? "") !== "";
   return [
     Number(isOnNode),
-    PHASES[pod.status.phase ?? "Pending"] ?? 0,
+    PHASES.get(pod.status.phase ?? "Pending") ?? 0,
     Number(isReady(pod)),
     deletionCost(pod),
     -crowding,

@@ -5,12 +5,14 @@
  * Those who have to ask others (webhooks) come after those who need not, in each half. When somebody else was faster meanwhile, the write's own
  * condition fails and the whole pass begins again on the newest object.
  */
-import type { Loop } from "../../base/loop.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import type { Loop, Random } from "../../base/loop.ts";
 import { type Soon, whenDone } from "../../base/soon.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/kind-rules.ts";
 import type { Store } from "../../store/store.ts";
 import type { StoredResource } from "../registry.ts";
 import type { RequestNotes } from "../request-notes.ts";
+import { REINVOKE } from "./plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest, Interest, Operation } from "./plugin.ts";
 import { ServerMemory } from "./server-memory.ts";
 
@@ -32,6 +34,7 @@ interface Subject {
   readonly name: string;
   readonly user: Requester;
   readonly isDryRun: boolean;
+  readonly options?: (() => JsonObject) | undefined;
   readonly notes: RequestNotes;
 }
 
@@ -40,25 +43,35 @@ export class Admission {
   readonly #chains = new WeakMap<object, Map<string, Chain | undefined>>();
   readonly #memory: ServerMemory;
   readonly #loop: Loop;
+  readonly #random: Random;
 
   constructor(plugins: readonly AdmissionPlugin[], { store, loop }: { store: Store; loop: Loop }) {
     this.#plugins = plugins;
     this.#memory = new ServerMemory(store);
     this.#loop = loop;
+    this.#random = loop.random("admission");
   }
 
   /** Undefined when the request concerns no plugin. */
   pass(subject: Subject): AdmissionPass | undefined {
     const chain = this.#chainOf(subject);
     if (chain === undefined) return undefined;
-    const now = this.#loop.now();
-    const random = this.#loop.random("admission");
+    const { operation, resource, subresource, namespace, name, user, isDryRun, options, notes } = subject;
+    // Member by member: an object that is spread and then added to costs more than the rest of a pass.
     return new AdmissionPass(chain, {
-      ...subject,
+      operation,
+      resource,
+      subresource,
+      namespace,
+      name,
+      user,
+      isDryRun,
+      options,
+      notes,
       previous: undefined,
-      now,
+      now: this.#loop.now(),
       memory: this.#memory,
-      random,
+      random: this.#random,
       isReinvocation: false,
       scratch: new Map(),
     });
@@ -137,16 +150,23 @@ export class AdmissionPass {
   }
 
   /** What is sent to a subresource and never stored: nobody but plugins has a say in it. */
-  admit<T extends ApiObject>(object: T): Soon<T> {
+  admit<T extends ApiObject>(object: T, previous?: T): Soon<T> {
     const admitted = this.mutate(
       object as unknown as Draft<ApiObject>,
       (changed) => changed as Draft<ApiObject>,
+      previous,
     );
-    return whenDone(admitted, (next) => whenDone(this.validate(next), () => next as unknown as T));
+    return whenDone(admitted, (next) => whenDone(this.validate(next, previous), () => next as unknown as T));
   }
 
+  /** Once more when a policy has changed something: those before it see that too. */
   #mutateNow(draft: Draft<ApiObject>): void {
+    const { scratch } = this.#request;
     for (const plugin of this.#chain.mutate) plugin.mutate?.(draft, this.#request);
+    if (!scratch.delete(REINVOKE)) return;
+    const again = { ...this.#request, isReinvocation: true };
+    for (const plugin of this.#chain.mutate) plugin.mutate?.(draft, again);
+    scratch.delete(REINVOKE);
   }
 
   /** At most one plugin asks others before an object is validated: the mutating webhooks, in their order. */

@@ -2,6 +2,7 @@ import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
 import { isDryRun } from "../write/write-options.ts";
 import type { AdmissionPass } from "./admission.ts";
+import { operationOptions } from "./operation-options.ts";
 import type { Operation } from "./plugin.ts";
 
 interface Writing {
@@ -17,12 +18,15 @@ export function callPass(
 ): AdmissionPass | undefined {
   const { resource, info, user, query, notes } = call;
   const { namespace, subresource } = info;
-  const place = { resource, subresource, namespace, name };
   return workshop.admission.pass({
-    ...place,
     operation,
+    resource,
+    subresource,
+    namespace,
+    name,
     user,
     notes,
-    isDryRun: isDryRun(query.getAll("dryRun")),
+    isDryRun: query.size > 0 && isDryRun(query.getAll("dryRun")),
+    options: operation === "CONNECT" ? undefined : () => operationOptions(operation, query),
   });
 }

@@ -1,5 +1,6 @@
 /** What a node may not give to the pods that it shows of its own: nothing that it could get hold of by them. */
 import type { Pod, PodSpec, Volume } from "../../api/generated/types/core-v1.ts";
+import { containersOf } from "./pod-containers.ts";
 
 export function mirrorPodProblem({ spec }: Pod): string | undefined {
   if ((spec.serviceAccountName ?? "") !== "") return "a mirror pod may not reference service accounts";
@@ -10,16 +11,11 @@ export function mirrorPodProblem({ spec }: Pod): string | undefined {
     : undefined;
 }
 
-function namesSecret(spec: PodSpec): boolean {
-  const containers = [
-    ...spec.containers,
-    ...(spec.initContainers ?? []),
-    ...(spec.ephemeralContainers ?? []),
-  ];
+export function namesSecret(spec: PodSpec): boolean {
   return (
     (spec.imagePullSecrets ?? []).length > 0 ||
     (spec.volumes ?? []).some(volumeNamesSecret) ||
-    containers.some(
+    containersOf(spec).some(
       ({ env = [], envFrom = [] }) =>
         env.some(({ valueFrom }) => valueFrom?.secretKeyRef !== undefined) ||
         envFrom.some(({ secretRef }) => secretRef !== undefined),

@@ -1,9 +1,9 @@
 /** NamespaceLifecycle: nothing is created where nothing can be kept, and the namespaces of the cluster itself stay. */
-import { ApiError, notFound } from "../../api/api-error.ts";
+import { type ApiError, notFound } from "../../api/api-error.ts";
 import type { Namespace } from "../../api/generated/types/core-v1.ts";
 import { definePlugin } from "./plugin.ts";
 import type { AdmissionRequest } from "./plugin.ts";
-import { refusal } from "./refusal.ts";
+import { refusal, refusalFor } from "./refusal.ts";
 import { shelf } from "./server-memory.ts";
 
 const NAMESPACES = shelf<Namespace>("namespaces");
@@ -33,11 +33,9 @@ export const namespaceLifecycle = definePlugin({
 function terminating(request: AdmissionRequest): ApiError {
   const { namespace } = request;
   const why = `unable to create new content in namespace ${namespace} because it is being terminated`;
-  const { reason, message, details = {} } = refusal(request, why);
-  const cause = {
+  return refusalFor(request, why, {
     reason: "NamespaceTerminating",
     message: `namespace ${namespace} is being terminated`,
     field: "metadata.namespace",
-  };
-  return new ApiError(reason, message, { details: { ...details, causes: [cause] } });
+  });
 }

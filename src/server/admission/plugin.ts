@@ -6,6 +6,7 @@
  * `mutateLater` and `validateLater`; when somebody else was faster meanwhile, the write's own condition fails and the whole pass begins again on
  * the newest object. What must only be waited for once is `ready`.
  */
+import type { JsonObject } from "../../api/json-object.ts";
 import type { Random } from "../../base/loop.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/kind-rules.ts";
 import type { StoredResource } from "../registry.ts";
@@ -27,17 +28,22 @@ export interface AdmissionRequest {
   /** What is replaced or deleted. */
   readonly previous: ApiObject | undefined;
   readonly isDryRun: boolean;
+  /** CreateOptions, UpdateOptions or DeleteOptions, made when somebody looks; undefined where there are none. */
+  readonly options?: (() => JsonObject) | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly memory: ServerMemory;
   readonly random: Random;
-  /** The object was changed by a webhook since this plugin saw it last. */
+  /** The object was changed by a webhook or a policy since this plugin saw it last. */
   readonly isReinvocation: boolean;
   /** Lasts as long as the pass: what a plugin has to remember from one stage to the next, by the plugin's name. */
   readonly scratch: Map<string, unknown>;
   /** Where warnings for the client and annotations for the audit log go. */
   readonly notes: RequestNotes;
 }
+
+/** A key of `scratch`: set by a plugin that has changed something which those before it should see, once. */
+export const REINVOKE = "reinvoke";
 
 /** Which requests concern a plugin. */
 export interface Interest {

@@ -8,11 +8,13 @@ import { shelf } from "./server-memory.ts";
 
 const CLASSES = shelf<PriorityClass>("priorityclasses");
 
-export const priority = definePlugin<Pod>({
+export const priority = definePlugin<Pod | PriorityClass>({
   name: "Priority",
-  interests: [{ resources: ["pods"], operations: ["CREATE", "UPDATE"] }],
+  interests: [{ resources: ["pods", "priorityclasses.scheduling.k8s.io"], operations: ["CREATE", "UPDATE"] }],
 
-  mutate({ spec }, request) {
+  mutate(draft, request) {
+    if (draft.kind === "PriorityClass") return;
+    const { spec } = draft;
     if (request.operation === "UPDATE") return keep(spec, (request.previous as Pod | undefined)?.spec);
     const { name, value, preemptionPolicy } = standingOf(spec, request);
     if (spec.priority !== undefined && spec.priority !== value) {
@@ -26,6 +28,14 @@ export const priority = definePlugin<Pod>({
     if (name !== "") spec.priorityClassName = name;
     spec.priority = value;
     spec.preemptionPolicy = preemptionPolicy;
+  },
+
+  /** Of defaults there is one. */
+  validate(object, request) {
+    if (object.kind !== "PriorityClass" || object.globalDefault !== true) return;
+    const known = findDefault(request.memory.list(CLASSES))?.metadata.name;
+    if (known === undefined || (request.operation === "UPDATE" && known === object.metadata.name)) return;
+    throw refusal(request, `PriorityClass ${known} is already marked as default. Only one default can exist`);
   },
 });
 

@@ -1,8 +1,15 @@
-import { type ApiError, forbidden } from "../../api/api-error.ts";
+import { ApiError, forbidden } from "../../api/api-error.ts";
+import type { StatusCause } from "../../api/api-error.ts";
 import type { AdmissionRequest } from "./plugin.ts";
 
 /** `pods "web" is forbidden: …`. */
 export function refusal({ resource, name }: AdmissionRequest, why: string): ApiError {
   const { group, name: plural } = resource.facts;
   return forbidden({ group, resource: plural }, name, why);
+}
+
+/** The same with what programs know it by. */
+export function refusalFor(request: AdmissionRequest, why: string, cause: StatusCause): ApiError {
+  const { reason, message, details = {} } = refusal(request, why);
+  return new ApiError(reason, message, { details: { ...details, causes: [cause] } });
 }

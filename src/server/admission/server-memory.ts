@@ -47,4 +47,11 @@ export class ServerMemory {
     this.#lists.set(from, found);
     return found;
   }
+
+  /** The same without reading any of them: each is read by whoever looks at it. */
+  *walk<T extends ApiObject>({ prefix }: Shelf<T>, namespace: string): Iterable<() => T> {
+    const from = `${prefix}${namespace}/`;
+    for (const entry of this.#store.accepted.range(from, prefixEnd(from)))
+      yield () => StoredObject.of(entry).object as T;
+  }
 }

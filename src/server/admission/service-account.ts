@@ -16,6 +16,7 @@ import { generateName } from "../../api/names.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { Draft } from "../../resources/kind-rules.ts";
 import { mirrorPodProblem } from "./mirror-pod.ts";
+import { hasMountableSecrets, mountableSecretProblem } from "./mountable-secrets.ts";
 import { definePlugin } from "./plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "./plugin.ts";
 import { refusal } from "./refusal.ts";
@@ -51,7 +52,10 @@ const PAUSE_MS = { least: 100, spread: 100 };
 export function serviceAccount(loop: Loop): AdmissionPlugin {
   return definePlugin<Pod>({
     name: "ServiceAccount",
-    interests: [{ resources: ["pods"], operations: ["CREATE"] }],
+    interests: [
+      { resources: ["pods"], operations: ["CREATE"] },
+      { resources: ["pods/ephemeralcontainers"], operations: ["UPDATE"] },
+    ],
 
     ready(pod, request) {
       const { memory, namespace } = request;
@@ -63,7 +67,7 @@ export function serviceAccount(loop: Loop): AdmissionPlugin {
     },
 
     mutate(draft, request) {
-      if (isMirror(draft)) return;
+      if (isMirror(draft) || request.operation !== "CREATE") return;
       const { spec } = draft;
       const account = requireAccount(draft, request);
       spec.serviceAccountName = account.metadata.name;
@@ -75,11 +79,17 @@ export function serviceAccount(loop: Loop): AdmissionPlugin {
     },
 
     validate(pod, request) {
-      if (!isMirror(pod)) return;
-      const problem = mirrorPodProblem(pod);
+      const problem = isMirror(pod) ? mirrorPodProblem(pod) : secretProblem(pod, request);
       if (problem !== undefined) throw refusal(request, problem);
     },
   });
+}
+
+/** Which secrets a pod uses is for its account to say, when it says so at all. */
+function secretProblem(pod: Pod, { memory, namespace }: AdmissionRequest): string | undefined {
+  const account = memory.find(ACCOUNTS, `${namespace}/${accountNameOf(pod)}`);
+  if (account === undefined || !hasMountableSecrets(account)) return undefined;
+  return mountableSecretProblem(pod, account);
 }
 
 /** A pod that a node shows of one that it runs by itself. */

@@ -1,4 +1,5 @@
 import type { Service } from "../../api/generated/types/core-v1.ts";
+import { cloneJson } from "../../api/json-clone.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 /**
  * Gives Services their addresses and node ports. Both are written in the Service's own transaction, so nothing leaks and
@@ -50,7 +51,7 @@ function serviceCompanion(parts: AllocationParts): Companion {
       return { object: undefined, ...joined(released, releasedPorts(previous)) };
     }
     if (previous !== undefined && jsonEqual(previous.spec, next.spec)) return { object: next, ...NONE };
-    const draft = structuredClone(next) as Draft<Service>;
+    const draft = cloneJson(next) as Draft<Service>;
     const addresses = claimAddresses(draft, previous, office);
     const ports = claimedPorts(draft, previous);
     const object = toNormalForm(schema, draft).value as unknown as ApiObject;

@@ -10,12 +10,21 @@ const ANONYMOUS: User = {
   extra: {},
 };
 
-/** Where nobody has to say who they are. */
-const PUBLIC = /^\/(?:healthz|livez|readyz|version)(?:[/?]|$)/;
+export interface AnonymousRule {
+  readonly enabled: boolean;
+  /** When there are any, only these paths can be asked for without a name; exactly these. */
+  readonly paths: readonly string[];
+}
 
-export const anonymous: Authenticator = {
-  authenticate: ({ target }) => {
-    if (!PUBLIC.test(target)) throw unauthorized();
-    return ANONYMOUS;
-  },
-};
+export function anonymous({ enabled, paths }: AnonymousRule): Authenticator {
+  const only = paths.length === 0 ? undefined : new Set(paths);
+  return {
+    authenticate({ target, peer }) {
+      const path = target.split("?", 1)[0] ?? "";
+      const isRefused = !enabled || only?.has(path) === false;
+      // Whoever shows a certificate wants to be somebody, or to speak for somebody.
+      if (isRefused || peer?.role !== undefined) throw unauthorized();
+      return ANONYMOUS;
+    },
+  };
+}

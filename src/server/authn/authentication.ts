@@ -7,16 +7,23 @@ import type { Authenticator } from "./authenticator.ts";
 
 export function authenticate(authenticators: readonly Authenticator[]): Stage {
   return (exchange, next) => {
-    const found = identify(exchange.request, authenticators);
+    const found = identify(exchange.request, authenticators, 0);
     return found instanceof Promise
       ? found.then((user) => next({ ...exchange, user }))
       : next({ ...exchange, user: found });
   };
 }
 
-function identify(request: HttpRequest, [first, ...others]: readonly Authenticator[]): User | Promise<User> {
-  if (first === undefined) throw unauthorized();
-  const found = first.authenticate(request);
-  if (found instanceof Promise) return found.then((user) => user ?? identify(request, others));
-  return found ?? identify(request, others);
+/** Asks those from `at` on. */
+function identify(
+  request: HttpRequest,
+  authenticators: readonly Authenticator[],
+  at: number,
+): User | Promise<User> {
+  const authenticator = authenticators[at];
+  if (authenticator === undefined) throw unauthorized();
+  const found = authenticator.authenticate(request);
+  if (found instanceof Promise)
+    return found.then((user) => user ?? identify(request, authenticators, at + 1));
+  return found ?? identify(request, authenticators, at + 1);
 }

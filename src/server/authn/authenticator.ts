@@ -9,3 +9,22 @@ export interface Authenticator {
    */
   authenticate(request: HttpRequest): User | undefined | Promise<User | undefined>;
 }
+
+/** What became of a bearer token. A reason is for people, and never holds any part of the token. */
+export type TokenFinding =
+  | {
+      readonly type: "bearer";
+      readonly user: User;
+      /** Of those asked for, the ones that the token is meant for. */
+      readonly audiences: readonly string[];
+    }
+  | { readonly type: "refused"; readonly reason: string };
+
+/** One kind of bearer token. */
+export interface TokenAuthenticator {
+  /** Undefined when the token is not of this kind. Never rejects. `audiences`: for at least one of these it must be meant. */
+  find(
+    token: string,
+    audiences: readonly string[],
+  ): TokenFinding | undefined | Promise<TokenFinding | undefined>;
+}

@@ -3,8 +3,9 @@ import type { PeerIdentity } from "../http.ts";
 import type { User } from "../user.ts";
 import type { Authenticator } from "./authenticator.ts";
 
+/** Front proxies and strangers are nobody themselves. */
 export const certificate: Authenticator = {
-  authenticate: ({ peer }) => (peer === undefined ? undefined : userOf(peer)),
+  authenticate: ({ peer }) => (peer === undefined || peer.role !== undefined ? undefined : userOf(peer)),
 };
 
 /** One for all requests of a connection. */

@@ -1,29 +1,59 @@
 /** The stage at which it is found out whether somebody may make their request, before a byte of its body is read. */
-import { forbidden } from "../../api/api-error.ts";
-import type { Exchange, Stage } from "../exchange.ts";
+import { forbidden, internalError } from "../../api/api-error.ts";
+import { pathSegmentName } from "../../api/names.ts";
+import type { Exchange, Reply, Stage } from "../exchange.ts";
+import type { ResourceRequest } from "../request-info.ts";
+import type { RequestNotes } from "../request-notes.ts";
 import type { AccessAttributes, AccessDecision, Authorizer } from "./authorizer.ts";
+import { exactField } from "./selector-terms.ts";
 
 export function authorize(authorizer: Authorizer): Stage {
   return (exchange, next) => {
     const attributes = attributesOf(exchange);
-    const decision = authorizer.decide(attributes);
-    if (decision instanceof Promise) {
-      return decision.then((made) => {
-        enforce(made, attributes);
-        return next(exchange);
-      });
-    }
-    enforce(decision, attributes);
-    return next(exchange);
+    const enforced = enforce(attributes, authorizer, exchange.notes);
+    if (!needsCreation(attributes)) return then(enforced, () => next(exchange));
+    const creation = { ...attributes, verb: "create" };
+    return then(enforced, () => then(enforce(creation, authorizer, exchange.notes), () => next(exchange)));
   };
+}
+
+function then(first: Promise<void> | undefined, second: () => Reply): Reply {
+  return first === undefined ? second() : first.then(second);
+}
+
+/** Throws, or rejects with, `Forbidden` unless it is allowed. */
+export function enforce(
+  attributes: AccessAttributes,
+  authorizer: Authorizer,
+  notes: RequestNotes,
+): Promise<void> | undefined {
+  const decision = authorizer.decide(attributes);
+  if (decision instanceof Promise) return decision.then((made) => conclude(made, attributes, notes));
+  conclude(decision, attributes, notes);
+  return undefined;
+}
+
+const INTO_CONTAINERS: ReadonlySet<string> = new Set(["exec", "attach", "portforward"]);
+
+/** Whoever opens a stream into a container changes something, by whatever method a client opens it. */
+function needsCreation({ verb, group, resource, subresource }: AccessAttributes): boolean {
+  return (
+    verb === "get" &&
+    subresource !== "" &&
+    group === "" &&
+    resource === "pods" &&
+    INTO_CONTAINERS.has(subresource)
+  );
 }
 
 /** What a request asks for. */
 function attributesOf({ request, path, query, info, user }: Exchange): AccessAttributes {
   if (user === undefined) throw new Error("who asks is known before it is decided whether they may");
   if (info.type === "other") return { ...NOTHING, user, verb: request.method.toLowerCase(), path };
-  const { verb, group, version, resource, subresource, namespace, name } = info;
-  const isSelective = name === "" && query.size > 0;
+  const { verb, group, version, resource, subresource } = info;
+  const isSelective = info.name === "" && query.size > 0 && SELECTIVE.has(verb);
+  const fieldSelector = isSelective ? (query.get("fieldSelector") ?? "") : "";
+  // Member by member: this runs for every request, and an object that is spread and added to costs many times as much.
   return {
     user,
     verb,
@@ -32,11 +62,25 @@ function attributesOf({ request, path, query, info, user }: Exchange): AccessAtt
     version,
     resource,
     subresource,
-    namespace,
-    name,
-    fieldSelector: isSelective ? (query.get("fieldSelector") ?? "") : "",
+    namespace: namespaceOf(info),
+    name: isSelective ? selectedName(verb, fieldSelector) : info.name,
+    fieldSelector,
     labelSelector: isSelective ? (query.get("labelSelector") ?? "") : "",
   };
+}
+
+const SELECTIVE: ReadonlySet<string> = new Set(["list", "watch", "deletecollection"]);
+
+/** A namespace is in itself: whoever may do something in it by a role there may do it to the namespace too. */
+function namespaceOf({ resource, namespace, name }: ResourceRequest): string {
+  return resource === "namespaces" && namespace === "" ? name : namespace;
+}
+
+/** Whoever lists by exact name asks for one object, as far as rules with names are concerned. */
+function selectedName(verb: string, fieldSelector: string): string {
+  if (fieldSelector === "" || verb === "deletecollection") return "";
+  const name = exactField(fieldSelector, "metadata.name") ?? "";
+  return name !== "" && pathSegmentName(name).length === 0 ? name : "";
 }
 
 const NOTHING = {
@@ -51,8 +95,20 @@ const NOTHING = {
   labelSelector: "",
 };
 
-function enforce({ outcome, reason }: AccessDecision, attributes: AccessAttributes): void {
-  if (outcome === "allowed") return;
+function conclude(
+  { outcome, reason, error }: AccessDecision,
+  attributes: AccessAttributes,
+  notes: RequestNotes,
+): void {
+  if (outcome === "allowed") {
+    notes.noteAccess("allow", reason);
+    return;
+  }
+  if (error !== undefined) {
+    notes.annotate("authorization.k8s.io/reason", "internal error");
+    throw internalError(new Error(error));
+  }
+  notes.noteAccess("forbid", reason);
   const { group, resource, name } = attributes;
   throw forbidden({ group, resource }, name, refusalText(attributes, reason));
 }

@@ -1,4 +1,5 @@
 /** Who may do what. There is one file for each way of knowing, and `authorization.ts` asks them in order. */
+import type { PolicyRule } from "../../api/generated/types/rbac-v1.ts";
 import type { User } from "../user.ts";
 
 /** What somebody wants to do: with a resource, or with a path that is none. Empty texts are not said. */
@@ -32,4 +33,15 @@ export interface AccessDecision {
 export interface Authorizer {
   /** Answers at once where everything needed is in memory. Never rejects: what goes wrong is `error` with no opinion. */
   decide(attributes: AccessAttributes): AccessDecision | Promise<AccessDecision>;
+  /** What somebody may do in a namespace, by rules; without it no rules are known here. */
+  rulesFor?(user: User, namespace: string): HeldRules;
+}
+
+/** What somebody may do, as far as rules say. */
+export interface HeldRules {
+  readonly rules: readonly PolicyRule[];
+  /** Whether they may be allowed to do more than the rules say. */
+  readonly isIncomplete: boolean;
+  /** Why. */
+  readonly error: string | undefined;
 }

@@ -2,7 +2,6 @@
  * One edition of a custom kind: how it is served until its definition changes. Schemas are compiled version by version, when
  * first used.
  */
-import { ApiError } from "../../api/api-error.ts";
 import type {
   CustomResourceDefinition,
   JSONSchemaProps,
@@ -17,8 +16,11 @@ import { shapeObject } from "../../api/structural/shape.ts";
 import { compileStructural, type Structural } from "../../api/structural/structural.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Entry } from "../../store/store.ts";
-import type { StoredResource } from "../registry.ts";
+import type { CustomForms, StoredResource } from "../registry.ts";
 import { StoredObject } from "../stored-object.ts";
+import { conversionWebhook } from "./conversion-webhook.ts";
+import type { ConversionParts } from "./conversion-webhook.ts";
+import { ConvertedObjects } from "./converted-objects.ts";
 import { customFacts } from "./custom-facts.ts";
 import type { CustomOutline, VersionOutline } from "./custom-outline.ts";
 import { customRules } from "./custom-rules.ts";
@@ -34,6 +36,11 @@ interface Target {
   readonly compiled: Compiled;
 }
 
+interface ConvertedTarget extends Target {
+  /** Set where only the author of the kind knows how versions become each other. */
+  readonly converted?: ConvertedObjects | undefined;
+}
+
 export class CustomKind {
   readonly outline: CustomOutline;
   /** The definition; every entry of the same edition says the same of schemas. */
@@ -43,9 +50,12 @@ export class CustomKind {
   readonly #compiled = new Map<string, Compiled | undefined>();
   readonly #resources = new Map<string, StoredResource>();
 
-  constructor(entry: Entry, outline: CustomOutline) {
+  readonly #parts: ConversionParts;
+
+  constructor(entry: Entry, outline: CustomOutline, parts: ConversionParts) {
     this.#entry = entry;
     this.outline = outline;
+    this.#parts = parts;
   }
 
   /** Aborted when another edition takes its place or the kind is gone. */
@@ -78,14 +88,16 @@ export class CustomKind {
     const outline = this.outline.versions.find(({ name }) => name === this.outline.storageVersion);
     const resource = outline === undefined ? undefined : this.#resource(outline);
     if (resource?.custom === undefined) return undefined;
-    const asItIs = (object: ApiObject): ApiObject => object;
-    return { ...resource, custom: { ...resource.custom, served: asItIs, stored: asItIs } };
+    return unconverted(resource, resource.custom);
   }
 
   /** As the definition has it; `undefined` for a version that it does not know. */
   findOpenApi(version: string): JSONSchemaProps | undefined {
-    const definition = StoredObject.of(this.#entry).object as CustomResourceDefinition;
-    return definition.spec.versions.find(({ name }) => name === version)?.schema?.openAPIV3Schema;
+    return this.#definition.spec.versions.find(({ name }) => name === version)?.schema?.openAPIV3Schema;
+  }
+
+  get #definition(): CustomResourceDefinition {
+    return StoredObject.of(this.#entry).object as CustomResourceDefinition;
   }
 
   #factsOf(version: VersionOutline): ResourceFacts {
@@ -106,14 +118,14 @@ export class CustomKind {
 
   #make(version: VersionOutline): StoredResource {
     const facts = this.#factsOf(version);
-    const { group, storageVersion, edition } = this.outline;
+    const { group, storageVersion } = this.outline;
     const own = this.#compile(version.name);
     const stored = this.#compile(storageVersion);
     if (own === undefined || stored === undefined || facts.storage === undefined)
       throw new Error(`${facts.name}.${group} has no schema for ${version.name}`);
     const apiVersion = apiVersionOf(facts);
     const storedAs = apiVersionOf(facts.storage);
-    return {
+    const resource = {
       facts,
       apiVersion,
       schema: own.struct,
@@ -123,22 +135,45 @@ export class CustomKind {
       storedSchema: stored.struct,
       ended: this.ended,
       ...(version.deprecation !== undefined && { deprecation: version.deprecation }),
-      custom: {
-        edition,
-        findSchema: (asked) => this.#findVersion(asked)?.struct,
-        served: this.#reader({ apiVersion, compiled: own }),
-        isServedAsStored: this.#comparison({ apiVersion, compiled: own }),
-        stored: (object) => this.#moved(object, storedAs, stored),
-      },
     };
+    const shown = { apiVersion, compiled: own };
+    return { ...resource, custom: this.#forms(resource, shown, { apiVersion: storedAs, compiled: stored }) };
   }
 
-  #reader(target: Target): (object: ApiObject) => ApiObject {
+  #forms(resource: StoredResource, shown: Target, stored: Target): CustomForms {
+    const toShow = this.#converted(shown, (object) => this.#filled(object, shown));
+    const toStore = this.#converted(stored, (object) => object);
+    const forms = {
+      edition: this.outline.edition,
+      findSchema: (asked: string) => this.#findVersion(asked)?.struct,
+      served: this.#reader({ ...shown, converted: toShow }),
+      isServedAsStored: this.#comparison(shown),
+      stored: (object: ApiObject) => moved(object, { ...stored, converted: toStore }),
+    };
+    if (toShow === undefined || toStore === undefined) return forms;
+    const webhook = {
+      readyToShow: (objects: readonly Pick<StoredObject, "object">[]) =>
+        toShow.ready(objects.map(({ object }) => object)),
+      readyToStore: (object: ApiObject) => toStore.ready([object]),
+      unconverted: () => unconverted(resource, forms),
+    };
+    return { ...forms, webhook };
+  }
+
+  /** What its author makes of objects; undefined for a kind whose versions differ only in their names and schemas. */
+  #converted({ apiVersion }: Target, sent: (object: ApiObject) => ApiObject): ConvertedObjects | undefined {
+    const { conversion } = this.#definition.spec;
+    if (conversion?.strategy !== "Webhook") return undefined;
+    return new ConvertedObjects({ apiVersion, sent, convert: conversionWebhook(conversion, this.#parts) });
+  }
+
+  #reader(target: ConvertedTarget): (object: ApiObject) => ApiObject {
     const made = new WeakMap<ApiObject, ApiObject>();
     return (object) => {
       const known = made.get(object);
       if (known !== undefined) return known;
-      const shown = this.#shown(object, target);
+      const isAsked = target.converted !== undefined && object.apiVersion !== target.apiVersion;
+      const shown = moved(isAsked ? object : this.#filled(object, target), target);
       made.set(object, shown);
       return shown;
     };
@@ -150,25 +185,17 @@ export class CustomKind {
       const known = found.get(stored);
       if (known !== undefined) return known;
       const object = stored.glimpse();
-      const isSame = this.#shown(object, target) === object;
+      const isSame =
+        object.apiVersion === target.apiVersion && moved(this.#filled(object, target), target) === object;
       found.set(stored, isSame);
       return isSame;
     };
   }
 
-  /** Defaults are those of the version in which an object lies; what another version does not know is left out. */
-  #shown(object: ApiObject, { apiVersion, compiled }: Target): ApiObject {
+  /** Defaults are those of the version in which an object lies. */
+  #filled(object: ApiObject, { compiled }: Target): ApiObject {
     const source = this.#findVersion(object.apiVersion) ?? compiled;
-    const filled = withDefaults(source.structural, object) as ApiObject;
-    return this.#moved(filled, apiVersion, compiled);
-  }
-
-  /** In another version. Without a webhook only its name and what its schema knows are different. */
-  #moved(object: ApiObject, apiVersion: string, { structural }: Compiled): ApiObject {
-    const isSame = object.apiVersion === apiVersion;
-    if (!isSame && this.outline.needsWebhook) throw unconverted(object, apiVersion);
-    const renamed = isSame ? object : { ...object, apiVersion };
-    return shapeObject(structural, renamed as unknown as JsonObject).value as unknown as ApiObject;
+    return withDefaults(source.structural, object) as ApiObject;
   }
 
   #findVersion(apiVersion: string): Compiled | undefined {
@@ -191,8 +218,15 @@ export class CustomKind {
   }
 }
 
-/** Rather no answer than an object that its author did not mean. */
-function unconverted({ apiVersion, kind }: ApiObject, to: string): ApiError {
-  const message = `conversion webhook for ${apiVersion}, Kind=${kind} failed: no webhook is called, so it cannot be shown as ${to}`;
-  return new ApiError("InternalError", message);
+/** In another version; what that does not know is left out. Without an author to ask, nothing else is different. */
+function moved(object: ApiObject, { apiVersion, compiled, converted }: ConvertedTarget): ApiObject {
+  const isSame = object.apiVersion === apiVersion;
+  const renamed = isSame ? object : (converted?.find(object) ?? { ...object, apiVersion });
+  return shapeObject(compiled.structural, renamed as unknown as JsonObject).value as unknown as ApiObject;
+}
+
+/** Objects as they lie there, whatever their version. */
+function unconverted(resource: StoredResource, forms: CustomForms): StoredResource {
+  const asItIs = (object: ApiObject): ApiObject => object;
+  return { ...resource, custom: { ...forms, served: asItIs, stored: asItIs, webhook: undefined } };
 }

@@ -8,6 +8,7 @@ import type { GroupVersionFacts, ResourceFacts } from "../../api/resource-facts.
 import { prefixEnd } from "../../store/store.ts";
 import type { Entry, Store } from "../../store/store.ts";
 import type { CustomResources, StoredResource } from "../registry.ts";
+import type { ConversionParts } from "./conversion-webhook.ts";
 import { CustomKind } from "./custom-kind.ts";
 import { findOutline } from "./custom-outline.ts";
 
@@ -25,13 +26,15 @@ interface Place {
 
 export class CustomKinds implements CustomResources {
   readonly #store: Store;
+  readonly #conversion: ConversionParts;
   /** By the name of the definition. Bounded by the number of definitions. */
   readonly #kinds = new Map<string, { entry: Entry; kind: CustomKind }>();
   #entries: readonly Entry[] = [];
   #groupVersions: readonly GroupVersionFacts[] = [];
 
-  constructor(store: Store) {
+  constructor(store: Store, conversion: ConversionParts) {
     this.#store = store;
+    this.#conversion = conversion;
   }
 
   find({ group, version, resource }: Place): StoredResource | undefined {
@@ -58,7 +61,7 @@ export class CustomKinds implements CustomResources {
       return known.kind;
     }
     this.#forget(name);
-    const kind = new CustomKind(entry, outline);
+    const kind = new CustomKind(entry, outline, this.#conversion);
     this.#kinds.set(name, { entry, kind });
     return kind;
   }

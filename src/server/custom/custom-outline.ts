@@ -11,9 +11,11 @@ import type {
   CustomResourceSubresourceScale,
 } from "../../api/generated/types/apiextensions-v1.ts";
 import { isJsonObject } from "../../api/json-object.ts";
+import { stringifyJson } from "../../api/json-text.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { isProtected } from "../../resources/custom-resource-definition-approval.ts";
 import type { Entry } from "../../store/store.ts";
+import { StoredObject } from "../stored-object.ts";
 
 export interface VersionOutline {
   readonly name: string;
@@ -55,15 +57,15 @@ export function findOutline(entry: Entry): CustomOutline | undefined {
   return outline === "unreadable" ? undefined : outline;
 }
 
-function read({ value }: Entry): CustomOutline | "unreadable" {
+/** Also what cannot be opened is only not served: nobody else has to wait for its key. */
+function read(entry: Entry): CustomOutline | "unreadable" {
+  let definition: unknown;
   try {
-    const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString();
-    const definition: unknown = JSON.parse(text);
-    return isDefinition(definition) ? outlineOf(definition) : "unreadable";
-  } catch (error) {
-    if (error instanceof SyntaxError) return "unreadable";
-    throw error;
+    definition = StoredObject.of(entry).glimpse();
+  } catch {
+    return "unreadable";
   }
+  return isDefinition(definition) ? outlineOf(definition) : "unreadable";
 }
 
 function isDefinition(value: unknown): value is CustomResourceDefinition {
@@ -108,7 +110,7 @@ function outlineOf({ metadata, spec, status }: CustomResourceDefinition): Custom
 
 /** Not the generation, which counts the request for a deletion too. */
 function editionOf(parts: readonly unknown[]): string {
-  return createHash("sha256").update(JSON.stringify(parts)).digest("base64");
+  return createHash("sha256").update(stringifyJson(parts)).digest("base64");
 }
 
 function versionOutline(

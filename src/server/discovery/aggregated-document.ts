@@ -1,7 +1,7 @@
 /** Discovery in one document: every group with its versions and their resources. */
 import type { JsonObject } from "../../api/json-object.ts";
-import type { GroupVersionFacts, ResourceFacts, SubresourceFacts } from "../../api/resource-facts.ts";
-import type { Group } from "./group-order.ts";
+import type { ResourceFacts, SubresourceFacts } from "../../api/resource-facts.ts";
+import type { Group, ServedVersion } from "./group-order.ts";
 
 export type AggregatedVersion = "v2" | "v2beta1";
 
@@ -18,7 +18,13 @@ export function groupDiscoveryList(groups: readonly Group[], version: Aggregated
   };
 }
 
-function versionMembers({ version, resources }: GroupVersionFacts): JsonObject {
+function versionMembers(served: ServedVersion): JsonObject {
+  const { version } = served;
+  if ("remote" in served) {
+    const { remote, freshness } = served;
+    return { version, ...(remote.length > 0 && { resources: remote }), freshness };
+  }
+  const { resources } = served;
   return { version, resources: resources.map(resourceMembers), freshness: "Current" };
 }
 

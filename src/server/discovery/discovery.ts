@@ -4,7 +4,10 @@ import { findKindSchema } from "../../api/built-in-schema.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 import { encodeObject } from "../../api/protobuf/envelope.ts";
+import { apiVersionOf } from "../../api/resource-facts.ts";
+import type { GroupVersionFacts } from "../../api/resource-facts.ts";
 import { stringifyYaml } from "../../api/yaml-text.ts";
+import type { RemoteVersion } from "../aggregation/remote-discovery.ts";
 import type { Exchange, Site } from "../exchange.ts";
 import type { HttpRequest, HttpResponse } from "../http.ts";
 import type { Registry } from "../registry.ts";
@@ -32,29 +35,43 @@ interface Page {
   readonly isKind: boolean;
 }
 
-export function discoverySite(registry: Registry): Site {
-  let discovery = new Discovery(registry);
+/** What other servers serve. */
+interface Remote {
+  /** The same list as long as nothing changes in it. */
+  readonly versions: readonly RemoteVersion[];
+}
+
+const NO_OTHERS: Remote = { versions: [] };
+
+export function discoverySite(registry: Registry, remote: Remote = NO_OTHERS): Site {
+  let discovery = new Discovery(registry, remote);
   return (exchange) => {
-    if (!discovery.isCurrent) discovery = new Discovery(registry);
+    if (!discovery.isCurrent) discovery = new Discovery(registry, remote);
     return discovery.respond(exchange);
   };
 }
 
-/** Of one state of the registry. Documents are made when first asked for. */
+/** Of one state of the registry and of what others serve. Documents are made when first asked for. */
 class Discovery {
   readonly #registry: Registry;
   readonly #groupVersions: Registry["groupVersions"];
+  readonly #remote: Remote;
+  readonly #remoteVersions: Remote["versions"];
   readonly #pages: ReadonlyMap<string, Page>;
   readonly #documents = new Map<string, Document>();
 
-  constructor(registry: Registry) {
+  constructor(registry: Registry, remote: Remote) {
     this.#registry = registry;
+    this.#remote = remote;
     this.#groupVersions = registry.groupVersions;
-    this.#pages = pagesOf(registry);
+    this.#remoteVersions = remote.versions;
+    this.#pages = pagesOf(this.#groupVersions, this.#remoteVersions);
   }
 
   get isCurrent(): boolean {
-    return this.#registry.groupVersions === this.#groupVersions;
+    return (
+      this.#registry.groupVersions === this.#groupVersions && this.#remote.versions === this.#remoteVersions
+    );
   }
 
   respond({ request, path, query }: Exchange): Promise<HttpResponse> | undefined {
@@ -72,8 +89,14 @@ class Discovery {
   }
 }
 
-function pagesOf({ groupVersions }: Registry): ReadonlyMap<string, Page> {
-  const groups = orderedGroups(groupVersions);
+/** The documents of versions that others serve are theirs. */
+function pagesOf(
+  local: readonly GroupVersionFacts[],
+  remote: readonly RemoteVersion[],
+): ReadonlyMap<string, Page> {
+  const taken = new Set(remote.map(apiVersionOf));
+  const groupVersions = taken.size === 0 ? local : local.filter((each) => !taken.has(apiVersionOf(each)));
+  const groups = orderedGroups([...groupVersions, ...remote]);
   const core = groupVersions.filter(({ group }) => group === "");
   const coreGroups = (): readonly Group[] =>
     core.length === 0 ? [] : [{ name: "", versions: orderedVersions(core) }];
@@ -95,7 +118,8 @@ function pagesOf({ groupVersions }: Registry): ReadonlyMap<string, Page> {
     const path = facts.group === "" ? `/api/${facts.version}` : `/apis/${facts.group}/${facts.version}`;
     pages.set(path, { value: () => apiResourceList(facts), isKind: true });
   }
-  const paths = [...pages.keys(), ...OTHER_PATHS, "/apis/"].toSorted();
+  const others = remote.map((each) => `/apis/${apiVersionOf(each)}`);
+  const paths = [...pages.keys(), ...others, ...OTHER_PATHS, "/apis/"].toSorted();
   pages.set("", { value: () => ({ paths }), isKind: false });
   pages.set("/version", { value: () => versionInfo(), isKind: false });
   return pages;

@@ -1,15 +1,19 @@
 /** In which order clients are told of groups and versions, and so which of several they prefer. */
 import type { GroupVersionFacts } from "../../api/resource-facts.ts";
+import type { RemoteVersion } from "../aggregation/remote-discovery.ts";
+
+/** Here, or by another server. */
+export type ServedVersion = GroupVersionFacts | RemoteVersion;
 
 export interface Group {
   readonly name: string;
   /** The preferred one first. */
-  readonly versions: readonly [GroupVersionFacts, ...GroupVersionFacts[]];
+  readonly versions: readonly [ServedVersion, ...ServedVersion[]];
 }
 
 /** All groups but the core one, by falling priority; the aggregator's own, which has none, comes first. */
-export function orderedGroups(groupVersions: readonly GroupVersionFacts[]): readonly Group[] {
-  const byName = new Map<string, GroupVersionFacts[]>();
+export function orderedGroups(groupVersions: readonly ServedVersion[]): readonly Group[] {
+  const byName = new Map<string, ServedVersion[]>();
   for (const groupVersion of groupVersions) {
     if (groupVersion.group === "") continue;
     byName.set(groupVersion.group, [...(byName.get(groupVersion.group) ?? []), groupVersion]);
@@ -21,7 +25,7 @@ export function orderedGroups(groupVersions: readonly GroupVersionFacts[]): read
     );
 }
 
-export function orderedVersions(versions: readonly GroupVersionFacts[]): Group["versions"] {
+export function orderedVersions(versions: readonly ServedVersion[]): Group["versions"] {
   const [first, ...rest] = versions.toSorted(
     (left, right) => priority(right) - priority(left) || compareVersions(right.version, left.version),
   );
@@ -51,6 +55,6 @@ function groupPriority({ versions }: Group): number {
   return Math.max(...versions.map(({ order }) => order?.[0] ?? Infinity));
 }
 
-function priority({ order }: GroupVersionFacts): number {
+function priority({ order }: ServedVersion): number {
   return order?.[1] ?? 0;
 }

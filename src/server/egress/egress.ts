@@ -24,11 +24,19 @@ export interface EgressTrust {
   readonly isVerificationOff?: boolean;
 }
 
+/** A certificate with its key, in PEM, by which the other side knows who calls. */
+export interface ClientPair {
+  readonly cert: string;
+  readonly key: string;
+}
+
 export interface EgressRequest {
   readonly target: EgressTarget;
   readonly trust: EgressTrust;
+  /** What this server shows of itself; nothing unless given. */
+  readonly pair?: ClientPair | undefined;
   readonly method: string;
-  /** Appended to the target's own; begins with a slash or is empty. */
+  /** Appended to the target's own, with its query; begins with a slash or a question mark, or is empty. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Uint8Array | undefined;
@@ -36,6 +44,11 @@ export interface EgressRequest {
   /** Longer answers are refused. */
   readonly replyBytesMax: number;
   readonly signal: AbortSignal;
+  /**
+   * Whether it may be sent once more when a connection that was kept from an earlier call turns out to be closed; unless given, what only
+   * reads may. What was not sent at all is always sent again.
+   */
+  readonly isRepeatable?: boolean;
 }
 
 export interface EgressReply {
@@ -51,6 +64,8 @@ export interface DialAddress {
   readonly port: number;
   /** Whose certificate it must be: `NAME.NAMESPACE.svc`, or the URL's host. */
   readonly serverName: string;
+  /** Whom the request is for, as the URL has it: `NAME.NAMESPACE.svc:443`. */
+  readonly authority: string;
   /** Of the URL, or of the service reference. */
   readonly basePath: string;
   readonly isTls: boolean;

@@ -5,6 +5,7 @@ import { apiVersionOf } from "../../api/resource-facts.ts";
 import type { GroupVersionFacts } from "../../api/resource-facts.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import type { Loop } from "../../base/loop.ts";
+import type { RemoteVersion } from "../aggregation/remote-discovery.ts";
 import { GIT_VERSION } from "../discovery/version.ts";
 import type { Registry } from "../registry.ts";
 import { Document, documentHash } from "../representation/bytes/document.ts";
@@ -56,7 +57,7 @@ export class OpenApiDocuments {
   }
 
   /** Where the document of each group version is found. Its hash stands there, for which built-in ones must be made. */
-  async v3Index(): Promise<Document> {
+  async v3Index(remote: readonly RemoteVersion[] = []): Promise<Document> {
     const paths: Record<string, JsonObject> = {};
     for (const facts of this.#registry.groupVersions) {
       const path = pathOf(facts);
@@ -64,6 +65,13 @@ export class OpenApiDocuments {
       const hash = isCustom(facts) ? this.#customHash(facts) : this.#v3Of(facts).hash;
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
       if (isNew) await this.#turn();
+    }
+    for (const { group, version, schemas } of remote) {
+      const path = `apis/${group}/${version}`;
+      const address = schemas.get(path);
+      // Of a version that another server has taken over, only that server's schema holds.
+      if (address === undefined) delete paths[path];
+      else paths[path] = { serverRelativeURL: address };
     }
     return new Document(JSON_TYPE, Buffer.from(JSON.stringify({ paths })));
   }

@@ -1,6 +1,7 @@
 /** The schema of the API for clients: /openapi/v2 and /openapi/v3. */
 import { methodNotAllowed, notAcceptable } from "../../api/api-error.ts";
 import type { Loop } from "../../base/loop.ts";
+import type { RemoteVersion } from "../aggregation/remote-discovery.ts";
 import type { Exchange, Site } from "../exchange.ts";
 import type { HttpRequest, HttpResponse } from "../http.ts";
 import type { Registry } from "../registry.ts";
@@ -20,7 +21,12 @@ const V2_TYPES = [JSON_TYPE, OLD_GNOSTIC_TYPE, GNOSTIC_TYPE];
 const FOREVER = "public, immutable";
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
-export function openApiSite(registry: Registry, loop: Loop): Site {
+/** `remote` is what other servers serve. */
+export function openApiSite(
+  registry: Registry,
+  loop: Loop,
+  remote: { readonly versions: readonly RemoteVersion[] } = { versions: [] },
+): Site {
   const documents = new OpenApiDocuments(registry, loop);
   return (exchange) => {
     const path = exchange.path.replace(/\/$/, "");
@@ -28,7 +34,7 @@ export function openApiSite(registry: Registry, loop: Loop): Site {
     const { method } = exchange.request;
     if (method !== "GET" && method !== "HEAD") throw methodNotAllowed();
     if (path === V2) return respondV2(exchange.request, documents, loop);
-    if (path === V3) return respondIndex(exchange.request, documents, loop);
+    if (path === V3) return respondIndex(exchange.request, documents.v3Index(remote.versions), loop);
     const document = documents.findV3(path.slice(V3.length + 1));
     return document === undefined ? undefined : respondV3(exchange, document, loop);
   };
@@ -46,11 +52,11 @@ async function respondV2(
 
 async function respondIndex(
   request: HttpRequest,
-  documents: OpenApiDocuments,
+  index: Promise<Document>,
   loop: Loop,
 ): Promise<HttpResponse> {
   chosenType(request.headers.get("accept"), [JSON_TYPE]);
-  return compressedResponse(await documents.v3Index(), request, loop);
+  return compressedResponse(await index, request, loop);
 }
 
 async function respondV3(

@@ -3,10 +3,10 @@
  * made, which is not at an ordinary start.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
-import { createRequire } from "node:module";
 import { isIP } from "node:net";
 import type * as X509 from "@peculiar/x509";
 import type { Loop } from "../../base/loop.ts";
+import { x509 as loadX509 } from "../../base/x509-library.ts";
 
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;
@@ -49,12 +49,8 @@ export function makePrivateKey(): string {
   return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 }
 
-/** Loaded by `require`, since both packages are made for it: `import()` takes twice as long for them. */
 export function loadIssuer(loop: Loop): Issuer {
-  const require = createRequire(import.meta.url);
-  // The library's dependency injection asks for this beforehand.
-  require("reflect-metadata");
-  return issuerWith(require("@peculiar/x509") as typeof X509, loop);
+  return issuerWith(loadX509(), loop);
 }
 
 function issuerWith(x509: typeof X509, loop: Loop): Issuer {

@@ -1,7 +1,8 @@
-/** What a PodDisruptionBudget says to one more disruption. Its controller counts; here one is taken off what it allows. */
 import { ApiError, forbidden } from "../../api/api-error.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
+/** What a PodDisruptionBudget says to one more disruption. Its controller counts; here one is taken off what it allows. */
+import { cloneJson } from "../../api/json-clone.ts";
 import { compileLabelSelector, labelsMatch } from "../../api/label-selector.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
@@ -72,7 +73,7 @@ export async function spendDisruption(
   const options = { isDryRun, onConflict: "retry" } as const;
   await new ObjectWriter(workshop).update({ resource, namespace, name }, options, (previous) => {
     refuseWhenSpent(previous as PodDisruptionBudget, resource);
-    const draft = structuredClone(previous) as Draft<PodDisruptionBudget>;
+    const draft = cloneJson(previous) as Draft<PodDisruptionBudget>;
     delete (draft as Draft<ApiObject>).metadata.resourceVersion;
     draft.status.disruptionsAllowed -= 1;
     draft.status.disruptedPods = { ...draft.status.disruptedPods, [pod.metadata.name]: now };

@@ -1,9 +1,10 @@
-/** A deletion of a pod that asks its disruption budget first (policy/v1 Eviction). */
 import { badRequest, notFound } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
 import type { Eviction } from "../../api/generated/types/policy-v1.ts";
+/** A deletion of a pod that asks its disruption budget first (policy/v1 Eviction). */
+import { cloneJson } from "../../api/json-clone.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { callPass } from "../admission/call-pass.ts";
@@ -71,7 +72,7 @@ async function askBudget(pod: Pod, isDryRun: boolean, workshop: Workshop): Promi
 async function noteDisruption(place: Place, workshop: Workshop): Promise<void> {
   const now = timeText(workshop.loop.now());
   await new ObjectWriter(workshop).update(place, { isDryRun: false, onConflict: "retry" }, (previous) => {
-    const draft = structuredClone(previous) as Draft<Pod>;
+    const draft = cloneJson(previous) as Draft<Pod>;
     delete (draft as Draft<ApiObject>).metadata.resourceVersion;
     const conditions = draft.status.conditions ?? [];
     const known = conditions.find(({ type }) => type === "DisruptionTarget");

@@ -1,3 +1,4 @@
+import { cloneJson } from "../../api/json-clone.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 
 /** Puts metadata back as it was: these endpoints write no labels and no owners. */
@@ -7,5 +8,5 @@ export function keepMetadata(draft: Draft<ApiObject>, { metadata }: ApiObject): 
 
 /** A copy that nobody else holds. */
 export function draftOf<T>(value: T): Draft<T> {
-  return structuredClone(value) as Draft<T>;
+  return cloneJson(value) as Draft<T>;
 }

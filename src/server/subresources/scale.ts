@@ -1,19 +1,23 @@
-/** How many copies a workload has, in one form for all kinds that have copies. A view: nothing of it is stored. */
 import { badRequest, invalid, notFound, unknownResource } from "../../api/api-error.ts";
 import { applyPatch } from "../../api/apply/apply-patch.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import { FieldErrors } from "../../api/field-error.ts";
 import type { Scale } from "../../api/generated/types/autoscaling-v1.ts";
+/** How many copies a workload has, in one form for all kinds that have copies. A view: nothing of it is stored. */
+import { cloneJson } from "../../api/json-clone.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 import type { StructSchema } from "../../api/schema.ts";
+import { type Soon, whenDone } from "../../base/soon.ts";
 import type { ApiObject, Draft, ScaleRules } from "../../resources/kind-rules.ts";
+import { callPass } from "../admission/call-pass.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Verb, Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
+import { StoredObject } from "../stored-object.ts";
 import { APPLY_YAML, changed, patchTypeOf, readPatch } from "../verbs/patch.ts";
 import { checkPreconditions } from "../verbs/update.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
@@ -31,7 +35,9 @@ export const showScale: Verb = async ({ resource, info }, { store, versions }) =
   const view = await store.fresh();
   const entry = view.get(keyOf(resource, info.namespace, info.name));
   if (entry === undefined) throw notFound(groupResource(resource), info.name);
-  return { type: "object", code: 200, object: scaleOf(versions.entry(entry, resource), resource) };
+  const stored = StoredObject.of(entry);
+  await versions.readyToShow([stored], resource);
+  return { type: "object", code: 200, object: scaleOf(versions.served(stored, resource), resource) };
 };
 
 export const updateScale: Verb = async (call, workshop) => {
@@ -43,7 +49,7 @@ export const updateScale: Verb = async (call, workshop) => {
     checkPreconditions(preconditionsOf(scale), previous, resource);
     return rescaled(previous, scale, { call, workshop });
   });
-  return { ...answerOf(saved, call, workshop), warnings };
+  return { ...(await answerOf(saved, call, workshop)), warnings };
 };
 
 export const patchScale: Verb = async (call, workshop) => {
@@ -70,7 +76,7 @@ interface Writing {
 function save(
   { call, workshop }: Writing,
   onConflict: "fail" | "retry",
-  change: (previous: ApiObject) => Next,
+  change: (previous: ApiObject) => Soon<Next>,
 ): Promise<Saved> {
   const { resource, info } = call;
   const { isDryRun } = writeOptionsOf(call);
@@ -79,12 +85,25 @@ function save(
 }
 
 /** The workload with the number of copies that the scale asks for; its other fields stay whatever they are. */
-function rescaled(previous: ApiObject, { spec }: Scale, writing: Writing): Next {
+function rescaled(previous: ApiObject, scale: Scale, writing: Writing): Soon<Next> {
+  return whenDone(admitted(scale, previous, writing), (next) => withReplicas(previous, next, writing));
+}
+
+/** Whoever is asked about a scale sees the scale, not the workload. */
+function admitted(scale: Scale, previous: ApiObject, { call, workshop }: Writing): Soon<Scale> {
+  const pass = callPass({ call, workshop }, "UPDATE");
+  if (pass === undefined) return scale;
+  const before = scaleOf(previous, call.resource) as Scale;
+  const next = { ...before, metadata: { ...before.metadata, ...scale.metadata }, spec: scale.spec };
+  return whenDone(pass.admit(next, before), (made) => checked(made, call));
+}
+
+function withReplicas(previous: ApiObject, { spec }: Scale, writing: Writing): Next {
   const { call, workshop } = writing;
   const { resource } = call;
   const { user, manager } = writeOptionsOf(call);
   const now = workshop.loop.now();
-  const draft = structuredClone(previous) as Draft<ApiObject>;
+  const draft = cloneJson(previous) as Draft<ApiObject>;
   rulesOf(resource).setReplicas(draft, spec.replicas ?? 0);
   const next = revisedObject({ object: draft, previous, endpoint: "main" }, resource, { now, user });
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "scale", now });
@@ -104,12 +123,15 @@ async function applyScale(call: Call<StoredResource>, workshop: Workshop): Promi
   const spec =
     isJsonObject(body.value["spec"]) && "replicas" in body.value["spec"]
       ? { replicas: scale.spec.replicas ?? 0 }
-      : {};
+      : { replicas: undefined };
   const saved = await save({ call, workshop }, "retry", (previous) => {
     checkPreconditions(preconditionsOf(scale), previous, resource);
-    return applied(spec, previous, { call, workshop });
+    if (spec.replicas === undefined) return applied(spec, previous, { call, workshop });
+    return whenDone(admitted(scale, previous, { call, workshop }), (next) =>
+      applied({ replicas: next.spec.replicas ?? 0 }, previous, { call, workshop }),
+    );
   });
-  return { ...answerOf(saved, call, workshop), warnings };
+  return { ...(await answerOf(saved, call, workshop)), warnings };
 }
 
 function applied(spec: JsonObject, previous: ApiObject, { call, workshop }: Writing): Next {
@@ -129,7 +151,7 @@ function applied(spec: JsonObject, previous: ApiObject, { call, workshop }: Writ
     writer: writerOf(resource, workshop.versions, authorship),
     onConflict: query.get("force") !== null && isTrue(query.get("force")) ? "force" : "fail",
     finish: (merged) => {
-      const draft = structuredClone(merged) as unknown as Draft<ApiObject>;
+      const draft = cloneJson(merged) as unknown as Draft<ApiObject>;
       return revisedObject({ object: draft, previous, endpoint: "main" }, resource, {
         now,
         user,
@@ -173,11 +195,12 @@ function preconditionsOf({ metadata }: ApiObject): {
   return { uid: metadata.uid, resourceVersion: metadata.resourceVersion };
 }
 
-function answerOf(
+async function answerOf(
   saved: Saved,
   { resource }: Call<StoredResource>,
   { versions }: Workshop,
-): Answer & { type: "object" } {
+): Promise<Answer & { type: "object" }> {
+  if (saved.outcome === "stored") await versions.readyToShow([saved.stored], resource);
   const object = saved.outcome === "stored" ? versions.served(saved.stored, resource) : saved.object;
   return { type: "object", code: 200, object: scaleOf(object, resource) };
 }

@@ -289,6 +289,10 @@ describe("parts of a pod", () => {
 
   test("a resize changes cpu and memory, which the pod itself refuses", async () => {
     const server = await ServerFixture.start();
+    await server.send("POST", "/api/v1/nodes", {
+      metadata: { name: "n1", labels: { "kubernetes.io/os": "linux" } },
+      status: { allocatable: { cpu: "2", memory: "4Gi" } },
+    });
     await runPod(server, "a");
     const { body } = await server.send("GET", `${PODS}/a`);
     const grown = [{ ...CONTAINERS[0], image: "web:2", resources: { requests: { cpu: "200m" } } }];

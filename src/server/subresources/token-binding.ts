@@ -1,7 +1,7 @@
 /** The object a token ends with: when it is gone, so is the token's worth. */
 import { badRequest, conflict, notFound } from "../../api/api-error.ts";
 import type { BoundObjectReference } from "../../api/generated/types/authentication-v1.ts";
-import type { Pod } from "../../api/generated/types/core-v1.ts";
+import type { Pod, Secret } from "../../api/generated/types/core-v1.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Workshop } from "../call.ts";
@@ -37,6 +37,16 @@ export function boundTo(
   if (kind !== "Pod") return claim;
   checkPod(found as Pod, account);
   return { ...nodeClaim(found as Pod, workshop), ...claim };
+}
+
+/** Whether it is bound to a Secret that exists to hold a token. */
+export function isForTokenSecret(
+  { apiVersion = "", kind = "", name = "" }: BoundObjectReference = {},
+  { namespace, workshop }: { readonly namespace: string; readonly workshop: Workshop },
+): boolean {
+  if (apiVersion !== "v1" || kind !== "Secret") return false;
+  const secret = findObject("secrets", { namespace, name }, workshop) as Secret;
+  return secret.type === "kubernetes.io/service-account-token";
 }
 
 function resourceOf({ apiVersion = "", kind = "" }: BoundObjectReference): string {

@@ -1,69 +1,116 @@
-/** Signs the tokens of service accounts, and recognises them again. JSON Web Tokens with ES256 (RFC 7515, 7518, 7519). */
-import { createHash, createPrivateKey, createPublicKey, sign, verify } from "node:crypto";
-import type { KeyObject } from "node:crypto";
-import { isJsonObject } from "../../api/json-object.ts";
+/** Signs the tokens of service accounts, and recognises them again: JSON Web Tokens (RFC 7515, 7518, 7519). */
+import { createHash, createPrivateKey } from "node:crypto";
 import type { JsonObject } from "../../api/json-object.ts";
+import { findParts, textClaim } from "../authn/jwt.ts";
+import { algorithmOf, isSignedBy, readVerificationKeys, signText } from "../authn/token-signatures.ts";
+import type { VerificationKey } from "../authn/token-signatures.ts";
 import type { TokenKeys } from "../pki/pki-folder.ts";
 
 /** As kubeadm's, so that tokens read the same. */
-const ISSUER = "https://kubernetes.default.svc.cluster.local";
+export const DEFAULT_ISSUER = "https://kubernetes.default.svc.cluster.local";
 
-export interface TokenIssuer {
-  /** Who the tokens say they come from. */
-  readonly issuer: string;
-  /** For whom a token is when its request does not say. */
-  readonly audiences: readonly string[];
-  sign(claims: JsonObject): string;
-  /** The claims of a token with a good signature of ours; whether they still hold is for the caller to say. */
-  findClaims(token: string): JsonObject | undefined;
+/** Of tokens as they were before they had an end: they lie in Secrets. */
+export const LEGACY_ISSUER = "kubernetes/serviceaccount";
+
+export interface TokenIssuerSettings {
+  /** The first is who tokens say they come from; those of the others are accepted. */
+  readonly issuers?: readonly string[] | undefined;
+  /** For whom a token is when its request does not say, and for whom it must be to be accepted here; the issuers unless given. */
+  readonly audiences?: readonly string[] | undefined;
+  /** Under which others find the public keys, where it is not this server. */
+  readonly jwksUri?: string | undefined;
+  /** Tokens live no longer than this. */
+  readonly maxSeconds?: number | undefined;
 }
 
+/** `foreign`: made by somebody else, or no such token at all. `forged`: says that it is ours, and is not. */
+export type Recognition =
+  | { readonly type: "foreign" }
+  | { readonly type: "forged" }
+  | { readonly type: "ours"; readonly claims: JsonObject };
+
+export interface TokenIssuer {
+  readonly issuer: string;
+  readonly audiences: readonly string[];
+  readonly jwksUri: string | undefined;
+  readonly maxSeconds: number | undefined;
+  sign(claims: JsonObject): string;
+  /** Looks at the signature only; whether the claims still hold is for the caller to say. The same token gives the same claims. */
+  recognise(token: string): Recognition;
+  /** With which others can check tokens. */
+  readonly publicKeys: readonly VerificationKey[];
+}
+
+const FOREIGN: Recognition = { type: "foreign" };
+const FORGED: Recognition = { type: "forged" };
+
 /** The keys are asked for when the first token is signed or shown: most clusters in tests never need any. */
-export function tokenIssuer(findKeys: () => TokenKeys): TokenIssuer {
+export function tokenIssuer(findKeys: () => TokenKeys, settings: TokenIssuerSettings = {}): TokenIssuer {
+  const { issuers = [DEFAULT_ISSUER], audiences = issuers, jwksUri, maxSeconds } = settings;
   let loaded: LoadedKeys | undefined;
   const keys = (): LoadedKeys => (loaded ??= loadKeys(findKeys()));
+  const known = new Set([...issuers, LEGACY_ISSUER]);
+  const recognised = new RecognitionCache();
   return {
-    issuer: ISSUER,
-    audiences: [ISSUER],
-    sign: (claims) => {
-      const { header, signer } = keys();
-      const text = `${header}.${encoded(claims)}`;
-      const signature = sign("sha256", Buffer.from(text), { key: signer, dsaEncoding: "ieee-p1363" });
-      return `${text}.${signature.toString("base64url")}`;
+    issuer: issuers[0] ?? DEFAULT_ISSUER,
+    audiences,
+    jwksUri,
+    maxSeconds,
+    sign: (claims) => keys().sign(claims),
+    recognise: (token) =>
+      recognised.of(token, () => {
+        const parts = findParts(token);
+        if (parts === undefined || !known.has(textClaim(parts.claims, "iss"))) return FOREIGN;
+        return isSignedBy(parts, keys().verifiers) ? { type: "ours", claims: parts.claims } : FORGED;
+      }),
+    get publicKeys() {
+      return keys().verifiers;
     },
-    findClaims: (token) => findClaims(token, keys()),
   };
 }
 
 interface LoadedKeys {
-  readonly signer: KeyObject;
-  readonly verifier: KeyObject;
-  /** Of every token. */
-  readonly header: string;
+  readonly verifiers: readonly VerificationKey[];
+  sign(claims: JsonObject): string;
 }
 
 function loadKeys({ privateKey, publicKey }: TokenKeys): LoadedKeys {
-  const verifier = createPublicKey(publicKey);
-  const header = encoded({ alg: "ES256", kid: keyId(verifier) });
-  return { signer: createPrivateKey(privateKey), verifier, header };
+  const signer = createPrivateKey(privateKey);
+  const algorithm = algorithmOf(signer);
+  const verifiers = readVerificationKeys(publicKey);
+  const header = encoded({ alg: algorithm.name, kid: verifiers[0]?.id });
+  return {
+    verifiers,
+    sign: (claims) => {
+      const text = `${header}.${encoded(claims)}`;
+      return `${text}.${signText(text, signer, algorithm)}`;
+    },
+  };
 }
 
-/** Only the header that `sign` writes is taken: a token cannot choose how it is checked. */
-function findClaims(token: string, { header, verifier: key }: LoadedKeys): JsonObject | undefined {
-  const [head = "", body = "", signature = "", ...rest] = token.split(".");
-  if (head !== header || rest.length > 0) return undefined;
-  const bytes = Buffer.from(signature, "base64url");
-  const isOurs = verify("sha256", Buffer.from(`${head}.${body}`), { key, dsaEncoding: "ieee-p1363" }, bytes);
-  if (!isOurs) return undefined;
-  const claims: unknown = JSON.parse(Buffer.from(body, "base64url").toString());
-  return isJsonObject(claims) ? claims : undefined;
-}
+/** A check of a signature takes a tenth of a millisecond, so its outcome is kept: as many as a busy server has clients. */
+const RECOGNITIONS_MAX = 4096;
 
-/** Names the key to those who have several, as upstream does: the digest of its published form. */
-function keyId(key: KeyObject): string {
-  return createHash("sha256")
-    .update(key.export({ type: "spki", format: "der" }))
-    .digest("base64url");
+/** Under the digest, so that no token stays in memory. Keys do not change while the process runs: an outcome holds for ever. */
+class RecognitionCache {
+  readonly #outcomes = new Map<string, Recognition>();
+
+  of(token: string, recognise: () => Recognition): Recognition {
+    const digest = createHash("sha256").update(token).digest("base64");
+    const known = this.#outcomes.get(digest);
+    if (known !== undefined) return known;
+    const outcome = recognise();
+    if (this.#outcomes.size >= RECOGNITIONS_MAX) this.#forgetOldest();
+    this.#outcomes.set(digest, outcome);
+    return outcome;
+  }
+
+  #forgetOldest(): void {
+    for (const digest of this.#outcomes.keys()) {
+      this.#outcomes.delete(digest);
+      return;
+    }
+  }
 }
 
 function encoded(value: JsonObject): string {

@@ -14,7 +14,7 @@ import type { StoredResource } from "../registry.ts";
 import { readObject } from "../write/incoming.ts";
 import { groupResource } from "../write/object-writer.ts";
 import { timeText } from "../write/system-metadata.ts";
-import { boundTo } from "./token-binding.ts";
+import { boundTo, isForTokenSecret } from "./token-binding.ts";
 
 const API_VERSION = "authentication.k8s.io/v1";
 const KIND = "TokenRequest";
@@ -38,8 +38,13 @@ export const createToken: Verb = async (call, workshop) => {
   const now = workshop.loop.now();
   fillIn(draft, { info, now, audiences: workshop.tokens.audiences });
   checkSpec(draft);
+  shorten(draft, call, workshop);
   const bound = boundTo(draft.spec.boundObjectRef, { account, workshop });
-  const claims = { ...claimsOf(draft, account, now), ...identity({ account, bound, workshop }) };
+  const life = lifeOf(draft, bound, workshop);
+  const claims = {
+    ...claimsOf(draft, account, { now, seconds: life.seconds }),
+    ...identity({ account, bound, workshop, warnAfter: secondsOf(now) + life.warnAfterSeconds }),
+  };
   draft.status = {
     token: workshop.tokens.sign(claims),
     expirationTimestamp: timeText(now + draft.spec.expirationSeconds * 1000),
@@ -114,17 +119,58 @@ function checkSpec({ spec }: TokenRequest): void {
   refuse(errors, "");
 }
 
+/**
+ * Where tokens may not live as long as asked for, they live as long as they may, and whoever asked is told. One that lies in a Secret made
+ * for it lives as long as that: nobody would renew it.
+ */
+function shorten({ spec }: Draft<TokenRequest>, { info, notes }: Call, workshop: Workshop): void {
+  const { maxSeconds } = workshop.tokens;
+  if (maxSeconds === undefined || spec.expirationSeconds <= maxSeconds) return;
+  if (isForTokenSecret(spec.boundObjectRef, { namespace: info.namespace, workshop })) return;
+  notes.warn(
+    `requested expiration of ${String(spec.expirationSeconds)} seconds shortened to ${String(maxSeconds)} seconds`,
+  );
+  spec.expirationSeconds = maxSeconds;
+}
+
+/** What admission asks for on behalf of each pod. */
+const PROJECTED_SECONDS = 3607;
+const YEAR_SECONDS = 365 * 24 * 3600;
+
+interface TokenLife {
+  readonly seconds: number;
+  /** After which it is noted that a token should have been renewed. NaN where it need not. */
+  readonly warnAfterSeconds: number;
+}
+
+/** Programs that read their token once shall not fail after an hour: as upstream's, such tokens live on while their pod does. */
+function lifeOf({ spec }: TokenRequest, bound: JsonObject, { tokens }: Workshop): TokenLife {
+  const { expirationSeconds: seconds, audiences } = spec;
+  const isProjected = seconds === PROJECTED_SECONDS && bound["pod"] !== undefined;
+  const isForServer = audiences.every((audience) => tokens.audiences.includes(audience));
+  if (!isProjected || !isForServer) return { seconds, warnAfterSeconds: Number.NaN };
+  return { seconds: YEAR_SECONDS, warnAfterSeconds: seconds };
+}
+
+function secondsOf(ms: number): number {
+  return Math.floor(ms / 1000);
+}
+
 function refuse(errors: FieldErrors, name: string): void {
   if (!errors.isEmpty) throw invalid({ group: "authentication.k8s.io", kind: KIND }, name, errors.found);
 }
 
-function claimsOf({ spec }: TokenRequest, { metadata }: ApiObject, now: number): JsonObject {
-  const seconds = Math.floor(now / 1000);
+function claimsOf(
+  { spec }: TokenRequest,
+  { metadata }: ApiObject,
+  { now, seconds }: { readonly now: number; readonly seconds: number },
+): JsonObject {
+  const issuedAt = secondsOf(now);
   return {
     aud: spec.audiences,
-    exp: seconds + spec.expirationSeconds,
-    iat: seconds,
-    nbf: seconds,
+    exp: issuedAt + seconds,
+    iat: issuedAt,
+    nbf: issuedAt,
     sub: `system:serviceaccount:${metadata.namespace ?? ""}:${metadata.name ?? ""}`,
   };
 }
@@ -134,13 +180,19 @@ interface Identity {
   /** Objects without which the token is worth nothing. */
   readonly bound: JsonObject;
   readonly workshop: Workshop;
+  readonly warnAfter: number;
 }
 
-function identity({ account, bound, workshop }: Identity): JsonObject {
+function identity({ account, bound, workshop, warnAfter }: Identity): JsonObject {
   const { namespace, name, uid } = account.metadata;
   return {
     iss: workshop.tokens.issuer,
     jti: workshop.loop.random("token-ids").uuid(),
-    "kubernetes.io": { namespace, ...bound, serviceaccount: { name, uid } },
+    "kubernetes.io": {
+      namespace,
+      ...bound,
+      serviceaccount: { name, uid },
+      ...(!Number.isNaN(warnAfter) && { warnafter: warnAfter }),
+    },
   };
 }

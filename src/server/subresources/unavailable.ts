@@ -1,10 +1,16 @@
 /** What only a node agent can do: logs, exec, attach, port forwarding and the proxies. There is none yet. */
 import { notFound, serviceUnavailable } from "../../api/api-error.ts";
-import type { Verb } from "../call.ts";
+import { callPass } from "../admission/call-pass.ts";
+import { connectObject } from "../admission/connect-object.ts";
+import type { Call, Verb, Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
+import type { StoredResource } from "../registry.ts";
 import { groupResource } from "../write/object-writer.ts";
 
-export const unavailable: Verb = async ({ resource, info }, { store }) => {
+export const unavailable: Verb = async (call, workshop) => {
+  const { resource, info } = call;
+  const { store } = workshop;
+  await admitConnection(call, workshop);
   // A proxied service may be named as `https:web:443`.
   const [first = "", second] = info.name.split(":");
   const name =
@@ -19,3 +25,10 @@ export const unavailable: Verb = async ({ resource, info }, { store }) => {
     `${info.resource}/${info.subresource} needs an agent on the node, and no agent is connected to this server`,
   );
 };
+
+/** Whoever has a say in connections is asked first, as upstream does: before it is known what there is to connect to. */
+export async function admitConnection(call: Call<StoredResource>, workshop: Workshop): Promise<void> {
+  const object = connectObject(call);
+  if (object === undefined) return;
+  await callPass({ call, workshop }, "CONNECT")?.admit(object);
+}

@@ -6,11 +6,14 @@ import type { Writable } from "node:stream";
 import { toStatus } from "../../api/api-error.ts";
 import { assert } from "../../base/assert.ts";
 import type { Log } from "../../base/log.ts";
-import type { Lane, Loop } from "../../base/loop.ts";
-import type { HttpHandler, HttpRequest, HttpResponse, PeerIdentity } from "../http.ts";
+import type { Loop } from "../../base/loop.ts";
+import type { HttpHandler, HttpRequest, HttpResponse, PeerIdentity, SwitchedStream } from "../http.ts";
 import { receiveBody, type BodyBudget, type BodySource } from "./body.ts";
+import { headerValues } from "./headers.ts";
 import type { TransportLimits } from "./limits.ts";
 import { Outflow, PIECE_BYTES } from "./outflow.ts";
+import type { PeerReader } from "./peer.ts";
+import type { Turns } from "./turns.ts";
 
 /** What all exchanges of a listener share. */
 export interface Surroundings {
@@ -19,19 +22,28 @@ export interface Surroundings {
   readonly handler: HttpHandler;
   readonly limits: TransportLimits;
   readonly budget: BodyBudget;
+  readonly turns: Turns;
+  /** Who is at the other end. */
+  readonly identify: PeerReader;
 }
 
 /** What HTTP/1.1 and HTTP/2 do differently. */
 export interface Wire extends BodySource {
   readonly outgoing: Writable;
+  /** Of the client; undefined once it is gone. */
+  readonly remoteAddress: string | undefined;
   /** Called at most once, since it costs. */
   readHeaders(): ReadonlyMap<string, string>;
+  /** Names and values in turn, as they were sent. */
+  readonly rawHeaders: readonly string[];
   /** Tells a client that waits for it (`expect: 100-continue`) to send the body. */
   inviteBody(): void;
   /** Sends a whole answer. Throws when the headers cannot be sent as they are; nothing was sent then. */
   answer(head: AnswerHead, body: Uint8Array | undefined): void;
   /** Sends the head of an answer whose body follows through `outgoing`. Throws as `answer` does. */
   begin(head: AnswerHead): void;
+  /** Sends the head and joins the connection with the stream; resolves when both are closed. Absent where a connection carries several requests. */
+  splice?(head: AnswerHead, switched: SwitchedStream): Promise<void>;
   /** Breaks the answer off so that the client can tell that it is not complete. */
   cut(): void;
 }
@@ -48,6 +60,7 @@ export interface ExchangeStart {
   readonly target: string;
   readonly peer: PeerIdentity | undefined;
   readonly wire: Wire;
+  readonly isUpgrade?: boolean;
 }
 
 /** `answering` from its first byte until the last was handed over; `gone` when the client left before that. */
@@ -57,6 +70,8 @@ export class Exchange implements HttpRequest {
   readonly method: string;
   readonly target: string;
   readonly peer: PeerIdentity | undefined;
+  readonly isUpgrade: boolean;
+  onBody: HttpRequest["onBody"];
   readonly #surroundings: Surroundings;
   readonly #wire: Wire;
   #state: ExchangeState = "running";
@@ -71,12 +86,22 @@ export class Exchange implements HttpRequest {
     this.method = start.method;
     this.target = start.target;
     this.peer = start.peer;
+    this.isUpgrade = start.isUpgrade ?? false;
     this.#wire = start.wire;
     this.#surroundings = surroundings;
   }
 
   get headers(): ReadonlyMap<string, string> {
     return (this.#headers ??= this.#wire.readHeaders());
+  }
+
+  get remoteAddress(): string | undefined {
+    // How a socket for both families tells of the older one.
+    return this.#wire.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, "");
+  }
+
+  valuesOf(name: string): readonly string[] {
+    return headerValues(this.#wire.rawHeaders, name);
   }
 
   /** Made when first asked for, because most requests are answered before anybody could wait for it. */
@@ -101,9 +126,24 @@ export class Exchange implements HttpRequest {
     return receiveBody(this.#wire, { loop, budget, timeoutMs: limits.bodyTimeoutMs, maxBytes });
   }
 
+  /** What is left unread stays so; the connection outlives it. */
+  streamBody(): AsyncIterable<Uint8Array> {
+    assert(!this.#isBodyRead, "the body of a request is read once");
+    this.#isBodyRead = true;
+    this.#wire.inviteBody();
+    return this.#wire.incoming.iterator({ destroyOnReturn: false });
+  }
+
   /** Takes its turn on the loop, then runs. */
   start(): void {
-    this.#surroundings.loop.post(laneOf(this.target), () => this.#run());
+    const { loop, turns } = this.#surroundings;
+    if (isUrgent(this.target)) loop.post("health", () => this.#run());
+    else turns.take(this.#client, () => this.#run());
+  }
+
+  /** Whose turn it is: the certificate's owner, or whoever has the token. */
+  get #client(): string {
+    return this.peer?.user ?? this.headers.get("authorization") ?? "";
   }
 
   /** Tells the handler to come to an end; an answer can still be given. */
@@ -132,7 +172,7 @@ export class Exchange implements HttpRequest {
       this.#surroundings.log.error("a request handler failed", { target: this.target, error });
       response = failureResponse(error);
     }
-    if (this.#isGone()) return this.#discard(response.body);
+    if (this.#isGone()) return this.#discard(response);
     try {
       const sending = this.#send(response);
       if (sending !== undefined) await sending;
@@ -142,17 +182,29 @@ export class Exchange implements HttpRequest {
   }
 
   /** Undefined when the whole answer was handed over, as most are; else settles when its last piece was. */
-  #send({ status, headers, body }: HttpResponse): Promise<void> | undefined {
+  #send({ status, headers, body, switched }: HttpResponse): Promise<void> | undefined {
     this.#state = "answering";
+    if (switched !== undefined) return this.#splice({ status, headers, lengthBytes: undefined }, switched);
     const isWhole = body instanceof Uint8Array;
     const hasBody = this.method !== "HEAD" && status !== 204 && status !== 304;
     const lengthBytes = isWhole && status !== 204 ? body.byteLength : undefined;
     const head: AnswerHead = { status, headers, lengthBytes };
     if (hasBody && !(isWhole && body.byteLength <= PIECE_BYTES)) return this.#stream(head, body);
     this.#wire.answer(head, hasBody && isWhole ? body : undefined);
-    if (!hasBody) this.#discard(body);
+    if (!hasBody) this.#discard({ body });
     this.#state = "done";
     return undefined;
+  }
+
+  async #splice(head: AnswerHead, switched: SwitchedStream): Promise<void> {
+    if (this.#wire.splice === undefined || !this.isUpgrade) {
+      switched.stream.destroy();
+      throw new Error("a connection was to be switched that cannot be");
+    }
+    const end = (): void => void switched.stream.destroy();
+    this.signal.addEventListener("abort", end, { once: true });
+    await this.#wire.splice(head, switched);
+    this.#state = "done";
   }
 
   async #stream(head: AnswerHead, body: HttpResponse["body"]): Promise<void> {
@@ -195,7 +247,8 @@ export class Exchange implements HttpRequest {
     return this.#state === "gone";
   }
 
-  #discard(body: HttpResponse["body"]): void {
+  #discard({ body, switched }: Pick<HttpResponse, "body" | "switched">): void {
+    switched?.stream.destroy();
     if (!(body instanceof Uint8Array)) this.#giveUp(body[Symbol.asyncIterator]());
   }
 
@@ -208,8 +261,8 @@ export class Exchange implements HttpRequest {
 }
 
 /** Health probes and leases come first: what is taken for dead because it waited gets restarted, which helps nobody. */
-function laneOf(target: string): Lane {
-  return /^\/(?:healthz|livez|readyz|apis\/coordination\.k8s\.io\/)/.test(target) ? "health" : "request";
+function isUrgent(target: string): boolean {
+  return /^\/(?:healthz|livez|readyz|apis\/coordination\.k8s\.io\/)/.test(target);
 }
 
 function failureResponse(error: unknown): HttpResponse {

@@ -13,7 +13,7 @@ import { createRealLoop } from "../../base/real-loop.ts";
 import type { HttpHandler, HttpResponse } from "../http.ts";
 import { openPki, serverNames, type Pki } from "../pki/pki.ts";
 import type { TransportLimits } from "./limits.ts";
-import { listen, type Listener, type ListenOptions } from "./listener.ts";
+import { listen, type Listener } from "./listener.ts";
 
 const loop = createRealLoop({ name: "test" });
 
@@ -26,7 +26,7 @@ export interface TestServer {
   client(identity?: Pki["admin"]): ConnectionOptions & { readonly port: number };
 }
 
-export interface ServerOptions extends Partial<Pick<ListenOptions, "onUpgrade">> {
+export interface ServerOptions {
   readonly limits?: Partial<TransportLimits>;
 }
 

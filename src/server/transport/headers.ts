@@ -13,6 +13,15 @@ export function headersFromList(raw: readonly string[]): ReadonlyMap<string, str
   return headers;
 }
 
+/** Each value of one header, from names and values in turn. */
+export function headerValues(raw: readonly string[], name: string): readonly string[] {
+  const values: string[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    if (raw[at]?.toLowerCase() === name) values.push(raw[at + 1] ?? "");
+  }
+  return values;
+}
+
 /**
  * From HTTP/2's, which Node has joined; of those that make no sense twice, such as `authorization`, it keeps the first.
  * Pseudo-headers are left out, and `:authority` reads as `host`.

@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { connect as connectPlain } from "node:net";
+import { connect as connectPlain, createServer as createListener } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, test } from "vitest";
+import type { HttpRequest } from "../http.ts";
 import { answer, openRaw, pending, readUntilClosed, startServer } from "./fixture.ts";
-import type { UpgradeRequest } from "./http1.ts";
 
 const OK = "GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
 
@@ -83,18 +84,61 @@ describe("HTTP/1.1 that cannot be understood", () => {
 });
 
 describe("an HTTP/1.1 connection", () => {
-  test("answers requests sent in one go in their order", async () => {
+  test("carries requests sent in one go out one after the other", async () => {
     const gate = pending();
+    const begun: string[] = [];
     const server = await startServer(async ({ target }) => {
-      if (target === "/1") await gate.promise;
-      if (target === "/2") gate.resolve();
+      begun.push(target);
+      if (target === "/0") await gate.promise;
       return answer(`(${target})`);
     });
     const socket = openRaw(server);
+    const targets = Array.from({ length: 90 }, (_, n) => `/${String(n)}`);
+    const closed = readUntilClosed(socket);
 
-    socket.write(`GET /1 HTTP/1.1\r\nhost: a\r\n\r\nGET /2 HTTP/1.1\r\nhost: a\r\n\r\n${OK}`);
+    socket.write(`${targets.map((target) => `GET ${target} HTTP/1.1\r\nhost: a\r\n\r\n`).join("")}${OK}`);
+    await expect.poll(() => begun).toEqual(["/0"]);
+    const other = openRaw(server);
+    other.write(OK);
+    await readUntilClosed(other);
 
-    expect((await readUntilClosed(socket)).match(/\(\S*\)/g)).toEqual(["(/1)", "(/2)", "(/)"]);
+    expect(begun).toEqual(["/0", "/"]);
+    gate.resolve();
+    expect((await closed).match(/\(\S*\)/g)).toEqual([...targets, "/"].map((target) => `(${target})`));
+  });
+
+  test("is cut when more than enough requests are sent before one is answered", async () => {
+    const server = await startServer(async ({ signal }) => {
+      await once(signal, "abort");
+      return answer("");
+    });
+    const socket = openRaw(server);
+
+    socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n".repeat(102));
+
+    expect(await readUntilClosed(socket)).toBe("");
+  });
+
+  test("does not carry out what a client left behind", async () => {
+    const begun = pending();
+    const left = pending();
+    const targets: string[] = [];
+    const server = await startServer(async ({ target, signal }) => {
+      targets.push(target);
+      begun.resolve();
+      await once(signal, "abort");
+      left.resolve();
+      return answer("");
+    });
+    const socket = openRaw(server);
+    socket.write(`GET /1 HTTP/1.1\r\nhost: a\r\n\r\n${OK}`);
+    await begun.promise;
+
+    socket.destroy();
+    await left.promise;
+    await server.listener.close({ graceMs: 0 });
+
+    expect(targets).toEqual(["/1"]);
   });
 
   test("goes on after a body that nobody read", async () => {
@@ -157,7 +201,7 @@ describe("an HTTP/1.1 connection", () => {
 describe("a request to upgrade", () => {
   const UPGRADE = "GET /exec HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
 
-  test("is a request like any other while nobody takes upgrades, and the last one", async () => {
+  test("that is not granted is answered like any other, and is the last one", async () => {
     const server = await startServer(async ({ headers }) =>
       answer(headers.get("upgrade") ?? "", { status: 503 }),
     );
@@ -168,27 +212,102 @@ describe("a request to upgrade", () => {
     expect(await readUntilClosed(socket)).toMatch(/^HTTP\/1.1 503 [^]*\r\n\r\nwebsocket$/);
   });
 
-  test("hands over the connection with who is at its other end", async () => {
-    const seen = pending<UpgradeRequest>();
-    const server = await startServer(async () => answer("ok"), {
-      onUpgrade(request, socket, head) {
-        seen.resolve(request);
-        socket.end(`HTTP/1.1 101 Switching Protocols\r\n\r\n${head.toString()}`);
-      },
+  test("that is granted joins the connection with the other side, early bytes first", async () => {
+    const seen = pending<HttpRequest>();
+    const [near, far] = await connectedPair();
+    const server = await startServer(async (request) => {
+      seen.resolve(request);
+      const headers = new Map([["upgrade", "websocket"]]);
+      const switched = { stream: near, head: Buffer.from("welcome") };
+      return { status: 101, headers, body: new Uint8Array(), switched };
     });
     const socket = openRaw(server, server.client(server.pki.admin));
+    far.once("data", (bytes: Buffer) => far.end(`heard ${bytes.toString()}`));
 
     socket.write(`${UPGRADE}first bytes`);
 
-    expect(await readUntilClosed(socket)).toMatch(/^HTTP\/1.1 101 [^]*first bytes$/);
-    const { method, target, headers, peer, signal } = await seen.promise;
-    expect([method, target, headers.get("upgrade"), peer?.user]).toEqual([
+    expect(await readUntilClosed(socket)).toBe(
+      "HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\n\r\nwelcomeheard first bytes",
+    );
+    const { method, target, headers, peer, isUpgrade } = await seen.promise;
+    expect([method, target, headers.get("upgrade"), peer?.user, isUpgrade]).toEqual([
       "GET",
       "/exec",
       "websocket",
       "kubernetes-admin",
+      true,
     ]);
-    if (!signal.aborted) await once(signal, "abort");
+  });
+
+  test("takes the other side with it when the client is gone", async () => {
+    const [near] = await connectedPair();
+    const server = await startServer(async () => ({
+      status: 101,
+      headers: new Map(),
+      body: new Uint8Array(),
+      switched: { stream: near, head: Buffer.alloc(0) },
+    }));
+    const socket = openRaw(server);
+    socket.write(UPGRADE);
+    await once(socket, "data");
+
+    socket.destroy();
+
+    if (!near.closed) await once(near, "close");
+    expect(near.destroyed).toBe(true);
+  });
+
+  test("behind a request that waits for its answer ends the connection", async () => {
+    const waiting = pending<void>();
+    const targets: string[] = [];
+    const server = await startServer(async ({ target }) => {
+      targets.push(target);
+      await waiting.promise;
+      return answer("late");
+    });
+    const socket = openRaw(server);
+
+    socket.write(OK.replace("connection: close\r\n", "") + UPGRADE);
+
+    expect(await readUntilClosed(socket)).toBe("");
+    waiting.resolve();
+    expect(targets).not.toContain("/exec");
+  });
+
+  test("does not lend its bytes to a handler that reads a body", async () => {
+    const server = await startServer(async (request) => answer(await request.readBody(1000)));
+    const socket = openRaw(server);
+
+    socket.write(`${UPGRADE.replace("\r\n\r\n", "\r\ncontent-length: 5\r\n\r\n")}hello`);
+
+    expect(await readUntilClosed(socket)).toMatch(/content-length: 0\r\n[^]*\r\n\r\n$/);
+  });
+});
+
+/** The two ends of one connection. */
+async function connectedPair(): Promise<readonly [Socket, Socket]> {
+  const listener = createListener().listen(0, "127.0.0.1");
+  await once(listener, "listening");
+  const near = connectPlain((listener.address() as AddressInfo).port, "127.0.0.1");
+  const [far] = (await once(listener, "connection")) as [Socket];
+  listener.close();
+  return [near, far];
+}
+
+describe("a body that is read as it comes", () => {
+  test("arrives whole", async () => {
+    const server = await startServer(async (request) => {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of request.streamBody?.() ?? []) pieces.push(piece);
+      return answer(Buffer.concat(pieces));
+    });
+    const socket = openRaw(server);
+
+    socket.write("POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n");
+    socket.write("5\r\nhello\r\n");
+    socket.write("0\r\n\r\n");
+
+    expect(await readUntilClosed(socket)).toMatch(/\r\n\r\nhello$/);
   });
 });
 

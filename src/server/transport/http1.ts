@@ -1,13 +1,21 @@
 /** Carries exchanges over HTTP/1.1. Requests that cannot be parsed are answered by Node itself (400, 408, 431) and closed. */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import {
+  createServer,
+  ServerResponse,
+  STATUS_CODES,
+  validateHeaderName,
+  validateHeaderValue,
+  type IncomingMessage,
+  type Server,
+} from "node:http";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import type { HttpRequest } from "../http.ts";
+import type { HttpRequest, SwitchedStream } from "../http.ts";
 import type { Connection } from "./connections.ts";
 import { Exchange, type AnswerHead, type Surroundings, type Wire } from "./exchange.ts";
 import { headersFromList } from "./headers.ts";
+import { joined } from "./joined-streams.ts";
 import type { TransportLimits } from "./limits.ts";
-import { peerIdentity } from "./peer.ts";
 
 /**
  * Up to this length an answer is handed to Node as text, of which each character is one byte: it then goes out in one piece with its
@@ -18,19 +26,13 @@ const TEXT_BYTES_MAX = 16 * 1024;
 /** What is read and thrown away of a body that nobody wants, so that the client gets to read its answer. */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 
-/** A request to turn the connection into something else. It has no body; `signal` is aborted when the socket closes. */
-export type UpgradeRequest = Omit<HttpRequest, "readBody">;
-
-/** Takes over the connection: it answers, and it ends the socket. */
-export type UpgradeHandler = (request: UpgradeRequest, socket: Duplex, head: Buffer) => void;
-
 export interface Http1 {
   /** Takes a socket whose handshake is done. */
   accept(socket: TLSSocket): Connection;
   close(): void;
 }
 
-export function createHttp1(surroundings: Surroundings, onUpgrade: UpgradeHandler | undefined): Http1 {
+export function createHttp1(surroundings: Surroundings): Http1 {
   const server = createServer(serverOptions(surroundings.limits));
   // Those above Node's default of 2000 would be left out without a word; their bytes are bounded anyway.
   server.maxHeadersCount = 0;
@@ -38,13 +40,7 @@ export function createHttp1(surroundings: Surroundings, onUpgrade: UpgradeHandle
   const serve = (req: IncomingMessage, res: ServerResponse): void =>
     connections.get(req.socket)?.serve(req, res);
   server.on("request", serve).on("checkContinue", serve);
-  // Without a listener an upgrade is a request like any other, and the handler says what it thinks of it.
-  if (onUpgrade !== undefined) {
-    server.on("upgrade", (req, socket, head) => {
-      const request = connections.get(socket)?.upgrade(req);
-      if (request !== undefined) onUpgrade(request, socket, head);
-    });
-  }
+  server.on("upgrade", (req, socket, head) => connections.get(socket)?.serveUpgrade(req, head));
   startTimeouts(server);
   return {
     accept(socket) {
@@ -86,7 +82,7 @@ class Http1Connection implements Connection {
   constructor(socket: TLSSocket, surroundings: Surroundings) {
     this.#socket = socket;
     this.#surroundings = surroundings;
-    this.#peer = peerIdentity(socket);
+    this.#peer = surroundings.identify(socket);
     // Node does not tell answers that wait behind another one (pipelining) that their socket is closed.
     socket.once("close", () => {
       for (const exchange of this.exchanges) exchange.closed();
@@ -100,22 +96,53 @@ class Http1Connection implements Connection {
 
   serve(req: IncomingMessage, res: ServerResponse): void {
     const { method = "", url: target = "" } = req;
-    const wire = new Http1Wire(req, res, this);
+    const wire = new Http1Wire(req, res, { connection: this });
     const exchange = new Exchange({ method, target, peer: this.#peer, wire }, this.#surroundings);
     this.exchanges.add(exchange);
     res.on("close", () => {
       this.exchanges.delete(exchange);
       exchange.closed();
+      this.#startNext();
       this.#endIfFinished();
     });
-    exchange.start();
+    if (this.exchanges.size === 1) exchange.start();
+    else if (this.exchanges.size > this.#surroundings.limits.maxRequestsAhead) this.#socket.destroy();
   }
 
-  upgrade(req: IncomingMessage): UpgradeRequest {
-    const { method = "", url: target = "", rawHeaders } = req;
-    const abort = new AbortController();
-    this.#socket.once("close", () => abort.abort(new Error("the client is gone")));
-    return { method, target, headers: headersFromList(rawHeaders), peer: this.#peer, signal: abort.signal };
+  /**
+   * Requests that a client sends before earlier ones are answered are carried out one after the other, since their answers go out one after the
+   * other: one that is carried out early would hold what it has until its turn.
+   */
+  #startNext(): void {
+    const [next] = this.exchanges;
+    if (!this.#socket.destroyed) next?.start();
+  }
+
+  /**
+   * A request that may turn the connection into something else: passes the handler like any other, and is the last one of its connection
+   * whatever comes of it. Bytes that the client sent along are seen by nobody unless the answer switches.
+   */
+  serveUpgrade(req: IncomingMessage, head: Buffer): void {
+    const socket = this.#socket;
+    // Node leaves the socket to whoever takes it.
+    socket.on("error", () => undefined);
+    // Behind an answer that is still on its way it could not be told where that ends.
+    if (this.exchanges.size > 0) {
+      socket.destroy();
+      return;
+    }
+    const { method = "", url: target = "" } = req;
+    const res = new ServerResponse(req);
+    res.assignSocket(socket);
+    socket.on("drain", () => res.emit("drain"));
+    res.on("finish", () => socket.destroySoon());
+    const wire = new Http1Wire(req, res, { connection: this, head });
+    const exchange = new Exchange(
+      { method, target, peer: this.#peer, wire, isUpgrade: true },
+      this.#surroundings,
+    );
+    this.exchanges.add(exchange);
+    exchange.start();
   }
 
   finish(): void {
@@ -132,21 +159,35 @@ class Http1Connection implements Connection {
 class Http1Wire implements Wire {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  readonly #connection: Http1Connection;
+  readonly #place: { readonly connection: Http1Connection; readonly head?: Buffer };
   #headers: ReadonlyMap<string, string> | undefined;
   #wasInvited = false;
 
-  constructor(req: IncomingMessage, res: ServerResponse, connection: Http1Connection) {
+  constructor(
+    req: IncomingMessage,
+    res: ServerResponse,
+    place: { readonly connection: Http1Connection; readonly head?: Buffer },
+  ) {
     this.incoming = req;
     this.outgoing = res;
-    this.#connection = connection;
+    this.#place = place;
+  }
+
+  /** What follows a request for an upgrade is of another protocol, or nothing. */
+  get remoteAddress(): string | undefined {
+    return this.incoming.socket.remoteAddress;
   }
 
   get announcedBytes(): number | undefined {
+    if (this.#place.head !== undefined) return 0;
     const headers = this.readHeaders();
     const length = headers.get("content-length");
     if (length !== undefined) return Number(length);
     return headers.has("transfer-encoding") ? undefined : 0;
+  }
+
+  get rawHeaders(): readonly string[] {
+    return this.incoming.rawHeaders;
   }
 
   /** Not Node's own, which would be made besides. */
@@ -185,13 +226,21 @@ class Http1Wire implements Wire {
     this.incoming.socket.destroy();
   }
 
+  splice({ status, headers }: AnswerHead, switched: SwitchedStream): Promise<void> {
+    const { socket } = this.incoming;
+    this.outgoing.detachSocket(socket);
+    socket.write(headText(status, headers), "latin1");
+    const { head = EMPTY } = this.#place;
+    return joined({ stream: socket, head }, switched);
+  }
+
   #writeHead({ status, headers, lengthBytes }: AnswerHead): void {
     const list: string[] = [];
     for (const [name, value] of headers) list.push(name, value);
     if (lengthBytes !== undefined && !headers.has("content-length")) {
       list.push("content-length", String(lengthBytes));
     }
-    if (this.#connection.isFinishing || this.#isEndUnclear()) list.push("connection", "close");
+    if (this.#place.connection.isFinishing || this.#isEndUnclear()) list.push("connection", "close");
     this.outgoing.writeHead(status, list);
     if (!this.incoming.complete) this.#discardRest();
   }
@@ -216,4 +265,17 @@ class Http1Wire implements Wire {
 
 function asText({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString("latin1");
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** Node checks headers only of answers that it writes itself. */
+function headText(status: number, headers: ReadonlyMap<string, string>): string {
+  const lines = [`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}`];
+  for (const [name, value] of headers) {
+    validateHeaderName(name);
+    validateHeaderValue(name, value);
+    lines.push(`${name}: ${value}`);
+  }
+  return `${lines.join("\r\n")}\r\n\r\n`;
 }

@@ -12,7 +12,6 @@ import type { Connection } from "./connections.ts";
 import { Exchange, type AnswerHead, type Surroundings, type Wire } from "./exchange.ts";
 import { headersFromFields } from "./headers.ts";
 import type { TransportLimits } from "./limits.ts";
-import { peerIdentity } from "./peer.ts";
 import { ResetBudget } from "./reset-budget.ts";
 
 /**
@@ -33,7 +32,7 @@ const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = 
 /** Takes a socket whose handshake is done. */
 export function acceptHttp2(socket: TLSSocket, surroundings: Surroundings): Connection {
   const session = performServerHandshake(socket, sessionOptions(surroundings.limits));
-  return new Http2Connection(session, { peer: peerIdentity(socket), surroundings });
+  return new Http2Connection(session, { peer: surroundings.identify(socket), surroundings });
 }
 
 function sessionOptions({ maxStreamsPerSession, maxHeaderBytes }: TransportLimits): ServerOptions {
@@ -53,6 +52,14 @@ interface Http2ConnectionOptions {
   readonly surroundings: Surroundings;
 }
 
+/** The last are names and values in turn. */
+type StreamEvent = [
+  stream: ServerHttp2Stream,
+  headers: IncomingHttpHeaders,
+  flags: number,
+  raw: readonly string[],
+];
+
 class Http2Connection implements Connection {
   readonly exchanges = new Set<Exchange>();
   readonly #session: ServerHttp2Session;
@@ -69,7 +76,7 @@ class Http2Connection implements Connection {
     session.setTimeout(limits.headersTimeoutMs);
     session.on("timeout", () => this.#closeIfIdle());
     session.once("stream", () => session.setTimeout(limits.idleTimeoutMs));
-    session.on("stream", (stream, headers) => this.#serve(stream, headers));
+    session.on("stream", (...[stream, headers, , raw]: StreamEvent) => this.#serve(stream, headers, raw));
   }
 
   /** Tells the client not to begin anything new here; open streams go on. */
@@ -82,7 +89,7 @@ class Http2Connection implements Connection {
     this.#options.surroundings.log.debug("an HTTP/2 client failed", { error });
   };
 
-  #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+  #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
     const { peer, surroundings } = this.#options;
     stream.on("error", this.#noteFailure);
     const { ":method": method, ":path": target } = headers;
@@ -91,7 +98,7 @@ class Http2Connection implements Connection {
       stream.respond({ ":status": 400 }, { endStream: true });
       return;
     }
-    const wire = new Http2Wire(stream, headers);
+    const wire = new Http2Wire(stream, headers, raw);
     const exchange = new Exchange({ method, target, peer, wire }, surroundings);
     this.exchanges.add(exchange);
     stream.on("close", () => this.#closed(exchange));
@@ -116,12 +123,18 @@ class Http2Connection implements Connection {
 class Http2Wire implements Wire {
   readonly incoming: ServerHttp2Stream;
   readonly outgoing: ServerHttp2Stream;
+  readonly rawHeaders: readonly string[];
   readonly #headers: IncomingHttpHeaders;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders) {
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]) {
+    this.rawHeaders = raw;
     this.incoming = stream;
     this.outgoing = stream;
     this.#headers = headers;
+  }
+
+  get remoteAddress(): string | undefined {
+    return this.incoming.session?.socket.remoteAddress;
   }
 
   get announcedBytes(): number | undefined {

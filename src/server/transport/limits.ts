@@ -20,6 +20,8 @@ export interface TransportLimits {
   readonly idleTimeoutMs: number;
   /** How long a client may take nothing of an answer that waits for it. */
   readonly stallTimeoutMs: number;
+  /** Requests that an HTTP/1.1 client may send before earlier ones are answered; with more its connection is cut. */
+  readonly maxRequestsAhead: number;
   /** Requests at one time on one HTTP/2 session. */
   readonly maxStreamsPerSession: number;
   /** Requests that an HTTP/2 client may take back before they were answered: at once, and for ever after. */
@@ -39,6 +41,8 @@ export const DEFAULT_LIMITS: TransportLimits = {
   // Longer than the 90 s for which Go clients keep a connection, so that they close it and not we while they write.
   idleTimeoutMs: 120_000,
   stallTimeoutMs: 60_000,
+  // Clients of Kubernetes send none. Node reads on however many wait, so that they would take memory without bound.
+  maxRequestsAhead: 100,
   // One Go client watches a hundred resources on one session and makes its ordinary requests beside.
   maxStreamsPerSession: 500,
   // A client that ends takes back a few hundred watches at once, but those were answered and do not count here.

@@ -1,6 +1,6 @@
 /**
  * HTTPS on one port, HTTP/1.1 and HTTP/2 as the client likes. Client certificates are asked for and not required: who
- * shows none, or one of another authority, is nobody, and it is the server's business what nobody may do.
+ * shows none is nobody, who shows one of another authority a stranger, and it is the server's business what these may do.
  */
 import type { AddressInfo, Socket } from "node:net";
 import { createServer, type Server, type TLSSocket, type TlsOptions } from "node:tls";
@@ -11,9 +11,11 @@ import type { HttpHandler } from "../http.ts";
 import { BodyBudget } from "./body.ts";
 import { Connections } from "./connections.ts";
 import type { Surroundings } from "./exchange.ts";
-import { createHttp1, type UpgradeHandler } from "./http1.ts";
+import { createHttp1 } from "./http1.ts";
 import { acceptHttp2 } from "./http2.ts";
 import { DEFAULT_LIMITS, type TransportLimits } from "./limits.ts";
+import { peerReader } from "./peer.ts";
+import { Turns } from "./turns.ts";
 
 /** A peer that vanished without a word is noticed after this and a few probes, also on a silent watch. */
 const TCP_KEEP_ALIVE_MS = 30_000;
@@ -27,8 +29,6 @@ export interface ListenOptions {
   /** 0 lets the operating system pick a free one. */
   readonly port: number;
   readonly limits?: Partial<TransportLimits>;
-  /** Without it a request for an upgrade is handed to the handler as any other. */
-  readonly onUpgrade?: UpgradeHandler;
 }
 
 /** All in PEM. */
@@ -37,6 +37,8 @@ export interface ListenerTls {
   readonly cert: string;
   /** Of the authority that vouches for clients. */
   readonly ca: string;
+  /** Of the one that vouches for proxies which speak for others; without it there are none. */
+  readonly frontProxyCa?: string;
 }
 
 export interface Listener {
@@ -50,12 +52,14 @@ export interface Listener {
 }
 
 export async function listen(options: ListenOptions): Promise<Listener> {
-  const { loop, log, handler, onUpgrade } = options;
+  const { loop, log, handler } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const budget = new BodyBudget(limits.maxReceivingBytes);
-  const surroundings: Surroundings = { loop, log, handler, limits, budget };
+  const identify = peerReader(options.tls);
+  const turns = new Turns(loop);
+  const surroundings: Surroundings = { loop, log, handler, limits, budget, turns, identify };
   const connections = new Connections(limits, log);
-  const http1 = createHttp1(surroundings, onUpgrade);
+  const http1 = createHttp1(surroundings);
 
   const server = createServer(tlsOptions(options.tls, limits));
   server.maxConnections = limits.maxConnections;
@@ -81,9 +85,11 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   };
 }
 
-function tlsOptions(tls: ListenerTls, limits: TransportLimits): TlsOptions {
+function tlsOptions({ key, cert, ca, frontProxyCa }: ListenerTls, limits: TransportLimits): TlsOptions {
   return {
-    ...tls,
+    key,
+    cert,
+    ca: frontProxyCa === undefined ? ca : [ca, frontProxyCa],
     requestCert: true,
     rejectUnauthorized: false,
     minVersion: "TLSv1.2",

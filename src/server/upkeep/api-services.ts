@@ -14,7 +14,10 @@ const ON_START = "onstart";
 /** One for each group version that this server serves itself; those of versions that it no longer serves go. */
 export function apiServices(registry: Registry, loop: Loop): Chore {
   const resource = requireStored(registry, "apiregistration.k8s.io", "apiservices");
-  const objects = registry.localVersions.flatMap((groupVersion) => kept(groupVersion, { resource, loop }));
+  const builtIn = new Set(registry.builtInVersions);
+  const objects = registry.localVersions.flatMap((groupVersion) =>
+    kept(groupVersion, { resource, loop, isBuiltIn: builtIn.has(groupVersion) }),
+  );
   const names = new Set(objects.map(({ name }) => name));
   const isStray = ({ metadata }: ApiObject): boolean =>
     metadata.labels?.[LABEL] === ON_START && !names.has(metadata.name ?? "");
@@ -24,15 +27,19 @@ export function apiServices(registry: Registry, loop: Loop): Chore {
 interface Parts {
   readonly resource: StoredResource;
   readonly loop: Loop;
+  /** Whether it is served here whatever users want: others they may have served by a server of their own. */
+  readonly isBuiltIn: boolean;
 }
 
 /** The group in which these are registered has none of its own. */
 function kept(
   { group, version, order }: GroupVersionFacts,
-  { resource, loop }: Parts,
+  { resource, loop, isBuiltIn }: Parts,
 ): readonly KeptObject[] {
   if (order === undefined) return [];
   const [groupPriorityMinimum, versionPriority] = order;
+  const isTakenOver = (live: ApiObject): boolean =>
+    !isBuiltIn && (live as APIService).spec.service !== undefined;
   const spec = { ...(group !== "" && { group }), version, groupPriorityMinimum, versionPriority };
   return [
     {
@@ -41,10 +48,11 @@ function kept(
       name: `${version}.${group}`,
       manifest: () => ({ metadata: { labels: { [LABEL]: ON_START } }, spec }),
       corrected: (live) => {
+        if (isTakenOver(live)) return { ...live };
         const labels = { ...live.metadata.labels, [LABEL]: ON_START };
         return { ...live, metadata: { ...live.metadata, labels }, spec };
       },
-      correctedStatus: (live) => available(live, timeText(loop.now())),
+      correctedStatus: (live) => (isTakenOver(live) ? { ...live } : available(live, timeText(loop.now()))),
     },
   ];
 }

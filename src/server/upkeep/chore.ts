@@ -10,6 +10,8 @@ export interface Chore {
   readonly strays?: Strays;
   /** A prefix of other keys from which the objects follow: when one of them changes, the chore looks again. */
   readonly source?: string;
+  /** Prefixes that are watched instead of the keys of the objects, where those are many. */
+  readonly watched?: readonly string[];
 }
 
 export interface KeptObject {
@@ -17,8 +19,15 @@ export interface KeptObject {
   /** Empty for cluster-scoped ones. */
   readonly namespace: string;
   readonly name: string;
+  /** Somebody else's, which is looked after only as long as it is there. */
+  readonly isGuest?: boolean;
   /** With what it is created when it is missing: everything but metadata that its place says. */
   manifest(): JsonObject;
+  /**
+   * Exactly what is stored when `manifest` is created, made without going the way of a write: for objects so many that a start would take
+   * noticeably longer otherwise. A test compares the two.
+   */
+  born?(birth: Birth): ApiObject;
   /** What it must become, as a change to the object that is there; what is not said is left to others. */
   corrected?(live: ApiObject): JsonObject;
   /** The same for its status. */
@@ -28,6 +37,16 @@ export interface KeptObject {
    * servers over one store would correct each other for ever.
    */
   isOthers?(live: ApiObject): boolean;
+  /** Whether what is there cannot become what is wanted: then it is deleted, and created anew. */
+  isReplaced?(live: ApiObject): boolean;
+}
+
+export interface Birth {
+  readonly uid: string;
+  /** As in a creationTimestamp. */
+  readonly time: string;
+  /** Who owns its fields. */
+  readonly manager: string;
 }
 
 export interface Strays {

@@ -15,9 +15,11 @@ import type { Store } from "../../store/store.ts";
 import { builtInAdmission } from "../admission/plugins.ts";
 import { allocationCompanions } from "../allocation/service-companion.ts";
 import type { Answer } from "../answer.ts";
+import { createBearerTokens } from "../authn/create-authentication.ts";
 import { alwaysAllow } from "../authz/always-allow.ts";
 import type { Workshop } from "../call.ts";
 import { dispatch, resolve } from "../dispatch.ts";
+import { createEgress } from "../egress/create-egress.ts";
 import { Journal, SERVER_AUTHOR } from "../journal.ts";
 import { Versions } from "../objects.ts";
 import { makeTokenKeys } from "../pki/token-keys.ts";
@@ -78,16 +80,22 @@ export class ServerFixture {
     const versions = new Versions(conversions);
     const companions = allocationCompanions({ loop, store, registry, versions, nodePorts });
     const tokens = tokenIssuer(makeTokenKeys);
+    const egress = createEgress({ loop, store });
     const journal = new Journal();
     const author = SERVER_AUTHOR;
     const parts = { loop, log: options.log ?? silentLog, store, registry, versions };
     // No loops run beside it, so what counts on them takes no part.
-    const admission = builtInAdmission(parts, { disabled: ["ServiceAccount", "TaintNodesByCondition"] });
-    const tally = new RequestTally();
     const authorizer = alwaysAllow;
+    const admission = builtInAdmission(
+      { ...parts, authorizer },
+      { disabled: ["ServiceAccount", "TaintNodesByCondition"] },
+    );
+    const tally = new RequestTally();
     const workshop: Workshop = {
       ...parts,
       authorizer,
+      egress,
+      bearers: createBearerTokens({ loop, store, registry, tokens, egress }),
       admission,
       companions,
       tokens,

@@ -1,16 +1,26 @@
 /** Writes as the server itself, through the same verbs as every client: nothing of the server's own is exempt from a rule. */
+import { alreadyExists } from "../../api/api-error.ts";
 import { cloneJson } from "../../api/json-clone.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
+import { isStoreError } from "../../store/store-error.ts";
+import { MAX_CHANGES } from "../../store/store.ts";
+import type { Change } from "../../store/store.ts";
 import type { Call, Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
 import type { RequestVerb } from "../request-info.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { SERVER_USER } from "../server-user.ts";
+import { encodeObject } from "../stored-object.ts";
 import { create } from "../verbs/create.ts";
 import { remove } from "../verbs/delete.ts";
 import { update } from "../verbs/update.ts";
+import { timeText } from "../write/system-metadata.ts";
+import type { Birth } from "./chore.ts";
+
+/** Owns the fields that the server writes. */
+const USER_AGENT = "kube-apiserver";
 
 export interface Place {
   readonly resource: StoredResource;
@@ -35,6 +45,30 @@ export class HouseWriter {
     await create(callFor({ ...place, verb: "create", body: manifest }), this.#workshop);
   }
 
+  exists({ resource, namespace, name }: Place): boolean {
+    return this.#workshop.store.accepted.get(keyOf(resource, namespace, name)) !== undefined;
+  }
+
+  /** Those that are all missing, as if each had been created. Rejects with `AlreadyExists` when another server was faster with one. */
+  async createAll(places: readonly Bearer[]): Promise<void> {
+    const { store, loop, versions, journal, author } = this.#workshop;
+    const random = loop.random("uids");
+    const time = timeText(loop.now());
+    const changes = places.map((place): Change => {
+      const { resource, namespace, name } = place;
+      const object = place.born?.({ uid: random.uuid(), time, manager: USER_AGENT }) ?? fail(name);
+      const encoded = encodeObject(versions.stored(object, resource));
+      return { type: "put", key: keyOf(resource, namespace, name), value: encoded.bytes, slot: encoded };
+    });
+    for (let at = 0; at < changes.length; at += MAX_CHANGES) {
+      const part = changes.slice(at, at + MAX_CHANGES);
+      const keys = part.map(({ key }) => key);
+      const transaction = { compare: keys.map((key) => ({ key, modRevision: 0 })), changes: part };
+      const { revision } = await store.write(transaction).catch((error: unknown) => refuse(error, keys));
+      journal.record({ ...author, revision, keys, at: loop.now() });
+    }
+  }
+
   async update(place: Place, object: JsonObject, subresource: "" | "status"): Promise<void> {
     await update(callFor({ ...place, verb: "update", subresource, body: object }), this.#workshop);
   }
@@ -42,6 +76,20 @@ export class HouseWriter {
   async remove(place: Place): Promise<void> {
     await remove(callFor({ ...place, verb: "delete" }), this.#workshop);
   }
+}
+
+interface Bearer extends Place {
+  born?(birth: Birth): ApiObject;
+}
+
+function fail(name: string): never {
+  throw new Error(`how ${name} is stored is not known`);
+}
+
+function refuse(error: unknown, [first = ""]: readonly string[]): never {
+  throw isStoreError(error, "ConditionFailed")
+    ? alreadyExists({ group: "", resource: "objects" }, first)
+    : error;
 }
 
 interface Request extends Place {
@@ -72,7 +120,7 @@ function callFor({ resource, namespace, name, verb, subresource = "", body }: Re
       method: "",
       target: "",
       headers: new Map([
-        ["user-agent", "kube-apiserver"],
+        ["user-agent", USER_AGENT],
         ["content-type", "application/json"],
       ]),
       peer: undefined,

@@ -5,7 +5,13 @@ import type { Workshop } from "../call.ts";
 import { advertisedAddress } from "./advertised-address.ts";
 import { allocationRepair } from "./allocation-repair.ts";
 import { apiServices } from "./api-services.ts";
+import type { Chore } from "./chore.ts";
+import { defaultRoleChore } from "./default-roles.ts";
+import { extensionAuthentication } from "./extension-authentication.ts";
+import type { Vouchers } from "./extension-authentication.ts";
+import { flowControl } from "./flow-control.ts";
 import { kubernetesService } from "./kubernetes-service.ts";
+import { policyTypes } from "./policy-types.ts";
 import { systemPriorityClasses } from "./priority-classes.ts";
 import { SERVER_LEASES, ServerLease } from "./server-lease.ts";
 import { defaultServiceCidr } from "./service-cidr.ts";
@@ -23,6 +29,8 @@ export interface HouseOptions {
   readonly machineAddresses: readonly string[];
   /** Whether other servers may serve from the same store; only then is it worth a write every few seconds to tell them of this one. */
   readonly isStoreShared: boolean;
+  /** Whom servers of other APIs may believe, where there are sockets. */
+  readonly vouchers?: Vouchers | undefined;
 }
 
 export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep {
@@ -39,11 +47,22 @@ export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep 
     defaultServiceCidr({ registry, loop, cidrs: serviceCidrs }),
     systemPriorityClasses(registry),
     apiServices(registry, loop),
+    defaultRoleChore(registry),
+    ...flowControl({ registry, store, loop }),
+    policyTypes({ registry, store }),
     ...kubernetesService({ registry, cidr, addresses, source, port }),
+    ...trustOfExtensions(workshop, options),
   ];
   const routines = [
     ...(lease === undefined ? [] : [lease.routine()]),
     ...allocationRepair(workshop, options.nodePorts),
   ];
   return new Upkeep(workshop, { chores, routines });
+}
+
+function trustOfExtensions(
+  { registry }: Workshop,
+  { vouchers, isStoreShared }: HouseOptions,
+): readonly Chore[] {
+  return vouchers === undefined ? [] : [extensionAuthentication({ registry, vouchers, isStoreShared })];
 }

@@ -22,6 +22,8 @@ import type { Routine } from "./routine.ts";
 /** Changes come in groups: one look for all of them. */
 const DEBOUNCE = { ms: 100, kind: "progress" } as const;
 const BACKOFF = { baseMs: 200, maxMs: 30_000 };
+/** Fewer than these go the usual way. */
+const BORN_MIN = 16;
 /** How often the first tidying is tried before the server gives up starting. */
 const FIRST_TRIES = 5;
 
@@ -107,14 +109,29 @@ export class Upkeep {
   }
 
   async #tidy({ objects, strays }: Chore, phase: Phase): Promise<void> {
-    await Promise.all(objects.map((object) => this.#put(object, phase)));
+    const born = await this.#bear(objects);
+    const others = objects.filter((object) => !born.has(object));
+    await Promise.all(others.map((object) => this.#put(object, phase)));
     if (strays !== undefined) await this.#clear(strays);
+  }
+
+  /** Many that are missing are created together, in as few transactions as can be. Answers which. */
+  async #bear(objects: readonly KeptObject[]): Promise<ReadonlySet<KeptObject>> {
+    const missing = objects.filter((kept) => kept.born !== undefined && !this.#writer.exists(kept));
+    if (missing.length < BORN_MIN) return new Set();
+    await this.#writer.createAll(missing);
+    return new Set(missing);
   }
 
   async #put(kept: KeptObject, phase: Phase): Promise<void> {
     const live = this.#writer.find(kept);
+    if (live === undefined && kept.isGuest === true) return;
     if (live === undefined) await this.#create(kept);
     else if (phase === "later" && kept.isOthers?.(live) === true) return;
+    else if (kept.isReplaced?.(live) === true) {
+      await this.#writer.remove(kept);
+      await this.#create(kept);
+    }
     await this.#correct(kept, "");
     await this.#correct(kept, "status");
   }
@@ -165,8 +182,9 @@ export class Upkeep {
   }
 }
 
-function watchedKeys({ objects, strays, source }: Chore): readonly string[] {
+function watchedKeys({ objects, strays, source, watched }: Chore): readonly string[] {
   const sources = source === undefined ? [] : [source];
+  if (watched !== undefined) return [...watched, ...sources];
   if (strays !== undefined) return [prefixOf(strays.resource, ""), ...sources];
   return [...objects.map(({ resource, namespace, name }) => keyOf(resource, namespace, name)), ...sources];
 }

@@ -14,7 +14,7 @@ import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
-import { fieldValidationOf, normal, toObject } from "../write/incoming.ts";
+import { expectedKind, fieldValidationOf, normal, toObject } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
 import type { Next, Saved } from "../write/object-writer.ts";
 import { admittedDraft, admittedObject, admittedRevision } from "../write/revise.ts";
@@ -32,7 +32,7 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
   const config = withPlace(body.value, call);
   const { object, warnings } = toObject(
     { ...body, value: config },
-    { ...resource, kind: resource.facts.kind },
+    expectedKind(resource),
     fieldValidationOf(query),
   );
   checkPlace(object, call);
@@ -86,13 +86,14 @@ function applied(config: JsonObject, previous: ApiObject, writing: Writing): Soo
   const { call, workshop } = writing;
   const { resource } = call;
   const live = previous as unknown as JsonObject;
-  const { merged, conclude } = beginApply({ ...inputOf(config, writing), live });
+  const { merged, checkConflicts, conclude } = beginApply({ ...inputOf(config, writing), live });
   const finish = (outcome: ApiObject | undefined): Next => {
     const { object, isChanged } = conclude(outcome as unknown as JsonObject | undefined);
     return isChanged ? put(object as unknown as ApiObject) : { outcome: "unchanged" };
   };
   if (merged === undefined) return finish(undefined);
   const object = settled(merged, resource, live);
+  checkConflicts(object as unknown as JsonObject);
   const { user } = writeOptionsOf(call);
   const context = { now: workshop.loop.now(), user, admission: callPass({ call, workshop }, "UPDATE") };
   const revision = { object, previous, endpoint: endpointOf(call) };
@@ -112,6 +113,7 @@ async function created(
     throw new Error("an object that is applied for the first time is always another one");
   const asked = cloneJson(settled(merged, resource)) as Draft<ApiObject>;
   const draft = await admittedDraft(asked, resource, admission);
+  checkPlace(draft, call);
   const uid = workshop.loop.random("uids").uuid();
   const context = { now: workshop.loop.now(), user, uid, admission };
   const object = await admittedObject(draft, resource, context);

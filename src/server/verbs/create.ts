@@ -6,7 +6,7 @@ import { callPass } from "../admission/call-pass.ts";
 import type { Answer, ObjectAnswer, StoredAnswer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
-import { readObject } from "../write/incoming.ts";
+import { expectedKind, readObject } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Saved } from "../write/object-writer.ts";
 import { admittedDraft, admittedObject } from "../write/revise.ts";
@@ -18,11 +18,7 @@ const NAME_TRIES = 8;
 
 export async function create(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, request, query } = call;
-  const { object, warnings, sentManagedFields } = await readObject(
-    request,
-    { ...resource, kind: resource.facts.kind },
-    query,
-  );
+  const { object, warnings, sentManagedFields } = await readObject(request, expectedKind(resource), query);
   const draft = object as Draft<ApiObject>;
   placeInNamespace(draft, call);
   if ((draft.metadata.resourceVersion ?? "") !== "") {
@@ -74,10 +70,12 @@ async function createNamed(
 ): Promise<Saved> {
   const { resource, info } = call;
   const { isDryRun, user, manager } = writeOptionsOf(call);
-  const base = draft.metadata.generateName ?? "";
-  const isGenerated = (draft.metadata.name ?? "") === "" && base !== "";
   const random = workshop.loop.random("names");
   const admitted = await admittedDraft(draft, resource, admission);
+  // Whoever was asked may have given it a name, and cannot move it elsewhere.
+  placeInNamespace(admitted, call);
+  const base = admitted.metadata.generateName ?? "";
+  const isGenerated = (admitted.metadata.name ?? "") === "" && base !== "";
   for (let attempt = 1; ; attempt++) {
     if (isGenerated) admitted.metadata.name = generateName(base, random);
     const now = workshop.loop.now();

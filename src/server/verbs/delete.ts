@@ -5,6 +5,7 @@ import { FieldErrors } from "../../api/field-error.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
 import { whenDone } from "../../base/soon.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
+import { deletionOptions } from "../admission/operation-options.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
@@ -36,6 +37,8 @@ export async function remove(call: Call<StoredResource>, workshop: Workshop): Pr
 interface Target extends Place {
   readonly user?: User;
   readonly notes?: RequestNotes;
+  /** `unasked` goes whatever admission would say of it. */
+  readonly consent?: "asked" | "unasked";
 }
 
 /** Of one object, whatever asks for it. */
@@ -54,7 +57,9 @@ export function removeOne(place: Target, options: DeleteOptions, workshop: Works
     operation: "DELETE",
     subresource: "",
   } as const;
-  const admission = workshop.admission.pass({ ...subject, isDryRun: save.isDryRun });
+  const isAsked = place.consent !== "unasked";
+  const deletion = { ...subject, isDryRun: save.isDryRun, options: () => deletionOptions(options) };
+  const admission = isAsked ? workshop.admission.pass(deletion) : undefined;
   return new ObjectWriter(workshop).update(place, save, (previous) => {
     checkPreconditions({ uid, resourceVersion }, previous, place.resource);
     return whenDone(admission?.judge(previous), () => {

@@ -26,7 +26,22 @@ export async function list(call: Call<StoredResource>, workshop: Workshop): Prom
   const prefix = prefixOf(resource, info.namespace);
   const token = options.continueToken === "" ? undefined : decodeContinue(options.continueToken);
   const view = await viewFor({ token, options, prefix }, workshop);
-  return collect({ view, prefix, token, options, name, resource }, workshop);
+  const filter = filterOf(options, resource, workshop.versions);
+  if (filter !== undefined) await readyToFilter({ view, prefix, resource }, workshop);
+  return collect({ view, prefix, token, options, name, resource }, filter);
+}
+
+/** Selectors are about objects in the version asked for. */
+async function readyToFilter(
+  { view, prefix, resource }: Pick<Collection, "view" | "prefix" | "resource">,
+  { versions }: Workshop,
+): Promise<void> {
+  if (resource.custom?.webhook === undefined) return;
+  const entries = [...view.range(prefix, prefixEnd(prefix))];
+  await versions.readyToShow(
+    entries.map((entry) => StoredObject.of(entry)),
+    resource,
+  );
 }
 
 interface ViewRequest {
@@ -75,9 +90,8 @@ interface Collection extends ViewRequest {
   readonly resource: StoredResource;
 }
 
-function collect(collection: Collection, { versions }: Workshop): ListAnswer {
-  const { view, prefix, options, resource } = collection;
-  const filter = filterOf(options, resource, versions);
+function collect(collection: Collection, filter: ObjectFilter | undefined): ListAnswer {
+  const { view, prefix, resource } = collection;
   const { items, next } = pageOf(collection, filter);
   const { revision } = view;
   const rest = next === undefined ? undefined : { revision, start: next.slice(prefix.length) };

@@ -15,7 +15,7 @@ import type { HttpRequest } from "../http.ts";
 import { isStored } from "../registry.ts";
 import type { Resource, StoredResource } from "../registry.ts";
 import { BODY_BYTES_MAX, mediaTypeOf } from "../write/body.ts";
-import { fieldValidationOf, toObject } from "../write/incoming.ts";
+import { expectedKind, fieldValidationOf, toObject } from "../write/incoming.ts";
 import type { Incoming } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
 import { refuseOptions, writeOptionsOf } from "../write/write-options.ts";
@@ -79,7 +79,7 @@ function patched(previous: ApiObject, change: Patch, call: Call<StoredResource>)
   const known = previous as unknown as JsonObject;
   const value = changed(known, change, resource);
   if (!isJsonObject(value)) throw badRequest("the patched value is no object");
-  const expected = { ...resource, kind: resource.facts.kind };
+  const expected = expectedKind(resource);
   const incoming = toObject({ value, duplicates: [], known }, expected, fieldValidationOf(query));
   const { metadata } = incoming.object;
   checkPlace(incoming.object, call);
@@ -104,9 +104,10 @@ export function changed(
 }
 
 async function readChanges(request: HttpRequest): Promise<unknown> {
-  return request.direct === undefined
-    ? parsePatch(await request.readBody(BODY_BYTES_MAX))
-    : request.direct.body;
+  const changes =
+    request.direct === undefined ? parsePatch(await request.readBody(BODY_BYTES_MAX)) : request.direct.body;
+  request.onBody?.(changes);
+  return changes;
 }
 
 function parsePatch(bytes: Uint8Array): unknown {

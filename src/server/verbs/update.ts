@@ -6,7 +6,7 @@ import { callPass } from "../admission/call-pass.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
-import { readObject } from "../write/incoming.ts";
+import { expectedKind, readObject } from "../write/incoming.ts";
 import type { Incoming } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Next } from "../write/object-writer.ts";
@@ -18,7 +18,7 @@ import { shown, warningsOf } from "./create.ts";
 
 export async function update(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, request, query, info } = call;
-  const incoming = await readObject(request, { ...resource, kind: resource.facts.kind }, query);
+  const incoming = await readObject(request, expectedKind(resource), query);
   const { object, warnings } = incoming;
   checkPlace(object, call);
   const asked = object.metadata.resourceVersion ?? "";
@@ -82,7 +82,10 @@ async function createInstead(
   const uid = workshop.loop.random("uids").uuid();
   const admission = callPass({ call, workshop }, "CREATE");
   await admission?.ready(object);
-  const draft = await admittedDraft(object as Draft<ApiObject>, resource, admission);
+  const asked = object as Draft<ApiObject>;
+  if (resource.facts.namespaced) asked.metadata.namespace ??= info.namespace;
+  const draft = await admittedDraft(asked, resource, admission);
+  checkPlace(draft, call);
   const next = await admittedObject(draft, resource, { now, user, uid, admission });
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
   const made = track({ live: undefined, next, asked: admission?.asked, writer, sentManagedFields });

@@ -7,7 +7,7 @@ import { requiredFieldValue } from "../../api/field-selector.ts";
 import type { Loop, Timer } from "../../base/loop.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { prefixEnd } from "../../store/store.ts";
-import type { View, Watch, WatchEvent } from "../../store/store.ts";
+import type { Entry, View, Watch, WatchEvent } from "../../store/store.ts";
 import type { WatchAnswer, WatchEventAnswer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import { checkListOptions, parseListOptions } from "../list-options.ts";
@@ -122,11 +122,16 @@ class WatchRun {
       ending = new EndingWatch(watching, call, workshop.store);
       if (ending.isOver) return;
       this.#setAlarm();
+      await this.#readyToShow(() => this.#initialEntries());
       yield* this.#initialEvents();
+      call.notes.begun();
       for (let next = nextOf(watching); !ending.isOver;) {
         const wake = await this.#woken(next);
         if (wake.type === "end") return;
-        if (wake.type === "batch") next = nextOf(watching);
+        if (wake.type === "batch") {
+          next = nextOf(watching);
+          await this.#readyToShow(() => wake.events.flatMap(({ before, after }) => [before, after]));
+        }
         const events = this.#answersTo(wake, watching);
         if (events.length > 0) yield events;
       }
@@ -134,17 +139,31 @@ class WatchRun {
       // Its client comes back with the last revision it saw, and nothing is lost.
       if (!isStoreError(error, "SlowWatcher") && !isStoreError(error, "Closed")) yield [this.#failure(error)];
     } finally {
+      call.notes.begun();
       ended();
       this.#alarm?.cancel();
       ending?.close();
     }
   }
 
+  /** Where only the author of a kind knows its versions, they are asked before objects are looked at. */
+  #readyToShow(entriesOf: () => Iterable<Entry | undefined>): Promise<void> | undefined {
+    const { call, workshop } = this.#options;
+    if (call.resource.custom?.webhook === undefined) return undefined;
+    const found = [...entriesOf()].flatMap((entry) => (entry === undefined ? [] : [StoredObject.of(entry)]));
+    return workshop.versions.readyToShow(found, call.resource);
+  }
+
+  #initialEntries(): Iterable<Entry> {
+    const { initial, prefix } = this.#options;
+    return initial === undefined ? [] : rangeOf(initial, prefix);
+  }
+
   *#initialEvents(): Generator<readonly WatchEventAnswer[]> {
-    const { initial, prefix, filter, options } = this.#options;
+    const { initial, filter, options } = this.#options;
     if (initial === undefined) return;
     let piece: WatchEventAnswer[] = [];
-    for (const entry of rangeOf(initial, prefix)) {
+    for (const entry of this.#initialEntries()) {
       const stored = StoredObject.of(entry);
       if (filter !== undefined && !filter(stored)) continue;
       piece.push({ type: "ADDED", stored });
@@ -213,7 +232,7 @@ function nextOf(watching: Watch): ReturnType<Watch["next"]> {
   return next;
 }
 
-function rangeOf(view: View, prefix: string): Iterable<NonNullable<ReturnType<View["get"]>>> {
+function rangeOf(view: View, prefix: string): Iterable<Entry> {
   if (prefix.endsWith("/")) return view.range(prefix, prefixEnd(prefix));
   const entry = view.get(prefix);
   return entry === undefined ? [] : [entry];

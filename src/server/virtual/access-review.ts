@@ -1,7 +1,4 @@
-/**
- * Who may do what (authorization.k8s.io). Until there are roles, everybody who holds a certificate of this cluster may do
- * everything, and the answers say so.
- */
+/** Who may do what (authorization.k8s.io), as the server's own authorizer decides. */
 import { badRequest, invalid } from "../../api/api-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
 import type {
@@ -10,35 +7,36 @@ import type {
   SelfSubjectRulesReview,
   SubjectAccessReview,
   SubjectAccessReviewStatus,
+  SubjectRulesReviewStatus,
 } from "../../api/generated/types/authorization-v1.ts";
-import type { Call, Verb } from "../call.ts";
+import type { AccessDecision, HeldRules } from "../authz/authorizer.ts";
+import type { Call, Verb, Workshop } from "../call.ts";
 import type { Resource } from "../registry.ts";
+import type { User } from "../user.ts";
+import { accessQuestion, checkQuestion } from "./access-question.ts";
+import type { AskedAccess } from "./access-question.ts";
 import { answered, readQuestion } from "./review.ts";
 
-const REASON = "a holder of a certificate of this cluster may do everything";
-
-/** What can be asked about: exactly one of the two. */
-type Attributes = Pick<SelfSubjectAccessReview["spec"], "nonResourceAttributes" | "resourceAttributes">;
-
-export const reviewOwnAccess: Verb<Resource> = async (call) => {
+export const reviewOwnAccess: Verb<Resource> = async (call, workshop) => {
   const question = await readQuestion(call);
+  const { spec } = question.object as SelfSubjectAccessReview;
   const errors = new FieldErrors();
-  checkAttributes((question.object as SelfSubjectAccessReview).spec, errors);
+  checkQuestion(spec, errors);
   refuse(errors, call);
-  return answered(question, judge(call.user.name, call.user.groups), call);
+  return answered(question, await judge(spec, call.user, workshop), call);
 };
 
-export const reviewAccess: Verb<Resource> = async (call) => {
+export const reviewAccess: Verb<Resource> = async (call, workshop) => {
   const question = await readQuestion(call);
   const { spec } = question.object as SubjectAccessReview;
   const errors = new FieldErrors();
-  checkAttributes(spec, errors);
+  checkQuestion(spec, errors);
   checkSubject(spec, errors);
   refuse(errors, call);
-  return answered(question, judge(spec.user ?? "", spec.groups ?? []), call);
+  return answered(question, await judge(spec, subjectOf(spec), workshop), call);
 };
 
-export const reviewLocalAccess: Verb<Resource> = async (call) => {
+export const reviewLocalAccess: Verb<Resource> = async (call, workshop) => {
   const question = await readQuestion(call);
   const { metadata, spec } = question.object as LocalSubjectAccessReview;
   const { namespace } = call.info;
@@ -46,7 +44,7 @@ export const reviewLocalAccess: Verb<Resource> = async (call) => {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   const errors = new FieldErrors();
-  checkAttributes(spec, errors);
+  checkQuestion(spec, errors);
   checkSubject(spec, errors);
   const { resourceAttributes, nonResourceAttributes } = spec;
   if (resourceAttributes !== undefined && (resourceAttributes.namespace ?? "") !== namespace) {
@@ -59,39 +57,56 @@ export const reviewLocalAccess: Verb<Resource> = async (call) => {
   }
   refuse(errors, call);
   const object = { ...question.object, metadata: { ...metadata, namespace } };
-  return answered({ ...question, object }, judge(spec.user ?? "", spec.groups ?? []), call);
+  return answered({ ...question, object }, await judge(spec, subjectOf(spec), workshop), call);
 };
 
-export const reviewOwnRules: Verb<Resource> = async (call) => {
+export const reviewOwnRules: Verb<Resource> = async (call, { authorizer }) => {
   const question = await readQuestion(call);
   const { spec } = question.object as SelfSubjectRulesReview;
-  if ((spec.namespace ?? "") === "") throw badRequest("no namespace on request");
-  const { allowed } = judge(call.user.name, call.user.groups);
-  const status = {
-    incomplete: false,
-    resourceRules: allowed ? [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }] : [],
-    nonResourceRules: allowed ? [{ verbs: ["*"], nonResourceURLs: ["*"] }] : [],
-  };
-  return answered(question, status, call);
+  const { namespace = "" } = spec;
+  if (namespace === "") throw badRequest("no namespace on request");
+  const held = authorizer.rulesFor?.(call.user, namespace) ?? UNKNOWN;
+  return answered(question, rulesStatus(held), call);
 };
 
-function judge(user: string, groups: readonly string[]): SubjectAccessReviewStatus {
-  const isKnown = user !== "system:anonymous" && !groups.includes("system:unauthenticated");
-  return isKnown ? { allowed: true, reason: REASON } : { allowed: false };
+const UNKNOWN: HeldRules = { rules: [], isIncomplete: true, error: "no rules are known" };
+
+function rulesStatus({ rules, isIncomplete, error }: HeldRules): SubjectRulesReviewStatus {
+  const paths = rules.filter(({ nonResourceURLs = [] }) => nonResourceURLs.length > 0);
+  const resources = rules.filter(({ resources: names = [] }) => names.length > 0);
+  return {
+    incomplete: isIncomplete,
+    resourceRules: resources.map(({ nonResourceURLs: _paths, ...rule }) => rule),
+    nonResourceRules: paths.map(({ verbs, nonResourceURLs = [] }) => ({ verbs, nonResourceURLs })),
+    ...(error !== undefined && { evaluationError: error }),
+  };
 }
 
-function checkAttributes(
-  { resourceAttributes, nonResourceAttributes }: Attributes,
-  errors: FieldErrors,
-): void {
-  if (resourceAttributes !== undefined && nonResourceAttributes !== undefined) {
-    const detail = "cannot be specified in combination with resourceAttributes";
-    errors.invalid("spec.nonResourceAttributes", nonResourceAttributes, detail);
-  }
-  if (resourceAttributes === undefined && nonResourceAttributes === undefined) {
-    const detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
-    errors.invalid("spec.resourceAttributes", null, detail);
-  }
+/** Who is asked about. Nothing is added: a group that is not named does not count. */
+function subjectOf({ user = "", uid = "", groups = [], extra = {} }: SubjectAccessReview["spec"]): User {
+  return { name: user, uid, groups, extra };
+}
+
+async function judge(
+  asked: AskedAccess,
+  user: User,
+  { authorizer }: Workshop,
+): Promise<SubjectAccessReviewStatus> {
+  const { attributes, error } = accessQuestion(asked, user);
+  return statusOf(await authorizer.decide(attributes), error);
+}
+
+function statusOf(
+  { outcome, reason, error }: AccessDecision,
+  unread: string | undefined,
+): SubjectAccessReviewStatus {
+  const errors = [unread, error].filter((text) => text !== undefined);
+  return {
+    allowed: outcome === "allowed",
+    ...(outcome === "denied" && { denied: true }),
+    ...(reason !== "" && { reason }),
+    ...(errors.length > 0 && { evaluationError: errors.join(", ") }),
+  };
 }
 
 function checkSubject({ user = "", groups = [] }: SubjectAccessReview["spec"], errors: FieldErrors): void {

@@ -3,7 +3,7 @@ import { toNormalForm } from "../../api/normal-form.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { ObjectAnswer } from "../answer.ts";
 import type { Call } from "../call.ts";
-import { readObject } from "../write/incoming.ts";
+import { expectedKind, readObject } from "../write/incoming.ts";
 
 export interface Question {
   readonly object: ApiObject;
@@ -11,7 +11,7 @@ export interface Question {
 }
 
 export function readQuestion({ request, query, resource }: Call): Promise<Question> {
-  return readObject(request, { ...resource, kind: resource.facts.kind }, query);
+  return readObject(request, expectedKind(resource), query);
 }
 
 export function answered({ object, warnings }: Question, status: object, { resource }: Call): ObjectAnswer {

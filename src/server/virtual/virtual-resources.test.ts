@@ -24,7 +24,7 @@ describe("reviews", () => {
     });
   });
 
-  test("say what the caller may do, and why", async () => {
+  test("say what the caller may do", async () => {
     const server = await ServerFixture.start();
     const spec = { resourceAttributes: { verb: "get", resource: "pods" } };
 
@@ -34,21 +34,11 @@ describe("reviews", () => {
     });
 
     expect(access).toMatchObject({ code: 201, body: { spec, status: { allowed: true } } });
-    expect(access.body["status"]).toHaveProperty("reason");
     expect(rules.body["status"]).toEqual({
       incomplete: false,
       resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
       nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
     });
-  });
-
-  test("allow nothing to somebody unknown", async () => {
-    const server = await ServerFixture.start();
-    const spec = { user: "system:anonymous", resourceAttributes: { verb: "get", resource: "pods" } };
-
-    const { body } = await server.send("POST", `${ACCESS}/subjectaccessreviews`, { spec });
-
-    expect(body["status"]).toEqual({ allowed: false });
   });
 
   test("that ask nothing, or about another namespace, are refused", async () => {

@@ -56,14 +56,22 @@ export async function readOptionalBody(
   options: BodyOptions,
 ): Promise<Body | undefined> {
   const { direct } = request;
-  if (direct !== undefined) return direct.body === undefined ? undefined : directBody(direct.body, options);
+  if (direct !== undefined)
+    return direct.body === undefined ? undefined : shownBody(request, directBody(direct.body, options));
   const bytes = await request.readBody(BODY_BYTES_MAX);
-  return bytes.length === 0 ? undefined : decodeBody(bytes, acceptedType(request), options);
+  return bytes.length === 0
+    ? undefined
+    : shownBody(request, decodeBody(bytes, acceptedType(request), options));
 }
 
 export async function readBodyAs(request: HttpRequest, type: string, options: BodyOptions): Promise<Body> {
-  if (request.direct !== undefined) return directBody(request.direct.body, options);
-  return decodeBody(await request.readBody(BODY_BYTES_MAX), type, options);
+  if (request.direct !== undefined) return shownBody(request, directBody(request.direct.body, options));
+  return shownBody(request, decodeBody(await request.readBody(BODY_BYTES_MAX), type, options));
+}
+
+function shownBody(request: HttpRequest, body: Body): Body {
+  request.onBody?.(body.value);
+  return body;
 }
 
 function directBody(value: unknown, { kind }: BodyOptions): Body {

@@ -9,6 +9,7 @@ import { toNormalForm } from "../../api/normal-form.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { HttpRequest } from "../http.ts";
+import type { Resource } from "../registry.ts";
 import { readBody } from "./body.ts";
 import type { Body } from "./body.ts";
 
@@ -19,6 +20,10 @@ export interface ExpectedKind {
   readonly apiVersion: string;
   readonly kind: string;
   readonly schema: StructSchema;
+}
+
+export function expectedKind({ apiVersion, facts, schema }: Resource): ExpectedKind {
+  return { apiVersion, kind: facts.kind, schema };
 }
 
 export interface Incoming {

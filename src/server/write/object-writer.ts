@@ -60,6 +60,8 @@ export class ObjectWriter {
   async create(place: Place, object: ApiObject, { isDryRun }: Pick<SaveOptions, "isDryRun">): Promise<Saved> {
     const { resource, namespace, name } = place;
     const key = keyOf(resource, namespace, name);
+    const storing = this.#versions.readyToStore(object, resource);
+    if (storing !== undefined) await storing;
     for (let failures = 0; ;) {
       for (let wait = this.#store.turn(key); wait !== undefined; wait = this.#store.turn(key)) await wait;
       if (this.#store.accepted.get(key) !== undefined) throw alreadyExists(groupResource(resource), name);
@@ -109,10 +111,14 @@ export class ObjectWriter {
     { resource, entry, isDryRun }: Attempt,
     change: (previous: ApiObject) => Soon<Next>,
   ): Promise<Saved | "again" | "overtaken"> {
+    const showing = this.#versions.readyToShow([StoredObject.of(entry)], resource);
+    if (showing !== undefined) await showing;
     const previous = this.#versions.entry(entry, resource);
     const changed = change(previous);
     const next = changed instanceof Promise ? await changed : changed;
-    const hadToWait = next !== changed;
+    const storing = this.#readyToStore(next, resource);
+    if (storing !== undefined) await storing;
+    const hadToWait = (showing ?? storing) !== undefined || next !== changed;
     if (hadToWait && this.#store.accepted.get(entry.key) !== entry) return "overtaken";
     const step = this.#decide({ resource, entry, previous, next });
     const busy = isDryRun ? undefined : this.#busy(step.plan);
@@ -128,8 +134,16 @@ export class ObjectWriter {
     }
   }
 
+  #readyToStore(next: Next, resource: StoredResource): Promise<void> | undefined {
+    return next.outcome === "put" ? this.#versions.readyToStore(next.object, resource) : undefined;
+  }
+
   /** What the change comes to, with everything that goes with it. */
-  #decide({ resource, entry, previous, next }: Saving): Decision {
+  #decide({ resource, entry, previous, next: wanted }: Saving): Decision {
+    const stored = StoredObject.of(entry);
+    // What is sealed with an older key is written anew by whoever writes it, also without a change.
+    const isStale = wanted.outcome === "unchanged" && stored.isStale;
+    const next: Next = isStale ? { outcome: "put", object: previous } : wanted;
     if (next.outcome === "unchanged") return { outcome: "unchanged", plan: ALONE };
     if (next.outcome === "remove" || isFinished(next.object, resource)) {
       const last = next.outcome === "remove" ? previous : next.object;
@@ -138,7 +152,7 @@ export class ObjectWriter {
     const plan = this.#plan(resource, { previous, next: next.object });
     const object = plan.object ?? next.object;
     const encoded = this.#encode(object, resource);
-    const isSame = encoded.bytes.equals(entry.value) && plan.changes.length === 0;
+    const isSame = stored.isWrittenAs(encoded) && plan.changes.length === 0;
     if (isSame) return { outcome: "unchanged", plan: ALONE };
     return { outcome: "put", object, encoded, resource, plan };
   }
@@ -188,7 +202,8 @@ export class ObjectWriter {
     const { journal, author, loop } = this.#workshop;
     const committed = await this.#timed(transaction);
     const keys = transaction.changes.map(({ key }) => key);
-    journal.record({ ...author, revision: committed.revision, keys, at: loop.now() });
+    const { user, manager, userAgent, cause } = author;
+    journal.record({ user, manager, userAgent, cause, revision: committed.revision, keys, at: loop.now() });
     return committed;
   }
 

@@ -108,7 +108,8 @@ export interface Revision {
 
 /** What the object becomes by the rules of its kind; nobody else is asked. */
 export function revisedObject(revision: Revision, resource: StoredResource, context: RuleContext): ApiObject {
-  return validRevision(revisedDraft(revision, resource), { ...revision, resource, context });
+  const { previous, endpoint } = revision;
+  return validRevision(revisedDraft(revision, resource), { previous, endpoint, resource, context });
 }
 
 /** The same, once nobody refuses it. */
@@ -119,11 +120,11 @@ export function admittedRevision(
 ): Soon<ApiObject> {
   const { admission } = context;
   if (admission === undefined) return revisedObject(revision, resource, context);
-  const { previous } = revision;
+  const { previous, endpoint } = revision;
   const refine = (changed: ApiObject): Draft<ApiObject> =>
     revisedDraft({ ...revision, object: settled(changed, resource, previous) }, resource);
   return whenDone(admission.mutate(revisedDraft(revision, resource), refine, previous), (draft) => {
-    const object = validRevision(draft, { ...revision, resource, context });
+    const object = validRevision(draft, { previous, endpoint, resource, context });
     return whenDone(admission.validate(object, previous), () => object);
   });
 }

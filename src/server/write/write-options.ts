@@ -20,6 +20,8 @@ const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 const OPTION_KINDS: Partial<Record<RequestVerb, string>> = { update: "UpdateOptions", patch: "PatchOptions" };
 
 export function writeOptionsOf({ query, request, user, info }: Call): WriteOptions {
+  if (query.size === 0)
+    return { isDryRun: false, manager: managerOf(request.headers.get("user-agent") ?? ""), user };
   const manager = query.get("fieldManager") ?? "";
   const dryRun = query.getAll("dryRun");
   const fieldValidation = query.get("fieldValidation") ?? "";

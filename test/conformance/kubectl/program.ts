@@ -31,7 +31,7 @@ export class Program {
     });
     this.#child = child;
     this.#ended = once(child, "close") as Promise<readonly unknown[]>;
-    onTestFinished(async () => {
+    this.endWithTest(async () => {
       child.kill("SIGKILL");
       await this.#ended;
     });
@@ -42,6 +42,10 @@ export class Program {
       this.#events.push(JSON.parse(line) as ProgramEvent);
       this.#notice();
     });
+  }
+
+  protected endWithTest(end: () => Promise<void>): void {
+    onTestFinished(end);
   }
 
   get pid(): number {
@@ -83,4 +87,9 @@ export class Program {
     const [code] = await this.#ended;
     return { code, stderr: this.#complaints };
   }
+}
+
+/** Runs for several tests: whoever starts it ends it. */
+export class LastingProgram extends Program {
+  protected override endWithTest(): void {}
 }

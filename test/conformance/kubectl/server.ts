@@ -135,7 +135,13 @@ function identity({ namespace, since }: Suite): void {
 }
 
 function rawPaths({ namespace }: Suite): void {
-  test.each([["/healthz"], ["/livez"], ["/readyz"], ["/readyz/ping"]])("%s is ok", async (path) => {
+  test.each([
+    ["/healthz"],
+    ["/livez"],
+    ["/readyz"],
+    ["/readyz/ping"],
+    ["/readyz/poststarthook/rbac/bootstrap-roles"],
+  ])("%s is ok", async (path) => {
     expect(await namespace().ok("get", "--raw", path)).toBe("ok");
   });
 

@@ -131,10 +131,13 @@ function differenceChildren(left: FieldSet, right: FieldSet): FieldSet | undefin
   });
 }
 
-/** The common case of a change elsewhere ends here. */
+/**
+ * The common case of a change elsewhere ends here. It costs as much as there is in the first: of one large change and the sets of thousands of
+ * owners the change is not gone through once for each.
+ */
 function touches(left: FieldSet, right: FieldSet): boolean {
-  for (const element in right) {
-    if (left[element] !== undefined) return true;
+  for (const element in left) {
+    if (right[element] !== undefined) return true;
   }
   return false;
 }

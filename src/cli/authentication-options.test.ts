@@ -1,0 +1,64 @@
+import { describe, expect, test } from "vitest";
+import { parseAuthentication } from "./authentication-options.ts";
+
+function parsed(options: Readonly<Record<string, string>>): unknown {
+  const path = (name: string): string | undefined =>
+    options[name] === undefined ? undefined : `/work/${options[name]}`;
+  return parseAuthentication({ operands: {}, options }, path);
+}
+
+describe("options of authentication", () => {
+  test("are nothing when none is given", () => {
+    expect(parsed({})).toBeUndefined();
+  });
+
+  test("are lists, files and numbers", () => {
+    expect(
+      parsed({
+        serviceAccountIssuer: "https://a, https://b",
+        apiAudiences: "api",
+        serviceAccountMaxTokenExpiration: "3600",
+        tokenAuthFile: "tokens.csv",
+        authenticationConfig: "auth.yaml",
+        requestheaderAllowedNames: "proxy",
+      }),
+    ).toEqual({
+      issuers: ["https://a", "https://b"],
+      audiences: ["api"],
+      maxTokenSeconds: 3600,
+      tokenFile: "/work/tokens.csv",
+      configFile: "/work/auth.yaml",
+      frontProxyNames: ["proxy"],
+    });
+    expect(parsed({ anonymousAuth: "false" })).toEqual({ isAnonymousAllowed: false });
+  });
+
+  test("describe an issuer", () => {
+    const required = { oidcIssuerUrl: "https://a", oidcClientId: "me" };
+
+    expect(parsed({ ...required, oidcRequiredClaim: "hd=x.y,team=a=b", oidcSigningAlgs: "ES256" })).toEqual({
+      oidc: {
+        issuerUrl: "https://a",
+        clientId: "me",
+        requiredClaims: { hd: "x.y", team: "a=b" },
+        algorithms: ["ES256"],
+      },
+    });
+  });
+
+  test.each([
+    [{ serviceAccountMaxTokenExpiration: "599" }, "--service-account-max-token-expiration must be"],
+    [{ serviceAccountMaxTokenExpiration: "1h" }, "--service-account-max-token-expiration must be"],
+    [{ oidcIssuerUrl: "https://a" }, "must be given together"],
+    [
+      { oidcIssuerUrl: "https://a", oidcClientId: "b", oidcRequiredClaim: "x" },
+      "--oidc-required-claim must be",
+    ],
+    [
+      { oidcIssuerUrl: "https://a", oidcClientId: "b", authenticationConfig: "c" },
+      "cannot be given together",
+    ],
+  ])("that make no sense are refused: %#", (options, message) => {
+    expect(() => parsed(options)).toThrow(message);
+  });
+});

@@ -1,0 +1,53 @@
+import { describe, expect, test } from "vitest";
+import { parseAuthorization } from "./authorization-options.ts";
+
+type Options = Readonly<Record<string, string>>;
+
+function parse(options: Options): unknown {
+  const args = { positionals: [], options } as unknown as Parameters<typeof parseAuthorization>[0];
+  return parseAuthorization(args, (name) => options[name]);
+}
+
+describe("options of authorization", () => {
+  test("say nothing unless given", () => {
+    expect(parse({})).toBeUndefined();
+  });
+
+  test("name modes in order, and where a webhook is", () => {
+    const given = {
+      authorizationMode: "Node, RBAC,Webhook",
+      authorizationWebhookConfigFile: "/w.conf",
+      authorizationWebhookCacheUnauthorizedTtl: "1m",
+    };
+
+    expect(parse(given)).toEqual({
+      modes: ["Node", "RBAC", "Webhook"],
+      webhookFile: "/w.conf",
+      webhookVersion: "v1beta1",
+      authorizedTtlMs: 300_000,
+      unauthorizedTtlMs: 60_000,
+    });
+    expect(parse({ authorizationConfig: "/a.yaml" })).toEqual({ configFile: "/a.yaml" });
+  });
+
+  test.each<[Options, string]>([
+    [{ authorizationMode: "RBAC,Magic" }, 'found "RBAC,Magic"'],
+    [{ authorizationMode: "RBAC,RBAC" }, "each once"],
+    [{ authorizationMode: "Webhook" }, "must be given together"],
+    [{ authorizationWebhookConfigFile: "/w.conf" }, "must be given together"],
+    [
+      { authorizationMode: "RBAC", authorizationConfig: "/a.yaml" },
+      "--authorization-config can not be specified",
+    ],
+    [
+      {
+        authorizationMode: "Webhook",
+        authorizationWebhookConfigFile: "/w",
+        authorizationWebhookCacheAuthorizedTtl: "soon",
+      },
+      "--authorization-webhook-cache-authorized-ttl must be a duration",
+    ],
+  ])("that contradict themselves are refused: %#", (options, problem) => {
+    expect(() => parse(options)).toThrow(problem);
+  });
+});

@@ -1,0 +1,75 @@
+/** By what people and programs are known, from flags and the files that they name. */
+import { readFile } from "node:fs/promises";
+import type { Loop } from "../base/loop.ts";
+import type { AuthenticationOptions } from "../server/authn/create-authentication.ts";
+import type { AuthenticationConfiguration, JwtRules } from "../server/authn/oidc/configuration.ts";
+import { oidcRules } from "../server/authn/oidc/flag-rules.ts";
+import type { OidcFlags } from "../server/authn/oidc/flag-rules.ts";
+import { readAuthenticationConfiguration } from "../server/authn/oidc/read-configuration.ts";
+import { parseTokenFile } from "../server/authn/token-file.ts";
+import { DEFAULT_ISSUER } from "../server/subresources/token-issuer.ts";
+
+export interface AuthenticationFlags {
+  readonly issuers?: readonly string[] | undefined;
+  readonly audiences?: readonly string[] | undefined;
+  readonly jwksUri?: string | undefined;
+  readonly maxTokenSeconds?: number | undefined;
+  readonly tokenFile?: string | undefined;
+  /** An AuthenticationConfiguration; not together with `oidc`. */
+  readonly configFile?: string | undefined;
+  readonly oidc?: OidcFlags | undefined;
+  readonly frontProxyNames?: readonly string[] | undefined;
+  /** Whether requests without credentials are let in, as far as roles allow; not together with what a file says of it. */
+  readonly isAnonymousAllowed?: boolean | undefined;
+}
+
+/** Rejects with one line that names the file, and nothing secret of what is in it. */
+export async function readAuthentication(
+  flags: AuthenticationFlags = {},
+  loop: Loop,
+): Promise<AuthenticationOptions> {
+  const { issuers, audiences, jwksUri, maxTokenSeconds, frontProxyNames, tokenFile } = flags;
+  const read: ReadFile = (path) => loop.outside("file", readFile(path, "utf8"));
+  const configuration = await readConfiguration(flags, read);
+  return {
+    tokens: { issuers, audiences, jwksUri, maxSeconds: maxTokenSeconds },
+    staticTokens: tokenFile === undefined ? [] : parseTokenFile(await read(tokenFile), tokenFile),
+    jwt: [...configuration.jwt, ...(await readOidc(flags, read))],
+    frontProxyNames,
+    anonymous: anonymousRule(flags, configuration),
+  };
+}
+
+type ReadFile = (path: string) => Promise<string>;
+
+const NO_CONFIGURATION: AuthenticationConfiguration = { jwt: [], anonymous: undefined };
+
+async function readConfiguration(
+  { configFile, issuers = [DEFAULT_ISSUER] }: AuthenticationFlags,
+  read: ReadFile,
+): Promise<AuthenticationConfiguration> {
+  if (configFile === undefined) return NO_CONFIGURATION;
+  const text = await read(configFile);
+  try {
+    return readAuthenticationConfiguration(text, issuers);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${configFile} does not say how people are known: ${why}`, { cause });
+  }
+}
+
+async function readOidc({ oidc }: AuthenticationFlags, read: ReadFile): Promise<readonly JwtRules[]> {
+  if (oidc === undefined) return [];
+  const ca = oidc.caFile === undefined ? undefined : await read(oidc.caFile);
+  return [oidcRules(oidc, ca)];
+}
+
+function anonymousRule(
+  { configFile = "", isAnonymousAllowed }: AuthenticationFlags,
+  { anonymous }: AuthenticationConfiguration,
+): AuthenticationOptions["anonymous"] {
+  if (isAnonymousAllowed === undefined) return anonymous;
+  if (anonymous !== undefined)
+    throw new Error(`--anonymous-auth cannot be given when ${configFile} says who is anonymous`);
+  return { enabled: isAnonymousAllowed, paths: [] };
+}

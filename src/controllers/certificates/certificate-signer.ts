@@ -1,0 +1,167 @@
+/** Signs requests for certificates with the authority of the cluster. */
+import { createPrivateKey } from "node:crypto";
+import type { KeyObject } from "node:crypto";
+import type * as X509 from "@peculiar/x509";
+import type { Loop, Random } from "../../base/loop.ts";
+import { x509 } from "../../base/x509-library.ts";
+import type { SigningWish } from "./signer-rules.ts";
+
+const MINUTE_MS = 60_000;
+/** A year, as upstream's; a request may ask for less. */
+const LIFE_MS = 365 * 24 * 60 * MINUTE_MS;
+const LIFE_MIN_MS = 10 * MINUTE_MS;
+/** Machines whose clock is a little behind accept a new certificate too. */
+const BACKDATE_MS = 5 * MINUTE_MS;
+/** Those that live shorter do not lose the backdated minutes of it. */
+const SHORT_MS = 8 * 60 * MINUTE_MS;
+
+export interface SigningAuthority {
+  /** PEM. */
+  readonly cert: string;
+  readonly key: string;
+  readonly loop: Loop;
+}
+
+export interface CertificateSigner {
+  /** PEM. Undefined when the request was not signed with the key that it is for. */
+  sign(wish: SigningWish, expirationSeconds: number | undefined): Promise<string | undefined>;
+}
+
+export function certificateSigner({ cert, key, loop }: SigningAuthority): CertificateSigner {
+  const random = loop.random("certificate-serial");
+  return {
+    sign: (wish, expirationSeconds) =>
+      loop.outside("crypto", make({ wish, cert, key, random, ...lifeOf(expirationSeconds, loop.now()) })),
+  };
+}
+
+interface Life {
+  readonly notBefore: number;
+  readonly notAfter: number;
+}
+
+/** Pure: from when to when, before the authority's own end is looked at. */
+export function lifeOf(expirationSeconds: number | undefined, now: number): Life {
+  const askedMs = expirationSeconds === undefined ? LIFE_MS : expirationSeconds * 1000;
+  const lifeMs = Math.max(LIFE_MIN_MS, Math.min(askedMs, LIFE_MS));
+  const notBefore = now - BACKDATE_MS;
+  return { notBefore, notAfter: (lifeMs < SHORT_MS ? now : notBefore) + lifeMs };
+}
+
+interface Making extends Life {
+  readonly wish: SigningWish;
+  readonly cert: string;
+  readonly key: string;
+  readonly random: Random;
+}
+
+async function make({ wish, cert, key, random, notBefore, notAfter }: Making): Promise<string | undefined> {
+  const library = x509();
+  const request = new library.Pkcs10CertificateRequest(wish.content.pem);
+  if (!(await isOwn(request))) return undefined;
+  const authority = new library.X509Certificate(cert);
+  const signer = await importKey(createPrivateKey(key));
+  const made = await library.X509CertificateGenerator.create({
+    serialNumber: serialNumber(random),
+    subject: request.subjectName,
+    issuer: authority.subjectName,
+    notBefore: new Date(notBefore),
+    notAfter: new Date(Math.min(notAfter, authority.notAfter.getTime())),
+    signingAlgorithm: signer.algorithm,
+    signingKey: signer.key,
+    publicKey: request.publicKey,
+    extensions: extensionsOf(wish, authority),
+  });
+  return `${made.toString("pem")}\n`;
+}
+
+/** Whoever asks must hold the key. A kind of key that cannot be checked is nobody's. */
+async function isOwn(request: X509.Pkcs10CertificateRequest): Promise<boolean> {
+  try {
+    return await request.verify();
+  } catch {
+    return false;
+  }
+}
+
+function extensionsOf({ content, usages }: SigningWish, authority: X509.X509Certificate): X509.Extension[] {
+  const library = x509();
+  const extensions: X509.Extension[] = [new library.BasicConstraintsExtension(false, undefined, true)];
+  const flags = usages.map((usage) => KEY_USAGES.get(usage) ?? 0);
+  let keyUsage = 0;
+  for (const flag of flags) keyUsage |= flag;
+  if (keyUsage !== 0) extensions.push(new library.KeyUsagesExtension(keyUsage, true));
+  const purposes = usages.flatMap((usage) => PURPOSES.get(usage) ?? []);
+  if (purposes.length > 0) extensions.push(new library.ExtendedKeyUsageExtension(purposes));
+  const keyId = authority.getExtension(library.SubjectKeyIdentifierExtension)?.keyId;
+  if (keyId !== undefined) extensions.push(new library.AuthorityKeyIdentifierExtension(keyId));
+  const names = alternativeNames(content);
+  if (names.length > 0) extensions.push(new library.SubjectAlternativeNameExtension(names));
+  return extensions;
+}
+
+type AlternativeName = { readonly type: "dns" | "ip" | "email" | "url"; readonly value: string };
+
+function alternativeNames({ dnsNames, addresses, emails, uris }: SigningWish["content"]): AlternativeName[] {
+  const named = (type: AlternativeName["type"], values: readonly string[]): AlternativeName[] =>
+    values.map((value) => ({ type, value }));
+  return [
+    ...named("dns", dnsNames),
+    ...named("ip", addresses),
+    ...named("email", emails),
+    ...named("url", uris),
+  ];
+}
+
+/** Bits of the extension (RFC 5280, 4.2.1.3), as the library numbers them. */
+const KEY_USAGES: ReadonlyMap<string, number> = new Map([
+  ["signing", 1],
+  ["digital signature", 1],
+  ["content commitment", 2],
+  ["key encipherment", 4],
+  ["data encipherment", 8],
+  ["key agreement", 16],
+  ["cert sign", 32],
+  ["crl sign", 64],
+  ["encipher only", 128],
+  ["decipher only", 256],
+]);
+
+const PURPOSES: ReadonlyMap<string, string> = new Map([
+  ["any", "2.5.29.37.0"],
+  ["server auth", "1.3.6.1.5.5.7.3.1"],
+  ["client auth", "1.3.6.1.5.5.7.3.2"],
+  ["code signing", "1.3.6.1.5.5.7.3.3"],
+  ["email protection", "1.3.6.1.5.5.7.3.4"],
+  ["s/mime", "1.3.6.1.5.5.7.3.4"],
+  ["ipsec end system", "1.3.6.1.5.5.7.3.5"],
+  ["ipsec tunnel", "1.3.6.1.5.5.7.3.6"],
+  ["ipsec user", "1.3.6.1.5.5.7.3.7"],
+  ["timestamping", "1.3.6.1.5.5.7.3.8"],
+  ["ocsp signing", "1.3.6.1.5.5.7.3.9"],
+  ["microsoft sgc", "1.3.6.1.4.1.311.10.3.3"],
+  ["netscape sgc", "2.16.840.1.113730.4.1"],
+]);
+
+const CURVES: ReadonlyMap<string, string> = new Map([
+  ["prime256v1", "P-256"],
+  ["secp384r1", "P-384"],
+  ["secp521r1", "P-521"],
+]);
+
+async function importKey(key: KeyObject) {
+  const namedCurve = CURVES.get(key.asymmetricKeyDetails?.namedCurve ?? "");
+  const algorithm =
+    namedCurve === undefined
+      ? { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }
+      : { name: "ECDSA", namedCurve, hash: "SHA-256" };
+  const bytes = key.export({ type: "pkcs8", format: "der" });
+  return { algorithm, key: await crypto.subtle.importKey("pkcs8", bytes, algorithm, false, ["sign"]) };
+}
+
+/** 127 random bits, and positive. */
+function serialNumber(random: Random): string {
+  const bytes = random.bytes(16);
+  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x01;
+  return Buffer.from(bytes).toString("hex");
+}

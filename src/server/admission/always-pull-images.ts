@@ -1,0 +1,50 @@
+/** AlwaysPullImages: nobody uses an image that lies on a node without being allowed to pull it. */
+import { FieldErrors, fieldErrorsText, fieldPath } from "../../api/field-error.ts";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { definePlugin } from "./plugin.ts";
+import type { AdmissionRequest } from "./plugin.ts";
+import { containersOf } from "./pod-containers.ts";
+import { refusal } from "./refusal.ts";
+
+const LISTS = ["initContainers", "containers", "ephemeralContainers"] as const;
+
+export const alwaysPullImages = definePlugin<Pod>({
+  name: "AlwaysPullImages",
+  interests: [
+    { resources: ["pods"], operations: ["CREATE", "UPDATE"] },
+    { resources: ["pods/ephemeralcontainers"], operations: ["UPDATE"] },
+  ],
+
+  mutate(draft, request) {
+    if (hasNoNewImage(draft, request)) return;
+    const { spec } = draft;
+    for (const list of LISTS) for (const container of spec[list] ?? []) container.imagePullPolicy = "Always";
+    for (const { image } of spec.volumes ?? []) if (image !== undefined) image.pullPolicy = "Always";
+  },
+
+  /** A webhook may have changed it after that. */
+  validate(pod, request) {
+    if (hasNoNewImage(pod, request)) return;
+    const errors = new FieldErrors();
+    for (const list of LISTS) {
+      for (const [at, { imagePullPolicy = "" }] of (pod.spec[list] ?? []).entries()) {
+        const path = fieldPath("spec", list).index(at).child("imagePullPolicy");
+        if (imagePullPolicy !== "Always") errors.notSupported(path, imagePullPolicy, ["Always"]);
+      }
+    }
+    if (!errors.isEmpty) throw refusal(request, fieldErrorsText(errors.found));
+  },
+});
+
+function hasNoNewImage({ spec }: Pod, { previous }: AdmissionRequest): boolean {
+  if (previous === undefined) return false;
+  const known = new Set(imagesOf((previous as Pod).spec));
+  return imagesOf(spec).every((image) => known.has(image));
+}
+
+function imagesOf(spec: Pod["spec"]): readonly (string | undefined)[] {
+  return [
+    ...containersOf(spec).map(({ image }) => image),
+    ...(spec.volumes ?? []).flatMap(({ image }) => (image === undefined ? [] : image.reference)),
+  ];
+}

@@ -1,0 +1,45 @@
+/** What a request to connect asks for, as an object that webhooks and policies can look at. Nothing of it is ever stored. */
+import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { Call } from "../call.ts";
+
+const FLAGS = ["stdin", "stdout", "stderr", "tty"] as const;
+
+/** Undefined for what is no connection: a log is only read. */
+export function connectObject({ info, query, resource }: Call): ApiObject | undefined {
+  const facts = resource.facts.subresources.find(({ name }) => name === info.subresource);
+  const fields = fieldsOf(info, query);
+  if (facts === undefined || fields === undefined) return undefined;
+  // Such objects have no metadata; whoever looks at objects expects some.
+  return { apiVersion: facts.version, kind: facts.kind, metadata: {}, ...fields } as ApiObject;
+}
+
+function fieldsOf(info: Call["info"], query: URLSearchParams): object | undefined {
+  switch (info.subresource) {
+    case "exec":
+      return { ...streams(query), command: query.getAll("command") };
+    case "attach":
+      return streams(query);
+    case "portforward": {
+      const ports = query.getAll("ports").flatMap((text) => text.split(",").map(Number));
+      return ports.length === 0 ? {} : { ports: ports.filter(Number.isInteger) };
+    }
+    case "proxy":
+      return info.rest === "" ? {} : { path: info.rest };
+    default:
+      return undefined;
+  }
+}
+
+function streams(query: URLSearchParams): object {
+  const container = query.get("container") ?? "";
+  const flags = FLAGS.filter((flag) => isSet(query.get(flag)));
+  return {
+    ...Object.fromEntries(flags.map((flag) => [flag, true])),
+    ...(container !== "" && { container }),
+  };
+}
+
+/** As Kubernetes reads flags in queries: whatever does not say no says yes. */
+function isSet(text: string | null): boolean {
+  return text !== null && text !== "0" && text.toLowerCase() !== "false";
+}

@@ -1,0 +1,33 @@
+/** How a write was asked for, as webhooks and policies see it: options of what is done, whatever verb asked for it. */
+import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import type { Operation } from "./plugin.ts";
+
+const API_VERSION = "meta.k8s.io/v1";
+
+/** A patch that creates has CreateOptions, and one that changes has UpdateOptions. */
+export function operationOptions(operation: Operation, query: URLSearchParams): JsonObject {
+  const dryRun = query.getAll("dryRun").filter((value) => value !== "");
+  const fieldManager = query.get("fieldManager") ?? "";
+  const fieldValidation = query.get("fieldValidation") ?? "";
+  return {
+    kind: operation === "CREATE" ? "CreateOptions" : "UpdateOptions",
+    apiVersion: API_VERSION,
+    ...(dryRun.length > 0 && { dryRun }),
+    ...(fieldManager !== "" && { fieldManager }),
+    ...(fieldValidation !== "" && { fieldValidation }),
+  };
+}
+
+export function deletionOptions(options: DeleteOptions): JsonObject {
+  const { dryRun = [], gracePeriodSeconds, orphanDependents, preconditions, propagationPolicy } = options;
+  return {
+    kind: "DeleteOptions",
+    apiVersion: API_VERSION,
+    ...(gracePeriodSeconds !== undefined && { gracePeriodSeconds }),
+    ...(preconditions !== undefined && { preconditions }),
+    ...(orphanDependents !== undefined && { orphanDependents }),
+    ...(propagationPolicy !== undefined && { propagationPolicy }),
+    ...(dryRun.length > 0 && { dryRun }),
+  };
+}

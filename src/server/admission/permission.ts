@@ -1,0 +1,54 @@
+/** Questions of plugins to those who know who may do what. */
+import type { Soon } from "../../base/soon.ts";
+import { whenDone } from "../../base/soon.ts";
+import type { Requester } from "../../resources/kind-rules.ts";
+import type { AccessAttributes, AccessDecision, Authorizer } from "../authz/authorizer.ts";
+
+/** Whether somebody may do something with a resource; what is not given is not said. */
+export function question(
+  user: Requester,
+  about: Partial<Omit<AccessAttributes, "user" | "path">>,
+): AccessAttributes {
+  return {
+    user,
+    verb: "",
+    path: "",
+    group: "",
+    version: "",
+    resource: "",
+    subresource: "",
+    namespace: "",
+    name: "",
+    fieldSelector: "",
+    labelSelector: "",
+    ...about,
+  };
+}
+
+/** Whether somebody may do this with what is for a signer: named in full, or by all of its domain. */
+export function askSigner(
+  authorizer: Authorizer,
+  { user, verb, signer }: { readonly user: Requester; readonly verb: string; readonly signer: string },
+): Soon<boolean> {
+  const ask = (name: string): Soon<AccessDecision> =>
+    authorizer.decide(
+      question(user, { verb, group: "certificates.k8s.io", version: "*", resource: "signers", name }),
+    );
+  const [domain = ""] = signer.split("/");
+  return whenDone(ask(signer), (decision) =>
+    isAllowed(decision) ? true : whenDone<AccessDecision, boolean>(ask(`${domain}/*`), isAllowed),
+  );
+}
+
+export function isAllowed({ outcome }: AccessDecision): boolean {
+  return outcome === "allowed";
+}
+
+/** Rejects with what is given unless the answer is yes; nothing is waited for when the answer is there and is yes. */
+export function demand(answer: Soon<boolean>, refusal: () => Error): Promise<void> | undefined {
+  return answer === true ? undefined : insist(answer, refusal);
+}
+
+async function insist(answer: Soon<boolean>, refusal: () => Error): Promise<void> {
+  if (!(await answer)) throw refusal();
+}

@@ -1,0 +1,118 @@
+/** Which policies are asked about a request, with which parameters; the same for those that judge and those that change. */
+import { Effort } from "../../../api/cel/allowance.ts";
+import type { Bindings } from "../../../api/cel/program.ts";
+import type { ParamKind } from "../../../api/generated/types/admissionregistration-v1.ts";
+import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { StoredResource } from "../../registry.ts";
+import type { AdmissionRequest } from "../plugin.ts";
+import { namespaceOf } from "../webhook/review.ts";
+import { findMatch, type Subject } from "./match.ts";
+import { collectParams, ConfigurationError, paramResource } from "./params.ts";
+import type { ParamParts } from "./params.ts";
+import type { Binding, BindingObject, BoundPolicy, PolicyObject } from "./policy-index.ts";
+import type { ValueParts } from "./request-values.ts";
+
+export type PolicyParts = ParamParts & ValueParts;
+
+/** A policy that is to be asked, once for each parameter. */
+export interface Invocation<P, B> {
+  readonly policy: BoundPolicy<P, B>;
+  readonly binding: Binding<B>;
+  readonly params: ApiObject | undefined;
+  /** As which the policy wants to see the request. */
+  readonly resource: StoredResource;
+}
+
+/** Something is wrong with a policy, or with one of its bindings. */
+export interface Misconfiguration<P, B> {
+  readonly policy: BoundPolicy<P, B>;
+  readonly binding: Binding<B> | undefined;
+  readonly message: string;
+}
+
+export interface Dispatch<P, B> {
+  readonly invocations: readonly Invocation<P, B>[];
+  readonly mistakes: readonly Misconfiguration<P, B>[];
+}
+
+/** Nobody may be kept from repairing admission. */
+const ADMISSION_GROUP = "admissionregistration.k8s.io";
+
+export function isExempt({ facts }: StoredResource): boolean {
+  return facts.group === ADMISSION_GROUP;
+}
+
+export function dispatch<P extends PolicyObject, B extends BindingObject>(
+  policies: readonly BoundPolicy<P, B>[],
+  subject: Subject,
+  parts: PolicyParts & {
+    /** Called before a policy is asked to look at the request as this resource; may throw a ConfigurationError. */
+    readonly prepare: (resource: StoredResource) => void;
+  },
+): Dispatch<P, B> {
+  const invocations: Invocation<P, B>[] = [];
+  const mistakes: Misconfiguration<P, B>[] = [];
+  const namespace = namespaceOf(subject.request, subject.request.name);
+  for (const policy of policies) {
+    const resource = findMatch(policy.match, subject, parts.registry);
+    if (resource === undefined) continue;
+    const note = (binding: Binding<B> | undefined, step: () => void): void => {
+      const message = mistakeOf(step);
+      if (message !== undefined) mistakes.push({ policy, binding, message });
+    };
+    note(undefined, () => {
+      const params = paramsOf(policy.object.spec.paramKind, parts);
+      parts.prepare(resource);
+      for (const binding of policy.bindings) {
+        if (findMatch(binding.match, subject, parts.registry) === undefined) continue;
+        note(binding, () => {
+          const asked = { paramRef: binding.object.spec.paramRef, namespace };
+          for (const it of collectParams(params, asked, parts))
+            invocations.push({ policy, binding, params: it, resource });
+        });
+      }
+    });
+  }
+  return { invocations, mistakes };
+}
+
+function paramsOf(kind: ParamKind | undefined, { registry }: PolicyParts): StoredResource | undefined {
+  return kind === undefined ? undefined : paramResource(kind, registry);
+}
+
+function mistakeOf(step: () => void): string | undefined {
+  try {
+    step();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.message;
+    throw error;
+  }
+}
+
+/** What all policies may take that look at one request. */
+export function effortOf({ scratch }: AdmissionRequest): Effort {
+  const known = scratch.get("policies");
+  if (known instanceof Effort) return known;
+  const effort = new Effort();
+  scratch.set("policies", effort);
+  return effort;
+}
+
+/** Makes a thing of each resource once: most policies want to see a request as the same one. */
+export class PerResource {
+  readonly #make: (resource: StoredResource) => Bindings;
+  readonly #made = new Map<StoredResource, Bindings>();
+
+  constructor(make: (resource: StoredResource) => Bindings) {
+    this.#make = make;
+  }
+
+  of(resource: StoredResource): Bindings {
+    const known = this.#made.get(resource);
+    if (known !== undefined) return known;
+    const made = this.#make(resource);
+    this.#made.set(resource, made);
+    return made;
+  }
+}

@@ -1,0 +1,121 @@
+/** One policy looking at one request with one set of parameters. */
+import { Allowance, COST_MAX, type Effort } from "../../../api/cel/allowance.ts";
+import { CelBudgetError, CelEvaluationError } from "../../../api/cel/cel-error.ts";
+import { jsonToValue } from "../../../api/cel/json-value.ts";
+import { LazyRecord } from "../../../api/cel/lazy-record.ts";
+import type { Bindings } from "../../../api/cel/program.ts";
+import type { Run } from "../../../api/cel/run.ts";
+import { DYN } from "../../../api/cel/type.ts";
+import type { CelValue } from "../../../api/cel/value.ts";
+import { VARIABLES_TYPE } from "../../../resources/admission/policy-environment.ts";
+import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { CompiledCommons, PolicyExpression } from "./compiled-policy.ts";
+
+/** As upstream's, for all conditions of a policy. */
+const CONDITIONS_COST_MAX = 2_500_000;
+
+/** What comes before the first expression, so that there is a bound on how many policies look at one request. */
+const INVOCATION_EFFORT = 50;
+
+/** An expression has no value. The message is upstream's. */
+export class ExpressionError extends Error {}
+
+/** Neither has any other from here on. */
+export class SpentError extends ExpressionError {
+  /** `what` was being worked out. */
+  constructor(what = "") {
+    const text =
+      "validation failed due to running out of cost budget, no further validation rules will be run";
+    super(what === "" ? text : `${what}: ${text}`);
+  }
+}
+
+export interface EvaluationOptions {
+  readonly commons: CompiledCommons;
+  /** Of the request; shared by all policies that look at it. */
+  readonly bindings: Bindings;
+  readonly params: ApiObject | undefined;
+  readonly effort: Effort;
+}
+
+export class Evaluation {
+  readonly #commons: CompiledCommons;
+  readonly #bindings: Bindings;
+  readonly #effort: Effort;
+  readonly #allowance: Allowance;
+
+  constructor({ commons, bindings, params, effort }: EvaluationOptions) {
+    this.#commons = commons;
+    this.#effort = effort;
+    effort.left -= INVOCATION_EFFORT;
+    this.#allowance = new Allowance(COST_MAX, effort);
+    const own: Record<string, CelValue | undefined> = {
+      ...bindings,
+      params: params === undefined ? null : jsonToValue(DYN, params),
+    };
+    own["variables"] = this.#variables(own);
+    this.#bindings = own;
+  }
+
+  #variables(bindings: Bindings): CelValue {
+    const makers = new Map<string, () => CelValue>();
+    for (const [name, compiled] of this.#commons.variables) {
+      makers.set(name, () => {
+        if ("mistake" in compiled) throw new CelEvaluationError(compiled.mistake);
+        return this.#allowance.evaluate(compiled.program, bindings);
+      });
+    }
+    return new LazyRecord(VARIABLES_TYPE, makers);
+  }
+
+  /** Whether the policy is about this request at all. One condition that does not hold decides, even when others have no value. */
+  isMeant(): boolean {
+    const { conditions } = this.#commons;
+    if (conditions.length === 0) return true;
+    const allowance = new Allowance(CONDITIONS_COST_MAX, this.#effort);
+    const failures: ExpressionError[] = [];
+    for (const condition of conditions) {
+      try {
+        if (evaluate(condition, this.#bindings, allowance) !== true) return false;
+      } catch (error) {
+        if (!(error instanceof ExpressionError)) throw error;
+        failures.push(error);
+        if (error instanceof SpentError) break;
+      }
+    }
+    if (failures.length === 0) return true;
+    const texts = [...new Set(failures.map(({ message }) => message))];
+    throw new ExpressionError(texts.length === 1 ? texts.join("") : `[${texts.join(", ")}]`);
+  }
+
+  /** Throws an ExpressionError. */
+  evaluate(expression: PolicyExpression): CelValue {
+    return evaluate(expression, this.#bindings, this.#allowance);
+  }
+
+  /** For what is done with a value that was found. Throws an ExpressionError. */
+  within<T>(source: string, step: (run: Run) => T): T {
+    return counted(source, this.#allowance, () => this.#allowance.within(step));
+  }
+}
+
+function evaluate(
+  { source, compiled }: PolicyExpression,
+  bindings: Bindings,
+  allowance: Allowance,
+): CelValue {
+  if ("mistake" in compiled) throw new ExpressionError(`compilation error: ${compiled.mistake}`);
+  const { program } = compiled;
+  return counted(source, allowance, () => allowance.evaluate(program, bindings));
+}
+
+function counted<T>(source: string, allowance: Allowance, step: () => T): T {
+  try {
+    return step();
+  } catch (error) {
+    if (error instanceof CelBudgetError && allowance.isSpent) throw new SpentError();
+    if (error instanceof CelBudgetError || error instanceof CelEvaluationError)
+      throw new ExpressionError(`expression '${source}' resulted in error: ${error.message}`);
+    throw error;
+  }
+}

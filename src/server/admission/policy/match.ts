@@ -1,0 +1,119 @@
+/** Which requests a policy or a binding is about. Equivalent resources count unless it says otherwise. */
+import type {
+  MatchResources,
+  NamedRuleWithOperations,
+} from "../../../api/generated/types/admissionregistration-v1.ts";
+import type { Namespace } from "../../../api/generated/types/core-v1.ts";
+import { compileLabelSelector, type LabelSelector } from "../../../api/label-selector.ts";
+import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { Registry, StoredResource } from "../../registry.ts";
+import type { AdmissionRequest } from "../plugin.ts";
+import { shelf } from "../server-memory.ts";
+import { equivalentsOf } from "../webhook/equivalents.ts";
+import { isSelected } from "../webhook/hook-match.ts";
+import { ruleMatches } from "../webhook/rule-match.ts";
+
+export interface Match {
+  /** Undefined when there are none: then every request is meant. */
+  readonly rules: readonly NamedRuleWithOperations[] | undefined;
+  readonly excluded: readonly NamedRuleWithOperations[];
+  readonly matchesEquivalents: boolean;
+  readonly namespaceSelector: LabelSelector;
+  readonly objectSelector: LabelSelector;
+}
+
+export function matchOf(resources: MatchResources | undefined): Match {
+  const { resourceRules = [], excludeResourceRules = [], matchPolicy } = resources ?? {};
+  return {
+    rules: resourceRules.length === 0 ? undefined : resourceRules,
+    excluded: excludeResourceRules,
+    matchesEquivalents: matchPolicy !== "Exact",
+    namespaceSelector: compileLabelSelector(resources?.namespaceSelector),
+    objectSelector: compileLabelSelector(resources?.objectSelector),
+  };
+}
+
+/** A request and what it is about. */
+export interface Subject {
+  readonly request: AdmissionRequest;
+  /** None when something is deleted. */
+  readonly object: ApiObject | undefined;
+  /** None when something is created. */
+  readonly oldObject: ApiObject | undefined;
+}
+
+/** As which resource the request is meant: its own, or an equivalent one; undefined when it is not. */
+export function findMatch(match: Match, subject: Subject, registry: Registry): StoredResource | undefined {
+  const { request, object } = subject;
+  if (match.excluded.length > 0 && findRule(match.excluded, match, { request, registry }) !== undefined)
+    return undefined;
+  const resource =
+    match.rules === undefined ? request.resource : findRule(match.rules, match, { request, registry });
+  if (resource === undefined) return undefined;
+  return isSelected(match, object, request) ? resource : undefined;
+}
+
+interface Asked {
+  readonly request: AdmissionRequest;
+  readonly registry: Registry;
+}
+
+/** The request itself comes first; after that, earlier rules come before later ones. */
+function findRule(
+  rules: readonly NamedRuleWithOperations[],
+  { matchesEquivalents }: Match,
+  { request, registry }: Asked,
+): StoredResource | undefined {
+  const { resource, subresource } = request;
+  if (rules.some((rule) => isMeant(rule, resource, request))) return resource;
+  if (!matchesEquivalents) return undefined;
+  const others = equivalents(resource, subresource, registry);
+  if (others.length === 0) return undefined;
+  for (const rule of rules) {
+    const found = others.find((other) => isMeant(rule, other, request));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function isMeant(
+  rule: NamedRuleWithOperations,
+  { facts }: StoredResource,
+  { operation, subresource, name }: AdmissionRequest,
+): boolean {
+  const { resourceNames = [] } = rule;
+  if (resourceNames.length > 0 && !resourceNames.includes(name)) return false;
+  const { group, version, name: resource, namespaced } = facts;
+  return ruleMatches(rule, { operation, group, version, resource, subresource, namespaced });
+}
+
+const knownEquivalents = new WeakMap<object, Map<string, readonly StoredResource[]>>();
+
+/** The same as long as nothing else is served. */
+function equivalents(
+  resource: StoredResource,
+  subresource: string,
+  registry: Registry,
+): readonly StoredResource[] {
+  const { groupVersions } = registry;
+  let known = knownEquivalents.get(groupVersions);
+  if (known === undefined) {
+    known = new Map();
+    knownEquivalents.set(groupVersions, known);
+  }
+  const key = `${resource.apiVersion} ${resource.facts.name} ${subresource}`;
+  let found = known.get(key);
+  if (found === undefined) {
+    found = equivalentsOf(resource, subresource, registry);
+    known.set(key, found);
+  }
+  return found;
+}
+
+const NAMESPACES = shelf<Namespace>("namespaces");
+
+/** The namespace that a request is in; a namespace itself is in none. */
+export function namespaceOf({ resource, namespace, memory }: AdmissionRequest): Namespace | undefined {
+  if (!resource.facts.namespaced || namespace === "") return undefined;
+  return memory.find(NAMESPACES, namespace);
+}

@@ -1,0 +1,137 @@
+/** MutatingAdmissionPolicy: what is about to be stored is changed as the expressions of policies say. */
+import { ApiError, type ApiErrorReason, forbidden } from "../../../api/api-error.ts";
+import type {
+  MutatingAdmissionPolicy,
+  MutatingAdmissionPolicyBinding,
+} from "../../../api/generated/types/admissionregistration-v1.ts";
+import { jsonEqual } from "../../../api/patch/json-equal.ts";
+import type { ApiObject, Draft } from "../../../resources/kind-rules.ts";
+import type { StoredResource } from "../../registry.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../plugin.ts";
+import { MutationError } from "./apply-configuration.ts";
+import { dispatch, isExempt, type Invocation, type Misconfiguration } from "./dispatch.ts";
+import type { PolicyParts } from "./dispatch.ts";
+import { ExpressionError } from "./evaluation.ts";
+import { isMeant, type Mutating, mutated } from "./mutation.ts";
+import { ConfigurationError } from "./params.ts";
+import { PolicyIndex } from "./policy-index.ts";
+import { ReinvocationState } from "./reinvocation-state.ts";
+import { subjectAs } from "./request-values.ts";
+
+type Policy = MutatingAdmissionPolicy;
+type Binding = MutatingAdmissionPolicyBinding;
+
+interface Failure extends Misconfiguration<Policy, Binding> {
+  readonly reason: ApiErrorReason;
+}
+
+const NAME = "MutatingAdmissionPolicy";
+
+export function mutatingPolicies(parts: PolicyParts): AdmissionPlugin {
+  const index = new PolicyIndex<Policy, Binding>(parts.store, {
+    policies: "/registry/mutatingadmissionpolicies/",
+    bindings: "/registry/mutatingadmissionpolicybindings/",
+  });
+  return {
+    name: NAME,
+    interests: [{ resources: "all", operations: ["CREATE", "UPDATE", "CONNECT"] }],
+
+    mutate(draft, request) {
+      const { bound } = index;
+      if (bound.length === 0 || isExempt(request.resource)) return;
+      const subject = { request, object: draft, oldObject: request.previous };
+      const prepare = (resource: StoredResource): unknown => subjectAs(subject, resource, parts.versions);
+      const { invocations, mistakes } = dispatch(bound, subject, { ...parts, prepare });
+      if (invocations.length + mistakes.length === 0) return;
+      const failures = mistakes.map((mistake) => configurationFailure(mistake));
+      const { object, failures: others } = new Round(request, parts).run(draft, invocations);
+      refuseFor([...failures, ...others], request);
+      if (object !== draft) replaceMembers(draft, object);
+    },
+  };
+}
+
+/** Policies one after the other, each on what those before it made. */
+class Round {
+  readonly #request: AdmissionRequest;
+  readonly #parts: PolicyParts;
+  readonly #state: ReinvocationState;
+  readonly #failures: Failure[] = [];
+
+  constructor(request: AdmissionRequest, parts: PolicyParts) {
+    this.#request = request;
+    this.#parts = parts;
+    this.#state = ReinvocationState.of(request, NAME);
+  }
+
+  run(
+    draft: ApiObject,
+    invocations: readonly Invocation<Policy, Binding>[],
+  ): { readonly object: ApiObject; readonly failures: readonly Failure[] } {
+    let object = draft;
+    this.#state.begin(object);
+    for (const invocation of invocations) object = this.#invoke(invocation, object);
+    this.#state.end(object);
+    return { object, failures: this.#failures };
+  }
+
+  #invoke(invocation: Invocation<Policy, Binding>, before: ApiObject): ApiObject {
+    const { policy, binding, params } = invocation;
+    const key = `${policy.name}/${binding.name}/${params?.metadata.namespace ?? ""}/${params?.metadata.name ?? ""}`;
+    const mutating = { ...invocation, request: this.#request, parts: this.#parts };
+    const isWanted = this.#attempt(invocation, () => this.#isWanted(mutating, before, key)) ?? false;
+    if (!isWanted) return before;
+    let object = before;
+    for (const at of (policy.object.spec.mutations ?? []).keys())
+      object = this.#attempt(invocation, () => mutated(object, at, mutating)) ?? object;
+    if (!jsonEqual(object, before)) this.#state.changed();
+    if (policy.object.spec.reinvocationPolicy === "IfNeeded") this.#state.mayReinvoke(key);
+    return object;
+  }
+
+  #isWanted(mutating: Mutating, object: ApiObject, key: string): boolean {
+    return isMeant(object, mutating) && this.#state.isDue(key);
+  }
+
+  #attempt<T>({ policy, binding }: Invocation<Policy, Binding>, step: () => T): T | undefined {
+    try {
+      return step();
+    } catch (error) {
+      const isOurs =
+        error instanceof ExpressionError ||
+        error instanceof MutationError ||
+        error instanceof ConfigurationError;
+      if (!isOurs) throw error;
+      this.#failures.push({ policy, binding, message: error.message, reason: "Invalid" });
+      return undefined;
+    }
+  }
+}
+
+function configurationFailure(mistake: Misconfiguration<Policy, Binding>): Failure {
+  const what = mistake.binding === undefined ? "policy" : "binding";
+  return { ...mistake, message: `failed to configure ${what}: ${mistake.message}`, reason: "Forbidden" };
+}
+
+/** The first decides what the client is told; the others are named as causes. */
+function refuseFor(failures: readonly Failure[], { resource, name }: AdmissionRequest): void {
+  const counted = failures.filter(({ policy }) => policy.object.spec.failurePolicy !== "Ignore");
+  const [first] = counted;
+  if (first === undefined) return;
+  const { group, name: plural } = resource.facts;
+  const { details = {} } = forbidden({ group, resource: plural }, name, "");
+  const causes = counted.map((failure) => ({ message: failureText(failure) }));
+  throw new ApiError(first.reason, failureText(first), { details: { ...details, causes } });
+}
+
+function failureText({ policy, binding, message }: Failure): string {
+  return binding === undefined
+    ? `policy ${JSON.stringify(policy.name)} denied request: ${message}`
+    : `policy '${policy.name}' with binding '${binding.name}' denied request: ${message}`;
+}
+
+/** Whole members take the place of those from before, which others may hold. */
+function replaceMembers(draft: Draft<ApiObject>, object: ApiObject): void {
+  for (const key of Object.keys(draft)) if (!Object.hasOwn(object, key)) Reflect.deleteProperty(draft, key);
+  Object.assign(draft, object);
+}

@@ -1,0 +1,153 @@
+import { findKindSchema } from "../../../api/built-in-schema.ts";
+/** One policy changing one object. */
+import type { Bindings } from "../../../api/cel/program.ts";
+import { DecodeError } from "../../../api/decode-error.ts";
+import type {
+  MutatingAdmissionPolicy,
+  Mutation,
+} from "../../../api/generated/types/admissionregistration-v1.ts";
+import { cloneJson } from "../../../api/json-clone.ts";
+import type { JsonObject } from "../../../api/json-object.ts";
+import { toNormalForm } from "../../../api/normal-form.ts";
+import type { StructSchema } from "../../../api/schema.ts";
+import { WANTED } from "../../../resources/admission/policy-environment.ts";
+import type { ApiObject, Draft } from "../../../resources/kind-rules.ts";
+import type { StoredResource } from "../../registry.ts";
+import type { AdmissionRequest } from "../plugin.ts";
+import { applyConfiguration, MutationError } from "./apply-configuration.ts";
+import {
+  compileCommons,
+  type CompiledCommons,
+  compiledOnce,
+  type PolicyExpression,
+} from "./compiled-policy.ts";
+import { effortOf, type PolicyParts } from "./dispatch.ts";
+import { Evaluation } from "./evaluation.ts";
+import { applyPatchExpression } from "./json-patch-expression.ts";
+import { converted, policyBindings, subjectAs } from "./request-values.ts";
+
+/** A policy at work on a request. */
+export interface Mutating {
+  readonly policy: { readonly object: MutatingAdmissionPolicy };
+  readonly params: ApiObject | undefined;
+  /** As which the policy wants to see the request. */
+  readonly resource: StoredResource;
+  readonly request: AdmissionRequest;
+  readonly parts: PolicyParts;
+}
+
+interface CompiledMutation {
+  readonly type: Mutation["patchType"];
+  readonly expression: PolicyExpression;
+}
+
+interface CompiledMutations extends CompiledCommons {
+  readonly mutations: readonly CompiledMutation[];
+}
+
+const compiledMutations = compiledOnce((policy: MutatingAdmissionPolicy): CompiledMutations => {
+  const { compile, ...commons } = compileCommons(policy, true);
+  return {
+    ...commons,
+    mutations: (policy.spec.mutations ?? []).map(
+      ({ patchType: type, applyConfiguration: config, jsonPatch }) => {
+        const isPatch = type === "JSONPatch";
+        const { expression: source = "" } = (isPatch ? jsonPatch : config) ?? {};
+        return { type, expression: compile(source, isPatch ? WANTED.patch : WANTED.configuration) };
+      },
+    ),
+  };
+});
+
+/** Throws an ExpressionError. */
+export function isMeant(object: ApiObject, mutating: Mutating): boolean {
+  return evaluationOf(object, mutating).isMeant();
+}
+
+/** What the mutation at this place makes of the object; the object itself when that is the same. Throws when it makes nothing of it. */
+export function mutated(object: ApiObject, at: number, mutating: Mutating): ApiObject {
+  const mutation = compiledMutations(mutating.policy.object).mutations[at];
+  if (mutation === undefined) return object;
+  const { resource, request, parts } = mutating;
+  const seen = converted(object, { from: request.resource, to: resource }, parts.versions);
+  const evaluation = evaluationOf(object, mutating);
+  const value = evaluation.evaluate(mutation.expression);
+  const schema = schemaOf(seen, resource);
+  const patched = evaluation.within(mutation.expression.source, (run) =>
+    mutation.type === "JSONPatch"
+      ? applyPatchExpression(value, seen as unknown as JsonObject, run)
+      : applyConfiguration(value, { object: seen as unknown as JsonObject, schema }, run),
+  );
+  if (patched === (seen as unknown as JsonObject)) return object;
+  const whole = completed(patched, schema, { seen, resource });
+  return converted(whole, { from: resource, to: request.resource }, parts.versions);
+}
+
+/** Each expression sees what the one before it made. */
+function evaluationOf(object: ApiObject, { policy, params, resource, request, parts }: Mutating): Evaluation {
+  const subject = { request, object, oldObject: request.previous };
+  const bindings: Bindings = policyBindings(subjectAs(subject, resource, parts.versions), resource, parts);
+  return new Evaluation({
+    commons: compiledMutations(policy.object),
+    bindings,
+    params,
+    effort: effortOf(request),
+  });
+}
+
+/** Of what is sent to a subresource it is another than that of the resource. */
+function schemaOf({ apiVersion, kind }: ApiObject, resource: StoredResource): StructSchema {
+  if (kind === resource.facts.kind && apiVersion === resource.apiVersion) return resource.schema;
+  const schema = findKindSchema(apiVersion, kind);
+  if (schema !== undefined) return schema;
+  throw new MutationError(`${apiVersion}, Kind=${kind} has no schema`);
+}
+
+/** In normal form and with defaults, as the write path has everything. */
+function completed(
+  patched: JsonObject,
+  schema: StructSchema,
+  { seen, resource }: { readonly seen: ApiObject; readonly resource: StoredResource },
+): ApiObject {
+  const value = cloneJson(normalForm(patched, schema, resource)) as unknown as Draft<ApiObject>;
+  checkIdentity(value, seen);
+  if (seen.kind === resource.facts.kind) resource.rules.defaults?.(value);
+  return value;
+}
+
+/** What a built-in kind does not know is a mistake; custom ones leave it out. */
+function normalForm(patched: JsonObject, schema: StructSchema, { custom }: StoredResource): JsonObject {
+  try {
+    const { value, unknownFields } = toNormalForm(schema, patched);
+    if (custom !== undefined || unknownFields.length === 0) return value;
+    const fields = unknownFields.map((field) => `unknown field ${JSON.stringify(field)}`);
+    throw new MutationError(`strict decoding error: ${fields.join(", ")}`);
+  } catch (error) {
+    if (!(error instanceof DecodeError)) throw error;
+    throw new MutationError(`error applying patch: ${error.message}`, { cause: error });
+  }
+}
+
+/** By these an object is known; they are not a policy's to change. */
+const IDENTITY = [
+  "name",
+  "generateName",
+  "namespace",
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "managedFields",
+] as const;
+
+function checkIdentity(object: Partial<ApiObject>, before: Partial<ApiObject>): void {
+  if (object.apiVersion !== before.apiVersion || object.kind !== before.kind)
+    throw new MutationError("error applying patch: apiVersion and kind may not be changed");
+  for (const field of IDENTITY) {
+    const [next, previous] = [object.metadata?.[field], before.metadata?.[field]];
+    if (JSON.stringify(next) !== JSON.stringify(previous))
+      throw new MutationError(`error applying patch: metadata.${field} may not be changed`);
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * Nobody learns by a policy what they may not read: who names parameters in a policy or a binding must be allowed to get them. It cannot be
+ * turned off, as policies evaluate in the server's own name.
+ */
+import { invalid } from "../../../api/api-error.ts";
+import { FieldErrors, fieldPath } from "../../../api/field-error.ts";
+import type { ParamKind } from "../../../api/generated/types/admissionregistration-v1.ts";
+import { jsonEqual } from "../../../api/patch/json-equal.ts";
+import { isPrivileged } from "../../authz/authorizer-chain.ts";
+import type { AccessAttributes, AccessDecision, Authorizer } from "../../authz/authorizer.ts";
+import type { Registry } from "../../registry.ts";
+import { type AdmissionPlugin, type AdmissionRequest, definePlugin } from "../plugin.ts";
+import { shelf } from "../server-memory.ts";
+import { ConfigurationError, paramResource } from "./params.ts";
+import type { BindingObject, PolicyObject } from "./policy-index.ts";
+
+const GROUP = "admissionregistration.k8s.io";
+const TYPES = ["validating", "mutating"];
+
+interface AccessParts {
+  readonly registry: Registry;
+  readonly authorizer: () => Authorizer;
+}
+
+/** What somebody must be allowed to do, and what they are told when they are not. */
+interface Demand {
+  readonly attributes: Omit<AccessAttributes, "user">;
+  readonly field: string;
+  readonly why: string;
+}
+
+export function paramAccess(parts: AccessParts): readonly AdmissionPlugin[] {
+  const of = (what: string): readonly string[] => TYPES.map((type) => `${type}admission${what}.${GROUP}`);
+  return [
+    guard<PolicyObject>(parts, of("policies"), (policy, { previous, user }) => {
+      const { paramKind } = policy.spec;
+      if (
+        paramKind === undefined ||
+        jsonEqual(paramKind, (previous as PolicyObject | undefined)?.spec.paramKind)
+      )
+        return undefined;
+      const { kind = "", apiVersion = "" } = paramKind;
+      return {
+        attributes: attributesOf(paramKind, parts.registry),
+        field: "paramKind",
+        why: `user ${user.name} must have "get" permission on all objects of the referenced paramKind (kind=${kind}, apiVersion=${apiVersion})`,
+      };
+    }),
+    guard<BindingObject>(parts, of("policybindings"), (binding, request) =>
+      bindingDemand(binding, request, parts.registry),
+    ),
+  ];
+}
+
+function bindingDemand(
+  { spec }: BindingObject,
+  { previous, user, memory, resource }: AdmissionRequest,
+  registry: Registry,
+): Demand | undefined {
+  const { paramRef, policyName = "" } = spec;
+  if (paramRef === undefined) return undefined;
+  const before = (previous as BindingObject | undefined)?.spec;
+  if (before?.policyName === policyName && jsonEqual(paramRef, before.paramRef)) return undefined;
+  const policies = shelf<PolicyObject>(resource.facts.name.replace(/bindings$/, "").replace(/y$/, "ies"));
+  const attributes = attributesOf(memory.find(policies, policyName)?.spec.paramKind, registry);
+  const verb = paramRef.selector === undefined ? "get" : "list";
+  const { name = "", namespace = "*" } = paramRef;
+  return {
+    attributes: { ...attributes, verb, name, namespace },
+    field: "paramRef",
+    why: `user ${user.name} does not have "${verb}" permission on the object referenced by paramRef`,
+  };
+}
+
+function guard<T extends PolicyObject | BindingObject>(
+  { authorizer }: AccessParts,
+  resources: readonly string[],
+  demandOf: (object: T, request: AdmissionRequest) => Demand | undefined,
+): AdmissionPlugin {
+  return definePlugin<T>({
+    name: "PolicyParamAccess",
+    interests: [{ resources, operations: ["CREATE", "UPDATE"] }],
+    validateLater: (object, request) => {
+      const demand =
+        object === undefined || isPrivileged(request.user) ? undefined : demandOf(object, request);
+      if (demand === undefined) return undefined;
+      const decision = authorizer().decide({ ...demand.attributes, user: request.user });
+      if (decision instanceof Promise) return decision.then((made) => enforce(made, demand, request));
+      enforce(decision, demand, request);
+      return undefined;
+    },
+  });
+}
+
+function enforce(
+  { outcome }: AccessDecision,
+  { field, why }: Demand,
+  { resource, name }: AdmissionRequest,
+): void {
+  if (outcome === "allowed") return;
+  const errors = new FieldErrors();
+  errors.forbidden(fieldPath("spec", field), why);
+  throw invalid({ group: resource.facts.group, kind: resource.facts.kind }, name, errors.found);
+}
+
+/** A kind that is not served could be anything some day. */
+function attributesOf(kind: ParamKind | undefined, registry: Registry): Omit<AccessAttributes, "user"> {
+  const { apiVersion = "*" } = kind ?? {};
+  const [group, version] = apiVersion.includes("/") ? apiVersion.split("/", 2) : ["", apiVersion];
+  const isKnown = kind !== undefined;
+  return {
+    verb: "get",
+    path: "",
+    group: isKnown ? (group ?? "") : "*",
+    version: isKnown ? (version ?? "") : "*",
+    resource: kind === undefined ? "*" : resourceName(kind, registry),
+    subresource: "",
+    namespace: "*",
+    name: "*",
+    fieldSelector: "",
+    labelSelector: "",
+  };
+}
+
+function resourceName(kind: ParamKind, registry: Registry): string {
+  try {
+    return paramResource(kind, registry).facts.name;
+  } catch (error) {
+    if (error instanceof ConfigurationError) return "*";
+    throw error;
+  }
+}

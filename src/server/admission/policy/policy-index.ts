@@ -1,0 +1,112 @@
+/**
+ * The policies of one type with what binds them. What is written is in force with the next request; as long as nothing is bound, a request
+ * pays for one look.
+ */
+import type {
+  MatchResources,
+  MutatingAdmissionPolicySpec,
+  ParamRef,
+  ValidatingAdmissionPolicySpec,
+} from "../../../api/generated/types/admissionregistration-v1.ts";
+import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { Mark, Store } from "../../../store/store.ts";
+import { prefixEnd } from "../../../store/store.ts";
+import { StoredObject } from "../../stored-object.ts";
+import { type Match, matchOf } from "./match.ts";
+
+export interface PolicyObject extends ApiObject {
+  readonly spec: ValidatingAdmissionPolicySpec | MutatingAdmissionPolicySpec;
+}
+
+export interface BindingObject extends ApiObject {
+  readonly spec: {
+    readonly policyName?: string;
+    readonly paramRef?: ParamRef;
+    readonly matchResources?: MatchResources;
+  };
+}
+
+export interface Binding<B> {
+  readonly name: string;
+  readonly object: B;
+  readonly match: Match;
+}
+
+export interface BoundPolicy<P, B> {
+  readonly name: string;
+  readonly object: P;
+  readonly match: Match;
+  /** In order of their names. */
+  readonly bindings: readonly Binding<B>[];
+}
+
+interface Shelves {
+  readonly policies: string;
+  readonly bindings: string;
+}
+
+export class PolicyIndex<P extends PolicyObject, B extends BindingObject> {
+  readonly #store: Store;
+  readonly #shelves: Shelves;
+  #bindingsMark: Mark | undefined;
+  #policiesMark: Mark | undefined;
+  /** By the name of the policy. */
+  #bindings: ReadonlyMap<string, readonly Binding<B>[]> = new Map();
+  #bound: readonly BoundPolicy<P, B>[] = [];
+
+  /** The parts of keys under which policies and bindings are. */
+  constructor(store: Store, shelves: Shelves) {
+    this.#store = store;
+    this.#shelves = shelves;
+  }
+
+  /** Those that are bound to anything, in order of their names. */
+  get bound(): readonly BoundPolicy<P, B>[] {
+    const view = this.#store.accepted;
+    const bindings = view.mark(this.#shelves.bindings);
+    if (bindings !== this.#bindingsMark) {
+      this.#bindingsMark = bindings;
+      this.#bindings = this.#readBindings();
+      this.#policiesMark = undefined;
+    }
+    if (this.#bindings.size === 0) return [];
+    const policies = view.mark(this.#shelves.policies);
+    if (policies !== this.#policiesMark) {
+      this.#policiesMark = policies;
+      this.#bound = this.#readPolicies();
+    }
+    return this.#bound;
+  }
+
+  #readBindings(): ReadonlyMap<string, readonly Binding<B>[]> {
+    const bindings = new Map<string, Binding<B>[]>();
+    for (const object of this.#list<B>(this.#shelves.bindings)) {
+      const { policyName = "" } = object.spec;
+      const known = bindings.get(policyName);
+      const binding = bindingOf(object);
+      if (known === undefined) bindings.set(policyName, [binding]);
+      else known.push(binding);
+    }
+    return bindings;
+  }
+
+  #readPolicies(): readonly BoundPolicy<P, B>[] {
+    const bound: BoundPolicy<P, B>[] = [];
+    for (const object of this.#list<P>(this.#shelves.policies)) {
+      const name = object.metadata.name ?? "";
+      const own = this.#bindings.get(name);
+      if (own !== undefined)
+        bound.push({ name, object, match: matchOf(object.spec.matchConstraints), bindings: own });
+    }
+    return bound;
+  }
+
+  *#list<T extends ApiObject>(prefix: string): Iterable<T> {
+    for (const entry of this.#store.accepted.range(prefix, prefixEnd(prefix)))
+      yield StoredObject.of(entry).object as T;
+  }
+}
+
+function bindingOf<B extends BindingObject>(object: B): Binding<B> {
+  return { name: object.metadata.name ?? "", object, match: matchOf(object.spec.matchResources) };
+}

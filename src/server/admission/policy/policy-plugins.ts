@@ -1,0 +1,29 @@
+/** The plugins that let policies speak. They need nothing but what the server has in memory. */
+import type { Store } from "../../../store/store.ts";
+import { accessOracle } from "../../authz/access-oracle.ts";
+import type { Authorizer } from "../../authz/authorizer.ts";
+import type { Versions } from "../../objects.ts";
+import type { Registry } from "../../registry.ts";
+import type { AdmissionPlugin } from "../plugin.ts";
+import { mutatingPolicies } from "./mutating-policies.ts";
+import { paramAccess } from "./param-access.ts";
+import { validatingPolicies } from "./validating-policies.ts";
+
+interface PolicyPluginParts {
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly versions: Versions;
+  readonly authorizer: () => Authorizer;
+}
+
+/** In the order in which they see a request. */
+export function policyPlugins(all: PolicyPluginParts): readonly AdmissionPlugin[] {
+  const { store, registry, versions, authorizer } = all;
+  const parts = {
+    store,
+    registry,
+    versions,
+    oracleFor: (user: Parameters<typeof accessOracle>[1]) => accessOracle(authorizer(), user),
+  };
+  return [...paramAccess(all), mutatingPolicies(parts), validatingPolicies(parts)];
+}

@@ -1,0 +1,84 @@
+/** What expressions see of a request: in the version in which a policy asked for it. */
+import { jsonToValue } from "../../../api/cel/json-value.ts";
+import type { Bindings } from "../../../api/cel/program.ts";
+import type { Namespace } from "../../../api/generated/types/core-v1.ts";
+import type { JsonObject } from "../../../api/json-object.ts";
+import { NAMESPACE_TYPE } from "../../../resources/admission/policy-environment.ts";
+import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { Versions } from "../../objects.ts";
+import type { StoredResource } from "../../registry.ts";
+import { type OracleFor, requestBindings } from "../webhook/hook-match.ts";
+import { namespaceOf, type Subject } from "./match.ts";
+import { ConfigurationError } from "./params.ts";
+
+export interface ValueParts {
+  readonly versions: Versions;
+  readonly oracleFor: OracleFor;
+}
+
+/** `subject` is in the version of `resource`. */
+export function policyBindings(
+  subject: Subject,
+  resource: StoredResource,
+  { oracleFor }: ValueParts,
+): Bindings {
+  return {
+    ...requestBindings({ ...subject, resource }, oracleFor),
+    namespaceObject: jsonToValue(NAMESPACE_TYPE, namespaceFacts(namespaceOf(subject.request))),
+  };
+}
+
+/** The same request about the other version. Throws a ConfigurationError when it cannot be made. */
+export function subjectAs(subject: Subject, resource: StoredResource, versions: Versions): Subject {
+  const { request, object, oldObject } = subject;
+  if (resource.apiVersion === request.resource.apiVersion) return subject;
+  const convert = (it: ApiObject | undefined): ApiObject | undefined =>
+    it === undefined ? undefined : converted(it, { from: request.resource, to: resource }, versions);
+  return { request, object: convert(object), oldObject: convert(oldObject) };
+}
+
+export interface VersionChange {
+  readonly from: StoredResource;
+  readonly to: StoredResource;
+}
+
+/** What is sent to a subresource and is not the object itself has one version only. */
+export function converted(object: ApiObject, { from, to }: VersionChange, versions: Versions): ApiObject {
+  if (object.apiVersion !== from.apiVersion || object.kind !== from.facts.kind) return object;
+  if (from.apiVersion === to.apiVersion) return object;
+  if (from.custom?.webhook !== undefined)
+    throw new ConfigurationError(
+      `failed to convert object version: only a webhook can make ${to.apiVersion} of ${from.apiVersion}`,
+    );
+  if (from.custom !== undefined && to.custom !== undefined)
+    return to.custom.served(from.custom.stored(object));
+  const change = { kind: to.facts.kind, from: from.apiVersion, to: to.apiVersion };
+  return versions.between(object as unknown as JsonObject, change) as unknown as ApiObject;
+}
+
+function namespaceFacts(namespace: Namespace | undefined): JsonObject | null {
+  if (namespace === undefined) return null;
+  const { metadata, spec, status } = namespace;
+  const { name, labels, annotations, uid, creationTimestamp, deletionTimestamp, finalizers } = metadata;
+  const { resourceVersion, generation, deletionGracePeriodSeconds } = metadata;
+  return withoutAbsent({
+    metadata: withoutAbsent({
+      name,
+      labels,
+      annotations,
+      UID: uid,
+      creationTimestamp,
+      deletionTimestamp,
+      deletionGracePeriodSeconds,
+      generation,
+      resourceVersion,
+      finalizers,
+    }),
+    spec: withoutAbsent({ finalizers: spec.finalizers }),
+    status: withoutAbsent({ phase: status.phase }),
+  });
+}
+
+function withoutAbsent(fields: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}

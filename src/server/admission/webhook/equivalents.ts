@@ -1,0 +1,24 @@
+/** The other places where objects of a resource are served: its other versions, and other groups that show the same objects. */
+import type { ResourceFacts } from "../../../api/resource-facts.ts";
+import type { Registry, StoredResource } from "../../registry.ts";
+import { isStored } from "../../registry.ts";
+
+export function equivalentsOf(
+  { facts, storage }: StoredResource,
+  subresource: string,
+  registry: Registry,
+): readonly StoredResource[] {
+  const isOther = (other: ResourceFacts): boolean =>
+    other.storage?.prefix === storage.prefix &&
+    !(other.group === facts.group && other.version === facts.version) &&
+    (subresource === "" || other.subresources.some(({ name }) => name === subresource));
+  const found: StoredResource[] = [];
+  for (const { resources } of registry.groupVersions) {
+    const other = resources.find(isOther);
+    if (other === undefined) continue;
+    const { group, version, name } = other;
+    const resource = registry.find({ group, version, resource: name });
+    if (resource !== undefined && isStored(resource)) found.push(resource);
+  }
+  return found;
+}

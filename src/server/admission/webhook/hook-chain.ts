@@ -1,0 +1,138 @@
+/** What both kinds of webhooks do with a request: find who is concerned, ask, count, and see to failures. */
+import { internalError, timeout } from "../../../api/api-error.ts";
+import type { Loop } from "../../../base/loop.ts";
+import { type Soon, whenDone } from "../../../base/soon.ts";
+import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { Egress } from "../../egress/egress.ts";
+import type { Versions } from "../../objects.ts";
+import type { AdmissionRequest } from "../plugin.ts";
+import { askHook, HookFailure } from "./hook-call.ts";
+import type { Invocation } from "./hook-index.ts";
+import { conditionsOutcome, isSelected, undecided } from "./hook-match.ts";
+import type { OracleFor } from "./hook-match.ts";
+import type { Hook } from "./hook.ts";
+import type { ReviewSubject } from "./review.ts";
+import type { Verdict } from "./verdict.ts";
+import { converted } from "./versions.ts";
+import type { Asking, WebhookMetrics } from "./webhook-metrics.ts";
+
+/** No request takes longer, and so do all its webhooks together. */
+const REQUEST_MS_MAX = 60_000;
+const DEADLINE = "WebhookDeadline";
+
+export interface ChainParts {
+  readonly loop: Loop;
+  readonly egress: Egress;
+  readonly versions: Versions;
+  readonly metrics: WebhookMetrics;
+  readonly oracleFor: OracleFor;
+}
+
+/** A webhook to be asked, and what about. */
+export interface Question {
+  readonly invocation: Invocation;
+  readonly subject: ReviewSubject;
+}
+
+/** What came of it. Who could not be asked and need not be is `open`. */
+export type Reply =
+  | { readonly outcome: "answered"; readonly verdict: Verdict }
+  | { readonly outcome: "open" }
+  /** What the client is told. */
+  | { readonly outcome: "refused"; readonly error: Error };
+
+export class HookChain {
+  readonly #parts: ChainParts;
+
+  constructor(parts: ChainParts) {
+    this.#parts = parts;
+  }
+
+  /** Undefined when the webhook is not asked about this object. Throws, or rejects, when that cannot be decided. */
+  question(
+    invocation: Invocation,
+    object: ApiObject | undefined,
+    request: AdmissionRequest,
+  ): Soon<Question | undefined> {
+    const { hook } = invocation;
+    if (!isSelected(hook, object, request)) return undefined;
+    return whenDone(this.#subject(invocation, object, request), (subject) =>
+      this.#isExcluded(hook, subject) ? undefined : { invocation, subject },
+    );
+  }
+
+  async ask({ invocation, subject }: Question): Promise<Reply> {
+    const { hook } = invocation;
+    const { loop, metrics } = this.#parts;
+    const { request } = subject;
+    const startedAt = loop.elapsed();
+    const count = (code: number, isRejected: boolean): void =>
+      metrics.asked({ hook, request }, { seconds: (loop.elapsed() - startedAt) / 1000, code, isRejected });
+    try {
+      const verdict = await askHook(hook, { subject, leftMs: this.#leftMs(request) }, this.#parts);
+      count(verdict.denial?.code ?? 0, verdict.denial !== undefined);
+      if (verdict.denial !== undefined) metrics.rejected({ hook, request }, "no_error", verdict.denial.code);
+      return { outcome: "answered", verdict };
+    } catch (error) {
+      if (!(error instanceof HookFailure)) throw error;
+      const isIgnored = hook.failurePolicy === "Ignore";
+      count(error.code, !isIgnored);
+      return isIgnored ? this.#open({ hook, request }) : this.#closed({ hook, request }, error);
+    }
+  }
+
+  #closed(asking: Asking, failure: HookFailure): Reply {
+    this.#parts.metrics.rejected(asking, "calling_webhook_error", failure.code);
+    return { outcome: "refused", error: internalError(failure) };
+  }
+
+  /** A request that has no time left ends here: its client was told that it has failed. */
+  #open(asking: Asking): Reply {
+    this.#parts.metrics.failedOpen(asking);
+    if (this.#leftMs(asking.request) > 0) return { outcome: "open" };
+    return { outcome: "refused", error: timeout("request did not complete within requested timeout", 0) };
+  }
+
+  /** For the client and the audit log. */
+  note(verdict: Verdict, { notes }: AdmissionRequest): void {
+    for (const warning of verdict.warnings) notes.warn(warning);
+    for (const [key, value] of verdict.annotations) notes.annotate(key, value);
+  }
+
+  /** Objects as the version that the webhook is asked in has them. */
+  #subject(
+    { resource }: Invocation,
+    object: ApiObject | undefined,
+    request: AdmissionRequest,
+  ): Soon<ReviewSubject> {
+    const { versions } = this.#parts;
+    const change = { from: request.resource, to: resource };
+    if (change.from === change.to) return { request, resource, object, oldObject: request.previous };
+    const to = (each: ApiObject | undefined): Soon<ApiObject | undefined> =>
+      each === undefined ? undefined : converted(each, change, versions);
+    return whenDone(to(object), (now) =>
+      whenDone(to(request.previous), (old) => ({ request, resource, object: now, oldObject: old })),
+    );
+  }
+
+  #isExcluded(hook: Hook, subject: ReviewSubject): boolean {
+    const { metrics, oracleFor } = this.#parts;
+    const { request } = subject;
+    const found = conditionsOutcome(hook, subject, oracleFor);
+    if (found.outcome === "failed") {
+      metrics.conditionFailed({ hook, request });
+      throw undecided(request, found.why);
+    }
+    if (found.outcome === "excluded") metrics.excluded({ hook, request });
+    return found.outcome === "excluded";
+  }
+
+  /** The time of all webhooks of a request begins with the first. */
+  #leftMs({ scratch }: AdmissionRequest): number {
+    const now = this.#parts.loop.elapsed();
+    const known = scratch.get(DEADLINE);
+    const deadline = typeof known === "number" ? known : now + REQUEST_MS_MAX;
+    scratch.set(DEADLINE, deadline);
+    return deadline - now;
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The webhooks that stand in the store, and which of them a request may concern. What is written is in force with the next request; between two
+ * changes of the configurations the answer is looked up, so that a request that concerns no webhook pays for two comparisons.
+ */
+import type {
+  MutatingWebhookConfiguration,
+  ValidatingWebhookConfiguration,
+} from "../../../api/generated/types/admissionregistration-v1.ts";
+import { prefixEnd } from "../../../store/store.ts";
+import type { Mark, Store } from "../../../store/store.ts";
+import type { Registry, StoredResource } from "../../registry.ts";
+import { StoredObject } from "../../stored-object.ts";
+import type { Operation } from "../plugin.ts";
+import { equivalentsOf } from "./equivalents.ts";
+import { hookOf } from "./hook.ts";
+import type { Hook, HookType } from "./hook.ts";
+import { ruleMatches } from "./rule-match.ts";
+
+/** A webhook whose rules name a request, and as which resource it wants to see it. */
+export interface Invocation {
+  readonly hook: Hook;
+  /** The request's own, or an equivalent one that a rule names. */
+  readonly resource: StoredResource;
+}
+
+interface Question {
+  readonly resource: StoredResource;
+  readonly subresource: string;
+  readonly operation: Operation;
+}
+
+/** What is known of one resource. A custom one with another edition may have other versions. */
+interface Known {
+  readonly edition: string;
+  readonly byRequest: Map<string, readonly Invocation[]>;
+}
+
+const NONE: readonly Invocation[] = [];
+
+/** Nobody may be kept from repairing admission: upstream exempts the same kinds. */
+const ADMISSION_GROUP = "admissionregistration.k8s.io";
+const EXEMPT: ReadonlySet<string> = new Set([
+  "MutatingWebhookConfiguration",
+  "ValidatingWebhookConfiguration",
+  "MutatingAdmissionPolicy",
+  "MutatingAdmissionPolicyBinding",
+  "ValidatingAdmissionPolicy",
+  "ValidatingAdmissionPolicyBinding",
+]);
+
+export class HookIndex {
+  readonly #store: Store;
+  readonly #registry: Registry;
+  readonly #type: HookType;
+  readonly #prefix: string;
+  #mark: Mark | undefined;
+  #hooks: readonly Hook[] = [];
+  /** Bounded by the resources that are served, and forgotten with each change of the configurations. */
+  #known = new WeakMap<object, Known>();
+
+  constructor(type: HookType, { store, registry }: { readonly store: Store; readonly registry: Registry }) {
+    this.#type = type;
+    this.#store = store;
+    this.#registry = registry;
+    this.#prefix = `/registry/${type}webhookconfigurations/`;
+  }
+
+  /** In the order in which they are asked: by the names of their configurations, then as they stand there. */
+  concerning({ resource, subresource, operation }: Question): readonly Invocation[] {
+    this.#catchUp();
+    if (this.#hooks.length === 0) return NONE;
+    const { facts, custom } = resource;
+    const edition = custom?.edition ?? "";
+    let known = this.#known.get(facts);
+    if (known === undefined || known.edition !== edition) {
+      known = { edition, byRequest: new Map() };
+      this.#known.set(facts, known);
+    }
+    const key = subresource === "" ? operation : `${operation} ${subresource}`;
+    let found = known.byRequest.get(key);
+    if (found === undefined) {
+      found = this.#find({ resource, subresource, operation });
+      known.byRequest.set(key, found);
+    }
+    return found;
+  }
+
+  #find(question: Question): readonly Invocation[] {
+    const { group, kind } = question.resource.facts;
+    if (group === ADMISSION_GROUP && EXEMPT.has(kind)) return NONE;
+    const found = this.#hooks.flatMap((hook) => invocationOf(hook, question, this.#registry) ?? []);
+    return found.length === 0 ? NONE : found;
+  }
+
+  #catchUp(): void {
+    const view = this.#store.accepted;
+    const mark = view.mark(this.#prefix);
+    if (mark === this.#mark) return;
+    this.#mark = mark;
+    const hooks: Hook[] = [];
+    for (const entry of view.range(this.#prefix, prefixEnd(this.#prefix)))
+      hooks.push(...compiled(StoredObject.of(entry).object as Configuration, this.#type));
+    this.#hooks = hooks;
+    this.#known = new WeakMap();
+  }
+}
+
+type Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration;
+
+const compiledBefore = new WeakMap<Configuration, readonly Hook[]>();
+
+/** The same for the same configuration: what is compiled stays when another one changes. */
+function compiled(configuration: Configuration, type: HookType): readonly Hook[] {
+  const known = compiledBefore.get(configuration);
+  if (known !== undefined) return known;
+  const { name } = configuration.metadata;
+  const hooks = (configuration.webhooks ?? []).map((webhook, index) =>
+    hookOf(webhook, { type, configuration: name, index }),
+  );
+  compiledBefore.set(configuration, hooks);
+  return hooks;
+}
+
+/** The request itself comes first; after that, earlier rules come before later ones. */
+function invocationOf(hook: Hook, question: Question, registry: Registry): Invocation | undefined {
+  const { resource, subresource } = question;
+  if (hook.rules.some((rule) => ruleMatches(rule, askedAs(resource, question)))) return { hook, resource };
+  if (!hook.matchesEquivalents) return undefined;
+  const others = equivalentsOf(resource, subresource, registry);
+  for (const rule of hook.rules) {
+    const found = others.find((other) => ruleMatches(rule, askedAs(other, question)));
+    if (found !== undefined) return { hook, resource: found };
+  }
+  return undefined;
+}
+
+function askedAs(
+  { facts }: StoredResource,
+  { operation, subresource }: Question,
+): Parameters<typeof ruleMatches>[1] {
+  const { group, version, name, namespaced } = facts;
+  return { operation, group, version, resource: name, subresource, namespaced };
+}

@@ -1,0 +1,101 @@
+/** Whether a webhook whose rules name a request is asked about it: by labels of the namespace and the object, then by conditions. */
+import { forbidden, notFound } from "../../../api/api-error.ts";
+import { jsonToValue } from "../../../api/cel/json-value.ts";
+import { authorizerValue, resourceCheckValue } from "../../../api/cel/library/authorizer.ts";
+import type { AccessOracle } from "../../../api/cel/library/authorizer.ts";
+import type { Bindings } from "../../../api/cel/program.ts";
+import { DYN } from "../../../api/cel/type.ts";
+import type { Namespace } from "../../../api/generated/types/core-v1.ts";
+import { labelsMatch } from "../../../api/label-selector.ts";
+import type { Labels, LabelSelector } from "../../../api/label-selector.ts";
+import { REQUEST_TYPE } from "../../../resources/admission/match-condition.ts";
+import type { ApiObject, Requester } from "../../../resources/kind-rules.ts";
+import type { AdmissionRequest } from "../plugin.ts";
+import { shelf } from "../server-memory.ts";
+import type { Hook } from "./hook.ts";
+import type { ConditionsOutcome } from "./match-conditions.ts";
+import { isNamespace, namespaceOf, requestFacts } from "./review.ts";
+import type { ReviewSubject } from "./review.ts";
+
+const NAMESPACES = shelf<Namespace>("namespaces");
+
+/** Answers questions of expressions about what somebody may do. */
+export type OracleFor = (user: Requester) => AccessOracle;
+
+/** `object` is in any version: labels are the same in all. Throws when the namespace is not there. */
+export function isSelected(
+  { namespaceSelector, objectSelector }: Pick<Hook, "namespaceSelector" | "objectSelector">,
+  object: ApiObject | undefined,
+  request: AdmissionRequest,
+): boolean {
+  if (!selectsObject(objectSelector, object) && !selectsObject(objectSelector, request.previous))
+    return false;
+  return selectsNamespace(namespaceSelector, object, request);
+}
+
+/** Without requirements even what has no object is selected. */
+function selectsObject(selector: LabelSelector, object: ApiObject | undefined): boolean {
+  if (selector.requirements.length === 0) return true;
+  const labels = object === undefined ? undefined : (object.metadata.labels ?? {});
+  return labels !== undefined && labelsMatch(selector, labels);
+}
+
+/** What is in no namespace is not exempted by any. */
+function selectsNamespace(
+  selector: LabelSelector,
+  object: ApiObject | undefined,
+  request: AdmissionRequest,
+): boolean {
+  const namespace = namespaceOf(request, request.name);
+  if (selector.requirements.length === 0 || (namespace === "" && !isNamespace(request.resource))) return true;
+  return labelsMatch(selector, namespaceLabels(namespace, object, request));
+}
+
+/** A namespace that is about to be written is judged by what it will be. */
+function namespaceLabels(
+  namespace: string,
+  object: ApiObject | undefined,
+  { resource, subresource, operation, memory }: AdmissionRequest,
+): Labels {
+  const isWritten = operation === "CREATE" || operation === "UPDATE";
+  if (isNamespace(resource) && subresource === "" && isWritten) return object?.metadata.labels ?? {};
+  const found = memory.find(NAMESPACES, namespace);
+  if (found === undefined) throw notFound({ group: "", resource: "namespaces" }, namespace);
+  return found.metadata.labels ?? {};
+}
+
+const MET: ConditionsOutcome = { outcome: "met" };
+
+export function conditionsOutcome(
+  { conditions }: Hook,
+  subject: ReviewSubject,
+  oracleFor: OracleFor,
+): ConditionsOutcome {
+  return conditions === undefined ? MET : conditions.evaluate(requestBindings(subject, oracleFor));
+}
+
+/** Conditions that cannot be decided refuse the request itself. */
+export function undecided({ resource, name }: AdmissionRequest, why: string): Error {
+  const { group, name: plural } = resource.facts;
+  return forbidden({ group, resource: plural }, name, why);
+}
+
+export function requestBindings(subject: ReviewSubject, oracleFor: OracleFor): Bindings {
+  const { request, object, oldObject } = subject;
+  const { resource, subresource, name } = request;
+  const oracle = oracleFor(request.user);
+  const place = {
+    group: resource.facts.group,
+    resource: resource.facts.name,
+    subresource,
+    namespace: namespaceOf(request, name),
+    name,
+  };
+  return {
+    object: jsonToValue(DYN, object),
+    oldObject: jsonToValue(DYN, oldObject),
+    request: jsonToValue(REQUEST_TYPE, requestFacts(subject)),
+    authorizer: authorizerValue(oracle),
+    "authorizer.requestResource": resourceCheckValue(oracle, place),
+  };
+}

@@ -1,0 +1,64 @@
+/** The expressions of a webhook, evaluated for one request. Compiled when first needed. */
+import { Allowance, Effort } from "../../../api/cel/allowance.ts";
+import { CelBudgetError, CelEvaluationError } from "../../../api/cel/cel-error.ts";
+import type { Bindings, Program } from "../../../api/cel/program.ts";
+import type { MatchCondition } from "../../../api/generated/types/admissionregistration-v1.ts";
+import { compileMatchCondition } from "../../../resources/admission/match-condition.ts";
+
+/** As upstream's, for all conditions of a webhook together. */
+const BUDGET = 2_500_000;
+const OUT_OF_BUDGET =
+  "validation failed due to running out of cost budget, no further validation rules will be run";
+
+export type ConditionsOutcome =
+  | { readonly outcome: "met" }
+  /** Of the first that does not hold; empty when it is not known whether they hold, and that shall not matter. */
+  | { readonly outcome: "excluded"; readonly by: string }
+  | { readonly outcome: "failed"; readonly why: string };
+
+type Compiled = { readonly program: Program } | { readonly mistake: string };
+
+export class MatchConditions {
+  readonly #conditions: readonly MatchCondition[];
+  readonly #failurePolicy: "Fail" | "Ignore";
+  #compiled: readonly Compiled[] | undefined;
+
+  constructor(conditions: readonly MatchCondition[], failurePolicy: "Fail" | "Ignore") {
+    this.#conditions = conditions;
+    this.#failurePolicy = failurePolicy;
+  }
+
+  /** One that does not hold decides, even when others cannot be evaluated. */
+  evaluate(variables: Bindings): ConditionsOutcome {
+    this.#compiled ??= this.#conditions.map(({ expression }) => compileMatchCondition(expression.trim()));
+    const problems: string[] = [];
+    const allowance = new Allowance(BUDGET, new Effort());
+    for (const [at, { name, expression }] of this.#conditions.entries()) {
+      const compiled = this.#compiled[at];
+      if (compiled === undefined) continue;
+      const held = holds(compiled, variables, allowance);
+      if (held === false) return { outcome: "excluded", by: name };
+      if (held === OUT_OF_BUDGET) return this.#failed([OUT_OF_BUDGET]);
+      if (held !== true) problems.push(`expression '${expression}' resulted in error: ${held}`);
+    }
+    return problems.length === 0 ? { outcome: "met" } : this.#failed(problems);
+  }
+
+  #failed(problems: readonly string[]): ConditionsOutcome {
+    if (this.#failurePolicy === "Ignore") return { outcome: "excluded", by: "" };
+    const text = problems.join(", ");
+    return { outcome: "failed", why: problems.length === 1 ? text : `[${text}]` };
+  }
+}
+
+/** A text says why it is not known. */
+function holds(compiled: Compiled, variables: Bindings, allowance: Allowance): boolean | string {
+  if ("mistake" in compiled) return compiled.mistake;
+  try {
+    return allowance.evaluate(compiled.program, variables) === true;
+  } catch (error) {
+    if (error instanceof CelBudgetError) return allowance.isSpent ? OUT_OF_BUDGET : error.message;
+    if (error instanceof CelEvaluationError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * MutatingAdmissionWebhook: one after the other, each sees what the former ones made of the object. When one has changed it, everything is gone
+ * through once more, and those that ask for it (`IfNeeded`) are asked again, if the object is another one since.
+ */
+import { isApiError } from "../../../api/api-error.ts";
+import { jsonEqual } from "../../../api/patch/json-equal.ts";
+import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { Versions } from "../../objects.ts";
+import type { AdmissionPlugin, AdmissionRequest, Operation } from "../plugin.ts";
+import type { HookChain, Question } from "./hook-chain.ts";
+import type { HookIndex, Invocation } from "./hook-index.ts";
+import { patchedObject } from "./patched.ts";
+import type { Verdict } from "./verdict.ts";
+import { converted } from "./versions.ts";
+import type { WebhookMetrics } from "./webhook-metrics.ts";
+
+const NAME = "MutatingAdmissionWebhook";
+export const ALL_OPERATIONS: readonly Operation[] = ["CREATE", "UPDATE", "DELETE", "CONNECT"];
+
+/** What is remembered from one round to the next. */
+interface Rounds {
+  /** Those that may be asked again, since the object was changed last. */
+  readonly asked: Set<string>;
+  /** Those of them after which it was changed. */
+  readonly outdated: Set<string>;
+  /** What the round left. */
+  left: ApiObject | undefined;
+}
+
+interface Parts {
+  readonly index: HookIndex;
+  readonly chain: HookChain;
+  readonly versions: Versions;
+  readonly metrics: WebhookMetrics;
+}
+
+export function mutatingWebhooks(parts: Parts): AdmissionPlugin {
+  return {
+    name: NAME,
+    interests: [{ resources: "all", operations: ALL_OPERATIONS }],
+    mutateLater(object, request) {
+      const invocations = parts.index.concerning(request);
+      return invocations.length === 0 ? undefined : new Round(parts, request).run(invocations, object);
+    },
+  };
+}
+
+class Round {
+  readonly #parts: Parts;
+  readonly #request: AdmissionRequest;
+  readonly #rounds: Rounds;
+
+  constructor(parts: Parts, request: AdmissionRequest) {
+    this.#parts = parts;
+    this.#request = request;
+    this.#rounds = roundsOf(request);
+  }
+
+  /** Undefined when the object stays the same. */
+  async run(
+    invocations: readonly Invocation[],
+    object: ApiObject | undefined,
+  ): Promise<ApiObject | undefined> {
+    const { isReinvocation } = this.#request;
+    if (isReinvocation && !jsonEqual(this.#rounds.left, object)) this.#changed();
+    let current = object;
+    for (const [at, invocation] of invocations.entries()) {
+      const question = await this.#parts.chain.question(invocation, current, this.#request);
+      if (question === undefined) continue;
+      // A webhook that was not asked in the first round is not asked in the second either.
+      if (isReinvocation && !this.#rounds.outdated.has(invocation.hook.id)) continue;
+      const next = await this.#ask(question, at);
+      if (next !== undefined) {
+        this.#changed();
+        current = next;
+      }
+      if (invocation.hook.isReinvocable) this.#rounds.asked.add(invocation.hook.id);
+    }
+    this.#rounds.left = current;
+    return current === object ? undefined : current;
+  }
+
+  /** Whoever was asked before has not seen this. */
+  #changed(): void {
+    const { asked, outdated } = this.#rounds;
+    for (const id of asked) outdated.add(id);
+    asked.clear();
+  }
+
+  /** The object that the webhook made, in the version of the request. */
+  async #ask(question: Question, at: number): Promise<ApiObject | undefined> {
+    const { chain } = this.#parts;
+    const { hook } = question.invocation;
+    const place = `round_${this.#request.isReinvocation ? "1" : "0"}_index_${String(at)}`;
+    const reply = await chain.ask(question);
+    if (reply.outcome === "refused") throw reply.error;
+    if (reply.outcome === "open") {
+      this.#request.notes.annotate(`failed-open.mutation.webhook.admission.k8s.io/${place}`, hook.name);
+      return undefined;
+    }
+    chain.note(reply.verdict, this.#request);
+    if (reply.verdict.denial !== undefined) throw reply.verdict.denial;
+    const next = await this.#patched(question, reply.verdict);
+    const { configuration, name: webhook } = hook;
+    const told = JSON.stringify({ configuration, webhook, mutated: next !== undefined });
+    this.#request.notes.annotate(`mutation.webhook.admission.k8s.io/${place}`, told);
+    return next;
+  }
+
+  async #patched({ invocation, subject }: Question, { patch }: Verdict): Promise<ApiObject | undefined> {
+    if (patch === undefined) return undefined;
+    const { hook, resource } = invocation;
+    const { metrics, versions } = this.#parts;
+    const request = this.#request;
+    try {
+      const next = patchedObject(subject.object, { hook, resource, patch });
+      if (next === undefined) return undefined;
+      return await converted(next, { from: resource, to: request.resource }, versions);
+    } catch (error) {
+      if (isApiError(error)) metrics.rejected({ hook, request }, "apiserver_internal_error", 0);
+      throw error;
+    }
+  }
+}
+
+function roundsOf({ isReinvocation, scratch }: AdmissionRequest): Rounds {
+  const known = isReinvocation ? (scratch.get(NAME) as Rounds | undefined) : undefined;
+  const rounds = known ?? { asked: new Set(), outdated: new Set(), left: undefined };
+  scratch.set(NAME, rounds);
+  return rounds;
+}

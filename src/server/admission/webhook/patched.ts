@@ -1,0 +1,61 @@
+/** What a webhook's patch makes of an object. */
+import { internalError, isApiError } from "../../../api/api-error.ts";
+import { findKindSchema } from "../../../api/built-in-schema.ts";
+import { cloneJson } from "../../../api/json-clone.ts";
+import { isJsonObject } from "../../../api/json-object.ts";
+import { parseJson } from "../../../api/json-scan.ts";
+import { quoted } from "../../../api/message-text.ts";
+import { jsonEqual } from "../../../api/patch/json-equal.ts";
+import { applyJsonPatch } from "../../../api/patch/json-patch.ts";
+import type { ApiObject, Draft } from "../../../resources/kind-rules.ts";
+import type { StoredResource } from "../../registry.ts";
+import { normal } from "../../write/incoming.ts";
+import type { Hook } from "./hook.ts";
+
+interface Patching {
+  readonly hook: Hook;
+  readonly resource: StoredResource;
+  readonly patch: Uint8Array;
+}
+
+/** Undefined when nothing is different. Throws an internal error for a patch that does not fit: the client cannot help it. */
+export function patchedObject(
+  object: ApiObject | undefined,
+  { hook, resource, patch }: Patching,
+): ApiObject | undefined {
+  const changes = told(() => parseJson(patch).value);
+  if (Array.isArray(changes) && changes.length === 0) return undefined;
+  if (object === undefined) {
+    const why = "attempted to modify the object, which is not supported for this operation";
+    throw internalError(new Error(`admission webhook ${quoted(hook.name)} ${why}`));
+  }
+  const value = told(() => applyJsonPatch(object, changes));
+  if (!isJsonObject(value)) throw internalError(new Error("the patched value is no object"));
+  const { apiVersion, kind } = object;
+  const next = told(() => settled({ ...value, apiVersion, kind }, resource));
+  return jsonEqual(next, object) ? undefined : next;
+}
+
+/** In normal form and with its defaults, as the next webhook expects it. */
+function settled(value: object, resource: StoredResource): ApiObject {
+  const { apiVersion, kind } = value as ApiObject;
+  const isMain = kind === resource.facts.kind && apiVersion === resource.apiVersion;
+  const schema = isMain ? resource.schema : findKindSchema(apiVersion, kind);
+  if (schema === undefined)
+    throw new Error(`no kind ${quoted(kind)} is registered for version ${quoted(apiVersion)}`);
+  const next = normal(schema, value).value as unknown as ApiObject;
+  const named = (next.metadata as unknown) === undefined ? { ...next, metadata: {} } : next;
+  if (!isMain || resource.rules.defaults === undefined) return named as ApiObject;
+  const draft = cloneJson(named) as Draft<ApiObject>;
+  resource.rules.defaults(draft);
+  return draft as ApiObject;
+}
+
+function told<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    const cause = isApiError(error) && error.cause instanceof Error ? error.cause : error;
+    throw internalError(cause);
+  }
+}

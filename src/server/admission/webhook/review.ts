@@ -1,0 +1,97 @@
+/** What a webhook is told of a request: an AdmissionReview. Conditions see the same without the objects. */
+import type { JsonObject } from "../../../api/json-object.ts";
+import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { StoredResource } from "../../registry.ts";
+import type { AdmissionRequest } from "../plugin.ts";
+import type { ReviewVersion } from "./hook.ts";
+
+/** A request as a webhook wants to see it. */
+export interface ReviewSubject {
+  readonly request: AdmissionRequest;
+  /** The request's own, or an equivalent one. */
+  readonly resource: StoredResource;
+  /** In the version of `resource`; none when something is deleted. */
+  readonly object: ApiObject | undefined;
+  readonly oldObject: ApiObject | undefined;
+}
+
+export function reviewOf(subject: ReviewSubject, uid: string, version: ReviewVersion): JsonObject {
+  const { object, oldObject, request } = subject;
+  return {
+    kind: "AdmissionReview",
+    apiVersion: `admission.k8s.io/${version}`,
+    request: {
+      uid,
+      ...attributesOf(subject),
+      object: shown(object, request),
+      oldObject: oldObject ?? null,
+      dryRun: request.isDryRun,
+      options: request.options?.() ?? null,
+    },
+  };
+}
+
+/** What a connection asks for has no metadata. */
+function shown(object: ApiObject | undefined, { operation }: AdmissionRequest): unknown {
+  if (object === undefined || operation !== "CONNECT") return object ?? null;
+  const { metadata: _, ...asked } = object;
+  return asked;
+}
+
+/** For the variable `request` of conditions. */
+export function requestFacts(subject: ReviewSubject): JsonObject {
+  const { isDryRun, options } = subject.request;
+  return {
+    ...attributesOf(subject),
+    dryRun: isDryRun,
+    ...(options !== undefined && { options: options() }),
+  };
+}
+
+function attributesOf({ request, resource, object }: ReviewSubject): JsonObject {
+  const { subresource, operation, user } = request;
+  const name = nameOf(request, object);
+  const namespace = namespaceOf(request, name);
+  return {
+    kind: kindOf(resource, subresource),
+    resource: resourceOf(resource),
+    ...(subresource !== "" && { subResource: subresource }),
+    requestKind: kindOf(request.resource, subresource),
+    requestResource: resourceOf(request.resource),
+    ...(subresource !== "" && { requestSubResource: subresource }),
+    ...(name !== "" && { name }),
+    ...(namespace !== "" && { namespace }),
+    operation,
+    userInfo: {
+      username: user.name,
+      ...(user.uid !== "" && { uid: user.uid }),
+      groups: user.groups,
+      ...(Object.keys(user.extra).length > 0 && { extra: user.extra }),
+    },
+  };
+}
+
+/** A name that is still to be generated is not told. */
+function nameOf({ operation, subresource, name }: AdmissionRequest, object: ApiObject | undefined): string {
+  return operation === "CREATE" && subresource === "" ? (object?.metadata.name ?? "") : name;
+}
+
+/** A namespace counts as being in itself. */
+export function namespaceOf({ resource, namespace }: AdmissionRequest, name: string): string {
+  return isNamespace(resource) ? name : namespace;
+}
+
+export function isNamespace({ facts }: StoredResource): boolean {
+  return facts.group === "" && facts.name === "namespaces";
+}
+
+/** Of what is sent to this place. */
+function kindOf({ facts }: StoredResource, subresource: string): JsonObject {
+  const below = facts.subresources.find(({ name }) => name === subresource);
+  const { group, version, kind } = below ?? facts;
+  return { group, version, kind };
+}
+
+function resourceOf({ facts }: StoredResource): JsonObject {
+  return { group: facts.group, version: facts.version, resource: facts.name };
+}

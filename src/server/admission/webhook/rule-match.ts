@@ -1,0 +1,40 @@
+/** Which requests a rule of a webhook names. */
+import type { RuleWithOperations } from "../../../api/generated/types/admissionregistration-v1.ts";
+import type { Operation } from "../plugin.ts";
+
+/** What rules look at. */
+export interface Asked {
+  readonly operation: Operation;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  readonly namespaced: boolean;
+}
+
+export function ruleMatches(rule: RuleWithOperations, asked: Asked): boolean {
+  return (
+    scopeMatches(rule.scope ?? "*", asked) &&
+    includes(rule.operations, asked.operation) &&
+    includes(rule.apiGroups, asked.group) &&
+    includes(rule.apiVersions, asked.version) &&
+    (rule.resources ?? []).some((resource) => resourceMatches(resource, asked))
+  );
+}
+
+function scopeMatches(scope: string, { namespaced }: Asked): boolean {
+  return scope === "*" || (scope === "Namespaced") === namespaced;
+}
+
+function includes(values: readonly string[] | undefined, value: string): boolean {
+  return values !== undefined && (values.includes(value) || values.includes("*"));
+}
+
+// `pods`, `pods/log`, `pods/*`, `*`, `*/scale`, `*/*`. A name without a slash means the object itself, and nothing below it.
+function resourceMatches(pattern: string, { resource, subresource }: Asked): boolean {
+  const slash = pattern.indexOf("/");
+  const name = slash < 0 ? pattern : pattern.slice(0, slash);
+  const below = slash < 0 ? "" : pattern.slice(slash + 1);
+  return (name === "*" || name === resource) && (below === "*" || below === subresource);
+}

@@ -1,0 +1,50 @@
+/** ValidatingAdmissionWebhook: all at once, about the object as it will be stored. Of several refusals the first in their order counts. */
+import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../plugin.ts";
+import type { HookChain, Question, Reply } from "./hook-chain.ts";
+import type { HookIndex, Invocation } from "./hook-index.ts";
+import { ALL_OPERATIONS } from "./mutating-webhooks.ts";
+
+const OPEN = "failed-open.validating.webhook.admission.k8s.io";
+
+export function validatingWebhooks(index: HookIndex, chain: HookChain): AdmissionPlugin {
+  return {
+    name: "ValidatingAdmissionWebhook",
+    interests: [{ resources: "all", operations: ALL_OPERATIONS }],
+    validateLater(object, request) {
+      const invocations = index.concerning(request);
+      return invocations.length === 0 ? undefined : judge(invocations, { object, request, chain });
+    },
+  };
+}
+
+interface Case {
+  readonly object: ApiObject | undefined;
+  readonly request: AdmissionRequest;
+  readonly chain: HookChain;
+}
+
+async function judge(invocations: readonly Invocation[], { object, request, chain }: Case): Promise<void> {
+  const questions: Question[] = [];
+  for (const invocation of invocations) {
+    const question = await chain.question(invocation, object, request);
+    if (question !== undefined) questions.push(question);
+  }
+  const replies = await Promise.all(questions.map((question) => chain.ask(question)));
+  let refusal: Error | undefined;
+  for (const [at, reply] of replies.entries()) {
+    if (reply.outcome === "answered") chain.note(reply.verdict, request);
+    if (reply.outcome === "open")
+      request.notes.annotate(
+        `${OPEN}/round_0_index_${String(at)}`,
+        questions[at]?.invocation.hook.name ?? "",
+      );
+    refusal ??= refusalIn(reply);
+  }
+  if (refusal !== undefined) throw refusal;
+}
+
+function refusalIn(reply: Reply): Error | undefined {
+  if (reply.outcome === "answered") return reply.verdict.denial;
+  return reply.outcome === "refused" ? reply.error : undefined;
+}

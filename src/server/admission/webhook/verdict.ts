@@ -1,0 +1,140 @@
+/** What a webhook says: read from its answer, checked, and never trusted further than that. */
+import { DeniedError } from "../../../api/api-error.ts";
+import type { StatusDetails } from "../../../api/api-error.ts";
+import { isJsonObject, type JsonObject } from "../../../api/json-object.ts";
+import { quoted } from "../../../api/message-text.ts";
+import type { Hook, ReviewVersion } from "./hook.ts";
+
+export interface Verdict {
+  /** Undefined when it is allowed. */
+  readonly denial: DeniedError | undefined;
+  /** A JSON patch as it was sent; undefined when there is nothing to change. */
+  readonly patch: Uint8Array | undefined;
+  readonly warnings: readonly string[];
+  readonly annotations: ReadonlyMap<string, string>;
+}
+
+/** The answer cannot be used. */
+export class BadVerdict extends Error {
+  override readonly name = "BadVerdict";
+}
+
+interface Expected {
+  readonly hook: Hook;
+  readonly version: ReviewVersion;
+  readonly uid: string;
+}
+
+/** Throws BadVerdict. */
+export function verdictOf(review: unknown, { hook, version, uid }: Expected): Verdict {
+  if (!isJsonObject(review)) throw new BadVerdict("webhook response was absent");
+  const response = findOwn(review, "response");
+  if (!isJsonObject(response)) throw new BadVerdict("webhook response was absent");
+  if (version === "v1" && text(response, "uid") !== uid)
+    throw new BadVerdict(`expected response.uid=${quoted(uid)}, got ${quoted(text(response, "uid"))}`);
+  checkKind(review, version);
+  return {
+    denial: findOwn(response, "allowed") === true ? undefined : denialOf(hook, findOwn(response, "status")),
+    patch: hook.type === "mutating" ? findPatch(response, version) : refusePatch(response, version),
+    warnings: warningsOf(response),
+    annotations: annotationsOf(response, hook),
+  };
+}
+
+function checkKind(review: JsonObject, version: ReviewVersion): void {
+  const wanted = `admission.k8s.io/${version}, Kind=AdmissionReview`;
+  const [apiVersion, kind] = [text(review, "apiVersion"), text(review, "kind")];
+  const found = `${apiVersion.includes("/") ? apiVersion : `/${apiVersion}`}, Kind=${kind}`;
+  const isUnsaid = apiVersion === "" && kind === "";
+  if (found === wanted || (version === "v1beta1" && isUnsaid)) return;
+  throw new BadVerdict(`expected webhook response of ${wanted}, got ${found}`);
+}
+
+/** The older version of reviews knows only one type of patch, and does not ask for it to be named. */
+function findPatch(response: JsonObject, version: ReviewVersion): Uint8Array | undefined {
+  const patch = bytesOf(response);
+  const type = findOwn(response, "patchType") ?? undefined;
+  if (version === "v1") checkPatchType(patch, type);
+  if (patch === undefined || type === undefined || type === "JSONPatch") return patch;
+  throw new BadVerdict(`unsupported patch type ${quoted(typeof type === "string" ? type : "")}`);
+}
+
+function checkPatchType(patch: Uint8Array | undefined, type: unknown): void {
+  if (patch !== undefined && type === undefined)
+    throw new BadVerdict("webhook returned response.patch but not response.patchType");
+  if (patch === undefined && type !== undefined)
+    throw new BadVerdict("webhook returned response.patchType but not response.patch");
+  if (type === "") throw new BadVerdict('webhook returned invalid response.patchType of ""');
+}
+
+function refusePatch(response: JsonObject, version: ReviewVersion): undefined {
+  if (version !== "v1") return undefined;
+  if (bytesOf(response) !== undefined)
+    throw new BadVerdict("validating webhook may not return response.patch");
+  if ((findOwn(response, "patchType") ?? undefined) !== undefined)
+    throw new BadVerdict("validating webhook may not return response.patchType");
+  return undefined;
+}
+
+function bytesOf(response: JsonObject): Uint8Array | undefined {
+  const patch = text(response, "patch");
+  return patch === "" ? undefined : Buffer.from(patch, "base64");
+}
+
+/** Whatever a webhook says of it, a denial is an error. */
+function denialOf({ name }: Hook, status: unknown): DeniedError {
+  const given = isJsonObject(status) ? status : {};
+  const code = findOwn(given, "code");
+  const reason = text(given, "reason");
+  const message = text(given, "message");
+  const denied = `admission webhook ${quoted(name)} denied the request`;
+  const why = message === "" ? reason : message;
+  const details = findOwn(given, "details");
+  return new DeniedError(why === "" ? `${denied} without explanation` : `${denied}: ${why}`, {
+    code: typeof code === "number" && Number.isInteger(code) && code >= 400 && code <= 599 ? code : 400,
+    ...(reason !== "" && { servedReason: reason }),
+    ...(isJsonObject(details) && { details: detailsOf(details) }),
+  });
+}
+
+function detailsOf(details: JsonObject): StatusDetails {
+  const { causes, retryAfterSeconds } = details;
+  return {
+    name: text(details, "name"),
+    group: text(details, "group"),
+    kind: text(details, "kind"),
+    uid: text(details, "uid"),
+    ...(typeof retryAfterSeconds === "number" && { retryAfterSeconds }),
+    ...(Array.isArray(causes) && {
+      causes: causes.filter(isJsonObject).map((cause) => ({
+        reason: text(cause, "reason"),
+        message: text(cause, "message"),
+        field: text(cause, "field"),
+      })),
+    }),
+  };
+}
+
+function warningsOf(response: JsonObject): readonly string[] {
+  const warnings = findOwn(response, "warnings");
+  return Array.isArray(warnings) ? warnings.filter((warning) => typeof warning === "string") : [];
+}
+
+/** Each under the name of its webhook, so that none can speak for another. */
+function annotationsOf(response: JsonObject, { name }: Hook): ReadonlyMap<string, string> {
+  const annotations = findOwn(response, "auditAnnotations");
+  const found = new Map<string, string>();
+  if (!isJsonObject(annotations)) return found;
+  for (const [key, value] of Object.entries(annotations))
+    if (typeof value === "string") found.set(`${name}/${key}`, value);
+  return found;
+}
+
+function text(holder: JsonObject, name: string): string {
+  const value = findOwn(holder, name);
+  return typeof value === "string" ? value : "";
+}
+
+function findOwn(holder: JsonObject, name: string): unknown {
+  return Object.hasOwn(holder, name) ? holder[name] : undefined;
+}

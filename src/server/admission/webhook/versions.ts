@@ -1,0 +1,34 @@
+/** Objects as the version that a webhook wants has them, and back. */
+import type { JsonObject } from "../../../api/json-object.ts";
+import type { Soon } from "../../../base/soon.ts";
+import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { Versions } from "../../objects.ts";
+import type { StoredResource } from "../../registry.ts";
+
+export interface Change {
+  readonly from: StoredResource;
+  readonly to: StoredResource;
+}
+
+/** What belongs to a subresource alone (Scale, Eviction) is the same in all versions of the resource. */
+export function converted(object: ApiObject, { from, to }: Change, versions: Versions): Soon<ApiObject> {
+  if (from.apiVersion === to.apiVersion || object.kind !== from.facts.kind) return object;
+  if (from.custom === undefined || to.custom === undefined) {
+    const change = { kind: from.facts.kind, from: from.apiVersion, to: to.apiVersion };
+    return versions.between(object as unknown as JsonObject, change) as unknown as ApiObject;
+  }
+  return customConverted(object, { from, to }, versions);
+}
+
+async function customConverted(
+  object: ApiObject,
+  { from, to }: Change,
+  versions: Versions,
+): Promise<ApiObject> {
+  // What was converted is remembered by identity, and a draft is still changed.
+  const copy = { ...object };
+  await versions.readyToStore(copy, from);
+  const stored = versions.stored(copy, from);
+  await to.custom?.webhook?.readyToShow([{ object: stored }]);
+  return to.custom?.served(stored) ?? stored;
+}

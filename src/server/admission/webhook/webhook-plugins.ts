@@ -1,0 +1,39 @@
+/** The plugins that ask webhooks. They come after all others of their half, as they may take their time. */
+import type { Loop } from "../../../base/loop.ts";
+import type { Metrics } from "../../../base/metrics.ts";
+import type { Store } from "../../../store/store.ts";
+import { accessOracle } from "../../authz/access-oracle.ts";
+import type { Authorizer } from "../../authz/authorizer.ts";
+import type { Egress } from "../../egress/egress.ts";
+import type { Versions } from "../../objects.ts";
+import type { Registry } from "../../registry.ts";
+import type { AdmissionPlugin } from "../plugin.ts";
+import { HookChain } from "./hook-chain.ts";
+import { HookIndex } from "./hook-index.ts";
+import type { OracleFor } from "./hook-match.ts";
+import { mutatingWebhooks } from "./mutating-webhooks.ts";
+import { validatingWebhooks } from "./validating-webhooks.ts";
+import { WebhookMetrics } from "./webhook-metrics.ts";
+
+export interface WebhookParts {
+  readonly loop: Loop;
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly versions: Versions;
+  readonly egress: Egress;
+  readonly metrics: Metrics;
+  /** For what expressions ask; there is one by the first request. */
+  readonly authorizer: () => Authorizer;
+}
+
+export function webhookPlugins(parts: WebhookParts): readonly AdmissionPlugin[] {
+  const { loop, egress, versions, authorizer } = parts;
+  const oracleFor: OracleFor = (user) => accessOracle(authorizer(), user);
+  const metrics = new WebhookMetrics(parts.metrics);
+  const chain = new HookChain({ loop, egress, versions, oracleFor, metrics });
+  const index = new HookIndex("mutating", parts);
+  return [
+    mutatingWebhooks({ index, chain, versions, metrics }),
+    validatingWebhooks(new HookIndex("validating", parts), chain),
+  ];
+}

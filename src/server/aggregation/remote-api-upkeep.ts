@@ -1,0 +1,191 @@
+/**
+ * Keeps the condition `Available` of each API that another server serves, and what is known of it. Each has a loop of its own, so that one
+ * whose server does not answer keeps no other waiting; it looks again when its Service changes, and by the clock.
+ */
+import { isApiError } from "../../api/api-error.ts";
+import type { APIService } from "../../api/generated/types/apiregistration-v1.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import { backoffMs } from "../../base/backoff.ts";
+import { isStoreError } from "../../store/store-error.ts";
+import type { Workshop } from "../call.ts";
+import { requireStored } from "../registry.ts";
+import { HouseWriter } from "../upkeep/house-writer.ts";
+import type { Place } from "../upkeep/house-writer.ts";
+import { pause } from "../upkeep/pause.ts";
+import { timeText } from "../write/system-metadata.ts";
+import { findObstacle, LOCAL, plannedConditions } from "./availability.ts";
+import type { Availability } from "./availability.ts";
+import { followKeys, waitForChange } from "./followed-keys.ts";
+import { API_SERVICES } from "./remote-apis.ts";
+import type { RemoteApi, RemoteApis } from "./remote-apis.ts";
+import { checkRemote } from "./remote-check.ts";
+import type { CheckParts } from "./remote-check.ts";
+import type { RemoteDiscovery } from "./remote-discovery.ts";
+
+export interface RemoteUpkeepParts extends CheckParts {
+  readonly workshop: Workshop;
+  readonly apis: RemoteApis;
+  readonly discovery: RemoteDiscovery;
+}
+
+/** As upstream's. */
+const RECHECK_MS = 30_000;
+const BACKOFF = { baseMs: 500, maxMs: RECHECK_MS };
+/** Endpoints that come and go fast are looked at so often. */
+const DEBOUNCE_MS = 100;
+
+interface Kept {
+  readonly edition: string;
+  readonly ending: AbortController;
+  readonly ended: Promise<void>;
+}
+
+export class RemoteApiUpkeep {
+  readonly #parts: RemoteUpkeepParts;
+  readonly #writer: HouseWriter;
+  /** By the name of the APIService. */
+  readonly #kept = new Map<string, Kept>();
+  /** End the rest of those that rest. */
+  readonly #wakers = new Map<string, () => void>();
+
+  constructor(parts: RemoteUpkeepParts) {
+    this.#parts = parts;
+    this.#writer = new HouseWriter(parts.workshop);
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { workshop, apis } = this.#parts;
+    try {
+      apis.follow();
+      await followKeys(workshop, { prefix: API_SERVICES, signal }, (key) =>
+        this.#note(key.slice(API_SERVICES.length)),
+      );
+    } finally {
+      const kept = [...this.#kept.values()];
+      for (const { ending } of kept) ending.abort();
+      await Promise.all(kept.map(({ ended }) => ended));
+    }
+  }
+
+  /** Somebody could not reach its server: looks again at once. */
+  suspect(name: string): void {
+    this.#wakers.get(name)?.();
+  }
+
+  #note(name: string): void {
+    const { apis, discovery, workshop } = this.#parts;
+    const api = apis.note(name);
+    const kept = this.#kept.get(name);
+    if (kept !== undefined && kept.edition === api?.edition) return;
+    kept?.ending.abort();
+    this.#kept.delete(name);
+    if (api === undefined) {
+      if (kept === undefined) return;
+      discovery.forget(name);
+      // One that has lost its server, and is still there, is served here or nowhere.
+      workshop.loop.post("background", () => this.#tell(name, LOCAL));
+      return;
+    }
+    const ending = new AbortController();
+    const ended = (kept?.ended ?? Promise.resolve()).then(() => this.#keep(api, ending.signal));
+    this.#kept.set(name, { edition: api.edition, ending, ended });
+  }
+
+  async #keep(api: RemoteApi, signal: AbortSignal): Promise<void> {
+    const { loop, store, log } = this.#parts.workshop;
+    const random = loop.random("remote-apis");
+    for (let failures = 0; !signal.aborted;) {
+      const after = store.view.revision;
+      const facts = this.#facts(api);
+      try {
+        const isAvailable = await this.#look(api, signal);
+        failures = isAvailable ? 0 : failures + 1;
+      } catch (error) {
+        if (signal.aborted || isStoreError(error, "Closed")) return;
+        log.warn("it could not be found out whether an API is available", { name: api.name, error });
+        failures++;
+      }
+      const ms = failures === 0 ? RECHECK_MS : backoffMs(failures - 1, BACKOFF, random);
+      await this.#rest(api, { ms, facts, after }, signal);
+    }
+  }
+
+  async #look(api: RemoteApi, signal: AbortSignal): Promise<boolean> {
+    const { workshop, discovery } = this.#parts;
+    const obstacle = findObstacle(api, workshop.egress.services);
+    if (obstacle !== undefined) {
+      await this.#tell(api.name, obstacle);
+      return false;
+    }
+    const { availability, heard } = await checkRemote(api, this.#parts, signal);
+    if (signal.aborted) return false;
+    // Before it is said to be available: whoever waits for that finds it in discovery.
+    if (heard !== undefined) discovery.hear(api.name, heard);
+    await this.#tell(api.name, availability);
+    return availability.isAvailable;
+  }
+
+  /** Until the time is over, it leads somewhere else, or somebody has found its server gone. */
+  async #rest(
+    api: RemoteApi,
+    { ms, facts, after }: { readonly ms: number; readonly facts: string; readonly after: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const woken = new AbortController();
+    const wake = (): void => woken.abort();
+    this.#wakers.set(api.name, wake);
+    signal.addEventListener("abort", wake, { once: true });
+    if (!signal.aborted) await this.#wait(api, { ms, facts, after }, woken.signal);
+    signal.removeEventListener("abort", wake);
+    if (this.#wakers.get(api.name) === wake) this.#wakers.delete(api.name);
+  }
+
+  async #wait(
+    api: RemoteApi,
+    { ms, facts, after }: { readonly ms: number; readonly facts: string; readonly after: number },
+    signal: AbortSignal,
+  ): Promise<void> {
+    const { workshop } = this.#parts;
+    const { loop, store } = workshop;
+    const { namespace, name } = api.target;
+    const prefixes = [
+      `/registry/services/specs/${namespace}/${name}`,
+      `/registry/endpointslices/${namespace}/`,
+    ];
+    const until = loop.elapsed() + ms;
+    for (let from = after; !signal.aborted && this.#facts(api) === facts; from = store.view.revision) {
+      const left = until - loop.elapsed();
+      if (left <= 0) return;
+      await waitForChange(workshop, { prefixes, after: from, ms: left }, signal);
+      await pause(loop, { ms: DEBOUNCE_MS, kind: "periodic" }, signal);
+    }
+  }
+
+  /** What decides where its Service leads. */
+  #facts(api: RemoteApi): string {
+    const { services } = this.#parts.workshop.egress;
+    const slices = services.slices(api.target);
+    return JSON.stringify([
+      services.findService(api.target)?.spec,
+      slices.map(({ endpoints, ports }) => [endpoints, ports]),
+    ]);
+  }
+
+  async #tell(name: string, availability: Availability): Promise<void> {
+    const { registry, loop } = this.#parts.workshop;
+    const resource = requireStored(registry, "apiregistration.k8s.io", "apiservices");
+    const place: Place = { resource, namespace: "", name };
+    const live = this.#writer.find(place) as APIService | undefined;
+    if (live === undefined) return;
+    const before = live.status.conditions ?? [];
+    const conditions = plannedConditions(before, availability, timeText(loop.now()));
+    if (conditions === before) return;
+    const next = { ...live, status: { ...live.status, conditions } };
+    try {
+      await this.#writer.update(place, next as unknown as JsonObject, "status");
+    } catch (error) {
+      // Somebody was faster; the change that tells of it is on its way.
+      if (!isApiError(error, "Conflict") && !isApiError(error, "NotFound")) throw error;
+    }
+  }
+}

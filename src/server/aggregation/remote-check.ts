@@ -1,0 +1,105 @@
+/** Asks the server of an API whether it is there, and what it serves. */
+import { isJsonObject } from "../../api/json-object.ts";
+import { EgressError } from "../egress/egress.ts";
+import type { ClientPair, Egress, EgressReply } from "../egress/egress.ts";
+import { identityHeaders } from "../relay/forwarded-headers.ts";
+import { failedDiscovery, PASSED } from "./availability.ts";
+import type { Availability } from "./availability.ts";
+import type { RemoteApi } from "./remote-apis.ts";
+import { resourcesInList, resourcesInPlainList } from "./remote-discovery.ts";
+import type { Heard } from "./remote-discovery.ts";
+
+/** As upstream's. */
+const TIMEOUT_MS = 5000;
+/** The discovery of this server itself has a tenth of that. */
+const DOCUMENT_BYTES_MAX = 4 * 1024 * 1024;
+const AGGREGATED =
+  "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
+  "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList";
+
+/** Under this name servers know this one when it asks for itself. */
+const AGGREGATOR = { name: "system:kube-aggregator", uid: "", groups: ["system:masters"], extra: {} };
+
+export interface CheckParts {
+  readonly egress: Egress;
+  readonly frontProxy: () => ClientPair | undefined;
+}
+
+export interface CheckResult {
+  readonly availability: Availability;
+  /** Undefined when there was nobody to hear. */
+  readonly heard: Heard | undefined;
+}
+
+export async function checkRemote(
+  api: RemoteApi,
+  parts: CheckParts,
+  signal: AbortSignal,
+): Promise<CheckResult> {
+  const { group, version, target } = api;
+  const path = `/apis/${group}/${version}`;
+  const url = `https://${target.name}.${target.namespace}.svc:${target.port}${path}`;
+  const ask = asker(api, parts, signal);
+  try {
+    const reply = await ask(path, "application/json");
+    if (!isGood(reply)) {
+      const why = `bad status from ${url}: ${reply.status}`;
+      return { availability: failedDiscovery(url, why), heard: undefined };
+    }
+    const resources = (await aggregatedResources(api, ask)) ?? resourcesInPlainList(jsonOf(reply), api);
+    return { availability: PASSED, heard: { resources, schemas: await schemasOf(api, ask) } };
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    return { availability: failedDiscovery(url, error.message), heard: undefined };
+  }
+}
+
+type Ask = (path: string, accept: string) => Promise<EgressReply>;
+
+function asker({ target, trust }: RemoteApi, { egress, frontProxy }: CheckParts, signal: AbortSignal): Ask {
+  const identity = identityHeaders(AGGREGATOR) as Readonly<Record<string, string>>;
+  return (path, accept) =>
+    egress.call({
+      target,
+      trust,
+      pair: frontProxy(),
+      method: "GET",
+      path,
+      headers: { ...identity, accept },
+      body: undefined,
+      timeoutMs: TIMEOUT_MS,
+      replyBytesMax: DOCUMENT_BYTES_MAX,
+      signal,
+    });
+}
+
+/** Servers that know it tell more in this form; older ones do not know it. */
+async function aggregatedResources(api: RemoteApi, ask: Ask): Promise<Heard["resources"] | undefined> {
+  const reply = await ask("/apis", AGGREGATED);
+  const isAggregated = reply.headers.get("content-type")?.includes("as=APIGroupDiscoveryList") === true;
+  return isGood(reply) && isAggregated ? resourcesInList(jsonOf(reply), api) : undefined;
+}
+
+async function schemasOf({ group, version }: RemoteApi, ask: Ask): Promise<ReadonlyMap<string, string>> {
+  const name = `apis/${group}/${version}`;
+  const reply = await ask("/openapi/v3", "application/json");
+  const document = isGood(reply) ? jsonOf(reply) : undefined;
+  const paths = isJsonObject(document) ? document["paths"] : undefined;
+  const entry = isJsonObject(paths) && Object.hasOwn(paths, name) ? paths[name] : undefined;
+  const address = isJsonObject(entry) ? entry["serverRelativeURL"] : undefined;
+  const isOwn = typeof address === "string" && address.startsWith(`/openapi/v3/${name}`);
+  return new Map(isOwn ? [[name, address]] : []);
+}
+
+/** A redirect is none. */
+function isGood({ status }: EgressReply): boolean {
+  return status >= 200 && status <= 299;
+}
+
+function jsonOf({ body }: EgressReply): unknown {
+  try {
+    return JSON.parse(Buffer.from(body).toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,36 @@
+/** The same pieces; says once when they have ended, have failed, or are wanted no longer, also when nobody ever asked for one. */
+export function ended<T>(pieces: AsyncIterable<T>, tell: () => void): AsyncIterable<T> {
+  return { [Symbol.asyncIterator]: () => new EndedIterator(pieces[Symbol.asyncIterator](), tell) };
+}
+
+class EndedIterator<T> implements AsyncIterator<T> {
+  readonly #pieces: AsyncIterator<T>;
+  #tell: (() => void) | undefined;
+
+  constructor(pieces: AsyncIterator<T>, tell: () => void) {
+    this.#pieces = pieces;
+    this.#tell = tell;
+  }
+
+  async next(): Promise<IteratorResult<T>> {
+    try {
+      const result = await this.#pieces.next();
+      if (result.done === true) this.#end();
+      return result;
+    } catch (error) {
+      this.#end();
+      throw error;
+    }
+  }
+
+  async return(): Promise<IteratorResult<T>> {
+    this.#end();
+    await this.#pieces.return?.();
+    return { done: true, value: undefined };
+  }
+
+  #end(): void {
+    this.#tell?.();
+    this.#tell = undefined;
+  }
+}

@@ -1,0 +1,43 @@
+import type { RotationLimits } from "./log-rotation.ts";
+/** Audit events as lines of a file that is rotated, or on standard output. */
+import { RotatingFile } from "./rotating-file.ts";
+import { QueuedSink } from "./sink.ts";
+import type { AuditSink, SinkSurroundings } from "./sink.ts";
+
+/** With events of a kilobyte, about a megabyte a write. */
+const BATCH_EVENTS = 1000;
+
+export interface LogSinkOptions {
+  /** Absolute; `-` for standard output. */
+  readonly path: string;
+  readonly limits: RotationLimits;
+}
+
+export function logSink({ path, limits }: LogSinkOptions, surroundings: SinkSurroundings): AuditSink {
+  const { loop, log } = surroundings;
+  const queue = { batchEvents: BATCH_EVENTS };
+  if (path === "-")
+    return new QueuedSink((events) => loop.outside("stdout", print(events)), queue, surroundings);
+  const file = new RotatingFile({ path, limits, loop, log });
+  const sink = new QueuedSink((events) => file.append(linesOf(events)), queue, surroundings);
+  return {
+    offer: (event) => sink.offer(event),
+    close: async () => {
+      await sink.close();
+      await file.close();
+    },
+  };
+}
+
+function linesOf(events: readonly string[]): string {
+  return `${events.join("\n")}\n`;
+}
+
+function print(events: readonly string[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    process.stdout.write(linesOf(events), (error) => {
+      if (error === null || error === undefined) resolve();
+      else reject(error);
+    });
+  });
+}

@@ -1,0 +1,79 @@
+/** All ways of saying who one is, in the order in which they are asked. */
+import type { Loop } from "../../base/loop.ts";
+import type { Store } from "../../store/store.ts";
+import type { Egress } from "../egress/egress.ts";
+import type { Registry } from "../registry.ts";
+import type { TokenIssuer, TokenIssuerSettings } from "../subresources/token-issuer.ts";
+import { accountTokens } from "./account-tokens.ts";
+import { anonymous } from "./anonymous.ts";
+import type { AnonymousRule } from "./anonymous.ts";
+import type { Authenticator, TokenAuthenticator } from "./authenticator.ts";
+import { bearer, BearerTokens } from "./bearer-tokens.ts";
+import { bootstrapTokens } from "./bootstrap-tokens.ts";
+import { certificate } from "./certificate.ts";
+import { frontProxy } from "./front-proxy.ts";
+import { objectFinder } from "./object-finder.ts";
+import type { JwtRules } from "./oidc/configuration.ts";
+import { oidcTokens } from "./oidc/oidc-tokens.ts";
+import { fileTokens } from "./token-file.ts";
+import type { StaticToken } from "./token-file.ts";
+
+/** Everything is as kubeadm sets a server up unless given. */
+export interface AuthenticationOptions {
+  /** Of service accounts. */
+  readonly tokens?: TokenIssuerSettings;
+  readonly staticTokens?: readonly StaticToken[];
+  /** Of other issuers. */
+  readonly jwt?: readonly JwtRules[];
+  /** The common names that a front proxy may have. */
+  readonly frontProxyNames?: readonly string[] | undefined;
+  readonly anonymous?: AnonymousRule | undefined;
+}
+
+export interface TokenSurroundings {
+  readonly loop: Loop;
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly tokens: TokenIssuer;
+  readonly egress: Egress;
+}
+
+export const FRONT_PROXY_NAMES: readonly string[] = ["front-proxy-client"];
+
+export function createBearerTokens(
+  { loop, store, registry, tokens, egress }: TokenSurroundings,
+  { staticTokens = [], jwt = [] }: AuthenticationOptions = {},
+): BearerTokens {
+  const objects = objectFinder(store, registry);
+  const { audiences } = tokens;
+  const others: TokenAuthenticator[] = [];
+  if (staticTokens.length > 0)
+    others.push(fileTokens(staticTokens, loop.random("token-file").bytes(DIGEST_KEY_BYTES)));
+  others.push(bootstrapTokens({ loop, objects }));
+  for (const rules of jwt) others.push(oidcTokens(rules, { loop, egress }));
+  return new BearerTokens(
+    [accountTokens({ loop, tokens, objects }), ...others.map((kind) => forServer(kind, audiences))],
+    audiences,
+  );
+}
+
+const DIGEST_KEY_BYTES = 32;
+
+/** Tokens that say nothing of whom they are for are for this server. */
+function forServer(kind: TokenAuthenticator, own: readonly string[]): TokenAuthenticator {
+  return {
+    find(token, wanted) {
+      const audiences = wanted === own ? own : wanted.filter((audience) => own.includes(audience));
+      return audiences.length === 0 ? undefined : kind.find(token, audiences);
+    },
+  };
+}
+
+export function createAuthenticators(
+  tokens: BearerTokens,
+  { frontProxyNames = FRONT_PROXY_NAMES, anonymous: rule = ANYBODY }: AuthenticationOptions = {},
+): readonly Authenticator[] {
+  return [certificate, frontProxy(frontProxyNames), bearer(tokens), anonymous(rule)];
+}
+
+const ANYBODY: AnonymousRule = { enabled: true, paths: [] };

@@ -1,0 +1,107 @@
+import { describe, expect, test } from "vitest";
+import { accessOracle } from "./access-oracle.ts";
+import { alwaysAllow, alwaysDeny } from "./always-allow.ts";
+import { authorizerChain } from "./authorizer-chain.ts";
+import type { AccessDecision, Authorizer } from "./authorizer.ts";
+import { asked, user } from "./fixture.ts";
+
+function says(decision: AccessDecision): Authorizer {
+  return { decide: () => decision };
+}
+
+function saysLater(decision: AccessDecision): Authorizer {
+  return { decide: () => Promise.resolve(decision) };
+}
+
+const DENIED: AccessDecision = { outcome: "denied", reason: "no" };
+const ALLOWED: AccessDecision = { outcome: "allowed", reason: "yes" };
+const question = asked(user("bob"), "get");
+
+describe("several authorizers", () => {
+  test.each([
+    [[DENIED, ALLOWED], DENIED],
+    [[ALLOWED, DENIED], ALLOWED],
+    [
+      [
+        { outcome: "no opinion", reason: "a" },
+        { outcome: "no opinion", reason: "" },
+        { outcome: "no opinion", reason: "b", error: "e" },
+      ],
+      { outcome: "no opinion", reason: "a\nb", error: "e" },
+    ],
+    [[], { outcome: "no opinion", reason: "" }],
+  ] as const)("the first with an opinion decides: %#", async (members, expected) => {
+    expect(authorizerChain(members.map(says)).decide(question)).toEqual(expected);
+    expect(await authorizerChain(members.map(saysLater)).decide(question)).toEqual(expected);
+  });
+
+  test("those who answer at once and those who do not are asked in their order", async () => {
+    const chain = authorizerChain([
+      says({ outcome: "no opinion", reason: "first" }),
+      saysLater({ outcome: "no opinion", reason: "second" }),
+      says({ outcome: "no opinion", reason: "third" }),
+    ]);
+
+    expect((await chain.decide(question)).reason).toBe("first\nsecond\nthird");
+  });
+
+  test("nobody is asked about those who may do everything", () => {
+    const chain = authorizerChain([alwaysDeny]);
+
+    expect(chain.decide(asked(user("root", "system:masters"), "get"))).toEqual({
+      outcome: "allowed",
+      reason: "",
+    });
+    expect(chain.decide(question)).toEqual({ outcome: "no opinion", reason: "Everything is forbidden." });
+  });
+});
+
+describe("an expression that asks", () => {
+  const blank = {
+    verb: "get",
+    path: "",
+    group: "",
+    resource: "pods",
+    subresource: "",
+    namespace: "a",
+    name: "",
+    fieldSelector: "",
+    labelSelector: "",
+    serviceAccount: undefined,
+  };
+
+  test("is told what is known at once, and why the rest is not", () => {
+    const bob = user("bob");
+
+    expect(accessOracle(alwaysAllow, bob).decide(blank)).toEqual({ isAllowed: true, reason: "" });
+    expect(accessOracle(says(DENIED), bob).decide(blank)).toEqual({ isAllowed: false, reason: "no" });
+    expect(accessOracle(saysLater(ALLOWED), bob).decide(blank)).toMatchObject({
+      isAllowed: false,
+      error: "the answer of an authorization webhook is not known yet",
+    });
+  });
+
+  test("may ask about a service account, with the groups that it is in", () => {
+    const groups: (readonly string[])[] = [];
+    const oracle = accessOracle(
+      {
+        decide: ({ user: who }) => {
+          groups.push([who.name, ...who.groups]);
+          return ALLOWED;
+        },
+      },
+      user("bob"),
+    );
+
+    oracle.decide({ ...blank, serviceAccount: { namespace: "n", name: "robot" } });
+
+    expect(groups).toEqual([
+      [
+        "system:serviceaccount:n:robot",
+        "system:serviceaccounts",
+        "system:serviceaccounts:n",
+        "system:authenticated",
+      ],
+    ]);
+  });
+});

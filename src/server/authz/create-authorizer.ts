@@ -1,0 +1,54 @@
+/** Makes of the options the one authorizer that the server asks. */
+import type { Loop } from "../../base/loop.ts";
+import type { Store } from "../../store/store.ts";
+import type { AdmissionPlugin } from "../admission/plugin.ts";
+import type { Egress } from "../egress/egress.ts";
+import { alwaysAllow, alwaysDeny } from "./always-allow.ts";
+import { DEFAULT_AUTHORIZERS } from "./authorization-options.ts";
+import type { AuthorizerOptions } from "./authorization-options.ts";
+import { authorizerChain } from "./authorizer-chain.ts";
+import type { Authorizer } from "./authorizer.ts";
+import { nodeAuthorizer } from "./node/node-authorizer.ts";
+import { NodeGraph } from "./node/node-graph.ts";
+import { nodeRules } from "./rbac/default-roles.ts";
+import { RbacAuthorizer } from "./rbac/rbac-authorizer.ts";
+import { RoleBook } from "./rbac/role-book.ts";
+import { roleEscalation } from "./rbac/role-escalation.ts";
+import { WebhookAuthorizer } from "./webhook/webhook-authorizer.ts";
+
+interface Parts {
+  readonly loop: Loop;
+  readonly store: Store;
+  readonly egress: Egress;
+}
+
+interface Authorization {
+  readonly authorizer: Authorizer;
+  /** What keeps people from giving each other more than they have. */
+  readonly guards: readonly AdmissionPlugin[];
+}
+
+export function createAuthorization(
+  parts: Parts,
+  options: readonly AuthorizerOptions[] = DEFAULT_AUTHORIZERS,
+): Authorization {
+  const roles = new RoleBook(parts.store);
+  const members = options.map((each) => memberOf(each, roles, parts));
+  const authorizer = authorizerChain(members);
+  return { authorizer, guards: [roleEscalation({ authorizer, book: roles })] };
+}
+
+function memberOf(options: AuthorizerOptions, roles: RoleBook, parts: Parts): Authorizer {
+  switch (options.type) {
+    case "Node":
+      return nodeAuthorizer({ graph: new NodeGraph(parts.store), rules: nodeRules });
+    case "RBAC":
+      return new RbacAuthorizer(roles);
+    case "AlwaysAllow":
+      return alwaysAllow;
+    case "AlwaysDeny":
+      return alwaysDeny;
+    case "Webhook":
+      return new WebhookAuthorizer(options, parts);
+  }
+}

@@ -1,0 +1,119 @@
+import { describe, expect, test } from "vitest";
+import type { AccessWorld } from "../fixture.ts";
+import { asked, openAccessWorld, user } from "../fixture.ts";
+import { RbacAuthorizer } from "./rbac-authorizer.ts";
+import { RoleBook } from "./role-book.ts";
+
+const READ_PODS = { rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }] };
+const BOB = user("bob", "dev", "system:authenticated");
+
+function binding(role: string, ...subjects: readonly string[]): object {
+  const [kind, name] = role.split("/");
+  return {
+    kind: "RoleBinding",
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind, name },
+    subjects: subjects.map((subject) => {
+      const [type, who, namespace] = subject.split("/");
+      return { kind: type, name: who, ...(namespace !== undefined && { namespace }) };
+    }),
+  };
+}
+
+function everywhere(role: string, ...subjects: readonly string[]): object {
+  return { ...binding(role, ...subjects), kind: "ClusterRoleBinding" };
+}
+
+function open(): { readonly world: AccessWorld; readonly rbac: RbacAuthorizer } {
+  const world = openAccessWorld();
+  return { world, rbac: new RbacAuthorizer(new RoleBook(world.store)) };
+}
+
+describe("roles allow", () => {
+  test("what a binding gives, from the next question on, until it is gone", async () => {
+    const { world, rbac } = open();
+    const question = asked(BOB, "get", { namespace: "default" });
+    await world.put("roles/default/reader", { kind: "Role", ...READ_PODS });
+
+    expect(rbac.decide(question).outcome).toBe("no opinion");
+    await world.put("rolebindings/default/b", binding("Role/reader", "User/bob"));
+    expect(rbac.decide(question)).toEqual({
+      outcome: "allowed",
+      reason: 'RBAC: allowed by RoleBinding "b/default" of Role "reader" to User "bob"',
+    });
+    await world.put("rolebindings/default/b", binding("Role/reader", "User/alice"));
+    expect(rbac.decide(question).outcome).toBe("no opinion");
+    await world.put("rolebindings/default/b", binding("Role/reader", "Group/dev"));
+    expect(rbac.decide(question).outcome).toBe("allowed");
+    await world.put("roles/default/reader", { kind: "Role", rules: [] });
+    expect(rbac.decide(question).outcome).toBe("no opinion");
+    await world.put("roles/default/reader", { kind: "Role", ...READ_PODS });
+    await world.remove("rolebindings/default/b");
+    expect(rbac.decide(question).outcome).toBe("no opinion");
+  });
+
+  test("in the namespace of the binding alone, also when the role is of the cluster", async () => {
+    const { world, rbac } = open();
+    await world.put("clusterroles/reader", { kind: "ClusterRole", ...READ_PODS });
+    await world.put("rolebindings/a/b", binding("ClusterRole/reader", "User/bob"));
+
+    expect(rbac.decide(asked(BOB, "get", { namespace: "a" })).outcome).toBe("allowed");
+    expect(rbac.decide(asked(BOB, "get", { namespace: "b" })).outcome).toBe("no opinion");
+    expect(rbac.decide(asked(BOB, "get")).outcome).toBe("no opinion");
+  });
+
+  test("a service account of the binding's own namespace when it names none, and no user of that name", async () => {
+    const { world, rbac } = open();
+    await world.put("clusterroles/reader", { kind: "ClusterRole", ...READ_PODS });
+    await world.put("rolebindings/a/b", binding("ClusterRole/reader", "ServiceAccount/robot"));
+    await world.put("clusterrolebindings/c", everywhere("ClusterRole/reader", "ServiceAccount/robot/a"));
+    await world.put("clusterrolebindings/d", everywhere("ClusterRole/reader", "ServiceAccount/stray"));
+
+    const robot = user("system:serviceaccount:a:robot");
+    expect(rbac.decide(asked(robot, "get", { namespace: "a" })).reason).toBe(
+      'RBAC: allowed by ClusterRoleBinding "c" of ClusterRole "reader" to ServiceAccount "robot/a"',
+    );
+    expect(rbac.decide(asked(user("robot"), "get", { namespace: "a" })).outcome).toBe("no opinion");
+    expect(rbac.decide(asked(user("system:serviceaccount::stray"), "get")).outcome).toBe("no opinion");
+  });
+
+  test("by names what has that name, and nothing when none is said", async () => {
+    const { world, rbac } = open();
+    const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["*"], resourceNames: ["web"] }];
+    await world.put("clusterroles/one", { kind: "ClusterRole", rules });
+    await world.put("clusterrolebindings/c", everywhere("ClusterRole/one", "User/bob"));
+
+    const outcome = (verb: string, name: string): string => rbac.decide(asked(BOB, verb, { name })).outcome;
+    expect(outcome("get", "web")).toBe("allowed");
+    expect(outcome("get", "db")).toBe("no opinion");
+    expect(outcome("list", "")).toBe("no opinion");
+    expect(outcome("list", "web")).toBe("allowed");
+  });
+
+  test("a role that is not there says so, and keeps nobody from what others give", async () => {
+    const { world, rbac } = open();
+    await world.put("clusterrolebindings/c", everywhere("ClusterRole/gone", "User/bob"));
+    const question = asked(BOB, "get");
+
+    expect(rbac.decide(question)).toEqual({
+      outcome: "no opinion",
+      reason: 'RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found',
+    });
+    await world.put("clusterroles/reader", { kind: "ClusterRole", ...READ_PODS });
+    await world.put("clusterrolebindings/d", everywhere("ClusterRole/reader", "User/bob"));
+    expect(rbac.decide(question).outcome).toBe("allowed");
+    expect(rbac.rulesFor(BOB, "default")).toMatchObject({ isIncomplete: true, rules: READ_PODS.rules });
+  });
+
+  test("however many paths somebody asks for, and remembers few of them", async () => {
+    const { world, rbac } = open();
+    const rules = [{ verbs: ["get"], nonResourceURLs: ["/p/*"] }];
+    await world.put("clusterroles/paths", { kind: "ClusterRole", rules });
+    await world.put("clusterrolebindings/c", everywhere("ClusterRole/paths", "Group/dev"));
+
+    const outcomes = new Set(
+      Array.from({ length: 5000 }, (_, at) => rbac.decide(asked(BOB, "get", { path: `/p/${at}` })).outcome),
+    );
+
+    expect([...outcomes]).toEqual(["allowed"]);
+  });
+});

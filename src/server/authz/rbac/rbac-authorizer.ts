@@ -1,0 +1,120 @@
+/**
+ * Roles say who may do what, and nothing forbids what they allow. For each user it is remembered which rules concern which kind of question,
+ * until any role or binding changes; so a user who asks again costs a few lookups, however many bindings there are.
+ */
+import type { PolicyRule } from "../../../api/generated/types/rbac-v1.ts";
+import type { User } from "../../user.ts";
+import type { AccessAttributes, AccessDecision, Authorizer, HeldRules } from "../authorizer.ts";
+import type { RoleBook } from "./role-book.ts";
+import { ruleConcerns } from "./rule-match.ts";
+
+/** As many users, and kinds of questions of each, as a busy server meets between two changes of roles. */
+const USERS_MAX = 4096;
+const QUESTIONS_MAX = 1024;
+
+/** A rule that concerns a kind of question. */
+interface Match {
+  /** Undefined when it is about all names. */
+  readonly names: ReadonlySet<string> | undefined;
+  readonly decision: AccessDecision;
+}
+
+/** The answers to one kind of question: everything but the name of the object is said. */
+interface Verdict {
+  readonly matches: readonly Match[];
+  /** When no match fits. */
+  readonly otherwise: AccessDecision;
+}
+
+type Verdicts = Map<string, Verdict>;
+
+const NO_OPINION: AccessDecision = { outcome: "no opinion", reason: "" };
+
+export class RbacAuthorizer implements Authorizer {
+  readonly #book: RoleBook;
+  #edition = -1;
+  readonly #byUser = new Map<string, Verdicts>();
+  /** The same by identity: all requests of a connection have one user. */
+  #known = new WeakMap<User, Verdicts>();
+
+  constructor(book: RoleBook) {
+    this.#book = book;
+  }
+
+  decide(attributes: AccessAttributes): AccessDecision {
+    const { user, verb, group, resource, subresource, namespace, path, name } = attributes;
+    const verdicts = this.#verdictsOf(user);
+    const key = `${verb}\n${group}\n${resource}\n${subresource}\n${namespace}\n${path}`;
+    let verdict = verdicts.get(key);
+    if (verdict === undefined) {
+      verdict = this.#judge(attributes);
+      if (verdicts.size >= QUESTIONS_MAX) verdicts.clear();
+      verdicts.set(key, verdict);
+    }
+    for (const { names, decision } of verdict.matches)
+      if (names === undefined || names.has(name)) return decision;
+    return verdict.otherwise;
+  }
+
+  rulesFor(user: User, namespace: string): HeldRules {
+    const grants = this.#book.grantsTo(user, namespace);
+    const rules = grants.flatMap((grant) => ("rules" in grant ? grant.rules : []));
+    const missing = grants.flatMap((grant) => ("missing" in grant ? [grant.missing] : []));
+    return { rules, isIncomplete: missing.length > 0, error: errorsText(missing) };
+  }
+
+  #verdictsOf(user: User): Verdicts {
+    const { edition } = this.#book;
+    if (edition !== this.#edition) {
+      this.#edition = edition;
+      this.#byUser.clear();
+      this.#known = new WeakMap();
+    }
+    const known = this.#known.get(user);
+    if (known !== undefined) return known;
+    const key = JSON.stringify([user.name, ...user.groups]);
+    let verdicts = this.#byUser.get(key);
+    if (verdicts === undefined) {
+      verdicts = new Map();
+      if (this.#byUser.size >= USERS_MAX) this.#byUser.clear();
+      this.#byUser.set(key, verdicts);
+    }
+    this.#known.set(user, verdicts);
+    return verdicts;
+  }
+
+  #judge(attributes: AccessAttributes): Verdict {
+    const matches: Match[] = [];
+    const missing: string[] = [];
+    for (const grant of this.#book.grantsTo(attributes.user, attributes.namespace)) {
+      if ("missing" in grant) {
+        missing.push(grant.missing);
+        continue;
+      }
+      const decision = { outcome: "allowed", reason: `RBAC: allowed by ${grant.source}` } as const;
+      const found = grant.rules.filter((rule) => ruleConcerns(rule, attributes));
+      matches.push(...found.map((rule) => ({ names: namesOf(rule, attributes), decision })));
+    }
+    // What comes after a match for all names is never reached.
+    const last = matches.findIndex(({ names }) => names === undefined);
+    const error = errorsText(missing);
+    return {
+      matches: last < 0 ? matches : matches.slice(0, last + 1),
+      otherwise: error === undefined ? NO_OPINION : { outcome: "no opinion", reason: `RBAC: ${error}` },
+    };
+  }
+}
+
+function namesOf(
+  { resourceNames = [] }: PolicyRule,
+  { resource }: AccessAttributes,
+): ReadonlySet<string> | undefined {
+  return resource === "" || resourceNames.length === 0 ? undefined : new Set(resourceNames);
+}
+
+/** Several in brackets, each once. */
+function errorsText(errors: readonly string[]): string | undefined {
+  const [first, ...others] = new Set(errors);
+  if (first === undefined) return undefined;
+  return others.length === 0 ? first : `[${[first, ...others].join(", ")}]`;
+}

@@ -1,0 +1,145 @@
+/**
+ * Nobody hands out by a role or a binding what they do not hold themselves, unless they may `escalate` the role or `bind` it. It looks at
+ * the object that will be stored, so it does not matter by which kind of request it came, and it cannot be turned off.
+ */
+import { forbidden, notFound } from "../../../api/api-error.ts";
+import type {
+  ClusterRole,
+  ClusterRoleBinding,
+  PolicyRule,
+  Role,
+  RoleBinding,
+} from "../../../api/generated/types/rbac-v1.ts";
+import { jsonEqual } from "../../../api/patch/json-equal.ts";
+import type { ApiObject } from "../../../resources/kind-rules.ts";
+import { definePlugin } from "../../admission/plugin.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../../admission/plugin.ts";
+import { isPrivileged } from "../authorizer-chain.ts";
+import type { AccessAttributes, Authorizer } from "../authorizer.ts";
+import { RbacAuthorizer } from "./rbac-authorizer.ts";
+import type { RoleBook } from "./role-book.ts";
+import { compactRules, listText, ruleText, uncovered } from "./rule-cover.ts";
+
+const GROUP = "rbac.authorization.k8s.io";
+const EVERYTHING: readonly PolicyRule[] = [
+  { verbs: ["*"], apiGroups: ["*"], resources: ["*"] },
+  { verbs: ["*"], nonResourceURLs: ["*"] },
+];
+
+type Guarded = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
+
+interface Guard {
+  readonly authorizer: Authorizer;
+  readonly book: RoleBook;
+  /** Only what roles give counts as held. */
+  readonly holdings: RbacAuthorizer;
+}
+
+export function roleEscalation(parts: {
+  readonly authorizer: Authorizer;
+  readonly book: RoleBook;
+}): AdmissionPlugin {
+  const guard = { ...parts, holdings: new RbacAuthorizer(parts.book) };
+  return definePlugin<Guarded>({
+    name: "RoleEscalation",
+    interests: [
+      {
+        resources: ["roles", "clusterroles", "rolebindings", "clusterrolebindings"].map(
+          (name) => `${name}.${GROUP}`,
+        ),
+        operations: ["CREATE", "UPDATE"],
+      },
+    ],
+    validateLater: (object, request) => {
+      if (object === undefined || isPrivileged(request.user) || changesOwnersOnly(object, request))
+        return undefined;
+      const decision = guard.authorizer.decide(exemption(object, request));
+      if (decision instanceof Promise)
+        return decision.then(({ outcome }) => {
+          if (outcome !== "allowed") check(object, request, guard);
+        });
+      if (decision.outcome !== "allowed") check(object, request, guard);
+      return undefined;
+    },
+  });
+}
+
+/** What somebody must be allowed to do who may hand out more than they hold. */
+function exemption(
+  object: Guarded,
+  { resource, operation, user, namespace }: AdmissionRequest,
+): AccessAttributes {
+  const isRole = !("roleRef" in object);
+  const plural = isRole ? resource.facts.name : object.roleRef.kind === "Role" ? "roles" : "clusterroles";
+  const own = operation === "CREATE" ? "" : object.metadata.name;
+  return {
+    user,
+    verb: isRole ? "escalate" : "bind",
+    path: "",
+    group: GROUP,
+    version: "*",
+    resource: plural,
+    subresource: "",
+    namespace,
+    name: isRole ? own : object.roleRef.name,
+    fieldSelector: "",
+    labelSelector: "",
+  };
+}
+
+function check(object: Guarded, request: AdmissionRequest, guard: Guard): void {
+  const wanted = "roleRef" in object ? rulesOf(object, guard.book) : object.rules;
+  const refusal = findEscalation(wanted, request, guard.holdings);
+  if (refusal !== undefined) throw refuse(request, object, refusal);
+  // What a role that gathers others will hold is not known yet: it may be anything.
+  const gathers = hasAggregation(object) || hasAggregation(request.previous as Guarded | undefined);
+  if (gathers && findEscalation(EVERYTHING, request, guard.holdings) !== undefined)
+    throw refuse(request, object, "must have cluster-admin privileges to use the aggregationRule");
+}
+
+function hasAggregation(object: Guarded | undefined): boolean {
+  return object !== undefined && "aggregationRule" in object && object.aggregationRule !== undefined;
+}
+
+function rulesOf(binding: RoleBinding | ClusterRoleBinding, book: RoleBook): readonly PolicyRule[] {
+  const { roleRef, metadata } = binding;
+  const rules = book.findRules(roleRef, metadata.namespace ?? "");
+  if (rules !== undefined) return rules;
+  const resource = roleRef.kind === "Role" ? "roles" : "clusterroles";
+  throw notFound({ group: GROUP, resource }, roleRef.name);
+}
+
+/** Undefined when everything that is wanted is held. */
+function findEscalation(
+  wanted: readonly PolicyRule[],
+  { user, namespace }: AdmissionRequest,
+  holdings: RbacAuthorizer,
+): string | undefined {
+  const { rules, error } = holdings.rulesFor(user, namespace);
+  const missing = uncovered(rules, wanted);
+  if (missing.length === 0) return undefined;
+  const texts = [...new Set(compactRules(missing).map(ruleText))].toSorted();
+  const unknown = error === undefined ? "" : `; resolution errors: [${error}]`;
+  const who = `user ${JSON.stringify(user.name)} (groups=${listText(user.groups)})`;
+  return `${who} is attempting to grant RBAC permissions not currently held:\n${texts.join("\n")}${unknown}`;
+}
+
+function refuse({ resource }: AdmissionRequest, { metadata }: Guarded, why: string): Error {
+  return forbidden({ group: GROUP, resource: resource.facts.name }, metadata.name, why);
+}
+
+/** What the garbage collector changes before an object can go gives nobody anything. */
+function changesOwnersOnly(object: Guarded, { previous }: AdmissionRequest): boolean {
+  return previous !== undefined && jsonEqual(essenceOf(object), essenceOf(previous));
+}
+
+function essenceOf({ metadata, ...rest }: ApiObject): unknown {
+  const {
+    ownerReferences: _owners,
+    finalizers: _finalizers,
+    managedFields: _managed,
+    resourceVersion: _version,
+    ...kept
+  } = metadata as ApiObject["metadata"] & { readonly managedFields?: unknown };
+  return { ...rest, metadata: kept };
+}

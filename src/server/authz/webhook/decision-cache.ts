@@ -1,0 +1,36 @@
+/** Decisions that hold for a while. What was not asked for longest makes room. */
+import type { AccessDecision } from "../authorizer.ts";
+
+/** As upstream's. */
+const ENTRIES_MAX = 8192;
+/** Longer questions are not kept: whoever asks them could fill the memory. As upstream's. */
+const QUESTION_CHARS_MAX = 10_000;
+
+interface Kept {
+  readonly decision: AccessDecision;
+  readonly until: number;
+}
+
+export class DecisionCache {
+  readonly #entries = new Map<string, Kept>();
+
+  find(question: string, now: number): AccessDecision | undefined {
+    const kept = this.#entries.get(question);
+    if (kept === undefined) return undefined;
+    this.#entries.delete(question);
+    if (kept.until <= now) return undefined;
+    this.#entries.set(question, kept);
+    return kept.decision;
+  }
+
+  keep(question: string, decision: AccessDecision, until: number): void {
+    if (question.length > QUESTION_CHARS_MAX) return;
+    this.#entries.delete(question);
+    this.#entries.set(question, { decision, until });
+    if (this.#entries.size <= ENTRIES_MAX) return;
+    for (const oldest of this.#entries.keys()) {
+      this.#entries.delete(oldest);
+      return;
+    }
+  }
+}

@@ -1,0 +1,137 @@
+/** Asks another server, by a SubjectAccessReview, and remembers its answers for a while. What is remembered is answered at once. */
+import type { Program } from "../../../api/cel/program.ts";
+import { isJsonObject } from "../../../api/json-object.ts";
+import type { Loop } from "../../../base/loop.ts";
+import type { Egress, EgressReply } from "../../egress/egress.ts";
+import { EgressError } from "../../egress/egress.ts";
+import type { WebhookOptions } from "../authorization-options.ts";
+import type { AccessAttributes, AccessDecision, Authorizer, HeldRules } from "../authorizer.ts";
+import { compileConditions, judgeConditions } from "./access-conditions.ts";
+import { accessSpec } from "./access-spec.ts";
+import { DecisionCache } from "./decision-cache.ts";
+
+/** A review is small; this is room for a long reason. */
+const REPLY_BYTES_MAX = 1024 * 1024;
+/** As upstream's: a webhook that restarts is waited for. */
+const TRIES = 5;
+const FIRST_PAUSE_MS = 500;
+const PAUSE_FACTOR = 1.5;
+
+const NO_OPINION: AccessDecision = { outcome: "no opinion", reason: "" };
+
+interface Parts {
+  readonly loop: Loop;
+  readonly egress: Egress;
+}
+
+export class WebhookAuthorizer implements Authorizer {
+  readonly #options: WebhookOptions;
+  readonly #parts: Parts;
+  readonly #cache = new DecisionCache();
+  readonly #conditions: readonly Program[];
+
+  /** Throws an Error when a condition cannot be understood. */
+  constructor(options: WebhookOptions, parts: Parts) {
+    this.#options = options;
+    this.#parts = parts;
+    this.#conditions = compileConditions(options.matchConditions);
+  }
+
+  decide(attributes: AccessAttributes): AccessDecision | Promise<AccessDecision> {
+    const spec = accessSpec(attributes);
+    const met = judgeConditions(this.#conditions, spec);
+    if (met.outcome === "failed") return this.#failed(met.why);
+    if (met.outcome === "not met") return NO_OPINION;
+    const question = JSON.stringify(spec);
+    return this.#cache.find(question, this.#parts.loop.now()) ?? this.#ask(question);
+  }
+
+  rulesFor(): HeldRules {
+    return {
+      rules: [],
+      isIncomplete: true,
+      error: "webhook authorizer does not support user rule resolution",
+    };
+  }
+
+  async #ask(spec: string): Promise<AccessDecision> {
+    const { authorizedTtlMs, unauthorizedTtlMs } = this.#options;
+    const { loop } = this.#parts;
+    try {
+      const decision = decisionIn(await this.#reply(spec));
+      const ttlMs = decision.outcome === "allowed" ? authorizedTtlMs : unauthorizedTtlMs;
+      if (ttlMs > 0) this.#cache.keep(spec, decision, loop.now() + ttlMs);
+      return decision;
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      return this.#failed(error.message);
+    }
+  }
+
+  #failed(why: string): AccessDecision {
+    const { name, onFailure } = this.#options;
+    return { outcome: onFailure, reason: "", error: `webhook ${JSON.stringify(name)}: ${why}` };
+  }
+
+  /** Rejects with an EgressError. */
+  async #reply(spec: string): Promise<EgressReply> {
+    for (let attempt = 1, pauseMs = FIRST_PAUSE_MS; ; attempt++, pauseMs *= PAUSE_FACTOR) {
+      try {
+        const reply = await this.#call(spec);
+        if (reply.status < 500 || attempt === TRIES) return reply;
+      } catch (error) {
+        if (attempt === TRIES || !(error instanceof EgressError)) throw error;
+      }
+      await this.#pause(pauseMs);
+    }
+  }
+
+  #call(spec: string): Promise<EgressReply> {
+    const { url, ca, pair, headers, version, timeoutMs } = this.#options;
+    const body = `{"apiVersion":"authorization.k8s.io/${version}","kind":"SubjectAccessReview","metadata":{},"spec":${spec},"status":{"allowed":false}}`;
+    return this.#parts.egress.call({
+      target: { type: "url", url },
+      trust: { ca },
+      pair,
+      method: "POST",
+      path: "",
+      headers: { "content-type": "application/json", accept: "application/json", ...headers },
+      body: Buffer.from(body),
+      timeoutMs,
+      replyBytesMax: REPLY_BYTES_MAX,
+      signal: NEVER,
+      isRepeatable: true,
+    });
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { loop } = this.#parts;
+    return new Promise((resolve) => {
+      loop.timer(loop.now() + ms, "progress", resolve);
+    });
+  }
+}
+
+/** An answer is kept for others too, whoever asked first. */
+const NEVER = new AbortController().signal;
+
+function decisionIn({ status: code, body }: EgressReply): AccessDecision {
+  if (code < 200 || code > 299) throw new EgressError(`answered with code ${String(code)}`);
+  const status = statusIn(Buffer.from(body).toString());
+  const [isAllowed, isDenied] = [status["allowed"] === true, status["denied"] === true];
+  if (isAllowed && isDenied)
+    throw new EgressError("webhook subject access review returned both allow and deny response");
+  const reason = typeof status["reason"] === "string" ? status["reason"] : "";
+  return { outcome: isAllowed ? "allowed" : isDenied ? "denied" : "no opinion", reason };
+}
+
+function statusIn(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const review: unknown = JSON.parse(text);
+    const status = isJsonObject(review) ? review["status"] : undefined;
+    if (isJsonObject(status)) return status;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new EgressError("answered with something that is no SubjectAccessReview");
+}

@@ -1,0 +1,112 @@
+/** Connects to a place: what a name stands for is found out once, checked, and that address is dialled. */
+import { lookup } from "node:dns/promises";
+import type { RequestOptions } from "node:https";
+import { isIP } from "node:net";
+import { checkServerIdentity } from "node:tls";
+import { isDialable } from "./address-check.ts";
+import type { AddressOrigin } from "./address-check.ts";
+import { joinedPath } from "./dial-address.ts";
+import { EgressError } from "./egress.ts";
+import type { ClientPair, DialAddress, EgressTrust } from "./egress.ts";
+import { codeOf, connectionErrorText, lookupErrorText } from "./error-text.ts";
+import { ExchangeError, openExchange } from "./exchange.ts";
+import type { Exchange, OutgoingBody } from "./exchange.ts";
+import type { TrustedAgents } from "./trusted-agents.ts";
+
+export interface DialRequest {
+  readonly address: DialAddress;
+  readonly origin: AddressOrigin;
+  readonly trust: EgressTrust;
+  /** What this server shows of itself. */
+  readonly pair?: ClientPair | undefined;
+  readonly method: string;
+  /** As in EgressRequest. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly body: OutgoingBody;
+  readonly mayUpgrade: boolean;
+  /** As in EgressRequest; a body that comes as a stream is never sent again. */
+  readonly isRepeatable: boolean;
+  /** Ends everything, also while the answer is read. */
+  readonly signal: AbortSignal;
+  /** For how long the connection may be silent; for ever unless given. */
+  readonly silenceMs?: number;
+}
+
+/** Names that stand for many addresses are tried this often. */
+const ADDRESSES_MAX = 4;
+/** Nothing was sent when one of these comes: another address may do better. */
+const UNREACHED: ReadonlySet<string> = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "ETIMEDOUT"]);
+
+/** Every address in turn until one takes the connection. Rejects with EgressError, or with whatever it was when the signal is aborted. */
+export async function dial(request: DialRequest, agents: TrustedAgents): Promise<Exchange> {
+  const { address, signal } = request;
+  const addresses = await dialableAddresses(request);
+  for (let at = 0; ; at++) {
+    const ip = addresses[at] ?? "";
+    try {
+      return await exchangeWith(request, ip, agents);
+    } catch (error) {
+      const cause = error instanceof ExchangeError ? error.cause : error;
+      if (UNREACHED.has(codeOf(cause)) && at + 1 < addresses.length && !signal.aborted) continue;
+      const place = isIP(ip) === 6 ? `[${ip}]:${address.port}` : `${ip}:${address.port}`;
+      throw new EgressError(connectionErrorText(cause, place, address.serverName), { cause });
+    }
+  }
+}
+
+async function dialableAddresses({ address, origin }: DialRequest): Promise<readonly string[]> {
+  const found = isIP(address.host) === 0 ? await addressesOf(address.host) : [address.host];
+  const dialable = found.filter((ip) => isDialable(ip, origin)).slice(0, ADDRESSES_MAX);
+  if (dialable.length === 0) throw new EgressError("address not allowed");
+  return dialable;
+}
+
+async function addressesOf(host: string): Promise<readonly string[]> {
+  try {
+    return (await lookup(host, { all: true })).map(({ address }) => address);
+  } catch (error) {
+    throw new EgressError(lookupErrorText(error, host), { cause: error });
+  }
+}
+
+/** Sent again once on a new connection when the one that was kept turns out to be closed. */
+async function exchangeWith(request: DialRequest, ip: string, agents: TrustedAgents): Promise<Exchange> {
+  const { address, body, signal, mayUpgrade } = request;
+  const start = { isTls: address.isTls, body, signal, mayUpgrade };
+  const isWhole = body === undefined || body instanceof Uint8Array;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await openExchange({ ...start, options: optionsFor(request, ip, agents) });
+    } catch (error) {
+      const mayRepeat = error instanceof ExchangeError && error.isReused && isWhole && !signal.aborted;
+      // An agent may have kept several such connections; each attempt uses one up.
+      if (!mayRepeat || attempt > ATTEMPTS_MAX || !(error.isUnsent || request.isRepeatable)) throw error;
+    }
+  }
+}
+
+const ATTEMPTS_MAX = 2;
+
+function optionsFor(request: DialRequest, ip: string, agents: TrustedAgents): RequestOptions {
+  const { address, trust, pair, method, silenceMs } = request;
+  const { serverName, basePath, port } = address;
+  const options: RequestOptions = {
+    host: ip,
+    port,
+    method,
+    path: joinedPath(basePath, request.path),
+    headers: { host: address.authority, ...request.headers } as RequestOptions["headers"] & object,
+    setHost: false,
+    ...(silenceMs !== undefined && { timeout: silenceMs }),
+  };
+  if (!address.isTls) return { ...options, agent: agents.plain };
+  return {
+    ...options,
+    ...agents.secure(trust, pair),
+    // An address is no name that TLS could ask for.
+    servername: isIP(serverName) === 0 ? serverName : "",
+    rejectUnauthorized: trust.isVerificationOff !== true,
+    checkServerIdentity: (_host, certificate) => checkServerIdentity(serverName, certificate),
+  };
+}

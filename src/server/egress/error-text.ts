@@ -1,0 +1,85 @@
+/** What went wrong on a connection, in the words in which clients know it from Kubernetes. */
+
+/** Why a call was ended from this side. */
+export type CutReason = "deadline" | "canceled";
+
+const REFUSED: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "connect: connection refused",
+  EHOSTUNREACH: "connect: no route to host",
+  ENETUNREACH: "connect: network is unreachable",
+  EADDRNOTAVAIL: "connect: cannot assign requested address",
+  ETIMEDOUT: "i/o timeout",
+};
+
+const BROKEN: Readonly<Record<string, string>> = {
+  ESILENT: "context deadline exceeded",
+  ECONNRESET: "EOF",
+  EPIPE: "write: broken pipe",
+  // What OpenSSL makes of an answer that is not TLS, and of little else.
+  EPROTO: "http: server gave HTTP response to HTTPS client",
+};
+
+const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "INVALID_CA",
+  "CERT_SIGNATURE_FAILURE",
+]);
+
+export const CUT_TEXTS: Readonly<Record<CutReason, string>> = {
+  deadline: "context deadline exceeded",
+  canceled: "context canceled",
+};
+
+/** `place` is `address:port`; only codes are looked at, never texts, which differ from one Node to the next. */
+export function connectionErrorText(error: unknown, place: string, wantedName: string): string {
+  const code = codeOf(error);
+  const refused = REFUSED[code];
+  if (refused !== undefined) return `dial tcp ${place}: ${refused}`;
+  const distrust = distrustText(error, wantedName);
+  if (distrust !== undefined) return `tls: failed to verify certificate: x509: ${distrust}`;
+  const broken = BROKEN[code];
+  if (broken !== undefined) return broken;
+  if (code.startsWith("HPE_"))
+    return "net/http: HTTP/1.x transport connection broken: malformed HTTP response";
+  return code === "" ? "the connection failed" : `the connection failed (${code})`;
+}
+
+export function lookupErrorText(error: unknown, host: string): string {
+  const code = codeOf(error);
+  return `dial tcp: lookup ${host}: ${code === "ENOTFOUND" || code === "" ? "no such host" : "server misbehaving"}`;
+}
+
+export function codeOf(error: unknown): string {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === "string" ? code : "";
+}
+
+function distrustText(error: unknown, wantedName: string): string | undefined {
+  const code = codeOf(error);
+  if (UNKNOWN_AUTHORITY.has(code)) return "certificate signed by unknown authority";
+  if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID")
+    return "certificate has expired or is not yet valid";
+  if (code === "INVALID_PURPOSE") return "certificate specifies an incompatible key usage";
+  if (code !== "ERR_TLS_CERT_ALTNAME_INVALID") return undefined;
+  const names = certificateNames(error);
+  return names.length === 0
+    ? `certificate is not valid for any names, but wanted to match ${wantedName}`
+    : `certificate is valid for ${names.join(", ")}, not ${wantedName}`;
+}
+
+/** How many names of a certificate an error tells; it is one line. */
+const NAMES_MAX = 20;
+
+/** Node has them as `DNS:a.example, IP Address:127.0.0.1`. */
+function certificateNames(error: unknown): readonly string[] {
+  const { cert } = error as { readonly cert?: { readonly subjectaltname?: unknown } };
+  const text = typeof cert?.subjectaltname === "string" ? cert.subjectaltname : "";
+  const found = text
+    .split(", ")
+    .flatMap((each) => /^(?:DNS|IP Address):([\w.:*-]{1,253})$/.exec(each)?.[1] ?? []);
+  return found.slice(0, NAMES_MAX);
+}

@@ -1,0 +1,96 @@
+/** One request on a socket, up to the head of its answer. Redirects are answers like any other. */
+import { request as httpRequest } from "node:http";
+import type { ClientRequest, IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import type { RequestOptions } from "node:https";
+import type { Socket } from "node:net";
+import { pipeline } from "node:stream";
+import type { Duplex } from "node:stream";
+
+export type OutgoingBody = Uint8Array | AsyncIterable<Uint8Array> | undefined;
+
+export interface ExchangeStart {
+  readonly isTls: boolean;
+  readonly options: RequestOptions;
+  readonly body: OutgoingBody;
+  /** Closes the socket at once when it is aborted, also while the answer is read. */
+  readonly signal: AbortSignal;
+  /** Whether the other side may answer with another protocol; one that does unasked breaks off. */
+  readonly mayUpgrade: boolean;
+}
+
+export interface Exchange {
+  readonly answer: IncomingMessage;
+  /** Present when the other side has switched protocols: the socket and what it has sent already. */
+  readonly upgraded: { readonly socket: Duplex; readonly head: Buffer } | undefined;
+}
+
+/** There was no answer. */
+export class ExchangeError extends Error {
+  /** No byte of the request was handed to the connection. */
+  readonly isUnsent: boolean;
+  /** The connection was kept from an earlier request: the other side may have closed it just before this one. */
+  readonly isReused: boolean;
+
+  constructor(cause: unknown, seen: { readonly isUnsent: boolean; readonly isReused: boolean }) {
+    super("there was no answer", { cause });
+    this.isUnsent = seen.isUnsent;
+    this.isReused = seen.isReused;
+  }
+}
+
+/** Nothing came for as long as the connection may be silent. */
+class SilenceError extends Error {
+  readonly code = "ESILENT";
+}
+
+export function openExchange(start: ExchangeStart): Promise<Exchange> {
+  const { isTls, options, body, signal, mayUpgrade } = start;
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const outgoing = isTls ? httpsRequest(options) : httpRequest(options);
+    const wasSent = sendingSeen(outgoing);
+    let answer: IncomingMessage | undefined;
+    const end = (error: Error): void => void (answer ?? outgoing).destroy(error);
+    const cut = (): void => end(new Error("aborted"));
+    const fail = (error: unknown): void =>
+      reject(new ExchangeError(error, { isUnsent: !wasSent(), isReused: outgoing.reusedSocket }));
+    signal.addEventListener("abort", cut, { once: true });
+    outgoing.on("response", (incoming) => {
+      answer = incoming;
+      // Readers of the body hear of what breaks there; without one it is no concern of anybody.
+      incoming.on("error", () => undefined);
+      resolve({ answer: incoming, upgraded: undefined });
+    });
+    if (mayUpgrade) {
+      outgoing.on("upgrade", (incoming, socket, head) => {
+        socket.on("error", () => undefined);
+        resolve({ answer: incoming, upgraded: { socket, head } });
+      });
+    }
+    // Without a time of its own the agent's would come, which is for connections that nobody uses.
+    if (options.timeout !== undefined) outgoing.on("timeout", () => end(new SilenceError()));
+    outgoing.on("error", fail);
+    outgoing.on("close", () => {
+      signal.removeEventListener("abort", cut);
+      fail(undefined);
+    });
+    send(outgoing, body);
+  });
+}
+
+function send(outgoing: ClientRequest, body: OutgoingBody): void {
+  if (body === undefined || body instanceof Uint8Array) outgoing.end(body);
+  // A body that breaks off takes the request with it, or half of it would be taken for the whole.
+  else pipeline(body, outgoing, () => undefined);
+}
+
+function sendingSeen(outgoing: ClientRequest): () => boolean {
+  let socket: Socket | undefined;
+  let before = 0;
+  outgoing.on("socket", (assigned) => {
+    socket = assigned;
+    before = assigned.bytesWritten;
+  });
+  return () => socket !== undefined && socket.bytesWritten > before;
+}

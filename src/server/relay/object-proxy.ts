@@ -1,0 +1,148 @@
+/**
+ * Leads requests to what pods and Services serve (`pods/NAME/proxy/…`, `services/NAME/proxy/…`). Where to is said by objects, so that it
+ * is looked up and checked in one place: addresses of the server's own machine and its neighbours are nobody's pods.
+ */
+import { badRequest, notFound, serviceUnavailable } from "../../api/api-error.ts";
+import type { Pod, ServicePort } from "../../api/generated/types/core-v1.ts";
+import type { Endpoint } from "../../api/generated/types/discovery-v1.ts";
+import type { View } from "../../store/store.ts";
+import type { Workshop } from "../call.ts";
+import { resolve } from "../dispatch.ts";
+import { isDialable } from "../egress/address-check.ts";
+import { readyEnds } from "../egress/service-lookup.ts";
+import type { ServiceEnd } from "../egress/service-lookup.ts";
+import type { Exchange, Stage } from "../exchange.ts";
+import type { HttpResponse } from "../http.ts";
+import { isStored } from "../registry.ts";
+import type { ResourceRequest } from "../request-info.ts";
+import { StoredObject } from "../stored-object.ts";
+import { admitConnection } from "../subresources/unavailable.ts";
+import { findConnectionName } from "./connection-name.ts";
+import type { ConnectionName } from "./connection-name.ts";
+import type { Relay } from "./relay.ts";
+
+export function proxyObjects(workshop: Workshop, relay: Relay): Stage {
+  return (exchange, next) => {
+    const { info } = exchange;
+    if (info.type === "other" || info.subresource !== "proxy" || info.group !== "") return next(exchange);
+    if (info.resource !== "pods" && info.resource !== "services") return next(exchange);
+    return proxy(exchange, info, { workshop, relay });
+  };
+}
+
+interface Parts {
+  readonly workshop: Workshop;
+  readonly relay: Relay;
+}
+
+async function proxy(
+  exchange: Exchange,
+  info: ResourceRequest,
+  { workshop, relay }: Parts,
+): Promise<HttpResponse> {
+  const { request, query, notes, user, path } = exchange;
+  if (user === undefined) throw new Error("who asks is known before a connection is made");
+  const call = resolve({ request, info, query, user, notes }, workshop.registry);
+  if (!isStored(call.resource)) throw new Error("pods and services are stored");
+  await admitConnection({ ...call, resource: call.resource }, workshop);
+  const name = findConnectionName(info.name);
+  const kind = info.resource === "pods" ? "pod" : "service";
+  if (name === undefined) throw badRequest(`invalid ${kind} request ${JSON.stringify(info.name)}`);
+  const view = await workshop.store.fresh();
+  const end = kind === "pod" ? podEnd(name, info, view) : serviceEnd(name, info, { workshop, view });
+  if (!isDialable(end.host, "reported")) throw badRequest("address not allowed");
+  const { base, rest } = splitPath(path);
+  const { host, port } = end;
+  const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  const question = request.target.indexOf("?");
+  return relay.send(request, {
+    address: { host, port, serverName: host, authority, basePath: "", isTls: name.isTls },
+    origin: "reported",
+    // Nothing says whose certificate it should be.
+    trust: { isVerificationOff: true },
+    target: question < 0 ? rest : rest + request.target.slice(question),
+    headers: {
+      "x-forwarded-host": request.headers.get("host") ?? "",
+      "x-forwarded-proto": "https",
+      "x-forwarded-uri": path,
+    },
+    isWatch: false,
+    tellsStatus: true,
+    redirected: (location) => relocated(location, { base, authority }),
+  });
+}
+
+const PLACE = /^(.*?\/(?:pods|services)\/[^/]+\/proxy)(\/.*)?$/;
+
+/** As it was sent: an escape may mean something to whoever is behind. */
+function splitPath(path: string): { readonly base: string; readonly rest: string } {
+  const [, base = "", rest = "/"] = PLACE.exec(path) ?? [];
+  return { base, rest };
+}
+
+/** A place at the same server is reached through this one; others are for the client to judge. */
+function relocated(
+  location: string,
+  { base, authority }: { readonly base: string; readonly authority: string },
+): string {
+  if (location.startsWith("/") && !location.startsWith("//")) return base + location;
+  const url = URL.canParse(location) ? new URL(location) : undefined;
+  return url?.host === authority ? base + url.pathname + url.search + url.hash : location;
+}
+
+const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
+
+function podEnd(
+  { name, port, isTls }: ConnectionName,
+  { namespace }: ResourceRequest,
+  view: View,
+): ServiceEnd {
+  const pod = findPod(view, namespace, name);
+  if (pod === undefined) throw notFound({ group: "", resource: "pods" }, name);
+  const first = pod.spec.containers.flatMap(({ ports = [] }) => ports)[0]?.containerPort;
+  const number = port === "" ? (first ?? (isTls ? HTTPS_PORT : HTTP_PORT)) : Number(port);
+  if (!Number.isInteger(number) || number < 1 || number > 65_535)
+    throw badRequest(`invalid pod request ${JSON.stringify(`${name}:${port}`)}`);
+  return { host: pod.status.podIP ?? "", port: number };
+}
+
+function findPod(view: View, namespace: string, name: string): Pod | undefined {
+  const entry = view.get(`/registry/pods/${namespace}/${name}`);
+  return entry === undefined ? undefined : (StoredObject.of(entry).object as Pod);
+}
+
+/** One of the pods behind it, by chance. Addresses that belong to no pod are not connected to: anybody may write them. */
+function serviceEnd(
+  { name, port }: ConnectionName,
+  { namespace }: ResourceRequest,
+  { workshop, view }: { readonly workshop: Workshop; readonly view: View },
+): ServiceEnd {
+  const { services } = workshop.egress;
+  const service = services.findService({ namespace, name });
+  if (service === undefined) throw notFound({ group: "", resource: "services" }, name);
+  const isNumber = /^\d+$/.test(port);
+  const servicePort = service.spec.ports?.find((each) => isPort(each, port, isNumber));
+  if (servicePort === undefined && isNumber)
+    throw serviceUnavailable(`no service port ${port} found for service ${JSON.stringify(name)}`);
+  const slices = services.slices({ namespace, name }).map((slice) => ({
+    ...slice,
+    endpoints: slice.endpoints.filter((each) => isPodsOwn(each, namespace, view)),
+  }));
+  const ends = servicePort === undefined ? [] : readyEnds(slices, servicePort);
+  const end = ends[workshop.loop.random("proxy").below(Math.max(ends.length, 1))];
+  if (end === undefined)
+    throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`);
+  return end;
+}
+
+function isPort({ name = "", port: number }: ServicePort, port: string, isNumber: boolean): boolean {
+  return isNumber ? number === Number(port) : name === port;
+}
+
+function isPodsOwn({ addresses, targetRef }: Endpoint, namespace: string, view: View): boolean {
+  if (targetRef?.kind !== "Pod" || (targetRef.namespace ?? namespace) !== namespace) return false;
+  const pod = findPod(view, namespace, targetRef.name ?? "");
+  const own = [pod?.status.podIP, ...(pod?.status.podIPs ?? []).map(({ ip }) => ip)];
+  return addresses.every((address) => own.includes(address));
+}

@@ -1,0 +1,85 @@
+import { once } from "node:events";
+import { connect, type SecureVersion } from "node:tls";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { silentLog } from "../../base/log.ts";
+import { createRealLoop } from "../../base/real-loop.ts";
+import type { HttpResponse } from "../http.ts";
+import type { KeyPair } from "../pki/pki-folder.ts";
+import type { Pki } from "../pki/pki.ts";
+import { makeForeignPki } from "./fixture.ts";
+import { listen, type Listener } from "./listener.ts";
+
+const whoami = async ({ peer }: { readonly peer: unknown }): Promise<HttpResponse> => ({
+  status: 200,
+  headers: new Map(),
+  body: Buffer.from(JSON.stringify(peer ?? "nobody")),
+});
+
+interface Server {
+  readonly listener: Listener;
+  readonly pki: Pki;
+}
+
+/** Where proxies have an authority of their own. */
+async function start(): Promise<Server> {
+  const pki = await makeForeignPki();
+  const tls = { ...pki.server, ca: pki.ca.cert, frontProxyCa: pki.frontProxyCa.cert };
+  const loop = createRealLoop({ name: "peer-test" });
+  const listener = await listen({ loop, log: silentLog, handler: whoami, tls, host: "127.0.0.1", port: 0 });
+  onTestFinished(() => listener.close({ graceMs: 0 }));
+  return { listener, pki };
+}
+
+interface Visit {
+  readonly who: string;
+  readonly session: Buffer | undefined;
+  readonly isResumed: boolean;
+}
+
+async function visit(
+  { listener, pki }: Server,
+  identity: KeyPair,
+  { session, version }: { readonly session?: Buffer | undefined; readonly version: SecureVersion },
+): Promise<Visit> {
+  const socket = connect({
+    port: listener.port,
+    host: "127.0.0.1",
+    ca: pki.ca.cert,
+    ...identity,
+    maxVersion: version,
+    ...(session !== undefined && { session }),
+  });
+  let kept = session;
+  // The server gives it out before its first answer.
+  socket.on("session", (given: Buffer) => {
+    kept = given;
+  });
+  await once(socket, "secureConnect");
+  socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  const isResumed = socket.isSessionReused();
+  socket.destroy();
+  const [, who = ""] = answer.toString().split("\r\n\r\n");
+  return { who, session: kept, isResumed };
+}
+
+describe.each(["TLSv1.3", "TLSv1.2"] as const)("over %s", (version) => {
+  test("a client stays who it is when it resumes a session, and a front proxy stays one", async () => {
+    const server = await start();
+    const admin = JSON.stringify({
+      user: "kubernetes-admin",
+      groups: ["system:masters", "kubeadm:cluster-admins"],
+    });
+    const proxy = JSON.stringify({ user: "front-proxy-client", groups: [], role: "front-proxy" });
+
+    for (const [identity, who] of [
+      [server.pki.admin, admin],
+      [server.pki.frontProxyClient, proxy],
+    ] as const) {
+      const first = await visit(server, identity, { version });
+      const second = await visit(server, identity, { version, session: first.session });
+
+      expect([first.who, second.who, second.isResumed]).toEqual([who, who, true]);
+    }
+  });
+});
