@@ -2,11 +2,11 @@
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Loop } from "../base/loop.ts";
-import type { TextSource } from "../client/endpoint.ts";
-import { parseKubeconfig, resolveContext } from "../client/kubeconfig.ts";
 import type { AuthorizerOptions } from "../server/authz/authorization-options.ts";
 import { readAuthorizationConfiguration } from "../server/authz/read-configuration.ts";
 import type { ConfiguredAuthorizer, ConfiguredWebhook } from "../server/authz/read-configuration.ts";
+import { readWebhookFile } from "./webhook-file.ts";
+import type { ReadFile } from "./webhook-file.ts";
 
 export type AuthorizationMode = AuthorizerOptions["type"];
 
@@ -37,8 +37,6 @@ export async function readAuthorization(
     configured.map((each) => (each.type === "Webhook" ? connected(each, read) : Promise.resolve(each))),
   );
 }
-
-type ReadFile = (path: string) => Promise<string>;
 
 async function readConfiguration(file: string, read: ReadFile): Promise<readonly ConfiguredAuthorizer[]> {
   const text = await read(file);
@@ -80,20 +78,5 @@ async function connected(
   { kubeconfigFile, ...webhook }: ConfiguredWebhook,
   read: ReadFile,
 ): Promise<AuthorizerOptions> {
-  const config = parseKubeconfig(await read(kubeconfigFile), { file: kubeconfigFile });
-  const { server, ca, user } = resolveContext(config).endpoint;
-  const token = await textOf(user?.token, read);
-  const [cert, key] = [await textOf(user?.certificate, read), await textOf(user?.key, read)];
-  return {
-    ...webhook,
-    url: server,
-    ca: await textOf(ca, read),
-    pair: cert === undefined || key === undefined ? undefined : { cert, key },
-    headers: token === undefined ? {} : { authorization: `Bearer ${token.trim()}` },
-  };
-}
-
-async function textOf(source: TextSource | undefined, read: ReadFile): Promise<string | undefined> {
-  if (source === undefined) return undefined;
-  return "text" in source ? source.text : read(source.file);
+  return { ...webhook, ...(await readWebhookFile(kubeconfigFile, read)) };
 }

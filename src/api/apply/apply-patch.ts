@@ -52,8 +52,11 @@ export function applyPatch(input: ApplyInput & Finish): ApplyResult {
 export interface BegunApply {
   /** What the configuration makes of the live object; undefined when that is no other. */
   readonly merged: JsonObject | undefined;
-  /** Throws the Conflict before anybody is asked about the object: `settled` is `merged` in normal form. */
-  readonly checkConflicts: (settled: JsonObject) => void;
+  /**
+   * Throws the Conflict before anybody is asked about the object. What `merged` is with its defaults is only looked at where others own what it
+   * states in other words.
+   */
+  readonly checkConflicts: (withDefaults: () => JsonObject) => void;
   /** With what `merged` became: what would be stored of it. */
   readonly conclude: (outcome: JsonObject | undefined) => ApplyResult;
 }
@@ -70,27 +73,28 @@ export function beginApply(input: ApplyInput): BegunApply {
   const merged = merge(before, config, schema) as JsonObject;
   const kept = withoutGivenUp(merged, managed, { writer, entry });
   const isSame = kept === before && live !== undefined;
-  const ownersAfter = (outcome: JsonObject): Owners => {
-    const changes = changesOfApply(before, { stated: kept, outcome }, writer);
-    const owners = remainingOwners(managed, changes, entryId(entry));
-    if (onConflict === "fail" && owners.conflicts.size > 0)
-      refuse(owners.conflicts, fieldsLastApplied(before, writer));
-    return owners;
+  const stated = changesOf({ before, after: kept, writer });
+  const ownersAfter = (changes: Changes): Owners => remainingOwners(managed, changes, entryId(entry));
+  const changesTo = (outcome: JsonObject): Changes =>
+    outcome === kept ? stated : effectiveChanges(stated, changesOf({ before, after: outcome, writer }));
+  const refuseIn = ({ conflicts }: Owners): void => {
+    if (onConflict === "fail" && conflicts.size > 0) refuse(conflicts, fieldsLastApplied(before, writer));
   };
   const conclude = (outcome: JsonObject | undefined): ApplyResult => {
     const object = outcome === undefined || jsonEqual(outcome, before) ? before : outcome;
-    const { owners } = ownersAfter(object);
-    const after = withApplier(owners, { entry, isObjectChanged: object !== before });
-    const entries = encodeEntries(after, managedFieldsOf(live));
+    const after = ownersAfter(changesTo(object));
+    refuseIn(after);
+    const next = withApplier(after.owners, { entry, isObjectChanged: object !== before });
+    const entries = encodeEntries(next, managedFieldsOf(live));
     const result = withLastApplied(object, input.config, writer);
     if (live !== undefined && result === before && entries === managedFieldsOf(live)) {
       return { object: live, isChanged: false };
     }
     return { object: withManagedFields(result, entries), isChanged: true };
   };
-  const isAlone = managed.size === 0 || (managed.size === 1 && managed.has(entryId(entry)));
-  const checkConflicts = (settled: JsonObject): void => {
-    if (onConflict === "fail" && !isAlone) ownersAfter(settled);
+  const checkConflicts = (withDefaults: () => JsonObject): void => {
+    if (onConflict === "fail" && ownersAfter(stated).conflicts.size > 0)
+      refuseIn(ownersAfter(changesTo(withDefaults())));
   };
   return { merged: isSame ? undefined : kept, checkConflicts, conclude };
 }
@@ -103,17 +107,6 @@ function refuse(conflicts: Owners["conflicts"], own: FieldSet): void {
     if (!isEmpty(others)) remaining.set(entry, others);
   }
   if (remaining.size > 0) throw conflictError(remaining);
-}
-
-function changesOfApply(
-  before: JsonObject,
-  { stated, outcome }: { readonly stated: JsonObject; readonly outcome: JsonObject },
-  writer: Writer,
-): Changes {
-  const changes = changesOf({ before, after: stated, writer });
-  return stated === outcome
-    ? changes
-    : effectiveChanges(changes, changesOf({ before, after: outcome, writer }));
 }
 
 /** An object that was never tracked is first recorded as it is, or nobody would own what the applier changes. */

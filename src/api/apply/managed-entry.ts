@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { stringifyJson } from "../json-text.ts";
 import { quoted } from "../message-text.ts";
 import { compareNames } from "../schema.ts";
-import { EMPTY, type FieldSet, isEmpty, parseFieldSet, union } from "./fields/field-set.ts";
+import { EMPTY, type FieldSet, isEmpty, parseFieldSet, unionOf } from "./fields/field-set.ts";
 import { setText, sharedSet } from "./fields/shared-set.ts";
 
 export type Operation = "Apply" | "Update";
@@ -161,7 +161,7 @@ export function capUpdates(managed: Managed): Managed {
     ([leftId, left], [rightId, right]) =>
       compareNames(left.time ?? "", right.time ?? "") || compareNames(leftId, rightId),
   );
-  const capped = new Map(managed);
+  const buckets = new AncientChanges(managed);
   const firstOfVersion = new Map<string, string>();
   let excess = updates.length - UPDATE_ENTRIES_MAX;
   for (const [id, entry] of oldestFirst) {
@@ -170,23 +170,51 @@ export function capUpdates(managed: Managed): Managed {
     if (first === undefined) {
       firstOfVersion.set(entry.apiVersion, id);
     } else {
-      mergeAncient(capped, first, id);
+      buckets.merge(first, id);
       excess--;
     }
   }
-  return capped;
+  return buckets.entries();
 }
 
-/** Puts the entry into the bucket of its version, together with the version's oldest if the bucket is new. */
-function mergeAncient(managed: Map<string, ManagedEntry>, firstId: string, id: string): void {
-  const entry = managed.get(id);
-  if (entry === undefined) return;
-  const identity = { ...entry, manager: "ancient-changes", subresource: "" };
-  const bucketId = entryId(identity);
-  const takesFirst = id === bucketId || !managed.has(bucketId);
-  const older = managed.get(takesFirst ? firstId : bucketId);
-  if (takesFirst) managed.delete(firstId);
-  managed.delete(id);
-  const fields = older === undefined ? entry.fields : union(entry.fields, older.fields);
-  managed.set(bucketId, { ...identity, fields, source: undefined });
+/** Entries of which old ones are put together. What they own is joined at the end, since there may be thousands. */
+class AncientChanges {
+  readonly #managed: Map<string, ManagedEntry>;
+  /** By the id of a bucket. */
+  readonly #owned = new Map<string, FieldSet[]>();
+
+  constructor(managed: Managed) {
+    this.#managed = new Map(managed);
+  }
+
+  /** Puts the entry into the bucket of its version, together with the version's oldest if the bucket is new. */
+  merge(firstId: string, id: string): void {
+    const managed = this.#managed;
+    const entry = managed.get(id);
+    if (entry === undefined) return;
+    const identity = { ...entry, manager: "ancient-changes", subresource: "" };
+    const bucketId = entryId(identity);
+    const takesFirst = id === bucketId || !managed.has(bucketId);
+    const olderId = takesFirst ? firstId : bucketId;
+    const owned = this.#ownedBy(olderId);
+    for (const fields of this.#ownedBy(id)) owned.push(fields);
+    if (takesFirst) managed.delete(firstId);
+    managed.delete(id);
+    this.#owned.delete(id);
+    this.#owned.set(bucketId, owned);
+    managed.set(bucketId, { ...identity, source: undefined });
+  }
+
+  #ownedBy(id: string): FieldSet[] {
+    const entry = this.#managed.get(id);
+    return this.#owned.get(id) ?? (entry === undefined ? [] : [entry.fields]);
+  }
+
+  entries(): Managed {
+    for (const [id, owned] of this.#owned) {
+      const bucket = this.#managed.get(id);
+      if (bucket !== undefined) this.#managed.set(id, { ...bucket, fields: unionOf(owned) });
+    }
+    return this.#managed;
+  }
 }

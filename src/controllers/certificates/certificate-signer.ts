@@ -1,8 +1,8 @@
 /** Signs requests for certificates with the authority of the cluster. */
 import { createPrivateKey } from "node:crypto";
-import type { KeyObject } from "node:crypto";
 import type * as X509 from "@peculiar/x509";
 import type { Loop, Random } from "../../base/loop.ts";
+import { importSigner, serialNumber } from "../../base/signing-key.ts";
 import { x509 } from "../../base/x509-library.ts";
 import type { SigningWish } from "./signer-rules.ts";
 
@@ -60,7 +60,7 @@ async function make({ wish, cert, key, random, notBefore, notAfter }: Making): P
   const request = new library.Pkcs10CertificateRequest(wish.content.pem);
   if (!(await isOwn(request))) return undefined;
   const authority = new library.X509Certificate(cert);
-  const signer = await importKey(createPrivateKey(key));
+  const signer = await importSigner(createPrivateKey(key));
   const made = await library.X509CertificateGenerator.create({
     serialNumber: serialNumber(random),
     subject: request.subjectName,
@@ -142,26 +142,3 @@ const PURPOSES: ReadonlyMap<string, string> = new Map([
   ["microsoft sgc", "1.3.6.1.4.1.311.10.3.3"],
   ["netscape sgc", "2.16.840.1.113730.4.1"],
 ]);
-
-const CURVES: ReadonlyMap<string, string> = new Map([
-  ["prime256v1", "P-256"],
-  ["secp384r1", "P-384"],
-  ["secp521r1", "P-521"],
-]);
-
-async function importKey(key: KeyObject) {
-  const namedCurve = CURVES.get(key.asymmetricKeyDetails?.namedCurve ?? "");
-  const algorithm =
-    namedCurve === undefined
-      ? { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }
-      : { name: "ECDSA", namedCurve, hash: "SHA-256" };
-  const bytes = key.export({ type: "pkcs8", format: "der" });
-  return { algorithm, key: await crypto.subtle.importKey("pkcs8", bytes, algorithm, false, ["sign"]) };
-}
-
-/** 127 random bits, and positive. */
-function serialNumber(random: Random): string {
-  const bytes = random.bytes(16);
-  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x01;
-  return Buffer.from(bytes).toString("hex");
-}

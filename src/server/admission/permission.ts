@@ -2,6 +2,7 @@
 import type { Soon } from "../../base/soon.ts";
 import { whenDone } from "../../base/soon.ts";
 import type { Requester } from "../../resources/kind-rules.ts";
+import { NOTHING_ASKED } from "../authz/authorizer.ts";
 import type { AccessAttributes, AccessDecision, Authorizer } from "../authz/authorizer.ts";
 
 /** Whether somebody may do something with a resource; what is not given is not said. */
@@ -9,20 +10,7 @@ export function question(
   user: Requester,
   about: Partial<Omit<AccessAttributes, "user" | "path">>,
 ): AccessAttributes {
-  return {
-    user,
-    verb: "",
-    path: "",
-    group: "",
-    version: "",
-    resource: "",
-    subresource: "",
-    namespace: "",
-    name: "",
-    fieldSelector: "",
-    labelSelector: "",
-    ...about,
-  };
+  return { ...NOTHING_ASKED, user, verb: "", ...about };
 }
 
 /** Whether somebody may do this with what is for a signer: named in full, or by all of its domain. */

@@ -4,6 +4,7 @@
  */
 import { ApiError } from "../../api/api-error.ts";
 import { enforce } from "../authz/authorization.ts";
+import { NOTHING_ASKED } from "../authz/authorizer.ts";
 import type { AccessAttributes, Authorizer } from "../authz/authorizer.ts";
 import type { Exchange, Next, Stage } from "../exchange.ts";
 import type { HttpRequest, HttpResponse } from "../http.ts";
@@ -67,7 +68,7 @@ function findAccount(user: string): AccountName | undefined {
 }
 
 function* permissions({ name, uid, groups, extra, account }: Wish, user: User): Iterable<AccessAttributes> {
-  const asked = { ...NOTHING, user, verb: "impersonate" };
+  const asked = { ...NOTHING_ASKED, user, verb: "impersonate" };
   if (account !== undefined) yield { ...asked, version: "v1", resource: "serviceaccounts", ...account };
   else yield { ...asked, version: "v1", resource: "users", name };
   for (const group of groups) yield { ...asked, version: "v1", resource: "groups", name: group };
@@ -76,18 +77,6 @@ function* permissions({ name, uid, groups, extra, account }: Wish, user: User): 
     for (const value of values) yield { ...own, resource: "userextras", subresource, name: value };
   if (uid !== "") yield { ...own, resource: "uids", name: uid };
 }
-
-const NOTHING = {
-  path: "",
-  group: "",
-  version: "",
-  resource: "",
-  subresource: "",
-  namespace: "",
-  name: "",
-  fieldSelector: "",
-  labelSelector: "",
-};
 
 const ANONYMOUS = "system:anonymous";
 const AUTHENTICATED = "system:authenticated";

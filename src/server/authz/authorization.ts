@@ -4,6 +4,7 @@ import { pathSegmentName } from "../../api/names.ts";
 import type { Exchange, Reply, Stage } from "../exchange.ts";
 import type { ResourceRequest } from "../request-info.ts";
 import type { RequestNotes } from "../request-notes.ts";
+import { NOTHING_ASKED } from "./authorizer.ts";
 import type { AccessAttributes, AccessDecision, Authorizer } from "./authorizer.ts";
 import { exactField } from "./selector-terms.ts";
 
@@ -49,7 +50,7 @@ function needsCreation({ verb, group, resource, subresource }: AccessAttributes)
 /** What a request asks for. */
 function attributesOf({ request, path, query, info, user }: Exchange): AccessAttributes {
   if (user === undefined) throw new Error("who asks is known before it is decided whether they may");
-  if (info.type === "other") return { ...NOTHING, user, verb: request.method.toLowerCase(), path };
+  if (info.type === "other") return { ...NOTHING_ASKED, user, verb: request.method.toLowerCase(), path };
   const { verb, group, version, resource, subresource } = info;
   const isSelective = info.name === "" && query.size > 0 && SELECTIVE.has(verb);
   const fieldSelector = isSelective ? (query.get("fieldSelector") ?? "") : "";
@@ -82,18 +83,6 @@ function selectedName(verb: string, fieldSelector: string): string {
   const name = exactField(fieldSelector, "metadata.name") ?? "";
   return name !== "" && pathSegmentName(name).length === 0 ? name : "";
 }
-
-const NOTHING = {
-  path: "",
-  group: "",
-  version: "",
-  resource: "",
-  subresource: "",
-  namespace: "",
-  name: "",
-  fieldSelector: "",
-  labelSelector: "",
-};
 
 function conclude(
   { outcome, reason, error }: AccessDecision,

@@ -21,6 +21,19 @@ export interface AccessAttributes {
   readonly labelSelector: string;
 }
 
+/** What is not said of a question. */
+export const NOTHING_ASKED: Omit<AccessAttributes, "user" | "verb"> = {
+  path: "",
+  group: "",
+  version: "",
+  resource: "",
+  subresource: "",
+  namespace: "",
+  name: "",
+  fieldSelector: "",
+  labelSelector: "",
+};
+
 export interface AccessDecision {
   /** Who has no opinion leaves it to the next; what nobody allows is forbidden. */
   readonly outcome: "allowed" | "denied" | "no opinion";

@@ -3,6 +3,7 @@ import { createRealLoop } from "../../base/real-loop.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
 import type { User } from "../user.ts";
+import { NOTHING_ASKED } from "./authorizer.ts";
 import type { AccessAttributes } from "./authorizer.ts";
 
 export interface AccessWorld {
@@ -40,15 +41,9 @@ export function asked(
   about: Partial<Omit<AccessAttributes, "user" | "verb">> = {},
 ): AccessAttributes {
   return {
-    path: "",
-    group: "",
+    ...NOTHING_ASKED,
     version: "v1",
     resource: about.path === undefined ? "pods" : "",
-    subresource: "",
-    namespace: "",
-    name: "",
-    fieldSelector: "",
-    labelSelector: "",
     ...about,
     user: who,
     verb,

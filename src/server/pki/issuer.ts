@@ -2,10 +2,11 @@
  * Makes certificates. The library for it takes a tenth of a second to load, so it is loaded when the first one must be
  * made, which is not at an ordinary start.
  */
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
 import { isIP } from "node:net";
 import type * as X509 from "@peculiar/x509";
 import type { Loop } from "../../base/loop.ts";
+import { importSigner, serialNumber } from "../../base/signing-key.ts";
 import { x509 as loadX509 } from "../../base/x509-library.ts";
 
 const HOUR_MS = 3_600_000;
@@ -64,7 +65,7 @@ function issuerWith(x509: typeof X509, loop: Loop): Issuer {
       await x509.SubjectKeyIdentifierExtension.create(publicKey),
     ];
     const made = await x509.X509CertificateGenerator.create({
-      serialNumber: serialNumber(loop),
+      serialNumber: serialNumber(loop.random("certificate-serial")),
       subject: certificate.subject,
       issuer: certificate.issuer,
       notBefore: new Date(loop.now() - CLOCK_SKEW_MS),
@@ -145,28 +146,4 @@ function generalName(name: string): { type: "dns" | "ip"; value: string } {
 
 function publicKeyBytes(privateKey: string): Buffer {
   return createPublicKey(privateKey).export({ type: "spki", format: "der" });
-}
-
-/** What we make is on P-256; folders made by others have other keys, kubeadm's RSA. */
-const CURVES: Readonly<Record<string, string>> = {
-  prime256v1: "P-256",
-  secp384r1: "P-384",
-  secp521r1: "P-521",
-};
-
-async function importSigner(key: KeyObject) {
-  const namedCurve = CURVES[key.asymmetricKeyDetails?.namedCurve ?? ""];
-  const algorithm =
-    namedCurve === undefined
-      ? { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" }
-      : { name: "ECDSA", namedCurve, hash: "SHA-256" };
-  const bytes = key.export({ type: "pkcs8", format: "der" });
-  return { algorithm, key: await crypto.subtle.importKey("pkcs8", bytes, algorithm, false, ["sign"]) };
-}
-
-/** 127 random bits, and positive. */
-function serialNumber(loop: Loop): string {
-  const bytes = loop.random("certificate-serial").bytes(16);
-  bytes[0] = ((bytes[0] ?? 0) & 0x7f) | 0x01;
-  return Buffer.from(bytes).toString("hex");
 }

@@ -17,7 +17,7 @@ import { readBodyAs, YAML_TYPE } from "../write/body.ts";
 import { expectedKind, fieldValidationOf, normal, toObject } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
 import type { Next, Saved } from "../write/object-writer.ts";
-import { admittedDraft, admittedObject, admittedRevision } from "../write/revise.ts";
+import { admittedDraft, admittedObject, admittedRevision, revisedDraft } from "../write/revise.ts";
 import { writerOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 import { shown, warningsOf } from "./create.ts";
@@ -93,10 +93,10 @@ function applied(config: JsonObject, previous: ApiObject, writing: Writing): Soo
   };
   if (merged === undefined) return finish(undefined);
   const object = settled(merged, resource, live);
-  checkConflicts(object as unknown as JsonObject);
   const { user } = writeOptionsOf(call);
   const context = { now: workshop.loop.now(), user, admission: callPass({ call, workshop }, "UPDATE") };
   const revision = { object, previous, endpoint: endpointOf(call) };
+  checkConflicts(() => settled(revisedDraft(revision, resource), resource, live) as unknown as JsonObject);
   return whenDone(admittedRevision(revision, resource, context), finish);
 }
 
@@ -121,7 +121,7 @@ async function created(
 }
 
 /** What was merged has gaps where fields were given up; rules see objects in normal form. */
-function settled(merged: JsonObject, { schema }: StoredResource, known?: JsonObject): ApiObject {
+function settled(merged: object, { schema }: StoredResource, known?: JsonObject): ApiObject {
   return normal(schema, merged, known).value as unknown as ApiObject;
 }
 

@@ -11,6 +11,7 @@ import type {
 } from "../../api/generated/types/authorization-v1.ts";
 import type { FieldSelectorRequirement } from "../../api/generated/types/meta-v1.ts";
 import { compileLabelSelector, labelSelectorText } from "../../api/label-selector.ts";
+import { NOTHING_ASKED } from "../authz/authorizer.ts";
 import type { AccessAttributes } from "../authz/authorizer.ts";
 import { fieldTerms, labelTerms } from "../authz/selector-terms.ts";
 import type { User } from "../user.ts";
@@ -33,20 +34,8 @@ export function accessQuestion(
 ): AccessQuestion {
   if (resourceAttributes !== undefined) return resourceQuestion(resourceAttributes, user);
   const { path = "", verb = "" } = nonResourceAttributes;
-  return { attributes: { ...NOTHING, user, verb, path }, error: undefined };
+  return { attributes: { ...NOTHING_ASKED, user, verb, path }, error: undefined };
 }
-
-const NOTHING = {
-  path: "",
-  group: "",
-  version: "",
-  resource: "",
-  subresource: "",
-  namespace: "",
-  name: "",
-  fieldSelector: "",
-  labelSelector: "",
-};
 
 function resourceQuestion(asked: ResourceAttributes, user: User): AccessQuestion {
   const { fieldSelector, labelSelector, ...place } = asked;
@@ -55,7 +44,7 @@ function resourceQuestion(asked: ResourceAttributes, user: User): AccessQuestion
   const errors = [fields.error, labels.error].filter((text) => text !== undefined);
   return {
     attributes: {
-      ...NOTHING,
+      ...NOTHING_ASKED,
       ...place,
       user,
       verb: asked.verb ?? "",

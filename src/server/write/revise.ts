@@ -129,7 +129,11 @@ export function admittedRevision(
   });
 }
 
-function revisedDraft({ object, previous, endpoint }: Revision, resource: StoredResource): Draft<ApiObject> {
+/** With the defaults of its kind, before anybody has a say in it. */
+export function revisedDraft(
+  { object, previous, endpoint }: Revision,
+  resource: StoredResource,
+): Draft<ApiObject> {
   const kept = withOtherPart(object, previous, writtenPart(endpoint, resource));
   const draft = draftOf(kept);
   carryOver(draft, previous);

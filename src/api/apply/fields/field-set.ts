@@ -39,6 +39,27 @@ export function isEmpty(set: FieldSet): boolean {
   return true;
 }
 
+/** Sets with more than this are looked into once: to find out that one is not empty costs as much as it is large. */
+const LARGE = 100;
+const large = new WeakSet<FieldSet>();
+
+/** As `isEmpty`, for a set that many others are compared with. */
+function hasNothing(set: FieldSet): boolean {
+  if (large.has(set)) return false;
+  let count = 0;
+  for (const _ in set) {
+    if (++count <= LARGE) continue;
+    large.add(set);
+    return false;
+  }
+  return count === 0;
+}
+
+/** As `isMember`, likewise. */
+function holdsItself(node: FieldSet): boolean {
+  return node[SELF] !== undefined || hasNothing(node);
+}
+
 /** Of a node, not of a root. */
 export function isMember(node: FieldSet): boolean {
   return node[SELF] !== undefined || isEmpty(node);
@@ -69,6 +90,14 @@ export function union(left: FieldSet, right: FieldSet): FieldSet {
   return isEmpty(left) ? right : unionChildren(left, right);
 }
 
+/** Of all, two by two: one after the other would go through what is there already again for each. */
+export function unionOf(sets: readonly FieldSet[]): FieldSet {
+  const [first = EMPTY, second = EMPTY] = sets;
+  if (sets.length <= 2) return union(first, second);
+  const middle = sets.length >> 1;
+  return union(unionOf(sets.slice(0, middle)), unionOf(sets.slice(middle)));
+}
+
 function unionNodes(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right) return left;
   if (isEmpty(left)) return asMember(right);
@@ -97,8 +126,8 @@ export function intersection(left: FieldSet, right: FieldSet): FieldSet {
 
 function intersectionNodes(left: FieldSet, right: FieldSet): FieldSet | undefined {
   if (left === right) return left;
-  if (isEmpty(left)) return isMember(right) ? MEMBER : undefined;
-  if (isEmpty(right)) return isMember(left) ? MEMBER : undefined;
+  if (isEmpty(left)) return holdsItself(right) ? MEMBER : undefined;
+  if (hasNothing(right)) return isMember(left) ? MEMBER : undefined;
   return intersectionChildren(left, right);
 }
 
@@ -117,8 +146,8 @@ export function difference(left: FieldSet, right: FieldSet): FieldSet {
 
 function differenceNodes(left: FieldSet, right: FieldSet): FieldSet | undefined {
   if (left === right) return undefined;
-  if (isEmpty(left)) return isMember(right) ? undefined : left;
-  return differenceChildren(left, isEmpty(right) ? ONLY_SELF : right);
+  if (isEmpty(left)) return holdsItself(right) ? undefined : left;
+  return differenceChildren(left, hasNothing(right) ? ONLY_SELF : right);
 }
 
 const ONLY_SELF: FieldSet = Object.freeze({ [SELF]: MEMBER });
@@ -152,7 +181,7 @@ function recursiveChildren(left: FieldSet, right: FieldSet): FieldSet | undefine
   return rewrite(left, (child, element) => {
     const other = right[element];
     if (other === undefined || element === SELF) return child;
-    if (isMember(other)) return undefined;
+    if (holdsItself(other)) return undefined;
     return isEmpty(child) ? child : recursiveChildren(child, other);
   });
 }
