@@ -100,19 +100,25 @@ const TOLD_MAX = 256 * 1024;
 export class FieldErrors {
   readonly #found: FieldError[] = [];
   #toldLength = 0;
+  #count = 0;
 
   get found(): readonly FieldError[] {
     return this.#found;
   }
 
   get isEmpty(): boolean {
-    return this.#found.length === 0;
+    return this.#count === 0;
+  }
+
+  /** How many there are, told or not. */
+  get count(): number {
+    return this.#count;
   }
 
   append(errors: Iterable<FieldError>): void {
     for (const error of errors) {
-      if (this.#isFull) return;
-      this.#push(error);
+      this.#count += 1;
+      if (!this.#isFull) this.#push(error);
     }
   }
 
@@ -197,6 +203,7 @@ export class FieldErrors {
 
   /** What is not told any more is not written either: values may be long. */
   #add(type: FieldErrorType, path: FieldPath | string, textOf: () => string): void {
+    this.#count += 1;
     if (this.#isFull) return;
     const rest = textOf();
     const body = rest === "" ? TITLES[type] : `${TITLES[type]}: ${rest}`;

@@ -16,6 +16,7 @@ import { jsonEqual } from "../api/patch/json-equal.ts";
 import { checkDefaults } from "../api/structural/default-check.ts";
 import { checkExpressionDefinitions } from "../api/structural/expression-definition-check.ts";
 import { checkSchema } from "../api/structural/schema-check.ts";
+import { havePatternsInExcess } from "../api/structural/schema-patterns.ts";
 import { checkStructural } from "../api/structural/structural-check.ts";
 import { compileStructural } from "../api/structural/structural.ts";
 
@@ -75,6 +76,10 @@ export function checkVersionParts(
 
 function checkSchemas(versions: readonly Version[], previous: readonly Version[], errors: FieldErrors): void {
   const hasStatus = versions.some(({ subresources }) => subresources?.status !== undefined);
+  if (havePatternsInExcess(versions.map(({ schema }) => schema))) {
+    errors.forbidden(SPEC.child("versions"), "the regular expressions of all schemas are too large together");
+    return;
+  }
   for (const { version, value, path } of partsOf(versions, "schema", "validation")) {
     const isKnown = jsonEqual(findVersion(previous, version)?.schema, value);
     if (value?.openAPIV3Schema !== undefined && !isKnown)
@@ -120,11 +125,11 @@ function checkVersionSchema(schema: JSONSchemaProps, { path, hasStatus, errors }
   if (hasStatus) checkRootFields(schema, path, errors);
   if (schema.nullable === true)
     errors.forbidden(path.child("nullable"), "nullable cannot be true at the root");
-  const before = errors.found.length;
+  const before = errors.count;
   checkStructural(schema, path, errors);
-  const isStructural = errors.found.length === before;
+  const isStructural = errors.count === before;
   checkSchema(schema, path, errors);
-  if (!isStructural || errors.found.length > before) return;
+  if (!isStructural || errors.count > before) return;
   const structural = compileStructural(schema);
   checkDefaults(structural, path, errors);
   checkExpressionDefinitions(structural, path, errors);

@@ -144,9 +144,9 @@ function checkGenerated({ metadata, spec }: Job, errors: FieldErrors): void {
 }
 
 function checkSelector(selector: LabelSelector, template: PodTemplateSpec, errors: FieldErrors): void {
-  const before = errors.found.length;
+  const before = errors.count;
   validateLabelSelector(selector, fieldPath("spec", "selector"), errors);
-  if (errors.found.length > before) return;
+  if (errors.count > before) return;
   checkSelected({ selector, template }, fieldPath("spec", "template"), errors);
 }
 

@@ -42,12 +42,12 @@ function checkSelector(
     errors.required(path);
     return false;
   }
-  const before = errors.found.length;
+  const before = errors.count;
   validateLabelSelector(selector, path, errors);
   const { matchLabels = {}, matchExpressions = [] } = selector;
   const isEmpty = Object.keys(matchLabels).length + matchExpressions.length === 0;
   if (isEmpty) errors.invalid(path, selector, emptyDetail);
-  return errors.found.length === before;
+  return errors.count === before;
 }
 
 /** Otherwise the controller would make pods that it cannot see, without end. */

@@ -9,7 +9,7 @@ import type { JsonObject } from "../api/json-object.ts";
 import { parseJson } from "../api/json-scan.ts";
 import { stringifyJson } from "../api/json-text.ts";
 import type { ApiObject } from "../resources/kind-rules.ts";
-import type { Entry } from "../store/store.ts";
+import type { Entry, Slot } from "../store/store.ts";
 import { findKey } from "./json-offset.ts";
 
 /** An object as it is stored. */
@@ -37,12 +37,14 @@ export class Sealed {
   }
 }
 
-export class StoredObject {
+export class StoredObject implements Slot {
   readonly #entry: Entry;
   readonly #opener: Opener | undefined;
   /** Whether the value would be sealed differently today. */
   readonly isStale: boolean;
-  #made: Encoded | undefined;
+  /** What was written in this process, until it is known with its resourceVersion. */
+  #bare: ApiObject | undefined;
+  #spliceAt: number | undefined;
   /** Of a sealed value, until its JSON is made. */
   #opened: Buffer | undefined;
   #object: ApiObject | undefined;
@@ -51,15 +53,19 @@ export class StoredObject {
   private constructor(entry: Entry, slot: unknown) {
     this.#entry = entry;
     if (slot instanceof Sealed) {
-      this.#opener = slot.opener;
-      this.#made = slot.made;
-      const opened = slot.made === undefined ? slot.opener.open(entry) : undefined;
-      this.#opened = opened?.bytes;
-      this.isStale = opened?.isStale ?? false;
+      const { opener, made } = slot;
+      const opened = made ?? opener.open(entry);
+      this.#opener = opener;
+      this.#bare = made?.object;
+      this.#spliceAt = made?.spliceAt;
+      this.#opened = opened.bytes;
+      this.isStale = "isStale" in opened && opened.isStale;
       return;
     }
+    const made = isEncoded(slot) ? slot : undefined;
     this.#opener = undefined;
-    this.#made = isEncoded(slot) ? slot : undefined;
+    this.#bare = made?.object;
+    this.#spliceAt = made?.spliceAt;
     this.isStale = false;
   }
 
@@ -82,12 +88,16 @@ export class StoredObject {
 
   /** In the storage version, with its resourceVersion. Shared: never changed. */
   get object(): ApiObject {
-    return (this.#object ??= withResourceVersion(this.#made?.object ?? this.#parse(), this.resourceVersion));
+    if (this.#object !== undefined) return this.#object;
+    const object = withResourceVersion(this.#bare ?? this.#parse(), this.resourceVersion);
+    this.#object = object;
+    this.#bare = undefined;
+    return object;
   }
 
   /** For a look at everything: what is parsed for it is not kept, and may lack the resourceVersion. */
   glimpse(): ApiObject {
-    return this.#object ?? this.#made?.object ?? this.#parse();
+    return this.#object ?? this.#bare ?? this.#parse();
   }
 
   /** `object` as served JSON. */
@@ -95,9 +105,17 @@ export class StoredObject {
     return (this.#json ??= this.#splice());
   }
 
+  /** Few look at what has been replaced: it is made again for them. */
+  fold(): void {
+    this.#bare = undefined;
+    this.#opened = undefined;
+    this.#object = undefined;
+    this.#json = undefined;
+  }
+
   #plain(): Uint8Array {
     if (this.#opener === undefined) return this.#entry.value;
-    return this.#made?.bytes ?? this.#opened ?? this.#opener.open(this.#entry).bytes;
+    return this.#opened ?? this.#opener.open(this.#entry).bytes;
   }
 
   /** The parser's own message would show some of the content. */
@@ -110,13 +128,24 @@ export class StoredObject {
   #splice(): Buffer {
     const value = this.#plain();
     const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
-    const at = this.#made?.spliceAt ?? findKey(bytes, ["metadata", "uid"]);
-    this.#made = undefined;
+    const at = this.#spliceAt ?? findKey(bytes, ["metadata", "uid"]);
+    this.#bare = undefined;
     this.#opened = undefined;
-    if (at === undefined) return Buffer.from(stringifyJson(this.object));
+    if (at === undefined) return exactBuffer(stringifyJson(this.object));
     const field = `"resourceVersion":"${this.resourceVersion}",`;
-    return Buffer.concat([bytes.subarray(0, at), Buffer.from(field, "latin1"), bytes.subarray(at)]);
+    const json = Buffer.allocUnsafeSlow(bytes.length + field.length);
+    bytes.copy(json, 0, 0, at);
+    json.write(field, at, "latin1");
+    bytes.copy(json, at + field.length, at);
+    return json;
   }
+}
+
+/** Of its own, not a part of the pool: what is kept for long would keep in memory what happened to be made beside it. */
+function exactBuffer(text: string): Buffer {
+  const buffer = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  buffer.write(text);
+  return buffer;
 }
 
 /** Where an integer beyond 2^53 may be. */
@@ -157,7 +186,7 @@ export function encodeObject(object: ApiObject): Encoded {
     text += after;
   }
   text += "}";
-  const bytes = Buffer.from(text);
+  const bytes = exactBuffer(text);
   const isAscii = bytes.length === text.length;
   return { object, bytes, spliceAt: isAscii ? spliceAt : Buffer.byteLength(text.slice(0, spliceAt)) };
 }

@@ -4,7 +4,10 @@
  * between it is made from the one before by doing the commits again.
  */
 import type { SortedMap } from "../base/sorted-map.ts";
-import type { Entry, WatchEvent } from "./store.ts";
+import type { Entry, Slot, WatchEvent } from "./store.ts";
+
+/** So many of the newest records keep what readers made of the entries they replaced: watchers that keep up look at those. */
+const UNFOLDED_RECORDS = 2000;
 
 export interface HistoryRecord {
   readonly revision: number;
@@ -35,6 +38,8 @@ export class GroupHistory {
   #records: HistoryRecord[] = [];
   /** Index of the oldest record. Those before it are dropped, but the newest of them may be what a map is made from. */
   #start = 0;
+  /** Index of the oldest record whose replaced entries are not folded. */
+  #unfolded = 0;
 
   constructor(key: string, pool: Pool, base: { readonly entries: SortedMap<Entry>; readonly floor: number }) {
     this.key = key;
@@ -62,6 +67,7 @@ export class GroupHistory {
   keep(entries: SortedMap<Entry>): void {
     const newest = this.#records.at(-1);
     if (newest !== undefined) newest.entries = entries;
+    this.#fold();
   }
 
   dropOldest(): void {
@@ -111,6 +117,7 @@ export class GroupHistory {
     const copy = new GroupHistory(this.key, pool, { entries: this.#base, floor: this.floor });
     copy.#records = this.#records.slice();
     copy.#start = this.#start;
+    copy.#unfolded = this.#unfolded;
     copy.bytes = this.bytes;
     pool.bytes += this.bytes;
     pool.records += copy.length;
@@ -131,5 +138,18 @@ export class GroupHistory {
     this.#base = this.#records[kept]?.entries ?? this.#base;
     this.#records = this.#records.slice(kept + 1);
     this.#start -= kept + 1;
+    this.#unfolded = Math.max(0, this.#unfolded - kept - 1);
   }
+
+  #fold(): void {
+    for (const end = this.#records.length - UNFOLDED_RECORDS; this.#unfolded < end; this.#unfolded++) {
+      for (const { before } of this.#records[this.#unfolded]?.events ?? []) {
+        if (isSlot(before?.slot)) before.slot.fold();
+      }
+    }
+  }
+}
+
+function isSlot(slot: unknown): slot is Slot {
+  return typeof slot === "object" && slot !== null && "fold" in slot;
 }

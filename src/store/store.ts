@@ -19,8 +19,14 @@ export interface Entry {
   readonly ordinal: number;
   /** When the key ends by itself (Loop.now); undefined when never, or when only etcd knows. */
   readonly expiresAt: number | undefined;
-  /** For the reader: decoded object, served bytes. The store never looks into it. */
+  /** For the reader: decoded object, served bytes. The store never looks into it; if it is a `Slot`, it is told when the entry is history. */
   slot: unknown;
+}
+
+/** What may be in a slot. */
+export interface Slot {
+  /** The entry was replaced a while ago: what can be made from its value again need not be kept. */
+  fold(): void;
 }
 
 /** A consistent state at one revision. Cheap to keep for a while: views share structure. */

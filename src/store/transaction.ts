@@ -27,7 +27,8 @@ export function advance(state: StateEditor, transaction: Transaction, now: numbe
   if (events.length === 0) return undefined;
   state.apply(revision, events);
   const { liveCount, liveSum } = state.live;
-  return { revision, time: now, events, liveCount, liveSum };
+  // Kept for long: without the room that an array which grows has to spare.
+  return { revision, time: now, events: events.slice(), liveCount, liveSum };
 }
 
 function checkConditions(state: StateEditor, { compare = [] }: Transaction): void {

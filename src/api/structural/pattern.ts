@@ -1,11 +1,20 @@
 /** Regular expressions that users write, in the language and with the guarantee of Go's engine: time linear in the text. */
 import { RE2JS, RE2JSException } from "re2js";
+import { patternSize } from "./pattern-size.ts";
 
 /**
  * Linear in the text is not short when pattern and text are both large: instructions of the one times characters of the other,
  * at some 30 ns each in the worst case. Ordinary patterns have less than a hundred instructions.
  */
 const STEPS_MAX = 10_000_000;
+
+/** Instructions of one pattern, which take a tenth of a second to be made. */
+const SIZE_MAX = 50_000;
+
+/** Patterns that were found to be good: definitions repeat the same few, once for each version. */
+const GOOD_MAX = 1000;
+const GOOD_LENGTH_MAX = 1000;
+const good = new Set<string>();
 
 /** Compiled when first asked: most patterns of most kinds are never needed. */
 export class Pattern {
@@ -42,11 +51,17 @@ export class Pattern {
 
 /** Why a text is no pattern, in Go's words; `undefined` when it is one. */
 export function findPatternMistake(source: string): string | undefined {
+  if (good.has(source)) return undefined;
+  if (patternSize(source, SIZE_MAX) > SIZE_MAX) return "error parsing regexp: expression too large";
   try {
     RE2JS.compile(source);
-    return undefined;
   } catch (error) {
     if (error instanceof RE2JSException) return error.message;
     throw error;
   }
+  if (source.length <= GOOD_LENGTH_MAX) {
+    if (good.size >= GOOD_MAX) good.clear();
+    good.add(source);
+  }
+  return undefined;
 }

@@ -302,6 +302,25 @@ describe("a Service", () => {
     expect(Buffer.from(reply.body).toString()).toBe("hook.system.svc:443");
   });
 
+  test("does not lead to pods that are only simulated: their addresses may be somebody else's", async () => {
+    const world = openWorld();
+    const node = (runtime: string): object => ({
+      status: { nodeInfo: { containerRuntimeVersion: `${runtime}://1.0.0` } },
+    });
+    await world.put("minions", { metadata: { name: "one", namespace: "" }, ...node("simulated") });
+    await world.put("minions", { metadata: { name: "two", namespace: "" }, ...node("containerd") });
+    await putService(world, { type: "ClusterIP", clusterIP: "10.96.0.9", ports });
+    await putSlice(world, [{ addresses: ["10.1.0.1"], conditions: {}, nodeName: "one" }]);
+    const resolve = (): unknown => world.egress.resolve(target);
+
+    expect(resolve).toThrow('no endpoints available for service "hook": its pods are simulated');
+    await putSlice(world, [
+      { addresses: ["10.1.0.1"], conditions: {}, nodeName: "one" },
+      { addresses: ["10.1.0.2"], conditions: {}, nodeName: "two" },
+    ]);
+    expect(resolve()).toMatchObject({ host: "10.1.0.2" });
+  });
+
   test("of another machine is called by that machine's name", async () => {
     const world = openWorld();
     await putService(world, { type: "ExternalName", externalName: "hooks.example" });

@@ -79,7 +79,8 @@ export function openWorld(on: Loop = loop): EgressWorld {
     egress,
     store,
     async put(prefix, object) {
-      const key = `/registry/${prefix}/${object.metadata.namespace}/${object.metadata.name}`;
+      const { namespace, name } = object.metadata;
+      const key = `/registry/${prefix}/${namespace === "" ? name : `${namespace}/${name}`}`;
       await store.write({ changes: [{ type: "put", key, value: Buffer.from(JSON.stringify(object)) }] });
     },
   };

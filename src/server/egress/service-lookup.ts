@@ -1,15 +1,18 @@
 /** Where a Service leads, by what the store says: one of its ready endpoints, as whoever does not run a service proxy must find it. */
-import type { Service, ServicePort } from "../../api/generated/types/core-v1.ts";
+import type { Node, Service, ServicePort } from "../../api/generated/types/core-v1.ts";
 import type { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import type { Random } from "../../base/loop.ts";
-import { prefixEnd } from "../../store/store.ts";
-import type { Entry, Store } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
+import { LiveIndex } from "../live-index.ts";
 import { StoredObject } from "../stored-object.ts";
 import { EgressError } from "./egress.ts";
 
 const SERVICE_LABEL = "kubernetes.io/service-name";
 const SERVICES = "/registry/services/specs/";
 const SLICES = "/registry/endpointslices/";
+const NODES = "/registry/minions/";
+/** As nodes say that containers on them only seem to run: what has such an address may be a stranger on the real network. */
+const SIMULATED = "simulated://";
 
 export interface ServicePlace {
   readonly namespace: string;
@@ -22,8 +25,20 @@ export interface ServiceEnd {
   readonly port: number;
 }
 
+/** And where it runs, if that is said. */
+interface ReadyEnd extends ServiceEnd {
+  readonly nodeName: string | undefined;
+}
+
 export class ServiceLookup {
   readonly #parts: { readonly store: Store; readonly random: Random };
+  /** The keys of slices by the Service that they are of. */
+  readonly #keys = new Map<string, Set<string>>();
+  readonly #index = new LiveIndex<EndpointSlice>({
+    prefix: SLICES,
+    add: (slice) => this.#add(slice),
+    remove: (slice) => this.#remove(slice),
+  });
 
   constructor(parts: { readonly store: Store; readonly random: Random }) {
     this.#parts = parts;
@@ -36,16 +51,14 @@ export class ServiceLookup {
 
   /** Of this Service, in the order of their names. */
   slices({ namespace, name }: ServicePlace): readonly EndpointSlice[] {
-    const prefix = `${SLICES}${namespace}/`;
-    const mark = Buffer.from(`"${SERVICE_LABEL}":"${name}"`);
-    const found: EndpointSlice[] = [];
-    for (const entry of this.#parts.store.view.range(prefix, prefixEnd(prefix))) {
-      // Those of other Services need not be decoded, and kept, for that.
-      if (!bytesOf(entry).includes(mark)) continue;
-      const slice = StoredObject.of(entry).object as EndpointSlice;
-      if (slice.metadata.labels?.[SERVICE_LABEL] === name) found.push(slice);
-    }
-    return found;
+    const { view } = this.#parts.store;
+    this.#index.catchUp(view);
+    const entries = [...(this.#keys.get(`${namespace}/${name}`) ?? [])]
+      .toSorted()
+      .map((key) => view.get(key));
+    return entries.flatMap((entry) =>
+      entry === undefined ? [] : [StoredObject.of(entry).object as EndpointSlice],
+    );
   }
 
   /** One of the ready ends, by chance. Throws EgressError in upstream's words. */
@@ -61,19 +74,46 @@ export class ServiceLookup {
   }
 
   endOfPort(place: ServicePlace, servicePort: ServicePort): ServiceEnd {
-    const ends = readyEnds(this.slices(place), servicePort);
+    const ready = readyEnds(this.slices(place), servicePort);
+    const ends = ready.filter(({ nodeName }) => !this.isSimulated(nodeName));
     const end = ends[this.#parts.random.below(Math.max(ends.length, 1))];
-    if (end === undefined) throw new EgressError(`no endpoints available for service "${place.name}"`);
-    return end;
+    if (end !== undefined) return end;
+    const why = ready.length > 0 ? ": its pods are simulated, and nobody answers for them" : "";
+    throw new EgressError(`no endpoints available for service "${place.name}"${why}`);
+  }
+
+  isSimulated(nodeName: string | undefined): boolean {
+    if (nodeName === undefined) return false;
+    const entry = this.#parts.store.view.get(NODES + nodeName);
+    const node = entry === undefined ? undefined : (StoredObject.of(entry).object as Node);
+    return node?.status.nodeInfo?.containerRuntimeVersion.startsWith(SIMULATED) === true;
+  }
+
+  #add(slice: EndpointSlice): void {
+    const place = placeOf(slice);
+    const known = this.#keys.get(place);
+    if (known === undefined) this.#keys.set(place, new Set([keyOf(slice)]));
+    else known.add(keyOf(slice));
+  }
+
+  #remove(slice: EndpointSlice): void {
+    const place = placeOf(slice);
+    const known = this.#keys.get(place);
+    known?.delete(keyOf(slice));
+    if (known?.size === 0) this.#keys.delete(place);
   }
 }
 
-function bytesOf({ value }: Entry): Buffer {
-  return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+function keyOf({ metadata }: EndpointSlice): string {
+  return `${SLICES}${metadata.namespace ?? ""}/${metadata.name ?? ""}`;
+}
+
+function placeOf({ metadata }: EndpointSlice): string {
+  return `${metadata.namespace ?? ""}/${metadata.labels?.[SERVICE_LABEL] ?? ""}`;
 }
 
 /** An endpoint that says nothing of being ready is; a slice without a number stands for every port. */
-export function readyEnds(slices: readonly EndpointSlice[], servicePort: ServicePort): readonly ServiceEnd[] {
+export function readyEnds(slices: readonly EndpointSlice[], servicePort: ServicePort): readonly ReadyEnd[] {
   const { name = "", port: own, targetPort } = servicePort;
   return slices.flatMap(({ addressType, endpoints, ports }) => {
     const slicePort = ports.find((each) => (each.name ?? "") === name && (each.protocol ?? "TCP") === "TCP");
@@ -81,6 +121,6 @@ export function readyEnds(slices: readonly EndpointSlice[], servicePort: Service
     const port = slicePort.port ?? (typeof targetPort === "number" ? targetPort : own);
     return endpoints
       .filter(({ conditions }) => conditions.ready !== false)
-      .flatMap(({ addresses: [host] }) => (host === undefined ? [] : [{ host, port }]));
+      .flatMap(({ addresses: [host], nodeName }) => (host === undefined ? [] : [{ host, port, nodeName }]));
   });
 }

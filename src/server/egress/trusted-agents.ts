@@ -15,7 +15,7 @@ export interface TrustedAgent {
 const AGENTS_MAX = 128;
 /** In all, and for one place. */
 const IDLE_SOCKETS_MAX = 256;
-const IDLE_SOCKETS_PER_PLACE = 8;
+const IDLE_SOCKETS_PER_PLACE = 64;
 /** Servers that tell how long they keep a connection are believed; of others it is known that most keep it for longer. */
 const IDLE_MS = 30_000;
 /** Finds out in the end that nobody is there any more. */

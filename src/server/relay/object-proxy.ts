@@ -49,7 +49,8 @@ async function proxy(
   const kind = info.resource === "pods" ? "pod" : "service";
   if (name === undefined) throw badRequest(`invalid ${kind} request ${JSON.stringify(info.name)}`);
   const view = await workshop.store.fresh();
-  const end = kind === "pod" ? podEnd(name, info, view) : serviceEnd(name, info, { workshop, view });
+  const end =
+    kind === "pod" ? podEnd(name, info, { workshop, view }) : serviceEnd(name, info, { workshop, view });
   if (!isDialable(end.host, "reported")) throw badRequest("address not allowed");
   const { base, rest } = splitPath(path);
   const { host, port } = end;
@@ -93,10 +94,15 @@ function relocated(
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 
+interface Surroundings {
+  readonly workshop: Workshop;
+  readonly view: View;
+}
+
 function podEnd(
   { name, port, isTls }: ConnectionName,
   { namespace }: ResourceRequest,
-  view: View,
+  { workshop, view }: Surroundings,
 ): ServiceEnd {
   const pod = findPod(view, namespace, name);
   if (pod === undefined) throw notFound({ group: "", resource: "pods" }, name);
@@ -104,6 +110,8 @@ function podEnd(
   const number = port === "" ? (first ?? (isTls ? HTTPS_PORT : HTTP_PORT)) : Number(port);
   if (!Number.isInteger(number) || number < 1 || number > 65_535)
     throw badRequest(`invalid pod request ${JSON.stringify(`${name}:${port}`)}`);
+  if (workshop.egress.services.isSimulated(pod.spec.nodeName))
+    throw serviceUnavailable(`pod ${JSON.stringify(name)} is simulated, and nobody answers for it`);
   return { host: pod.status.podIP ?? "", port: number };
 }
 
@@ -116,7 +124,7 @@ function findPod(view: View, namespace: string, name: string): Pod | undefined {
 function serviceEnd(
   { name, port }: ConnectionName,
   { namespace }: ResourceRequest,
-  { workshop, view }: { readonly workshop: Workshop; readonly view: View },
+  { workshop, view }: Surroundings,
 ): ServiceEnd {
   const { services } = workshop.egress;
   const service = services.findService({ namespace, name });
@@ -129,7 +137,8 @@ function serviceEnd(
     ...slice,
     endpoints: slice.endpoints.filter((each) => isPodsOwn(each, namespace, view)),
   }));
-  const ends = servicePort === undefined ? [] : readyEnds(slices, servicePort);
+  const ready = servicePort === undefined ? [] : readyEnds(slices, servicePort);
+  const ends = ready.filter(({ nodeName }) => !services.isSimulated(nodeName));
   const end = ends[workshop.loop.random("proxy").below(Math.max(ends.length, 1))];
   if (end === undefined)
     throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`);

@@ -22,12 +22,13 @@ export async function update(call: Call<StoredResource>, workshop: Workshop): Pr
   const { object, warnings } = incoming;
   checkPlace(object, call);
   const asked = object.metadata.resourceVersion ?? "";
-  if (asked === "" && !resource.storage.updatesUnconditionally) throw versionRequired(object, resource);
   const { isDryRun } = writeOptionsOf(call);
   const place = { resource, namespace: info.namespace, name: info.name };
   try {
     const options = { isDryRun, onConflict: asked === "" ? "retry" : "fail" } as const;
     const saved = await new ObjectWriter(workshop).update(place, options, (previous) => {
+      // Only of an object that is there: where an update may create, there is no version to be told.
+      if (asked === "" && !resource.storage.updatesUnconditionally) throw versionRequired(object, resource);
       checkPreconditions({ uid: object.metadata.uid, resourceVersion: asked }, previous, resource);
       return whenDone(successor(incoming, previous, { call, workshop }), put);
     });

@@ -5,7 +5,7 @@ import type { VolumeAttachment } from "../../../api/generated/types/storage-v1.t
 import type { ApiObject } from "../../../resources/kind-rules.ts";
 import type { Store } from "../../../store/store.ts";
 import { StoredObject } from "../../stored-object.ts";
-import { LiveIndex } from "../live-index.ts";
+import { LiveIndex } from "../../live-index.ts";
 import { podReferences, volumeSecretPlaces } from "./pod-references.ts";
 import type { ReferencedResource } from "./pod-references.ts";
 

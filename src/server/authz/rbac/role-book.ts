@@ -11,7 +11,7 @@ import type {
 import type { Mark, Store, View } from "../../../store/store.ts";
 import { StoredObject } from "../../stored-object.ts";
 import type { User } from "../../user.ts";
-import { LiveIndex } from "../live-index.ts";
+import { LiveIndex } from "../../live-index.ts";
 
 const ROLES = "/registry/roles/";
 const CLUSTER_ROLES = "/registry/clusterroles/";

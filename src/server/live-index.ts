@@ -2,10 +2,10 @@
  * Keeps something that is made of all objects of a resource as new as the store, at the cost of what has changed, whenever it is asked. The
  * objects themselves are not kept by it.
  */
-import type { ApiObject } from "../../resources/kind-rules.ts";
-import type { Mark, View } from "../../store/store.ts";
-import { prefixEnd } from "../../store/store.ts";
-import { StoredObject } from "../stored-object.ts";
+import type { ApiObject } from "../resources/kind-rules.ts";
+import type { Mark, View } from "../store/store.ts";
+import { prefixEnd } from "../store/store.ts";
+import { StoredObject } from "./stored-object.ts";
 
 interface LiveIndexParts<T extends ApiObject> {
   /** Of all keys of the resource, such as `/registry/pods/`. */

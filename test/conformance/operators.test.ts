@@ -1,0 +1,34 @@
+/**
+ * Three operators as others ship them, installed unchanged with the real kubectl into a cluster as people run it, and at work under nothing but
+ * their own service accounts.
+ */
+import { afterAll, beforeAll, describe } from "vitest";
+import { describePeer } from "../peers.ts";
+import { backupClaims, beginBackups } from "./operators/backup-claims.ts";
+import type { BackupScene } from "./operators/backup-claims.ts";
+import { beginCertificates, certificateClaims } from "./operators/certificate-claims.ts";
+import type { CertificateScene } from "./operators/certificate-claims.ts";
+import { beginQueues, queueClaims } from "./operators/queue-claims.ts";
+import type { QueueScene } from "./operators/queue-claims.ts";
+import { World } from "./operators/world.ts";
+
+describePeer("kubectl", "an operator", (path) => {
+  let world: World;
+  let scenes: readonly [CertificateScene, QueueScene, BackupScene];
+  beforeAll(async () => {
+    world = await World.start(path);
+    // Side by side, because much of the time goes by waiting.
+    scenes = await Promise.all([beginCertificates(world), beginQueues(world), beginBackups(world)]);
+  });
+  afterAll(() => world[Symbol.asyncDispose]());
+
+  describe("of certificates", () => {
+    certificateClaims(() => scenes[0]);
+  });
+  describe("of queues", () => {
+    queueClaims(() => scenes[1]);
+  });
+  describe("of backups", () => {
+    backupClaims(() => scenes[2]);
+  });
+});
