@@ -28,6 +28,19 @@ describe.each([1, 2])("a namespace that is deleted, seed %s", (seed) => {
       ]);
   });
 
+  test("is left as it is for some seconds, so that whoever deletes what is in it finds it there", async () => {
+    await using cluster = await start(seed);
+    await cluster.client(ConfigMap).create({ metadata: { name: "config", namespace: "going" } });
+    const found = (): boolean => cluster.objects(ConfigMap, "going").length > 0;
+
+    await cluster.client(Namespace).delete({ name: "going" });
+    await cluster.clock.advance("3s");
+    const soon = found();
+    await cluster.clock.advance("3s");
+
+    expect([soon, found()]).toEqual([true, false]);
+  });
+
   test("says which finalizers hold what, and goes once they are gone", async () => {
     await using cluster = await start(seed);
     const finalizers = ["example.com/hold"];

@@ -28,11 +28,15 @@ export const namespaceController = defineController({
 });
 
 const KEEPER = "kubernetes";
+/** As upstream's: whoever deletes a namespace and then, one by one, what is in it (`kubectl delete -f`) still finds it there. */
+const PATIENCE_MS = 5000;
 
 async function reconcile(namespace: Namespace, context: ReconcileContext): Promise<Outcome> {
   if (!isTerminating(namespace) || !isKept(namespace)) return undefined;
   const { name } = namespace.metadata;
   const now = context.clock.now();
+  const leftMs = Date.parse(namespace.metadata.deletionTimestamp ?? "") + PATIENCE_MS - now;
+  if (leftMs > 0) return { recheckAfterMs: leftMs, timer: "progress" };
   const pods = context.cache(Pod).list({ namespace: name });
   const report = await removeContent(context.client, { namespace, pods, now });
 
