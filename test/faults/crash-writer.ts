@@ -14,7 +14,14 @@ const KEPT_REVISIONS = 60;
 
 /** At once and before anything else happens: what is not told is not acknowledged. */
 function tell(line: string): void {
-  writeSync(1, `${line}\n`);
+  for (let rest = Buffer.from(`${line}\n`); rest.length > 0;) {
+    try {
+      rest = rest.subarray(writeSync(1, rest));
+    } catch (error) {
+      // The pipe is full: whoever reads it is slower than the disk.
+      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+    }
+  }
 }
 
 async function writeForEver(store: Store, seed: number, writer: number): Promise<never> {

@@ -1,0 +1,159 @@
+/**
+ * Nobody gets the server to work for them before it is known that they may: no byte of a body is read for a caller who may not make the
+ * request, by whatever method and in whatever form it comes. And what may be done is a matter of the deed, not of the method of HTTP.
+ */
+import { describe, expect, test } from "vitest";
+import type { HttpRequest } from "../../../src/server/http.ts";
+import { TestApi, text } from "../../api-harness.ts";
+import { defineKind, made } from "./custom-kind.ts";
+
+const MAPS = "/api/v1/namespaces/default/configmaps";
+const POD = "/api/v1/namespaces/default/pods/p";
+const RBAC = "/apis/rbac.authorization.k8s.io/v1";
+
+/** Bob, who may do these. */
+async function withBob(...rules: readonly object[]): Promise<TestApi> {
+  const api = await TestApi.start();
+  await made(api.send("POST", `${RBAC}/clusterroles`, { metadata: { name: "r" }, rules }));
+  await made(
+    api.send("POST", `${RBAC}/clusterrolebindings`, {
+      metadata: { name: "r" },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "r" },
+      subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "bob" }],
+    }),
+  );
+  return api;
+}
+
+const BOB = { as: { user: "bob", groups: [] } };
+
+describe("the body of a request that may not be made", () => {
+  const CASES = [
+    ["POST", MAPS, "application/json"],
+    ["PUT", `${MAPS}/a`, "application/json"],
+    ["PATCH", `${MAPS}/a`, "application/merge-patch+json"],
+    ["PATCH", `${MAPS}/a?fieldManager=x`, "application/apply-patch+yaml"],
+    ["DELETE", `${MAPS}/a`, "application/json"],
+    ["DELETE", MAPS, "application/json"],
+    ["POST", `${POD}/exec`, "application/json"],
+    ["POST", `${POD}/eviction`, "application/json"],
+    ["POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", "application/json"],
+    ["POST", "/apis/example.com/v1/namespaces/default/things", "application/json"],
+    ["POST", "/nothing", "application/json"],
+  ] as const;
+
+  test.each([
+    ["of somebody without rights", { user: "bob", groups: [] }, 403],
+    ["of nobody", undefined, 403],
+    ["of somebody whose token is wrong", undefined, 401],
+  ] as const)("%s is not read", async (_who, peer, code) => {
+    await using api = await TestApi.start();
+    await defineKind(api, { plural: "things" });
+
+    for (const [method, target, type] of CASES) {
+      let wasRead = false;
+      const headers = new Map<string, string>([["content-type", type]]);
+      if (code === 401) headers.set("authorization", "Bearer wrong");
+      const request: HttpRequest = {
+        method,
+        target,
+        headers,
+        peer,
+        signal: new AbortController().signal,
+        readBody: () => {
+          wasRead = true;
+          return Promise.resolve(Buffer.from("{"));
+        },
+      };
+
+      const { status } = await api.handler(request);
+
+      expect([method, target, status, wasRead]).toEqual([method, target, code, false]);
+    }
+  });
+});
+
+describe("exec, attach, port-forward and proxy", () => {
+  const STREAMS = ["exec", "attach", "portforward", "proxy"];
+  const rule = (verbs: readonly string[]): object => ({
+    apiGroups: [""],
+    resources: STREAMS.map((one) => `pods/${one}`),
+    verbs,
+  });
+
+  test.each(["exec", "attach", "portforward"])(
+    "%s needs the right to create, by whatever method",
+    async (stream) => {
+      await using api = await withBob(rule(["get", "list", "watch", "update", "patch", "delete"]));
+      const headers = { connection: "upgrade", upgrade: "websocket" };
+
+      for (const method of ["GET", "POST", "HEAD", "PUT", "PATCH", "DELETE"]) {
+        for (const target of [`${POD}/${stream}`, `${POD}/${stream}?command=id`, `/${POD}/${stream}/`]) {
+          const { code } = await api.send(method, target, undefined, { ...BOB, headers });
+          expect([method, target, code === 403 || code === 405]).toEqual([method, target, true]);
+        }
+      }
+    },
+  );
+
+  test("of a node needs it too: the right to read nodes/proxy runs nothing", async () => {
+    await using api = await withBob({ apiGroups: [""], resources: ["nodes/proxy"], verbs: ["get"] });
+    const headers = { connection: "upgrade", upgrade: "websocket" };
+    const paths = [
+      "exec/default/p/a",
+      "run/default/p/a",
+      "attach/default/p/a",
+      "portForward/default/p",
+      "%65xec/default/p/a",
+    ];
+
+    for (const path of paths) {
+      const target = `/api/v1/nodes/n/proxy/${path}?command=id`;
+      const { code } = await api.send("GET", target, undefined, { ...BOB, headers });
+      // It is refused, or there is nobody behind it who could run anything.
+      expect([target, code === 403 || code === 404 || code === 503]).toEqual([target, true]);
+    }
+  });
+});
+
+describe("without a name, the server", () => {
+  test("tells nothing but what a role of everybody allows", async () => {
+    await using api = await TestApi.start();
+    const paths = [
+      "/",
+      "/api",
+      "/apis",
+      "/openapi/v2",
+      "/metrics",
+      "/debug/pprof/",
+      "/debug/api_priority_and_fairness/dump_requests",
+      "/logs",
+      "/configz",
+      "/.well-known/openid-configuration",
+      MAPS,
+    ];
+    const ask = async (target: string): Promise<number> => {
+      const { status } = await api.handler({
+        method: "GET",
+        target,
+        headers: new Map(),
+        peer: undefined,
+        signal: new AbortController().signal,
+        readBody: () => Promise.resolve(Buffer.alloc(0)),
+      });
+      return status;
+    };
+
+    const codes = await Promise.all(paths.map(ask));
+
+    expect(codes).toEqual(paths.map(() => 403));
+  });
+
+  test("has no profiler at all", async () => {
+    await using api = await TestApi.start();
+
+    const { code, body } = await api.send("GET", "/debug/pprof/profile");
+
+    expect([code, text(body["message"])]).toEqual([404, ""]);
+  });
+});
