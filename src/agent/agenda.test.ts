@@ -19,6 +19,17 @@ describe("an agenda", () => {
     expect(seen).toEqual(["first", "second", "third"]);
   });
 
+  test("holds on to nothing of an appointment that is over", async () => {
+    const loop = new VirtualLoop({ seed: 1, name: "test" });
+    const agenda = new Agenda(loop);
+    const kept = agenda.add(loop.now(), "progress", () => undefined);
+    const cancelled = agenda.add(loop.now(), "progress", () => undefined);
+    agenda.cancel(cancelled);
+    await loop.settle();
+
+    expect([kept.act, cancelled.act]).toEqual([undefined, undefined]);
+  });
+
   test("keeps a world waiting for what is to be done, not for what comes again", async () => {
     const loop = new VirtualLoop({ seed: 1, name: "test" });
     const agenda = new Agenda(loop);

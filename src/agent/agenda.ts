@@ -10,7 +10,8 @@ const SLICE = 200;
 
 export interface Appointment extends DueEntry {
   readonly kind: TimerKind;
-  readonly act: () => void;
+  /** Gone once it was called or cancelled, with whatever it holds. */
+  act: (() => void) | undefined;
 }
 
 interface Book {
@@ -41,6 +42,7 @@ export class Agenda {
   /** Harmless for one that is over. */
   cancel(appointment: Appointment | undefined): void {
     if (appointment === undefined || appointment.index < 0) return;
+    appointment.act = undefined;
     this.#books[appointment.kind].heap.remove(appointment);
     // A world shall not wait for what is no longer to come.
     if (this.#books[appointment.kind].timerAt === appointment.at) this.#arm(appointment.kind);
@@ -69,7 +71,9 @@ export class Agenda {
     for (let left = SLICE; left > 0 && !this.#hasEnded; left--) {
       const due = book.heap.takeDue(now);
       if (due === undefined) break;
-      due.act();
+      const { act } = due;
+      due.act = undefined;
+      act?.();
     }
     this.#arm(kind);
   }

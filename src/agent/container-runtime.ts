@@ -69,7 +69,7 @@ export interface ContainerRuntime {
   probeOf(place: ContainerPlace, type: ProbeType): Probe | undefined;
   /** Makes this probe from now on, and reports its result when it differs from the last one. */
   probe(place: ContainerPlace, type: ProbeType): void;
-  /** The pod has been edited: what it is to do may have changed. */
+  /** The newest state of the pod: what it is to do may have changed. */
   update(node: string, pod: Pod): void;
   /** Whatever is left of the pod ends at once; nothing more is reported of it. */
   forget(uid: string): void;

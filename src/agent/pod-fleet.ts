@@ -133,14 +133,19 @@ export class PodFleet {
   /** Undefined when the pod must wait for something that a sandbox needs. */
   #findPlace(pod: Pod, node: AgentNode, isNew: boolean): PodPlace | undefined {
     const object = this.#parts.routine.cache(Node).find({ name: node.name });
-    const at = { node: node.name, hostAddress: node.setup.address };
     const refusal = isNew && object !== undefined ? findRefusal(pod, object, node.allotment) : undefined;
-    if (refusal !== undefined) return { ...at, address: "", refusal };
+    const placeAt = (address: string): PodPlace => ({
+      node: node.name,
+      hostAddress: node.setup.address,
+      address,
+      refusal,
+    });
+    if (refusal !== undefined) return placeAt("");
     const problem = isNew ? this.#findHandlerProblem(pod) : undefined;
     const address = problem === undefined ? this.#addressOf(pod, node, object) : undefined;
-    if (address !== undefined) return { ...at, address, refusal };
+    if (address !== undefined) return placeAt(address);
     // Nothing of it will run any more.
-    if (pod.metadata.deletionTimestamp !== undefined) return { ...at, address: "", refusal };
+    if (pod.metadata.deletionTimestamp !== undefined) return placeAt("");
     this.#waitForSandbox(pod, node, problem ?? NO_ADDRESS);
     return undefined;
   }

@@ -52,6 +52,31 @@ describe("StoredObject", () => {
     );
   });
 
+  test("is the same again after it was folded", () => {
+    fc.assert(
+      fc.property(object, (value) => {
+        const encoded = encodeObject(value);
+        const stored = StoredObject.of(entry(encoded.bytes, encoded));
+        const before = { object: stored.object, json: stored.json.toString() };
+
+        stored.fold();
+
+        expect(stored.isWrittenAs(encoded)).toBe(true);
+        expect(stored.json.toString()).toBe(before.json);
+        expect(stored.object).toEqual(before.object);
+      }),
+    );
+  });
+
+  test("keeps nothing in memory but its own bytes", () => {
+    const { bytes } = encodeObject({ apiVersion: "v1", kind: "X", metadata: { uid: "1" } } as ApiObject);
+
+    expect(bytes.buffer.byteLength).toBe(bytes.length);
+    expect(StoredObject.of(entry(bytes, undefined)).json.buffer.byteLength).toBe(
+      StoredObject.of(entry(bytes, undefined)).json.length,
+    );
+  });
+
   test("is made once for an entry", () => {
     const shared = entry(
       encodeObject({ apiVersion: "v1", kind: "X", metadata: { uid: "1" } } as ApiObject).bytes,

@@ -44,7 +44,7 @@ export class StoredObject implements Slot {
   readonly isStale: boolean;
   /** What was written in this process, until it is known with its resourceVersion. */
   #bare: ApiObject | undefined;
-  #spliceAt: number | undefined;
+  readonly #spliceAt: number | undefined;
   /** Of a sealed value, until its JSON is made. */
   #opened: Buffer | undefined;
   #object: ApiObject | undefined;

@@ -31,9 +31,12 @@ const DISK_WINDOW: DiskWindowOptions = {
   maxBytes: 256 << 20,
 };
 
+/** In memory is what watchers that keep up and lists of many pages need; who is further behind reads from disk. */
+const HISTORY: HistoryOptions = { maxBytes: 32 << 20 };
+
 /** Throws StoreError `Locked` or `Damaged`; see docs/concepts/revisions.md. */
 export async function openFileStore(options: FileStoreOptions): Promise<Store> {
-  const { dir, loop, log = silentLog, history, maxBytes } = options;
+  const { dir, loop, log = silentLog, maxBytes } = options;
   const diskWindow = new DiskWindow({ ...DISK_WINDOW, ...options.diskHistory });
   const loaded = new LoadedState(diskWindow);
   const { backend, compactedRevision, revision } = await openFileBackend({
@@ -44,7 +47,7 @@ export async function openFileStore(options: FileStoreOptions): Promise<Store> {
     ...(maxBytes !== undefined && { maxBytes }),
   });
   const { state, advances } = loaded.finish(compactedRevision, revision);
-  const mirror = new Mirror({ loop, archive: backend, ...(history !== undefined && { history }) }, state);
+  const mirror = new Mirror({ loop, archive: backend, history: { ...HISTORY, ...options.history } }, state);
   for (const advance of advances) mirror.publish(advance);
   return new LocalStore({ loop, backend, mirror, diskWindow }).begin();
 }

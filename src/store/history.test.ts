@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { History, waterLevel } from "./history.ts";
 import type { HistoryOptions } from "./history.ts";
 import { State, StateEditor } from "./state.ts";
-import type { Change } from "./store.ts";
+import type { Change, Slot } from "./store.ts";
 import { advance } from "./transaction.ts";
 
 const PODS = "/registry/pods/";
@@ -55,7 +55,36 @@ function expectStates(history: History, { states, floor, head }: Expected): void
   }
 }
 
+/** In the slot of an entry: remembers whether it was told. */
+class Told implements Slot {
+  isFolded = false;
+
+  fold(): void {
+    this.isFolded = true;
+  }
+}
+
 describe("History", () => {
+  test("tells what was replaced long ago to fold, and neither what was replaced lately nor what is live", () => {
+    const recorder = new Recorder();
+    const slotted = (key: string): Told => {
+      const slot = new Told();
+      recorder.put(key, 0);
+      const entry = recorder.state.get(key);
+      if (entry !== undefined) entry.slot = slot;
+      return slot;
+    };
+
+    const live = slotted(`${PODS}live`);
+    const old = slotted(`${PODS}old`);
+    recorder.put(`${PODS}old`, 0);
+    recorder.flood(`${PODS}busy`, { from: 0, to: SECOND, count: 3000 });
+    const late = slotted(`${PODS}late`);
+    recorder.put(`${PODS}late`, 0);
+
+    expect([live, old, late].map((slot) => slot.isFolded)).toEqual([false, true, false]);
+  });
+
   test("a group keeps its last 75 seconds however much another one writes", () => {
     const recorder = new Recorder({ maxBytes: 100_000 });
     recorder.put(`${MAPS}a`, 0);

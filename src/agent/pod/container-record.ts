@@ -144,6 +144,10 @@ export function cannotPull(
   };
 }
 
+/** Shared by all that have just begun to run. */
+const NO_PROBES: ProbeRuns = {};
+const NONE_ASKED: ReadonlySet<ProbeType> = new Set();
+
 export interface StepMoment {
   readonly now: number;
   /** What is known of a probe at the moment. */
@@ -200,8 +204,8 @@ function started(record: ContainerRecord, { id, imageId, at }: Report<"started">
       type: "running",
       id,
       startedAt: at,
-      probes: {},
-      asked: new Set(),
+      probes: NO_PROBES,
+      asked: NONE_ASKED,
       killAt: undefined,
     },
   };

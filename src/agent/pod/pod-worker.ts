@@ -65,8 +65,7 @@ export class PodWorker {
   readonly #acceptedAt: number;
   readonly #records = new Map<string, ContainerRecord>();
   #pod: Pod;
-  #plan: PodPlan | undefined;
-  #knownFacts: PodFacts | undefined;
+  #hasEnded = false;
   #recheck: Appointment | undefined;
 
   constructor(pod: Pod, place: PodPlace, parts: PodWorkerParts) {
@@ -88,17 +87,13 @@ export class PodWorker {
 
   /** Nothing of it runs, and nothing will. */
   get hasEnded(): boolean {
-    return this.#plan?.hasEnded ?? false;
+    return this.#hasEnded;
   }
 
   /** The newest state of the object. */
   take(pod: Pod): void {
-    const before = this.#pod;
     this.#pod = pod;
-    this.#knownFacts = undefined;
-    if (before.metadata.annotations !== pod.metadata.annotations || before.spec !== pod.spec) {
-      this.#parts.runtime.update(this.#place.node, pod);
-    }
+    this.#parts.runtime.update(this.#place.node, pod);
   }
 
   report(name: string, report: ContainerReport): void {
@@ -121,14 +116,15 @@ export class PodWorker {
   /** Decides and acts until there is nothing more to do at this moment. */
   pass(): PassOutcome {
     const now = this.#parts.now();
-    let plan = planPod(this.#facts(), now);
+    const facts = this.#facts();
+    let plan = planPod(facts, now);
     for (let round = 0; plan.actions.length > 0 && round < ROUNDS_MAX; round++) {
       for (const action of plan.actions) this.#act(action, now);
-      plan = planPod(this.#facts(), now);
+      plan = planPod(facts, now);
     }
-    this.#plan = plan;
+    this.#hasEnded = plan.hasEnded;
     this.#await(plan);
-    const patch = findStatusPatch(this.#pod, podStatus(this.#facts(), plan, now), now);
+    const patch = findStatusPatch(this.#pod, podStatus(facts, plan, now), now);
     if (patch !== undefined) return { type: "write", patch };
     if (!plan.hasEnded) return { type: "nothing" };
     const { deletionTimestamp } = this.#pod.metadata;
@@ -161,7 +157,7 @@ export class PodWorker {
   /** The records in it are the worker's own and change with them. */
   #facts(): PodFacts {
     const { runtime } = this.#parts;
-    this.#knownFacts ??= {
+    return {
       pod: this.#pod,
       records: this.#records,
       acceptedAt: this.#acceptedAt,
@@ -171,7 +167,6 @@ export class PodWorker {
       probeOf: (container, type) => runtime.probeOf(this.#in(container), type),
       hasImage: (container) => runtime.hasImage(this.#in(container)),
     };
-    return this.#knownFacts;
   }
 
   #recordOf(name: string): ContainerRecord {
@@ -237,8 +232,9 @@ export class PodWorker {
   }
 
   #tell(each: RoleContainer, events: readonly Pick<RecordedEvent, "type" | "reason" | "message">[]): void {
-    for (const event of events) {
-      this.#parts.event(this.#pod, { ...event, fieldPath: fieldPathOf(each), host: this.#place.node });
+    const fieldPath = fieldPathOf(each);
+    for (const { type, reason, message } of events) {
+      this.#parts.event(this.#pod, { type, reason, message, fieldPath, host: this.#place.node });
     }
   }
 }

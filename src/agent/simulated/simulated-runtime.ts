@@ -128,8 +128,10 @@ export class SimulatedRuntime implements ContainerRuntime {
 
   update(node: string, pod: Pod): void {
     for (const container of this.#pods.get(pod.metadata.uid)?.values() ?? []) {
-      const { container: spec } = container.place;
-      container.place = { node, pod, container: specOf(pod, spec.name) ?? spec };
+      const { pod: before, container: spec } = container.place;
+      const isEdited = before.metadata.annotations !== pod.metadata.annotations || before.spec !== pod.spec;
+      container.place = { node, pod, container: (isEdited ? specOf(pod, spec.name) : undefined) ?? spec };
+      if (!isEdited) continue;
       container.behaviour = behaviourOf(pod, container.place.container);
       if (container.state !== "running") continue;
       this.#awaitExit(container);

@@ -35,6 +35,16 @@ export function hasGrantedResources({ status }: Pod): boolean {
   );
 }
 
+/** What `podRequests` reads of the status; undefined where it reads nothing of it. */
+export function grantedPart(pod: Pod): unknown {
+  if (!hasGrantedResources(pod)) return undefined;
+  const { containerStatuses = [], initContainerStatuses = [] } = pod.status;
+  const statuses = [...containerStatuses, ...initContainerStatuses].map(
+    ({ name, resources, allocatedResources }) => [name, resources?.requests, allocatedResources],
+  );
+  return [statuses, isResizeInfeasible(pod)];
+}
+
 function containerSums(pod: Pod, missing: ResourceList): Map<string, number> {
   const requests = requestsOf(pod, missing);
   const running = new Map<string, number>();

@@ -4,7 +4,7 @@
  */
 
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
-import { hasGrantedResources, podRequests } from "../../resources/pod/pod-requests.ts";
+import { grantedPart, podRequests } from "../../resources/pod/pod-requests.ts";
 import { isSidecar } from "../../resources/pod/pod-resources.ts";
 import { type AffinityTerms, compileAffinity } from "./affinity-term.ts";
 import { amountsOf, type Amounts } from "./amounts.ts";
@@ -56,7 +56,7 @@ export class PodShapes {
 
 /** Everything that a plugin reads of `shape.spec` must be in here. Volumes are not: the pods of a StatefulSet differ in theirs. */
 function shapeText(pod: Pod): string {
-  const { spec, status } = pod;
+  const { spec } = pod;
   return JSON.stringify([
     spec.containers.map(containerPart),
     spec.initContainers?.map(containerPart),
@@ -66,9 +66,7 @@ function shapeText(pod: Pod): string {
     spec.affinity,
     spec.tolerations,
     spec.topologySpreadConstraints,
-    hasGrantedResources(pod)
-      ? [status.containerStatuses, status.initContainerStatuses, status.conditions]
-      : 0,
+    grantedPart(pod),
   ]);
 }
 

@@ -3,13 +3,25 @@ import type { JsonObject } from "../../api/json-object.ts";
 import type { GroupVersionFacts } from "../../api/resource-facts.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
+import { SERVER_AUTHOR } from "../journal.ts";
 import type { Registry, StoredResource } from "../registry.ts";
 import { requireStored } from "../registry.ts";
 import { timeText } from "../write/system-metadata.ts";
 import type { Chore, KeptObject } from "./chore.ts";
+import { Mould } from "./mould.ts";
+import type { Birth } from "./mould.ts";
 
+const API_VERSION = "apiregistration.k8s.io/v1";
+/** In the order in which it is stored. */
+const AVAILABLE = {
+  message: "Local APIServices are always available",
+  reason: "Local",
+  status: "True",
+  type: "Available",
+};
 const LABEL = "kube-aggregator.kubernetes.io/automanaged";
 const ON_START = "onstart";
+const LABELS = { [LABEL]: ON_START };
 
 /** One for each group version that this server serves itself; those of versions that it no longer serves go. */
 export function apiServices(registry: Registry, loop: Loop): Chore {
@@ -32,21 +44,21 @@ interface Parts {
 }
 
 /** The group in which these are registered has none of its own. */
-function kept(
-  { group, version, order }: GroupVersionFacts,
-  { resource, loop, isBuiltIn }: Parts,
-): readonly KeptObject[] {
+function kept(groupVersion: GroupVersionFacts, { resource, loop, isBuiltIn }: Parts): readonly KeptObject[] {
+  const { group, version, order } = groupVersion;
   if (order === undefined) return [];
   const [groupPriorityMinimum, versionPriority] = order;
   const isTakenOver = (live: ApiObject): boolean =>
     !isBuiltIn && (live as APIService).spec.service !== undefined;
-  const spec = { ...(group !== "" && { group }), version, groupPriorityMinimum, versionPriority };
+  const spec = { ...(group !== "" && { group }), groupPriorityMinimum, version, versionPriority };
+  const name = `${version}.${group}`;
   return [
     {
       resource,
       namespace: "",
-      name: `${version}.${group}`,
-      manifest: () => ({ metadata: { labels: { [LABEL]: ON_START } }, spec }),
+      name,
+      manifest: () => ({ metadata: { labels: LABELS }, spec }),
+      born: Mould.of(groupVersion, (birth) => bornService(name, spec, birth)),
       corrected: (live) => {
         if (isTakenOver(live)) return { ...live };
         const labels = { ...live.metadata.labels, [LABEL]: ON_START };
@@ -57,17 +69,31 @@ function kept(
   ];
 }
 
+function bornService(name: string, spec: object, { uid, time }: Birth): ApiObject {
+  const owned = Object.keys(spec).map((key) => [`f:${key}`, {}]);
+  const fieldsV1 = {
+    "f:metadata": { "f:labels": { ".": {}, [`f:${LABEL}`]: {} } },
+    "f:spec": Object.fromEntries(owned) as JsonObject,
+  };
+  const { manager } = SERVER_AUTHOR;
+  const entry = {
+    apiVersion: API_VERSION,
+    fieldsType: "FieldsV1",
+    fieldsV1,
+    manager,
+    operation: "Update",
+    time,
+  };
+  const metadata = { creationTimestamp: time, labels: LABELS, managedFields: [entry], name, uid };
+  const status = { conditions: [{ lastTransitionTime: time, ...AVAILABLE }] };
+  return { apiVersion: API_VERSION, kind: "APIService", metadata, spec, status } as unknown as ApiObject;
+}
+
 function available(live: ApiObject, now: string): JsonObject {
   const { status } = live as APIService;
   const conditions = status.conditions ?? [];
   if (conditions.some(({ type, status: is }) => type === "Available" && is === "True")) return { ...live };
-  const condition = {
-    type: "Available",
-    status: "True",
-    reason: "Local",
-    message: "Local APIServices are always available",
-    lastTransitionTime: now,
-  };
+  const condition = { lastTransitionTime: now, ...AVAILABLE };
   const others = conditions.filter(({ type }) => type !== "Available");
   return { ...live, status: { ...status, conditions: [...others, condition] } };
 }

@@ -2,7 +2,8 @@
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
-import type { Birth } from "./chore.ts";
+import { SERVER_AUTHOR } from "../journal.ts";
+import type { Birth } from "./mould.ts";
 
 const API_VERSION = "flowcontrol.apiserver.k8s.io/v1";
 
@@ -15,14 +16,14 @@ export interface BornFlow {
   readonly conditions: readonly JsonObject[];
 }
 
-export function bornFlow(flow: BornFlow, { uid, time, manager }: Birth): ApiObject {
+export function bornFlow(flow: BornFlow, { uid, time }: Birth): ApiObject {
   const { kind, name, annotations, spec, conditions } = flow;
   const own = { "f:metadata": { "f:annotations": owned(annotations) }, "f:spec": ownedParts(spec) };
   const entry = (fieldsV1: JsonObject, subresource?: string): JsonObject => ({
     apiVersion: API_VERSION,
     fieldsType: "FieldsV1",
     fieldsV1,
-    manager,
+    manager: SERVER_AUTHOR.manager,
     operation: "Update",
     ...(subresource !== undefined && { subresource }),
     time,

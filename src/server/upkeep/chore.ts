@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../api/json-object.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { StoredResource } from "../registry.ts";
+import type { Mould } from "./mould.ts";
 
 export interface Chore {
   readonly name: string;
@@ -27,7 +28,7 @@ export interface KeptObject {
    * Exactly what is stored when `manifest` is created, made without going the way of a write: for objects so many that a start would take
    * noticeably longer otherwise. A test compares the two.
    */
-  born?(birth: Birth): ApiObject;
+  readonly born?: Mould;
   /** What it must become, as a change to the object that is there; what is not said is left to others. */
   corrected?(live: ApiObject): JsonObject;
   /** The same for its status. */
@@ -39,14 +40,6 @@ export interface KeptObject {
   isOthers?(live: ApiObject): boolean;
   /** Whether what is there cannot become what is wanted: then it is deleted, and created anew. */
   isReplaced?(live: ApiObject): boolean;
-}
-
-export interface Birth {
-  readonly uid: string;
-  /** As in a creationTimestamp. */
-  readonly time: string;
-  /** Who owns its fields. */
-  readonly manager: string;
 }
 
 export interface Strays {

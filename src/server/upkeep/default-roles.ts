@@ -17,10 +17,13 @@ import type { ApiObject } from "../../resources/kind-rules.ts";
 import { defaultRoles } from "../authz/rbac/default-roles.ts";
 import type { DefaultRole } from "../authz/rbac/default-roles.ts";
 import { uncovered } from "../authz/rbac/rule-cover.ts";
+import { SERVER_AUTHOR } from "../journal.ts";
 import { prefixOf } from "../objects.ts";
 import type { Registry, StoredResource } from "../registry.ts";
 import { requireStored } from "../registry.ts";
-import type { Birth, Chore, KeptObject } from "./chore.ts";
+import type { Chore, KeptObject } from "./chore.ts";
+import { Mould } from "./mould.ts";
+import type { Birth } from "./mould.ts";
 
 const AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate";
 const PLURALS = {
@@ -57,7 +60,7 @@ function kept(wanted: DefaultRole, resource: StoredResource): KeptObject {
     namespace,
     name,
     manifest: () => manifestOf(wanted),
-    born: (birth) => bornRole(wanted, birth),
+    born: Mould.of(wanted, (birth) => bornRole(wanted, birth)),
     corrected: (live) => {
       if (inOrder.has(live) || live.metadata.annotations?.[AUTO_UPDATE] === "false")
         return live as unknown as JsonObject;
@@ -75,9 +78,10 @@ function manifestOf(wanted: DefaultRole): JsonObject {
 }
 
 /** The facts are in normal form; the fields of these kinds are owned as a whole each. */
-function bornRole(wanted: DefaultRole, { uid, time, manager }: Birth): ApiObject {
+function bornRole(wanted: DefaultRole, { uid, time }: Birth): ApiObject {
   const { annotations, labels, name, namespace } = wanted.metadata;
   const { apiVersion } = wanted;
+  const { manager } = SERVER_AUTHOR;
   const owned = (values: object = {}): object => ({
     ".": {},
     ...Object.fromEntries(Object.keys(values).map((key) => [`f:${key}`, {}])),

@@ -54,8 +54,8 @@ describe("the flow control of a new server", () => {
     const server = await ServerFixture.start();
     const { store, registry, loop } = server.workshop;
     const [chore] = flowControl({ registry, store, loop });
-    const birth = { uid: "u", time: "2026-01-01T00:00:00Z", manager: "kube-apiserver" };
-    const born = chore?.objects.map((kept) => kept.born?.(birth) as FlowSchema | undefined) ?? [];
+    const birth = { uid: "10000000-0000-0000-0000-000000000000", time: "2026-01-01T00:00:00Z" };
+    const born = chore?.objects.map((kept) => kept.born?.cast(birth).object as FlowSchema | undefined) ?? [];
     const paths = born.map((object) => {
       const resource = object?.kind === "FlowSchema" ? SCHEMAS : LEVELS;
       return `${resource}/${object?.metadata.name ?? ""}`;

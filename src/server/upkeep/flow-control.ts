@@ -25,6 +25,7 @@ import { timeText } from "../write/system-metadata.ts";
 import { bornFlow } from "./born-flow.ts";
 import type { BornFlow } from "./born-flow.ts";
 import type { Chore, KeptObject, Strays } from "./chore.ts";
+import { Mould } from "./mould.ts";
 
 const GROUP = "flowcontrol.apiserver.k8s.io";
 const AUTO_UPDATE = "apf.kubernetes.io/autoupdate-spec";
@@ -84,19 +85,20 @@ function keepingChore(parts: FlowParts): Chore {
 }
 
 function kept(
-  { name, spec: wanted, isMandatory }: DefaultFlowObject<FlowSpec>,
+  wanted: DefaultFlowObject<FlowSpec>,
   resource: StoredResource,
   conditions: readonly JsonObject[],
 ): KeptObject {
   const kind = resource.facts.kind as BornFlow["kind"];
   const annotations = { [AUTO_UPDATE]: "true" };
-  const spec = wanted as unknown as JsonObject;
+  const { name, isMandatory } = wanted;
+  const spec = wanted.spec as unknown as JsonObject;
   return {
     resource,
     namespace: "",
     name,
     manifest: () => ({ metadata: { annotations }, spec }),
-    born: (birth) => bornFlow({ kind, name, annotations, spec, conditions }, birth),
+    born: Mould.of(wanted, (birth) => bornFlow({ kind, name, annotations, spec, conditions }, birth)),
     corrected: (live) => {
       const isOurs = isMandatory || mayUpdate(live);
       const isSaid = findBoolean(live.metadata.annotations?.[AUTO_UPDATE]) === isOurs;

@@ -12,12 +12,11 @@ import type { StoredResource } from "../registry.ts";
 import type { RequestVerb } from "../request-info.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { SERVER_USER } from "../server-user.ts";
-import { encodeObject } from "../stored-object.ts";
 import { create } from "../verbs/create.ts";
 import { remove } from "../verbs/delete.ts";
 import { update } from "../verbs/update.ts";
 import { timeText } from "../write/system-metadata.ts";
-import type { Birth } from "./chore.ts";
+import type { Mould } from "./mould.ts";
 
 /** Owns the fields that the server writes. */
 const USER_AGENT = "kube-apiserver";
@@ -51,13 +50,11 @@ export class HouseWriter {
 
   /** Those that are all missing, as if each had been created. Rejects with `AlreadyExists` when another server was faster with one. */
   async createAll(places: readonly Bearer[]): Promise<void> {
-    const { store, loop, versions, journal, author } = this.#workshop;
+    const { store, loop, journal, author } = this.#workshop;
     const random = loop.random("uids");
     const time = timeText(loop.now());
-    const changes = places.map((place): Change => {
-      const { resource, namespace, name } = place;
-      const object = place.born?.({ uid: random.uuid(), time, manager: USER_AGENT }) ?? fail(name);
-      const encoded = encodeObject(versions.stored(object, resource));
+    const changes = places.map(({ resource, namespace, name, born }): Change => {
+      const encoded = (born ?? fail(name)).cast({ uid: random.uuid(), time });
       return { type: "put", key: keyOf(resource, namespace, name), value: encoded.bytes, slot: encoded };
     });
     for (let at = 0; at < changes.length; at += MAX_CHANGES) {
@@ -79,7 +76,7 @@ export class HouseWriter {
 }
 
 interface Bearer extends Place {
-  born?(birth: Birth): ApiObject;
+  readonly born?: Mould;
 }
 
 function fail(name: string): never {

@@ -4,8 +4,8 @@ import type { ResourceSlice } from "../../../api/generated/types/resource-v1.ts"
 import type { VolumeAttachment } from "../../../api/generated/types/storage-v1.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
 import type { Store } from "../../../store/store.ts";
-import { StoredObject } from "../../stored-object.ts";
 import { LiveIndex } from "../../live-index.ts";
+import { StoredObject } from "../../stored-object.ts";
 import { podReferences, volumeSecretPlaces } from "./pod-references.ts";
 import type { ReferencedResource } from "./pod-references.ts";
 

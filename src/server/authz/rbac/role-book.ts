@@ -9,9 +9,9 @@ import type {
   Subject,
 } from "../../../api/generated/types/rbac-v1.ts";
 import type { Mark, Store, View } from "../../../store/store.ts";
+import { LiveIndex } from "../../live-index.ts";
 import { StoredObject } from "../../stored-object.ts";
 import type { User } from "../../user.ts";
-import { LiveIndex } from "../../live-index.ts";
 
 const ROLES = "/registry/roles/";
 const CLUSTER_ROLES = "/registry/clusterroles/";

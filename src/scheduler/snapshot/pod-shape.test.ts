@@ -1,0 +1,50 @@
+import { describe, expect, test } from "vitest";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { PodShapes } from "./pod-shape.ts";
+
+interface Granted {
+  readonly cpu: string;
+  readonly startedAt: string;
+  readonly isInfeasible?: boolean;
+}
+
+/** A running pod of one template. */
+function pod(name: string, { cpu, startedAt, isInfeasible = false }: Granted): Pod {
+  return {
+    metadata: { name, namespace: "default", uid: name },
+    spec: { containers: [{ name: "web", image: "nginx:1.25", resources: { requests: { cpu: "1" } } }] },
+    status: {
+      conditions: isInfeasible ? [{ type: "PodResizePending", status: "True", reason: "Infeasible" }] : [],
+      containerStatuses: [
+        {
+          name: "web",
+          containerID: `simulated://${name}`,
+          allocatedResources: { cpu },
+          state: { running: { startedAt } },
+        },
+      ],
+    },
+  } as unknown as Pod;
+}
+
+describe("the shape of a pod", () => {
+  test("is shared by pods of one template that run, whatever else their status says", () => {
+    const shapes = new PodShapes();
+
+    const one = shapes.shapeOf(pod("a", { cpu: "1", startedAt: "2026-01-01T00:00:00Z" }));
+
+    expect(shapes.shapeOf(pod("b", { cpu: "1", startedAt: "2026-01-02T00:00:00Z" }))).toBe(one);
+  });
+
+  test("is another one where more is granted than asked for, or never will be", () => {
+    const shapes = new PodShapes();
+    const startedAt = "2026-01-01T00:00:00Z";
+    const cores = (granted: Omit<Granted, "startedAt">): number =>
+      shapes.shapeOf(pod("a", { ...granted, startedAt })).requests.milliCpu;
+
+    expect(cores({ cpu: "1" })).toBe(1000);
+    expect(cores({ cpu: "2" })).toBe(2000);
+    expect(cores({ cpu: "500m" })).toBe(1000);
+    expect(cores({ cpu: "500m", isInfeasible: true })).toBe(500);
+  });
+});
