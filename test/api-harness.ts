@@ -47,6 +47,8 @@ export interface TestApiOptions {
   readonly isServed?: ServedVersions;
   /** Plugins that count on loops take no part unless a test keeps up what they need: here run no loops. */
   readonly disabled?: readonly string[];
+  /** Whether definitions of custom kinds are left as clients write them: nobody establishes them or clears up after them. */
+  readonly leavesDefinitions?: boolean;
 }
 
 export class TestApi implements AsyncDisposable {
@@ -56,17 +58,22 @@ export class TestApi implements AsyncDisposable {
   readonly #ending = new AbortController();
   readonly #running: Promise<void>;
 
-  private constructor(store: Store, { handler, workshop, definitions }: ApiServer) {
+  private constructor(
+    store: Store,
+    { handler, workshop, definitions }: ApiServer,
+    { leavesDefinitions = false }: TestApiOptions,
+  ) {
     this.store = store;
     this.handler = handler;
     this.journal = workshop.journal;
-    this.#running = definitions.run(this.#ending.signal);
+    this.#running = leavesDefinitions ? Promise.resolve() : definitions.run(this.#ending.signal);
   }
 
   static async start(
     namespaces: readonly string[] = ["default"],
-    { loop = createRealLoop({ name: "test" }), isServed, disabled }: TestApiOptions = {},
+    options: TestApiOptions = {},
   ): Promise<TestApi> {
+    const { loop = createRealLoop({ name: "test" }), isServed, disabled } = options;
     const store = openMemoryStore({ loop: loop.child("store") });
     const server = createApiServer({
       metrics: createMetrics(),
@@ -81,7 +88,7 @@ export class TestApi implements AsyncDisposable {
       admission: disabled === undefined ? admissionBeside("none") : { disabled },
       ...(isServed !== undefined && { isServed }),
     });
-    const api = new TestApi(store, server);
+    const api = new TestApi(store, server, options);
     for (const name of namespaces) {
       await api.send("POST", "/api/v1/namespaces", {
         apiVersion: "v1",

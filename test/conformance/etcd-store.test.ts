@@ -43,5 +43,5 @@ describePeer("etcd", "with a real etcd server", () => {
   };
 
   storeSuite(etcd);
-  storeModelRun(etcd, { runs: 200, limitMs: 8_000, time: "stands" });
+  storeModelRun(etcd, { runs: 200, limitMs: 5_000, time: "stands" });
 });

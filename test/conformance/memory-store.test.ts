@@ -78,5 +78,5 @@ describe("a fork of a memory store", () => {
 });
 
 storeSuite(memory);
-storeModelRun(memory, { runs: 700, limitMs: 5_000, time: "passes" });
-storeModelRun(forgetful, { runs: 300, limitMs: 5_000, time: "passes" });
+storeModelRun(memory, { runs: 700, limitMs: 4_000, time: "passes" });
+storeModelRun(forgetful, { runs: 300, limitMs: 2_000, time: "passes" });

@@ -17,7 +17,7 @@ const DEFAULT_SEED = 20261115;
 
 export function storeModelRun(engine: StoreEngine, { runs, limitMs, time }: ModelRunOptions): void {
   describe(`the ${engine.name} store and its model`, () => {
-    test("agree after random actions", { timeout: limitMs * 6 }, async () => {
+    test("agree after random actions", { timeout: limitMs + 30_000 }, async () => {
       const counts: SessionCounts = {
         commits: 0,
         refusals: 0,

@@ -12,7 +12,7 @@ import { makeStores, openAndCheck, openAndWrite, type Acknowledged } from "./dam
 
 const SEED = Number(process.env["SETPOINT_SEED"] ?? 3);
 /** Flipped bits per kind of file; SETPOINT_DAMAGE_FLIPS tries more. */
-const FLIPS = Number(process.env["SETPOINT_DAMAGE_FLIPS"] ?? 16);
+const FLIPS = Number(process.env["SETPOINT_DAMAGE_FLIPS"] ?? 8);
 /** Stores that are opened at a time. */
 const PARALLEL = 4;
 const LIMIT_MS = 60_000 + FLIPS * 2_000;
