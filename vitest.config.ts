@@ -15,8 +15,8 @@ export default defineConfig({
     isolate: false,
     // Processes, because the file store starts worker threads and tests send signals.
     pool: "forks",
-    // One per core of the smallest machine that the time limit is meant for; by default one would stay idle.
-    maxWorkers: 2,
+    // One more than the smallest machine that the time limit is meant for has cores: some tests wait for disks and processes.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,

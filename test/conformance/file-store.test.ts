@@ -39,8 +39,8 @@ const fromDisk: StoreEngine = {
 };
 
 storeSuite(file);
-storeModelRun(inVirtualTime, { runs: 150, limitMs: 3_000, time: "passes" });
-storeModelRun(fromDisk, { runs: 150, limitMs: 3_000, time: "passes" });
+storeModelRun(inVirtualTime, { runs: 150, limitMs: 6_000, time: "passes" });
+storeModelRun(fromDisk, { runs: 150, limitMs: 6_000, time: "passes" });
 
 async function openFileWorld(time: WorldTime, options: Partial<FileStoreOptions> = {}): Promise<StoreWorld> {
   const dir = await mkdtemp(join(tmpdir(), "setpoint-file-store-"));
