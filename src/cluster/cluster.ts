@@ -27,6 +27,7 @@ import { readAudit } from "./audit-files.ts";
 import { readAuthentication } from "./authentication-files.ts";
 import { readAuthorization } from "./authorization-files.ts";
 import { ControlPlane } from "./control-plane.ts";
+import { watchHeapGrowth } from "./heap-growth.ts";
 import { serverUrl, writeKubeconfig } from "./kubeconfig.ts";
 import { builtInGroups, nodeLoops, NODES_LEASE } from "./loops.ts";
 import type { LoopGroup } from "./loops.ts";
@@ -148,6 +149,7 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     ...options.listen,
   });
   const ending = new AbortController();
+  watchHeapGrowth(loop.child("heap"), ending.signal);
   let work: Promise<void> | undefined;
   try {
     const { host } = options.listen;
