@@ -3,7 +3,7 @@ import { parseAuthentication } from "./authentication-options.ts";
 
 function parsed(options: Readonly<Record<string, string>>): unknown {
   const path = (name: string): string | undefined =>
-    options[name] === undefined ? undefined : `/work/${options[name]}`;
+    options[name] === undefined ? undefined : `/etc/setpoint/${options[name]}`;
   return parseAuthentication({ operands: {}, options }, path);
 }
 
@@ -26,8 +26,8 @@ describe("options of authentication", () => {
       issuers: ["https://a", "https://b"],
       audiences: ["api"],
       maxTokenSeconds: 3600,
-      tokenFile: "/work/tokens.csv",
-      configFile: "/work/auth.yaml",
+      tokenFile: "/etc/setpoint/tokens.csv",
+      configFile: "/etc/setpoint/auth.yaml",
       frontProxyNames: ["proxy"],
     });
     expect(parsed({ anonymousAuth: "false" })).toEqual({ isAnonymousAllowed: false });
