@@ -65,6 +65,19 @@ function availabilityOf(cluster: Cluster, name: string): string | undefined {
   return condition === undefined ? undefined : `${condition.status} ${condition.reason ?? ""}`;
 }
 
+/** Of a server that nobody has started. */
+const UNREACHED = {
+  metadata: { name: "v1alpha1.wardle.example.com" },
+  spec: {
+    group: "wardle.example.com",
+    version: "v1alpha1",
+    groupPriorityMinimum: 1000,
+    versionPriority: 15,
+    insecureSkipTLSVerify: true,
+    service: { name: "api", namespace: "default", port: 443 },
+  },
+};
+
 describe("an API of another server, within the process", () => {
   test("is read, written and watched with the same client", async () => {
     await using cluster = await startCluster({ loops: "none" });
@@ -121,18 +134,8 @@ describe("an API of another server, within the process", () => {
 
   test("says what is missing before it is asked at all", async () => {
     await using cluster = await startCluster({ loops: "none" });
-    const name = "v1alpha1.wardle.example.com";
-    await cluster.client(APIService).create({
-      metadata: { name },
-      spec: {
-        group: "wardle.example.com",
-        version: "v1alpha1",
-        groupPriorityMinimum: 1000,
-        versionPriority: 15,
-        insecureSkipTLSVerify: true,
-        service: { name: "api", namespace: "default", port: 443 },
-      },
-    });
+    const { name } = UNREACHED.metadata;
+    await cluster.client(APIService).create(UNREACHED);
     const becomes = (text: string): Promise<void> =>
       cluster.until(() => availabilityOf(cluster, name) === text);
 
@@ -163,18 +166,8 @@ describe("an API of another server, within the process", () => {
 describe("an API of another server, in a virtual world", () => {
   test("is looked at without leaving that world", async () => {
     await using cluster = await startCluster({ clock: "virtual", loops: "none" });
-    const name = "v1alpha1.wardle.example.com";
-    await cluster.client(APIService).create({
-      metadata: { name },
-      spec: {
-        group: "wardle.example.com",
-        version: "v1alpha1",
-        groupPriorityMinimum: 1000,
-        versionPriority: 15,
-        insecureSkipTLSVerify: true,
-        service: { name: "api", namespace: "default", port: 443 },
-      },
-    });
+    const { name } = UNREACHED.metadata;
+    await cluster.client(APIService).create(UNREACHED);
     await cluster.settle();
     expect(availabilityOf(cluster, name)).toBe("False ServiceNotFound");
 

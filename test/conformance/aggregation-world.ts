@@ -10,12 +10,11 @@ import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { connect } from "node:tls";
 import type { TLSSocket } from "node:tls";
-import { silentLog } from "../../src/base/log.ts";
 import { createRealLoop } from "../../src/base/real-loop.ts";
-import { runCluster } from "../../src/cluster/cluster.ts";
-import type { ClusterOptions } from "../../src/cluster/options.ts";
 import { loadIssuer, makePrivateKey } from "../../src/server/pki/issuer.ts";
 import { Kubectl } from "./kubectl/kubectl.ts";
+import { serveCluster } from "./kubectl/served-cluster.ts";
+import type { Parts } from "./kubectl/served-cluster.ts";
 
 export const GROUP = "wardle.example.com";
 export const VERSION = "v1alpha1";
@@ -187,9 +186,6 @@ function eventLine(type: string, object: unknown): string {
   return `${JSON.stringify({ type, object })}\n`;
 }
 
-/** What runs beside the server. */
-type Parts = Pick<ClusterOptions, "loops" | "nodes">;
-
 interface Started {
   readonly kubectl: Kubectl;
   readonly server: URL;
@@ -214,9 +210,8 @@ export class AggregationWorld implements AsyncDisposable {
 
   static async start(path: string, parts: Parts): Promise<AggregationWorld> {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-aggregation-"));
-    const ending = new AbortController();
     const pkiDir = join(folder, "data", "pki");
-    const { kubeconfig, server, running } = await startServer(join(folder, "data"), parts, ending.signal);
+    const { kubeconfig, server, ending, running } = await serveCluster(join(folder, "data"), parts);
     const pair = await extensionPair();
     const ca = readFileSync(join(pkiDir, "front-proxy-ca.crt"), "utf8");
     const extension = new ExtensionServer({ ...pair, ca });
@@ -282,40 +277,6 @@ export class AggregationWorld implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.#end();
   }
-}
-
-async function startServer(
-  dataDir: string,
-  parts: Parts,
-  signal: AbortSignal,
-): Promise<{ readonly kubeconfig: string; readonly server: URL; readonly running: Promise<void> }> {
-  return await new Promise((resolve, reject) => {
-    const running = runCluster(
-      {
-        dataDir,
-        store: { type: "memory" },
-        listen: { host: "127.0.0.1", port: 0 },
-        restoreFile: undefined,
-        kubeconfigFile: undefined,
-        pkiDir: join(dataDir, "pki"),
-        runtimeConfig: {},
-        serviceCidrs: ["10.96.0.0/12"],
-        nodePorts: { first: 30_000, last: 32_767 },
-        podCidrs: ["10.128.0.0/9"],
-        ...parts,
-      },
-      {
-        loop: createRealLoop({ name: "aggregation-test" }),
-        log: silentLog,
-        signal,
-        report: (event) => {
-          if (event.event === "ready")
-            resolve({ kubeconfig: event.kubeconfig, server: new URL(event.server), running });
-        },
-      },
-    );
-    running.catch(reject);
-  });
 }
 
 async function extensionPair(): Promise<{

@@ -22,7 +22,8 @@ const HEIGHT_MAX = 1000;
 /** As Kubernetes' for one expression. */
 const SOURCE_MAX = 100_000;
 
-const RESERVED: ReadonlySet<string> = new Set([
+/** Words that name nothing in an expression. */
+export const RESERVED: ReadonlySet<string> = new Set([
   "as",
   "break",
   "const",
@@ -41,7 +42,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   "void",
   "while",
 ]);
-const KEYWORDS: ReadonlySet<string> = new Set(["true", "false", "null", "in"]);
+export const KEYWORDS: ReadonlySet<string> = new Set(["true", "false", "null", "in"]);
 const EXPECTED =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 

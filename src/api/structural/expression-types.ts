@@ -1,4 +1,5 @@
 /** The types that rules in CEL see, from a structural schema: as Kubernetes has them, integers and numbers apart. */
+import { KEYWORDS, RESERVED } from "../cel/parser.ts";
 import {
   BOOL,
   BYTES,
@@ -18,29 +19,6 @@ import {
 import { maxSizeOf } from "./expression-size.ts";
 import type { Structural } from "./structural.ts";
 
-const RESERVED: ReadonlySet<string> = new Set([
-  "true",
-  "false",
-  "null",
-  "in",
-  "as",
-  "break",
-  "const",
-  "continue",
-  "else",
-  "for",
-  "function",
-  "if",
-  "import",
-  "let",
-  "loop",
-  "package",
-  "namespace",
-  "return",
-  "var",
-  "void",
-  "while",
-]);
 const ESCAPABLE = /^[a-zA-Z_.\-/][a-zA-Z0-9_.\-/]*$/;
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["__", "__underscores__"],
@@ -63,7 +41,7 @@ const FORMATS: ReadonlyMap<string, CelType> = new Map([
 /** A field's name as rules write it; `undefined` when they cannot. */
 function escapedName(name: string): string | undefined {
   if (!ESCAPABLE.test(name)) return undefined;
-  if (RESERVED.has(name)) return `__${name}__`;
+  if (RESERVED.has(name) || KEYWORDS.has(name)) return `__${name}__`;
   return name.replaceAll(/__|[.\-/]/g, (found) => ESCAPES.get(found) ?? found);
 }
 

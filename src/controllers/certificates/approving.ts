@@ -1,3 +1,4 @@
+import { readCertificateRequest } from "../../api/certificate-request.ts";
 /**
  * Approves the requests with which nodes get and renew their client certificates.
  *
@@ -8,7 +9,6 @@ import type { SubjectAccessReview } from "../../api/generated/types/authorizatio
 import { CertificateSigningRequest } from "../../api/generated/types/certificates-v1.ts";
 import { defineController } from "../../runtime/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
-import { findContent } from "./request-content.ts";
 import { hasCondition, isOpen } from "./request-state.ts";
 import { findKubeletClientProblem, KUBELET_CLIENT_SIGNER } from "./signer-rules.ts";
 
@@ -37,7 +37,7 @@ interface Permission {
 /** Either of which will do; none for requests that are not about clients of nodes. */
 function findPermissions({ spec }: CertificateSigningRequest): readonly Permission[] {
   if (spec.signerName !== KUBELET_CLIENT_SIGNER) return [];
-  const content = findContent(spec.request);
+  const content = readCertificateRequest(spec.request);
   if (content === undefined) return [];
   if (findKubeletClientProblem({ content, usages: spec.usages ?? [] }) !== undefined) return [];
   const isSelf = spec.username === content.commonName;

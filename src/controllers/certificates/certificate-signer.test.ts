@@ -1,9 +1,9 @@
 import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { readCertificateRequest } from "../../api/certificate-request.ts";
 import { createRealLoop } from "../../base/real-loop.ts";
 import { x509 } from "../../base/x509-library.ts";
 import { certificateSigner } from "./certificate-signer.ts";
-import { findContent } from "./request-content.ts";
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };
 const loop = createRealLoop({ name: "test" });
@@ -44,7 +44,7 @@ async function makeRequest(isStolen: boolean): Promise<string> {
 
 async function signed(request: string, authorityLifeMs: number): Promise<X509Certificate | undefined> {
   const authority = await makeAuthority(authorityLifeMs);
-  const content = findContent(request);
+  const content = readCertificateRequest(request);
   if (content === undefined) throw new Error("the request can be read");
   const signer = certificateSigner({ ...authority, loop });
   const pem = await signer.sign({ content, usages: ["digital signature", "client auth"] }, 3600);

@@ -1,20 +1,20 @@
 import { describe, expect, test } from "vitest";
+import { readCertificateRequest } from "../../api/certificate-request.ts";
+import type { CertificateRequest } from "../../api/certificate-request.ts";
 import { lifeOf } from "./certificate-signer.ts";
-import { findContent } from "./request-content.ts";
-import type { RequestContent } from "./request-content.ts";
 import { SIGNER_RULES } from "./signer-rules.ts";
 import type { SigningWish } from "./signer-rules.ts";
 
 const NODE = { commonName: "system:node:n1", organizations: ["system:nodes"] };
 
-function wish(content: Partial<RequestContent>, usages: readonly string[]): SigningWish {
+function wish(content: Partial<CertificateRequest>, usages: readonly string[]): SigningWish {
   const nothing = { commonName: "", organizations: [], dnsNames: [], addresses: [], emails: [], uris: [] };
-  return { content: { ...nothing, ...content } as RequestContent, usages };
+  return { content: { ...nothing, ...content } as CertificateRequest, usages };
 }
 
 function problem(
   signer: string,
-  content: Partial<RequestContent>,
+  content: Partial<CertificateRequest>,
   usages: readonly string[],
 ): string | undefined {
   const rule = SIGNER_RULES.get(`kubernetes.io/${signer}`);
@@ -129,9 +129,9 @@ describe("a certificate", () => {
 
   test("is not made of what is no request", () => {
     expect(
-      findContent(Buffer.from("-----BEGIN CERTIFICATE REQUEST-----\nAA==\n").toString("base64")),
+      readCertificateRequest(Buffer.from("-----BEGIN CERTIFICATE REQUEST-----\nAA==\n").toString("base64")),
     ).toBeUndefined();
-    expect(findContent("")).toBeUndefined();
-    expect(findContent("A".repeat(1 << 20))).toBeUndefined();
+    expect(readCertificateRequest("")).toBeUndefined();
+    expect(readCertificateRequest("A".repeat(1 << 20))).toBeUndefined();
   });
 });

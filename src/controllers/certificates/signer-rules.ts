@@ -1,8 +1,8 @@
 /** For what each of the built-in signers signs. A rule answers why not, in upstream's words; undefined when it does. */
-import type { RequestContent } from "./request-content.ts";
+import type { CertificateRequest } from "../../api/certificate-request.ts";
 
 export interface SigningWish {
-  readonly content: RequestContent;
+  readonly content: CertificateRequest;
   readonly usages: readonly string[];
 }
 
@@ -47,11 +47,11 @@ function findKubeletServingProblem({ content, usages }: SigningWish): string | u
   return findUsageProblem(usages, "server auth") ?? findNameProblem(content);
 }
 
-function isOfNodes({ organizations }: RequestContent): boolean {
+function isOfNodes({ organizations }: CertificateRequest): boolean {
   return organizations.length === 1 && organizations[0] === "system:nodes";
 }
 
-function findNameProblem({ commonName }: RequestContent): string | undefined {
+function findNameProblem({ commonName }: CertificateRequest): string | undefined {
   return commonName.startsWith("system:node:")
     ? undefined
     : "subject common name does not begin with system:node:";

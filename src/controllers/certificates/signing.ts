@@ -1,3 +1,4 @@
+import { readCertificateRequest } from "../../api/certificate-request.ts";
 /**
  * Makes certificates of requests that were approved, for the signers `kubernetes.io/…` that stand for the cluster's own authority.
  *
@@ -8,7 +9,6 @@ import { CertificateSigningRequest } from "../../api/generated/types/certificate
 import { defineController } from "../../runtime/controller.ts";
 import type { Controller, Outcome, ReconcileContext } from "../../runtime/controller.ts";
 import type { CertificateSigner } from "./certificate-signer.ts";
-import { findContent } from "./request-content.ts";
 import { hasCondition, isOpen } from "./request-state.ts";
 import { SIGNER_RULES } from "./signer-rules.ts";
 
@@ -30,7 +30,7 @@ async function reconcile(
   const rule = SIGNER_RULES.get(request.spec.signerName);
   if (rule === undefined) return undefined;
   const { usages = [], expirationSeconds } = request.spec;
-  const content = findContent(request.spec.request);
+  const content = readCertificateRequest(request.spec.request);
   if (content === undefined) return fail(request, "unable to parse the certificate request", context);
   const problem = rule({ content, usages });
   if (problem !== undefined) return fail(request, problem, context);

@@ -1,3 +1,4 @@
+import { readCertificateRequest } from "../../api/certificate-request.ts";
 import type { CertificateSigningRequest } from "../../api/generated/types/certificates-v1.ts";
 /**
  * CertificateApproval, CertificateSigning, ClusterTrustBundleAttest and CertificateSubjectRestriction: whoever speaks for a signer needs a right of its own for
@@ -6,7 +7,6 @@ import type { CertificateSigningRequest } from "../../api/generated/types/certif
 import type { ClusterTrustBundle } from "../../api/generated/types/certificates-v1beta1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { Authorizer } from "../authz/authorizer.ts";
-import { requestSubject } from "./certificate-subject.ts";
 import { askSigner, demand } from "./permission.ts";
 import { definePlugin } from "./plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "./plugin.ts";
@@ -91,7 +91,7 @@ export const certificateSubjectRestriction = definePlugin<CertificateSigningRequ
 
   validate({ spec }, request) {
     if (spec.signerName !== CLIENT_SIGNER) return;
-    const subject = requestSubject(spec.request);
+    const subject = readCertificateRequest(spec.request);
     if (subject === undefined) throw refusal(request, "failed to parse CSR: it is no certificate request");
     if (subject.organizations.includes(ADMINS))
       throw refusal(request, `use of ${CLIENT_SIGNER} signer with ${ADMINS} group is not allowed`);

@@ -3,11 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { silentLog } from "../../../src/base/log.ts";
-import { createRealLoop } from "../../../src/base/real-loop.ts";
-import { runCluster } from "../../../src/cluster/cluster.ts";
-import type { ClusterOptions } from "../../../src/cluster/options.ts";
 import { Kubectl } from "./kubectl.ts";
+import { serveCluster } from "./served-cluster.ts";
+import type { Parts, ServedCluster } from "./served-cluster.ts";
 
 /** Made beforehand, with one call of kubectl. */
 const NAMESPACES = 200;
@@ -19,7 +17,7 @@ export class Session implements AsyncDisposable {
   readonly #running: Promise<void>;
   #used = 0;
 
-  private constructor(kubectl: Kubectl, folder: string, cluster: RunningCluster) {
+  private constructor(kubectl: Kubectl, folder: string, cluster: ServedCluster) {
     this.#kubectl = kubectl;
     this.#folder = folder;
     this.#ending = cluster.ending;
@@ -28,7 +26,7 @@ export class Session implements AsyncDisposable {
 
   static async start(path: string, parts: Parts): Promise<Session> {
     const folder = mkdtempSync(join(tmpdir(), "setpoint-kubectl-"));
-    const cluster = await startCluster(join(folder, "data"), parts).catch((error: unknown) => {
+    const cluster = await serveCluster(join(folder, "data"), parts).catch((error: unknown) => {
       rmSync(folder, { recursive: true, force: true });
       throw error;
     });
@@ -52,45 +50,6 @@ export class Session implements AsyncDisposable {
     await this.#running;
     rmSync(this.#folder, { recursive: true, force: true });
   }
-}
-
-/** What runs beside the server. */
-type Parts = Pick<ClusterOptions, "loops" | "nodes">;
-
-interface RunningCluster {
-  readonly kubeconfig: string;
-  readonly ending: AbortController;
-  readonly running: Promise<void>;
-}
-
-async function startCluster(dataDir: string, parts: Parts): Promise<RunningCluster> {
-  const ending = new AbortController();
-  return await new Promise((resolve, reject) => {
-    const running = runCluster(
-      {
-        dataDir,
-        store: { type: "memory" },
-        listen: { host: "127.0.0.1", port: 0 },
-        restoreFile: undefined,
-        kubeconfigFile: undefined,
-        pkiDir: join(dataDir, "pki"),
-        runtimeConfig: {},
-        serviceCidrs: ["10.96.0.0/12"],
-        nodePorts: { first: 30_000, last: 32_767 },
-        podCidrs: ["10.128.0.0/9"],
-        ...parts,
-      },
-      {
-        loop: createRealLoop({ name: "kubectl-test" }),
-        log: silentLog,
-        signal: ending.signal,
-        report: (event) => {
-          if (event.event === "ready") resolve({ kubeconfig: event.kubeconfig, ending, running });
-        },
-      },
-    );
-    running.catch(reject);
-  });
 }
 
 function namespaceName(n: number): string {

@@ -1,9 +1,9 @@
+import { readCertificateRequest } from "../../../api/certificate-request.ts";
 import type { CertificateSigningRequest } from "../../../api/generated/types/certificates-v1.ts";
 /** What a node may say of itself, and which objects are its own. */
 import type { Node, PersistentVolumeClaim } from "../../../api/generated/types/core-v1.ts";
 import type { ResourceSlice } from "../../../api/generated/types/resource-v1.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
-import { requestSubject } from "../certificate-subject.ts";
 import { forbiddenLabels } from "./node-labels.ts";
 import type { NodeDeed, NodeRule } from "./node-rule.ts";
 
@@ -83,10 +83,9 @@ export const resourceSliceRule: NodeRule<ResourceSlice> = ({ node, object, reque
 /** Those who sign check the rest. */
 export const certificateRule: NodeRule<CertificateSigningRequest> = ({ node, object: { spec } }) => {
   if (!NODE_SIGNERS.includes(spec.signerName)) return undefined;
-  const subject = requestSubject(spec.request);
+  const subject = readCertificateRequest(spec.request);
   if (subject === undefined) return "unable to parse csr: it is no certificate request";
-  const [first, ...others] = subject.commonNames;
-  return first === `system:node:${node}` && others.length === 0
+  return subject.commonName === `system:node:${node}`
     ? undefined
     : `can only create a node CSR with CN=system:node:${node}`;
 };
