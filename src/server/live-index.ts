@@ -1,11 +1,11 @@
 /**
  * Keeps something that is made of all objects of a resource as new as the store, at the cost of what has changed, whenever it is asked. The
- * objects themselves are not kept by it.
+ * objects themselves are not kept by it. One that cannot be read takes no part, and keeps nobody from being served.
  */
 import type { ApiObject } from "../resources/kind-rules.ts";
-import type { Mark, View } from "../store/store.ts";
+import type { Entry, Mark, View } from "../store/store.ts";
 import { prefixEnd } from "../store/store.ts";
-import { StoredObject } from "./stored-object.ts";
+import { findReadable } from "./stored-object.ts";
 
 interface LiveIndexParts<T extends ApiObject> {
   /** Of all keys of the resource, such as `/registry/pods/`. */
@@ -29,13 +29,20 @@ export class LiveIndex<T extends ApiObject> {
     const before = this.#mark;
     if (mark === before) return false;
     if (before === undefined) {
-      for (const entry of view.range(prefix, prefixEnd(prefix))) add(StoredObject.of(entry).glimpse() as T);
+      each<T>(view.range(prefix, prefixEnd(prefix)), add);
     } else {
       const { removed, added } = view.changesSince(before, prefix);
-      for (const entry of removed) remove(StoredObject.of(entry).glimpse() as T);
-      for (const entry of added) add(StoredObject.of(entry).glimpse() as T);
+      each<T>(removed, remove);
+      each<T>(added, add);
     }
     this.#mark = mark;
     return true;
+  }
+}
+
+function each<T extends ApiObject>(entries: Iterable<Entry>, act: (object: T) => void): void {
+  for (const entry of entries) {
+    const object = findReadable(entry);
+    if (object !== undefined) act(object as T);
   }
 }

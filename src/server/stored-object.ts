@@ -170,6 +170,15 @@ function isApiObject(value: unknown): value is ApiObject {
   return isJsonObject(value) && isJsonObject(value["metadata"]);
 }
 
+/** A glimpse of it; undefined for what is damaged, or sealed with a key that is not there. */
+export function findReadable(entry: Entry): ApiObject | undefined {
+  try {
+    return StoredObject.of(entry).glimpse();
+  } catch {
+    return undefined;
+  }
+}
+
 /** Its members one by one, so that the place of the resourceVersion is known without searching the text. */
 export function encodeObject(object: ApiObject): Encoded {
   let text = "{";

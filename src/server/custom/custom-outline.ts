@@ -15,7 +15,7 @@ import { stringifyJson } from "../../api/json-text.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { isProtected } from "../../resources/custom-resource-definition-approval.ts";
 import type { Entry } from "../../store/store.ts";
-import { StoredObject } from "../stored-object.ts";
+import { findReadable } from "../stored-object.ts";
 
 export interface VersionOutline {
   readonly name: string;
@@ -59,12 +59,7 @@ export function findOutline(entry: Entry): CustomOutline | undefined {
 
 /** Also what cannot be opened is only not served: nobody else has to wait for its key. */
 function read(entry: Entry): CustomOutline | "unreadable" {
-  let definition: unknown;
-  try {
-    definition = StoredObject.of(entry).glimpse();
-  } catch {
-    return "unreadable";
-  }
+  const definition = findReadable(entry);
   return isDefinition(definition) ? outlineOf(definition) : "unreadable";
 }
 

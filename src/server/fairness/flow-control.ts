@@ -12,12 +12,11 @@ import type {
 } from "../../api/generated/types/flowcontrol-v1.ts";
 import { assert } from "../../base/assert.ts";
 import type { Loop } from "../../base/loop.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
 import { prefixEnd } from "../../store/store.ts";
-import type { Entry, Mark, Store, View } from "../../store/store.ts";
+import type { Mark, Store, View } from "../../store/store.ts";
 import type { Exchange } from "../exchange.ts";
 import type { FlowMark } from "../request-notes.ts";
-import { StoredObject } from "../stored-object.ts";
+import { findReadable } from "../stored-object.ts";
 import type { User } from "../user.ts";
 import { CATCH_ALL, DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "./default-flows.ts";
 import { isAskedFor, meansEverything, namespaceOf, rulesFor } from "./flow-matcher.ts";
@@ -188,20 +187,12 @@ function configuredIn<T extends FlowSchema | PriorityLevelConfiguration>(
 ): readonly Configured<T["spec"]>[] {
   const found: Configured<T["spec"]>[] = [];
   for (const entry of view.range(prefix, prefixEnd(prefix))) {
-    const object = findObject(entry) as T | undefined;
+    // One that cannot be read takes no part, and keeps nobody's request from being served.
+    const object = findReadable(entry) as T | undefined;
     if (object === undefined) continue;
     found.push({ name: object.metadata.name, uid: object.metadata.uid, spec: object.spec });
   }
   return found;
-}
-
-/** Undefined for what is damaged or sealed with another key: it takes no part, and keeps nobody's request from being served. */
-function findObject(entry: Entry): ApiObject | undefined {
-  try {
-    return StoredObject.of(entry).object;
-  } catch {
-    return undefined;
-  }
 }
 
 interface Default<S> {

@@ -29,6 +29,24 @@ function open(): { readonly world: AccessWorld; readonly rbac: RbacAuthorizer } 
 }
 
 describe("roles allow", () => {
+  test("what can be read of them, whatever lies beside it", async () => {
+    const { world, rbac } = open();
+    const damaged = async (path: string): Promise<void> => {
+      const value = Buffer.from("k8s:enc:aesgcm:v1:lost:0123");
+      await world.store.write({ changes: [{ type: "put", key: `/registry/${path}`, value }] });
+    };
+    await world.put("clusterroles/reader", { kind: "ClusterRole", ...READ_PODS });
+    await world.put("clusterrolebindings/a", everywhere("ClusterRole/lost", "User/bob"));
+    await world.put("clusterrolebindings/c", everywhere("ClusterRole/reader", "User/bob"));
+    await damaged("clusterrolebindings/b");
+    await damaged("clusterroles/lost");
+
+    expect(rbac.decide(asked(BOB, "get")).outcome).toBe("allowed");
+    await world.remove("clusterrolebindings/b");
+    await world.remove("clusterrolebindings/c");
+    expect(rbac.decide(asked(BOB, "get")).outcome).toBe("no opinion");
+  });
+
   test("what a binding gives, from the next question on, until it is gone", async () => {
     const { world, rbac } = open();
     const question = asked(BOB, "get", { namespace: "default" });
