@@ -70,6 +70,15 @@ describe.each([1, 2, 3])("a quota, seed %s", (seed) => {
     expect(quotaStatus(cluster)).toEqual({ hard: { pods: "10" }, used: { pods: "5" } });
   });
 
+  test("that comes while pods are made counts each of them in the end", async () => {
+    await using cluster = await startCluster({ clock: "virtual", seed, loops: LOOPS });
+    await createSet(cluster, 40);
+    await bound(cluster, { pods: "900" });
+
+    expect(cluster.objects(Pod)).toHaveLength(40);
+    expect(quotaStatus(cluster)).toEqual({ hard: { pods: "900" }, used: { pods: "40" } });
+  });
+
   test("that comes late counts what is there, also what is in no cache", async () => {
     await using cluster = await startCluster({ clock: "virtual", seed, loops: LOOPS });
     await createSet(cluster, 3);

@@ -46,6 +46,7 @@ describePeer("kubectl", "in real time", (path) => {
     await kubectl.ok("create", "quota", "one", "--hard=pods=1");
     const first = new Program("controllers", "--kubeconfig", kubeconfig, ...SOON);
     await first.event("leading");
+    await counted(kubectl, "one");
     await kubectl.ok("create", "deployment", "demo", "--image=nginx:1.25", "--replicas=3");
     await condition(kubectl, "rs -l=app=demo", "ReplicaFailure");
     const atKill = await pods(kubectl);
@@ -195,6 +196,7 @@ describePeer("kubectl", "in real time", (path) => {
   test("what a quota refuses is said, and made once the quota allows it", async () => {
     const { kubectl } = await start(path, "up");
     await kubectl.ok("create", "quota", "few", "--hard=pods=1");
+    await counted(kubectl, "few");
     await kubectl.ok("create", "deployment", "demo", "--image=nginx:1.25", "--replicas=3");
     await kubectl.ok("wait", "--for=condition=ReplicaFailure", "deployment/demo", "--timeout=20s");
     const format = `jsonpath={.status.conditions[?(@.type=="ReplicaFailure")]['status','reason','message']}`;
@@ -258,6 +260,11 @@ async function replace(kubectl: Kubectl, before: readonly string[]) {
     if (deletedAt > 0 && replacedAt > 0) break;
   }
   return { deletedAt, replacedAt };
+}
+
+/** A quota bounds nothing before somebody has counted. */
+async function counted(kubectl: Kubectl, quota: string): Promise<void> {
+  await kubectl.ok("wait", `quota/${quota}`, "--for=jsonpath={.status.used.pods}=0", "--timeout=20s");
 }
 
 /** Waits until the object that is named says so. */

@@ -5,7 +5,8 @@
  * it bounds, and looks from time to time for what nobody could see happen. It reads ResourceQuotas, Pods, Services, PersistentVolumeClaims
  * and the number of objects of whatever is counted; it writes ResourceQuota status.
  *
- * What is written was read after the quota: whoever is let in meanwhile changes the quota, and the write is refused.
+ * What is written was read after the quota: whoever is let in meanwhile changes the quota, and the write is refused. Only a quota that is
+ * not begun is not changed so, and is counted once more after it is.
  */
 import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts";
 import { PersistentVolumeClaim, Pod, ResourceQuota, Service } from "../../api/generated/types/core-v1.ts";
@@ -50,12 +51,20 @@ export const resourceQuotaController = defineController({
 async function reconcile(quota: ResourceQuota, context: ReconcileContext): Promise<Outcome> {
   const seen = findStatus(quota, context);
   if (seen !== undefined && jsonEqual(seen, quota.status)) return;
+  const counted = await recount(quota, context);
+  // Whoever was let in between was charged to nobody: a quota bounds nothing before its status says so.
+  if (counted !== undefined && !isBegun(counted)) await recount(quota, context);
+}
+
+/** The quota as it was before what it bounds was counted and written; undefined when it is gone. */
+async function recount(quota: ResourceQuota, context: ReconcileContext): Promise<ResourceQuota | undefined> {
   const current = await context.client(ResourceQuota).find(quota);
-  if (current === undefined || current.metadata.uid !== quota.metadata.uid) return;
+  if (current === undefined || current.metadata.uid !== quota.metadata.uid) return undefined;
   const shares = await Promise.all(
     countedResources(current).map((resource) => readShare(current, resource, context)),
   );
   await context.updateStatus(current, statusOf(current, shares));
+  return current;
 }
 
 /** From memory; undefined when it counts something that is not there. It may be behind: it only says whether to look. */
