@@ -43,6 +43,7 @@ import type { TokenKeys } from "./pki/pki-folder.ts";
 import { Registry } from "./registry.ts";
 import type { ServedVersions } from "./registry.ts";
 import { FormCache } from "./representation/form-cache.ts";
+import { Gathering } from "./representation/gathering.ts";
 import { RequestTally } from "./request-tally.ts";
 import { tokenIssuer } from "./subresources/token-issuer.ts";
 
@@ -102,7 +103,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const handler = pipeline({
     workshop,
     metrics,
-    tools: { loop, versions, cache: new FormCache() },
+    tools: { loop, versions, cache: new FormCache(), gathering: new Gathering(loop) },
     sites,
     fairness,
     authenticators: createAuthenticators(bearers, authentication),

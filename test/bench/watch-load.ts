@@ -27,7 +27,8 @@ export interface WatchLoadFigures {
 }
 
 const WRITERS = 32;
-const WARM_UP_MS = 1000;
+/** Until the server's code is compiled; what waited meanwhile is delivered before the measurement begins. */
+const WARM_UP_MS = 3000;
 /** How long the last changes may take. */
 const PATIENCE_MS = 10_000;
 const MARKER = Buffer.from('"change":"');
@@ -67,13 +68,13 @@ class Seen {
 class Tally {
   readonly dueAt: number[] = [];
   readonly #buckets = new Uint32Array(BUCKETS);
-  #measuredFrom = 0;
+  #measuredFrom = Infinity;
   deliveries = 0;
   measured = 0;
 
   /** What was due before is not measured. */
-  measureFrom(n: number): void {
-    this.#measuredFrom = n;
+  measureFromNow(): void {
+    this.#measuredFrom = this.dueAt.length;
   }
 
   saw(n: number): void {
@@ -111,8 +112,8 @@ async function openWatches(argument: WatchLoadArgument, tally: Tally): Promise<T
   );
 }
 
-/** Hands each change to a free writer when it is due; returns how many there were. */
-async function write(argument: WatchLoadArgument, tally: Tally, stop: AbortSignal): Promise<number> {
+/** Hands each change to a free writer when it is due, for so long. */
+async function write(argument: WatchLoadArgument, tally: Tally, forMs: number): Promise<void> {
   const request = {
     ...argument,
     connections: 1,
@@ -120,15 +121,15 @@ async function write(argument: WatchLoadArgument, tally: Tally, stop: AbortSigna
     headers: { "content-type": "application/merge-patch+json" },
     body: '{"metadata":{"annotations":{"change":"%n"}}}',
   };
-  const startedAt = performance.now();
-  let next = 0;
-  const run = async (): Promise<void> => {
-    const socket = await dial(argument.port, argument);
+  const sockets = await Promise.all(Array.from({ length: WRITERS }, () => dial(argument.port, argument)));
+  const [startedAt, first] = [performance.now(), tally.dueAt.length];
+  const run = async (socket: TLSSocket): Promise<void> => {
     const answers = new Answers(socket);
-    while (!stop.aborted) {
-      const n = next++;
-      const dueAt = startedAt + (n * 1000) / argument.changesPerSecond;
-      tally.dueAt[n] = dueAt;
+    for (;;) {
+      const n = tally.dueAt.length;
+      const dueAt = startedAt + ((n - first) * 1000) / argument.changesPerSecond;
+      if (dueAt > startedAt + forMs) break;
+      tally.dueAt.push(dueAt);
       const early = dueAt - performance.now();
       if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
       const path = `${argument.path}/pod-${String(n % argument.objects)}`;
@@ -137,32 +138,33 @@ async function write(argument: WatchLoadArgument, tally: Tally, stop: AbortSigna
     }
     socket.destroy();
   };
-  await Promise.all(Array.from({ length: WRITERS }, run));
-  return next;
+  await Promise.all(sockets.map(run));
+}
+
+/** Until every watcher has seen every change, if that takes no longer than one has patience. */
+async function delivered({ watchers }: WatchLoadArgument, tally: Tally): Promise<void> {
+  const giveUpAt = performance.now() + PATIENCE_MS;
+  while (tally.deliveries < tally.dueAt.length * watchers && performance.now() < giveUpAt) await pause(10);
 }
 
 export async function watchLoadChild(argument: WatchLoadArgument): Promise<WatchLoadFigures> {
   const tally = new Tally();
   const sockets = await openWatches(argument, tally);
-  const stopping = new AbortController();
-  const writing = write(argument, tally, stopping.signal);
-  await pause(WARM_UP_MS);
-  tally.measureFrom(tally.dueAt.length);
+  await write(argument, tally, WARM_UP_MS);
+  await delivered(argument, tally);
+  tally.measureFromNow();
   const [cpu, startedAt] = [process.cpuUsage(), performance.now()];
-  await pause(argument.seconds * 1000);
+  await write(argument, tally, argument.seconds * 1000);
   const { measured } = tally;
   const used = process.cpuUsage(cpu);
   const ms = performance.now() - startedAt;
-  stopping.abort();
-  const expected = (await writing) * argument.watchers;
-  const giveUpAt = performance.now() + PATIENCE_MS;
-  while (tally.deliveries < expected && performance.now() < giveUpAt) await pause(10);
+  await delivered(argument, tally);
   for (const socket of sockets) socket.destroy();
   return {
     deliveriesPerSecond: (measured / ms) * 1000,
     p50Ms: tally.percentileMs(0.5),
     p99Ms: tally.percentileMs(0.99),
-    lost: expected - tally.deliveries,
+    lost: tally.dueAt.length * argument.watchers - tally.deliveries,
     clientShare: (used.user + used.system) / 1000 / ms,
   };
 }

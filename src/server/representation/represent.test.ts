@@ -22,6 +22,7 @@ import type { ResourceRequest } from "../request-info.ts";
 import { encodeObject, StoredObject } from "../stored-object.ts";
 import { FormCache } from "./form-cache.ts";
 import type { Asked } from "./form.ts";
+import { Gathering } from "./gathering.ts";
 import { errorResponse, represent } from "./represent.ts";
 
 const podRules = defineKind<Pod>("v1", "Pod", {
@@ -91,7 +92,12 @@ function ask({ accept, target = "/api/v1/namespaces/a/pods/p", method = "GET", .
 }
 
 const loop = new VirtualLoop({ seed: 1, startAt: 5000, outside: ["gzip"] });
-const tools = { loop, versions: new Versions(new Map()), cache: new FormCache() };
+const tools = {
+  loop,
+  versions: new Versions(new Map()),
+  cache: new FormCache(),
+  gathering: new Gathering(loop),
+};
 
 async function bytesOf({ body }: HttpResponse): Promise<Buffer> {
   if (body instanceof Uint8Array) return Buffer.from(body);
@@ -428,6 +434,24 @@ describe("represent: watches", () => {
         },
       },
     ]);
+  });
+
+  test("a watcher that was just served gets what happens within a moment in one piece", async () => {
+    const happened: WatchEventAnswer[] = [{ type: "ADDED", stored: pod("a") }];
+    async function* events(): AsyncGenerator<readonly WatchEventAnswer[]> {
+      while (happened.length > 0) yield happened.splice(0);
+    }
+    const { body } = represent({ type: "watch", resource: pods, events: events() }, ask({ target }), tools);
+    const pieces: string[] = [];
+    const reading = (async () => {
+      for await (const piece of body as AsyncIterable<Uint8Array>) pieces.push(Buffer.from(piece).toString());
+    })();
+    await Promise.resolve();
+    happened.push({ type: "ADDED", stored: pod("b") }, { type: "ADDED", stored: pod("c") });
+    await loop.settle();
+    await reading;
+
+    expect(pieces.map((piece) => piece.trimEnd().split("\n").length)).toEqual([1, 2]);
   });
 
   test("an event that comes alone is made once for all watchers", async () => {

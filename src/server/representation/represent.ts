@@ -21,6 +21,7 @@ import { directResponse } from "./direct.ts";
 import type { FormCache } from "./form-cache.ts";
 import { chooseForm, chooseStatusMedia, mediaTypeOf, wantsPretty } from "./form.ts";
 import type { Asked, Form, Media } from "./form.ts";
+import type { Gathering } from "./gathering.ts";
 import { jsonList, protobufList, yamlList } from "./list-body.ts";
 import { metadataView, wholeView } from "./object-view.ts";
 import type { ObjectView } from "./object-view.ts";
@@ -32,6 +33,7 @@ export interface RepresentationTools {
   readonly loop: Loop;
   readonly versions: Versions;
   readonly cache: FormCache;
+  readonly gathering: Gathering;
 }
 
 /** Throws where `chooseForm` does; whoever called that before the verb ran is safe from it here. */
@@ -190,7 +192,8 @@ function watchResponse(page: Page, answer: WatchAnswer): HttpResponse {
   const { media } = page.form;
   const type = mediaTypeOf(media);
   const headers = headersOf(media === "json" ? type : `${type};stream=watch`, warningsFor(page.asked));
-  return { status: 200, headers, body: watchBody(answer, framesOf(page, answer.resource)) };
+  const tools = { writer: framesOf(page, answer.resource), gathering: page.tools.gathering };
+  return { status: 200, headers, body: watchBody(answer, tools) };
 }
 
 function framesOf(page: Page, resource: StoredResource): JsonFrames | ProtobufFrames | TableFrames {

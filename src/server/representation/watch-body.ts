@@ -13,6 +13,7 @@ import type { StoredObject } from "../stored-object.ts";
 import { withJsonVersion } from "./bytes/json-splice.ts";
 import { joined } from "./bytes/pieces.ts";
 import type { FormCache } from "./form-cache.ts";
+import type { Gathering } from "./gathering.ts";
 import type { ObjectView } from "./object-view.ts";
 import type { Table } from "./table.ts";
 
@@ -24,9 +25,14 @@ export interface FrameWriter {
   parts(event: WatchEventAnswer): Iterable<Uint8Array>;
 }
 
+interface WatchBodyTools {
+  readonly writer: FrameWriter;
+  readonly gathering: Gathering;
+}
+
 /** Ends when the events do; ended early it ends them. */
-export function watchBody({ events }: WatchAnswer, writer: FrameWriter): AsyncIterable<Uint8Array> {
-  return new WatchBody(events[Symbol.asyncIterator](), writer);
+export function watchBody({ events }: WatchAnswer, tools: WatchBodyTools): AsyncIterable<Uint8Array> {
+  return new WatchBody(events[Symbol.asyncIterator](), tools);
 }
 
 /** So many changes at once are seen by others too, and share their frames; more are what existed before a watch began. */
@@ -36,11 +42,15 @@ const SHARED_BATCH_MAX = 64;
 class WatchBody implements AsyncIterableIterator<Uint8Array> {
   readonly #events: AsyncIterator<readonly WatchEventAnswer[]>;
   readonly #writer: FrameWriter;
+  readonly #gathering: Gathering;
   #pieces: Iterator<Uint8Array, unknown> | undefined;
+  /** Whether changes went out before: then those that follow wait for each other. */
+  #isServed = false;
 
-  constructor(events: AsyncIterator<readonly WatchEventAnswer[]>, writer: FrameWriter) {
+  constructor(events: AsyncIterator<readonly WatchEventAnswer[]>, { writer, gathering }: WatchBodyTools) {
     this.#events = events;
     this.#writer = writer;
+    this.#gathering = gathering;
   }
 
   [Symbol.asyncIterator](): this {
@@ -49,16 +59,26 @@ class WatchBody implements AsyncIterableIterator<Uint8Array> {
 
   async next(): Promise<IteratorResult<Uint8Array, undefined>> {
     for (;;) {
-      const piece = this.#pieces?.next();
-      if (piece !== undefined && piece.done !== true) return piece;
+      const next = this.#pieces?.next();
+      if (next !== undefined && next.done !== true) return next;
+      this.#pieces = undefined;
+      if (this.#isServed) await this.#gathering.moment();
       const batch = await this.#events.next();
       if (batch.done === true) return { done: true, value: undefined };
-      const [first] = batch.value;
-      this.#pieces = undefined;
-      if (batch.value.length === 1 && first !== undefined)
-        return { done: false, value: this.#writer.frame(first) };
+      const piece = this.#sharedPiece(batch.value);
+      if (piece !== undefined) return { done: false, value: piece };
       this.#pieces = joined(partsOf(batch.value, this.#writer));
     }
+  }
+
+  /** Of a few events, as others see them too; undefined when they are many or large. */
+  #sharedPiece(events: readonly WatchEventAnswer[]): Uint8Array | undefined {
+    this.#isServed = events.length <= SHARED_BATCH_MAX;
+    const [first] = events;
+    if (events.length === 1 && first !== undefined) return this.#writer.frame(first);
+    return this.#isServed
+      ? this.#gathering.join(events.map((event) => this.#writer.frame(event)))
+      : undefined;
   }
 
   async return(): Promise<IteratorResult<Uint8Array, undefined>> {
@@ -68,8 +88,7 @@ class WatchBody implements AsyncIterableIterator<Uint8Array> {
 }
 
 function* partsOf(batch: readonly WatchEventAnswer[], writer: FrameWriter): Generator<Uint8Array> {
-  if (batch.length <= SHARED_BATCH_MAX) for (const event of batch) yield writer.frame(event);
-  else for (const event of batch) yield* writer.parts(event);
+  for (const event of batch) yield* writer.parts(event);
 }
 
 export interface FrameOptions {

@@ -125,11 +125,13 @@ class WatchRun {
       await this.#readyToShow(() => this.#initialEntries());
       yield* this.#initialEvents();
       call.notes.begun();
-      for (let next = nextOf(watching); !ending.isOver;) {
+      let next: ReturnType<Watch["next"]> | undefined;
+      while (!ending.isOver) {
+        next ??= nextOf(watching);
         const wake = await this.#woken(next);
         if (wake.type === "end") return;
         if (wake.type === "batch") {
-          next = nextOf(watching);
+          next = undefined;
           await this.#readyToShow(() => wake.events.flatMap(({ before, after }) => [before, after]));
         }
         const events = this.#answersTo(wake, watching);
