@@ -231,8 +231,8 @@ function push(count: number, bytes = 100): void {
     );
     if (commit === undefined) throw new Error("expected a change");
     const { revision } = commit;
-    commits.push(commit, bytes).then(
-      () => seen.push(`answered ${String(revision)}`),
+    commits.push(commit, bytes, { revision, entries: [] }).then(
+      (answer) => seen.push(`answered ${String(answer.revision)}`),
       (error: StoreError) => seen.push(`lost ${String(revision)} ${error.code}`),
     );
   }

@@ -7,6 +7,7 @@ import type { Backend } from "./backend.ts";
 import type { Commit } from "./commit.ts";
 import type { Advance, State } from "./state.ts";
 import { isStoreError, StoreError } from "./store-error.ts";
+import type { Committed } from "./store.ts";
 
 /** A batch is not so long that the first writer in it waits for much; the last transaction may go beyond the bytes. */
 const BATCH_COMMITS = 1024;
@@ -39,7 +40,8 @@ export interface CommitListener {
 }
 
 interface Writer {
-  readonly resolve: () => void;
+  readonly answer: Committed;
+  readonly resolve: (answer: Committed) => void;
   readonly reject: (error: StoreError) => void;
 }
 
@@ -65,7 +67,7 @@ export class GroupCommit {
   #calls = 0;
   #isPosted = false;
   #commitMs = 0;
-  #newest: Promise<void> = Promise.resolve();
+  #newest: Promise<unknown> = Promise.resolve();
   readonly #whenIdle: (() => void)[] = [];
 
   constructor(loop: Loop, backend: Backend, listener: CommitListener) {
@@ -78,16 +80,19 @@ export class GroupCommit {
     return this.#queueCommits >= QUEUE_COMMITS || this.#queueBytes >= QUEUE_BYTES;
   }
 
-  /** Settles when the transaction is durable and the listener knows. */
-  push(commit: Commit, bytes: number): Promise<void> {
-    this.#newest = new Promise<void>((resolve, reject) => this.#add(commit, bytes, { resolve, reject }));
+  /** Settles when the transaction is durable and the listener knows, with this answer. */
+  push(commit: Commit, bytes: number, answer: Committed): Promise<Committed> {
+    const written = new Promise<Committed>((resolve, reject) => {
+      this.#add(commit, bytes, { answer, resolve, reject });
+    });
+    this.#newest = written;
     if (this.#queueCommits >= EAGER_COMMITS && this.#isQuick && this.#maySend) this.#send();
     else this.#post();
-    return this.#newest;
+    return written;
   }
 
   /** Settles as the newest transaction does: when everything accepted so far is durable, or lost. */
-  get newest(): Promise<void> {
+  get newest(): Promise<unknown> {
     return this.#newest;
   }
 
@@ -158,7 +163,7 @@ export class GroupCommit {
   #committed(): void {
     const batch = this.#underWay.shift();
     if (batch?.state !== undefined) this.#listener.durable({ commits: batch.commits, state: batch.state });
-    for (const { resolve } of batch?.writers ?? []) resolve();
+    for (const { answer, resolve } of batch?.writers ?? []) resolve(answer);
     this.#settled();
   }
 

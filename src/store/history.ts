@@ -69,11 +69,14 @@ export class History {
   append(commits: readonly Commit[], before: State, after: State): void {
     const changed = new Set<GroupHistory>();
     for (const { revision, time, events } of commits) {
-      for (const [name, members] of byGroup(events)) {
-        const group = this.#group(name, before);
-        group.push({ revision, time, events: members, bytes: bytesKept(members), entries: undefined });
-        changed.add(group);
+      const [first] = events;
+      if (first === undefined) continue;
+      if (events.length === 1) {
+        changed.add(this.#record(groupOf(first.key), { revision, time, events }, before));
+        continue;
       }
+      for (const [name, members] of byGroup(events))
+        changed.add(this.#record(name, { revision, time, events: members }, before));
     }
     const now = commits.at(-1)?.time ?? 0;
     for (const group of changed) {
@@ -138,6 +141,16 @@ export class History {
     for (const group of this.#groups.values()) if (groupMeets(group.key, prefix)) yield group;
   }
 
+  #record(
+    name: string,
+    { revision, time, events }: Pick<Commit, "revision" | "time" | "events">,
+    before: State,
+  ): GroupHistory {
+    const group = this.#group(name, before);
+    group.push({ revision, time, events, bytes: bytesKept(events), entries: undefined });
+    return group;
+  }
+
   #group(key: string, before: State): GroupHistory {
     const known = this.#groups.get(key);
     if (known !== undefined) return known;
@@ -169,8 +182,6 @@ function bytesKept(events: readonly WatchEvent[]): number {
 }
 
 function byGroup(events: readonly WatchEvent[]): Iterable<readonly [string, readonly WatchEvent[]]> {
-  const [first] = events;
-  if (first !== undefined && events.length === 1) return [[groupOf(first.key), events]];
   const groups = new Map<string, WatchEvent[]>();
   for (const event of events) {
     const name = groupOf(event.key);

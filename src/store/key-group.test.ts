@@ -35,3 +35,29 @@ describe("groupMeets", () => {
     expect(groupMeets("/registry/pods/", "/registry/nodes/")).toBe(false);
   });
 });
+
+test("a key's group does not depend on which keys were asked for before", () => {
+  const keys = [
+    "/registry/ranges",
+    "/registry/ranges2",
+    "/registry/example.com/",
+    "/registry/example.com/widgets/default/a",
+    "/registry/example.com/widgetsets/default/a",
+    "/registry/pods/",
+    "/registry/pods/a.b/c",
+    "/registry/pods",
+  ];
+  const first = keys.map((key) => groupOf(key));
+  for (const before of keys) {
+    for (const [index, key] of keys.entries()) {
+      groupOf(before);
+      expect(groupOf(key)).toBe(first[index]);
+    }
+  }
+  expect(first.slice(0, 4)).toEqual([
+    "/registry/ranges",
+    "/registry/ranges2",
+    "/registry/example.com/",
+    "/registry/example.com/widgets/",
+  ]);
+});

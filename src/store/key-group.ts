@@ -9,6 +9,17 @@
  * No group lies within another, so groups in order of their names give all keys in order.
  */
 export function groupOf(key: string): string {
+  if (key.startsWith(latest)) return latest;
+  const group = findGroup(key);
+  // Then whatever begins with it has the same first segments.
+  if (group.length < key.length) latest = group;
+  return group;
+}
+
+/** The group of a recent key: neighbours get the same text, whose hash is known, instead of a new one each. */
+let latest = "/registry/pods/";
+
+function findGroup(key: string): string {
   const second = key.indexOf("/", 1);
   const third = second < 0 ? -1 : key.indexOf("/", second + 1);
   if (third < 0) return key;

@@ -95,5 +95,5 @@ function redo(state: StateEditor, rows: readonly LoadedRow[]): Commit {
     after: entryOf(row),
   }));
   state.apply(revision, events);
-  return { revision, time, events, ...state.live };
+  return { revision, time, events, liveCount: state.liveCount, liveSum: state.liveSum };
 }

@@ -114,14 +114,16 @@ export class LocalStore implements Store {
     return this.#mirror.at(revision, prefix);
   }
 
-  async write(transaction: Transaction): Promise<Committed> {
-    this.#checkOpen();
-    if (this.#commits.isFull)
-      throw new StoreError("Overloaded", "too many writes wait for the disk: try again later");
-    const commit = advance(this.#accepted, transaction, this.#loop.now());
-    if (commit === undefined) return this.#unchanged(transaction);
-    await this.#commits.push(commit, bytesOf(commit));
-    return { revision: commit.revision, entries: entriesOf(transaction, commit) };
+  /** One promise from here to the disk and back, for this runs with every write. */
+  write(transaction: Transaction): Promise<Committed> {
+    try {
+      const commit = this.#take(transaction);
+      if (commit === undefined) return this.#unchanged(transaction);
+      const answer = { revision: commit.revision, entries: entriesOf(transaction, commit) };
+      return this.#commits.push(commit, bytesOf(commit), answer);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   watch(options: WatchOptions): Watch {
@@ -162,6 +164,13 @@ export class LocalStore implements Store {
     this.#mirror.end(new StoreError("Closed", "the store was closed"));
     await this.#backend.close();
     if (!wasBroken) this.#end.resolve();
+  }
+
+  #take(transaction: Transaction): Commit | undefined {
+    this.#checkOpen();
+    if (this.#commits.isFull)
+      throw new StoreError("Overloaded", "too many writes wait for the disk: try again later");
+    return advance(this.#accepted, transaction, this.#loop.now());
   }
 
   /** It depends on what was accepted before it, so it is answered after that. */
@@ -256,6 +265,8 @@ export class LocalStore implements Store {
 
 /** An event for each change, in their order, but for deletions of keys that were not there. */
 function entriesOf({ changes }: Transaction, { events }: Commit): (Entry | undefined)[] {
+  const [first] = events;
+  if (first !== undefined && changes.length === 1) return [first.after];
   if (events.length === changes.length) return events.map((event) => event.after);
   const written = new Map(events.map((event) => [event.key, event.after]));
   return changes.map((change) => written.get(change.key));

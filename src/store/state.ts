@@ -55,18 +55,21 @@ export class State implements View {
   /** From all live entries, in any order. */
   static of(revision: number, entries: Iterable<Entry>): State {
     const groups = new Map<string, Entry[]>();
-    let live: LiveSum = { liveCount: 0, liveSum: 0 };
+    let liveCount = 0;
+    let liveSum = 0;
     let expiry = new Expiry();
     for (const entry of entries) {
       const group = groupOf(entry.key);
       const members = groups.get(group);
       if (members === undefined) groups.set(group, [entry]);
       else members.push(entry);
-      live = liveAfter(live, undefined, entry);
+      liveCount += 1;
+      liveSum = sumAfter(liveSum, undefined, entry);
       expiry = expiry.after({ key: entry.key, before: undefined, after: entry });
     }
     const sorted = [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1));
     const keyGroups = sorted.map(([key, members]) => ({ key, entries: sortedEntries(members) }));
+    const live = { liveCount, liveSum };
     return new State({ revision, groups: SortedMap.fromSorted(keyGroups), live, expiry });
   }
 
@@ -121,13 +124,15 @@ export class StateEditor {
   /** Groups that have changed since `#kept`. */
   readonly #changed = new Map<string, SortedMapEditor<Entry>>();
   #revision: number;
-  #live: LiveSum;
+  #liveCount: number;
+  #liveSum: number;
   #expiry: Expiry;
 
   constructor(state: State) {
     this.#kept = state;
     this.#revision = state.revision;
-    this.#live = state.live;
+    this.#liveCount = state.live.liveCount;
+    this.#liveSum = state.live.liveSum;
     this.#expiry = state.expiry;
   }
 
@@ -135,8 +140,12 @@ export class StateEditor {
     return this.#revision;
   }
 
-  get live(): LiveSum {
-    return this.#live;
+  get liveCount(): number {
+    return this.#liveCount;
+  }
+
+  get liveSum(): number {
+    return this.#liveSum;
   }
 
   get expiry(): Expiry {
@@ -155,7 +164,8 @@ export class StateEditor {
       const entries = this.#edit(groupOf(key));
       if (after === undefined) entries.delete(key);
       else entries.set(after);
-      this.#live = liveAfter(this.#live, before, after);
+      this.#liveCount = countAfter(this.#liveCount, before, after);
+      this.#liveSum = sumAfter(this.#liveSum, before, after);
       this.#expiry = this.#expiry.after(event);
     }
   }
@@ -169,7 +179,8 @@ export class StateEditor {
       groups = entries.size === 0 ? groups.delete(key) : groups.set({ key, entries });
     }
     this.#changed.clear();
-    this.#kept = new State({ revision: this.#revision, groups, live: this.#live, expiry: this.#expiry });
+    const live = { liveCount: this.#liveCount, liveSum: this.#liveSum };
+    this.#kept = new State({ revision: this.#revision, groups, live, expiry: this.#expiry });
     return this.#kept;
   }
 
@@ -193,13 +204,14 @@ export function rowId(entry: Entry): number {
   return entry.modRevision * MAX_CHANGES + entry.ordinal;
 }
 
-function liveAfter(live: LiveSum, before: Entry | undefined, after: Entry | undefined): LiveSum {
+function countAfter(count: number, before: Entry | undefined, after: Entry | undefined): number {
+  return count - (before === undefined ? 0 : 1) + (after === undefined ? 0 : 1);
+}
+
+function sumAfter(sum: number, before: Entry | undefined, after: Entry | undefined): number {
   const minus = before === undefined ? 0 : rowId(before) % SUM_MODULUS;
   const plus = after === undefined ? 0 : rowId(after) % SUM_MODULUS;
-  return {
-    liveCount: live.liveCount - (before === undefined ? 0 : 1) + (after === undefined ? 0 : 1),
-    liveSum: (((live.liveSum - minus + SUM_MODULUS) % SUM_MODULUS) + plus) % SUM_MODULUS,
-  };
+  return (((sum - minus + SUM_MODULUS) % SUM_MODULUS) + plus) % SUM_MODULUS;
 }
 
 function sortedEntries(entries: Entry[]): SortedMap<Entry> {

@@ -16,22 +16,33 @@ export function advance(state: StateEditor, transaction: Transaction, now: numbe
   checkTransaction(transaction);
   checkConditions(state, transaction);
   const revision = state.revision + 1;
-  const events: WatchEvent[] = [];
-  for (const change of transaction.changes) {
-    const before = state.get(change.key);
-    if (change.type === "delete" && before === undefined) continue;
-    const ordinal = events.length;
-    const after = change.type === "put" ? written(change, before, { revision, ordinal, now }) : undefined;
-    events.push({ revision, ordinal, key: change.key, before, after });
-  }
-  if (events.length === 0) return undefined;
+  const events = eventsOf(state, transaction, { revision, now });
+  if (events === undefined) return undefined;
   state.apply(revision, events);
-  const { liveCount, liveSum } = state.live;
-  // Kept for long: without the room that an array which grows has to spare.
-  return { revision, time: now, events: events.slice(), liveCount, liveSum };
+  return { revision, time: now, events, liveCount: state.liveCount, liveSum: state.liveSum };
 }
 
-function checkConditions(state: StateEditor, { compare = [] }: Transaction): void {
+/** Kept for long: without the room that an array which grows has to spare. */
+function eventsOf(
+  state: StateEditor,
+  { changes }: Transaction,
+  { revision, now }: { readonly revision: number; readonly now: number },
+): WatchEvent[] | undefined {
+  let events: WatchEvent[] | undefined;
+  for (const change of changes) {
+    const before = state.get(change.key);
+    if (change.type === "delete" && before === undefined) continue;
+    const ordinal = events?.length ?? 0;
+    const after = change.type === "put" ? written(change, before, { revision, ordinal, now }) : undefined;
+    const event = { revision, ordinal, key: change.key, before, after };
+    if (events === undefined) events = [event];
+    else events.push(event);
+  }
+  return events === undefined || events.length === 1 ? events : events.slice();
+}
+
+function checkConditions(state: StateEditor, { compare }: Transaction): void {
+  if (compare === undefined) return;
   for (const { key, modRevision } of compare) {
     const found = state.get(key)?.modRevision ?? 0;
     if (found === modRevision) continue;
@@ -43,8 +54,8 @@ function checkConditions(state: StateEditor, { compare = [] }: Transaction): voi
 }
 
 /** Throws `InvalidTransaction` for what no engine takes. */
-export function checkTransaction({ changes, compare = [] }: Transaction): void {
-  if (changes.length === 0 || changes.length > MAX_CHANGES || compare.length > MAX_CHANGES) {
+export function checkTransaction({ changes, compare }: Transaction): void {
+  if (changes.length === 0 || changes.length > MAX_CHANGES || (compare?.length ?? 0) > MAX_CHANGES) {
     throw new StoreError(
       "InvalidTransaction",
       `expected 1 to ${String(MAX_CHANGES)} changes, found ${String(changes.length)}`,

@@ -16,19 +16,23 @@ if (parentPort === null) throw new Error("worker.js runs as a worker thread only
 const port = parentPort;
 
 /**
- * How often the thread looks for the next request after a small commit before it sleeps, about 200 µs long. To wake it takes
+ * How often the thread looks for the next request after a commit before it sleeps, about 200 µs long. To wake it takes
  * 30 to 50 µs, of the one who waits and of the processor: a round trip took 49 µs with the thread asleep, 16 with it awake.
  */
 const AWAKE_LOOKS = 3000;
-/** Many writers at once make larger batches; then throughput counts, and the processor has better things to do. */
-const SMALL_COMMIT_BYTES = 16 << 10;
 /** Then the event loop of the thread has its turn: it frees what the database binding no longer needs. */
 const AWAKE_REQUESTS = 256;
+/** Many writers at once make commits of this size. So many of them, about, tell whether they wait for this thread all the time. */
+const LARGE_COMMIT_BYTES = 16 << 10;
+const HURRY_COMMITS = 16;
 
 /** @type {DiskStore | undefined} */
 let store;
 /** @type {BackupWriter | undefined} */
 let backup;
+/** The share of large commits behind which the next request came without a pause, among the latest. */
+let hurry = 0;
+let isLarge = false;
 
 /** @type {{ readonly [T in Request["type"]]: (request: Extract<Request, { type: T }>) => Results[T] }} */
 const HANDLERS = {
@@ -60,13 +64,13 @@ const HANDLERS = {
 };
 
 port.on("message", (/** @type {Request} */ request) => {
-  const isSmall = request.type === "commit" && request.records.byteLength < SMALL_COMMIT_BYTES;
   serve(request);
-  if (isSmall) serveWhatFollows();
+  if (request.type === "commit") serveWhatFollows();
 });
 
 /** @param {Request} request */
 function serve(request) {
+  isLarge = request.type === "commit" && request.records.byteLength >= LARGE_COMMIT_BYTES;
   const handler = /** @type {(request: Request) => Results[Request["type"]]} */ (HANDLERS[request.type]);
   try {
     const result = handler(request);
@@ -75,7 +79,7 @@ function serve(request) {
     port.postMessage({ type: "failed", code: faultCode(error), message: messageOf(error) });
   }
   // Now that the answer is on its way.
-  if (request.type === "commit" || request.type === "compact") store?.tidy(request.elapsedMs);
+  if (request.type === "commit" || request.type === "compact") store?.tidy(request.elapsedMs, hurry > 1 / 2);
 }
 
 /** Whoever writes without pause finds this thread awake. */
@@ -84,10 +88,12 @@ function serveWhatFollows() {
   for (let looks = 0; looks < AWAKE_LOOKS && served < AWAKE_REQUESTS; looks += 1) {
     const received = /** @type {{ message: Request } | undefined} */ (receiveMessageOnPort(port));
     if (received === undefined) continue;
+    hurry += (Number(isLarge) - hurry) / HURRY_COMMITS;
     serve(received.message);
     served += 1;
     looks = 0;
   }
+  if (served < AWAKE_REQUESTS) hurry -= hurry / HURRY_COMMITS;
 }
 
 /** @param {Buffer} slab */

@@ -93,6 +93,8 @@ export function createMarker(file, mark) {
 export class Marker {
   #fd;
   #write;
+  /** The revision in it. */
+  revision;
   /** A line whose numbers are overwritten, which is cheaper than making one for each commit. */
   #line;
   #isSynced = true;
@@ -104,6 +106,7 @@ export class Marker {
   constructor(file, mark) {
     this.#fd = openSync(file, "r+");
     this.#write = mark.write;
+    this.revision = mark.revision;
     this.#line = Buffer.from(line(mark), "latin1");
   }
 
@@ -112,6 +115,7 @@ export class Marker {
    * @param {number} revision
    */
   advance(revision) {
+    if (revision === this.revision) return;
     const write = this.#write + 1;
     this.#put(revision, REVISION_AT);
     this.#put(write, WRITE_AT);
@@ -125,6 +129,7 @@ export class Marker {
       throw error;
     }
     this.#write = write;
+    this.revision = revision;
     this.#isSynced = false;
   }
 
