@@ -208,3 +208,63 @@ describe("stringifyJson", () => {
     expect(() => stringifyJson(cycle)).toThrow("cycle");
   });
 });
+
+describe("a member that somebody knows by its text", () => {
+  const blank = fc.constantFrom("", " ", "\n\t");
+  const key = fc.oneof(fc.constantFrom("spec", "specs", "a"), fc.string());
+
+  test("makes no difference to what is read", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(key, fc.jsonValue(), blank)), (members) => {
+        const texts = members.map(
+          ([name, json, space]) => `${JSON.stringify(name)}:${space}${JSON.stringify(json)}${space}`,
+        );
+        const text = `{${texts.join(",")}}`;
+        const member = { name: "spec", read: (found: string): unknown => JSON.parse(found) };
+
+        expect(parseJson(bytes(text), member)).toEqual(parseJson(bytes(text)));
+      }),
+    );
+  });
+
+  test("is what they say", () => {
+    const read: string[] = [];
+    const member = {
+      name: "spec",
+      read: (found: string): unknown => {
+        read.push(found);
+        return "known";
+      },
+    };
+
+    const { value: whole } = parseJson(bytes('{"a":{"spec":1},"spec": {"b":[2,"}"]} ,"c":3}'), member);
+
+    expect(read).toEqual([' {"b":[2,"}"]} ']);
+    expect(whole).toEqual({ a: { spec: 1 }, spec: "known", c: 3 });
+    expect(Object.keys(whole as object)).toEqual(["a", "spec", "c"]);
+  });
+
+  test.each([
+    '{"spec":{]}',
+    '{"spec":{"a":1}',
+    '{"spec":1}}',
+    '{"spec":1 2}',
+    '{"spec":}',
+    '["spec":1]',
+    '{"a" "spec":1}',
+    '{"spec":[1,}',
+  ])("%s is refused as it is without", (text) => {
+    const member = { name: "spec", read: (found: string): unknown => JSON.parse(found) };
+
+    const told = (parse: () => unknown): unknown => {
+      try {
+        return parse();
+      } catch (error) {
+        return String(error);
+      }
+    };
+    const without = told(() => parseJson(bytes(text)));
+    expect(without).toMatch(/SyntaxError/);
+    expect(told(() => parseJson(bytes(text), member))).toBe(without);
+  });
+});

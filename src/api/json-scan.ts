@@ -6,6 +6,7 @@
 
 import { isAscii, isUtf8 } from "node:buffer";
 import { ExactJsonReader } from "./json-exact.ts";
+import { isJsonObject } from "./json-object.ts";
 
 /** JSON.stringify and every recursive walk overflow the stack near 3,000; no real object comes near this. */
 export const JSON_DEPTH_MAX = 500;
@@ -20,15 +21,48 @@ export interface ParsedJson {
   readonly duplicates: readonly string[];
 }
 
+/** Somebody who may know the value of a member of the outermost object by its text. */
+export interface MemberReader {
+  readonly name: string;
+  /** Is not asked about every text: some have to be read as a whole. Throws a SyntaxError for what is no JSON. */
+  read(text: string): unknown;
+}
+
 /**
  * Throws a SyntaxError for what is not JSON in UTF-8 and a RangeError for what is too deep or has too many tokens;
  * the caller makes 400 and 413 of them.
  */
-export function parseJson(bytes: Uint8Array): ParsedJson {
-  if (!isUtf8(bytes)) throw new SyntaxError("invalid UTF-8 in JSON");
-  const { hasUnusualNumber, mayRepeatKey } = new JsonScan(bytes).run();
+export function parseJson(bytes: Uint8Array, member?: MemberReader): ParsedJson {
+  // A text in ASCII is the same in UTF-8.
+  const isPlain = isAscii(bytes);
+  if (!isPlain && !isUtf8(bytes)) throw new SyntaxError("invalid UTF-8 in JSON");
+  const scan = new JsonScan(bytes, isPlain ? member?.name : undefined);
+  scan.run();
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const text = buffer.toString(isAscii(bytes) ? "latin1" : "utf8");
+  const text = buffer.toString(isPlain ? "latin1" : "utf8");
+  return (member === undefined ? undefined : findParsedApart(text, scan, member)) ?? parsed(text, scan);
+}
+
+/** Undefined where the text has to be read as a whole: to be exact, or to say what is wrong with it. */
+function findParsedApart(text: string, scan: JsonScan, member: MemberReader): ParsedJson | undefined {
+  const { memberStart: start, memberEnd: end } = scan;
+  const { name } = member;
+  const key = `"${name}":`;
+  const keyStart = start - key.length;
+  const isThere = end > start && text.startsWith(key, keyStart) && text[keyStart - 1] !== "\\";
+  if (!isThere || scan.hasUnusualNumber || scan.mayRepeatKey) return undefined;
+  try {
+    const value: unknown = JSON.parse(`${text.slice(0, start)}null${text.slice(end)}`);
+    if (!isJsonObject(value)) return undefined;
+    (value as Record<string, unknown>)[name] = member.read(text.slice(start, end));
+    return { value, duplicates: [] };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function parsed(text: string, { hasUnusualNumber, mayRepeatKey }: JsonScan): ParsedJson {
   const value: unknown = JSON.parse(text);
   if (hasUnusualNumber) return new ExactJsonReader(text, "value").read();
   if (!mayRepeatKey) return { value, duplicates: [] };
@@ -56,6 +90,9 @@ const CLASSES = classTable([
   ["0123456789+-.eE", NUMBER],
 ]);
 
+const HASH_BASIS = 0x811c9dc5;
+const HASH_PRIME = 0x01000193;
+
 /** Fewer characters than this are an integer below 2^53 or a plain decimal. */
 const UNUSUAL_LENGTH = 16;
 /** A number for the exact reader costs as much as this many tokens. */
@@ -66,6 +103,14 @@ const MEMBER_BYTES_MIN = 5;
 
 /** Of the scan that runs: a scan runs from its beginning to its end, and sets a depth before it looks at it. */
 const NUMBERS = new Int32Array(JSON_DEPTH_MAX + 1);
+/** Likewise, for texts of a usual length: making a table for each costs more than clearing one. */
+const HASHES = new Int32Array(2 ** 12);
+
+/** At least twice as large as there can be keys, so that a free place is always found. */
+function tableSize(length: number): number {
+  const keysMax = Math.min(length / MEMBER_BYTES_MIN, JSON_TOKENS_MAX);
+  return 2 ** Math.ceil(Math.log2(2 * keysMax + 8));
+}
 
 /**
  * Does not check the grammar, JSON.parse does; on a malformed text it only has to stay within its bounds.
@@ -85,28 +130,35 @@ class JsonScan {
   /** The next string is a key. */
   #atKey = false;
   #keyHash = 0;
-  /** Open addressing, 0 is free. At least twice as large as there can be keys, so that a free place is always found. */
+  /** Open addressing, 0 is free. Only the places up to the mask are of this scan. */
   readonly #hashes: Int32Array;
+  readonly #mask: number;
+  /** Of the key whose member is asked for. */
+  readonly #memberHash: number | undefined;
+  /** Where its value lies, with the blanks around it, if the key has that hash; both negative when there is none. */
+  memberStart = -1;
+  memberEnd = -1;
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, member: string | undefined) {
     this.#bytes = bytes;
-    const keysMax = Math.min(bytes.length / MEMBER_BYTES_MIN, JSON_TOKENS_MAX);
-    this.#hashes = new Int32Array(2 ** Math.ceil(Math.log2(2 * keysMax + 8)));
+    const size = tableSize(bytes.length);
+    this.#mask = size - 1;
+    this.#hashes = size > HASHES.length ? new Int32Array(size) : HASHES.fill(0, 0, size);
+    this.#memberHash = member === undefined ? undefined : hashOf(member);
   }
 
-  run(): this {
+  run(): void {
     const bytes = this.#bytes;
     const end = bytes.length;
     for (let at = 0; at < end; at++) {
       const byte = bytes[at] ?? 0;
       const kind = CLASSES[byte];
       if (kind === QUOTE) at = this.#atKey ? this.#endOfKey(at) : endOfString(bytes, at);
-      else if (kind === SEPARATOR) this.#separate(byte);
+      else if (kind === SEPARATOR) this.#separate(byte, at);
       else if (kind === OPEN) this.#open(byte);
-      else if (kind === CLOSE) this.#close();
+      else if (kind === CLOSE) this.#close(at);
       else if (kind === NUMBER) at = this.#endOfNumber(at);
     }
-    return this;
   }
 
   #count(tokens: number): void {
@@ -121,13 +173,22 @@ class JsonScan {
     this.#numbers[this.#depth] = this.#atKey ? ++this.#objects : 0;
   }
 
-  #close(): void {
+  #close(at: number): void {
+    if (this.#depth === 1) this.#endMember(at);
     if (this.#depth > 0) this.#depth--;
     this.#atKey = false;
   }
 
-  #separate(byte: number): void {
+  #endMember(at: number): void {
+    if (this.memberEnd < 0 && this.memberStart >= 0) this.memberEnd = at;
+  }
+
+  #separate(byte: number, at: number): void {
     this.#count(1);
+    if (this.#depth === 1) {
+      if (byte !== COLON) this.#endMember(at);
+      else if (this.#keyHash === this.#memberHash) this.memberStart = at + 1;
+    }
     const object = this.#numbers[this.#depth] ?? 0;
     this.#atKey = byte !== COLON && object !== 0;
     if (byte === COLON && !this.mayRepeatKey) this.#remember(Math.imul(object, 0x9e3779b1) ^ this.#keyHash);
@@ -135,7 +196,7 @@ class JsonScan {
 
   #remember(mixed: number): void {
     const hashes = this.#hashes;
-    const mask = hashes.length - 1;
+    const mask = this.#mask;
     const hash = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b) || 1;
     let place = hash & mask;
     while (hashes[place] !== 0 && hashes[place] !== hash) place = (place + 1) & mask;
@@ -146,7 +207,7 @@ class JsonScan {
   #endOfKey(start: number): number {
     const bytes = this.#bytes;
     const end = bytes.length;
-    let hash = 0x811c9dc5;
+    let hash = HASH_BASIS;
     for (let at = start + 1; at < end; at++) {
       const byte = bytes[at] ?? 0;
       if (byte === DOUBLE_QUOTE) {
@@ -158,7 +219,7 @@ class JsonScan {
         const escaped = bytes[++at] ?? 0;
         if (escaped === LETTER_U || escaped === SLASH) this.mayRepeatKey = true;
       }
-      hash = Math.imul(hash ^ (bytes[at] ?? 0), 0x01000193);
+      hash = Math.imul(hash ^ (bytes[at] ?? 0), HASH_PRIME);
     }
     return end;
   }
@@ -178,6 +239,13 @@ class JsonScan {
     }
     return at - 1;
   }
+}
+
+/** As the scan has it, of a key in ASCII without escapes. */
+function hashOf(key: string): number {
+  let hash = HASH_BASIS;
+  for (let at = 0; at < key.length; at++) hash = Math.imul(hash ^ key.charCodeAt(at), HASH_PRIME);
+  return hash;
 }
 
 /** Where the closing quote is, or the end of the bytes. */

@@ -26,6 +26,12 @@ const SUBRESOURCE_MAX_BYTES = 256;
 const STANDARD_FINALIZERS = new Set(["kubernetes", "orphan", "foregroundDeletion"]);
 
 const METADATA = fieldPath("metadata");
+const NAME = METADATA.child("name");
+const NAMESPACE = METADATA.child("namespace");
+const LABELS = METADATA.child("labels");
+const ANNOTATIONS = METADATA.child("annotations");
+const OWNER_REFERENCES = METADATA.child("ownerReferences");
+const FINALIZERS = METADATA.child("finalizers");
 
 /** For a create, after a name was generated where one was asked for. */
 export function validateMetadata(metadata: ObjectMeta, rules: MetadataRules, errors: FieldErrors): void {
@@ -34,16 +40,16 @@ export function validateMetadata(metadata: ObjectMeta, rules: MetadataRules, err
     errors.invalidFor(METADATA.child("generateName"), generateName, prefixOf(rules.name)(generateName));
   }
   if (name === "") {
-    errors.required(METADATA.child("name"), "name or generateName is required");
+    errors.required(NAME, "name or generateName is required");
   } else {
-    errors.invalidFor(METADATA.child("name"), name, rules.name(name));
+    errors.invalidFor(NAME, name, rules.name(name));
   }
   validateNamespace(metadata.namespace ?? "", rules.scope, errors);
   if (generation < 0) {
     errors.invalid(METADATA.child("generation"), generation, "must be greater than or equal to 0");
   }
   validateFreeParts(metadata, errors);
-  validateFinalizers(metadata.finalizers ?? [], errors);
+  if (metadata.finalizers !== undefined) validateFinalizers(metadata.finalizers, errors);
   if (rules.finalizers === "standard or qualified") requireKnownFinalizers(metadata, errors);
 }
 
@@ -95,28 +101,26 @@ function refuseIdentityChanges(next: ObjectMeta, previous: ObjectMeta, errors: F
 }
 
 function validateNamespace(namespace: string, scope: MetadataRules["scope"], errors: FieldErrors): void {
-  const path = METADATA.child("namespace");
   if (scope === "Cluster") {
-    if (namespace !== "") errors.forbidden(path, "not allowed on this type");
+    if (namespace !== "") errors.forbidden(NAMESPACE, "not allowed on this type");
   } else if (namespace === "") {
-    errors.required(path);
+    errors.required(NAMESPACE);
   } else {
-    errors.invalidFor(path, namespace, dns1123Label(namespace));
+    errors.invalidFor(NAMESPACE, namespace, dns1123Label(namespace));
   }
 }
 
 /** What clients may set and change at will. */
 function validateFreeParts(metadata: ObjectMeta, errors: FieldErrors): void {
-  validateLabels(metadata.labels ?? {}, METADATA.child("labels"), errors);
-  validateAnnotations(metadata.annotations ?? {}, METADATA.child("annotations"), errors);
-  validateOwnerReferences(metadata.ownerReferences ?? [], errors);
+  if (metadata.labels !== undefined) validateLabels(metadata.labels, LABELS, errors);
+  if (metadata.annotations !== undefined) validateAnnotations(metadata.annotations, ANNOTATIONS, errors);
+  if (metadata.ownerReferences !== undefined) validateOwnerReferences(metadata.ownerReferences, errors);
   for (const [i, entry] of (metadata.managedFields ?? []).entries()) {
     validateManagedFields(entry, i, errors);
   }
 }
 
 function validateOwnerReferences(references: readonly OwnerReference[], errors: FieldErrors): void {
-  const path = METADATA.child("ownerReferences");
   let controller: string | undefined;
   for (const reference of references) {
     validateOwnerReference(reference, errors);
@@ -124,14 +128,14 @@ function validateOwnerReferences(references: readonly OwnerReference[], errors: 
     const name = `${reference.kind}/${reference.name}`;
     if (controller !== undefined) {
       const detail = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
-      errors.invalid(path, references, detail);
+      errors.invalid(OWNER_REFERENCES, references, detail);
     }
     controller ??= name;
   }
 }
 
 function validateOwnerReference(reference: OwnerReference, errors: FieldErrors): void {
-  const path = METADATA.child("ownerReferences");
+  const path = OWNER_REFERENCES;
   if (/^([^/]*\/)?$/.test(reference.apiVersion)) {
     errors.invalid(path.child("apiVersion"), reference.apiVersion, "version must not be empty");
   }
@@ -145,7 +149,7 @@ function validateOwnerReference(reference: OwnerReference, errors: FieldErrors):
 }
 
 function validateFinalizers(finalizers: readonly string[], errors: FieldErrors): void {
-  const path = METADATA.child("finalizers");
+  const path = FINALIZERS;
   for (const finalizer of finalizers) errors.invalidFor(path, finalizer, qualifiedName(finalizer));
   if (finalizers.includes("orphan") && finalizers.includes("foregroundDeletion")) {
     errors.invalid(path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set");
@@ -154,7 +158,7 @@ function validateFinalizers(finalizers: readonly string[], errors: FieldErrors):
 
 function requireKnownFinalizers(metadata: ObjectMeta, errors: FieldErrors): void {
   for (const [i, finalizer] of (metadata.finalizers ?? []).entries()) {
-    const path = METADATA.child("finalizers").index(i);
+    const path = FINALIZERS.index(i);
     const problems = qualifiedName(finalizer);
     errors.invalidFor(path, finalizer, problems);
     if (problems.length > 0 || finalizer.includes("/") || STANDARD_FINALIZERS.has(finalizer)) continue;
@@ -167,7 +171,7 @@ function refuseNewFinalizers(next: ObjectMeta, previous: ObjectMeta, errors: Fie
   const added = [...new Set(next.finalizers)].filter((finalizer) => !kept.has(finalizer)).sort();
   if (added.length === 0) return;
   errors.forbidden(
-    METADATA.child("finalizers"),
+    FINALIZERS,
     `no new finalizers can be added if the object is being deleted, found new finalizers []string{${added.map(quoted).join(", ")}}`,
   );
 }

@@ -1,11 +1,12 @@
 /**
  * Reads YAML as kubectl and kube-apiserver read it. The package only builds the syntax tree; meaning (scalars, keys,
- * merges, aliases) is given here, so that every bound is ours. Import it where it is first needed: it is large.
+ * merges, aliases) is given here, so that every bound is ours.
  */
 
 import { isUtf8 } from "node:buffer";
-import type { CST, Document, Pair, Scalar, YAMLMap } from "yaml";
-import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from "yaml";
+import { createRequire } from "node:module";
+import type * as Yaml from "yaml";
+import type { CST, Document, LineCounter, Pair, Scalar, YAMLMap } from "yaml";
 import { setOwn } from "./json-object.ts";
 import { JSON_DEPTH_MAX, JSON_TOKENS_MAX, parseJson } from "./json-scan.ts";
 import { quoted } from "./message-text.ts";
@@ -26,6 +27,13 @@ const NESTING_MAX = 250;
 
 /** Costs more than anything else in a stream, and one is all that anybody writes. */
 const DIRECTIVES_MAX = 10;
+
+let loaded: typeof Yaml | undefined;
+
+/** Takes 20 ms to load, and many programs never see any YAML: it is loaded with the first text. */
+function yaml(): typeof Yaml {
+  return (loaded ??= createRequire(import.meta.url)("yaml") as typeof Yaml);
+}
 
 export interface ParsedYaml {
   readonly value: unknown;
@@ -51,6 +59,7 @@ export function parseYaml(bytes: Uint8Array, options: YamlOptions = {}): ParsedY
   if (/(?![\t\n\r\x80-\x9f])\p{Cc}/u.test(text)) {
     throw new SyntaxError("yaml: control characters are not allowed");
   }
+  const { LineCounter } = yaml();
   const lines = new LineCounter();
   const document = composed(text, lines);
   return new YamlReader(lines, maxAliases).read(document);
@@ -71,6 +80,7 @@ function findJson(bytes: Uint8Array): ParsedYaml | undefined {
 }
 
 function composed(text: string, lines: LineCounter): Document.Parsed | undefined {
+  const { Composer } = yaml();
   const composer = new Composer({
     lineCounter: lines,
     // Only maps, lists and strings: what a string means is decided by the reader.
@@ -89,6 +99,7 @@ function composed(text: string, lines: LineCounter): Document.Parsed | undefined
 
 /** The concrete syntax, of one document, within the bounds. */
 function syntaxTokens(text: string, lines: LineCounter): readonly CST.Token[] {
+  const { Lexer, Parser } = yaml();
   const parser = new Parser(lines.addNewLine);
   const tokens: CST.Token[] = [];
   let lexemes = 0;
@@ -129,6 +140,7 @@ class YamlReader {
   /** Aliases are read anew each time, so that they count as often as they are used and nothing is shared. */
   #value(node: unknown, depth: number): YamlValue {
     if (depth > JSON_DEPTH_MAX) throw new RangeError(`nested deeper than ${JSON_DEPTH_MAX} levels`);
+    const { isAlias, isScalar, isMap, isSeq } = yaml();
     if (--this.#nodesLeft < 0) throw new RangeError(`more than ${JSON_TOKENS_MAX} tokens`);
     if (isAlias(node)) return this.#value(this.#aliased(node.source), depth + 1);
     if (!isScalar(node) && !isMap(node) && !isSeq(node)) return null;
@@ -164,7 +176,7 @@ class YamlReader {
   /** Undefined for the merge key. */
   #key(pair: Pair, depth: number): { readonly name: string; readonly shown: string } | undefined {
     const { key } = pair;
-    if (isScalar(key) && key.type === "PLAIN" && key.value === "<<") return undefined;
+    if (yaml().isScalar(key) && key.type === "PLAIN" && key.value === "<<") return undefined;
     const value = this.#value(key, depth + 1);
     if (typeof value === "string") return { name: value, shown: quoted(value) };
     if (value !== null && typeof value !== "object") return { name: `${value}`, shown: `${value}` };
@@ -186,7 +198,7 @@ class YamlReader {
   }
 
   #lineOf(pair: Pair): number {
-    const range = isScalar(pair.key) ? pair.key.range : undefined;
+    const range = yaml().isScalar(pair.key) ? pair.key.range : undefined;
     return range ? this.#lines.linePos(range[0]).line : 0;
   }
 }

@@ -62,6 +62,9 @@ export interface KindRules<T extends ApiObject = ApiObject> {
   /** Things worth a `Warning` header. */
   warnings?(object: T, previous: T | undefined): readonly string[];
 
+  /** Many objects have equal specs, which become one; `defaults` looks at nothing but the spec, and changes nothing else. */
+  readonly repeatsSpec?: boolean;
+
   /** Status sent with a create is kept (Node). */
   readonly keepsStatus?: boolean;
   /** Besides spec, changes that count as a new generation (Deployment: annotations). */

@@ -1,7 +1,8 @@
 /** Pods. The parts of a pod's spec have their rules in `pod/`. */
 
-import { type FieldErrors, fieldPath } from "../api/field-error.ts";
-import type { Pod } from "../api/generated/types/core-v1.ts";
+import { FieldErrors, fieldPath } from "../api/field-error.ts";
+import { frozenMemo } from "../api/frozen-memo.ts";
+import type { Pod, PodSpec } from "../api/generated/types/core-v1.ts";
 import { draftCopy } from "./draft-copy.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
 import { checkImageBlanks } from "./pod/container/container-rules.ts";
@@ -18,6 +19,7 @@ import { isOldPodError } from "./tolerated-errors.ts";
 
 export const pod = defineKind<Pod>("v1", "Pod", {
   defaults: podDefaults,
+  repeatsSpec: true,
 
   prepareCreate(draft) {
     draft.status = { phase: "Pending", qosClass: qosClass(draft.spec) };
@@ -35,14 +37,9 @@ export const pod = defineKind<Pod>("v1", "Pod", {
   },
 
   validate(object, errors) {
-    const path = fieldPath("spec");
-    checkPodSpec(object.spec, { path, subject: "pod", podName: object.metadata.name }, errors);
-    checkTokenVolumes(object, errors);
-    for (const list of ["containers", "initContainers"] as const) {
-      for (const [i, container] of (object.spec[list] ?? []).entries()) {
-        checkImageBlanks(container, path.child(list).index(i), { errors });
-      }
-    }
+    const { spec, metadata } = object;
+    // What is frozen is shared by many pods and looked at once; what is wrong is found out again, to be told.
+    if (!Object.isFrozen(spec) || !isSound(spec)) checkSpec(spec, metadata.name, errors);
     checkBirth(object, errors);
   },
 
@@ -61,6 +58,25 @@ export const pod = defineKind<Pod>("v1", "Pod", {
   fields: selectableFields,
   cells: podCells,
 });
+
+/** Whether nothing is wrong with a spec, whatever the name of its pod. */
+const isSound = frozenMemo((spec: PodSpec): boolean => {
+  const errors = new FieldErrors();
+  checkSpec(spec, undefined, errors);
+  const isNamedAfterPod = (spec.volumes ?? []).some(({ ephemeral }) => ephemeral !== undefined);
+  return errors.isEmpty && !isNamedAfterPod;
+});
+
+function checkSpec(spec: PodSpec, podName: string | undefined, errors: FieldErrors): void {
+  const path = fieldPath("spec");
+  checkPodSpec(spec, { path, subject: "pod", podName }, errors);
+  checkTokenVolumes(spec, errors);
+  for (const list of ["containers", "initContainers"] as const) {
+    for (const [i, container] of (spec[list] ?? []).entries()) {
+      checkImageBlanks(container, path.child(list).index(i), { errors });
+    }
+  }
+}
 
 function selectableFields({ spec, status }: Pod): Readonly<Record<string, string>> {
   const { nodeName = "", restartPolicy = "", schedulerName = "", serviceAccountName = "" } = spec;
@@ -93,7 +109,7 @@ function applyGatedCondition(draft: Draft<Pod>): void {
 }
 
 /** A token is somebody's. */
-function checkTokenVolumes({ spec }: Pod, errors: FieldErrors): void {
+function checkTokenVolumes(spec: PodSpec, errors: FieldErrors): void {
   if (spec.serviceAccountName !== undefined) return;
   for (const [i, { projected }] of (spec.volumes ?? []).entries()) {
     for (const [j, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {

@@ -1,4 +1,4 @@
-/** Where a list in pieces goes on: after which key, at which revision. Opaque to clients, in upstream's form. */
+/** Where a list in pieces goes on: after which key, at which revision, since when. Opaque to clients, in upstream's form. */
 import { badRequest } from "../api/api-error.ts";
 import { isJsonObject } from "../api/json-object.ts";
 
@@ -7,24 +7,33 @@ export interface ContinueToken {
   readonly revision: number;
   /** The key after the resource's prefix from which to go on. */
   readonly start: string;
+  /** When the list began, in milliseconds; `undefined` when another server says nothing of it. */
+  readonly since: number | undefined;
 }
 
 const VERSION = "meta.k8s.io/v1";
 
-export function encodeContinue({ revision, start }: ContinueToken): string {
-  return Buffer.from(JSON.stringify({ v: VERSION, rv: revision, start })).toString("base64url");
+export function encodeContinue({ revision, start, since }: ContinueToken): string {
+  return Buffer.from(JSON.stringify({ v: VERSION, rv: revision, start, since })).toString("base64url");
 }
 
 export function decodeContinue(text: string): ContinueToken {
   const token = parse(text);
-  const { rv, start } = token;
+  const { rv, start, since } = token;
   const isGood =
     typeof rv === "number" && Number.isSafeInteger(rv) && rv !== 0 && rv >= -1 && typeof start === "string";
   if (token["v"] !== VERSION || !isGood || !isSafeStart(start)) throw notValid();
-  return { revision: rv, start };
+  return { revision: rv, start, since: typeof since === "number" ? since : undefined };
 }
 
-function parse(text: string): { readonly rv?: unknown; readonly start?: unknown; readonly v?: unknown } {
+interface Members {
+  readonly v?: unknown;
+  readonly rv?: unknown;
+  readonly start?: unknown;
+  readonly since?: unknown;
+}
+
+function parse(text: string): Members {
   try {
     const value: unknown = JSON.parse(Buffer.from(text, "base64url").toString());
     return isJsonObject(value) ? value : {};

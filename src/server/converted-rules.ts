@@ -14,7 +14,7 @@ export interface RuleConversion {
 
 type RuleName = Exclude<
   keyof KindRules,
-  "columns" | "keepsStatus" | "nameRule" | "scale" | "tolerates" | "deletionFinalizer"
+  "columns" | "keepsStatus" | "nameRule" | "repeatsSpec" | "scale" | "tolerates" | "deletionFinalizer"
 >;
 
 /** How many of a rule's arguments are objects, the first ones. A previous object may be undefined. */

@@ -11,6 +11,7 @@ import type { ApiObject, KindDefinition, KindRules } from "../resources/kind-rul
 import { convertedRules } from "./converted-rules.ts";
 import type { RuleConversion } from "./converted-rules.ts";
 import type { StoredObject } from "./stored-object.ts";
+import { SharedSpecs } from "./write/shared-specs.ts";
 
 export interface Resource {
   readonly facts: ResourceFacts;
@@ -33,6 +34,8 @@ export interface StoredResource extends Resource {
   readonly storedSchema: StructSchema;
   /** How the versions of a custom kind become each other; built-in ones have conversions. */
   readonly custom?: CustomForms;
+  /** Of kinds whose objects repeat their specs. */
+  readonly specs?: SharedSpecs | undefined;
 }
 
 export interface CustomForms {
@@ -181,6 +184,7 @@ export class Registry {
       storage: facts.storage,
       storedAs,
       storedSchema: schemaOf(storedAs, facts.kind),
+      specs: resource.rules.repeatsSpec === true ? new SharedSpecs() : undefined,
     };
     return stored;
   }

@@ -96,4 +96,19 @@ describe("findKey", () => {
   ])("in %s the uid of the metadata is at %s", (json, at) => {
     expect(findKey(Buffer.from(json), ["metadata", "uid"])).toBe(at);
   });
+
+  test("has the same bytes whether its spec is frozen, as a whole or in part, or not", () => {
+    const part = fc.oneof(fc.string(), fc.array(fc.string()), fc.dictionary(fc.string(), fc.jsonValue()));
+    fc.assert(
+      fc.property(fc.dictionary(text, part), fc.integer({ min: 0, max: 2 }), (spec, frozen) => {
+        const value = { apiVersion: "v1", kind: "Pod", metadata: { name: "a", uid: "0" }, spec } as const;
+        const before = encodeObject(value).bytes;
+        const parts = Object.values(spec);
+        for (const each of frozen === 2 ? [spec] : parts.slice(0, frozen)) Object.freeze(each);
+
+        expect(encodeObject(value).bytes.equals(before)).toBe(true);
+        expect(encodeObject(value).bytes.equals(before)).toBe(true);
+      }),
+    );
+  });
 });

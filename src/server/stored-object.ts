@@ -4,6 +4,8 @@
  * encoder noted its place.
  */
 import { entriesText } from "../api/apply/managed-entry.ts";
+import { parseStored } from "../api/apply/stored-sets.ts";
+import { frozenMemo } from "../api/frozen-memo.ts";
 import { isJsonObject, setOwn } from "../api/json-object.ts";
 import type { JsonObject } from "../api/json-object.ts";
 import { parseJson } from "../api/json-scan.ts";
@@ -155,11 +157,15 @@ const LONG_NUMBER = /\d{16}/;
 function findStored(bytes: Uint8Array): unknown {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
   try {
-    return LONG_NUMBER.test(text) ? parseJson(bytes).value : JSON.parse(text);
+    return parseStored(text, parseExactly);
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
+}
+
+function parseExactly(text: string): unknown {
+  return LONG_NUMBER.test(text) ? parseJson(Buffer.from(text)).value : JSON.parse(text);
 }
 
 export function isEncoded(slot: unknown): slot is Encoded {
@@ -186,7 +192,7 @@ export function encodeObject(object: ApiObject): Encoded {
   for (const [key, value] of Object.entries(object)) {
     text += `${text === "{" ? "" : ","}${stringifyJson(key)}:`;
     if (key !== "metadata") {
-      text += stringifyJson(value);
+      text += key === "spec" ? sharedText(value) : stringifyJson(value);
       continue;
     }
     const [before, after] = metadataTexts(value as JsonObject);
@@ -198,6 +204,28 @@ export function encodeObject(object: ApiObject): Encoded {
   const bytes = exactBuffer(text);
   const isAscii = bytes.length === text.length;
   return { object, bytes, spliceAt: isAscii ? spliceAt : Buffer.byteLength(text.slice(0, spliceAt)) };
+}
+
+const frozenText = frozenMemo((value: object): string => stringifyJson(value));
+
+/** Of a spec. What it shares with others, as a whole or member by member, is frozen and was written before. */
+function sharedText(value: unknown): string {
+  if (!isJsonObject(value)) return stringifyJson(value);
+  if (Object.isFrozen(value)) return frozenText(value);
+  const keys = Object.keys(value);
+  if (!keys.some((key) => isFrozenPart(value[key]))) return stringifyJson(value);
+  let text = "";
+  for (const key of keys) {
+    const member = value[key];
+    if (member === undefined) continue;
+    const memberText = isFrozenPart(member) ? frozenText(member) : stringifyJson(member);
+    text += `${text === "" ? "{" : ","}${stringifyJson(key)}:${memberText}`;
+  }
+  return `${text}}`;
+}
+
+function isFrozenPart(value: unknown): value is object {
+  return typeof value === "object" && value !== null && Object.isFrozen(value);
 }
 
 /** Up to the resourceVersion, which is left out, and from there on. Only the uid follows it, and a stored object has one. */

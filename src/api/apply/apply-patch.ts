@@ -7,14 +7,30 @@ import { badRequest, invalid } from "../api-error.ts";
 import { zeroStruct } from "../go-zero.ts";
 import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
-import { type Changes, changesOf, effectiveChanges, type Owners, remainingOwners } from "./change.ts";
+import {
+  type Changes,
+  changesOf,
+  type Conflicts,
+  conflictsOf,
+  effectiveChanges,
+  remainingOwners,
+} from "./change.ts";
 import { conflictError } from "./conflict.ts";
 import { findConfigMistakes } from "./fields/check-config.ts";
 import { difference, EMPTY, type FieldSet, isEmpty, recursiveDifference } from "./fields/field-set.ts";
 import { merge } from "./fields/merge.ts";
 import { fieldsOf } from "./fields/present-fields.ts";
 import { fieldsLastApplied, withLastApplied } from "./last-applied.ts";
-import { encodeEntries, entryId, type Managed, type ManagedEntry, withEntry } from "./managed-entry.ts";
+import {
+  type Identity,
+  isSameOwner,
+  type Managed,
+  type ManagedEntry,
+  newEntry,
+  orderedEntries,
+  ownedBy,
+  withEntry,
+} from "./managed-entry.ts";
 import { liveEntries, managedAfterUpdate, managedFieldsOf, withManagedFields } from "./managed-fields.ts";
 import { prune } from "./prune.ts";
 import { NEVER_OWNED, schemaOf, type Writer } from "./writer.ts";
@@ -69,23 +85,24 @@ export function beginApply(input: ApplyInput): BegunApply {
   const config = withoutMetadataNulls(input.config);
   const before = withManagedFields(live ?? zeroStruct(schema), undefined);
   const managed = managedBeforeApply(before, input);
-  const entry = appliersEntry(writer, claimedFields(config, writer));
+  const applier = applierOf(managed, config, writer);
+  const { last } = applier;
   const merged = merge(before, config, schema) as JsonObject;
-  const kept = withoutGivenUp(merged, managed, { writer, entry });
+  const kept = withoutGivenUp(merged, managed, applier);
   const isSame = kept === before && live !== undefined;
   const stated = changesOf({ before, after: kept, writer });
-  const ownersAfter = (changes: Changes): Owners => remainingOwners(managed, changes, entryId(entry));
   const changesTo = (outcome: JsonObject): Changes =>
     outcome === kept ? stated : effectiveChanges(stated, changesOf({ before, after: outcome, writer }));
-  const refuseIn = ({ conflicts }: Owners): void => {
-    if (onConflict === "fail" && conflicts.size > 0) refuse(conflicts, fieldsLastApplied(before, writer));
+  const refuseIn = (changes: Changes): void => {
+    if (onConflict === "fail") refuse(conflictsOf(managed, changes, last), before, writer);
   };
   const conclude = (outcome: JsonObject | undefined): ApplyResult => {
     const object = outcome === undefined || jsonEqual(outcome, before) ? before : outcome;
-    const after = ownersAfter(changesTo(object));
-    refuseIn(after);
-    const next = withApplier(after.owners, { entry, isObjectChanged: object !== before });
-    const entries = encodeEntries(next, managedFieldsOf(live));
+    const changes = changesTo(object);
+    refuseIn(changes);
+    const owners = remainingOwners(managed, changes, last);
+    const next = object === before && isRepeated(applier) ? owners : withApplier(owners, applier);
+    const entries = orderedEntries(next, managedFieldsOf(live));
     const result = withLastApplied(object, input.config, writer);
     if (live !== undefined && result === before && entries === managedFieldsOf(live)) {
       return { object: live, isChanged: false };
@@ -93,14 +110,16 @@ export function beginApply(input: ApplyInput): BegunApply {
     return { object: withManagedFields(result, entries), isChanged: true };
   };
   const checkConflicts = (withDefaults: () => JsonObject): void => {
-    if (onConflict === "fail" && ownersAfter(stated).conflicts.size > 0)
-      refuseIn(ownersAfter(changesTo(withDefaults())));
+    if (onConflict === "fail" && conflictsOf(managed, stated, last).size > 0)
+      refuseIn(changesTo(withDefaults()));
   };
   return { merged: isSame ? undefined : kept, checkConflicts, conclude };
 }
 
 /** Fields that the applier itself set by other means are no conflict. */
-function refuse(conflicts: Owners["conflicts"], own: FieldSet): void {
+function refuse(conflicts: Conflicts, before: JsonObject, writer: Writer): void {
+  if (conflicts.size === 0) return;
+  const own = fieldsLastApplied(before, writer);
   const remaining = new Map<ManagedEntry, FieldSet>();
   for (const [entry, fields] of conflicts) {
     const others = difference(fields, own);
@@ -112,46 +131,54 @@ function refuse(conflicts: Owners["conflicts"], own: FieldSet): void {
 /** An object that was never tracked is first recorded as it is, or nobody would own what the applier changes. */
 function managedBeforeApply(before: JsonObject, { live, writer }: ApplyInput): Managed {
   const managed = liveEntries(managedFieldsOf(live), writer.versions);
-  if (live === undefined || managed.size > 0) return managed;
+  if (live === undefined || managed.length > 0) return managed;
   const recorder = { ...writer, manager: "before-first-apply" };
   return managedAfterUpdate({ before: undefined, after: before, writer: recorder }, managed);
 }
 
-function claimedFields(config: JsonObject, writer: Writer): FieldSet {
-  return recursiveDifference(fieldsOf(config, schemaOf(writer)), writer.resetFields ?? EMPTY);
-}
-
-function appliersEntry({ manager, apiVersion, subresource, now }: Writer, fields: FieldSet): ManagedEntry {
-  return { manager, operation: "Apply", apiVersion, subresource, time: now, fields, source: undefined };
-}
-
 interface Applier {
   readonly writer: Writer;
-  readonly entry: ManagedEntry;
+  readonly identity: Identity;
+  /** What the configuration states. */
+  readonly claimed: FieldSet;
+  /** What the applier had before. */
+  readonly last: ManagedEntry | undefined;
 }
 
-function withoutGivenUp(merged: JsonObject, managed: Managed, { writer, entry }: Applier): JsonObject {
-  const id = entryId(entry);
-  const last = managed.get(id);
+function applierOf(managed: Managed, config: JsonObject, writer: Writer): Applier {
+  const { manager, apiVersion, subresource, resetFields = EMPTY } = writer;
+  const identity: Identity = { manager, operation: "Apply", apiVersion, subresource };
+  const claimed = recursiveDifference(fieldsOf(config, schemaOf(writer)), resetFields);
+  return { writer, identity, claimed, last: managed.find((entry) => isSameOwner(entry, identity)) };
+}
+
+function withoutGivenUp(merged: JsonObject, managed: Managed, applier: Applier): JsonObject {
+  const { last, claimed, writer, identity } = applier;
   if (last === undefined) return merged;
-  const { apiVersion, versions } = writer;
-  if (last.apiVersion === apiVersion && isEmpty(difference(last.fields, entry.fields))) return merged;
-  return prune({ merged, apiVersion, versions, last, managed: new Map(managed).set(id, entry) });
+  const { apiVersion, versions, now } = writer;
+  if (last.apiVersion === apiVersion && isEmpty(difference(ownedBy(last), claimed))) return merged;
+  const next = withEntry(managed, newEntry(identity, now, claimed));
+  return prune({ merged, apiVersion, versions, last, managed: next });
+}
+
+function ownedAfter({ claimed }: Applier): FieldSet {
+  return difference(claimed, NEVER_OWNED);
 }
 
 /** The time moves when the applier changed the object or what it owns. */
-function withApplier(
-  owners: Managed,
-  { entry, isObjectChanged }: { readonly entry: ManagedEntry; readonly isObjectChanged: boolean },
-): Managed {
-  const fields = difference(entry.fields, NEVER_OWNED);
-  const last = owners.get(entryId(entry));
-  const isRepeated =
-    last !== undefined && last.apiVersion === entry.apiVersion && jsonEqual(last.fields, fields);
-  return isRepeated && !isObjectChanged ? owners : withEntry(owners, { ...entry, fields });
+function isRepeated(applier: Applier): boolean {
+  const { last, identity } = applier;
+  if (last?.apiVersion !== identity.apiVersion) return false;
+  return jsonEqual(ownedBy(last), ownedAfter(applier));
 }
 
-function checkConfig(config: JsonObject, writer: Writer): void {
+function withApplier(owners: Managed, applier: Applier): Managed {
+  const { identity, writer } = applier;
+  return withEntry(owners, newEntry(identity, writer.now, ownedAfter(applier)));
+}
+
+/** Refuses what is no configuration of its kind: every field has to be one of the schema, whatever the client asked for. */
+export function checkConfig(config: JsonObject, writer: Writer): void {
   const { apiVersion, kind, manager } = writer;
   if (manager === "") {
     const body = "Required value: is required for apply patch";

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../json-object.ts";
 import { type Comparison, compare, isSame, touched, within, without, written } from "./fields/compare.ts";
 import { difference, type FieldSet, intersection, isEmpty } from "./fields/field-set.ts";
-import { type Managed, type ManagedEntry, withFields } from "./managed-entry.ts";
+import { type Managed, type ManagedEntry, ownedBy, withFields } from "./managed-entry.ts";
 import type { Writer } from "./writer.ts";
 
 export interface ObjectChange {
@@ -17,13 +17,15 @@ export interface Changes {
 }
 
 /** Managed fields, and what the endpoint resets, are no changes. Each version is compared at most once. */
-export function changesOf({ before, after, writer }: ObjectChange): Changes {
-  const [left, right] = [withoutEntries(before ?? {}), withoutEntries(after)];
-  return remembered((apiVersion) => {
+export function changesOf({ before = {}, after, writer }: ObjectChange): Changes {
+  const isBare = entriesOf(before) === entriesOf(after);
+  const left = isBare ? before : withoutEntries(before);
+  const right = isBare ? after : withoutEntries(after);
+  return new Remembered((apiVersion) => {
     const schema = writer.versions.findSchema(apiVersion);
     if (schema === undefined) return undefined;
-    const [from, to] = [left, right].map((side) => inVersion(side, writer, apiVersion));
-    const comparison = compare(from, to, schema);
+    const from = inVersion(left, writer, apiVersion);
+    const comparison = compare(from, inVersion(right, writer, apiVersion), schema);
     return writer.resetFields === undefined ? comparison : without(comparison, writer.resetFields);
   });
 }
@@ -33,24 +35,40 @@ export function changesOf({ before, after, writer }: ObjectChange): Changes {
  * nothing, and one that states a zero changes the field, though the zero itself is then left out.
  */
 export function effectiveChanges(stated: Changes, outcome: Changes): Changes {
-  return remembered((apiVersion) => {
+  return new Remembered((apiVersion) => {
     const [wish, fact] = [stated.at(apiVersion), outcome.at(apiVersion)];
     return wish === undefined || fact === undefined ? undefined : within(wish, touched(fact));
   });
 }
 
-function remembered(compareAt: (apiVersion: string) => Comparison | undefined): Changes {
-  const known = new Map<string, Comparison | undefined>();
-  return {
-    at(apiVersion) {
-      if (!known.has(apiVersion)) known.set(apiVersion, compareAt(apiVersion));
-      return known.get(apiVersion);
-    },
-  };
+class Remembered implements Changes {
+  readonly #compareAt: (apiVersion: string) => Comparison | undefined;
+  /** Nearly always all there is. */
+  #first: { readonly apiVersion: string; readonly comparison: Comparison | undefined } | undefined;
+  #others: Map<string, Comparison | undefined> | undefined;
+
+  constructor(compareAt: (apiVersion: string) => Comparison | undefined) {
+    this.#compareAt = compareAt;
+  }
+
+  at(apiVersion: string): Comparison | undefined {
+    this.#first ??= { apiVersion, comparison: this.#compareAt(apiVersion) };
+    return this.#first.apiVersion === apiVersion ? this.#first.comparison : this.#other(apiVersion);
+  }
+
+  #other(apiVersion: string): Comparison | undefined {
+    const others = (this.#others ??= new Map<string, Comparison | undefined>());
+    if (!others.has(apiVersion)) others.set(apiVersion, this.#compareAt(apiVersion));
+    return others.get(apiVersion);
+  }
 }
 
 function inVersion(object: JsonObject, writer: Writer, apiVersion: string): JsonObject {
   return apiVersion === writer.apiVersion ? object : writer.versions.convert(object, apiVersion);
+}
+
+function entriesOf(object: JsonObject): unknown {
+  return (object.metadata as JsonObject | undefined)?.managedFields;
 }
 
 function withoutEntries(object: JsonObject): JsonObject {
@@ -60,35 +78,54 @@ function withoutEntries(object: JsonObject): JsonObject {
   return { ...object, metadata: rest };
 }
 
-export interface Owners {
-  /** The entries with what the change left them; those without anything are gone. */
-  readonly owners: Managed;
-  /** By entry, the fields it owned whose value the change gave. */
-  readonly conflicts: ReadonlyMap<ManagedEntry, FieldSet>;
+/** What the change leaves to others than `except`. Those without anything are gone; the list itself when nobody loses anything. */
+export function remainingOwners(managed: Managed, changes: Changes, except?: ManagedEntry): Managed {
+  const losses = perComparison(touched);
+  let remaining: ManagedEntry[] | undefined;
+  for (let at = 0; at < managed.length; at++) {
+    const entry = managed[at];
+    if (entry === undefined) continue;
+    const comparison = changes.at(entry.apiVersion);
+    const left = entry === except && comparison !== undefined ? entry : remainder(entry, comparison, losses);
+    if (left !== entry) remaining ??= managed.slice(0, at);
+    if (left !== undefined) remaining?.push(left);
+  }
+  return remaining ?? managed;
 }
 
-/** What the change leaves to others than `exceptId`. */
-export function remainingOwners(managed: Managed, changes: Changes, exceptId?: string): Owners {
-  const sets = new Map<Comparison, { readonly given: FieldSet; readonly changed: FieldSet }>();
-  const setsOf = (comparison: Comparison): { readonly given: FieldSet; readonly changed: FieldSet } => {
-    const known = sets.get(comparison) ?? { given: written(comparison), changed: touched(comparison) };
-    sets.set(comparison, known);
-    return known;
-  };
-  const owners = new Map<string, ManagedEntry>();
+function remainder(
+  entry: ManagedEntry,
+  comparison: Comparison | undefined,
+  losses: (comparison: Comparison) => FieldSet,
+): ManagedEntry | undefined {
+  if (comparison === undefined) return undefined;
+  if (isSame(comparison)) return entry;
+  const fields = difference(ownedBy(entry), losses(comparison));
+  return isEmpty(fields) ? undefined : withFields(entry, fields);
+}
+
+/** By entry, the fields it owned whose value the change gave. */
+export type Conflicts = ReadonlyMap<ManagedEntry, FieldSet>;
+
+/** With others than `except`. */
+export function conflictsOf(managed: Managed, changes: Changes, except?: ManagedEntry): Conflicts {
+  const gains = perComparison(written);
   const conflicts = new Map<ManagedEntry, FieldSet>();
-  for (const [id, entry] of managed) {
-    const comparison = changes.at(entry.apiVersion);
-    if (comparison === undefined) continue;
-    if (id === exceptId || isSame(comparison)) {
-      owners.set(id, entry);
-      continue;
-    }
-    const { given, changed } = setsOf(comparison);
-    const lost = intersection(entry.fields, given);
+  for (const entry of managed) {
+    const comparison = entry === except ? undefined : changes.at(entry.apiVersion);
+    if (comparison === undefined || isSame(comparison)) continue;
+    const lost = intersection(ownedBy(entry), gains(comparison));
     if (!isEmpty(lost)) conflicts.set(entry, lost);
-    const fields = difference(entry.fields, changed);
-    if (!isEmpty(fields)) owners.set(id, withFields(entry, fields));
   }
-  return { owners, conflicts };
+  return conflicts;
+}
+
+/** There may be thousands of owners: what their changes have in common is found out once. */
+function perComparison(find: (comparison: Comparison) => FieldSet): (comparison: Comparison) => FieldSet {
+  const known = new Map<Comparison, FieldSet>();
+  return (comparison) => {
+    const found = known.get(comparison) ?? find(comparison);
+    known.set(comparison, found);
+    return found;
+  };
 }

@@ -2,14 +2,15 @@
 import { type ApiError, applyConflict } from "../api-error.ts";
 import { quoted } from "../message-text.ts";
 import { compareNames } from "../schema.ts";
-import { type FieldSet, pathText, paths } from "./fields/field-set.ts";
+import type { Conflicts } from "./change.ts";
+import { pathText, paths } from "./fields/field-set.ts";
 import { entryId, type ManagedEntry } from "./managed-entry.ts";
 
 /**
  * `Apply failed with 1 conflict: conflict with "kubectl" using apps/v1: .spec.replicas`; several are listed on
  * lines of their own below their manager. One cause for each field.
  */
-export function conflictError(conflicts: ReadonlyMap<ManagedEntry, FieldSet>): ApiError {
+export function conflictError(conflicts: Conflicts): ApiError {
   const byManager = [...conflicts]
     .toSorted(([left], [right]) => compareNames(entryId(left), entryId(right)))
     .map(([entry, fields]) => ({ manager: managerText(entry), fields: [...paths(fields)].map(pathText) }));
@@ -27,7 +28,7 @@ export function conflictError(conflicts: ReadonlyMap<ManagedEntry, FieldSet>): A
   return applyConflict(`Apply failed with ${causes.length} conflicts: ${lines.join("\n")}`, causes);
 }
 
-function managerText({ manager, subresource, operation, apiVersion }: ManagedEntry): string {
+function managerText({ manager = "", subresource = "", operation, apiVersion }: ManagedEntry): string {
   const name =
     subresource === "" ? quoted(manager) : `${quoted(manager)} with subresource ${quoted(subresource)}`;
   return operation === "Update" ? `${name} using ${apiVersion}` : name;

@@ -8,49 +8,101 @@ import { setText, sharedSet } from "./fields/shared-set.ts";
 
 export type Operation = "Apply" | "Update";
 
+/** An entry as the API has it, in the order of the normal form: what did not change is written back as it is. */
 export interface ManagedEntry {
-  readonly manager: string;
-  readonly operation: Operation;
   readonly apiVersion: string;
-  /** Empty for the main resource. */
-  readonly subresource: string;
+  readonly fieldsType: typeof FIELDS_TYPE;
+  readonly fieldsV1?: FieldSet;
+  readonly manager?: string;
+  readonly operation: Operation;
+  /** Absent or empty for the main resource. */
+  readonly subresource?: string;
   /** Whole seconds, as `2026-11-15T05:00:00Z`. */
-  readonly time: string | undefined;
-  readonly fields: FieldSet;
-  /** What the entry was read from, as long as nothing in it changed; written back as it is. */
-  readonly source: JsonObject | undefined;
+  readonly time?: string;
 }
 
-/** Entries by identity. */
-export type Managed = ReadonlyMap<string, ManagedEntry>;
+const FIELDS_TYPE = "FieldsV1";
+
+/** No two of one identity, in any order. */
+export type Managed = readonly ManagedEntry[];
 
 /** Upstream's bound on entries of updates; the oldest beyond it are merged. */
 const UPDATE_ENTRIES_MAX = 10;
 
-type Identity = Pick<ManagedEntry, "manager" | "operation" | "apiVersion" | "subresource">;
+/** What tells entries apart. An applier has one entry for all versions. */
+export type Identity = Pick<ManagedEntry, "manager" | "operation" | "apiVersion" | "subresource">;
 
-/** What tells entries apart. An applier has one entry for all versions. Conflicts are listed in its order. */
-export function entryId({ manager, operation, apiVersion, subresource }: Identity): string {
+export function isSameOwner(left: Identity, right: Identity): boolean {
+  return (
+    left.operation === right.operation &&
+    (left.manager ?? "") === (right.manager ?? "") &&
+    (left.subresource ?? "") === (right.subresource ?? "") &&
+    (left.operation === "Apply" || left.apiVersion === right.apiVersion)
+  );
+}
+
+/** The same as a text. Conflicts are listed in its order. */
+export function entryId({ manager = "", operation, apiVersion, subresource = "" }: Identity): string {
   const version = operation === "Apply" ? "" : `,"apiVersion":${JSON.stringify(apiVersion)}`;
   const part = subresource === "" ? "" : `,"subresource":${JSON.stringify(subresource)}`;
   return `{"manager":${JSON.stringify(manager)},"operation":"${operation}"${version}${part}}`;
 }
 
-/** Entries of a stored object were checked when they were written; what a client sends is brought to canonical form. */
-export type EntryOrigin = "stored" | "sent";
-
-/** Reads the entries of an object. Throws an Error with upstream's text when one is malformed. */
-export function decodeEntries(entries: unknown, origin: EntryOrigin): Managed {
-  const managed = new Map<string, ManagedEntry>();
-  if (!Array.isArray(entries)) return managed;
-  for (const [at, source] of entries.entries()) {
-    const entry = decodeEntry(source, at, origin);
-    managed.set(entryId(entry), entry);
-  }
-  return managed;
+export function ownedBy(entry: ManagedEntry): FieldSet {
+  return entry.fieldsV1 ?? EMPTY;
 }
 
-function decodeEntry(source: unknown, at: number, origin: EntryOrigin): ManagedEntry {
+/** Member by member: an object that is spread and then added to costs more. */
+export function newEntry(identity: Identity, time: string | undefined, fields: FieldSet): ManagedEntry {
+  const { apiVersion, manager = "", operation, subresource = "" } = identity;
+  const entry: { -readonly [K in keyof ManagedEntry]: ManagedEntry[K] } = {
+    apiVersion,
+    fieldsType: FIELDS_TYPE,
+    fieldsV1: sharedSet(fields),
+    manager,
+    operation,
+  };
+  if (subresource !== "") entry.subresource = subresource;
+  if (time !== undefined) entry.time = time;
+  return entry;
+}
+
+/** Entries of a stored object were checked when they were written. Throws an Error with upstream's text when one is malformed. */
+export function storedEntries(entries: unknown): Managed {
+  if (!Array.isArray(entries)) return [];
+  return entries.every(isEntry) ? entries : sentEntries(entries);
+}
+
+function isEntry(entry: unknown): entry is ManagedEntry {
+  if (!isJsonObject(entry)) return false;
+  const { apiVersion, fieldsType, manager, operation, subresource, time } = entry;
+  return (
+    fieldsType === FIELDS_TYPE &&
+    (operation === "Update" || operation === "Apply") &&
+    typeof apiVersion === "string" &&
+    apiVersion !== "" &&
+    isOptionalText(manager) &&
+    isOptionalText(subresource) &&
+    isOptionalText(time)
+  );
+}
+
+function isOptionalText(value: unknown): boolean {
+  return value === undefined || typeof value === "string";
+}
+
+/** Reads what a client sends, and brings it to canonical form. Throws an Error with upstream's text when an entry is malformed. */
+export function sentEntries(entries: unknown): Managed {
+  const managed = new Map<string, ManagedEntry>();
+  if (!Array.isArray(entries)) return [];
+  for (const [at, source] of entries.entries()) {
+    const entry = decodeEntry(source, at);
+    managed.set(entryId(entry), entry);
+  }
+  return [...managed.values()];
+}
+
+function decodeEntry(source: unknown, at: number): ManagedEntry {
   const entry = isJsonObject(source) ? source : {};
   const operation = textMember(entry, "operation");
   if (operation !== "Apply" && operation !== "Update")
@@ -58,20 +110,15 @@ function decodeEntry(source: unknown, at: number, origin: EntryOrigin): ManagedE
   const apiVersion = textMember(entry, "apiVersion");
   if (apiVersion === "") throw new Error("apiVersion must not be empty");
   checkFieldsType(textMember(entry, "fieldsType"), at);
-  const fields = entry.fieldsV1 ?? EMPTY;
-  return {
-    manager: textMember(entry, "manager"),
-    operation,
-    apiVersion,
-    subresource: textMember(entry, "subresource"),
-    time: textMember(entry, "time") || undefined,
-    fields: origin === "stored" ? (fields as FieldSet) : parseFieldSet(fields),
-    source: origin === "stored" ? entry : undefined,
-  };
+  const manager = textMember(entry, "manager");
+  const subresource = textMember(entry, "subresource");
+  const time = textMember(entry, "time") || undefined;
+  const fields = parseFieldSet(entry.fieldsV1 ?? EMPTY);
+  return newEntry({ manager, operation, apiVersion, subresource }, time, fields);
 }
 
 function checkFieldsType(type: string, at: number): void {
-  if (type === "FieldsV1") return;
+  if (type === FIELDS_TYPE) return;
   if (type === "") throw new Error(`missing fieldsType in managed fields entry ${at}`);
   throw new Error(`invalid fieldsType ${quoted(type)} in managed fields entry ${at}`);
 }
@@ -82,32 +129,16 @@ function textMember(entry: JsonObject, name: string): string {
 }
 
 /**
- * The entries as the API has them, in upstream's order; `undefined` when there are none. `previous` itself when they
- * are the same, so that an unchanged object stays one.
+ * The entries in upstream's order; `undefined` when there are none. `previous` itself when they are the same, so that an unchanged object stays one.
  */
-export function encodeEntries(managed: Managed, previous: unknown): readonly JsonObject[] | undefined {
-  if (managed.size === 0) return undefined;
-  const encoded = [...managed.values()].toSorted(compareEntries).map(encodeEntry);
+export function orderedEntries(managed: Managed, previous: unknown): Managed | undefined {
+  if (managed === previous || managed.length === 0) return managed.length === 0 ? undefined : managed;
+  const ordered = managed.toSorted(compareEntries);
   const isSame =
     Array.isArray(previous) &&
-    previous.length === encoded.length &&
-    encoded.every((entry, at) => entry === previous[at]);
-  return isSame ? (previous as readonly JsonObject[]) : encoded;
-}
-
-/** In the order of the normal form. */
-function encodeEntry(entry: ManagedEntry): JsonObject {
-  if (entry.source !== undefined) return entry.source;
-  const { apiVersion, fields, manager, operation, subresource, time } = entry;
-  return {
-    apiVersion,
-    fieldsType: "FieldsV1",
-    fieldsV1: sharedSet(fields),
-    manager,
-    operation,
-    ...(subresource === "" ? {} : { subresource }),
-    ...(time === undefined ? {} : { time }),
-  };
+    previous.length === ordered.length &&
+    ordered.every((entry, at) => entry === previous[at]);
+  return isSame ? (previous as Managed) : ordered;
 }
 
 /** JSON of entries of an object in normal form; sets that many objects have are not written out anew. */
@@ -130,23 +161,21 @@ function compareEntries(left: ManagedEntry, right: ManagedEntry): number {
   return (
     compareNames(left.operation, right.operation) ||
     compareNames(left.time ?? "", right.time ?? "") ||
-    compareNames(left.manager, right.manager) ||
+    compareNames(left.manager ?? "", right.manager ?? "") ||
     compareNames(left.apiVersion, right.apiVersion) ||
-    compareNames(left.subresource, right.subresource)
+    compareNames(left.subresource ?? "", right.subresource ?? "")
   );
 }
 
 /** The entry with other fields; the same entry when they are. */
 export function withFields(entry: ManagedEntry, fields: FieldSet): ManagedEntry {
-  return fields === entry.fields ? entry : { ...entry, fields, source: undefined };
+  return fields === entry.fieldsV1 ? entry : newEntry(entry, entry.time, fields);
 }
 
-/** The entries with one set, or left out when it owns nothing. */
+/** The entries with one set in the place of what its owner had, or left out when it owns nothing. */
 export function withEntry(managed: Managed, entry: ManagedEntry): Managed {
-  const changed = new Map(managed);
-  const id = entryId(entry);
-  if (isEmpty(entry.fields)) changed.delete(id);
-  else changed.set(id, entry);
+  const changed = managed.filter((other) => !isSameOwner(other, entry));
+  if (!isEmpty(ownedBy(entry))) changed.push(entry);
   return changed;
 }
 
@@ -155,13 +184,15 @@ export function withEntry(managed: Managed, entry: ManagedEntry): Managed {
  * the time of the newest of them.
  */
 export function capUpdates(managed: Managed): Managed {
-  const updates = [...managed].filter(([, { operation }]) => operation === "Update");
+  if (managed.length <= UPDATE_ENTRIES_MAX) return managed;
+  const byId = new Map(managed.map((entry) => [entryId(entry), entry]));
+  const updates = [...byId].filter(([, { operation }]) => operation === "Update");
   if (updates.length <= UPDATE_ENTRIES_MAX) return managed;
   const oldestFirst = updates.toSorted(
     ([leftId, left], [rightId, right]) =>
       compareNames(left.time ?? "", right.time ?? "") || compareNames(leftId, rightId),
   );
-  const buckets = new AncientChanges(managed);
+  const buckets = new AncientChanges(byId);
   const firstOfVersion = new Map<string, string>();
   let excess = updates.length - UPDATE_ENTRIES_MAX;
   for (const [id, entry] of oldestFirst) {
@@ -183,8 +214,8 @@ class AncientChanges {
   /** By the id of a bucket. */
   readonly #owned = new Map<string, FieldSet[]>();
 
-  constructor(managed: Managed) {
-    this.#managed = new Map(managed);
+  constructor(managed: Map<string, ManagedEntry>) {
+    this.#managed = managed;
   }
 
   /** Puts the entry into the bucket of its version, together with the version's oldest if the bucket is new. */
@@ -202,19 +233,19 @@ class AncientChanges {
     managed.delete(id);
     this.#owned.delete(id);
     this.#owned.set(bucketId, owned);
-    managed.set(bucketId, { ...identity, source: undefined });
+    managed.set(bucketId, identity);
   }
 
   #ownedBy(id: string): FieldSet[] {
     const entry = this.#managed.get(id);
-    return this.#owned.get(id) ?? (entry === undefined ? [] : [entry.fields]);
+    return this.#owned.get(id) ?? (entry === undefined ? [] : [ownedBy(entry)]);
   }
 
   entries(): Managed {
     for (const [id, owned] of this.#owned) {
       const bucket = this.#managed.get(id);
-      if (bucket !== undefined) this.#managed.set(id, { ...bucket, fields: unionOf(owned) });
+      if (bucket !== undefined) this.#managed.set(id, newEntry(bucket, bucket.time, unionOf(owned)));
     }
-    return this.#managed;
+    return [...this.#managed.values()];
   }
 }

@@ -157,6 +157,29 @@ describe("update", () => {
     expect(entries(stored).map(({ manager }) => manager)).toEqual(["kubectl-create"]);
   });
 
+  test("a field that its owner removes is owned no more, though the owner writes another", () => {
+    const live = created();
+    const { paused: _, ...spec } = changed(live, { paused: true, replicas: 4 }).spec as JsonObject;
+    const paused = trackUpdate({ live, next: changed(live, { paused: true }), writer: writer() });
+
+    const stored = trackUpdate({ live: paused, next: { ...paused, spec }, writer: writer() });
+
+    expect(entries(stored)[0]?.fieldsV1).toHaveProperty(["f:spec", "f:replicas"]);
+    expect(entries(stored)[0]?.fieldsV1).not.toHaveProperty(["f:spec", "f:paused"]);
+  });
+
+  test("a writer that writes its own fields again moves the time, and only that", () => {
+    const live = created();
+    const next = changed(live, { replicas: 5 });
+
+    const again = trackUpdate({ live, next, writer: writer() });
+    const later = trackUpdate({ live, next, writer: writer({ now: "2026-11-15T06:00:00Z" }) });
+
+    expect(managedFieldsOf(again)).toBe(managedFieldsOf(live));
+    expect(entries(later)).toEqual([{ ...entries(live)[0], time: "2026-11-15T06:00:00Z" }]);
+    expect(entries(later)[0]?.fieldsV1).toBe(entries(live)[0]?.fieldsV1);
+  });
+
   test("entries are kept by operation, then time, then manager; a subresource has its own", () => {
     const live = created({ now: "2026-11-15T09:00:00Z" });
     const next = { ...live, status: { readyReplicas: 1 } };

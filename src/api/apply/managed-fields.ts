@@ -8,17 +8,20 @@ import { jsonEqual } from "../patch/json-equal.ts";
 import type { StructSchema } from "../schema.ts";
 import { changesOf, type ObjectChange, remainingOwners } from "./change.ts";
 import { isSame, written } from "./fields/compare.ts";
-import { difference, type FieldSet, isEmpty, recursiveDifference, union } from "./fields/field-set.ts";
-import { newFieldsOf } from "./fields/present-fields.ts";
+import { difference, type FieldSet, isEmpty, union } from "./fields/field-set.ts";
+import { newFieldsOf } from "./fields/new-fields.ts";
 import { alignedWith } from "./fields/set-schema.ts";
 import {
   capUpdates,
-  decodeEntries,
-  encodeEntries,
-  type EntryOrigin,
-  entryId,
+  type Identity,
+  isSameOwner,
   type Managed,
   type ManagedEntry,
+  newEntry,
+  orderedEntries,
+  ownedBy,
+  sentEntries,
+  storedEntries,
   withEntry,
   withFields,
 } from "./managed-entry.ts";
@@ -30,7 +33,7 @@ export interface TrackInput {
   /** The object to be stored, in normal form and defaulted. */
   readonly next: JsonObject;
   /** What the writer wants to be there, where the server adds to it; what it adds belongs to nobody. */
-  readonly asked?: JsonObject;
+  readonly asked?: JsonObject | undefined;
   readonly writer: Writer;
   /**
    * `metadata.managedFields` as the client sent it, because the normal form loses the difference between `[]`, which
@@ -41,60 +44,72 @@ export interface TrackInput {
 
 /** `next` with its managed fields. Entries that do not change are the live object's own. */
 export function trackUpdate({ live, next, asked, writer, sentManagedFields }: TrackInput): JsonObject {
-  const sent = sentManagedFields ?? managedFieldsOf(next);
-  const managed = keptEntries(managedFieldsOf(live), sent, writer);
+  const before = managedFieldsOf(live);
+  const managed = keptEntries(before, sentManagedFields ?? managedFieldsOf(next), writer);
   // As upstream: an object whose entries are gone is tracked again from its next apply on.
-  if (live !== undefined && managed.size === 0) return withManagedFields(next, undefined);
-  const after = managedAfterUpdate({ before: live, after: asked ?? next, writer }, managed);
-  return withManagedFields(next, encodeEntries(after, managedFieldsOf(live)));
+  if (live !== undefined && managed.length === 0) return withManagedFields(next, undefined);
+  // With the entries of before first, so that the two objects differ in nothing but what the write changed.
+  const kept = live === undefined ? next : withManagedFields(next, before);
+  const after = managedAfterUpdate({ before: live, after: asked ?? kept, writer }, managed);
+  return withManagedFields(kept, orderedEntries(after, before));
 }
 
 /** The entries after a write by the writer. An object that did not exist before was empty. */
 export function managedAfterUpdate(change: ObjectChange, managed: Managed): Managed {
-  const { writer } = change;
-  if (change.before === undefined && managed.size === 0) return creatorsEntry(change.after, writer);
+  const { after, writer } = change;
+  if (change.before === undefined && managed.length === 0) return creatorsEntry(after, writer);
   const before = change.before ?? zeroStruct(schemaOf(writer));
-  const changes = changesOf({ ...change, before });
+  const changes = changesOf({ before, after, writer });
   const own = changes.at(writer.apiVersion);
   if (own === undefined || isSame(own)) return managed;
-  const { owners } = remainingOwners(managed, changes);
   const taken = difference(written(own), NEVER_OWNED);
-  if (isEmpty(taken)) return owners;
-  return capUpdates(withEntry(owners, writersEntry(managed, writer, taken)));
+  if (isEmpty(taken)) return remainingOwners(managed, changes);
+  const identity = identityOf(writer);
+  const previous = managed.find((entry) => isSameOwner(entry, identity));
+  const others = remainingOwners(managed, changes, previous);
+  const fields = previous === undefined ? taken : union(difference(ownedBy(previous), own.removed), taken);
+  return capUpdates(
+    fields === previous?.fieldsV1
+      ? withTime(others, previous, writer.now)
+      : withEntry(others, newEntry(identity, writer.now, fields)),
+  );
+}
+
+/** The common case: a writer writes again what it wrote before. */
+function withTime(managed: Managed, entry: ManagedEntry, time: string): Managed {
+  if (time === entry.time) return managed;
+  return managed.map((other) => (other === entry ? { ...entry, time } : other));
 }
 
 /** Nobody owned anything before: everything that is there is the creator's. */
 function creatorsEntry(object: JsonObject, writer: Writer): Managed {
-  const added = newFieldsOf(object, schemaOf(writer));
-  const given = writer.resetFields === undefined ? added : recursiveDifference(added, writer.resetFields);
-  const taken = difference(given, NEVER_OWNED);
-  return isEmpty(taken) ? NOBODY : withEntry(NOBODY, writersEntry(NOBODY, writer, taken));
+  const taken = newFieldsOf(object, schemaOf(writer), unownedBy(writer));
+  return isEmpty(taken) ? [] : [newEntry(identityOf(writer), writer.now, taken)];
 }
 
-const NOBODY: Managed = new Map();
+/** By what an endpoint resets. There are few endpoints. */
+const unowned = new WeakMap<FieldSet, FieldSet>();
 
-/** The writer's entry with what it has taken now; it keeps what it had of that before. */
-function writersEntry(managed: Managed, writer: Writer, taken: FieldSet): ManagedEntry {
-  const { manager, apiVersion, subresource, now } = writer;
-  const entry = {
-    manager: manager === "" ? "unknown" : manager,
-    operation: "Update",
-    apiVersion,
-    subresource,
-    time: now,
-    source: undefined,
-  } as const;
-  const previous = managed.get(entryId(entry));
-  return { ...entry, fields: previous === undefined ? taken : union(previous.fields, taken) };
+/** What nobody owns, and what the writer's endpoint resets. */
+function unownedBy({ resetFields }: Writer): FieldSet {
+  if (resetFields === undefined) return NEVER_OWNED;
+  const known = unowned.get(resetFields) ?? union(NEVER_OWNED, resetFields);
+  unowned.set(resetFields, known);
+  return known;
+}
+
+function identityOf({ manager, apiVersion, subresource }: Writer): Identity {
+  return { manager: manager === "" ? "unknown" : manager, operation: "Update", apiVersion, subresource };
 }
 
 /** The live entries, unless the client writes the main resource and sends others or clears them. */
 function keptEntries(live: unknown, sent: unknown, { subresource, versions }: Writer): Managed {
-  if (subresource !== "" || sent === undefined || sent === null) return liveEntries(live, versions);
-  if (isReset(sent)) return new Map();
+  if (sent === live || subresource !== "" || sent === undefined || sent === null)
+    return liveEntries(live, versions);
+  if (isReset(sent)) return [];
   if (jsonEqual(sent, live)) return liveEntries(live, versions);
-  const entries = decodeOrNone(sent, "sent");
-  return entries.size === 0 ? liveEntries(live, versions) : aligned(entries, versions);
+  const entries = readOrNone(sentEntries, sent);
+  return entries.length === 0 ? liveEntries(live, versions) : aligned(entries, versions);
 }
 
 function isReset(sent: unknown): boolean {
@@ -103,39 +118,41 @@ function isReset(sent: unknown): boolean {
 }
 
 export function liveEntries(entries: unknown, versions: Versions): Managed {
-  return aligned(decodeOrNone(entries, "stored"), versions);
+  return aligned(readOrNone(storedEntries, entries), versions);
 }
 
 /** Malformed entries count as none, so that they cannot keep an object from being written. */
-function decodeOrNone(entries: unknown, origin: EntryOrigin): Managed {
+function readOrNone(read: (entries: unknown) => Managed, entries: unknown): Managed {
   try {
-    return decodeEntries(entries, origin);
+    return read(entries);
   } catch {
-    return new Map();
+    return [];
   }
 }
 
+/** The entries themselves when all of them fit, as they nearly always do. */
 function aligned(managed: Managed, versions: Versions): Managed {
-  const result = new Map<string, ManagedEntry>();
-  for (const [id, entry] of managed) {
-    const schema = versions.findSchema(entry.apiVersion);
-    if (schema !== undefined)
-      result.set(id, isAligned(entry.fields, schema) ? entry : realigned(entry, schema));
-  }
-  return result;
+  return managed.every((entry) => isAligned(entry, versions))
+    ? managed
+    : managed.flatMap((entry) => realigned(entry, versions));
 }
 
 /** Sets that were found to fit a schema: those of built-in kinds always do, and are looked through once. */
 const fitting = new WeakMap<FieldSet, StructSchema>();
 
-function isAligned(fields: FieldSet, schema: StructSchema): boolean {
-  return fitting.get(fields) === schema;
+function isAligned({ apiVersion, fieldsV1 }: ManagedEntry, versions: Versions): boolean {
+  if (fieldsV1 === undefined) return false;
+  const schema = versions.findSchema(apiVersion);
+  return schema !== undefined && fitting.get(fieldsV1) === schema;
 }
 
-function realigned(entry: ManagedEntry, schema: StructSchema): ManagedEntry {
-  const fields = alignedWith(entry.fields, schema);
-  fitting.set(fields, schema);
-  return withFields(entry, fields);
+/** Nothing of an entry in a version that is gone. */
+function realigned(entry: ManagedEntry, versions: Versions): readonly ManagedEntry[] {
+  const schema = versions.findSchema(entry.apiVersion);
+  if (schema === undefined) return [];
+  const fitted = withFields(entry, alignedWith(ownedBy(entry), schema));
+  fitting.set(ownedBy(fitted), schema);
+  return [fitted];
 }
 
 export function managedFieldsOf(object: JsonObject | undefined): unknown {
@@ -144,17 +161,16 @@ export function managedFieldsOf(object: JsonObject | undefined): unknown {
 }
 
 /** The object with these entries, or without any; itself when it has them. */
-export function withManagedFields(
-  object: JsonObject,
-  entries: readonly JsonObject[] | undefined,
-): JsonObject {
+export function withManagedFields(object: JsonObject, entries: unknown): JsonObject {
   if (managedFieldsOf(object) === entries) return object;
   const metadata = isJsonObject(object.metadata) ? object.metadata : {};
   return { ...object, metadata: metadataWith(metadata, entries) };
 }
 
 /** Keys of the normal form are in order. */
-function metadataWith(metadata: JsonObject, entries: readonly JsonObject[] | undefined): JsonObject {
+function metadataWith(metadata: JsonObject, entries: unknown): JsonObject {
+  if (entries !== undefined && metadata.managedFields !== undefined)
+    return { ...metadata, managedFields: entries };
   const ordered: Record<string, unknown> = {};
   let isPlaced = entries === undefined;
   for (const key of Object.keys(metadata)) {

@@ -6,7 +6,7 @@ import { SELF } from "./fields/path-element.ts";
 import { allFieldsOf } from "./fields/present-fields.ts";
 import { removeFields } from "./fields/remove.ts";
 import { withNamedFields } from "./fields/set-schema.ts";
-import type { Managed, ManagedEntry } from "./managed-entry.ts";
+import { type Managed, type ManagedEntry, ownedBy } from "./managed-entry.ts";
 import type { Versions } from "./writer.ts";
 
 export interface PruneInput {
@@ -23,9 +23,9 @@ export interface PruneInput {
 export function prune(input: PruneInput): JsonObject {
   const { merged, apiVersion, last, versions } = input;
   const schema = versions.findSchema(last.apiVersion);
-  if (schema === undefined || isEmpty(last.fields)) return merged;
+  if (schema === undefined || isEmpty(ownedBy(last))) return merged;
   const object = versioned(merged, { from: apiVersion, to: last.apiVersion, versions });
-  const lastFields = withNamedFields(last.fields, schema);
+  const lastFields = withNamedFields(ownedBy(last), schema);
   const owned = addBackOwned(object, lastFields, input);
   const given = difference(fieldsBelow(object, schema), fieldsBelow(owned, schema));
   const pruned = removeFields(object, intersection(given, lastFields), schema) as JsonObject;
@@ -61,8 +61,9 @@ function addBackOwned(
 /** The fields of all entries by version, beginning with the given one. */
 function fieldsByVersion(managed: Managed, first: string): ReadonlyMap<string, FieldSet> {
   const byVersion = new Map<string, FieldSet>([[first, EMPTY]]);
-  for (const { apiVersion, fields } of managed.values()) {
-    byVersion.set(apiVersion, union(byVersion.get(apiVersion) ?? EMPTY, fields));
+  for (const entry of managed) {
+    const { apiVersion } = entry;
+    byVersion.set(apiVersion, union(byVersion.get(apiVersion) ?? EMPTY, ownedBy(entry)));
   }
   return byVersion;
 }

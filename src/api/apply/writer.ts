@@ -16,7 +16,7 @@ export interface Writer {
   readonly now: string;
   readonly versions: Versions;
   /** Fields that this endpoint resets and so cannot own: status on the main one, all else on `status`. */
-  readonly resetFields?: FieldSet;
+  readonly resetFields?: FieldSet | undefined;
 }
 
 /** The versions of one kind. Entries are kept in the version they were written in. */

@@ -1,5 +1,7 @@
 /** Regular expressions that users write, in the language and with the guarantee of Go's engine: time linear in the text. */
-import { RE2JS, RE2JSException } from "re2js";
+import { createRequire } from "node:module";
+import type * as Re2 from "re2js";
+import type { RE2JS } from "re2js";
 import { patternSize } from "./pattern-size.ts";
 
 /**
@@ -16,6 +18,13 @@ const GOOD_MAX = 1000;
 const GOOD_LENGTH_MAX = 1000;
 const good = new Set<string>();
 
+let loaded: typeof Re2 | undefined;
+
+/** Takes 8 ms to load, and most programs never meet a pattern: it is loaded with the first one. */
+function re2(): typeof Re2 {
+  return (loaded ??= createRequire(import.meta.url)("re2js") as typeof Re2);
+}
+
 /** Compiled when first asked: most patterns of most kinds are never needed. */
 export class Pattern {
   readonly source: string;
@@ -27,20 +36,20 @@ export class Pattern {
 
   /** Whether it matches anywhere in the text. A text that would take too long counts as one that it does not match. */
   isFoundIn(text: string): boolean {
-    this.#compiled ??= RE2JS.compile(this.source);
+    this.#compiled ??= re2().RE2JS.compile(this.source);
     if (this.#compiled.programSize() * text.length > STEPS_MAX) return false;
     return this.#compiled.matcher(text).find();
   }
 
   /** How many steps a match in the text may take at most. */
   stepsIn(text: string): number {
-    this.#compiled ??= RE2JS.compile(this.source);
+    this.#compiled ??= re2().RE2JS.compile(this.source);
     return this.#compiled.programSize() * text.length;
   }
 
   /** What it matches in the text, one after the other, at most `max`; `undefined` when that would take too long. */
   find(text: string, max: number): readonly string[] | undefined {
-    this.#compiled ??= RE2JS.compile(this.source);
+    this.#compiled ??= re2().RE2JS.compile(this.source);
     if (this.#compiled.programSize() * text.length > STEPS_MAX) return undefined;
     const matcher = this.#compiled.matcher(text);
     const found: string[] = [];
@@ -54,9 +63,9 @@ export function findPatternMistake(source: string): string | undefined {
   if (good.has(source)) return undefined;
   if (patternSize(source, SIZE_MAX) > SIZE_MAX) return "error parsing regexp: expression too large";
   try {
-    RE2JS.compile(source);
+    re2().RE2JS.compile(source);
   } catch (error) {
-    if (error instanceof RE2JSException) return error.message;
+    if (error instanceof re2().RE2JSException) return error.message;
     throw error;
   }
   if (source.length <= GOOD_LENGTH_MAX) {

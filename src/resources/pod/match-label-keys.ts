@@ -11,30 +11,45 @@ import { ownValue } from "../value-rules.ts";
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";
 
+type Labels = Readonly<Record<string, string>> | undefined;
+
 interface KeyedTerm {
-  labelSelector?: Draft<LabelSelector>;
-  matchLabelKeys?: string[];
-  mismatchLabelKeys?: string[];
+  readonly labelSelector?: LabelSelector;
+  readonly matchLabelKeys?: readonly string[];
+  readonly mismatchLabelKeys?: readonly string[];
 }
 
-export function applyMatchLabelKeys(pod: Draft<Pod>): void {
-  const { affinity, topologySpreadConstraints = [] } = pod.spec;
-  const terms: KeyedTerm[] = [
-    ...affinityTerms(affinity?.podAffinity),
-    ...affinityTerms(affinity?.podAntiAffinity),
-    ...topologySpreadConstraints,
-  ];
-  for (const term of terms) extendSelector(term, pod.metadata.labels);
+/** Replaces the parts of the spec that it changes. */
+export function applyMatchLabelKeys({ spec, metadata }: Draft<Pod>): void {
+  const { affinity, topologySpreadConstraints } = spec;
+  const { labels } = metadata;
+  if (topologySpreadConstraints !== undefined)
+    spec.topologySpreadConstraints = topologySpreadConstraints.map((term) => extended(term, labels));
+  if (affinity === undefined) return;
+  const { podAffinity, podAntiAffinity } = affinity;
+  spec.affinity = {
+    ...affinity,
+    ...(podAffinity !== undefined && { podAffinity: extendedAffinity(podAffinity, labels) }),
+    ...(podAntiAffinity !== undefined && { podAntiAffinity: extendedAffinity(podAntiAffinity, labels) }),
+  };
 }
 
-function affinityTerms(affinity: Draft<PodAffinity> | undefined): KeyedTerm[] {
-  const preferred = affinity?.[PREFERRED] ?? [];
-  return [...(affinity?.[REQUIRED] ?? []), ...preferred.map(({ podAffinityTerm }) => podAffinityTerm)];
+function extendedAffinity(affinity: Draft<PodAffinity>, labels: Labels): Draft<PodAffinity> {
+  const { [REQUIRED]: required, [PREFERRED]: preferred } = affinity;
+  const preferences = preferred?.map(({ weight, podAffinityTerm }) => ({
+    podAffinityTerm: extended(podAffinityTerm, labels),
+    weight,
+  }));
+  return {
+    ...affinity,
+    ...(required !== undefined && { [REQUIRED]: required.map((term) => extended(term, labels)) }),
+    ...(preferences !== undefined && { [PREFERRED]: preferences }),
+  };
 }
 
-function extendSelector(term: KeyedTerm, labels: Readonly<Record<string, string>> | undefined): void {
+function extended<T extends KeyedTerm>(term: T, labels: Labels): T {
   const { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] } = term;
-  if (labelSelector === undefined) return;
+  if (labelSelector === undefined) return term;
   const added = [
     ...matchLabelKeys.map((key) => ({ key, operator: "In" })),
     ...mismatchLabelKeys.map((key) => ({ key, operator: "NotIn" })),
@@ -42,8 +57,9 @@ function extendSelector(term: KeyedTerm, labels: Readonly<Record<string, string>
     const value = ownValue(labels, key);
     return value === undefined ? [] : [{ key, operator, values: [value] }];
   });
-  if (added.length > 0)
-    labelSelector.matchExpressions = [...(labelSelector.matchExpressions ?? []), ...added];
+  if (added.length === 0) return term;
+  const matchExpressions = [...(labelSelector.matchExpressions ?? []), ...added];
+  return { ...term, labelSelector: { ...labelSelector, matchExpressions } };
 }
 
 /** The keys that a selector names more than once. */

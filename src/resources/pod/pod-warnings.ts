@@ -1,6 +1,7 @@
 /** What is worth telling the author of a pod or a template although it is accepted. */
 
-import { FieldPath } from "../../api/field-error.ts";
+import { FieldPath, fieldPath } from "../../api/field-error.ts";
+import { frozenMemo } from "../../api/frozen-memo.ts";
 import type {
   Container,
   ContainerPort,
@@ -69,16 +70,27 @@ export interface PodLike {
 /** `place` is empty for a pod itself, else where the template is: `spec.template`. */
 export function podWarnings({ metadata, spec }: PodLike, place: string): readonly string[] {
   const root = new FieldPath(place);
-  const path = root.child("spec");
-  return [
-    ...selectorWarnings(spec, path),
-    ...annotationWarnings(metadata, root.child("metadata", "annotations")),
+  const { first, rest } = place === "" ? ownSpecWarnings(spec) : specWarnings(spec, root.child("spec"));
+  return [...first, ...annotationWarnings(metadata, root.child("metadata", "annotations")), ...rest];
+}
+
+/** Those that are told before what metadata gives rise to, and those after. */
+interface SpecWarnings {
+  readonly first: readonly string[];
+  readonly rest: readonly string[];
+}
+
+const ownSpecWarnings = frozenMemo((spec: PodSpec): SpecWarnings => specWarnings(spec, fieldPath("spec")));
+
+function specWarnings(spec: PodSpec, path: FieldPath): SpecWarnings {
+  const rest = [
     ...(spec.volumes ?? []).flatMap((volume, i) => volumeWarnings(volume, path.child("volumes").index(i))),
     ...duplicateWarnings(spec, path),
     ...fractionWarnings(spec.overhead, path.child("overhead")),
     ...placedContainers(spec, path).flatMap(({ container, at }) => containerWarnings(container, at)),
     ...portWarnings(spec, path),
   ];
+  return { first: selectorWarnings(spec, path), rest };
 }
 
 /** Names of pods made from it, and their hosts' names, begin with this one. */

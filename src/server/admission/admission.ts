@@ -5,6 +5,7 @@
  * Those who have to ask others (webhooks) come after those who need not, in each half. When somebody else was faster meanwhile, the write's own
  * condition fails and the whole pass begins again on the newest object.
  */
+import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import type { Loop, Random } from "../../base/loop.ts";
 import { type Soon, whenDone } from "../../base/soon.ts";
@@ -197,10 +198,12 @@ export class AdmissionPass {
   }
 }
 
-/** What a draft holds now, however its members are replaced later. */
-function outline(draft: Draft<ApiObject>): ApiObject {
-  const { metadata, spec } = draft as Draft<ApiObject> & { spec?: object };
-  return { ...draft, metadata: { ...metadata }, ...(spec !== undefined && { spec: { ...spec } }) };
+/** What a draft holds now: it gets copies of the parts whose members will be replaced. */
+function outline(draft: Draft<ApiObject> & { spec?: unknown }): ApiObject {
+  const held = { ...draft };
+  if (isJsonObject(draft.metadata)) draft.metadata = { ...draft.metadata };
+  if (isJsonObject(draft.spec)) draft.spec = { ...draft.spec };
+  return held;
 }
 
 function chainOf(plugins: readonly AdmissionPlugin[]): Chain | undefined {

@@ -1,6 +1,7 @@
 /** AlwaysPullImages: nobody uses an image that lies on a node without being allowed to pull it. */
 import { FieldErrors, fieldErrorsText, fieldPath } from "../../api/field-error.ts";
-import type { Pod } from "../../api/generated/types/core-v1.ts";
+import type { Pod, Volume } from "../../api/generated/types/core-v1.ts";
+import type { Draft } from "../../resources/kind-rules.ts";
 import { definePlugin } from "./plugin.ts";
 import type { AdmissionRequest } from "./plugin.ts";
 import { containersOf } from "./pod-containers.ts";
@@ -18,8 +19,11 @@ export const alwaysPullImages = definePlugin<Pod>({
   mutate(draft, request) {
     if (hasNoNewImage(draft, request)) return;
     const { spec } = draft;
-    for (const list of LISTS) for (const container of spec[list] ?? []) container.imagePullPolicy = "Always";
-    for (const { image } of spec.volumes ?? []) if (image !== undefined) image.pullPolicy = "Always";
+    spec.containers = spec.containers.map(pulled);
+    if (spec.initContainers !== undefined) spec.initContainers = spec.initContainers.map(pulled);
+    if (spec.ephemeralContainers !== undefined)
+      spec.ephemeralContainers = spec.ephemeralContainers.map(pulled);
+    if (spec.volumes !== undefined) spec.volumes = spec.volumes.map(pulledVolume);
   },
 
   /** A webhook may have changed it after that. */
@@ -35,6 +39,15 @@ export const alwaysPullImages = definePlugin<Pod>({
     if (!errors.isEmpty) throw refusal(request, fieldErrorsText(errors.found));
   },
 });
+
+function pulled<T extends { imagePullPolicy?: string }>(container: T): T {
+  return { ...container, imagePullPolicy: "Always" };
+}
+
+function pulledVolume(volume: Draft<Volume>): Draft<Volume> {
+  const { image } = volume;
+  return image === undefined ? volume : { ...volume, image: { ...image, pullPolicy: "Always" } };
+}
 
 function hasNoNewImage({ spec }: Pod, { previous }: AdmissionRequest): boolean {
   if (previous === undefined) return false;

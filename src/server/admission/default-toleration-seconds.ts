@@ -1,6 +1,8 @@
+import { frozenMemo } from "../../api/frozen-memo.ts";
 /** DefaultTolerationSeconds: a pod stays for five minutes on a node that is not ready or out of reach, unless it says otherwise. */
 import type { Pod, Toleration } from "../../api/generated/types/core-v1.ts";
 import { freezeJson } from "../../api/json-freeze.ts";
+import type { Draft } from "../../resources/kind-rules.ts";
 import { definePlugin } from "./plugin.ts";
 
 /** As long as a node may take to come back. The same for all pods; in the order of keys in which it is stored. */
@@ -18,10 +20,15 @@ export const defaultTolerationSeconds = definePlugin<Pod>({
   interests: [{ resources: ["pods"], operations: ["CREATE", "UPDATE"] }],
 
   mutate({ spec }) {
-    const { tolerations = [] } = spec;
-    const missing = PATIENCE.filter(({ key }) => !tolerations.some((toleration) => covers(toleration, key)));
-    if (missing.length > 0) spec.tolerations = [...tolerations, ...missing];
+    spec.tolerations = patient(spec.tolerations ?? NONE);
   },
+});
+
+const NONE: Draft<Toleration[]> = freezeJson([]);
+
+const patient = frozenMemo((tolerations: Draft<Toleration[]>): Draft<Toleration[]> => {
+  const missing = PATIENCE.filter(({ key }) => !tolerations.some((toleration) => covers(toleration, key)));
+  return missing.length === 0 ? tolerations : [...tolerations, ...missing];
 });
 
 function covers({ key = "", effect = "NoExecute" }: Toleration, taint: string | undefined): boolean {

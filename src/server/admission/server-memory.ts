@@ -1,7 +1,7 @@
 /** What plugins may look at: every object that was taken by the store, in the version it is kept in. */
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import { prefixEnd } from "../../store/store.ts";
-import type { Store, View } from "../../store/store.ts";
+import type { Entry, Mark, Store, View } from "../../store/store.ts";
 import { StoredObject } from "../stored-object.ts";
 
 /** Where objects of a kind are kept; `T` is what is found there. */
@@ -15,14 +15,26 @@ export function shelf<T extends ApiObject>(storagePrefix: string): Shelf<T> {
   return { prefix: `/registry/${storagePrefix}/` };
 }
 
-/** Between two writes the same few lists are asked for. */
+/** The same few lists are asked for again and again. */
 const LISTS_MAX = 64;
+/** So are the same few objects; of each shelf that a plugin knows. */
+const FOUND_MAX = 1000;
+
+/** Some entries, and what they were found in. */
+interface Listed {
+  readonly mark: Mark;
+  readonly entries: readonly Entry[];
+  /** Once somebody has looked. */
+  objects: readonly ApiObject[] | undefined;
+}
 
 export class ServerMemory {
   readonly #store: Store;
-  /** What was listed of the state that was looked at last. */
-  readonly #lists = new Map<string, readonly ApiObject[]>();
+  /** Of the state that was looked at last. */
+  readonly #marks = new Map<string, Mark>();
   #view: View | undefined;
+  readonly #lists = new Map<string, Listed>();
+  readonly #found = new Map<string, { readonly mark: Mark; readonly objects: Map<string, ApiObject> }>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -30,22 +42,59 @@ export class ServerMemory {
 
   /** `path` is the name, or namespace and name with a slash between them. */
   find<T extends ApiObject>({ prefix }: Shelf<T>, path: string): T | undefined {
-    const entry = this.#store.accepted.get(prefix + path);
-    return entry === undefined ? undefined : (StoredObject.of(entry).object as T);
+    const view = this.#store.accepted;
+    const known = this.#foundIn(prefix, this.#markOf(prefix, view));
+    const found = known.get(path);
+    if (found !== undefined) return found as T;
+    const entry = view.get(prefix + path);
+    if (entry === undefined) return undefined;
+    const { object } = StoredObject.of(entry);
+    if (known.size >= FOUND_MAX) known.clear();
+    known.set(path, object);
+    return object as T;
   }
 
   /** In order of their names; those of one namespace when there is one. */
-  list<T extends ApiObject>({ prefix }: Shelf<T>, namespace = ""): readonly T[] {
+  list<T extends ApiObject>(shelf: Shelf<T>, namespace = ""): readonly T[] {
+    const listed = this.#listed(shelf, namespace);
+    listed.objects ??= listed.entries.map((entry) => StoredObject.of(entry).object);
+    return listed.objects as readonly T[];
+  }
+
+  /** The same as they lie there. */
+  entries(shelf: Shelf<ApiObject>, namespace: string): readonly Entry[] {
+    return this.#listed(shelf, namespace).entries;
+  }
+
+  #markOf(prefix: string, view: View): Mark {
+    if (view !== this.#view) this.#marks.clear();
+    this.#view = view;
+    const known = this.#marks.get(prefix);
+    if (known !== undefined) return known;
+    const mark = view.mark(prefix);
+    this.#marks.set(prefix, mark);
+    return mark;
+  }
+
+  /** By path, what was found since the shelf was last changed. */
+  #foundIn(prefix: string, mark: Mark): Map<string, ApiObject> {
+    const known = this.#found.get(prefix);
+    if (known?.mark === mark) return known.objects;
+    const objects = new Map<string, ApiObject>();
+    this.#found.set(prefix, { mark, objects });
+    return objects;
+  }
+
+  #listed({ prefix }: Shelf<ApiObject>, namespace: string): Listed {
     const from = namespace === "" ? prefix : `${prefix}${namespace}/`;
     const view = this.#store.accepted;
-    if (view !== this.#view || this.#lists.size >= LISTS_MAX) this.#lists.clear();
-    this.#view = view;
+    const mark = this.#markOf(prefix, view);
     const known = this.#lists.get(from);
-    if (known !== undefined) return known as readonly T[];
-    const found: T[] = [];
-    for (const entry of view.range(from, prefixEnd(from))) found.push(StoredObject.of(entry).object as T);
-    this.#lists.set(from, found);
-    return found;
+    if (known?.mark === mark) return known;
+    if (this.#lists.size >= LISTS_MAX) this.#lists.clear();
+    const listed = { mark, entries: [...view.range(from, prefixEnd(from))], objects: undefined };
+    this.#lists.set(from, listed);
+    return listed;
   }
 
   /** The same without reading any of them: each is read by whoever looks at it. */

@@ -2,6 +2,7 @@
  * ServiceAccount: every pod runs as an account of its namespace, with that account's pull secrets and, unless it is turned off, a token, the
  * certificate of the server and the name of the namespace where programs look for them.
  */
+import { frozenMemo } from "../../api/frozen-memo.ts";
 import type {
   Container,
   Namespace,
@@ -50,6 +51,8 @@ const LOOKS = 10;
 const PAUSE_MS = { least: 100, spread: 100 };
 
 export function serviceAccount(loop: Loop): AdmissionPlugin {
+  // One for all pods of this server: it has to be different from other names in its pod only, and equal specs stay equal.
+  const tokens = new TokenMounts(generateName(VOLUME_PREFIX, loop.random("token volume")));
   return definePlugin<Pod>({
     name: "ServiceAccount",
     interests: [
@@ -73,7 +76,7 @@ export function serviceAccount(loop: Loop): AdmissionPlugin {
       spec.serviceAccountName = account.metadata.name;
       spec.serviceAccount = account.metadata.name;
       if (spec.automountServiceAccountToken ?? account.automountServiceAccountToken ?? true)
-        mountToken(draft, request);
+        tokens.mount(draft);
       if ((spec.imagePullSecrets ?? []).length === 0 && account.imagePullSecrets !== undefined)
         spec.imagePullSecrets = account.imagePullSecrets.map((secret) => ({ ...secret }));
     },
@@ -130,27 +133,40 @@ function appearance(isThere: () => boolean, loop: Loop, { random }: AdmissionReq
   });
 }
 
-function mountToken({ spec }: Draft<Pod>, { random }: AdmissionRequest): void {
-  const known = spec.volumes?.find(({ name }) => name.startsWith(VOLUME_PREFIX));
-  const name = known?.name ?? generateName(VOLUME_PREFIX, random);
-  const mount = { mountPath: MOUNT_PATH, name, readOnly: true };
-  const lacking = [...spec.containers, ...(spec.initContainers ?? [])].some(lacksToken);
-  if (!lacking) return;
-  spec.containers = spec.containers.map((container) => withMount(container, mount));
-  if (spec.initContainers !== undefined)
-    spec.initContainers = spec.initContainers.map((container) => withMount(container, mount));
-  if (known === undefined) spec.volumes = [...(spec.volumes ?? []), tokenVolume(name)];
+/** Gives containers a token from a volume of this name; the same to the same frozen ones. */
+class TokenMounts {
+  readonly #name: string;
+  readonly #mounted: (containers: Draft<Container[]>) => Draft<Container[]>;
+  readonly #withVolume: (volumes: Draft<Volume[]>) => Draft<Volume[]>;
+
+  constructor(name: string) {
+    this.#name = name;
+    this.#mounted = frozenMemo((containers) => withMounts(containers, name));
+    this.#withVolume = frozenMemo((volumes) => [...volumes, { name, projected: TOKEN_SOURCES }]);
+  }
+
+  mount({ spec }: Draft<Pod>): void {
+    const { containers, initContainers, volumes = NO_VOLUMES } = spec;
+    if (!containers.some(lacksToken) && initContainers?.some(lacksToken) !== true) return;
+    const name = volumes.find((volume) => volume.name.startsWith(VOLUME_PREFIX))?.name ?? this.#name;
+    const isOurs = name === this.#name;
+    const mounted = isOurs ? this.#mounted : (list: Draft<Container[]>) => withMounts(list, name);
+    spec.containers = mounted(containers);
+    if (initContainers !== undefined) spec.initContainers = mounted(initContainers);
+    if (volumes.every((volume) => volume.name !== name)) spec.volumes = this.#withVolume(volumes);
+  }
+}
+
+const NO_VOLUMES: Draft<Volume[]> = freezeJson([]);
+
+function withMounts(containers: Draft<Container[]>, name: string): Draft<Container[]> {
+  return containers.map((container) => {
+    if (!lacksToken(container)) return container;
+    const mount: VolumeMount = { mountPath: MOUNT_PATH, name, readOnly: true };
+    return { ...container, volumeMounts: [...(container.volumeMounts ?? []), mount] };
+  });
 }
 
 function lacksToken({ volumeMounts = [] }: Container): boolean {
   return volumeMounts.every(({ mountPath }) => mountPath !== MOUNT_PATH);
-}
-
-function withMount(container: Draft<Container>, mount: VolumeMount): Draft<Container> {
-  if (!lacksToken(container)) return container;
-  return { ...container, volumeMounts: [...(container.volumeMounts ?? []), { ...mount }] };
-}
-
-function tokenVolume(name: string): Draft<Volume> {
-  return { name, projected: TOKEN_SOURCES };
 }

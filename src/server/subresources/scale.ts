@@ -20,6 +20,7 @@ import { isTrue } from "../request-info.ts";
 import { StoredObject } from "../stored-object.ts";
 import { APPLY_YAML, changed, patchTypeOf, readPatch } from "../verbs/patch.ts";
 import { checkPreconditions } from "../verbs/update.ts";
+import { versionAsked } from "../write/asked-version.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
 import { fieldValidationOf, readObject, toObject } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
@@ -44,7 +45,7 @@ export const updateScale: Verb = async (call, workshop) => {
   const { request, query, resource } = call;
   const { object, warnings } = await readObject(request, expected(), query);
   const scale = checked(object as Scale, call);
-  const isVersioned = (object.metadata.resourceVersion ?? "") !== "";
+  const isVersioned = versionAsked(object) !== "";
   const saved = await save({ call, workshop }, isVersioned ? "fail" : "retry", (previous) => {
     checkPreconditions(preconditionsOf(scale), previous, resource);
     return rescaled(previous, scale, { call, workshop });
@@ -188,11 +189,11 @@ function checked(scale: Scale, { info }: Call): Scale {
   throw invalid({ group: "autoscaling", kind: KIND }, info.name, errors.found);
 }
 
-function preconditionsOf({ metadata }: ApiObject): {
+function preconditionsOf(scale: ApiObject): {
   uid: string | undefined;
   resourceVersion: string | undefined;
 } {
-  return { uid: metadata.uid, resourceVersion: metadata.resourceVersion };
+  return { uid: scale.metadata.uid, resourceVersion: versionAsked(scale) };
 }
 
 async function answerOf(

@@ -1,6 +1,6 @@
 import { isApiError } from "../../api/api-error.ts";
 /** Server-side apply: the client states its intent, the server finds out what that changes. Creates what is not there. */
-import { beginApply } from "../../api/apply/apply-patch.ts";
+import { beginApply, checkConfig } from "../../api/apply/apply-patch.ts";
 import type { ApplyInput } from "../../api/apply/apply-patch.ts";
 import { cloneJson } from "../../api/json-clone.ts";
 import { isJsonObject } from "../../api/json-object.ts";
@@ -14,7 +14,7 @@ import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
-import { expectedKind, fieldValidationOf, normal, toObject } from "../write/incoming.ts";
+import { expectedKind, fieldValidationOf, normal, strictRefusal, toObject } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
 import type { Next, Saved } from "../write/object-writer.ts";
 import { admittedDraft, admittedObject, admittedRevision, revisedDraft } from "../write/revise.ts";
@@ -30,11 +30,17 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
     schemaOf: () => undefined,
   });
   const config = withPlace(body.value, call);
+  const isStrict = fieldValidationOf(query) === "Strict";
   const { object, warnings } = toObject(
     { ...body, value: config },
     expectedKind(resource),
-    fieldValidationOf(query),
+    isStrict ? "Warn" : fieldValidationOf(query),
   );
+  if (isStrict && warnings.length > 0) {
+    // A field that is not in the schema is refused in the words of an apply, strict or not.
+    checkConfig(config, inputOf(config, { call, workshop }).writer);
+    throw strictRefusal(warnings);
+  }
   checkPlace(object, call);
   const saved = await save({ config, object }, call, workshop);
   const { result, code } = saved;
@@ -112,7 +118,7 @@ async function created(
   if (merged === undefined)
     throw new Error("an object that is applied for the first time is always another one");
   const asked = cloneJson(settled(merged, resource)) as Draft<ApiObject>;
-  const draft = await admittedDraft(asked, resource, admission);
+  const draft = await admittedDraft(asked, resource, { admission });
   checkPlace(draft, call);
   const uid = workshop.loop.random("uids").uuid();
   const context = { now: workshop.loop.now(), user, uid, admission };

@@ -6,10 +6,12 @@ import { callPass } from "../admission/call-pass.ts";
 import type { Answer, ObjectAnswer, StoredAnswer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
-import { expectedKind, readObject } from "../write/incoming.ts";
+import { versionAsked } from "../write/asked-version.ts";
+import { readObject } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Saved } from "../write/object-writer.ts";
-import { admittedDraft, admittedObject } from "../write/revise.ts";
+import { admittedDraft, admittedObject, isTakenAsSent } from "../write/revise.ts";
+import type { SharedSpec } from "../write/shared-specs.ts";
 import { track, writerOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 
@@ -18,17 +20,21 @@ const NAME_TRIES = 8;
 
 export async function create(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, request, query } = call;
-  const { object, warnings, sentManagedFields } = await readObject(request, expectedKind(resource), query);
+  const { apiVersion, facts, schema, specs } = resource;
+  const expected = { apiVersion, kind: facts.kind, schema, specs };
+  const { object, warnings, sentManagedFields, shared } = await readObject(request, expected, query);
   const draft = object as Draft<ApiObject>;
   placeInNamespace(draft, call);
-  if ((draft.metadata.resourceVersion ?? "") !== "") {
+  if (versionAsked(draft) !== "") {
     throw badRequest("resourceVersion should not be set on objects to be created");
   }
   const admission = callPass({ call, workshop }, "CREATE", nameOf(draft));
   const waiting = admission?.ready(draft);
   if (waiting !== undefined) await waiting;
-  const saved = await createNamed({ draft, sentManagedFields, admission }, call, workshop);
-  return { ...shown(saved, resource, 201), warnings: [...warnings, ...warningsOf(draft, call)] };
+  const known = isTakenAsSent(resource) ? { ...draft } : undefined;
+  const fresh = { draft, sentManagedFields, admission, shared, known };
+  const { saved, made } = await createNamed(fresh, call, workshop);
+  return { ...shown(saved, resource, 201), warnings: [...warnings, ...warningsOf(made, call)] };
 }
 
 /** People are told what they should not write; a subresource writes what they did not. */
@@ -37,9 +43,13 @@ export function warningsOf(object: ApiObject, { resource, info }: Call<StoredRes
 }
 
 export function shown(saved: Saved, resource: StoredResource, code: number): StoredAnswer | ObjectAnswer {
-  if (saved.outcome === "stored") return { type: "stored", code, stored: saved.stored, resource };
-  return { type: "object", code, object: saved.object };
+  const warnings = NO_WARNINGS;
+  if (saved.outcome === "stored") return { type: "stored", code, stored: saved.stored, resource, warnings };
+  return { type: "object", code, object: saved.object, warnings };
 }
+
+/** There from the start: replacing a member costs less than adding one. */
+const NO_WARNINGS: readonly string[] = [];
 
 function placeInNamespace(draft: Draft<ApiObject>, { resource, info }: Call<StoredResource>): void {
   const { metadata } = draft;
@@ -61,36 +71,50 @@ interface New {
   readonly draft: Draft<ApiObject>;
   readonly sentManagedFields: unknown;
   readonly admission: AdmissionPass | undefined;
+  readonly shared: SharedSpec | undefined;
+  /** What was sent, where nobody but admission changes it. */
+  readonly known: ApiObject | undefined;
 }
 
-async function createNamed(
-  { draft, sentManagedFields, admission }: New,
-  call: Call<StoredResource>,
-  workshop: Workshop,
-): Promise<Saved> {
-  const { resource, info } = call;
-  const { isDryRun, user, manager } = writeOptionsOf(call);
+interface Created {
+  readonly saved: Saved;
+  /** What was to be created, after everybody had their say. */
+  readonly made: ApiObject;
+}
+
+async function createNamed(fresh: New, call: Call<StoredResource>, workshop: Workshop): Promise<Created> {
+  const { draft, admission, shared } = fresh;
+  const { resource } = call;
   const random = workshop.loop.random("names");
-  const admitted = await admittedDraft(draft, resource, admission);
+  const admitted = await admittedDraft(draft, resource, { admission, shared });
   // Whoever was asked may have given it a name, and cannot move it elsewhere.
   placeInNamespace(admitted, call);
-  const base = admitted.metadata.generateName ?? "";
-  const isGenerated = (admitted.metadata.name ?? "") === "" && base !== "";
+  const { name = "", generateName: base = "" } = admitted.metadata;
+  if (name !== "" || base === "") return createOnce({ ...fresh, draft: admitted }, call, workshop);
   for (let attempt = 1; ; attempt++) {
-    if (isGenerated) admitted.metadata.name = generateName(base, random);
-    const now = workshop.loop.now();
-    const uid = workshop.loop.random("uids").uuid();
-    const next = await admittedObject(admitted, resource, { now, user, uid, admission });
-    const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
-    const object = track({ live: undefined, next, asked: admission?.asked, writer, sentManagedFields });
-    const name = object.metadata.name ?? "";
+    const generated = generateName(base, random);
+    admitted.metadata.name = generated;
     try {
-      return await new ObjectWriter(workshop).create({ resource, namespace: info.namespace, name }, object, {
-        isDryRun,
-      });
+      return await createOnce({ ...fresh, draft: admitted }, call, workshop);
     } catch (error) {
-      if (!isGenerated || !isApiError(error, "AlreadyExists")) throw error;
-      if (attempt === NAME_TRIES) throw generateNameConflict(groupResource(resource), name);
+      if (!isApiError(error, "AlreadyExists")) throw error;
+      if (attempt === NAME_TRIES) throw generateNameConflict(groupResource(resource), generated);
     }
   }
+}
+
+async function createOnce(
+  { draft, sentManagedFields, admission, shared, known }: New,
+  call: Call<StoredResource>,
+  workshop: Workshop,
+): Promise<Created> {
+  const { resource, info } = call;
+  const { isDryRun, user, manager } = writeOptionsOf(call);
+  const now = workshop.loop.now();
+  const uid = workshop.loop.random("uids").uuid();
+  const made = await admittedObject(draft, resource, { now, user, uid, admission, shared, known });
+  const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
+  const object = track({ live: undefined, next: made, asked: admission?.asked, writer, sentManagedFields });
+  const place = { resource, namespace: info.namespace, name: object.metadata.name ?? "" };
+  return { saved: await new ObjectWriter(workshop).create(place, object, { isDryRun }), made };
 }

@@ -16,6 +16,12 @@ import type { StoredResource } from "../registry.ts";
 import { reachRevision } from "../revision-wait.ts";
 import { StoredObject } from "../stored-object.ts";
 
+/**
+ * For how long the pieces of a list show one revision. Afterwards it may be gone, and is said to be even where it is not:
+ * what a client may rely on does not depend on how much is written.
+ */
+const CONSISTENT_MS = 5 * 60_000;
+
 /** All pieces of a paged list show one revision, whatever is written meanwhile. */
 export async function list(call: Call<StoredResource>, workshop: Workshop): Promise<ListAnswer> {
   const { resource, info, query } = call;
@@ -28,7 +34,8 @@ export async function list(call: Call<StoredResource>, workshop: Workshop): Prom
   const view = await viewFor({ token, options, prefix }, workshop);
   const filter = filterOf(options, resource, workshop.versions);
   if (filter !== undefined) await readyToFilter({ view, prefix, resource }, workshop);
-  return collect({ view, prefix, token, options, name, resource }, filter);
+  const since = token === undefined || token.revision < 0 ? workshop.loop.now() : token.since;
+  return collect({ view, prefix, token, since, options, name, resource }, filter);
 }
 
 /** Selectors are about objects in the version asked for. */
@@ -54,7 +61,9 @@ async function viewFor({ token, options, prefix }: ViewRequest, { store, loop }:
   if (token !== undefined) {
     if ((options.resourceVersion ?? 0) > 0)
       throw badRequest("specifying resource version is not allowed when using continue");
-    return token.revision < 0 ? store.fresh() : continued(token, () => store.at(token.revision, prefix));
+    if (token.revision < 0) return store.fresh();
+    if (loop.now() - (token.since ?? Infinity) > CONSISTENT_MS) throw tooOld(token);
+    return continued(token, () => store.at(token.revision, prefix));
   }
   const { resourceVersion, match } = options;
   if (resourceVersion === undefined) return store.fresh();
@@ -68,33 +77,38 @@ async function viewFor({ token, options, prefix }: ViewRequest, { store, loop }:
   }
 }
 
-/** An expired token comes back as one that goes on from the same key at the newest revision. */
 async function continued(token: ContinueToken, read: () => Promise<View>): Promise<View> {
   try {
     return await read();
   } catch (error) {
-    if (!isStoreError(error, "Compacted")) throw error;
-    throw expired(
-      "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
-        "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. " +
-        "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or " +
-        "deleted between the time the first chunk was returned and now may show up in the list.",
-      encodeContinue({ revision: -1, start: token.start }),
-    );
+    throw isStoreError(error, "Compacted") ? tooOld(token) : error;
   }
+}
+
+/** An expired token comes back as one that goes on from the same key at the newest revision. */
+function tooOld({ start }: ContinueToken): Error {
+  return expired(
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+      "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. " +
+      "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or " +
+      "deleted between the time the first chunk was returned and now may show up in the list.",
+    encodeContinue({ revision: -1, start, since: undefined }),
+  );
 }
 
 interface Collection extends ViewRequest {
   readonly view: View;
+  /** When the list that this is a piece of began. */
+  readonly since: number | undefined;
   readonly name: string | undefined;
   readonly resource: StoredResource;
 }
 
 function collect(collection: Collection, filter: ObjectFilter | undefined): ListAnswer {
-  const { view, prefix, resource } = collection;
+  const { view, prefix, resource, since } = collection;
   const { items, next } = pageOf(collection, filter);
   const { revision } = view;
-  const rest = next === undefined ? undefined : { revision, start: next.slice(prefix.length) };
+  const rest = next === undefined ? undefined : { revision, start: next.slice(prefix.length), since };
   return {
     type: "list",
     items,

@@ -14,6 +14,7 @@ import type { Call, Workshop } from "../call.ts";
 import type { HttpRequest } from "../http.ts";
 import { isStored } from "../registry.ts";
 import type { Resource, StoredResource } from "../registry.ts";
+import { versionAsked } from "../write/asked-version.ts";
 import { BODY_BYTES_MAX, mediaTypeOf } from "../write/body.ts";
 import { expectedKind, fieldValidationOf, toObject } from "../write/incoming.ts";
 import type { Incoming } from "../write/incoming.ts";
@@ -81,9 +82,9 @@ function patched(previous: ApiObject, change: Patch, call: Call<StoredResource>)
   if (!isJsonObject(value)) throw badRequest("the patched value is no object");
   const expected = expectedKind(resource);
   const incoming = toObject({ value, duplicates: [], known }, expected, fieldValidationOf(query));
-  const { metadata } = incoming.object;
-  checkPlace(incoming.object, call);
-  checkPreconditions({ uid: metadata.uid, resourceVersion: metadata.resourceVersion }, previous, resource);
+  const { object } = incoming;
+  checkPlace(object, call);
+  checkPreconditions({ uid: object.metadata.uid, resourceVersion: versionAsked(object) }, previous, resource);
   return incoming;
 }
 

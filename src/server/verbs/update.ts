@@ -6,6 +6,7 @@ import { callPass } from "../admission/call-pass.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
+import { versionAsked } from "../write/asked-version.ts";
 import { expectedKind, readObject } from "../write/incoming.ts";
 import type { Incoming } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
@@ -21,7 +22,7 @@ export async function update(call: Call<StoredResource>, workshop: Workshop): Pr
   const incoming = await readObject(request, expectedKind(resource), query);
   const { object, warnings } = incoming;
   checkPlace(object, call);
-  const asked = object.metadata.resourceVersion ?? "";
+  const asked = versionAsked(object);
   const { isDryRun } = writeOptionsOf(call);
   const place = { resource, namespace: info.namespace, name: info.name };
   try {
@@ -85,7 +86,7 @@ async function createInstead(
   await admission?.ready(object);
   const asked = object as Draft<ApiObject>;
   if (resource.facts.namespaced) asked.metadata.namespace ??= info.namespace;
-  const draft = await admittedDraft(asked, resource, admission);
+  const draft = await admittedDraft(asked, resource, { admission });
   checkPlace(draft, call);
   const next = await admittedObject(draft, resource, { now, user, uid, admission });
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });

@@ -7,6 +7,7 @@ import { decodeObject, hasEnvelope, readEnvelope } from "../../api/protobuf/enve
 import type { StructSchema } from "../../api/schema.ts";
 import { parseYaml } from "../../api/yaml.ts";
 import type { HttpRequest } from "../http.ts";
+import type { SharedSpec, SharedSpecs } from "./shared-specs.ts";
 
 /** As upstream's. */
 export const BODY_BYTES_MAX = 3 << 20;
@@ -23,6 +24,8 @@ export interface Body {
   readonly duplicates: readonly string[];
   /** What the value was made from, if it was: in normal form, so that what both have in common is too. */
   readonly known?: JsonObject;
+  /** Where its spec was looked for, if it was; the value has what is known of it. */
+  readonly shared?: SharedSpec | undefined;
 }
 
 export interface BodyOptions {
@@ -32,6 +35,8 @@ export interface BodyOptions {
   readonly kind: string;
   /** Custom resources have no such form. */
   readonly hasProtobuf?: boolean;
+  /** Where equal specs become one. */
+  readonly specs?: SharedSpecs | undefined;
 }
 
 export function mediaTypeOf(header: string | undefined): string {
@@ -66,7 +71,10 @@ export async function readOptionalBody(
 
 export async function readBodyAs(request: HttpRequest, type: string, options: BodyOptions): Promise<Body> {
   if (request.direct !== undefined) return shownBody(request, directBody(request.direct.body, options));
-  return shownBody(request, decodeBody(await request.readBody(BODY_BYTES_MAX), type, options));
+  const bytes = await request.readBody(BODY_BYTES_MAX);
+  // Who looks at the body sees it as it was sent.
+  const wanted = request.onBody === undefined ? options : { ...options, specs: undefined };
+  return shownBody(request, decodeBody(bytes, type, wanted));
 }
 
 function shownBody(request: HttpRequest, body: Body): Body {
@@ -83,8 +91,10 @@ function decodeBody(bytes: Uint8Array, type: string, options: BodyOptions): Body
   if (type === PROTOBUF_TYPE) return { value: decodeProtobuf(bytes, options), duplicates: [] };
   try {
     const isYaml = type === YAML_TYPE;
-    const { value, duplicates } = isYaml ? parseYaml(bytes) : parseJson(bytes);
-    if (isJsonObject(value)) return { value, duplicates: duplicateTexts(duplicates, isYaml) };
+    const spec = isYaml || options.specs === undefined ? undefined : new SpecReader(options.specs);
+    const { value, duplicates } = isYaml ? parseYaml(bytes) : parseJson(bytes, spec);
+    if (isJsonObject(value))
+      return { value, duplicates: duplicateTexts(duplicates, isYaml), shared: spec?.shared };
   } catch (error) {
     throw unrecognized(options.kind, error);
   }
@@ -92,6 +102,22 @@ function decodeBody(bytes: Uint8Array, type: string, options: BodyOptions): Body
     options.kind,
     new Error("json: cannot unmarshal a value that is no object into Go value"),
   );
+}
+
+/** Knows the specs that were sent before. */
+class SpecReader {
+  readonly name = "spec";
+  readonly #specs: SharedSpecs;
+  shared: SharedSpec | undefined;
+
+  constructor(specs: SharedSpecs) {
+    this.#specs = specs;
+  }
+
+  read(text: string): unknown {
+    this.shared = this.#specs.findText(text);
+    return this.shared?.begun ?? JSON.parse(text);
+  }
 }
 
 /** YAML names the lines, JSON the paths. */

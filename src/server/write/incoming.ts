@@ -12,6 +12,7 @@ import type { HttpRequest } from "../http.ts";
 import type { Resource } from "../registry.ts";
 import { readBody } from "./body.ts";
 import type { Body } from "./body.ts";
+import type { SharedSpec, SharedSpecs } from "./shared-specs.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
@@ -20,6 +21,8 @@ export interface ExpectedKind {
   readonly apiVersion: string;
   readonly kind: string;
   readonly schema: StructSchema;
+  /** Where equal specs become one. */
+  readonly specs?: SharedSpecs | undefined;
 }
 
 export function expectedKind({ apiVersion, facts, schema }: Resource): ExpectedKind {
@@ -32,6 +35,8 @@ export interface Incoming {
   readonly warnings: readonly string[];
   /** The normal form loses the difference between an empty list and none. */
   readonly sentManagedFields: unknown;
+  /** Its spec among those that others have too; the object has that one if it has begun. */
+  readonly shared?: SharedSpec | undefined;
 }
 
 export async function readObject(
@@ -39,9 +44,9 @@ export async function readObject(
   expected: ExpectedKind,
   query: URLSearchParams,
 ): Promise<Incoming> {
-  const { apiVersion, kind, schema } = expected;
+  const { apiVersion, kind, schema, specs } = expected;
   const hasProtobuf = findKindSchema(apiVersion, kind) === schema;
-  const body = await readBody(request, { kind, schemaOf: findKindSchema, hasProtobuf });
+  const body = await readBody(request, { kind, schemaOf: findKindSchema, hasProtobuf, specs });
   return toObject(body, expected, fieldValidationOf(query));
 }
 
@@ -53,21 +58,36 @@ export function fieldValidationOf(query: URLSearchParams): FieldValidation {
 
 export function toObject(body: Body, expected: ExpectedKind, validation: FieldValidation): Incoming {
   checkKind(body.value, expected);
-  const { apiVersion, kind } = expected;
-  const { value, unknownFields } = normal(expected.schema, { ...body.value, apiVersion, kind }, body.known);
+  const shared = body.shared ?? expected.specs?.find(body.value["spec"]);
+  const begun = shared?.begun;
+  const sent = withKind(body.value, expected);
+  const { value, unknownFields } =
+    begun === undefined
+      ? normal(expected.schema, sent, body.known)
+      : normal(expected.schema, { ...sent, spec: begun }, { spec: begun });
   const problems = [
     ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`),
     ...body.duplicates,
   ];
-  if (validation === "Strict" && problems.length > 0) {
-    throw badRequest(`strict decoding error: ${problems.join(", ")}`);
-  }
+  if (validation === "Strict" && problems.length > 0) throw strictRefusal(problems);
   const { metadata = {} } = value;
   return {
     object: { ...value, metadata } as unknown as ApiObject,
     warnings: validation === "Warn" ? problems : [],
     sentManagedFields: managedFieldsOf(body.value),
+    // What is left out of a spec has to be told each time.
+    shared: unknownFields.length === 0 || begun !== undefined ? shared : undefined,
   };
+}
+
+/** Of a client that wants to hear of everything the server does not understand. */
+export function strictRefusal(problems: readonly string[]): Error {
+  return badRequest(`strict decoding error: ${problems.join(", ")}`);
+}
+
+function withKind(value: JsonObject, { apiVersion, kind }: ExpectedKind): JsonObject {
+  const isNamed = value["apiVersion"] === apiVersion && value["kind"] === kind;
+  return isNamed ? value : { ...value, apiVersion, kind };
 }
 
 function managedFieldsOf({ metadata }: JsonObject): unknown {

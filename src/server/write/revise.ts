@@ -17,7 +17,9 @@ import type { AdmissionPass } from "../admission/admission.ts";
 import type { StoredResource } from "../registry.ts";
 import { normal } from "./incoming.ts";
 import { shareParts } from "./shared-parts.ts";
-import { carryOver, withGeneration, setAtBirth } from "./system-metadata.ts";
+import { withOwnSpec } from "./shared-specs.ts";
+import type { SharedSpec } from "./shared-specs.ts";
+import { carryOver, metadataAtBirth, withGeneration } from "./system-metadata.ts";
 import type { Birth } from "./system-metadata.ts";
 
 /** Which part of an object an endpoint may change, or by which rules of its own. */
@@ -32,9 +34,13 @@ export interface EndpointRules<T extends ApiObject = ApiObject> {
 
 type WithStatus = Draft<ApiObject> & { status?: unknown };
 
-/** Who else has a say in what is written. */
 interface WriteContext extends RuleContext {
+  /** Who else has a say in what is written. */
   readonly admission?: AdmissionPass | undefined;
+  /** Where the spec of a new object may already be known. */
+  readonly shared?: SharedSpec | undefined;
+  /** The object in normal form, before anybody replaced parts of it. */
+  readonly known?: ApiObject | undefined;
 }
 
 /** A new object of the server's own, about which nobody is asked. */
@@ -46,13 +52,18 @@ export function newObject(
   return validNew(withNewDefaults(draft, resource), resource, context);
 }
 
+/** Whether the rules of the kind leave new objects as they are: only admission may replace parts of them. */
+export function isTakenAsSent({ rules }: StoredResource): boolean {
+  return rules.defaults === undefined && rules.prepareCreate === undefined;
+}
+
 /** What a client sent for a new object, after everybody who may change it had their say. It has no name or identity by us yet. */
 export function admittedDraft(
   draft: Draft<ApiObject>,
   resource: StoredResource,
-  admission: AdmissionPass | undefined,
+  { admission, shared }: Pick<WriteContext, "admission" | "shared">,
 ): Soon<Draft<ApiObject>> {
-  const begun = withNewDefaults(draft, resource);
+  const begun = withNewDefaults(draft, resource, shared);
   const refine = (changed: ApiObject): Draft<ApiObject> =>
     withNewDefaults(draftOf(settled(changed, resource)), resource);
   return admission === undefined ? begun : admission.mutate(begun, refine);
@@ -68,22 +79,29 @@ export function admittedObject(
   return whenDone(context.admission?.validate(object), () => object);
 }
 
-function withNewDefaults(draft: Draft<ApiObject>, resource: StoredResource): Draft<ApiObject> {
+function withNewDefaults(
+  draft: Draft<ApiObject>,
+  resource: StoredResource,
+  shared?: SharedSpec,
+): Draft<ApiObject> {
   const { rules } = resource;
   if (hasStatus(resource) && rules.keepsStatus !== true) dropStatus(draft, resource);
+  if (shared?.begun !== undefined && shared.begun === specOf(draft)) return draft;
   rules.defaults?.(draft);
+  shared?.begin(specOf(draft));
   return draft;
 }
 
 function validNew(
-  draft: Draft<ApiObject>,
+  given: Draft<ApiObject>,
   resource: StoredResource,
-  context: RuleContext & Birth,
+  context: WriteContext & Birth,
 ): ApiObject {
   const { rules } = resource;
-  setAtBirth(draft, resource, context);
+  const draft = withOwnSpec(given);
+  draft.metadata = metadataAtBirth(draft.metadata, resource, context);
   rules.prepareCreate?.(draft, context);
-  const object = named(settled(draft, resource));
+  const object = named(settledNew(draft, resource, context));
   const errors = new FieldErrors();
   validateMetadata(object.metadata, metadataRules(resource), errors);
   rules.validate?.(object, errors);
@@ -236,6 +254,25 @@ function metadataDraft(metadata: ApiObject["metadata"]): JsonObject {
 function settled(draft: ApiObject, resource: StoredResource, previous?: ApiObject): ApiObject {
   const known = previous as unknown as JsonObject | undefined;
   return normal(resource.schema, draft, known).value as unknown as ApiObject;
+}
+
+/** The same for a new object, with the spec that others have too. */
+function settledNew(
+  draft: Draft<ApiObject>,
+  resource: StoredResource,
+  { shared, known }: Pick<WriteContext, "shared" | "known">,
+): ApiObject {
+  const made = specOf(draft);
+  const spec = shared?.findSettled(made);
+  if (spec !== undefined)
+    return normal(resource.schema, { ...draft, spec }, { spec }).value as unknown as ApiObject;
+  const object = settled(draft, resource, known);
+  shared?.settle(made, specOf(object));
+  return object;
+}
+
+function specOf(object: ApiObject & { readonly spec?: unknown }): unknown {
+  return object.spec;
 }
 
 /** Rules may rely on a name; that none was given is found by the rules for metadata. */

@@ -41,4 +41,17 @@ describe("shareParts", () => {
     expect(JSON.stringify(shared)).toBe(text);
     expect(Object.getPrototypeOf(shared)).toBe(Object.prototype);
   });
+
+  test("frozen parts are shared too, and stay as they are", () => {
+    const previous = { spec: { list: [{ x: 1 }, { x: 2 }], same: [{ y: 1 }] } };
+    const list = Object.freeze([Object.freeze({ x: 1 }), Object.freeze({ x: 3 })]);
+    const next = { spec: { list, same: Object.freeze([Object.freeze({ y: 1 })]) } };
+
+    const shared = shareParts<unknown>(next, previous) as typeof previous;
+
+    expect(shared).toEqual({ spec: { list: [{ x: 1 }, { x: 3 }], same: [{ y: 1 }] } });
+    expect(shared.spec.same).toBe(previous.spec.same);
+    expect(shared.spec.list[0]).toBe(previous.spec.list[0]);
+    expect(list[0]).not.toBe(previous.spec.list[0]);
+  });
 });

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../api/json-object.ts";
 
 /**
  * `next` with every part that has the same text in `previous` taken from there, `previous` itself when all of it has:
- * whatever compares the two afterwards looks at what changed only. Changes `next`, which nobody else may hold.
+ * whatever compares the two afterwards looks at what changed only. Changes `next`, of which nobody else may hold more than frozen parts.
  */
 export function shareParts<T>(next: T, previous: T): T {
   return share(next, previous) as T;
@@ -16,7 +16,8 @@ function share(next: unknown, previous: unknown): unknown {
   return shareMembers(next as Record<string, unknown>, previous);
 }
 
-function shareItems(next: unknown[], previous: readonly unknown[]): readonly unknown[] {
+function shareItems(given: unknown[], previous: readonly unknown[]): readonly unknown[] {
+  const next = Object.isFrozen(given) ? [...given] : given;
   let isSame = next.length === previous.length;
   for (let at = 0; at < next.length; at++) {
     const item = share(next[at], previous[at]);
@@ -26,7 +27,8 @@ function shareItems(next: unknown[], previous: readonly unknown[]): readonly unk
   return isSame ? previous : next;
 }
 
-function shareMembers(next: Record<string, unknown>, previous: JsonObject): JsonObject {
+function shareMembers(given: Record<string, unknown>, previous: JsonObject): JsonObject {
+  const next = Object.isFrozen(given) ? { ...given } : given;
   const keys = Object.keys(next);
   const others = Object.keys(previous);
   let isSame = keys.length === others.length;

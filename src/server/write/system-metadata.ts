@@ -1,4 +1,5 @@
 /** The part of metadata that the server keeps: identity, times, generation. Clients' values for it never count. */
+import type { JsonObject } from "../../api/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import type { StoredResource } from "../registry.ts";
@@ -8,59 +9,91 @@ export interface Birth {
   readonly now: number;
 }
 
-export function setAtBirth(draft: Draft<ApiObject>, resource: StoredResource, { uid, now }: Birth): void {
-  const { metadata } = draft;
-  metadata.uid = uid;
-  metadata.creationTimestamp = timeText(now);
-  delete metadata.resourceVersion;
-  delete metadata.deletionTimestamp;
-  delete metadata.deletionGracePeriodSeconds;
-  delete metadata.selfLink;
-  if (resource.storage.hasGeneration) metadata.generation = 1;
-  else delete metadata.generation;
+/**
+ * What a client may say of a new object, and what the server adds. Member by member, in the order of the normal form: so all of them have few
+ * shapes, and nothing has to be put in order again.
+ */
+export function metadataAtBirth(
+  {
+    annotations,
+    finalizers,
+    generateName,
+    labels,
+    managedFields,
+    name,
+    namespace,
+    ownerReferences,
+  }: Metadata,
+  { storage }: StoredResource,
+  { uid, now }: Birth,
+): Metadata {
+  const born: Partial<Metadata> = {};
+  if (annotations !== undefined) born.annotations = annotations;
+  born.creationTimestamp = timeText(now);
+  if (finalizers !== undefined) born.finalizers = finalizers;
+  if (generateName !== undefined) born.generateName = generateName;
+  if (storage.hasGeneration) born.generation = 1;
+  if (labels !== undefined) born.labels = labels;
+  if (managedFields !== undefined) born.managedFields = managedFields;
+  if (name !== undefined) born.name = name;
+  if (namespace !== undefined) born.namespace = namespace;
+  if (ownerReferences !== undefined) born.ownerReferences = ownerReferences;
+  born.uid = uid;
+  return born as Metadata;
 }
 
-/** Keeps what an update cannot change. What must not be different is found by validation, so that it can be named. */
+/**
+ * Keeps what an update cannot change. What must not be different is found by validation, so that it can be named. In the order of the normal form, as
+ * at birth. The resourceVersion is that of the object it replaces; stored bytes carry none.
+ */
 export function carryOver(draft: Draft<ApiObject>, previous: ApiObject): void {
   const { metadata } = draft;
-  for (const key of KEPT) keep(metadata, previous.metadata, key);
-  for (const key of KEPT_UNLESS_GIVEN)
-    if (metadata[key] === undefined) keep(metadata, previous.metadata, key);
-  delete metadata.selfLink;
+  const old = previous.metadata as Metadata;
+  const next: Partial<Metadata> = {};
+  put(next, "annotations", metadata.annotations);
+  put(next, "creationTimestamp", old.creationTimestamp);
+  put(next, "deletionGracePeriodSeconds", old.deletionGracePeriodSeconds);
+  put(next, "deletionTimestamp", old.deletionTimestamp);
+  put(next, "finalizers", metadata.finalizers);
+  put(next, "generateName", metadata.generateName);
+  put(next, "generation", old.generation);
+  put(next, "labels", metadata.labels);
+  put(next, "managedFields", metadata.managedFields);
+  put(next, "name", metadata.name);
+  put(next, "namespace", metadata.namespace ?? old.namespace);
+  put(next, "ownerReferences", metadata.ownerReferences);
+  put(next, "resourceVersion", old.resourceVersion);
+  put(next, "uid", metadata.uid ?? old.uid);
+  draft.metadata = next as Metadata;
 }
 
-/** The resourceVersion is that of the object it replaces; stored bytes carry none. */
-const KEPT = [
-  "creationTimestamp",
-  "generation",
-  "deletionTimestamp",
-  "deletionGracePeriodSeconds",
-  "resourceVersion",
-] as const;
-const KEPT_UNLESS_GIVEN = ["uid", "namespace"] as const;
-
-function keep<K extends keyof Metadata>(metadata: Metadata, old: Readonly<Metadata>, key: K): void {
-  const value = old[key];
-  if (value === undefined) delete metadata[key];
-  else metadata[key] = value;
+function put<K extends keyof Metadata>(
+  metadata: Partial<Metadata>,
+  key: K,
+  value: Metadata[K] | undefined,
+): void {
+  if (value !== undefined) metadata[key] = value;
 }
 
-type Metadata = Pick<
-  Draft<ApiObject>["metadata"],
-  (typeof KEPT)[number] | (typeof KEPT_UNLESS_GIVEN)[number]
->;
+type Metadata = Draft<ApiObject>["metadata"];
 
 /** A new generation begins when anything but metadata and status changed. Both objects are in normal form. */
 export function withGeneration(next: ApiObject, previous: ApiObject, resource: StoredResource): ApiObject {
   if (!resource.storage.hasGeneration) return next;
   const isNew = resource.rules.isNewGeneration?.(next, previous) ?? false;
-  if (!isNew && jsonEqual(bare(next), bare(previous))) return next;
+  if (!isNew && isSameContent(next as unknown as JsonObject, previous as unknown as JsonObject)) return next;
   const generation = (previous.metadata.generation ?? 0) + 1;
   return { ...next, metadata: { ...next.metadata, generation } };
 }
 
-function bare(object: ApiObject): Record<string, unknown> {
-  return { ...object, metadata: undefined, status: undefined };
+function isSameContent(next: JsonObject, previous: JsonObject): boolean {
+  for (const key in next) if (!isSameMember(key, next, previous)) return false;
+  for (const key in previous) if (!isSameMember(key, next, previous)) return false;
+  return true;
+}
+
+function isSameMember(key: string, next: JsonObject, previous: JsonObject): boolean {
+  return key === "metadata" || key === "status" || jsonEqual(next[key], previous[key]);
 }
 
 /** RFC 3339 in whole seconds, as Kubernetes writes times. */

@@ -2,10 +2,11 @@ import type { FieldSet } from "../../api/apply/fields/field-set.ts";
 import { fieldSet } from "../../api/apply/fields/field-set.ts";
 /** Who owns which field after a write: the server's side of managed fields. */
 import { trackUpdate } from "../../api/apply/managed-fields.ts";
-import type { Writer } from "../../api/apply/writer.ts";
+import type { Versions as FieldVersions, Writer } from "../../api/apply/writer.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
+import type { StructSchema } from "../../api/schema.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Versions } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
@@ -26,28 +27,47 @@ export function writerOf(
   versions: Versions,
   { manager, subresource, now }: Authorship,
 ): Writer {
-  const { apiVersion, facts, custom } = resource;
-  const hasStatus = facts.subresources.some(({ name }) => name === "status");
   return {
     manager,
-    apiVersion,
-    kind: facts.kind,
+    apiVersion: resource.apiVersion,
+    kind: resource.facts.kind,
     subresource,
     now: timeText(now),
-    versions: {
-      findSchema: (version) =>
-        custom === undefined ? findKindSchema(version, facts.kind) : custom.findSchema(version),
-      // What an applier gave up is looked for in the version it was applied in, and comes back from there.
-      convert: (object, version) => {
-        const schema = custom?.findSchema(version);
-        if (schema !== undefined) return toNormalForm(schema, { ...object, apiVersion: version }).value;
-        const from = typeof object["apiVersion"] === "string" ? object["apiVersion"] : apiVersion;
-        return versions.between(object, { kind: facts.kind, from, to: version });
-      },
-    },
-    ...(subresource === "status" && { resetFields: ALL_BUT_STATUS }),
-    ...(subresource === "" && hasStatus && { resetFields: STATUS }),
+    versions: new ResourceVersions(resource, versions),
+    resetFields: resetBy(resource, subresource),
   };
+}
+
+function resetBy({ facts }: StoredResource, subresource: string): FieldSet | undefined {
+  if (subresource === "status") return ALL_BUT_STATUS;
+  const hasStatus = facts.subresources.some(({ name }) => name === "status");
+  return subresource === "" && hasStatus ? STATUS : undefined;
+}
+
+/** A class, because one is made for every write: its functions are not. */
+class ResourceVersions implements FieldVersions {
+  readonly #resource: StoredResource;
+  readonly #versions: Versions;
+
+  constructor(resource: StoredResource, versions: Versions) {
+    this.#resource = resource;
+    this.#versions = versions;
+  }
+
+  findSchema(version: string): StructSchema | undefined {
+    const { apiVersion, schema, custom, facts } = this.#resource;
+    if (version === apiVersion) return schema;
+    return custom === undefined ? findKindSchema(version, facts.kind) : custom.findSchema(version);
+  }
+
+  /** What an applier gave up is looked for in the version it was applied in, and comes back from there. */
+  convert(object: JsonObject, version: string): JsonObject {
+    const { apiVersion, custom, facts } = this.#resource;
+    const schema = custom?.findSchema(version);
+    if (schema !== undefined) return toNormalForm(schema, { ...object, apiVersion: version }).value;
+    const from = typeof object["apiVersion"] === "string" ? object["apiVersion"] : apiVersion;
+    return this.#versions.between(object, { kind: facts.kind, from, to: version });
+  }
 }
 
 export interface TrackedWrite {
@@ -64,7 +84,7 @@ export function track({ live, next, asked, writer, sentManagedFields }: TrackedW
   const tracked = trackUpdate({
     live: live as unknown as JsonObject | undefined,
     next: next as unknown as JsonObject,
-    ...(asked !== undefined && { asked: asked as unknown as JsonObject }),
+    asked: asked as unknown as JsonObject | undefined,
     writer,
     sentManagedFields,
   });

@@ -58,7 +58,7 @@ function structure({ namespace, since }: Suite): void {
     const kubectl = namespace();
 
     expect(await kubectl.refused("apply", "--server-side", "-f", kubectl.file("d.yaml", UNKNOWN))).toMatch(
-      /^Error from server(?: \(BadRequest\))?: .*unknown field "spec\.foo"/,
+      /^Error from server(?: \(BadRequest\))?: failed to create typed patch object .*\.spec\.foo: field not declared in schema/s,
     );
   });
 

@@ -100,8 +100,9 @@ export function unionOf(sets: readonly FieldSet[]): FieldSet {
 
 function unionNodes(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right) return left;
-  if (isEmpty(left)) return asMember(right);
-  return isEmpty(right) ? asMember(left) : unionChildren(left, right);
+  // This before the other, so that of two leaves the first stays.
+  if (isEmpty(right)) return asMember(left);
+  return isEmpty(left) ? asMember(right) : unionChildren(left, right);
 }
 
 function unionChildren(left: FieldSet, right: FieldSet): FieldSet {

@@ -28,25 +28,30 @@ const CANONICAL_KEY = new RegExp(`^k:\\{"[^"\\\\]+":(?:"${PLAIN}"|0|-?[1-9]\\d*|
  */
 const ORDERED_AS_TEXT = /^(?:\.$|f:|k:\{"[^"\\]+":"[#-%'-;=?-[\]-~]*"\}$|v:"[#-%'-;=?-[\]-~]*"$)/;
 
-/**
- * The elements of the names met last. An element becomes a key, and V8 looks for each new text that does among all keys
- * it knows, which costs more than making it.
- */
-const elements = new Map<string, string>();
 /** More than the names of all built-in fields; the rest is labels and the like. */
-const ELEMENTS_MAX = 20_000;
+const NAMES_MAX = 20_000;
 /** Longer ones are nobody's field, and would make the bound above one of many megabytes. */
-const ELEMENT_LENGTH_MAX = 100;
+const NAME_LENGTH_MAX = 100;
 
-export function fieldElement(name: string): string {
-  const known = elements.get(name);
-  if (known !== undefined) return known;
-  const element = `f:${name}`;
-  if (name.length > ELEMENT_LENGTH_MAX) return element;
-  if (elements.size === ELEMENTS_MAX) elements.clear();
-  elements.set(name, element);
-  return element;
+/** What was made of the names met last. */
+function remembered(make: (name: string) => string): (name: string) => string {
+  const made = new Map<string, string>();
+  return (name) => {
+    const known = made.get(name);
+    if (known !== undefined) return known;
+    const text = make(name);
+    if (name.length > NAME_LENGTH_MAX) return text;
+    if (made.size === NAMES_MAX) made.clear();
+    made.set(name, text);
+    return text;
+  };
 }
+
+/** An element becomes a key, and V8 looks for each new text that does among all keys it knows, which costs more than making it. */
+export const fieldElement = remembered((name) => `f:${name}`);
+
+/** The same as a key in JSON, with its colon. */
+export const fieldKey = remembered((name) => `${JSON.stringify(`f:${name}`)}:`);
 
 /**
  * What tells the item apart from others of the list. Never fails, so that every stored object can be tracked: an

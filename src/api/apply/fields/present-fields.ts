@@ -1,7 +1,5 @@
 /** The set of fields that a value has: what an applier of that value owns, or what a writer adds with it. */
-import { zeroValue } from "../../go-zero.ts";
 import type { JsonObject } from "../../json-object.ts";
-import { jsonEqual } from "../../patch/json-equal.ts";
 import type { ListSchema, MapSchema, Schema, StructField, StructSchema } from "../../schema.ts";
 import { asMember, EMPTY, type FieldSet, type FieldSetDraft, MEMBER, sortedSet } from "./field-set.ts";
 import { fieldElement, SELF } from "./path-element.ts";
@@ -31,14 +29,6 @@ export function allFieldsOf(value: unknown, schema: Schema): FieldSet {
   return list !== undefined && isFilledList(value) ? eachItem(value, list, ALL) : MEMBER;
 }
 
-/**
- * What a value in normal form has that its schema's zero value has not: `written(compare(zeroStruct(schema), value, schema))`,
- * without making that zero. What the zero value holds is not new, only what was put into it is.
- */
-export function newFieldsOf(value: JsonObject, schema: StructSchema): FieldSet {
-  return eachMember(value, schema, NEW) ?? EMPTY;
-}
-
 /** What becomes of the parts of a value. */
 interface Walk {
   /** The set of a map or list before its parts are added. */
@@ -63,22 +53,6 @@ const ALL: Walk = {
   member: allFieldsOf,
   item: allFieldsOf,
 };
-
-const NEW: Walk = {
-  start: () => ({}),
-  member: (value, schema, field) =>
-    field?.filled === true ? newBelow(value, schema) : allFieldsOf(value, schema),
-  item: allFieldsOf,
-};
-
-/** Of a value that the zero value has too; `undefined` when it is still that. */
-function newBelow(value: unknown, schema: Schema): FieldSet | undefined {
-  const map = granularMap(schema);
-  if (map !== undefined) return isFilledMap(value) ? eachMember(value, map, NEW) : undefined;
-  const list = granularList(schema);
-  if (list !== undefined) return isFilledList(value) ? eachItem(value, list, NEW) : undefined;
-  return jsonEqual(value, zeroValue(schema)) ? undefined : MEMBER;
-}
 
 function claimed(value: unknown, schema: Schema): FieldSet | undefined {
   const map = granularMap(schema);

@@ -17,18 +17,37 @@ const texts = new WeakMap<FieldSet, string>();
 export function sharedSet(set: FieldSet): FieldSet {
   if (texts.has(set)) return set;
   const text = JSON.stringify(set);
-  if (text.length > TEXT_LENGTH_MAX) return set;
-  const shared = young.get(text) ?? old.get(text) ?? set;
-  if (young.size === GENERATION) {
-    old = young;
-    young = new Map();
-  }
-  young.set(text, shared);
-  if (shared === set) texts.set(set, text);
-  return shared;
+  return find(text) ?? keep(text, set);
+}
+
+/** The set that has this text as JSON, and is known to be in canonical form. */
+export function setOf(text: string): FieldSet {
+  const known = find(text);
+  if (known !== undefined) return known;
+  const set = JSON.parse(text) as FieldSet;
+  // A text of its own: what was given may be a part of a longer one, which would be kept with it.
+  return keep(JSON.stringify(set), set);
 }
 
 /** As JSON. */
 export function setText(set: FieldSet): string {
   return texts.get(set) ?? JSON.stringify(set);
+}
+
+function find(text: string): FieldSet | undefined {
+  const known = young.get(text);
+  if (known !== undefined) return known;
+  const set = old.get(text);
+  return set === undefined ? undefined : keep(text, set);
+}
+
+function keep(text: string, set: FieldSet): FieldSet {
+  if (text.length > TEXT_LENGTH_MAX) return set;
+  if (young.size === GENERATION) {
+    old = young;
+    young = new Map();
+  }
+  young.set(text, set);
+  texts.set(set, text);
+  return set;
 }

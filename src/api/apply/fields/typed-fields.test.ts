@@ -3,12 +3,14 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtInStruct } from "../../built-in-schema.ts";
 import { zeroStruct } from "../../go-zero.ts";
+import type { JsonObject } from "../../json-object.ts";
 import { toNormalForm } from "../../normal-form.ts";
 import { findConfigMistakes } from "./check-config.ts";
 import { compare, isSame, written } from "./compare.ts";
-import { difference, type FieldSet, isEmpty, paths, pathText, union } from "./field-set.ts";
+import { difference, type FieldSet, fieldSet, isEmpty, paths, pathText, union } from "./field-set.ts";
 import { merge } from "./merge.ts";
-import { allFieldsOf, fieldsOf, newFieldsOf } from "./present-fields.ts";
+import { newFieldsOf } from "./new-fields.ts";
+import { allFieldsOf, fieldsOf } from "./present-fields.ts";
 import { extractFields, removeFields } from "./remove.ts";
 import { alignedWith, withNamedFields } from "./set-schema.ts";
 
@@ -344,5 +346,30 @@ describe("newFieldsOf", () => {
       }),
       { seed: 1 },
     );
+  });
+
+  test("are one set for all objects with the same keys, and without what is left out", () => {
+    const value = (labels: object, uid: string): JsonObject =>
+      toNormalForm(POD, { kind: "Pod", metadata: { labels, uid }, status: { phase: uid } }).value;
+    const except = fieldSet(["f:kind"], ["f:metadata"], ["f:metadata", "f:uid"], ["f:status"]);
+
+    const first = newFieldsOf(value({ a: "1" }, "x"), POD, except);
+
+    expect(first).toEqual({ "f:metadata": { "f:labels": { ".": {}, "f:a": {} } } });
+    expect(newFieldsOf(value({ a: "2" }, "y"), POD, except)).toBe(first);
+    expect(newFieldsOf(value({ b: "1" }, "x"), POD, except)).not.toEqual(first);
+  });
+
+  test("of a frozen part are found out once for each schema it has", () => {
+    const labels = Object.freeze({ a: "1" });
+    const value = Object.freeze({ labels });
+
+    expect(newFieldsOf({ metadata: value }, POD)).toEqual({
+      "f:metadata": { "f:labels": { ".": {}, "f:a": {} } },
+    });
+    expect(newFieldsOf(value, META)).toEqual({ "f:labels": { ".": {}, "f:a": {} } });
+    expect(newFieldsOf({ spec: { nodeSelector: labels } }, POD)).toEqual({
+      "f:spec": { "f:nodeSelector": {} },
+    });
   });
 });

@@ -9,13 +9,14 @@ import type { Loop } from "../../../base/loop.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
 import { chargeQuota } from "../../../resources/quota/charge.ts";
 import { isMeasured } from "../../../resources/quota/usage.ts";
-import { MAX_CHANGES, prefixEnd } from "../../../store/store.ts";
+import { MAX_CHANGES } from "../../../store/store.ts";
 import type { Change, Compare, Entry, Store } from "../../../store/store.ts";
 import type { StoredResource } from "../../registry.ts";
 import { encodeObject, StoredObject } from "../../stored-object.ts";
 import type { Companion, CompanionPlan, Companions, ObjectChange } from "../../write/companions.ts";
+import { ServerMemory, shelf } from "../server-memory.ts";
 
-const QUOTAS = "/registry/resourcequotas/";
+const QUOTAS = shelf<ResourceQuota>("resourcequotas");
 const ALONE: CompanionPlan = { object: undefined, compare: [], changes: [] };
 
 interface Parts {
@@ -23,12 +24,19 @@ interface Parts {
   readonly loop: Loop;
 }
 
+interface Office {
+  readonly memory: ServerMemory;
+  readonly loop: Loop;
+}
+
 /** What goes with objects anyway, and then the quotas of their namespace. */
 export function withQuotas(others: Companions, parts: Parts): Companions {
+  const { store, loop } = parts;
+  const office: Office = { loop, memory: new ServerMemory(store) };
   return {
     get: (prefix) => {
       const other = others.get(prefix);
-      return (change, resource) => withCharges(other, { change, resource }, parts);
+      return (change, resource) => withCharges(other, { change, resource }, office);
     },
   };
 }
@@ -41,12 +49,12 @@ interface Written {
 function withCharges(
   other: Companion | undefined,
   { change, resource }: Written,
-  parts: Parts,
+  office: Office,
 ): CompanionPlan {
   const plan = other === undefined ? ALONE : other(change, resource);
   if (!resource.facts.namespaced || isSameUse(change, resource)) return plan;
   const written = { change: { ...change, next: plan.object ?? change.next }, resource };
-  const charges = chargesOf(written, parts);
+  const charges = chargesOf(written, office);
   if (charges.length === 0) return plan;
   if (plan.changes.length + charges.length >= MAX_CHANGES) {
     // Nobody is kept from deleting; the loop finds out what was not given back.
@@ -65,12 +73,11 @@ interface ChargedQuota {
   readonly put: Change;
 }
 
-function chargesOf(written: Written, parts: Parts): readonly ChargedQuota[] {
+function chargesOf(written: Written, office: Office): readonly ChargedQuota[] {
   const { previous, next = previous } = written.change;
-  const from = `${QUOTAS}${next?.metadata.namespace ?? ""}/`;
   const charges: ChargedQuota[] = [];
-  for (const entry of parts.store.accepted.range(from, prefixEnd(from))) {
-    const put = charge(entry, written, parts);
+  for (const entry of office.memory.entries(QUOTAS, next?.metadata.namespace ?? "")) {
+    const put = charge(entry, written, office);
     if (put !== undefined) charges.push({ compare: { key: entry.key, modRevision: entry.modRevision }, put });
   }
   return charges;
@@ -102,7 +109,7 @@ interface Measured extends ApiObject {
 }
 
 /** The quota with what is used after the change; undefined when that is the same. Throws when it is too much. */
-function charge(entry: Entry, { change, resource }: Written, { loop }: Parts): Change | undefined {
+function charge(entry: Entry, { change, resource }: Written, { loop }: Office): Change | undefined {
   const quota = StoredObject.of(entry).object as ResourceQuota;
   const { previous, next } = change;
   if (isSelf(quota, previous ?? next)) return undefined;

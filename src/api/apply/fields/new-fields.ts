@@ -1,0 +1,126 @@
+/**
+ * What belongs to the creator of an object. That depends on its keys and on what tells the items of its lists apart, not on its values, so that most
+ * new objects have the set of another one: it is found by its text, which is made in one pass, and no set is built.
+ */
+import { zeroValue } from "../../go-zero.ts";
+import { isJsonObject, isSorted, type JsonObject } from "../../json-object.ts";
+import { jsonEqual } from "../../patch/json-equal.ts";
+import { findField, type ListSchema, type MapSchema, type Schema, type StructSchema } from "../../schema.ts";
+import { EMPTY, type FieldSet, isEmpty } from "./field-set.ts";
+import { fieldElement, fieldKey, itemElement, sortElements } from "./path-element.ts";
+import { granularList, granularMap, memberSchema } from "./shape.ts";
+import { setOf } from "./shared-set.ts";
+
+/**
+ * What an object has that its schema's zero value has not: `written(compare(zeroStruct(schema), object, schema))`. What the zero value holds is not
+ * new, only what was put into it is. The leaves of `except` are left out, with all below them.
+ */
+export function newFieldsOf(object: JsonObject, schema: StructSchema, except: FieldSet = EMPTY): FieldSet {
+  return setOf(`{${newMembers(object, schema, except)}}`);
+}
+
+/** A node without children. */
+const LEAF = "{}";
+/** The node itself, before its children. */
+const ITSELF = '".":{}';
+
+/** Empty when nothing of it is new. */
+function newMembers(value: JsonObject, schema: StructSchema | MapSchema, except: FieldSet): string {
+  let text = "";
+  for (const key of sortedKeys(value)) {
+    const member = value[key];
+    if (member === undefined) continue;
+    const left = except[fieldElement(key)] ?? EMPTY;
+    if (left !== EMPTY && isEmpty(left)) continue;
+    const field = findField(schema, key);
+    const inner = field?.schema ?? memberSchema(schema, key);
+    const node = field?.filled === true ? newNode(member, inner, left) : nodeText(member, inner);
+    if (node !== "") text += `${text === "" ? "" : ","}${fieldKey(key)}${node}`;
+  }
+  return text;
+}
+
+/** Of a value that the zero value has too; empty when it is still that. */
+function newNode(value: unknown, schema: Schema, except: FieldSet): string {
+  const map = granularMap(schema);
+  if (map !== undefined) {
+    if (!isJsonObject(value)) return "";
+    const text = except === EMPTY ? newTexts.of(value, map, newText) : newMembers(value, map, except);
+    return text === "" ? "" : `{${text}}`;
+  }
+  const list = granularList(schema);
+  if (list !== undefined) return isFilled(value) ? `{${itemsText(value, list)}}` : "";
+  return jsonEqual(value, zeroValue(schema)) ? "" : LEAF;
+}
+
+function newText(value: JsonObject, schema: StructSchema | MapSchema): string {
+  return newMembers(value, schema, EMPTY);
+}
+
+/** Of a value that is new, with all that is in it. */
+function nodeText(value: unknown, schema: Schema): string {
+  if (typeof value !== "object" || value === null) return LEAF;
+  const map = granularMap(schema);
+  if (map !== undefined) return isJsonObject(value) ? texts.of(value, map, mapText) : LEAF;
+  const list = granularList(schema);
+  return list !== undefined && isFilled(value) ? texts.of(value, list, listText) : LEAF;
+}
+
+function mapText(value: JsonObject, schema: StructSchema | MapSchema): string {
+  let text = "";
+  for (const key of sortedKeys(value)) {
+    const member = value[key];
+    if (member !== undefined) text += `,${fieldKey(key)}${nodeText(member, memberSchema(schema, key))}`;
+  }
+  return text === "" ? LEAF : `{${ITSELF}${text}}`;
+}
+
+function listText(list: readonly unknown[], schema: ListSchema): string {
+  return `{${ITSELF},${itemsText(list, schema)}}`;
+}
+
+/** Items that cannot be told apart are owned together, by their key alone. */
+function itemsText(list: readonly unknown[], schema: ListSchema): string {
+  const nodes = new Map<string, string>();
+  for (const item of list) {
+    const element = itemElement(schema, item);
+    nodes.set(element, nodes.has(element) ? LEAF : nodeText(item, schema.items));
+  }
+  let text = "";
+  for (const element of sortElements([...nodes.keys()])) {
+    text += `${text === "" ? "" : ","}${JSON.stringify(element)}:${nodes.get(element) ?? LEAF}`;
+  }
+  return text;
+}
+
+/** In the order of the normal form, which rules that fill in defaults do not keep. */
+function sortedKeys(value: JsonObject): readonly string[] {
+  const keys = Object.keys(value);
+  return isSorted(keys) ? keys : keys.toSorted();
+}
+
+function isFilled(value: unknown): value is readonly unknown[] {
+  return Array.isArray(value) && value.length > 0;
+}
+
+/** Texts of frozen values, which many objects share and which stay as they are. */
+class FrozenTexts {
+  readonly #known = new WeakMap<object, { readonly schema: Schema; readonly text: string }>();
+
+  of<V extends object, S extends Schema>(
+    value: V,
+    schema: S,
+    compose: (value: V, schema: S) => string,
+  ): string {
+    if (!Object.isFrozen(value)) return compose(value, schema);
+    const known = this.#known.get(value);
+    if (known?.schema === schema) return known.text;
+    const text = compose(value, schema);
+    this.#known.set(value, { schema, text });
+    return text;
+  }
+}
+
+const texts = new FrozenTexts();
+/** Likewise, of what is new in values that the zero value has too. */
+const newTexts = new FrozenTexts();

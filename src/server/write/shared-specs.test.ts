@@ -1,0 +1,81 @@
+import { describe, expect, test } from "vitest";
+import { SharedSpec, SharedSpecs, withOwnSpec } from "./shared-specs.ts";
+
+/** As for a pod: looked for, and worked out if it is not known. */
+function make(specs: SharedSpecs, spec: object): unknown {
+  const shared = specs.find(spec);
+  const begun = shared?.begun ?? { ...spec };
+  shared?.begin(begun);
+  return begun;
+}
+
+describe("SharedSpecs", () => {
+  test("a spec is shared from its second time on, frozen", () => {
+    const specs = new SharedSpecs();
+
+    const made = [1, 2, 3, 4].map(() => make(specs, { a: [1] }));
+
+    expect(made[0]).not.toBe(made[1]);
+    expect(Object.isFrozen(made[0])).toBe(false);
+    expect(Object.isFrozen(made[1])).toBe(true);
+    expect(made[2]).toBe(made[1]);
+    expect(made[3]).toBe(made[1]);
+    expect(make(specs, { a: [2] })).not.toBe(made[1]);
+  });
+
+  test("a text is the same as the value that it means", () => {
+    const specs = new SharedSpecs();
+    make(specs, { a: 1 });
+    const begun = make(specs, { a: 1 });
+
+    expect(specs.findText('{"a":1}')?.begun).toBe(begun);
+  });
+
+  test("what is not used any more is forgotten, what is used stays", () => {
+    const specs = new SharedSpecs();
+    const used = { used: true };
+    for (const spec of [used, used, { unused: true }, { unused: true }]) make(specs, spec);
+
+    for (let n = 0; n < 1000; n++) {
+      make(specs, { n });
+      make(specs, used);
+    }
+
+    expect(specs.find(used)?.begun).toEqual(used);
+    expect(specs.find({ unused: true })).toBeUndefined();
+  });
+
+  test("what is no spec, or a very long one, is not looked for", () => {
+    const specs = new SharedSpecs();
+
+    expect(specs.find(undefined)).toBeUndefined();
+    expect(specs.find(["a"])).toBeUndefined();
+    expect(specs.find({ a: "x".repeat(100_000) })).toBeUndefined();
+  });
+});
+
+describe("SharedSpec", () => {
+  test("knows what became of a spec that admission has left the same", () => {
+    const shared = new SharedSpec('{"a":1}');
+    const settled = { a: 1, b: [2] };
+    shared.begin({ a: 1 });
+
+    shared.settle({ b: [2], a: 1 }, settled);
+
+    expect(shared.findSettled({ b: [2], a: 1 })).toBe(settled);
+    expect(Object.isFrozen(settled)).toBe(true);
+    expect(shared.findSettled({ b: [3], a: 1 })).toBeUndefined();
+  });
+});
+
+describe("withOwnSpec", () => {
+  test("members of the copy's spec may be replaced, those of the draft stay", () => {
+    const draft = { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec: Object.freeze({ a: 1 }) };
+
+    const own = withOwnSpec(draft);
+    (own.spec as { a: number }).a = 2;
+
+    expect(draft.spec.a).toBe(1);
+    expect(own.metadata).toBe(draft.metadata);
+  });
+});
