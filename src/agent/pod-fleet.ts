@@ -21,6 +21,11 @@ import { PodWorker, type PassOutcome, type PodPlace, type PodWorkerParts } from 
 export const PODS_BY_NODE = "agent/node";
 /** Passes in one step of the loop: well below a millisecond or two. */
 const SLICE = 32;
+/**
+ * Writes under way of pods of which nothing has run yet. A pod that waits for its turn is written as it is by then: where pods come up faster
+ * than they can be written, most are first written when they run, as kubelet does it.
+ */
+const STEPS_MAX = 4;
 /** Tries of a write that failed, and of an address that was not to be had. */
 const RETRY_MS = 10_000;
 const NO_ADDRESS = "no IP addresses available in range set";
@@ -49,6 +54,8 @@ export class PodFleet {
   /** Their objects have been deleted for good; they go when the cache knows. */
   readonly #removed = new Set<PodWorker>();
   readonly #window = new WriteWindow<PodWorker>();
+  /** Of pods that are on their way to run. */
+  readonly #steps = new WriteWindow<PodWorker>(STEPS_MAX);
   #isScheduled = false;
 
   constructor(parts: PodFleetParts) {
@@ -83,7 +90,7 @@ export class PodFleet {
 
   /** Once the signal is aborted: resolves when nothing is being written any more. */
   async end(): Promise<void> {
-    await this.#window.quiet();
+    await Promise.all([this.#window.quiet(), this.#steps.quiet()]);
   }
 
   #changed({ before, after }: ObjectChange<Pod>): void {
@@ -231,9 +238,16 @@ export class PodFleet {
     if (worker.hasEnded) this.#release(worker);
     if (outcome.type === "over") this.#leave(worker);
     else if (outcome.type === "write" || (outcome.type === "remove" && !this.#removed.has(worker))) {
-      const isSent = this.#window.send(worker, () => this.#write(worker, outcome));
-      if (!isSent) this.#again.add(worker);
+      if (!this.#submit(worker, outcome)) this.#again.add(worker);
     }
+  }
+
+  /** False while an earlier write of the pod is under way. */
+  #submit(worker: PodWorker, outcome: PassOutcome): boolean {
+    const isStep = outcome.type === "write" && outcome.isStep;
+    const [own, other] = isStep ? [this.#steps, this.#window] : [this.#window, this.#steps];
+    other.forget(worker);
+    return !other.isBusy(worker) && own.send(worker, () => this.#write(worker, outcome));
   }
 
   /** Not before the cache has its end: older news would look like a pod that runs. */

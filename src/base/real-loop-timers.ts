@@ -49,11 +49,11 @@ export class RealTimers {
     this.#onDue = onDue;
   }
 
-  add(timer: { at: number; kind: TimerKind; actor: string; step: Step }): Timer {
-    assert(Number.isFinite(timer.at), `a timer's time is a finite number, found ${timer.at}`);
+  add({ at, kind, actor, step }: { at: number; kind: TimerKind; actor: string; step: Step }): Timer {
+    assert(Number.isFinite(at), "a timer's time is a finite number");
     const now = Date.now();
     const correction = this.#clock.correction(now, performance.now());
-    const entry: TimerEntry = { ...timer, at: timer.at + correction, tie: this.#count++, index: -1 };
+    const entry: TimerEntry = { at: at + correction, kind, actor, step, tie: this.#count++, index: -1 };
     this.#heap.add(entry);
     this.#countProgress(entry, 1);
     if (entry.at < this.#wakesAt) this.#sleepUntil(entry.at, now + correction);

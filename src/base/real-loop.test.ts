@@ -60,14 +60,14 @@ describe("posted steps on the real loop", () => {
         left--;
       });
     }
-    const start = performance.now();
     await immediate();
-    const waitedMs = performance.now() - start;
+    const leftAtImmediate = left;
     await stat(".");
     const leftAtAnswer = left;
     await drained(loop, "loop");
 
-    expect(waitedMs).toBeLessThan(20);
+    // A slice takes 5 ms and a step no less than 5 µs. Steps are counted, because time passes for other reasons too.
+    expect(50_000 - leftAtImmediate).toBeLessThanOrEqual(2000);
     expect(leftAtAnswer).toBeGreaterThan(0);
     expect(left).toBe(0);
   });

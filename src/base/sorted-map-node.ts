@@ -89,6 +89,28 @@ export function find<V extends Keyed>(root: Node<V> | undefined, key: string): V
   return item?.key === key ? item : undefined;
 }
 
+/** Adds the values in and below the node with `from <= key < to`, ascending. */
+export function collectWithin<V extends Keyed>(
+  { items, children }: Node<V>,
+  bounds: { readonly from: string; readonly to: string },
+  found: V[],
+): void {
+  if (items !== undefined) {
+    for (let index = itemIndex(items, bounds.from); index < items.length; index++) {
+      const item = items[index];
+      if (item === undefined || item.key >= bounds.to) return;
+      found.push(item);
+    }
+    return;
+  }
+  if (children === undefined) return;
+  for (let index = childIndex(children, bounds.from); index < children.length; index++) {
+    const child = children[index];
+    if (child === undefined || child.lowest >= bounds.to) return;
+    collectWithin(child, bounds, found);
+  }
+}
+
 /** The tree with the value in it, in place of the one with its key. */
 export function withValue<V extends Keyed>(root: Node<V> | undefined, value: V, owner: Owner): Node<V> {
   if (root === undefined) return leaf([value], owner);

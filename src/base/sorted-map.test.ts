@@ -36,6 +36,7 @@ describe("SortedMap", () => {
         expect(map.size).toBe(model.size);
         expect([...map.range("", "~")]).toEqual(sorted(model, "", "~"));
         expect([...map.range(from, to)]).toEqual(sorted(model, from, to));
+        expect(map.list(from, to)).toEqual(sorted(model, from, to));
         expect(map.count(from, to)).toBe(sorted(model, from, to).length);
         for (const k of [from, to]) expect(map.get(k)?.value).toBe(model.get(k));
       }),

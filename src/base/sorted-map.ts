@@ -7,6 +7,7 @@ import {
   branch,
   childIndex,
   chunk,
+  collectWithin,
   differencesOf,
   find,
   itemIndex,
@@ -83,6 +84,13 @@ export class SortedMap<V extends Keyed> {
       }
       node = top?.nodes[top.index];
     }
+  }
+
+  /** The same values as `range` has, all at once and several times quicker. */
+  list(from: string, to: string): V[] {
+    const found: V[] = [];
+    if (this.#root !== undefined) collectWithin(this.#root, { from, to }, found);
+    return found;
   }
 
   /** Number of values with `from <= key < to`, in logarithmic time. */

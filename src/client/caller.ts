@@ -49,8 +49,8 @@ export class Caller {
   }
 
   /** The value that the server answers with. */
-  async send({ signals, ...request }: CallRequest): Promise<unknown> {
-    const call = callSignal(signals);
+  async send(request: CallRequest): Promise<unknown> {
+    const call = callSignal(request.signals);
     try {
       const answer = await this.#try(request, call.signal, (made) => this.#transport.send(made));
       this.#warn(answer);
@@ -71,10 +71,10 @@ export class Caller {
 
   /** The call lasts until the stream ends or is left. */
   async #open<T>(
-    { signals, ...request }: CallRequest,
+    request: CallRequest,
     make: (request: TransportRequest) => Promise<TransportStream<T>>,
   ): Promise<AsyncIterable<T>> {
-    const call = endableSignal(signals);
+    const call = endableSignal(request.signals);
     try {
       const stream = await this.#try(request, call.signal, make);
       if (!isSuccess(stream)) throw refusalError({ ...stream, value: stream.refusal });
@@ -86,31 +86,44 @@ export class Caller {
   }
 
   async #try<R extends Answered>(
-    request: TransportRequest,
+    request: CallRequest,
     signal: AbortSignal | undefined,
     make: (request: TransportRequest) => Promise<R>,
   ): Promise<R> {
     const { loop, retry = {} } = this.#options;
     const made = this.#prepared(request, signal);
-    const tries = new Tries(retry === "none" ? { tries: 1 } : retry, loop);
+    const startedAt = loop.elapsed();
+    let tries: Tries | undefined;
     for (;;) {
       signal?.throwIfAborted();
       await this.#throttle?.take(signal);
       const tried = await settled(make(made));
       const failure = failureOf(tried);
-      const waitMs =
-        failure !== undefined && mayRetry(request.method, failure) ? tries.findWaitMs(failure) : undefined;
+      if (failure === undefined || !mayRetry(request.method, failure)) return resultOf(tried);
+      tries ??= new Tries(retry === "none" ? { tries: 1 } : retry, loop, startedAt);
+      const waitMs = tries.findWaitMs(failure);
       if (waitMs === undefined) return resultOf(tried);
       await pause(loop, waitMs, signal);
     }
   }
 
-  /** A body that may have to wait is copied at once: the caller may change it as soon as the call returns. */
-  #prepared(request: TransportRequest, signal: AbortSignal | undefined): TransportRequest {
+  /**
+   * A body that may have to wait is copied at once: the caller may change it as soon as the call returns. Members one by one, because every
+   * call comes by here and a spread that adds members is slow.
+   */
+  #prepared(request: CallRequest, signal: AbortSignal | undefined): TransportRequest {
     const { retry, throttle } = this.#options;
+    const { method, path, query, body, contentType, form, userAgent, cause } = request;
     const mayWait = retry !== "none" || throttle !== undefined;
-    const body = mayWait && request.body !== undefined ? { body: copyAsJson(request.body) } : {};
-    return { ...request, ...body, ...(signal !== undefined && { signal }) };
+    const made: { -readonly [Member in keyof TransportRequest]: TransportRequest[Member] } = { method, path };
+    if (query !== undefined) made.query = query;
+    if (body !== undefined) made.body = mayWait ? copyAsJson(body) : body;
+    if (contentType !== undefined) made.contentType = contentType;
+    if (form !== undefined) made.form = form;
+    if (userAgent !== undefined) made.userAgent = userAgent;
+    if (cause !== undefined) made.cause = cause;
+    if (signal !== undefined) made.signal = signal;
+    return made;
   }
 
   #warn({ warnings }: TransportResponse): void {

@@ -61,11 +61,18 @@ export class IdentifiedCaller {
 
   #named(request: Request, { signal }: CallOptions): CallRequest {
     const { userAgent, cause, signals } = this.#identity;
-    return {
-      ...request,
+    const { method, path, query, body, contentType, form } = request;
+    const named: { -readonly [Member in keyof CallRequest]: CallRequest[Member] } = {
+      method,
+      path,
       userAgent,
-      ...(cause !== undefined && { cause }),
       signals: signal === undefined ? signals : [...signals, signal],
     };
+    if (query !== undefined) named.query = query;
+    if (body !== undefined) named.body = body;
+    if (contentType !== undefined) named.contentType = contentType;
+    if (form !== undefined) named.form = form;
+    if (cause !== undefined) named.cause = cause;
+    return named;
   }
 }

@@ -32,8 +32,17 @@ export function watchQuery(options: WatchOptions): Query {
   };
 }
 
-export function writeQuery({ dryRun, fieldManager, fieldValidation }: WriteOptions): Query {
-  return queryOf({ dryRun, fieldManager, fieldValidation });
+/** Every write comes by here. In the name of `manager` unless the options have another. */
+export function writeQuery(
+  { dryRun, fieldManager, fieldValidation }: WriteOptions,
+  manager?: string,
+): Record<string, string> {
+  const query: Record<string, string> = {};
+  const owner = fieldManager ?? manager;
+  if (dryRun !== undefined) query["dryRun"] = dryRun;
+  if (owner !== undefined) query["fieldManager"] = owner;
+  if (fieldValidation !== undefined) query["fieldValidation"] = fieldValidation;
+  return query;
 }
 
 export function logQuery(options: LogOptions): Query {

@@ -142,10 +142,13 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     return this.#caller.read({ method: "GET", path, query: logQuery(options) }, options);
   }
 
-  async #write({ query = {}, ...request }: Write, options: WriteOptions): Promise<T> {
-    const { fieldManager = this.#caller.fieldManager } = options;
-    const named = fieldManager === undefined ? options : { ...options, fieldManager };
-    const value = await this.#caller.send({ ...request, query: { ...writeQuery(named), ...query } }, options);
+  async #write({ method, path, query, body, contentType }: Write, options: WriteOptions): Promise<T> {
+    const asked = Object.assign(writeQuery(options, this.#caller.fieldManager), query);
+    const request: Write =
+      contentType === undefined
+        ? { method, path, query: asked, body }
+        : { method, path, query: asked, body, contentType };
+    const value = await this.#caller.send(request, options);
     const written = options.dryRun === undefined ? findWritten(this.type, value) : undefined;
     if (written !== undefined) this.#caller.wrote(written);
     return value as T;

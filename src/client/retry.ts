@@ -39,17 +39,18 @@ function isBroken(error: unknown): boolean {
   return isApiError(error, "ServiceUnavailable") && error.cause !== undefined;
 }
 
-/** The tries of one call. */
+/** The tries of one call, which began at `startedAt` (`Loop.elapsed`). */
 export class Tries {
   readonly #options: Required<RetryOptions>;
   readonly #loop: Loop;
   readonly #startedAt: number;
   #count = 0;
 
-  constructor({ tries = 5, totalMs = 30_000, baseMs = 100, maxMs = 5000 }: RetryOptions, loop: Loop) {
+  constructor(options: RetryOptions, loop: Loop, startedAt: number) {
+    const { tries = 5, totalMs = 30_000, baseMs = 100, maxMs = 5000 } = options;
     this.#options = { tries, totalMs, baseMs, maxMs };
     this.#loop = loop;
-    this.#startedAt = loop.elapsed();
+    this.#startedAt = startedAt;
   }
 
   /** How long to wait before the next one; undefined when there is none. A server that names a time is not asked before. */

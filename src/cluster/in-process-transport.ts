@@ -37,14 +37,11 @@ export function inProcessTransport(options: InProcessOptions): InProcessTranspor
 export class InProcessTransport implements Transport {
   readonly sharesValues = true;
   readonly #options: InProcessOptions;
-  /** Aborted when the transport is closed: what is still under way ends with it. */
-  readonly #closing: AbortController;
+  readonly #closing: Closing;
 
-  constructor(options: InProcessOptions, closing = new AbortController()) {
+  constructor(options: InProcessOptions, closing = new Closing()) {
     this.#options = options;
     this.#closing = closing;
-    // Every request that is under way listens to it.
-    setMaxListeners(0, this.#closing.signal);
   }
 
   /** The same way for somebody else; closed with this one. */
@@ -92,7 +89,7 @@ export class InProcessTransport implements Transport {
   }
 
   close(): Promise<void> {
-    this.#closing.abort(new Error("the client was closed"));
+    this.#closing.close();
     return Promise.resolve();
   }
 
@@ -146,22 +143,43 @@ export class InProcessTransport implements Transport {
 
   /** Calls `abort` at most once, unless the function that comes back was called before; that answers whether it came first. */
   #abortable(signal: AbortSignal | undefined, abort: (reason: Error) => void): () => boolean {
-    const closing = this.#closing.signal;
+    const closing = this.#closing;
     let isSettled = false;
     const settle = (): boolean => {
       if (isSettled) return false;
       isSettled = true;
       signal?.removeEventListener("abort", onAbort);
-      closing.removeEventListener("abort", onAbort);
+      closing.underway.delete(onAbort);
       return true;
     };
     const onAbort = (): void => {
       if (settle()) abort(signal?.aborted === true ? (signal.reason as Error) : closed());
     };
     signal?.addEventListener("abort", onAbort);
-    closing.addEventListener("abort", onAbort);
-    if (signal?.aborted === true || closing.aborted) onAbort();
+    closing.underway.add(onAbort);
+    if (signal?.aborted === true || closing.signal.aborted) onAbort();
     return settle;
+  }
+}
+
+/** The end of a transport: what is still under way ends with it. */
+class Closing {
+  /** Requests come and go by the thousand: each has a place in here, which costs less than a listener. */
+  readonly underway = new Set<() => void>();
+  readonly #controller = new AbortController();
+
+  constructor() {
+    // Every stream listens to it.
+    setMaxListeners(0, this.signal);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  close(): void {
+    this.#controller.abort(new Error("the client was closed"));
+    for (const end of this.underway) end();
   }
 }
 
@@ -201,11 +219,12 @@ function httpRequest(request: TransportRequest, peer: PeerIdentity, signal: Abor
 }
 
 function targetOf(path: string, query: NonNullable<TransportRequest["query"]>): string {
-  const parameters = new URLSearchParams();
+  let text = "";
   for (const [name, values] of Object.entries(query)) {
-    for (const value of typeof values === "string" ? [values] : values) parameters.append(name, value);
+    for (const value of typeof values === "string" ? [values] : values)
+      text += `${text === "" ? "?" : "&"}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
   }
-  return parameters.size === 0 ? path : `${path}?${parameters.toString()}`;
+  return path + text;
 }
 
 /** What is no resource (discovery, version) is answered in bytes. */

@@ -4,6 +4,7 @@ import type { ApiObject, ResourceType } from "../api/api-object.ts";
 import type { Namespace } from "../api/generated/types/core-v1.ts";
 import { watching } from "../runtime/controller.ts";
 import type { WatchMapping } from "../runtime/controller.ts";
+import { isNamespaceEnding } from "./ending-namespace.ts";
 
 export function isActive({ metadata, status }: Namespace): boolean {
   return metadata.deletionTimestamp === undefined && status.phase !== "Terminating";
@@ -24,10 +25,7 @@ export async function createUnlessPresent(creation: Promise<unknown>): Promise<v
     await creation;
   } catch (error) {
     const isFine =
-      isApiError(error, "AlreadyExists") ||
-      isApiError(error, "NotFound") ||
-      (isApiError(error, "Forbidden") &&
-        error.details?.causes?.some(({ reason }) => reason === "NamespaceTerminating") === true);
+      isApiError(error, "AlreadyExists") || isApiError(error, "NotFound") || isNamespaceEnding(error);
     if (!isFine) throw error;
   }
 }

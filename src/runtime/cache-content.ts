@@ -12,6 +12,7 @@ import type { CacheFilter, CacheView, IndexFunction } from "./cache-view.ts";
 import type { ObjectChange } from "./controller.ts";
 import { ObjectIndex, objectsOf } from "./object-index.ts";
 import type { Held } from "./object-index.ts";
+import { controllerOf } from "./owner-reference.ts";
 
 /** Labels by which objects were asked for get an index. No more than these few, since each costs memory. */
 const MAX_LABEL_INDEXES = 4;
@@ -25,8 +26,11 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
   readonly #lists = new Map<string, readonly T[]>();
   /** Made when first asked for. */
   #owners: ObjectIndex<T> | undefined;
+  #controllers: ObjectIndex<T> | undefined;
   readonly #labels = new Map<string, ObjectIndex<T>>();
   readonly #indexes = new Map<string, NamedIndex<T>>();
+  /** All of the above. */
+  readonly #usedIndexes: ObjectIndex<T>[] = [];
   readonly #log: Log;
 
   constructor(log: Log) {
@@ -55,12 +59,21 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
   ownedBy(owner: ApiObject): readonly T[] {
     const { uid } = owner.metadata;
     if (uid === undefined) return [];
-    return this.dependentsOf(uid).filter((object) => isControlledBy(object, uid));
+    return this.#byController(uid);
+  }
+
+  uncontrolled(namespace: string): readonly T[] {
+    return this.#byController(NOBODY + namespace);
   }
 
   dependentsOf(uid: string): readonly T[] {
     this.#owners ??= this.#indexed(ownerUids);
     return this.#owners.find(uid);
+  }
+
+  #byController(value: string): readonly T[] {
+    this.#controllers ??= this.#indexed(controllerValue);
+    return this.#controllers.find(value);
   }
 
   indexed(name: string, value: string): readonly T[] {
@@ -83,42 +96,63 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
   /** Nothing happens for a state that is already here. An object of the same name with another uid is another object. */
   put(object: T): readonly ObjectChange<T>[] {
     const key = keyOfObject(object);
-    const before = this.#order.get(key);
-    if (before !== undefined && isSameState(before.object, object)) return [];
-    const after = { key, object };
-    this.#order = this.#order.set(after);
-    this.#changed(before, after);
-    return changesOf(before, after);
+    const held = this.#order.get(key);
+    if (held !== undefined) return isSameState(held.object, object) ? [] : this.#replace(held, object);
+    const added = { key, object };
+    this.#order = this.#order.set(added);
+    this.#add(added);
+    return [{ before: undefined, after: object }];
   }
 
   /** Nothing happens for an object that is not here any more. */
   remove(object: T): readonly ObjectChange<T>[] {
     const key = keyOfObject(object);
-    const before = this.#order.get(key);
-    if (before === undefined || !isSameObject(before.object, object)) return [];
+    const held = this.#order.get(key);
+    if (held === undefined || !isSameObject(held.object, object)) return [];
     this.#order = this.#order.delete(key);
-    this.#changed(before, undefined);
-    return changesOf(before, undefined);
+    return this.#remove(held);
   }
 
   /** Makes the content be exactly these. The changes that lead there are told in order of namespace and name. */
   replace(objects: readonly T[]): readonly ObjectChange<T>[] {
     const { order, differences } = merge(this.#order, sorted(objects));
     this.#order = order;
-    const changes: ObjectChange<T>[] = [];
-    for (const { before, after } of differences) {
-      this.#changed(before, after);
-      changes.push(...changesOf(before, after));
-    }
-    return changes;
+    return differences.flatMap(({ held, after }) => {
+      if (after === undefined) return this.#remove(held);
+      if (after !== held.object) return this.#replace(held, after);
+      this.#add(held);
+      return [{ before: undefined, after }];
+    });
   }
 
-  #changed(before: Held<T> | undefined, after: Held<T> | undefined): void {
+  #add(held: Held<T>): void {
+    this.#outdate(held);
+    for (const index of this.#usedIndexes) index.add(held);
+  }
+
+  #remove(held: Held<T>): readonly ObjectChange<T>[] {
+    this.#outdate(held);
+    for (const index of this.#usedIndexes) index.remove(held);
+    return [{ before: held.object, after: undefined }];
+  }
+
+  /** One object gone and another of its name come are two changes. */
+  #replace(held: Held<T>, after: T): readonly ObjectChange<T>[] {
+    const before = held.object;
+    held.object = after;
+    this.#outdate(held);
+    for (const index of this.#usedIndexes) index.replace(before, held);
+    if (isSameObject(before, after)) return [{ before, after }];
+    return [
+      { before, after: undefined },
+      { before: undefined, after },
+    ];
+  }
+
+  /** Lists that were handed out stay as they are, but are handed out no more. */
+  #outdate({ key }: Held<T>): void {
     this.#all = undefined;
-    this.#lists.delete(namespaceOfKey((after ?? before)?.key ?? ""));
-    this.#owners?.change(before, after);
-    for (const index of this.#labels.values()) index.change(before, after);
-    for (const { index } of this.#indexes.values()) index.change(before, after);
+    if (this.#lists.size > 0) this.#lists.delete(namespaceOfKey(key));
   }
 
   #valuesOf(name: string, valuesOf: IndexFunction<T>, object: T): readonly string[] {
@@ -133,7 +167,8 @@ export class CacheContent<T extends ApiObject> implements CacheView<T> {
 
   #indexed(valuesOf: IndexFunction<T>): ObjectIndex<T> {
     const index = new ObjectIndex(valuesOf);
-    for (const held of this.#order.range("", "\uffff")) index.change(undefined, held);
+    for (const held of this.#order.range("", "\uffff")) index.add(held);
+    this.#usedIndexes.push(index);
     return index;
   }
 
@@ -186,8 +221,11 @@ function ownerUids({ metadata: { ownerReferences = [] } }: ApiObject): readonly 
   return ownerReferences.map(({ uid }) => uid);
 }
 
-function isControlledBy({ metadata: { ownerReferences = [] } }: ApiObject, owner: string): boolean {
-  return ownerReferences.some(({ uid, controller }) => controller === true && uid === owner);
+/** Before the namespace of objects that nobody controls. No uid begins with it. */
+const NOBODY = "\0";
+
+function controllerValue(object: ApiObject): readonly string[] {
+  return [controllerOf(object)?.uid ?? NOBODY + (object.metadata.namespace ?? "")];
 }
 
 function isSameObject(left: ApiObject, right: ApiObject): boolean {
@@ -198,20 +236,6 @@ function isSameState(left: ApiObject, right: ApiObject): boolean {
   return isSameObject(left, right) && left.metadata.resourceVersion === right.metadata.resourceVersion;
 }
 
-/** One object gone and another of its name come are two changes. */
-function changesOf<T extends ApiObject>(
-  before: Held<T> | undefined,
-  after: Held<T> | undefined,
-): readonly ObjectChange<T>[] {
-  if (before !== undefined && after !== undefined && !isSameObject(before.object, after.object)) {
-    return [
-      { before: before.object, after: undefined },
-      { before: undefined, after: after.object },
-    ];
-  }
-  return [{ before: before?.object, after: after?.object }];
-}
-
 /** By key; of several with one key the last. */
 function sorted<T extends ApiObject>(objects: readonly T[]): readonly Held<T>[] {
   const held = objects.map((object) => ({ key: keyOfObject(object), object }));
@@ -220,11 +244,13 @@ function sorted<T extends ApiObject>(objects: readonly T[]): readonly Held<T>[] 
 }
 
 interface Difference<T extends ApiObject> {
-  readonly before: Held<T> | undefined;
-  readonly after: Held<T> | undefined;
+  /** The place, as it was before; a new one has its object already. */
+  readonly held: Held<T>;
+  /** What comes into it; undefined when nothing does. */
+  readonly after: T | undefined;
 }
 
-/** Walks both in order. States that are here already keep their place, so that what holds them stays one object. */
+/** Walks both in order. What is here already keeps its place. */
 function merge<T extends ApiObject>(
   old: SortedMap<Held<T>>,
   incoming: readonly Held<T>[],
@@ -233,16 +259,17 @@ function merge<T extends ApiObject>(
   const result: Held<T>[] = [];
   const rest = old.range("", "\uffff");
   let before = rest.next();
-  for (const after of incoming) {
-    for (; before.done !== true && before.value.key < after.key; before = rest.next())
-      differences.push({ before: before.value, after: undefined });
-    const known = before.done !== true && before.value.key === after.key ? before.value : undefined;
+  for (const fresh of incoming) {
+    for (; before.done !== true && before.value.key < fresh.key; before = rest.next())
+      differences.push({ held: before.value, after: undefined });
+    const known = before.done !== true && before.value.key === fresh.key ? before.value : undefined;
     if (known !== undefined) before = rest.next();
-    const isKept = known !== undefined && isSameState(known.object, after.object);
-    if (!isKept) differences.push({ before: known, after });
-    result.push(isKept ? known : after);
+    const held = known ?? fresh;
+    if (known === undefined || !isSameState(known.object, fresh.object))
+      differences.push({ held, after: fresh.object });
+    result.push(held);
   }
   for (; before.done !== true; before = rest.next())
-    differences.push({ before: before.value, after: undefined });
+    differences.push({ held: before.value, after: undefined });
   return { order: SortedMap.fromSorted(result), differences };
 }

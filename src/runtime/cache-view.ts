@@ -16,6 +16,8 @@ export interface CacheView<T extends ApiObject> {
   list(filter?: CacheFilter): readonly T[];
   /** Those whose controlling owner is this very object (by uid). */
   ownedBy(owner: ApiObject): readonly T[];
+  /** Those of a namespace that no object controls; of kinds without namespaces, those of "". */
+  uncontrolled(namespace: string): readonly T[];
   /** Those with any owner reference to this uid. */
   dependentsOf(uid: string): readonly T[];
   /** By a user-defined index (`ControllerDefinition.indexes`). */

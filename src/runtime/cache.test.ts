@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../api/api-object.ts";
-import type { LabelSelector, ObjectMeta } from "../api/generated/types/meta-v1.ts";
+import type { LabelSelector, ObjectMeta, OwnerReference } from "../api/generated/types/meta-v1.ts";
 import { silentLog } from "../base/log.ts";
 import type { Log } from "../base/log.ts";
 import { Cache } from "./cache.ts";
@@ -64,6 +64,10 @@ async function isSettled(promise: Promise<void>): Promise<boolean> {
   return settled;
 }
 
+function owner(uid: string, controller: boolean): OwnerReference {
+  return { apiVersion: "v1", kind: "X", name: uid, uid, controller };
+}
+
 describe("what a cache holds", () => {
   test("is found by namespace and name", () => {
     const a = object("x/a", "1");
@@ -98,13 +102,6 @@ describe("what a cache holds", () => {
   });
 
   test("is found by its owners, and by the one that controls it", () => {
-    const owner = (uid: string, controller: boolean) => ({
-      apiVersion: "v1",
-      kind: "X",
-      name: uid,
-      uid,
-      controller,
-    });
     const owned = object("x/a", "1", { ownerReferences: [owner("o", true), owner("p", false)] });
     const cache = cacheOf(reset("1", owned, object("x/b", "1", { ownerReferences: [owner("p", true)] })));
 
@@ -115,6 +112,17 @@ describe("what a cache holds", () => {
 
     cache.apply(gone(object("x/a", "2")));
     expect(cache.dependentsOf("o")).toEqual([]);
+  });
+
+  test("is found as nobody's until somebody controls it", () => {
+    const cache = cacheOf(reset("1", object("x/a", "1"), object("x/b", "1"), object("y/a", "1")));
+    expect(places(cache.uncontrolled("x"))).toEqual(["x/a", "x/b"]);
+
+    cache.apply(put(object("x/a", "2", { ownerReferences: [owner("o", true)] })));
+    cache.apply(put(object("x/b", "3", { ownerReferences: [owner("o", false)] })));
+
+    expect(places(cache.uncontrolled("x"))).toEqual(["x/b"]);
+    expect(places(cache.ownedBy(object("x/o", "1", { uid: "o" })))).toEqual(["x/a"]);
   });
 
   test("is found by indexes that users define, also when they come late", () => {

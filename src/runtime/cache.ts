@@ -14,6 +14,11 @@ import type { WatcherEvent } from "./watcher-event.ts";
 
 export type CacheListener<T extends ApiObject> = (change: ObjectChange<T>) => void;
 
+interface Subscription<T extends ApiObject> {
+  readonly listener: CacheListener<T>;
+  hasLeft: boolean;
+}
+
 interface Waiter {
   readonly version: string | undefined;
   readonly resolve: () => void;
@@ -23,7 +28,8 @@ export class Cache<T extends ApiObject> implements CacheView<T> {
   readonly #log: Log;
   readonly #content: CacheContent<T>;
   readonly #seen = new SeenVersions();
-  readonly #listeners = new Set<CacheListener<T>>();
+  /** Never changed in place: who is told of a change goes through the list as it was. */
+  #subscriptions: readonly Subscription<T>[] = [];
   readonly #waiters = new Set<Waiter>();
 
   constructor(log: Log) {
@@ -57,6 +63,10 @@ export class Cache<T extends ApiObject> implements CacheView<T> {
     return this.#content.ownedBy(owner);
   }
 
+  uncontrolled(namespace: string): readonly T[] {
+    return this.#content.uncontrolled(namespace);
+  }
+
   dependentsOf(uid: string): readonly T[] {
     return this.#content.dependentsOf(uid);
   }
@@ -72,10 +82,12 @@ export class Cache<T extends ApiObject> implements CacheView<T> {
 
   /** Told of each change from now on, in order, until the function that comes back is called. */
   subscribe(listener: CacheListener<T>): () => void {
-    // Its own function object, so that one listener may subscribe twice.
-    const own: CacheListener<T> = (change) => listener(change);
-    this.#listeners.add(own);
-    return () => void this.#listeners.delete(own);
+    const own = { listener, hasLeft: false };
+    this.#subscriptions = [...this.#subscriptions, own];
+    return () => {
+      own.hasLeft = true;
+      this.#subscriptions = this.#subscriptions.filter((each) => each !== own);
+    };
   }
 
   /**
@@ -115,13 +127,13 @@ export class Cache<T extends ApiObject> implements CacheView<T> {
 
   /** Who subscribes meanwhile has seen these changes already. */
   #tell(changes: readonly ObjectChange<T>[]): void {
-    const listeners = [...this.#listeners];
+    const subscriptions = this.#subscriptions;
     for (const change of changes) {
-      for (const listener of listeners) if (this.#listeners.has(listener)) this.#call(listener, change);
+      for (const subscription of subscriptions) if (!subscription.hasLeft) this.#call(subscription, change);
     }
   }
 
-  #call(listener: CacheListener<T>, change: ObjectChange<T>): void {
+  #call({ listener }: Subscription<T>, change: ObjectChange<T>): void {
     try {
       listener(change);
     } catch (error) {

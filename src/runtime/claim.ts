@@ -26,18 +26,22 @@ export type ClaimVerdict = "owned" | "adopt" | "release" | "ignore";
 
 /** In the order of the cache. All that can be adopted or released is, also when one of them fails; the failures are thrown at the end. */
 export async function claim<T extends ApiObject>(parts: ClaimParts<T>): Promise<readonly T[]> {
-  const { owner } = parts;
-  const isChosen = selectorMatch(parts.selector);
+  const { owner, cache } = parts;
+  const isChosen = selectorMatch(parts.selector, parts.accepts);
   const adoption = new Adoption(parts);
   const owned: T[] = [];
   const changes: Promise<T | undefined>[] = [];
-  for (const object of candidates(parts)) {
-    const isMatch = isChosen(object) && parts.accepts?.(object) !== false;
+  const decide = (object: T, isMatch: boolean): void => {
     const verdict = judge(owner, object, isMatch);
-    if (verdict === "owned") owned.push(object);
-    else if (verdict === "adopt") changes.push(adoption.adopt(object));
+    if (verdict === "adopt") changes.push(adoption.adopt(object));
     else if (verdict === "release") changes.push(release(parts, object));
+  };
+  // Of large owners these are many, and nearly all are as they should be.
+  for (const object of cache.ownedBy(owner)) {
+    if (isChosen(object)) owned.push(object);
+    else decide(object, false);
   }
+  for (const object of adoptable(parts)) decide(object, isChosen(object));
   // Mostly nothing changes hands, and nobody waits.
   return changes.length === 0 ? owned : [...owned, ...(await adopted(changes))].toSorted(byPlace);
 }
@@ -63,18 +67,23 @@ export function judge(owner: ApiObject, object: ApiObject, isMatch: boolean): Cl
   return !isMatch || isOwnerGoing || isGoing || isElsewhere ? "ignore" : "adopt";
 }
 
-function selectorMatch(selector: LabelSelector): (object: ApiObject) => boolean {
-  const compiled = compileLabelSelector(selector);
-  return ({ metadata }) => labelsMatch(compiled, metadata.labels);
+/** So few are looked through faster than they are found by their labels. */
+const FEW = 64;
+
+/** All that could be adopted, and perhaps others. */
+function adoptable<T extends ApiObject>({ owner, selector, cache }: ClaimParts<T>): readonly T[] {
+  const { namespace = "" } = owner.metadata;
+  const orphans = cache.uncontrolled(namespace);
+  return orphans.length <= FEW ? orphans : cache.list({ namespace, labels: selector });
 }
 
-/** Everything else would be ignored: neither controlled by the owner nor matching. */
-function candidates<T extends ApiObject>({ owner, selector, cache }: ClaimParts<T>): readonly T[] {
-  const { namespace = "" } = owner.metadata;
-  const matching = cache.list(namespace === "" ? { labels: selector } : { namespace, labels: selector });
-  const known = new Set(matching);
-  const others = cache.ownedBy(owner).filter((object) => !known.has(object));
-  return others.length === 0 ? matching : [...matching, ...others].toSorted(byPlace);
+function selectorMatch<T extends ApiObject>(
+  selector: LabelSelector,
+  accepts: ((object: T) => boolean) | undefined,
+): (object: T) => boolean {
+  const compiled = compileLabelSelector(selector);
+  if (accepts === undefined) return ({ metadata }) => labelsMatch(compiled, metadata.labels);
+  return (object) => labelsMatch(compiled, object.metadata.labels) && accepts(object);
 }
 
 function byPlace(left: ApiObject, right: ApiObject): number {

@@ -14,7 +14,7 @@ import type { Client } from "../client/client.ts";
 import { AppliedManifests } from "./children.ts";
 import { ControllerMetrics } from "./controller-metrics.ts";
 import { TerminalError, type Controller, type ControllerDefinition, type Outcome } from "./controller.ts";
-import type { ReconcileContext } from "./controller.ts";
+import type { ObjectChange, ReconcileContext } from "./controller.ts";
 import type { EventSink } from "./event-correlation.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
 import { HotLoopGuard } from "./hot-loop-guard.ts";
@@ -94,7 +94,7 @@ export class ControllerRun {
   /** Once. The caches of its kinds must have synced. Ends when the signal is aborted and no pass is under way any more. */
   async run(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
-    const leave = [this.#metrics.watch(this.#queue), this.#barrier.start(), ...this.#watchChanges()];
+    const leave = [this.#metrics.watch(this.#queue), ...this.#watchChanges()];
     const ended = new Promise<void>((resolve, reject) => {
       const end = (error?: unknown): void => (error === undefined ? resolve() : reject(error as Error));
       this.#running = { signal, end };
@@ -114,8 +114,12 @@ export class ControllerRun {
   }
 
   #watchChanges(): readonly (() => void)[] {
+    const note = (change: ObjectChange<ApiObject>): void => {
+      this.#barrier.noteChange(change);
+      this.#guard.noteChange(change);
+    };
     return [
-      ...this.#kinds.caches.map((cache) => cache.subscribe((change) => this.#guard.noteChange(change))),
+      ...this.#kinds.caches.map((cache) => cache.subscribe(note)),
       ...subscribeKeys(this.#definition, this.#kinds, (key, cause) => this.#queue.add(key, cause)),
     ];
   }

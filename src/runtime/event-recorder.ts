@@ -155,20 +155,26 @@ export class EventRecorder implements EventSink {
     this.#queue.push(series);
     if (this.#writing >= WRITERS) return;
     this.#writing++;
-    this.#loop.post("background", () => this.#writeAll());
+    this.#writeLater();
+  }
+
+  /** Each write waits until nothing else is to be done, or for the share of the time that everybody has: there are more Events than anything else. */
+  #writeLater(): void {
+    this.#loop.post("background", () => this.#writeNext());
   }
 
   /** One of the writers: ends when nothing waits any more. */
-  async #writeAll(): Promise<void> {
+  async #writeNext(): Promise<void> {
+    const series = this.#ending.signal.aborted ? undefined : this.#queue.shift();
+    if (series === undefined) {
+      this.#writing--;
+      if (this.#writing === 0) this.#onIdle?.();
+      return;
+    }
     const end = this.#loop.inFlight("events");
-    for (let series = this.#next(); series !== undefined; series = this.#next()) await this.#write(series);
+    await this.#write(series);
     end();
-    this.#writing--;
-    if (this.#writing === 0) this.#onIdle?.();
-  }
-
-  #next(): Series | undefined {
-    return this.#ending.signal.aborted ? undefined : this.#queue.shift();
+    this.#writeLater();
   }
 
   async #write(series: Series): Promise<void> {

@@ -107,8 +107,9 @@ export class HotLoopGuard {
 
   /** A change of an object as the cache brought it. */
   noteChange({ before, after }: ObjectChange<ApiObject>): void {
-    if (before === undefined || after === undefined) return;
-    const key = this.#ownVersions.get(before.metadata.resourceVersion ?? "");
+    // Of every change of every object that the loop looks at: most loops have written nothing lately.
+    if (before === undefined || after === undefined || this.#ownVersions.size === 0) return;
+    const key = this.#ownVersions.peek(before.metadata.resourceVersion ?? "");
     if (key === undefined || this.#isOwn(after.metadata.resourceVersion ?? "")) return;
     this.#noteOverwrite(key, before, after);
   }
@@ -235,7 +236,7 @@ export class HotLoopGuard {
   }
 
   #isOwn(resourceVersion: string): boolean {
-    return this.#ownVersions.get(resourceVersion) !== undefined;
+    return this.#ownVersions.peek(resourceVersion) !== undefined;
   }
 }
 

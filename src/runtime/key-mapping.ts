@@ -20,11 +20,18 @@ export function subscribeKeys(
     const metadata = (change.after ?? change.before)?.metadata ?? {};
     add(keyOf(metadata), causeOf(type, change));
   });
-  const ofOwned = owns.map((owned) =>
-    kinds.cache(owned).subscribe((change) => {
-      for (const key of ownersOf(type, change)) add(key, causeOf(owned, change));
-    }),
-  );
+  const ofOwned = owns.map((owned) => {
+    const ownerOf = ownerFinder(type);
+    return kinds.cache(owned).subscribe((change) => {
+      const { before, after } = change;
+      const owner = after === undefined ? undefined : ownerOf(after);
+      if (owner !== undefined) add(owner, causeOf(owned, change));
+      // One that has lost an object has to know too.
+      if (before === undefined || before.metadata.ownerReferences === after?.metadata.ownerReferences) return;
+      const lost = ownerOf(before);
+      if (lost !== undefined && lost !== owner) add(lost, causeOf(owned, change));
+    });
+  });
   const ofWatched = watches.map((mapping) =>
     kinds.cache(mapping.type).subscribe((change) => {
       for (const key of mapping.keysOf(change, kinds.read)) add(keyOf(key), causeOf(mapping.type, change));
@@ -33,17 +40,19 @@ export function subscribeKeys(
   return [ofSelf, ...ofOwned, ...ofWatched];
 }
 
-/** The controlling owner of the kind, before and after: one that has lost an object has to know too. */
-function ownersOf(type: ResourceType, { before, after }: ObjectChange<ApiObject>): ReadonlySet<string> {
-  const keys = new Set<string>();
-  for (const object of [before, after]) {
-    const controller = object === undefined ? undefined : controllerOf(object);
-    if (controller?.kind !== type.kind || groupOf(controller.apiVersion) !== groupOf(type.apiVersion))
-      continue;
-    const namespace = type.namespaced ? object?.metadata.namespace : undefined;
-    keys.add(keyOf({ namespace, name: controller.name }));
-  }
-  return keys;
+/** Finds the key of the owner of the kind that controls an object. Asked for every change of every object: most have none. */
+function ownerFinder({
+  kind,
+  apiVersion,
+  namespaced,
+}: ResourceType): (object: ApiObject) => string | undefined {
+  const group = groupOf(apiVersion);
+  return (object) => {
+    const controller = controllerOf(object);
+    if (controller?.kind !== kind || groupOf(controller.apiVersion) !== group) return undefined;
+    const namespace = namespaced ? object.metadata.namespace : undefined;
+    return keyOf({ namespace, name: controller.name });
+  };
 }
 
 function causeOf({ kind }: ResourceType, { before, after }: ObjectChange<ApiObject>): Cause {

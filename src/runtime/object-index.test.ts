@@ -11,6 +11,13 @@ function held(name: string, words: string): Held<ApiObject> {
   return { key: keyOfObject(object), object };
 }
 
+/** A newer state of the object comes into its place. */
+function replace(index: ObjectIndex<ApiObject>, place: Held<ApiObject>, words: string): void {
+  const before = place.object;
+  place.object = held(before.metadata.name ?? "", words).object;
+  index.replace(before, place);
+}
+
 function wordsOf({ metadata }: ApiObject): readonly string[] {
   return (metadata.annotations?.["words"] ?? "").split(" ").filter((word) => word !== "");
 }
@@ -23,7 +30,7 @@ describe("ObjectIndex", () => {
   test("finds objects by each of their values, in order of their keys", () => {
     const index = new ObjectIndex(wordsOf);
 
-    for (const one of [held("c", "x"), held("a", "x y"), held("b", "y")]) index.change(undefined, one);
+    for (const one of [held("c", "x"), held("a", "x y"), held("b", "y")]) index.add(one);
 
     expect(names(index.find("x"))).toEqual(["a", "c"]);
     expect(names(index.find("y"))).toEqual(["a", "b"]);
@@ -32,23 +39,38 @@ describe("ObjectIndex", () => {
 
   test("follows an object to its new values", () => {
     const index = new ObjectIndex(wordsOf);
-    index.change(undefined, held("a", "x y"));
+    const place = held("a", "x y");
+    index.add(place);
 
-    index.change(held("a", "x y"), held("a", "y z"));
+    replace(index, place, "y z");
 
     expect(["x", "y", "z"].map((value) => index.count(value))).toEqual([0, 1, 1]);
   });
 
   test("keeps the list it handed out as it was", () => {
     const index = new ObjectIndex(wordsOf);
-    index.change(undefined, held("a", "x"));
-    index.change(undefined, held("b", "x"));
+    const place = held("a", "x");
+    index.add(place);
+    index.add(held("b", "x"));
 
     const list = index.find("x");
-    index.change(held("a", "x"), undefined);
+    index.remove(place);
 
     expect(names(list)).toEqual(["a", "b"]);
     expect(names(index.find("x"))).toEqual(["b"]);
+  });
+
+  test("hands out the newest state of an object that keeps its values, in a list of its own", () => {
+    const index = new ObjectIndex(wordsOf);
+    const place = held("a", "x");
+    index.add(place);
+    index.add(held("b", "x"));
+
+    const [old] = index.find("x");
+    replace(index, place, "x");
+
+    expect(index.find("x")[0]).toBe(place.object);
+    expect(old).not.toBe(place.object);
   });
 
   test("agrees with a search through all objects after any changes", () => {
@@ -61,10 +83,14 @@ describe("ObjectIndex", () => {
       const name = `o${random.below(40)}`;
       const before = all.get(name);
       const isGone = before !== undefined && random.below(3) === 0;
-      const after = isGone ? undefined : held(name, words.filter(() => random.below(2) === 0).join(" "));
-      index.change(before, after);
-      if (after === undefined) all.delete(name);
-      else all.set(name, after);
+      const after = held(name, words.filter(() => random.below(2) === 0).join(" "));
+      if (before === undefined) {
+        all.set(name, after);
+        index.add(after);
+      } else if (isGone) {
+        all.delete(name);
+        index.remove(before);
+      } else replace(index, before, words.filter(() => random.below(2) === 0).join(" "));
     }
 
     for (const word of words) {

@@ -3,18 +3,21 @@ import type { ApiObject } from "../api/api-object.ts";
 import { SortedMap } from "../base/sorted-map.ts";
 import type { IndexFunction } from "./cache-view.ts";
 
-/** An object in its place; one for each object, shared by everything that finds it. */
+/**
+ * The place of an object; one for each key, shared by everything that finds it. A newer state of the object takes the place of the older one
+ * in it, so that most changes move nothing.
+ */
 export interface Held<T extends ApiObject> {
   /** See cache-key.ts. */
   readonly key: string;
-  readonly object: T;
+  object: T;
 }
 
 /** Most values have one object: that is kept without a tree of its own, which would cost more than the object's place. */
 type Bucket<T extends ApiObject> = Held<T> | Shelf<T>;
 
 interface Shelf<T extends ApiObject> {
-  readonly order: SortedMap<Held<T>>;
+  order: SortedMap<Held<T>>;
   /** Made when first asked for. */
   list: readonly T[] | undefined;
 }
@@ -28,14 +31,22 @@ export class ObjectIndex<T extends ApiObject> {
     this.#valuesOf = valuesOf;
   }
 
-  /** Takes an object in, out, or another in its place. */
-  change(before: Held<T> | undefined, after: Held<T> | undefined): void {
-    const values = after === undefined ? [] : this.#valuesOf(after.object);
-    if (before !== undefined) {
-      for (const value of this.#valuesOf(before.object))
-        if (!values.includes(value)) this.#remove(value, before);
+  add(held: Held<T>): void {
+    for (const value of this.#valuesOf(held.object)) this.#add(value, held);
+  }
+
+  remove(held: Held<T>): void {
+    for (const value of this.#valuesOf(held.object)) this.#remove(value, held);
+  }
+
+  /** Another object, or another state of it, is in the place where `before` was. */
+  replace(before: T, held: Held<T>): void {
+    const [old, values] = [this.#valuesOf(before), this.#valuesOf(held.object)];
+    for (const value of old) if (!values.includes(value)) this.#remove(value, held);
+    for (const value of values) {
+      if (old.includes(value)) this.#outdate(value);
+      else this.#add(value, held);
     }
-    if (after !== undefined) for (const value of values) this.#add(value, after);
   }
 
   find(value: string): readonly T[] {
@@ -52,14 +63,21 @@ export class ObjectIndex<T extends ApiObject> {
     return isShelf(bucket) ? bucket.order.size : 1;
   }
 
+  /** A list that was handed out stays as it is; whoever asks next gets another one. */
+  #outdate(value: string): void {
+    const bucket = this.#buckets.get(value);
+    if (bucket !== undefined && isShelf(bucket)) bucket.list = undefined;
+  }
+
   #add(value: string, held: Held<T>): void {
     const bucket = this.#buckets.get(value);
-    if (bucket === undefined || (!isShelf(bucket) && bucket.key === held.key)) {
-      this.#buckets.set(value, held);
-      return;
+    if (bucket === undefined) this.#buckets.set(value, held);
+    else if (isShelf(bucket)) {
+      bucket.order = bucket.order.set(held);
+      bucket.list = undefined;
+    } else if (bucket !== held) {
+      this.#buckets.set(value, { order: SortedMap.fromSorted([bucket]).set(held), list: undefined });
     }
-    const order = isShelf(bucket) ? bucket.order : SortedMap.fromSorted([bucket]);
-    this.#buckets.set(value, { order: order.set(held), list: undefined });
   }
 
   #remove(value: string, { key }: Held<T>): void {
@@ -69,9 +87,9 @@ export class ObjectIndex<T extends ApiObject> {
       if (bucket.key === key) this.#buckets.delete(value);
       return;
     }
-    const order = bucket.order.delete(key);
-    if (order.size === 0) this.#buckets.delete(value);
-    else this.#buckets.set(value, { order, list: undefined });
+    bucket.order = bucket.order.delete(key);
+    bucket.list = undefined;
+    if (bucket.order.size === 0) this.#buckets.delete(value);
   }
 }
 
@@ -86,7 +104,5 @@ export function objectsOf<T extends ApiObject>(
   order: SortedMap<Held<T>>,
   [from, to]: readonly [string, string] = ["", LAST],
 ): readonly T[] {
-  const objects: T[] = [];
-  for (const { object } of order.range(from, to)) objects.push(object);
-  return objects;
+  return order.list(from, to).map(({ object }) => object);
 }

@@ -20,6 +20,11 @@ export class RecentMap<V> {
     return value;
   }
 
+  /** Does not count as use. */
+  peek(key: string): V | undefined {
+    return this.#entries.get(key);
+  }
+
   set(key: string, value: V): void {
     this.#entries.delete(key);
     this.#entries.set(key, value);

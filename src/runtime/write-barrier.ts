@@ -8,6 +8,7 @@ import type { Loop } from "../base/loop.ts";
 import { endableSignal } from "../client/call-signal.ts";
 import type { Written } from "../client/client.ts";
 import type { Cache } from "./cache.ts";
+import type { ObjectChange } from "./controller.ts";
 import type { KnownKinds } from "./kinds.ts";
 import { orderOfVersions } from "./resource-version.ts";
 
@@ -29,16 +30,9 @@ export class WriteBarrier {
     this.#parts = parts;
   }
 
-  /** From now on ends of objects are noticed, until the function that comes back is called. */
-  start(): () => void {
-    const leave = this.#parts.kinds.caches.map((cache) =>
-      cache.subscribe(({ before, after }) => {
-        if (this.#ends.size > 0 && before !== undefined && isEnding(before, after)) this.#noteEnd(before);
-      }),
-    );
-    return () => {
-      for (const each of leave) each();
-    };
+  /** A change as the cache brought it: it may be the end of an object that somebody waits for. */
+  noteChange({ before, after }: ObjectChange<ApiObject>): void {
+    if (this.#ends.size > 0 && before !== undefined && isEnding(before, after)) this.#noteEnd(before);
   }
 
   begin(): PassWrites {

@@ -125,9 +125,10 @@ export class ClusterFeed {
     }
     const info = podInfo(pod, shapes);
     const nodeName = pod.spec.nodeName ?? "";
-    snapshot.addPod(info, nodeName);
-    const wasExpected = this.#target.placed(info);
     const difference = place === undefined ? "new" : placeDifference(place, { pod: info, nodeName });
+    if (isCountedAlike(place, info, difference)) snapshot.replacePod(info);
+    else snapshot.addPod(info, nodeName);
+    const wasExpected = this.#target.placed(info);
     if (place !== undefined && difference !== "none") {
       this.#target.notice({ type: "podFreed", pod: place.pod, node: snapshot.find(place.nodeName) });
     }
@@ -147,6 +148,16 @@ export class ClusterFeed {
 function isUnchanged(before: Pod, after: Pod): boolean {
   if (hasGrantedResources(before) || hasGrantedResources(after)) return false;
   return isSameToScheduler(before, after);
+}
+
+/** Whether both add the same to every sum and every count. */
+function isCountedAlike(before: Place | undefined, after: PodInfo, difference: string): boolean {
+  return (
+    difference === "none" &&
+    before?.pod.uid === after.uid &&
+    before.pod.isTerminating === after.isTerminating &&
+    before.pod.priority === after.priority
+  );
 }
 
 /** `leaving`: one on its way out makes room for those who count only pods that stay. */

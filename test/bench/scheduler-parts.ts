@@ -31,6 +31,7 @@ class PlainCache {
       find: (key) => objects.get(keyOf(key)),
       list: () => [...objects.values()],
       ownedBy: () => [],
+      uncontrolled: () => [],
       dependentsOf: () => [],
       indexed: (_, namespace) => this.#inNamespace(namespace),
       size: objects.size,

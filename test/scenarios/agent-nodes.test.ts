@@ -76,6 +76,41 @@ describe.each([1, 2, 3])("simulated nodes, seed %s", (seed) => {
     expect(after?.status.conditions?.find(({ type }) => type === "Cool")?.status).toBe("True");
   });
 
+  test("say again who they are when somebody has said otherwise", async () => {
+    await using cluster = await openCluster({ clock: "virtual", seed, loops: LOOPS, nodes: 1 });
+    await cluster.settle();
+    const [before] = cluster.objects(Node);
+    const changes = { status: { nodeInfo: { kubeletVersion: "", machineID: "" } } };
+    await cluster
+      .client(Node)
+      .patch({ name: "node-1" }, { type: "strategic", changes }, { subresource: "status" });
+    await cluster.clock.advance("11s");
+
+    expect(cluster.objects(Node)[0]?.status.nodeInfo).toEqual(before?.status.nodeInfo);
+  });
+
+  test("offer what others have given them, and nothing that they do not have", async () => {
+    await using cluster = await openCluster({ clock: "virtual", seed, loops: LOOPS, nodes: 1 });
+    await cluster.settle();
+    const offer = async (capacity: object, allocatable: object): Promise<unknown> => {
+      const changes = { status: { capacity, allocatable } };
+      await cluster
+        .client(Node)
+        .patch({ name: "node-1" }, { type: "merge", changes }, { subresource: "status" });
+      await cluster.clock.advance("11s");
+      return cluster.objects(Node)[0]?.status.allocatable;
+    };
+
+    expect(await offer({ "example.com/gpu": "2" }, { "example.com/none": "1" })).toEqual({
+      cpu: "8",
+      "ephemeral-storage": "100Gi",
+      "example.com/gpu": "2",
+      memory: "32Gi",
+      pods: "110",
+    });
+    expect(await offer({ "example.com/gpu": null }, {})).not.toHaveProperty("example.com/gpu");
+  });
+
   test("are not made again when they were deleted, until the agent starts anew", async () => {
     await using cluster = await openCluster({ clock: "virtual", seed, loops: LOOPS });
     const agent = cluster.run(nodeLoops(2));

@@ -207,6 +207,55 @@ describe.each([1, 2])("a pod on a simulated node, seed %s", (seed) => {
     expect(reasons(cluster, "web")).toEqual(expect.arrayContaining(["Unhealthy", "Killing"]));
   });
 
+  test("goes on with another image when that is changed, whatever is said of restarts, and stays ready", async () => {
+    await using cluster = await openCluster({ ...SETUP, seed });
+    await create(cluster, "web", { spec: { restartPolicy: "Never" } });
+    await cluster.settle();
+    const before = find(cluster, "web").status;
+    await cluster.clock.advance("1m");
+    const containers = [{ name: "web", image: "web:2" }];
+    await cluster
+      .client(Pod)
+      .patch({ name: "web" }, { type: "strategic", changes: { spec: { containers } } });
+    await cluster.settle();
+
+    const { status } = find(cluster, "web");
+    expect(status).toMatchObject({ phase: "Running", observedGeneration: 2 });
+    expect(container(cluster, "web")).toMatchObject({ image: "web:2", restartCount: 1, ready: true });
+    expect(container(cluster, "web").lastState.terminated?.exitCode).toBe(143);
+    const readySince = ({ conditions: found = [] }: Pod["status"]) =>
+      found.find(({ type }) => type === "Ready")?.lastTransitionTime;
+    expect(readySince(status)).toBe(readySince(before));
+    expect(reasons(cluster, "web")).toContain("Killing");
+  });
+
+  test("waits until a path in its volumes makes sense", async () => {
+    await using cluster = await openCluster({ ...SETUP, seed });
+    const fieldRef = { fieldPath: "metadata.annotations['dir']" };
+    const mount = { name: "data", mountPath: "/data", subPathExpr: "$(DIR)/web" };
+    await create(cluster, "web", {
+      spec: {
+        containers: [
+          {
+            name: "web",
+            image: "web:1",
+            env: [{ name: "DIR", valueFrom: { fieldRef } }],
+            volumeMounts: [mount],
+          },
+        ],
+        volumes: [{ name: "data", emptyDir: {} }],
+      },
+    });
+    await cluster.settle();
+    expect(find(cluster, "web").status.phase).toBe("Pending");
+    expect(states(find(cluster, "web").status.containerStatuses)).toEqual(["CreateContainerConfigError"]);
+
+    await annotate(cluster, "web", { dir: "here" });
+    await cluster.settle();
+
+    expect(find(cluster, "web").status.phase).toBe("Running");
+  });
+
   test("ends gracefully when it is deleted, and is killed when that takes too long", async () => {
     await using cluster = await openCluster({ ...SETUP, seed });
     await create(cluster, "quick");
@@ -303,6 +352,25 @@ describe.each([1, 2])("a pod on a simulated node, seed %s", (seed) => {
 
     expect(find(cluster, "one").status.phase).toBe("Running");
     expect(find(cluster, "two").status).toMatchObject({ phase: "Failed", reason: "NodePorts" });
+  });
+
+  test("shares a host port with others on other addresses and protocols", async () => {
+    await using cluster = await openCluster({ ...SETUP, seed });
+    await cluster.settle();
+    const held = [
+      { hostIP: "127.0.0.1", protocol: "TCP" },
+      { hostIP: "172.18.0.2", protocol: "TCP" },
+      { hostIP: "172.18.0.2", protocol: "UDP" },
+    ] as const;
+    for (const [at, place] of held.entries()) {
+      const ports = [{ containerPort: 80, hostPort: 80, ...place }];
+      await create(cluster, `web-${at}`, { spec: { containers: [{ name: "web", image: "web:1", ports }] } });
+      await cluster.settle();
+    }
+
+    expect(cluster.objects(Pod, "default").map(({ status }) => status.phase)).toEqual(
+      held.map(() => "Running"),
+    );
   });
 
   test("goes on as it was after the agent was replaced by a new one", async () => {

@@ -130,6 +130,23 @@ describe.each([1, 2, 3])("a Deployment, seed %s", (seed) => {
     expect(images(cluster)).toEqual(["web:2", "web:2"]);
   });
 
+  test("counts revisions on from a set that it adopts, however large their numbers", async () => {
+    await using cluster = await start(seed);
+    const annotations = { "deployment.kubernetes.io/revision": "3546343826724305832" };
+    const labels = { app: "web" };
+    const old = { metadata: { labels }, spec: { containers: [{ name: "web", image: "web:0" }] } };
+    await cluster.client(ReplicaSet).create({
+      metadata: { name: "old", labels, annotations },
+      spec: { replicas: 1, selector: { matchLabels: labels }, template: old },
+    });
+    await cluster.client(Deployment).create(web({ replicas: 1 }));
+    await makeAllReady(cluster);
+
+    expect(deployment(cluster).metadata.annotations?.["deployment.kubernetes.io/revision"]).toBe(
+      "3546343826724305833",
+    );
+  });
+
   test("forgets what lies further back than its history reaches", async () => {
     await using cluster = await start(seed);
     await cluster.client(Deployment).create(web({ replicas: 1, revisionHistoryLimit: 2 }));

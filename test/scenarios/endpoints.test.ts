@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { Endpoints, Node, Pod, Service } from "../../src/api/generated/types/core-v1.ts";
+import { Endpoints, Namespace, Node, Pod, Service } from "../../src/api/generated/types/core-v1.ts";
 import { EndpointSlice } from "../../src/api/generated/types/discovery-v1.ts";
+import { silentLog } from "../../src/base/log.ts";
+import type { Log } from "../../src/base/log.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
 
@@ -139,6 +141,34 @@ describe.each([1, 2])("the endpoints of a Service, seed %s", (seed) => {
       endpoints: [{ addresses: ["192.0.2.7"], conditions: { ready: true } }],
     });
     expect(kubernetesSlices(cluster)).toEqual(["kubernetes"]);
+  });
+
+  test("are not made in a namespace that is going, nor tried again", async () => {
+    const warnings: string[] = [];
+    const log: Log = { ...silentLog, warn: (message) => void warnings.push(message), with: () => log };
+    await using cluster = await startCluster({ clock: "virtual", seed, loops: LOOPS, log });
+    const namespace = "going";
+    await cluster.client(Namespace).create({ metadata: { name: namespace } });
+    for (const [name, spec] of Object.entries({ web: { selector: { app: "web" } }, hand: {} }))
+      await cluster.client(Service).create({
+        metadata: { name, namespace },
+        spec: { ports: [{ port: 80 }], ...spec },
+      });
+    await cluster.client(Endpoints).create({
+      metadata: { name: "hand", namespace },
+      subsets: [{ addresses: [{ ip: "10.0.0.1" }], ports: [{ port: 80 }] }],
+    });
+    await cluster.settle();
+    expect(cluster.objects(EndpointSlice, namespace)).toHaveLength(2);
+
+    await cluster.client(Namespace).delete({ name: namespace });
+    for (const slice of cluster.objects(EndpointSlice, namespace))
+      await cluster.client(EndpointSlice).delete(slice);
+    await cluster.client(Endpoints).delete({ name: "web", namespace });
+    await cluster.settle();
+
+    expect(cluster.objects(EndpointSlice, namespace)).toEqual([]);
+    expect(warnings).toEqual([]);
   });
 
   test("are not touched any more once everything is as it should be", async () => {

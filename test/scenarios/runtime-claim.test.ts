@@ -65,6 +65,20 @@ describe("claim", () => {
     expect(await ownersOf(world, "taken")).toEqual(["other*"]);
   });
 
+  test("finds the one orphan that matches among very many that do not", async () => {
+    const world = await startWorld();
+    await makeReplicaSet(world);
+    for (let at = 0; at < 100; at++) await makePod(world, `stranger-${at}`, { labels: { app: "other" } });
+    await makePod(world, "orphan");
+    const claims: string[][] = [];
+
+    world.start("m", { controllers: [claiming(claims)] });
+    await world.loop.settle();
+
+    expect(claims.at(-1)).toEqual(["orphan"]);
+    expect(await ownersOf(world, "orphan")).toEqual(["web*"]);
+  });
+
   test("releases what no longer matches, and only its own reference", async () => {
     const world = await startWorld();
     await makeReplicaSet(world);

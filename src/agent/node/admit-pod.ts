@@ -4,7 +4,7 @@ import { findUntolerated, matchesPodNodeSelection } from "../../resources/pod/no
 import { podRequests } from "../../resources/pod/pod-requests.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
 import type { Refusal } from "../pod/pod-facts.ts";
-import { hostPorts, type Allotment } from "./allotment.ts";
+import type { Allotment } from "./allotment.ts";
 
 /** Undefined when it fits. The allotment is that of the other pods. */
 export function findRefusal(pod: Pod, node: Node, others: Allotment): Refusal | undefined {
@@ -53,7 +53,7 @@ function findMismatch({ spec }: Pod, node: Node): Refusal | undefined {
 }
 
 function findTakenPort(pod: Pod, others: Allotment): Refusal | undefined {
-  if (!hostPorts(pod).some((port) => others.isPortTaken(port))) return undefined;
+  if (!others.takesPortOf(pod)) return undefined;
   return failed("NodePorts", "node(s) didn't have free ports for the requested pod ports");
 }
 

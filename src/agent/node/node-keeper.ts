@@ -15,10 +15,14 @@ import { WriteWindow } from "../../runtime/write-window.ts";
 import type { AgentNode } from "./agent-node.ts";
 import {
   conditionsAt,
+  findIdentityPatch,
   findMachinePatch,
+  findOffer,
   hasOwnConditions,
+  machineStatus,
   nodeLabels,
   nodeManifest,
+  type MachineStatus,
   type NodeVersions,
 } from "./node-manifest.ts";
 
@@ -50,6 +54,7 @@ export interface NodeKeeperParts {
 
 interface Pulse {
   readonly node: AgentNode;
+  readonly machine: MachineStatus;
   /** In which beat of a round it renews. */
   readonly beat: number;
   /** Of the Node object, which owns the lease. */
@@ -76,6 +81,7 @@ export class NodeKeeper {
     for (const node of parts.nodes.values()) {
       this.#pulses.set(node.name, {
         node,
+        machine: machineStatus(node.setup, parts.versions),
         beat: index++ % this.#beats,
         uid: "",
         lease: undefined,
@@ -145,7 +151,7 @@ export class NodeKeeper {
   #register(pulse: Pulse): void {
     const { node } = pulse;
     this.#send(`node ${node.name}`, async () => {
-      const object = await this.#registered(node);
+      const object = await this.#registered(pulse);
       pulse.reportedAt = this.#parts.routine.loop.now();
       pulse.uid = object.metadata.uid;
       if (this.#parts.signal.aborted || node.state !== "absent") return;
@@ -155,24 +161,25 @@ export class NodeKeeper {
     });
   }
 
-  async #registered({ setup }: AgentNode): Promise<Node> {
+  async #registered(pulse: Pulse): Promise<Node> {
     const { routine, versions, clientOf } = this.#parts;
+    const { setup } = pulse.node;
     const { cache, loop } = routine;
     const client = clientOf(setup.name);
     const known = cache(Node).find({ name: setup.name });
-    if (known !== undefined) return this.#refreshed(known, setup);
+    if (known !== undefined) return this.#refreshed(known, pulse);
     try {
       return await client(Node).create(nodeManifest(setup, versions, loop.now()));
     } catch (error) {
       if (!isApiError(error, "AlreadyExists")) throw error;
-      return this.#refreshed(await client(Node).get({ name: setup.name }), setup);
+      return this.#refreshed(await client(Node).get({ name: setup.name }), pulse);
     }
   }
 
   /** A node that was there before keeps what others have given it. */
-  async #refreshed(known: Node, setup: AgentNode["setup"]): Promise<Node> {
+  async #refreshed(known: Node, { node: { setup }, machine }: Pulse): Promise<Node> {
     if (isDown(known)) return known;
-    const { routine, versions, clientOf } = this.#parts;
+    const { routine, clientOf } = this.#parts;
     const nodes = clientOf(setup.name)(Node);
     const labels = Object.entries(nodeLabels(setup)).filter(
       ([key, value]) => known.metadata.labels?.[key] !== value,
@@ -183,8 +190,8 @@ export class NodeKeeper {
         changes: { metadata: { labels: Object.fromEntries(labels) } },
       });
     }
-    const machine = findMachinePatch(known, setup, versions);
-    const status = { ...machine, conditions: conditionsAt(known, routine.loop.now()) };
+    const changed = findMachinePatch(known, machine);
+    const status = { ...changed, conditions: conditionsAt(known, routine.loop.now()) };
     return nodes.patch(known, { type: "strategic", changes: { status } }, { subresource: "status" });
   }
 
@@ -193,9 +200,14 @@ export class NodeKeeper {
     const now = routine.loop.now();
     const known = routine.cache(Node).find({ name: pulse.node.name });
     if (known === undefined) return;
-    if (hasOwnConditions(known) && now - pulse.reportedAt < REPORT_MS) return;
+    const allocatable = findOffer(known);
+    const identity = findIdentityPatch(known, pulse.machine);
+    const isAsItShouldBe = hasOwnConditions(known) && allocatable === undefined && identity === undefined;
+    if (isAsItShouldBe && now - pulse.reportedAt < REPORT_MS) return;
     this.#send(`node ${pulse.node.name}`, async () => {
-      const changes = { status: { conditions: conditionsAt(known, now) } };
+      const conditions = conditionsAt(known, now);
+      const offer = allocatable === undefined ? {} : { allocatable };
+      const changes = { status: { ...identity, ...offer, conditions } };
       const nodes = clientOf(pulse.node.name)(Node);
       await nodes.patch(known, { type: "strategic", changes }, { subresource: "status" });
       pulse.reportedAt = now;

@@ -2,6 +2,7 @@
 import type { Manifest } from "../../api/api-object.ts";
 import type { Node, NodeCondition, NodeStatus } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { isExtendedResource } from "../../resources/resource-name.ts";
 import { timeText } from "../pod/container-status.ts";
 import type { NodeSetup } from "./agent-node.ts";
 
@@ -61,15 +62,34 @@ export function nodeLabels({ name, labels }: NodeSetup): Readonly<Record<string,
  * What differs from what the agent knows of its machine; undefined when nothing does. Everything else in the status, such as resources and
  * conditions that others have added, is left alone.
  */
-export function findMachinePatch(node: Node, setup: NodeSetup, versions: NodeVersions): object | undefined {
-  const wanted = machineStatus(setup, versions);
-  const changes: Record<string, unknown> = {};
+export function findMachinePatch(node: Node, wanted: MachineStatus): object | undefined {
+  const changes: Record<string, unknown> = { ...findIdentityPatch(node, wanted) };
   for (const list of ["capacity", "allocatable"] as const) {
     const amounts = Object.entries(wanted[list]).filter(([name, text]) => node.status[list]?.[name] !== text);
     if (amounts.length > 0) changes[list] = Object.fromEntries(amounts);
   }
+  return Object.keys(changes).length === 0 ? undefined : changes;
+}
+
+/** The part of it that nobody else has anything to say about: who the machine is, and where. */
+export function findIdentityPatch(node: Node, wanted: MachineStatus): object | undefined {
+  const changes: Record<string, unknown> = {};
   for (const field of ["addresses", "nodeInfo", "daemonEndpoints", "runtimeHandlers"] as const) {
     if (!jsonEqual(wanted[field], node.status[field])) changes[field] = wanted[field];
+  }
+  return Object.keys(changes).length === 0 ? undefined : changes;
+}
+
+/**
+ * What is to be changed in what the node offers of resources that others have written into its capacity: it offers all it has of them, and none
+ * that it has not. Undefined when nothing is.
+ */
+export function findOffer({ status }: Node): Readonly<Record<string, string | null>> | undefined {
+  const { capacity = {}, allocatable = {} } = status;
+  const changes: Record<string, string | null> = {};
+  for (const name of new Set([...Object.keys(capacity), ...Object.keys(allocatable)])) {
+    if (isExtendedResource(name) && capacity[name] !== allocatable[name])
+      changes[name] = capacity[name] ?? null;
   }
   return Object.keys(changes).length === 0 ? undefined : changes;
 }
@@ -91,12 +111,16 @@ export function conditionsAt(node: Node | undefined, now: number): readonly Node
   });
 }
 
-type MachineStatus = Pick<NodeStatus, "addresses" | "nodeInfo" | "daemonEndpoints" | "runtimeHandlers"> & {
+/** What an agent knows of its machine, whatever its Node object says. */
+export type MachineStatus = Pick<
+  NodeStatus,
+  "addresses" | "nodeInfo" | "daemonEndpoints" | "runtimeHandlers"
+> & {
   readonly capacity: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
 };
 
-function machineStatus({ name, address, capacity }: NodeSetup, versions: NodeVersions): MachineStatus {
+export function machineStatus({ name, address, capacity }: NodeSetup, versions: NodeVersions): MachineStatus {
   return {
     addresses: [
       { address, type: "InternalIP" },

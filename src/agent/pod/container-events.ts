@@ -26,10 +26,8 @@ export function actionEvents(action: PodAction): readonly Words[] {
   switch (action.type) {
     case "pull":
       return [normal("Pulling", `Pulling image ${image}`)];
-    case "refuse": {
-      const reason = action.reason === "InvalidImageName" ? "InspectFailed" : "ErrImageNeverPull";
-      return [warning(reason, action.message), warning("Failed", `Error: ${action.reason}`)];
-    }
+    case "refuse":
+      return refusalEvents(action);
     case "start": {
       const text = `Container image ${image} already present on machine and can be accessed by the pod`;
       return action.isImageNew ? [] : [normal("Pulled", text)];
@@ -39,6 +37,12 @@ export function actionEvents(action: PodAction): readonly Words[] {
     case "probe":
       return [];
   }
+}
+
+function refusalEvents({ reason, message }: Extract<PodAction, { type: "refuse" }>): readonly Words[] {
+  if (reason === "CreateContainerConfigError") return [warning("Failed", `Error: ${message}`)];
+  const first = reason === "InvalidImageName" ? "InspectFailed" : reason;
+  return [warning(first, message), warning("Failed", `Error: ${reason}`)];
 }
 
 export function reportEvents(container: Container, report: ContainerReport): readonly Words[] {

@@ -36,7 +36,7 @@ describe("a container's record", () => {
   test("counts restarts when the new run has begun", () => {
     const once = ran(NEW_CONTAINER, 0, 1000);
     expect(once.restartCount).toBe(0);
-    expect(beginStart(once, 2000).restartCount).toBe(0);
+    expect(beginStart(once, "web", 2000).restartCount).toBe(0);
     expect(ran(once, 2000, 1000)).toMatchObject({ restartCount: 1, exitBefore: { finishedAt: 1000 } });
   });
 
@@ -51,7 +51,11 @@ describe("a container's record", () => {
     let record = NEW_CONTAINER;
     const waits: number[] = [];
     for (let now = 0; waits.length < 7;) {
-      record = stepContainer(beginPull(record), { type: "pull-failed", message: "no" }, { now, verdict });
+      record = stepContainer(
+        beginPull(record, "web"),
+        { type: "pull-failed", message: "no" },
+        { now, verdict },
+      );
       const { phase } = record;
       const retryAt = phase.type === "unpullable" ? (phase.retryAt ?? 0) : 0;
       waits.push((retryAt - now) / 1000);
@@ -64,7 +68,7 @@ describe("a container's record", () => {
 
 function ran(record: ContainerRecord, now: number, forMs: number): ContainerRecord {
   const started = stepContainer(
-    beginStart(record, now),
+    beginStart(record, "web", now),
     { type: "started", id: "simulated://1", imageId: "", at: now },
     { now, verdict },
   );

@@ -12,6 +12,8 @@ export interface Exit {
   readonly exitCode: number;
   readonly reason: string;
   readonly message?: string;
+  /** It was ended to run with another image; whatever else is said of restarts, it is followed by another run. */
+  readonly isReplaced?: boolean;
 }
 
 export type Verdict = "passes" | "fails" | "open";
@@ -32,7 +34,7 @@ export type ContainerPhase =
   | { readonly type: "pulling" }
   /** Its image is there; it is started next. */
   | { readonly type: "pulled" }
-  /** `retryAt`: undefined when trying again is of no use. */
+  /** Its image cannot be had, or it cannot be created as its spec says. `retryAt`: undefined when trying again is of no use. */
   | {
       readonly type: "unpullable";
       readonly reason: string;
@@ -50,6 +52,8 @@ export type ContainerPhase =
       readonly asked: ReadonlySet<ProbeType>;
       /** When it will have been killed at the latest; undefined while nobody wants it to end. */
       readonly killAt: number | undefined;
+      /** It is being ended to run with another image. */
+      readonly isReplaced?: boolean;
     }
   | { readonly type: "exited" };
 
@@ -65,6 +69,8 @@ export interface ContainerRecord {
   readonly exit: Exit | undefined;
   readonly exitBefore: Exit | undefined;
   readonly restartCount: number;
+  /** What its last run was started with, as its spec named it then; empty before. */
+  readonly image: string;
   readonly imageId: string;
   readonly crashes: BackOff | undefined;
   readonly pulls: BackOff | undefined;
@@ -75,6 +81,7 @@ export const NEW_CONTAINER: ContainerRecord = {
   exit: undefined,
   exitBefore: undefined,
   restartCount: 0,
+  image: "",
   imageId: "",
   crashes: undefined,
   pulls: undefined,
@@ -109,15 +116,27 @@ export function isAtRest({ phase }: ContainerRecord): boolean {
   return phase.type === "idle" || phase.type === "exited" || phase.type === "unpullable";
 }
 
-export function beginPull(record: ContainerRecord): ContainerRecord {
-  return { ...record, phase: { type: "pulling" } };
+export function beginPull(record: ContainerRecord, image: string): ContainerRecord {
+  return { ...record, phase: { type: "pulling" }, crashes: crashesWith(record, image) };
+}
+
+/** Whether it ran last, or runs, with another image than this. */
+export function isOutdated(record: ContainerRecord, image: string): boolean {
+  return record.image !== "" && record.image !== image;
+}
+
+/** What crashed with another image may well run with this one. */
+function crashesWith(record: ContainerRecord, image: string): BackOff | undefined {
+  return isOutdated(record, image) ? undefined : record.crashes;
 }
 
 /** A start after an end is a restart, and makes the next one wait longer. */
-export function beginStart(record: ContainerRecord, now: number): ContainerRecord {
+export function beginStart(record: ContainerRecord, image: string, now: number): ContainerRecord {
   const { exit } = record;
-  const crashes = exit === undefined ? undefined : nextBackOff(record.crashes, exit.finishedAt, now);
-  return { ...record, phase: { type: "starting", waitedMs: putOffMs(record) }, crashes };
+  const known = crashesWith(record, image);
+  const waitedMs = putOffMs(known === record.crashes ? record : { ...record, crashes: known });
+  const crashes = exit === undefined ? undefined : nextBackOff(known, exit.finishedAt, now);
+  return { ...record, phase: { type: "starting", waitedMs }, image, crashes };
 }
 
 export function beginProbe(record: ContainerRecord, probe: ProbeType): ContainerRecord {
@@ -127,9 +146,12 @@ export function beginProbe(record: ContainerRecord, probe: ProbeType): Container
 }
 
 /** What has not been started yet is given up. */
-export function beginStop(record: ContainerRecord, killAt: number): ContainerRecord {
+export function beginStop(
+  record: ContainerRecord,
+  { killAt, isReplaced }: { readonly killAt: number; readonly isReplaced: boolean },
+): ContainerRecord {
   const { phase, exit } = record;
-  if (phase.type === "running") return { ...record, phase: { ...phase, killAt } };
+  if (phase.type === "running") return { ...record, phase: { ...phase, killAt, isReplaced } };
   return { ...record, phase: { type: exit === undefined ? "idle" : "exited" } };
 }
 
@@ -213,7 +235,7 @@ function started(record: ContainerRecord, { id, imageId, at }: Report<"started">
 
 function exited(
   record: ContainerRecord,
-  { id, startedAt }: Running,
+  { id, startedAt, isReplaced }: Running,
   { at, exitCode, reason, message }: Report<"exited">,
 ): ContainerRecord {
   const exit: Exit = {
@@ -223,6 +245,7 @@ function exited(
     exitCode,
     reason: reason ?? (exitCode === 0 ? "Completed" : "Error"),
     ...(message !== undefined && { message }),
+    ...(isReplaced === true && { isReplaced }),
   };
   return { ...record, phase: { type: "exited" }, exit, exitBefore: record.exit };
 }

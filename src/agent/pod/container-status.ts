@@ -18,7 +18,7 @@ export function containerStatus(facts: PodFacts, each: RoleContainer, moment: St
   const { state, lastExit } = shownState(facts, each, moment);
   return {
     ...idOf(record, state, lastExit),
-    image: container.image ?? "",
+    image: shownImage(record, container),
     imageID: record.imageId,
     lastState: lastExit === undefined ? {} : { terminated: terminated(lastExit) },
     name: container.name,
@@ -28,6 +28,12 @@ export function containerStatus(facts: PodFacts, each: RoleContainer, moment: St
     state,
     ...grantedResources(container, record),
   };
+}
+
+/** What runs, or has run, shows the image that it was started with. */
+function shownImage({ phase, image }: ContainerRecord, container: Container): string {
+  const isOfRun = image !== "" && (phase.type === "running" || phase.type === "exited");
+  return isOfRun ? image : (container.image ?? "");
 }
 
 interface Shown {

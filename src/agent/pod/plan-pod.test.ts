@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts";
-import { NEW_CONTAINER, type ContainerRecord, type Verdict } from "./container-record.ts";
+import { NEW_CONTAINER, type ContainerRecord, type Exit, type Verdict } from "./container-record.ts";
 import { planPod } from "./plan-pod.ts";
 import type { PodFacts } from "./pod-facts.ts";
 import { podStatus } from "./pod-status.ts";
@@ -58,6 +58,42 @@ describe("the plan for a pod", () => {
     expect(words(planPod(facts(spec, { a: probed("liveness", "fails") }), NOW))).toContain("stop a");
   });
 
+  test("replaces a container whose image was changed, whatever is said of restarts", () => {
+    const spec = { restartPolicy: "Never" as const, containers: [web("a"), web("b")] };
+    const old = { ...RUNNING, image: "web:0" };
+    const ended = exited(143);
+    const replaced = { ...ended, image: "web:0", exit: { ...endOf(ended), isReplaced: true } };
+
+    const plan = planPod(facts(spec, { a: old, b: { ...RUNNING, image: "web:1" } }), NOW);
+    expect(words(plan)).toEqual(["stop a"]);
+    expect(plan.actions).toMatchObject([
+      { isReplaced: true, message: "Container a definition changed, will be restarted" },
+    ]);
+    expect(words(planPod(facts(spec, { a: replaced, b: RUNNING }), NOW))).toEqual(["start a"]);
+    expect(planPod(facts(spec, { a: ended, b: RUNNING }), NOW).actions).toEqual([]);
+  });
+
+  test("does not make a crashed container wait once it has another image", () => {
+    const crashed = { ...exited(1), image: "web:0", crashes: { delayMs: 300_000, at: NOW - 1000 } };
+
+    expect(words(planPod(facts({ containers: [web("a")] }, { a: crashed }), NOW))).toEqual(["start a"]);
+  });
+
+  test("holds a container that cannot be created until its pod says something else", () => {
+    const env = [{ name: "DIR", valueFrom: { fieldRef: { fieldPath: "metadata.annotations['dir']" } } }];
+    const volumeMounts = [{ name: "data", mountPath: "/data", subPathExpr: "$(DIR)/web" }];
+    const spec = { containers: [{ ...web("a"), env, volumeMounts }] };
+    const reason = "CreateContainerConfigError";
+    const held: ContainerRecord = {
+      ...NEW_CONTAINER,
+      phase: { type: "unpullable", reason, message: "", failedAt: NOW, retryAt: undefined },
+    };
+
+    expect(planPod(facts(spec), NOW).actions).toMatchObject([{ type: "refuse", reason }]);
+    expect(planPod(facts(spec, { a: held }), NOW).actions).toEqual([]);
+    expect(words(planPod(facts(spec, { a: held }, { annotations: { dir: "x" } }), NOW))).toEqual(["start a"]);
+  });
+
   test("ends containers first and sidecars last when the pod is deleted", () => {
     const side = { ...web("side"), restartPolicy: "Always" };
     const spec = { initContainers: [side], containers: [web("a")] };
@@ -100,6 +136,11 @@ function web(name: string): Container {
 function exited(exitCode: number): ContainerRecord {
   const exit = { id: "1", startedAt: NOW - 2000, finishedAt: NOW - 1000, exitCode, reason: "Ended" };
   return { ...NEW_CONTAINER, phase: { type: "exited" }, exit };
+}
+
+function endOf({ exit }: ContainerRecord): Exit {
+  if (exit === undefined) throw new Error("it has not ended");
+  return exit;
 }
 
 function probed(type: "startup" | "liveness", before: Verdict): ContainerRecord {

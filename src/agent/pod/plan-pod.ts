@@ -6,25 +6,33 @@ import type { Container } from "../../api/generated/types/core-v1.ts";
 import type { TimerKind } from "../../base/loop.ts";
 import type { ProbeType } from "../container-runtime.ts";
 import { findImageName } from "../image-name.ts";
-import { isAtRest, restartAt, type ContainerPhase, type ContainerRecord } from "./container-record.ts";
+import {
+  isAtRest,
+  isOutdated,
+  restartAt,
+  type ContainerPhase,
+  type ContainerRecord,
+} from "./container-record.ts";
 import {
   findDeadline,
   findEnding,
+  isRunAgain,
   isStarted,
   judge,
   recordOf,
   type Ending,
   type PodFacts,
 } from "./pod-facts.ts";
-import { containersOf, restarts, type RoleContainer } from "./restart-rules.ts";
+import { containersOf, type RoleContainer } from "./restart-rules.ts";
+import { findMountProblem } from "./sub-path.ts";
 
 export type PodAction =
   | { readonly type: "pull"; readonly container: Container }
-  /** Its image cannot even be asked for. */
+  /** Its image cannot even be asked for, or it cannot be created. */
   | {
       readonly type: "refuse";
       readonly container: Container;
-      readonly reason: "InvalidImageName" | "ErrImageNeverPull";
+      readonly reason: "InvalidImageName" | "ErrImageNeverPull" | "CreateContainerConfigError";
       readonly message: string;
     }
   | { readonly type: "start"; readonly container: Container; readonly isImageNew: boolean }
@@ -36,6 +44,8 @@ export type PodAction =
       readonly graceMs: number;
       /** Why, as an Event says it. */
       readonly message: string;
+      /** Only to run with another image. */
+      readonly isReplaced: boolean;
     };
 
 export interface PodPlan {
@@ -108,10 +118,20 @@ class PlanDraft {
     const record = recordOf(this.#facts, container.name);
     const { phase } = record;
     if (phase.type === "idle") this.#bring(container);
-    else if (phase.type === "pulled") this.actions.push({ type: "start", container, isImageNew: true });
+    else if (phase.type === "pulled") this.#start(container, "new image");
     else if (phase.type === "exited") this.#again(each, record);
     else if (phase.type === "unpullable") this.#pullAgain(container, phase);
-    else if (phase.type === "running" && phase.killAt === undefined) this.#watch(container, phase);
+    else if (phase.type === "running" && phase.killAt === undefined) {
+      if (isReplaceable(each) && isOutdated(record, container.image ?? "")) this.#replace(container);
+      else this.#watch(container, phase);
+    }
+  }
+
+  /** What the spec now says differs from what runs: it is ended, and started anew whatever the rules of restart say. */
+  #replace(container: Container): void {
+    const message = `Container ${container.name} definition changed, will be restarted`;
+    const graceMs = (this.#facts.pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
+    this.actions.push({ ...stopAction(container, graceMs, message), isReplaced: true });
   }
 
   /** From nothing to a running container: its image first. */
@@ -124,22 +144,37 @@ class PlanDraft {
       return;
     }
     const isThere = imagePullPolicy !== "Always" && this.#facts.hasImage(container);
-    if (isThere) this.actions.push({ type: "start", container, isImageNew: false });
+    if (isThere) this.#start(container, "known image");
     else if (imagePullPolicy === "Never") {
       const message = `Container image ${JSON.stringify(image)} is not present with pull policy of Never`;
       this.actions.push({ type: "refuse", container, reason: "ErrImageNeverPull", message });
     } else this.actions.push({ type: "pull", container });
   }
 
+  #start(container: Container, image: "new image" | "known image"): void {
+    const message = findMountProblem(this.#facts, container);
+    if (message === undefined) {
+      this.actions.push({ type: "start", container, isImageNew: image === "new image" });
+    } else this.actions.push({ type: "refuse", container, reason: "CreateContainerConfigError", message });
+  }
+
   #again(each: RoleContainer, record: ContainerRecord): void {
-    if (!restarts(this.#facts.pod, each, record.exit?.exitCode ?? 0)) return;
-    const at = restartAt(record);
+    const { exit } = record;
+    if (exit !== undefined && !isRunAgain(this.#facts, each, exit)) return;
+    const isNow = exit?.isReplaced === true || isOutdated(record, each.container.image ?? "");
+    const at = isNow ? this.#now : restartAt(record);
     if (at <= this.#now) this.#bring(each.container);
     else this.lookAt(at, "periodic");
   }
 
   #pullAgain(container: Container, phase: Extract<ContainerPhase, { type: "unpullable" }>): void {
-    if (phase.retryAt === undefined) return;
+    if (phase.retryAt === undefined) {
+      const isMended =
+        phase.reason === "CreateContainerConfigError" &&
+        findMountProblem(this.#facts, container) === undefined;
+      if (isMended) this.#bring(container);
+      return;
+    }
     if (phase.retryAt <= this.#now) this.actions.push({ type: "pull", container });
     this.lookAt(phase.failedAt + PULL_ERROR_SHOWN_MS, "progress");
     this.lookAt(phase.retryAt, "periodic");
@@ -190,6 +225,11 @@ function planEnding(facts: PodFacts, ending: Ending, now: number): PodPlan {
   return { actions, recheck: undefined, ending, hasEnded: isQuiet };
 }
 
+/** Init containers are done, or end by themselves; what was added to look inside is never changed. */
+function isReplaceable({ role }: RoleContainer): boolean {
+  return role === "main" || role === "sidecar";
+}
+
 function isNews({ phase }: ContainerRecord, killAt: number): boolean {
   return phase.type !== "running" || phase.killAt === undefined || killAt < phase.killAt;
 }
@@ -199,8 +239,13 @@ function graceOf({ pod }: PodFacts, ending: Ending): number {
   return (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
 }
 
-function stopAction(container: Container, graceMs: number, message: string): PodAction {
+function stopAction(
+  container: Container,
+  graceMs: number,
+  message: string,
+): Extract<PodAction, { type: "stop" }> {
   const delayMs = (container.lifecycle?.preStop?.sleep?.seconds ?? 0) * 1000;
   const given = delayMs > 0 && delayMs >= graceMs ? graceMs + LAST_GRACE_MS : graceMs;
-  return { type: "stop", container, delayMs: Math.min(delayMs, graceMs), graceMs: given, message };
+  const times = { delayMs: Math.min(delayMs, graceMs), graceMs: given };
+  return { type: "stop", container, ...times, message, isReplaced: false };
 }

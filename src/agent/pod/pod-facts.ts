@@ -2,7 +2,7 @@
 import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import type { ProbeType } from "../container-runtime.ts";
-import { NEW_CONTAINER, type ContainerRecord, type Verdict } from "./container-record.ts";
+import { NEW_CONTAINER, type ContainerRecord, type Exit, type Verdict } from "./container-record.ts";
 import { judgeProbe, type Judgement } from "./probe-verdict.ts";
 import { containersOf, restarts, type RoleContainer } from "./restart-rules.ts";
 
@@ -68,7 +68,12 @@ function isFinished(facts: PodFacts): boolean {
 
 export function hasEndedForGood(facts: PodFacts, each: RoleContainer): boolean {
   const { phase, exit } = recordOf(facts, each.container.name);
-  return phase.type === "exited" && exit !== undefined && !restarts(facts.pod, each, exit.exitCode);
+  return phase.type === "exited" && exit !== undefined && !isRunAgain(facts, each, exit);
+}
+
+/** Whether the end of a run is followed by another one. */
+export function isRunAgain({ pod }: Pick<PodFacts, "pod">, each: RoleContainer, exit: Exit): boolean {
+  return exit.isReplaced === true || restarts(pod, each, exit.exitCode);
 }
 
 export interface ProbePlace {
@@ -98,6 +103,17 @@ export function isContainerReady(facts: PodFacts, container: Container, now: num
   return (
     isStarted(facts, container, now) && verdictOf(facts, { container, type: "readiness" }, now) === "passes"
   );
+}
+
+/**
+ * A container has ended to run with another image, and does not run yet. Until it does, or fails to, the pod is shown as it was: kubelet does not
+ * look up from such work either, and nobody shall take it for a failure.
+ */
+export function isReplacing({ records }: PodFacts): boolean {
+  for (const { phase, exit } of records.values()) {
+    if (exit?.isReplaced === true && phase.type !== "running" && phase.type !== "unpullable") return true;
+  }
+  return false;
 }
 
 /** The pod's network is up: something of it has run, or has failed to. */

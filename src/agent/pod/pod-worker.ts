@@ -24,9 +24,9 @@ import {
   type ContainerRecord,
 } from "./container-record.ts";
 import { PULL_ERROR_SHOWN_MS, planPod, type PodAction, type PodPlan } from "./plan-pod.ts";
-import { verdictOf, type PodFacts, type Refusal } from "./pod-facts.ts";
+import { hasSandbox, isReplacing, isRunAgain, verdictOf, type PodFacts, type Refusal } from "./pod-facts.ts";
 import { podStatus } from "./pod-status.ts";
-import { containersOf, restarts, type RoleContainer } from "./restart-rules.ts";
+import { containersOf, type RoleContainer } from "./restart-rules.ts";
 import { restoredRecord } from "./restored-record.ts";
 import { findStatusPatch } from "./status-patch.ts";
 
@@ -50,7 +50,8 @@ export interface PodPlace {
 /** What is left to do in the API after a pass. */
 export type PassOutcome =
   | { readonly type: "nothing" }
-  | { readonly type: "write"; readonly patch: object }
+  /** A step is a state that only leads to another one: nothing of the pod has run or failed yet. */
+  | { readonly type: "write"; readonly patch: object; readonly isStep: boolean }
   /** All is written, nothing runs: the object of a deleted pod can go. */
   | { readonly type: "remove" }
   /** All is written, and nothing will ever happen again. */
@@ -124,8 +125,11 @@ export class PodWorker {
     }
     this.#hasEnded = plan.hasEnded;
     this.#await(plan);
+    if (plan.ending === undefined && isReplacing(facts)) return { type: "nothing" };
     const patch = findStatusPatch(this.#pod, podStatus(facts, plan, now), now);
-    if (patch !== undefined) return { type: "write", patch };
+    if (patch !== undefined) {
+      return { type: "write", patch, isStep: plan.ending === undefined && !hasSandbox(facts) };
+    }
     if (!plan.hasEnded) return { type: "nothing" };
     const { deletionTimestamp } = this.#pod.metadata;
     return { type: deletionTimestamp === undefined ? "over" : "remove" };
@@ -190,18 +194,18 @@ export class PodWorker {
     const set = (next: ContainerRecord): void => void this.#records.set(container.name, next);
     switch (action.type) {
       case "pull":
-        set(beginPull(record));
+        set(beginPull(record, container.image ?? ""));
         return runtime.pull(place);
       case "refuse":
         return set(cannotPull(record, { ...action, now }));
       case "start":
-        set(beginStart(record, now));
+        set(beginStart(record, container.image ?? "", now));
         return runtime.start(place, record.exit === undefined ? 0 : record.restartCount + 1);
       case "probe":
         set(beginProbe(record, action.probe));
         return runtime.probe(place, action.probe);
       case "stop":
-        set(beginStop(record, now + action.graceMs));
+        set(beginStop(record, { killAt: now + action.graceMs, isReplaced: action.isReplaced }));
         return runtime.stop(place, action);
     }
   }
@@ -219,7 +223,9 @@ export class PodWorker {
 
   #tellCrash(each: RoleContainer, record: ContainerRecord): void {
     const isOver = this.#pod.metadata.deletionTimestamp !== undefined;
-    if (isOver || !restarts(this.#pod, each, record.exit?.exitCode ?? 0)) return;
+    const { exit } = record;
+    if (isOver || exit === undefined || exit.isReplaced === true || !isRunAgain(this.#facts(), each, exit))
+      return;
     this.#tell(each, crashEvents(this.#pod, each.container, record));
   }
 

@@ -13,7 +13,7 @@ import {
 import { crashLoopDelayMs } from "./container-status.ts";
 
 export function restoredRecord(status: ContainerStatus, now: number): ContainerRecord {
-  const { state, lastState, restartCount, imageID } = status;
+  const { state, lastState, restartCount, image, imageID } = status;
   const shown = findExit(state.terminated);
   const last = findExit(lastState.terminated);
   const exit = shown ?? last;
@@ -23,6 +23,7 @@ export function restoredRecord(status: ContainerStatus, now: number): ContainerR
     exit,
     exitBefore: shown === undefined ? undefined : last,
     restartCount,
+    image,
     imageId: imageID,
     crashes: findCrashes(status, exit),
   };

@@ -23,6 +23,38 @@ describe("what a simulated container does", () => {
     expect(behaviourOf(inJob, sidecar).exit).toBeUndefined();
   });
 
+  test("is to wait in an image that only waits, also in a Job", () => {
+    const owner = { apiVersion: "batch/v1", kind: "Job", name: "task", uid: "1", controller: true };
+    const inJob = pod({ ownerReferences: [owner] });
+
+    expect(behaviourOf(inJob, web({ image: "registry.k8s.io/pause:3.10" })).exit).toBeUndefined();
+    expect(behaviourOf(inJob, web({ image: "registry.k8s.io/pausing:1" })).exit).toBeDefined();
+  });
+
+  test("is what its command says of its user", () => {
+    const checking = (user: number) =>
+      web({ command: ["sh", "-c", "test $(id -u) -eq 65534"], securityContext: { runAsUser: user } });
+
+    expect(behaviourOf(pod({}), checking(65_534)).exit).toEqual({ afterMs: 0, exitCode: 0 });
+    expect(behaviourOf(pod({}), checking(0)).exit).toEqual({ afterMs: 0, exitCode: 1 });
+    expect(behaviourOf(pod({}), web({ command: ["sh", "-c", "test $(id -u) -eq 0"] })).exit).toBeUndefined();
+  });
+
+  test("is what its command says of its place in a Job", () => {
+    const index = {
+      fieldRef: { fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']" },
+    };
+    const container = web({
+      command: ["sh", "-c", "if [ $(expr ${INDEX} % 2) -ne 0 ]; then exit 1; fi"],
+      env: [{ name: "INDEX", valueFrom: index }],
+    });
+    const codeAt = (place: string) =>
+      behaviourOf(pod({ annotations: { "batch.kubernetes.io/job-completion-index": place } }), container).exit
+        ?.exitCode;
+
+    expect([codeAt("0"), codeAt("1"), codeAt("2")]).toEqual([0, 1, 0]);
+  });
+
   test("is to complete before the others start", () => {
     const init = web({ name: "init", command: ["migrate"] });
 
@@ -41,6 +73,27 @@ describe("what a simulated container does", () => {
     expect(behaviourOf(told, web()).exit).toEqual({ afterMs: 10_000, exitCode: 3 });
     expect(behaviourOf(told, web({ name: "other" })).exit).toEqual({ afterMs: 60_000, exitCode: 3 });
     expect(behaviourOf(told, web()).readiness.fromMs).toBe(Infinity);
+  });
+
+  test("is to pass probes, unless their commands plainly fail or take too long", () => {
+    const probing = (command: readonly string[]) => web({ readinessProbe: { exec: { command } } });
+    const fromMs = (container: Container) => behaviourOf(pod({}), container).readiness.fromMs;
+
+    expect(fromMs(probing(["check", "--all"]))).toBe(0);
+    expect(fromMs(probing(["true"]))).toBe(0);
+    expect(fromMs(probing(["/bin/false"]))).toBe(Infinity);
+    expect(fromMs(probing(["sh", "-c", "sleep 10"]))).toBe(Infinity);
+  });
+
+  test("is to pass a probe that looks at a file for as long as the file is there", () => {
+    const livenessProbe = { exec: { command: ["cat", "/tmp/ok"] } };
+    const command = ["sh", "-c", "sleep 1; touch /tmp/ok; sleep 30; rm /tmp/ok; sleep 600"];
+
+    expect(behaviourOf(pod({}), web({ livenessProbe, command })).liveness).toEqual({
+      fromMs: 1000,
+      untilMs: 31_000,
+    });
+    expect(behaviourOf(pod({}), web({ livenessProbe })).liveness.untilMs).toBe(Infinity);
   });
 
   test("stays as it is when annotations mean nothing, which is said", () => {

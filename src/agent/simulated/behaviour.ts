@@ -7,7 +7,11 @@ import {
   isSimulatedAnnotation,
 } from "../../resources/pod/simulated-annotations.ts";
 import { controllerOf } from "../../runtime/owner-reference.ts";
+import { environmentOf, expand } from "../pod/environment.ts";
+import { withoutChoices } from "./plain-choice.ts";
 import { findPlainRun, type PlainRun } from "./plain-command.ts";
+import { plainProbe } from "./plain-probe.ts";
+import type { Span } from "./span.ts";
 
 export interface Behaviour {
   readonly pullMs: number;
@@ -27,12 +31,6 @@ export interface Behaviour {
   readonly terminationCode: number;
 }
 
-export interface Span {
-  readonly fromMs: number;
-  readonly untilMs: number;
-}
-
-const ALWAYS: Span = { fromMs: 0, untilMs: Infinity };
 /** Short, but long enough to be seen. */
 const PULL_MS = 50;
 const START_MS = 50;
@@ -56,20 +54,24 @@ const TEXTS = ["pull-failure", "cpu", "memory"];
 
 export function behaviourOf(pod: Pod, container: Container): Behaviour {
   const plain = plainRunOf(pod, container);
-  if (!isTold(pod)) return defaultBehaviour(plain);
-  const span = (from: string | undefined, until: string | undefined): Span => ({
-    fromMs: from === undefined ? 0 : (durationOf(pod, container, from) ?? 0),
-    untilMs: until === undefined ? Infinity : (durationOf(pod, container, until) ?? Infinity),
-  });
+  const untold = defaultBehaviour(plain, container);
+  if (!isTold(pod)) return untold;
+  const told = (name: string | undefined): number | undefined =>
+    name === undefined ? undefined : durationOf(pod, container, name);
+  const span = (own: Span, from: string | undefined, until: string | undefined): Span => {
+    const [fromMs, untilMs] = [told(from), told(until)];
+    if (fromMs === undefined && untilMs === undefined) return own;
+    return { fromMs: fromMs ?? 0, untilMs: untilMs ?? Infinity };
+  };
   return {
     pullMs: durationOf(pod, container, "pull-delay") ?? PULL_MS,
     pullFailure: findSimulated(pod, container.name, "pull-failure"),
     startMs: durationOf(pod, container, "start-delay") ?? START_MS,
     exit: toldExit(pod, container, plain),
     exitTimes: numberOf(pod, container, "exit-times") ?? Infinity,
-    startup: span("started-after", undefined),
-    readiness: span("ready-after", "unready-after"),
-    liveness: span(undefined, "unhealthy-after"),
+    startup: span(untold.startup, "started-after", undefined),
+    readiness: span(untold.readiness, "ready-after", "unready-after"),
+    liveness: span(untold.liveness, undefined, "unhealthy-after"),
     terminationMs: durationOf(pod, container, "termination-time") ?? 0,
     terminationCode: numberOf(pod, container, "termination-exit-code") ?? TERMINATED_CODE,
   };
@@ -98,16 +100,16 @@ export function hasToldReadiness(pod: Pod, { name }: Container): boolean {
   );
 }
 
-function defaultBehaviour(exit: PlainRun | undefined): Behaviour {
+function defaultBehaviour(exit: PlainRun | undefined, container: Container): Behaviour {
   return {
     pullMs: PULL_MS,
     pullFailure: undefined,
     startMs: START_MS,
     exit,
     exitTimes: Infinity,
-    startup: ALWAYS,
-    readiness: ALWAYS,
-    liveness: ALWAYS,
+    startup: plainProbe(container.startupProbe, container),
+    readiness: plainProbe(container.readinessProbe, container),
+    liveness: plainProbe(container.livenessProbe, container),
     terminationMs: 0,
     terminationCode: TERMINATED_CODE,
   };
@@ -119,10 +121,27 @@ function isTold({ metadata }: Pod): boolean {
 }
 
 function plainRunOf(pod: Pod, container: Container): PlainRun | undefined {
-  const words = [...(container.command ?? []), ...(container.args ?? [])];
-  const plain = words.length === 0 ? undefined : findPlainRun(words);
+  const words = wordsOf(pod, container);
+  const plain = words.length === 0 ? findImageRun(container) : findPlainRun(words);
   if (plain !== undefined) return plain.afterMs === Infinity ? undefined : plain;
   return hasAnEnd(pod, container) ? { afterMs: TASK_MS, exitCode: 0 } : undefined;
+}
+
+/** Its command, with what is known of it put in. */
+function wordsOf(pod: Pod, container: Container): readonly string[] {
+  const words = [...(container.command ?? []), ...(container.args ?? [])];
+  if (!words.some((word) => word.includes("$"))) return words;
+  const environment = environmentOf(pod, container);
+  const user = container.securityContext?.runAsUser ?? pod.spec.securityContext?.runAsUser;
+  return words.map((word) => {
+    const text = user === undefined ? word : word.replaceAll("$(id -u)", String(user));
+    return withoutChoices(expand(text, environment) ?? text, environment);
+  });
+}
+
+/** The image that only waits, of which every node has one, does so wherever it is used. */
+function findImageRun({ image = "" }: Container): PlainRun | undefined {
+  return /(?:^|\/)pause(?:[:@]|$)/.test(image) ? { afterMs: Infinity, exitCode: 0 } : undefined;
 }
 
 /** A task: a container before others, or one that a Job waits for. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findPlainRun } from "./plain-command.ts";
+import { findPlainRun, findReadFile, plainFiles } from "./plain-command.ts";
 
 describe("a plain command", () => {
   test.each([
@@ -14,6 +14,7 @@ describe("a plain command", () => {
     [["sh", "-c", "false; sleep 10"], 10_000, 0],
     [["sh", "-c", "echo one\necho two"], 0, 0],
     [["echo", "hello world"], 0, 0],
+    [["sh", "-c", "echo ok >/tmp/health; sleep 10; rm -rf /tmp/health; sleep 600"], 610_000, 0],
   ])("%j says when and how it ends", (words, afterMs, exitCode) => {
     expect(findPlainRun(words)).toEqual({ afterMs, exitCode });
   });
@@ -25,8 +26,34 @@ describe("a plain command", () => {
     [["sh", "-c", "sleep $TIME"]],
     [["sh", "-c", "echo hi | cat"]],
     [["sleep", "-1"]],
+    [["sh", "-c", "echo hi > $FILE"]],
+    [["sh", "-c", "echo hi 2>&1"]],
+    [["sh", "-c", "rm *"]],
     [["sleep", "1", "2"]],
   ])("%j says neither", (words) => {
     expect(findPlainRun(words)).toBeUndefined();
+  });
+
+  test("says when the files are there that it makes", () => {
+    const script = "touch /tmp/a /tmp/b; sleep 30; rm -f /tmp/a; echo c > /tmp/c";
+
+    expect(plainFiles(["/bin/sh", "-c", script])).toEqual(
+      new Map([
+        ["/tmp/a", { fromMs: 0, untilMs: 30_000 }],
+        ["/tmp/b", { fromMs: 0, untilMs: Infinity }],
+        ["/tmp/c", { fromMs: 30_000, untilMs: Infinity }],
+      ]),
+    );
+    expect(plainFiles(["server", "/tmp/a"])).toEqual(new Map());
+  });
+
+  test.each([
+    [["cat", "/tmp/a"], "/tmp/a"],
+    [["sh", "-c", "cat /tmp/a"], "/tmp/a"],
+    [["cat", "/tmp/a", "/tmp/b"], undefined],
+    [["sh", "-c", "cat $FILE"], undefined],
+    [["server", "/tmp/a"], undefined],
+  ])("%j looks at a file, or not", (words, file) => {
+    expect(findReadFile(words)).toBe(file);
   });
 });

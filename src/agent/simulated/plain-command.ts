@@ -1,4 +1,6 @@
-/** What a command plainly says a container does: wait, end with a code. Everything that would need a shell or a program is not plain. */
+/** What a command plainly says a container does: wait, make and remove files, end with a code. Everything that would need a shell or a program is not plain. */
+import { isTrue } from "./plain-choice.ts";
+import type { Span } from "./span.ts";
 
 /** Ends with the code after the time; a time without end means that it runs for ever. */
 export interface PlainRun {
@@ -9,6 +11,8 @@ export interface PlainRun {
 const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "ash", "dash"]);
 /** They print something and are done. */
 const PRINTERS: ReadonlySet<string> = new Set(["echo", "printf", "date", "hostname", "pwd", "whoami", ":"]);
+/** They fail when the file that they are given is not there. */
+const LOOKERS: ReadonlySet<string> = new Set(["cat", "ls", "stat", "head", "tail"]);
 const UNIT_MS = new Map([
   ["", 1000],
   ["s", 1000],
@@ -21,22 +25,51 @@ const SCRIPT_MAX = 2000;
 
 /** Undefined when the words do not say it plainly. */
 export function findPlainRun(words: readonly string[]): PlainRun | undefined {
+  return findPlain(words)?.run;
+}
+
+/** When in the run the files are there that it makes; none when the words do not say it plainly. */
+export function plainFiles(words: readonly string[]): ReadonlyMap<string, Span> {
+  return findPlain(words)?.files ?? new Map();
+}
+
+/** The file without which a command fails that does nothing but look at it. */
+export function findReadFile(words: readonly string[]): string | undefined {
+  const [program = "", ...args] = words;
+  if (SHELLS.has(baseName(program))) {
+    const [flag = "", script = ""] = args;
+    return /^-[a-z]*c$/.test(flag) ? findReadFile(script.trim().split(/\s+/)) : undefined;
+  }
+  const [file] = args;
+  return LOOKERS.has(baseName(program)) && args.length === 1 && isPath(file) ? file : undefined;
+}
+
+interface Plain {
+  readonly run: PlainRun;
+  readonly files: ReadonlyMap<string, Span>;
+}
+
+function findPlain(words: readonly string[]): Plain | undefined {
   const [program = "", ...args] = words;
   if (SHELLS.has(baseName(program))) {
     const [flag = "", script] = args;
-    return /^-[a-z]*c$/.test(flag) && script !== undefined ? findScriptRun(script) : undefined;
+    return /^-[a-z]*c$/.test(flag) && script !== undefined ? readScript(script) : undefined;
   }
-  return findStep([baseName(program), ...args])?.run;
+  const run = findStep([baseName(program), ...args])?.run;
+  return run === undefined ? undefined : { run, files: new Map() };
 }
 
 interface Step {
   readonly run: PlainRun;
   readonly ends: boolean;
+  readonly makes?: readonly string[];
+  readonly removes?: readonly string[];
 }
 
 /** Simple commands in a row, by `;`, `&&` or line ends. */
-function findScriptRun(script: string): PlainRun | undefined {
+function readScript(script: string): Plain | undefined {
   if (script.length > SCRIPT_MAX) return undefined;
+  const files = new Map<string, Span>();
   let afterMs = 0;
   let exitCode = 0;
   let isSkipping = false;
@@ -46,11 +79,20 @@ function findScriptRun(script: string): PlainRun | undefined {
     if (!isSkipping) {
       afterMs += step.run.afterMs;
       exitCode = step.run.exitCode;
+      noteFiles(files, step, afterMs);
       if (step.ends) break;
     }
     isSkipping = joint === "&&" && exitCode !== 0;
   }
-  return { afterMs, exitCode };
+  return { run: { afterMs, exitCode }, files };
+}
+
+function noteFiles(files: Map<string, Span>, { makes = [], removes = [] }: Step, atMs: number): void {
+  for (const file of makes) if (!files.has(file)) files.set(file, { fromMs: atMs, untilMs: Infinity });
+  for (const file of removes) {
+    const known = files.get(file);
+    if (known?.untilMs === Infinity) files.set(file, { ...known, untilMs: atMs });
+  }
 }
 
 function* statementsOf(script: string): Iterable<{ readonly text: string; readonly joint: string }> {
@@ -77,9 +119,42 @@ function findStep([program = "", ...args]: readonly string[]): Step | undefined 
       return findExit(args);
     case "sleep":
       return findSleep(args);
+    case "touch":
+      return args.length > 0 && args.every(isPath) ? { ...DONE, makes: args } : undefined;
+    case "rm":
+      return findRemoval(args);
+    case "test":
+      return findTest(`[ ${args.join(" ")} ]`);
     default:
-      return isPrinting(program, args) ? stepOf({ afterMs: 0, exitCode: 0 }) : undefined;
+      return findPrinting(program, args);
   }
+}
+
+const DONE: Step = { run: { afterMs: 0, exitCode: 0 }, ends: false };
+
+function findTest(condition: string): Step | undefined {
+  const holds = isTrue(condition);
+  return holds === undefined ? undefined : stepOf({ afterMs: 0, exitCode: holds ? 0 : 1 });
+}
+
+function findRemoval(args: readonly string[]): Step | undefined {
+  const removes = args.filter((word) => !/^-[rRf]+$/.test(word));
+  return removes.every(isPath) ? { ...DONE, removes } : undefined;
+}
+
+/** What is printed may go into a file. */
+function findPrinting(program: string, args: readonly string[]): Step | undefined {
+  if (!PRINTERS.has(program)) return undefined;
+  const text = args.join(" ");
+  const at = text.search(/[|&<>`]|\$\(/);
+  if (at < 0) return DONE;
+  const { file } = /^>>? ?(?<file>[^\s|&<>`]+)$/.exec(text.slice(at))?.groups ?? {};
+  return isPath(file) ? { ...DONE, makes: [file] } : undefined;
+}
+
+/** One that every shell would take as it is written. */
+function isPath(word: string | undefined): word is string {
+  return word !== undefined && /^[\w./@:+-]+$/.test(word) && !word.startsWith("-");
 }
 
 function stepOf(run: PlainRun): Step {
@@ -94,10 +169,6 @@ function findExit([code = "0"]: readonly string[]): Step | undefined {
 function findSleep(args: readonly string[]): Step | undefined {
   const afterMs = args.length === 1 ? findSleepMs(args[0] ?? "") : undefined;
   return afterMs === undefined ? undefined : stepOf({ afterMs, exitCode: 0 });
-}
-
-function isPrinting(program: string, args: readonly string[]): boolean {
-  return PRINTERS.has(program) && args.every((word) => !/[|&<>`]|\$\(/.test(word));
 }
 
 function findSleepMs(text: string): number | undefined {

@@ -1,5 +1,5 @@
 /** When the result of a simulated probe changes: probes are made tick by tick, but only ticks with another result than before are of interest. */
-import type { Span } from "./behaviour.ts";
+import type { Span } from "./span.ts";
 
 export interface Ticks {
   readonly firstAt: number;

@@ -15,9 +15,10 @@ import type {
   ProbeType,
   ReportListener,
 } from "../container-runtime.ts";
-import { behaviourOf, behaviourProblems, hasToldReadiness, type Behaviour, type Span } from "./behaviour.ts";
+import { behaviourOf, behaviourProblems, hasToldReadiness, type Behaviour } from "./behaviour.ts";
 import { findNextChange, isWithin } from "./probe-schedule.ts";
 import { findMissing, imageIdentity } from "./registry.ts";
+import type { Span } from "./span.ts";
 
 /** What ends later than this is no longer waited for by a world that wants to be quiet. */
 const SOON_MS = 60_000;
@@ -265,8 +266,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     const isNews = result !== probing.last;
     probing.last = result;
     this.#awaitResult(container, probe);
-    if (isNews)
-      this.#tell(container, { type: "probed", probe, result, at, message: "told so by annotation" });
+    if (isNews) this.#tell(container, { type: "probed", probe, result, at, message: "the pod says so" });
   }
 
   #kindOf(at: number, isProgress: boolean): TimerKind {

@@ -11,8 +11,12 @@ export function planCleanup({ spec }: Deployment, oldSets: readonly ReplicaSet[]
   const kept = oldSets.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const surplus = kept.length - (spec.revisionHistoryLimit ?? HISTORY_LIMIT);
   if (surplus <= 0) return [];
-  const byRevision = kept.toSorted((left, right) => revisionOf(left) - revisionOf(right));
-  return byRevision.slice(0, surplus).filter(isEmptySet);
+  return kept.toSorted(compareRevisions).slice(0, surplus).filter(isEmptySet);
+}
+
+function compareRevisions(left: ReplicaSet, right: ReplicaSet): number {
+  const difference = revisionOf(left) - revisionOf(right);
+  return difference < 0n ? -1 : Number(difference > 0n);
 }
 
 function isEmptySet(set: ReplicaSet): boolean {

@@ -19,30 +19,43 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
 ]);
 /** Older numbers are forgotten beyond this, so that a Deployment that goes back and forth for ever does not grow. */
 const HISTORY_LENGTH_MAX = 2000;
+/** The largest signed number of 64 bits, which has no successor. */
+const REVISIONS_END = 2n ** 63n - 1n;
 
 type Annotations = Readonly<Record<string, string>>;
 type Annotated = Pick<Deployment | ReplicaSet, "metadata">;
 
-export function revisionOf({ metadata }: Annotated): number {
-  const text = metadata.annotations?.[REVISION] ?? "";
-  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
+/** Counted in 64 bits, as upstream does; what is no such number counts as none. */
+export function revisionOf({ metadata }: Annotated): bigint {
+  return revisionIn(metadata.annotations?.[REVISION]);
+}
+
+function revisionIn(text = ""): bigint {
+  if (!/^\d{1,19}$/.test(text)) return 0n;
+  const revision = BigInt(text);
+  return revision < REVISIONS_END ? revision : 0n;
 }
 
 /** One more than any earlier one has. */
-export function nextRevision(oldSets: readonly ReplicaSet[]): number {
-  return Math.max(0, ...oldSets.map(revisionOf)) + 1;
+export function nextRevision(oldSets: readonly ReplicaSet[]): bigint {
+  let last = 0n;
+  for (const set of oldSets) {
+    const revision = revisionOf(set);
+    if (revision > last) last = revision;
+  }
+  return last + 1n;
 }
 
 /** What the set of the present template should carry, given what it carries. A set that comes back into use remembers what it was. */
 export function newSetAnnotations(
   { metadata }: Deployment,
   known: Annotations | undefined,
-  revision: number,
+  revision: bigint,
 ): Annotations {
   const copied = Object.entries(metadata.annotations ?? {}).filter(([name]) => !NOT_COPIED.has(name));
   const kept = { ...known, ...Object.fromEntries(copied) };
   const before = known?.[REVISION];
-  if (before !== undefined && Number(before) >= revision) return kept;
+  if (before !== undefined && revisionIn(before) >= revision) return kept;
   return { ...kept, [REVISION]: String(revision), ...historyWith(known, before) };
 }
 

@@ -12,6 +12,7 @@ import { isReady } from "../../resources/pod/pod-state.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller.ts";
 import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
+import { createUnlessEnding } from "../ending-namespace.ts";
 import { planSlices } from "./plan-slices.ts";
 import type { EndpointGroup } from "./plan-slices.ts";
 import {
@@ -62,7 +63,9 @@ async function reconcile(service: Service, context: ReconcileContext): Promise<O
   const kept = slices.filter((slice) => !plan.deletes.includes(slice));
   const outdated = kept.filter((slice) => changed.has(slice) || !jsonEqual(slice.metadata.labels, labels));
   await Promise.all([
-    ...plan.creates.map((group) => client(EndpointSlice).create(newSlice(service, group))),
+    ...plan.creates.map((group) =>
+      createUnlessEnding(client(EndpointSlice).create(newSlice(service, group))),
+    ),
     ...outdated.map((slice) =>
       client(EndpointSlice).update({
         ...slice,

@@ -10,6 +10,7 @@ import { repackSubsets } from "../../resources/endpoint/subset-packing.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { createUnlessEnding } from "../ending-namespace.ts";
 import {
   addressOf,
   choosesPods,
@@ -53,7 +54,8 @@ async function reconcile(service: Service, { cache, client }: ReconcileContext):
   const known = cache(Endpoints).find({ namespace, name });
   const annotations = annotationsWith(known?.metadata.annotations, isCut);
   if (known === undefined) {
-    await client(Endpoints).create({ metadata: { name, namespace, labels, annotations }, subsets });
+    const metadata = { name, namespace, labels, annotations };
+    await createUnlessEnding(client(Endpoints).create({ metadata, subsets }));
     return;
   }
   const { metadata } = known;

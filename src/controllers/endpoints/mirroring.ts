@@ -12,6 +12,7 @@ import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller.ts";
 import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
+import { createUnlessEnding } from "../ending-namespace.ts";
 import { MANAGED_BY, SERVICE_NAME } from "./endpoint-slice.ts";
 import { planSlices } from "./plan-slices.ts";
 import type { EndpointGroup } from "./plan-slices.ts";
@@ -53,15 +54,17 @@ async function reconcile(endpoints: Endpoints, { cache, client }: ReconcileConte
   const outdated = kept.filter((slice) => updates.has(slice) || !hasMetadata(slice, metadata));
   await Promise.all([
     ...plan.creates.map((group) =>
-      client(EndpointSlice).create({
-        ...group,
-        metadata: {
-          generateName: `${name}-`,
-          ...(namespace !== undefined && { namespace }),
-          ...metadata,
-          ownerReferences: [ownerReferenceTo(endpoints)],
-        },
-      }),
+      createUnlessEnding(
+        client(EndpointSlice).create({
+          ...group,
+          metadata: {
+            generateName: `${name}-`,
+            ...(namespace !== undefined && { namespace }),
+            ...metadata,
+            ownerReferences: [ownerReferenceTo(endpoints)],
+          },
+        }),
+      ),
     ),
     ...outdated.map((slice) =>
       client(EndpointSlice).update({

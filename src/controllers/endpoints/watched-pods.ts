@@ -3,12 +3,13 @@ import { Pod, Service } from "../../api/generated/types/core-v1.ts";
 import { watching } from "../../runtime/controller.ts";
 import { choosesPods, isChosen, isRelevant } from "./service-pods.ts";
 
-export const chosenPods = watching(Pod, function* ({ before, after }, cache) {
-  if (!isRelevant(before, after)) return;
+export const chosenPods = watching(Pod, ({ before, after }, cache) => {
   const { namespace = "" } = (after ?? before)?.metadata ?? {};
-  const states = [before, after].filter((pod) => pod !== undefined);
-  for (const service of cache(Service).list({ namespace })) {
-    const isConcerned = choosesPods(service) && states.some((pod) => isChosen(service, pod));
-    if (isConcerned) yield { namespace, name: service.metadata.name };
-  }
+  const isConcerned = (service: Service): boolean =>
+    choosesPods(service) &&
+    ((before !== undefined && isChosen(service, before)) ||
+      (after !== undefined && isChosen(service, after)));
+  const concerned = cache(Service).list({ namespace }).filter(isConcerned);
+  if (concerned.length === 0 || !isRelevant(before, after)) return [];
+  return concerned.map(({ metadata: { name } }) => ({ namespace, name }));
 });

@@ -31,9 +31,13 @@ export function planPodGc({ pods, findNode, goneNodes }: PodGcState): readonly V
 /** Names of nodes that pods are on and nobody knows. */
 export function missingNodes({ pods, findNode }: Omit<PodGcState, "goneNodes">): ReadonlySet<string> {
   const missing = new Set<string>();
+  // Many pods share a node.
+  const known = new Set([""]);
   for (const { spec } of pods) {
     const { nodeName = "" } = spec;
-    if (nodeName !== "" && !missing.has(nodeName) && findNode(nodeName) === undefined) missing.add(nodeName);
+    if (known.has(nodeName)) continue;
+    known.add(nodeName);
+    if (findNode(nodeName) === undefined) missing.add(nodeName);
   }
   return missing;
 }

@@ -11,12 +11,12 @@ export function orphanedPods<T extends ApiObject>(
   type: ResourceType<T>,
   selectorOf: (owner: T) => LabelSelector,
 ): WatchMapping {
-  return watching(Pod, function* ({ after }, cache) {
-    if (after === undefined || controllerOf(after) !== undefined) return;
+  return watching(Pod, ({ after }, cache) => {
+    if (after === undefined || controllerOf(after) !== undefined) return [];
     const { namespace = "", labels } = after.metadata;
-    for (const owner of cache(type).list({ namespace })) {
-      if (!labelsMatch(compileLabelSelector(selectorOf(owner)), labels)) continue;
-      yield { namespace, name: owner.metadata.name ?? "" };
-    }
+    return cache(type)
+      .list({ namespace })
+      .filter((owner) => labelsMatch(compileLabelSelector(selectorOf(owner)), labels))
+      .map(({ metadata: { name = "" } }) => ({ namespace, name }));
   });
 }

@@ -63,7 +63,7 @@ function leastUseful(
 
 /** Goes once over the pods: of a large set there are many, and each of them changes often. */
 class Count {
-  readonly #labels: readonly (readonly [string, string])[];
+  readonly #labels: readonly { readonly name: string; readonly value: string }[];
   readonly #minReadySeconds: number;
   readonly #now: number;
   replicas = 0;
@@ -75,7 +75,7 @@ class Count {
   #terminating = 0;
 
   constructor({ template, minReadySeconds }: ReplicaGoal, now: number) {
-    this.#labels = Object.entries(template.metadata.labels ?? {});
+    this.#labels = Object.entries(template.metadata.labels ?? {}).map(([name, value]) => ({ name, value }));
     this.#minReadySeconds = minReadySeconds;
     this.#now = now;
   }
@@ -86,13 +86,20 @@ class Count {
       return;
     }
     this.replicas += 1;
-    const { labels } = pod.metadata;
-    if (this.#labels.every(([name, value]) => labels?.[name] === value)) this.#labelled += 1;
-    if (isReady(pod)) this.#addReady(findAvailableAt(pod, this.#minReadySeconds));
+    if (this.#isLabelled(pod)) this.#labelled += 1;
+    if (!isReady(pod)) return;
+    this.#ready += 1;
+    // Most sets count a pod as soon as it is ready.
+    if (this.#minReadySeconds === 0) this.#available += 1;
+    else this.#await(findAvailableAt(pod, this.#minReadySeconds));
   }
 
-  #addReady(availableAt: number | undefined): void {
-    this.#ready += 1;
+  #isLabelled({ metadata: { labels } }: Pod): boolean {
+    for (const { name, value } of this.#labels) if (labels?.[name] !== value) return false;
+    return true;
+  }
+
+  #await(availableAt: number | undefined): void {
     if (availableAt === undefined) return;
     if (availableAt <= this.#now) this.#available += 1;
     else this.nextAvailableAt = Math.min(this.nextAvailableAt ?? availableAt, availableAt);

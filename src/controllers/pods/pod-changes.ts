@@ -4,6 +4,7 @@ import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import type { ReconcileContext } from "../../runtime/controller.ts";
 import { slowStart } from "../../runtime/slow-start.ts";
+import { isNamespaceEnding } from "../ending-namespace.ts";
 
 /** Requests of one owner that are under way at a time. */
 const AT_ONCE_MAX = 100;
@@ -75,12 +76,6 @@ async function deletePod(owner: ApiObject, pod: Pod, context: ReconcileContext):
     context.event(owner, { type: "Warning", reason: "FailedDelete", message });
     throw error;
   }
-}
-
-/** Nothing can be made there any more, and nothing is wrong with that. */
-export function isNamespaceEnding(error: unknown): boolean {
-  if (!isApiError(error, "Forbidden")) return false;
-  return (error.details?.causes ?? []).some(({ reason }) => reason === "NamespaceTerminating");
 }
 
 export function textOf(error: unknown): string {

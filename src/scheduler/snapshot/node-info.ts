@@ -1,10 +1,10 @@
 /** A node and the sums over the pods on it, kept up with each pod that comes and goes. */
 
 import type { Node, Taint } from "../../api/generated/types/core-v1.ts";
+import { HostPortTable } from "../../resources/pod/host-ports.ts";
 import { isRepellingTaint } from "../../resources/pod/node-selection.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
 import { amountsOf, AmountSum, type Amounts } from "./amounts.ts";
-import { HostPortTable } from "./host-port-table.ts";
 import type { PodInfo } from "./pod-info.ts";
 import { normalImage } from "./pod-shape.ts";
 

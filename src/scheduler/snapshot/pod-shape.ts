@@ -4,16 +4,10 @@
  */
 
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import { type HostPort, hostPorts } from "../../resources/pod/host-ports.ts";
 import { grantedPart, podRequests } from "../../resources/pod/pod-requests.ts";
-import { isSidecar } from "../../resources/pod/pod-resources.ts";
 import { type AffinityTerms, compileAffinity } from "./affinity-term.ts";
 import { amountsOf, type Amounts } from "./amounts.ts";
-
-export interface HostPort {
-  readonly protocol: string;
-  readonly port: number;
-  readonly ip: string;
-}
 
 type ShapedSpec = Pick<
   Pod["spec"],
@@ -33,8 +27,6 @@ export interface PodShape {
 
 /** What a container that does not say is taken to need. */
 const ASSUMED = { cpu: "100m", memory: "200Mi" };
-
-export const ANY_ADDRESS = "0.0.0.0";
 
 /** A shape is small, and the pods of one workload share one. */
 const SHAPES_MAX = 2048;
@@ -71,9 +63,9 @@ function shapeText(pod: Pod): string {
 }
 
 function containerPart({ name, image, resources, ports, restartPolicy }: Container): unknown {
-  const hostPorts = ports?.filter(({ hostPort = 0 }) => hostPort > 0);
-  const hasPorts = hostPorts !== undefined && hostPorts.length > 0;
-  return [name, image, resources.requests, restartPolicy, hasPorts ? hostPorts : 0];
+  const held = ports?.filter(({ hostPort = 0 }) => hostPort > 0);
+  const holdsPorts = held !== undefined && held.length > 0;
+  return [name, image, resources.requests, restartPolicy, holdsPorts ? held : 0];
 }
 
 function makeShape(pod: Pod): PodShape {
@@ -84,8 +76,7 @@ function makeShape(pod: Pod): PodShape {
   return {
     requests: amountsOf(podRequests(pod)),
     assumed: { milliCpu: assumed.milliCpu, memory: assumed.memory },
-    // Init containers that end hold no port while the pod runs.
-    hostPorts: [...(spec.initContainers ?? []).filter(isSidecar), ...spec.containers].flatMap(hostPortsOf),
+    hostPorts: hostPorts(spec),
     images: containers.flatMap(({ image }) => (image === undefined ? [] : [normalImage(image)])),
     spec,
     affinityIn(namespace) {
@@ -97,12 +88,6 @@ function makeShape(pod: Pod): PodShape {
       return terms;
     },
   };
-}
-
-function hostPortsOf({ ports = [] }: Container): readonly HostPort[] {
-  return ports.flatMap(({ hostPort = 0, hostIP = "", protocol = "TCP" }) =>
-    hostPort > 0 ? [{ protocol, port: hostPort, ip: hostIP === "" ? ANY_ADDRESS : hostIP }] : [],
-  );
 }
 
 /** Nodes report images with a tag; without one, the latest is meant. */

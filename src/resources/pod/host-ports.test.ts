@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { HostPortTable } from "./host-port-table.ts";
+import { HostPortTable } from "./host-ports.ts";
 
 function port(ip: string, number = 80, protocol = "TCP") {
   return { ip, port: number, protocol };

@@ -1,7 +1,30 @@
-/** Which ports of a node are taken. A port taken on all addresses conflicts with the same port on any. */
+/**
+ * Ports of the node that pods ask for: whoever chooses a node and whoever runs the pod there must judge by the same rule. A port taken on
+ * all addresses conflicts with the same port on any.
+ */
+import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import { isSidecar } from "./pod-resources.ts";
 
-import { ANY_ADDRESS, type HostPort } from "./pod-shape.ts";
+export interface HostPort {
+  readonly protocol: string;
+  readonly port: number;
+  readonly ip: string;
+}
 
+const ANY_ADDRESS = "0.0.0.0";
+
+/** Those held while the pod runs: init containers that end hold none. */
+export function hostPorts({ initContainers = [], containers }: Pod["spec"]): readonly HostPort[] {
+  return [...initContainers.filter(isSidecar), ...containers].flatMap(containerHostPorts);
+}
+
+function containerHostPorts({ ports = [] }: Container): readonly HostPort[] {
+  return ports.flatMap(({ hostPort = 0, hostIP = "", protocol = "TCP" }) =>
+    hostPort > 0 ? [{ protocol, port: hostPort, ip: hostIP === "" ? ANY_ADDRESS : hostIP }] : [],
+  );
+}
+
+/** Which ports of a node are taken. */
 export class HostPortTable {
   /** `TCP/80` → how often it is taken on each address. */
   readonly #taken = new Map<string, Map<string, number>>();

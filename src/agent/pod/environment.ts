@@ -1,0 +1,66 @@
+/** The environment of a container, as far as its pod alone says it: what lies in ConfigMaps and Secrets is not looked at. */
+import type { Container, EnvVar, Pod } from "../../api/generated/types/core-v1.ts";
+
+/** By name; undefined for what is there but not known. */
+export type Environment = ReadonlyMap<string, string | undefined>;
+
+/** What is known of a pod besides its object. */
+export interface PodAddresses {
+  readonly hostAddress: string;
+  readonly address: string;
+}
+
+/** `$(NAME)`, and `$$` for a dollar sign. */
+const REFERENCE = /\$(?:\$|\((?<name>[^()]*)\))/g;
+
+/** Each variable may be made of those before it. */
+export function environmentOf(pod: Pod, { env = [] }: Container, addresses?: PodAddresses): Environment {
+  const environment = new Map<string, string | undefined>();
+  for (const { name, value = "", valueFrom } of env) {
+    const found =
+      valueFrom === undefined ? expand(value, environment) : sourceText(pod, valueFrom, addresses);
+    environment.set(name, found);
+  }
+  return environment;
+}
+
+export function referencesIn(text: string): readonly string[] {
+  return [...text.matchAll(REFERENCE)].flatMap(({ groups }) => groups?.["name"] ?? []);
+}
+
+/** Undefined when something in it is not known. What the environment does not have stays as it is written. */
+export function expand(text: string, environment: Environment): string | undefined {
+  const isKnown = referencesIn(text).every(
+    (name) => !environment.has(name) || environment.get(name) !== undefined,
+  );
+  if (!isKnown) return undefined;
+  return text.replaceAll(REFERENCE, (whole, name?: string) =>
+    name === undefined ? "$" : (environment.get(name) ?? whole),
+  );
+}
+
+const FIELDS = new Map<string, (pod: Pod, addresses?: PodAddresses) => string | undefined>([
+  ["metadata.name", ({ metadata }) => metadata.name],
+  ["metadata.namespace", ({ metadata }) => metadata.namespace ?? ""],
+  ["metadata.uid", ({ metadata }) => metadata.uid],
+  ["spec.nodeName", ({ spec }) => spec.nodeName ?? ""],
+  ["spec.serviceAccountName", ({ spec }) => spec.serviceAccountName ?? ""],
+  ["status.hostIP", (_, addresses) => addresses?.hostAddress],
+  ["status.podIP", (_, addresses) => addresses?.address],
+]);
+
+/** Empty for a label or an annotation that is not there, undefined for what is not looked at. */
+function sourceText(
+  pod: Pod,
+  { fieldRef }: NonNullable<EnvVar["valueFrom"]>,
+  addresses?: PodAddresses,
+): string | undefined {
+  const path = fieldRef?.fieldPath ?? "";
+  const read = FIELDS.get(path);
+  if (read !== undefined) return read(pod, addresses);
+  const { map, key = "" } =
+    /^metadata\.(?<map>annotations|labels)\['(?<key>[^']*)'\]$/.exec(path)?.groups ?? {};
+  if (map === undefined) return undefined;
+  const { annotations, labels } = pod.metadata;
+  return (map === "labels" ? labels : annotations)?.[key] ?? "";
+}

@@ -1,0 +1,35 @@
+/**
+ * Where in a volume a mount leads whose path is made of the container's environment. It is known when the container is created, not before, so
+ * that what is wrong with it is found then. Values that lie elsewhere are never wrong.
+ */
+import type { Container } from "../../api/generated/types/core-v1.ts";
+import { environmentOf, expand, referencesIn } from "./environment.ts";
+import type { PodFacts } from "./pod-facts.ts";
+
+/** Names of this form may stand for a Service of the namespace. */
+const SERVICE_VARIABLE = /_SERVICE_(?:HOST|PORT)|_PORT(?:_|$)/;
+
+/** Why the container cannot be created, in kubelet's words. */
+export function findMountProblem(facts: PodFacts, container: Container): string | undefined {
+  const { volumeMounts = [], envFrom = [] } = container;
+  const expressions = volumeMounts.map(({ subPathExpr = "" }) => subPathExpr).filter((text) => text !== "");
+  if (expressions.length === 0) return undefined;
+  const environment = environmentOf(facts.pod, container, facts);
+  for (const text of expressions) {
+    const missing = referencesIn(text).find((name) => !environment.has(name));
+    if (missing === undefined) {
+      const problem = findPathProblem(expand(text, environment));
+      if (problem !== undefined) return problem;
+    } else if (envFrom.length === 0 && !SERVICE_VARIABLE.test(missing)) {
+      return `missing value for ${JSON.stringify(missing)}`;
+    }
+  }
+  return undefined;
+}
+
+function findPathProblem(path: string | undefined): string | undefined {
+  if (path === undefined) return undefined;
+  if (path.startsWith("/")) return `error SubPath \`${path}\` must not be an absolute path`;
+  if (path.split("/").includes("..")) return `unable to provision SubPath \`${path}\`: must not contain '..'`;
+  return undefined;
+}

@@ -1,0 +1,25 @@
+import { describe, expect, test } from "vitest";
+import { withoutChoices } from "./plain-choice.ts";
+import { findPlainRun } from "./plain-command.ts";
+
+describe("a script with choices", () => {
+  const odd = "\n if [ $(expr ${INDEX} % 2) -ne 0 ]; then\n exit 1\n else\n exit 0\n fi\n";
+
+  test.each([
+    [odd, "0", 0],
+    [odd, "3", 1],
+    ["if [[ $INDEX -eq 0 ]]\nthen\n exit 4\nfi; exit 5", "0", 4],
+    ["if [[ $INDEX -eq 0 ]]\nthen\n exit 4\nfi; exit 5", "1", 5],
+    ['if [ "$INDEX" = "2" ]; then if [ 1 -gt 0 ]; then exit 7; fi; fi', "2", 7],
+    ["exit $((INDEX + 1))", "x", undefined],
+    ["exit $(( $INDEX + 1 ))", "2", 3],
+    ["if [ -r /data/foo ]; then exit $INDEX; fi", "1", undefined],
+    ["if [ $OTHER -eq 1 ]; then exit 1; fi", "1", undefined],
+    ["if [ $INDEX -eq 1 ]; then exit 1; elif true; then exit 2; fi", "1", undefined],
+    ["exit $(expr $INDEX / 0)", "1", undefined],
+  ])("%j with %s ends as it says, if it says it plainly", (script, index, exitCode) => {
+    const reduced = withoutChoices(script, new Map([["INDEX", index]]));
+
+    expect(findPlainRun(["sh", "-c", reduced])?.exitCode).toBe(exitCode);
+  });
+});

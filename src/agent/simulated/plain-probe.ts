@@ -1,0 +1,22 @@
+/** When a probe that runs a command succeeds, as far as the commands of the probe and of its container plainly say. */
+import type { Container, Probe } from "../../api/generated/types/core-v1.ts";
+import { findPlainRun, findReadFile, plainFiles } from "./plain-command.ts";
+import { ALWAYS, NEVER, type Span } from "./span.ts";
+
+/** Kubernetes' default, should nobody have said. */
+const TIMEOUT_SECONDS = 1;
+
+export function plainProbe(probe: Probe | undefined, container: Container): Span {
+  const words = probe?.exec?.command;
+  if (words === undefined) return ALWAYS;
+  const run = findPlainRun(words);
+  if (run === undefined) return whileFileIsThere(findReadFile(words), container);
+  const isInTime = run.afterMs <= (probe?.timeoutSeconds ?? TIMEOUT_SECONDS) * 1000;
+  return run.exitCode === 0 && isInTime ? ALWAYS : NEVER;
+}
+
+/** A file that the container says nothing of is taken to be part of its image. */
+function whileFileIsThere(file: string | undefined, { command = [], args = [] }: Container): Span {
+  if (file === undefined) return ALWAYS;
+  return plainFiles([...command, ...args]).get(file) ?? ALWAYS;
+}

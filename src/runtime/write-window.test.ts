@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest";
+import { WriteWindow } from "./write-window.ts";
+
+/** Writes that end when they are told to. */
+class Writes {
+  readonly begun: string[] = [];
+  readonly #ends = new Map<string, () => void>();
+
+  of(name: string): () => Promise<void> {
+    return () => {
+      this.begun.push(name);
+      return new Promise((resolve) => this.#ends.set(name, resolve));
+    };
+  }
+
+  async end(name: string): Promise<void> {
+    this.#ends.get(name)?.();
+    await Promise.resolve();
+    await Promise.resolve();
+  }
+}
+
+describe("a window of writes", () => {
+  test("lets in as many as it may, and the next when one has ended", async () => {
+    const [window, writes] = [new WriteWindow<string>(2), new Writes()];
+    for (const subject of ["a", "b", "c"]) window.send(subject, writes.of(subject));
+    const before = [...writes.begun];
+
+    await writes.end("a");
+
+    expect(before).toEqual(["a", "b"]);
+    expect(writes.begun).toEqual(["a", "b", "c"]);
+  });
+
+  test("makes only the last of several writes that wait for one subject", async () => {
+    const [window, writes] = [new WriteWindow<string>(1), new Writes()];
+    window.send("a", writes.of("a"));
+    window.send("b", writes.of("b, first"));
+    window.send("b", writes.of("b, last"));
+
+    await writes.end("a");
+
+    expect(writes.begun).toEqual(["a", "b, last"]);
+  });
+
+  test("refuses a second write of a subject while one is under way", async () => {
+    const [window, writes] = [new WriteWindow<string>(), new Writes()];
+    window.send("a", writes.of("a"));
+    expect([window.isBusy("a"), window.send("a", writes.of("a again"))]).toEqual([true, false]);
+
+    await writes.end("a");
+
+    expect([window.isBusy("a"), window.send("a", writes.of("a again"))]).toEqual([false, true]);
+  });
+
+  test("does not make a write that was forgotten while it waited", async () => {
+    const [window, writes] = [new WriteWindow<string>(1), new Writes()];
+    for (const subject of ["a", "b", "c"]) window.send(subject, writes.of(subject));
+
+    window.forget("b");
+    await writes.end("a");
+
+    expect(writes.begun).toEqual(["a", "c"]);
+  });
+});
