@@ -1,17 +1,28 @@
 // Builds dist/: the library file by file with tsc, and the command line as one file, because loading hundreds
 // of modules costs a fifth of a second at every start.
-import { spawnSync } from "node:child_process";
-import { chmodSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 
-// The file store starts `./worker.js` next to itself: next to dist/cli.js in the bundle, in its folder in the library.
+// The file store starts `./worker.js` next to itself: next to the program in the bundle, in its folder in the library.
 const WORKER = "src/store/file/worker.js";
-const BUNDLES = { "cli.js": "src/cli/main.ts", "worker.js": WORKER, "store/file/worker.js": WORKER };
+const BUNDLES = { "cli.js": "src/cli/launch.ts", "worker.js": WORKER, "store/file/worker.js": WORKER };
+const PROGRAM = join(dist, "program.cjs");
+
+const COMMON = /** @type {const} */ ({
+  cwd: root,
+  platform: "node",
+  transform: { target: "node20.19" },
+  logLevel: "warn",
+});
 
 const startedAt = new Date();
 rmSync(dist, { recursive: true, force: true });
@@ -28,17 +39,78 @@ if (tsc.status !== 0) process.exit(1);
 
 for (const [name, input] of Object.entries(BUNDLES)) {
   await build({
+    ...COMMON,
     input: join(root, input),
-    cwd: root,
-    platform: "node",
     // Packages stay packages: their binaries and licences are theirs, and some are loaded only on first use.
-    external: (id) => !id.startsWith(".") && !isAbsolute(id),
-    transform: { target: "node20.19" },
-    logLevel: "warn",
+    external: isForeign,
     output: { file: join(dist, name), format: "esm", codeSplitting: false },
   });
 }
+await buildProgram();
 chmodSync(join(dist, "cli.js"), 0o755);
+await compileProgram();
 // The stamp has the time of the start: a file saved meanwhile counts as newer.
 writeFileSync(join(dist, ".built"), "");
 utimesSync(join(dist, ".built"), startedAt, startedAt);
+
+/** One script, as src/cli/launch.ts runs it: a function with the parameters that it hands over, in plain ASCII. */
+async function buildProgram() {
+  await build({
+    ...COMMON,
+    input: join(root, "src/cli/main.ts"),
+    external: (id) => id.startsWith("node:"),
+    plugins: [lazyPackages()],
+    output: { file: PROGRAM, format: "cjs", codeSplitting: false, comments: false },
+  });
+  // Kept compiled code cannot `import()` in Node.js 20, so the launcher does it in its place.
+  const [before, after, ...more] = readFileSync(PROGRAM, "utf8").split(/\bimport\(/);
+  if (after === undefined || more.length > 0) throw new Error("expected one import() in the program");
+  // Characters beyond ASCII stand in texts and patterns only, and both know this way of writing them.
+  const text = `${before}importModule(${after}`.replaceAll(/[^\0-\x7f]/g, escaped);
+  writeFileSync(PROGRAM, `(function (exports, require, __filename, importModule) { "use strict"; ${text}})`);
+}
+
+/** @param {string} character */
+function escaped(character) {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+/** @param {string} id */
+function isForeign(id) {
+  return !id.startsWith(".") && !isAbsolute(id);
+}
+
+/**
+ * Packages stay packages here too. One that only a lazily imported part asks for is loaded with that part: left to itself the bundler loads all of them when
+ * the program begins.
+ * @returns {import("rolldown").Plugin}
+ */
+function lazyPackages() {
+  const mark = "\0package:";
+  return {
+    name: "lazy-packages",
+    resolveId(id, importer) {
+      if (!isForeign(id) || id.startsWith("node:") || importer === undefined) return undefined;
+      return importer.startsWith(mark) ? { id, external: true } : `${mark}${id}`;
+    },
+    load(id) {
+      if (!id.startsWith(mark)) return undefined;
+      return `module.exports = require(${JSON.stringify(id.slice(mark.length))});`;
+    },
+  };
+}
+
+/** Lets a cluster run until the program is kept in compiled form, so that the first start is as quick as the next ones. */
+async function compileProgram() {
+  const dataDir = mkdtempSync(join(tmpdir(), "setpoint-build-"));
+  const args = [join(dist, "cli.js"), "up", "--data-dir", dataDir, "--listen", "127.0.0.1:0"];
+  const child = spawn(process.execPath, args, { stdio: "ignore" });
+  const exited = once(child, "exit");
+  // A build without it is complete: the first server that runs for a moment makes up for it.
+  const latest = performance.now() + 20_000;
+  while (!existsSync(`${PROGRAM}.cache`) && child.exitCode === null && performance.now() < latest)
+    await sleep(50);
+  child.kill();
+  await exited;
+  rmSync(dataDir, { recursive: true, force: true });
+}

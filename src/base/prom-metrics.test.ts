@@ -50,9 +50,9 @@ describe("createMetrics", () => {
 
     const text = await metrics.expose();
 
-    expect(text).toContain('h_bucket{le="1",actor="a"} 1');
-    expect(text).toContain('h_bucket{le="10",actor="a"} 2');
-    expect(text).toContain('h_bucket{le="+Inf",actor="a"} 3');
+    expect(text).toContain('h_bucket{actor="a",le="1"} 1');
+    expect(text).toContain('h_bucket{actor="a",le="10"} 2');
+    expect(text).toContain('h_bucket{actor="a",le="+Inf"} 3');
     expect(text).toContain('h_sum{actor="a"} 33.5');
     expect(text).toContain('h_count{actor="a"} 3');
   });
@@ -63,6 +63,34 @@ describe("createMetrics", () => {
     metrics.counter({ name: "c_total", help: "c" }).add();
 
     expect(await metrics.expose()).toContain("c_total 2");
+  });
+
+  test("what would end a text or a line early is escaped", async () => {
+    const metrics = createMetrics();
+    metrics.counter({ name: "c_total", help: "a\nb", labels: ["text"] }).add(1, { text: 'a"b\\c\nd' });
+
+    const text = await metrics.expose();
+
+    expect(text).toContain("# HELP c_total a\\nb\n");
+    expect(text).toContain('c_total{text="a\\"b\\\\c\\nd"} 1\n');
+  });
+
+  test("a metric without labels is there before anything happened", async () => {
+    const metrics = createMetrics();
+    metrics.counter({ name: "c_total", help: "c" });
+    metrics.counter({ name: "l_total", help: "l", labels: ["actor"] });
+
+    const text = await metrics.expose();
+
+    expect(text).toContain("# TYPE c_total counter\nc_total 0\n");
+    expect(text).not.toContain("\nl_total");
+  });
+
+  test("labels that were not declared and counts that fall are refused", () => {
+    const counter = createMetrics().counter({ name: "c_total", help: "c", labels: ["actor"] });
+
+    expect(() => counter.add(1, { other: "a" })).toThrow("no other labels than actor");
+    expect(() => counter.add(-1, { actor: "a" })).toThrow("only grows");
   });
 
   test("one name for two types is refused", () => {

@@ -1,150 +1,231 @@
-/** Metrics kept by prom-client in a registry of their own, so that two clusters in one process do not mix. */
-
-import * as prometheus from "prom-client";
+/** Metrics in Prometheus' text format. Each set stands for itself, so that two clusters in one process do not mix. */
 import { assert } from "./assert.ts";
-import type { BoundHistogram, Counter, Gauge, Histogram, Labels, Metrics, MetricOptions } from "./metrics.ts";
+import type {
+  BoundCounter,
+  BoundHistogram,
+  Counter,
+  Gauge,
+  Histogram,
+  Labels,
+  MetricOptions,
+  Metrics,
+} from "./metrics.ts";
 
 export function createMetrics(): Metrics {
-  const registry = new prometheus.Registry();
-  const counters = new Map<string, Counter>();
-  const gauges = new Map<string, Gauge>();
-  const histograms = new Map<string, Histogram>();
+  const metrics = new Map<string, Exposed>();
   return {
-    counter: (options) => once(counters, options.name, () => createCounter(registry, options)),
-    gauge: (options) => once(gauges, options.name, () => createGauge(registry, options)),
-    histogram: (options) => once(histograms, options.name, () => createHistogram(registry, options)),
-    expose: () => registry.metrics(),
+    counter: (options) => once(KeptCounter, options),
+    gauge: (options) => once(KeptGauge, options),
+    histogram: (options) => once(KeptHistogram, options),
+    expose: () => Promise.resolve([...metrics.values()].map(textOf).join("\n")),
   };
 
-  function once<M>(known: Map<string, M>, name: string, create: () => M): M {
-    const existing = known.get(name);
-    if (existing !== undefined) return existing;
-    assert(
-      registry.getSingleMetric(name) === undefined,
-      `the metric ${name} exists already and is of another type`,
-    );
-    const created = create();
-    known.set(name, created);
+  function once<O extends MetricOptions, M extends Exposed>(Type: new (options: O) => M, options: O): M {
+    const known = metrics.get(options.name);
+    if (known !== undefined) {
+      assert(known instanceof Type, `the metric ${options.name} exists already and is of another type`);
+      return known;
+    }
+    const created = new Type(options);
+    metrics.set(options.name, created);
     return created;
   }
 }
 
-type Registered = prometheus.Registry;
-
-function createCounter(registry: Registered, options: MetricOptions): Counter {
-  const bound: { readonly labels: Labels; sinceCollected: number }[] = [];
-  const collect = (): void => {
-    for (const count of bound) {
-      if (count.sinceCollected > 0) counter.inc(count.labels, count.sinceCollected);
-      count.sinceCollected = 0;
-    }
-  };
-  const counter = new prometheus.Counter({ ...configuration(registry, options), collect });
-  return {
-    add: (amount = 1, labels = {}) => counter.inc(labels, amount),
-    bind: (labels) => {
-      const count = { labels, sinceCollected: 0 };
-      bound.push(count);
-      return { add: (amount = 1) => void (count.sinceCollected += amount) };
-    },
-  };
+interface Exposed {
+  readonly options: MetricOptions;
+  readonly type: "counter" | "gauge" | "histogram";
+  /** Its lines, in the order in which their labels were first seen. */
+  samples(): readonly string[];
 }
 
-function createGauge(registry: Registered, options: MetricOptions): Gauge {
-  const sources = new Set<{ readonly source: () => number; readonly labels: Labels }>();
-  const collect = (): void => {
-    for (const { source, labels } of sources) gauge.set(labels, source());
-  };
-  const gauge = new prometheus.Gauge({ ...configuration(registry, options), collect });
-  return {
-    set: (value, labels = {}) => gauge.set(labels, value),
-    read: (source, labels = {}) => {
-      const entry = { source, labels };
-      sources.add(entry);
-      return () => {
-        if (sources.delete(entry)) gauge.remove(labels);
-      };
-    },
-  };
+function textOf(metric: Exposed): string {
+  const { name, help } = metric.options;
+  const lines = [
+    `# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}`,
+    `# TYPE ${name} ${metric.type}`,
+    ...metric.samples(),
+  ];
+  return `${lines.join("\n")}\n`;
 }
 
-function createHistogram(
-  registry: Registered,
-  options: MetricOptions & { readonly buckets: readonly number[] },
-): Histogram {
-  const buckets = [...options.buckets];
-  const bound: BoundValues[] = [];
-  const collect = (): void => {
-    for (const values of bound) settle(values);
-  };
-  const histogram = new prometheus.Histogram({ ...configuration(registry, options), buckets, collect });
-  return {
-    observe: (value, labels = {}) => histogram.observe(labels, value),
-    bind: (labels) => bindHistogram({ histogram, buckets, bound }, labels),
-  };
-}
+class KeptCounter implements Counter, Exposed {
+  readonly options: MetricOptions;
+  readonly type = "counter";
+  readonly #counts: LabelSets<Count>;
 
-/** Observations since the last collection, by bucket: a number is a dear key of an object. */
-interface BoundValues {
-  readonly kept: KeptValues;
-  readonly buckets: readonly number[];
-  readonly counts: number[];
-}
+  constructor(options: MetricOptions) {
+    this.options = options;
+    this.#counts = new LabelSets(options, () => new Count());
+  }
 
-function settle({ kept, buckets, counts }: BoundValues): void {
-  for (const [at, bucket] of buckets.entries()) {
-    kept.bucketValues[bucket] = (kept.bucketValues[bucket] ?? 0) + (counts[at] ?? 0);
-    counts[at] = 0;
+  add(amount = 1, labels: Labels = {}): void {
+    this.#counts.of(labels).add(amount);
+  }
+
+  bind(labels: Labels): BoundCounter {
+    return this.#counts.of(labels);
+  }
+
+  samples(): readonly string[] {
+    return this.#counts.map((labels, { value }) => sample(this.options.name, labels, value));
   }
 }
 
-/** What prom-client keeps for one set of labels. */
-interface KeptValues {
-  readonly labels: Labels;
-  readonly bucketValues: Record<number, number>;
-  sum: number;
-  count: number;
+class Count implements BoundCounter {
+  value = 0;
+
+  add(amount = 1): void {
+    assert(amount >= 0, "a counter only grows");
+    this.value += amount;
+  }
 }
 
-/**
- * prom-client checks and joins all labels at each observation, which costs as much as the rest of a small request. The
- * place where it keeps the values is not in its types: without it we observe the long way.
- */
-function bindHistogram(
-  {
-    histogram,
-    buckets,
-    bound,
-  }: {
-    readonly histogram: prometheus.Histogram;
-    readonly buckets: readonly number[];
-    readonly bound: BoundValues[];
-  },
-  labels: Labels,
-): BoundHistogram {
-  const { hashMap = {} } = histogram as { readonly hashMap?: Readonly<Record<string, KeptValues>> };
-  const find = (): KeptValues | undefined =>
-    Object.values(hashMap).find((values) =>
-      Object.entries(labels).every(([name, value]) => values.labels[name] === value),
-    );
-  if (find() === undefined) histogram.zero(labels);
-  const kept = find();
-  if (kept === undefined) return { observe: (value) => histogram.observe(labels, value) };
-  const counts = buckets.map(() => 0);
-  bound.push({ kept, buckets, counts });
-  return {
-    observe: (value) => {
-      kept.sum += value;
-      kept.count += 1;
-      const at = buckets.findIndex((most) => value <= most);
-      if (at >= 0) counts[at] = (counts[at] ?? 0) + 1;
-    },
-  };
+class KeptGauge implements Gauge, Exposed {
+  readonly options: MetricOptions;
+  readonly type = "gauge";
+  readonly #values: LabelSets<{ value: number }>;
+  readonly #sources = new Set<{ readonly source: () => number; readonly labels: Labels }>();
+
+  constructor(options: MetricOptions) {
+    this.options = options;
+    this.#values = new LabelSets(options, () => ({ value: 0 }));
+  }
+
+  set(value: number, labels: Labels = {}): void {
+    this.#values.of(labels).value = value;
+  }
+
+  read(source: () => number, labels: Labels = {}): () => void {
+    const entry = { source, labels };
+    this.#sources.add(entry);
+    return () => {
+      if (this.#sources.delete(entry)) this.#values.remove(labels);
+    };
+  }
+
+  samples(): readonly string[] {
+    for (const { source, labels } of this.#sources) this.set(source(), labels);
+    return this.#values.map((labels, { value }) => sample(this.options.name, labels, value));
+  }
 }
 
-function configuration(
-  registry: Registered,
-  { name, help, labels = [] }: MetricOptions,
-): { name: string; help: string; labelNames: string[]; registers: Registered[] } {
-  return { name, help, labelNames: [...labels], registers: [registry] };
+type HistogramOptions = MetricOptions & { readonly buckets: readonly number[] };
+
+class KeptHistogram implements Histogram, Exposed {
+  readonly options: HistogramOptions;
+  readonly type = "histogram";
+  readonly #distributions: LabelSets<Distribution>;
+
+  constructor(options: HistogramOptions) {
+    this.options = options;
+    this.#distributions = new LabelSets(options, () => new Distribution(options.buckets));
+  }
+
+  observe(value: number, labels: Labels = {}): void {
+    this.#distributions.of(labels).observe(value);
+  }
+
+  bind(labels: Labels): BoundHistogram {
+    return this.#distributions.of(labels);
+  }
+
+  samples(): readonly string[] {
+    const { name } = this.options;
+    return this.#distributions
+      .map((labels, distribution) => [
+        ...distribution
+          .upTo()
+          .map(([most, count]) => sample(`${name}_bucket`, withBound(most, labels), count)),
+        sample(`${name}_sum`, labels, distribution.sum),
+        sample(`${name}_count`, labels, distribution.count),
+      ])
+      .flat();
+  }
+}
+
+class Distribution implements BoundHistogram {
+  readonly #buckets: readonly number[];
+  /** By bucket, each without those below it. */
+  readonly #counts: number[];
+  sum = 0;
+  count = 0;
+
+  constructor(buckets: readonly number[]) {
+    this.#buckets = buckets;
+    this.#counts = buckets.map(() => 0);
+  }
+
+  observe(value: number): void {
+    this.sum += value;
+    this.count += 1;
+    const at = this.#buckets.findIndex((most) => value <= most);
+    if (at >= 0) this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+  }
+
+  /** How many were at most so large, for each bound. */
+  upTo(): readonly (readonly [most: number, count: number])[] {
+    let below = 0;
+    const bounded = this.#buckets.map((most, at) => [most, (below += this.#counts[at] ?? 0)] as const);
+    return [...bounded, [Infinity, this.count]];
+  }
+}
+
+/** What is kept for each set of labels. A metric without labels has its one value from the beginning. */
+class LabelSets<Kept> {
+  readonly #metric: string;
+  /** In alphabetical order, as everybody writes them. */
+  readonly #names: readonly string[];
+  readonly #create: () => Kept;
+  /** By the labels as they are written: `code="200",verb="GET"`. */
+  readonly #sets = new Map<string, Kept>();
+
+  constructor({ name, labels = [] }: MetricOptions, create: () => Kept) {
+    this.#metric = name;
+    this.#names = labels.toSorted();
+    this.#create = create;
+    if (labels.length === 0) this.of({});
+  }
+
+  of(labels: Labels): Kept {
+    const text = this.#textOf(labels);
+    const known = this.#sets.get(text);
+    if (known !== undefined) return known;
+    const created = this.#create();
+    this.#sets.set(text, created);
+    return created;
+  }
+
+  remove(labels: Labels): void {
+    this.#sets.delete(this.#textOf(labels));
+  }
+
+  map<T>(make: (labels: string, kept: Kept) => T): readonly T[] {
+    return Array.from(this.#sets, ([labels, kept]) => make(labels, kept));
+  }
+
+  #textOf(labels: Labels): string {
+    const given = this.#names.filter((label) => labels[label] !== undefined);
+    if (given.length !== Object.keys(labels).length)
+      throw new Error(`the metric ${this.#metric} has no other labels than ${this.#names.join(", ")}`);
+    return given.map((label) => `${label}="${escaped(labels[label] ?? "")}"`).join(",");
+  }
+}
+
+function escaped(value: string): string {
+  return value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');
+}
+
+function withBound(most: number, labels: string): string {
+  const bound = `le="${numberText(most)}"`;
+  return labels === "" ? bound : `${labels},${bound}`;
+}
+
+function sample(name: string, labels: string, value: number): string {
+  return `${name}${labels === "" ? "" : `{${labels}}`} ${numberText(value)}`;
+}
+
+function numberText(value: number): string {
+  if (Number.isFinite(value) || Number.isNaN(value)) return String(value);
+  return value > 0 ? "+Inf" : "-Inf";
 }

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** The program: gives the process's arguments, streams and signals to the command line. */
 import { homedir } from "node:os";
 import process from "node:process";
@@ -11,7 +10,8 @@ for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.once(name, () => ending.abort());
 }
 
-await runCli(process.argv.slice(2), {
+/** Resolves when the command has ended; what went wrong was said by then. */
+export const ended = runCli(process.argv.slice(2), {
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
   log: createTextLog({

@@ -33,6 +33,8 @@ describe("parseRequestInfo", () => {
     ["GET", "/apis/apps/v1/", "/apis/apps/v1/"],
     ["GET", "/api/v1/pods/%zz", "/api/v1/pods/%zz"],
     ["PUT", "/api/v1/pods", "/api/v1/pods"],
+    ["OPTIONS", "/api/v1/namespaces/a/pods/b", "/api/v1/namespaces/a/pods/b"],
+    ["OPTIONS", "/api/v1/namespaces/a/pods/b/proxy/x", "get||v1|pods|a|b|proxy"],
   ])("%s %s is %s", (method, target, expected) => {
     expect(parse(method, target)).toBe(expected);
   });

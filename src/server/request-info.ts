@@ -70,7 +70,7 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   const found = resourceParts(parts, start.length);
   if (found === undefined) return { type: "other", path };
   const isWatch = found.isWatch || (query.size > 0 && isTrue(query.get("watch")));
-  const verb = verbOf(method, found.name, isWatch);
+  const verb = verbOf(method, found, isWatch);
   const { resource, namespace, name, subresource, rest } = found;
   if (verb === undefined)
     return { type: "other", path, resource: { group: start.group, version: start.version, resource } };
@@ -87,9 +87,15 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   };
 }
 
-function verbOf(method: string, name: string, isWatch: boolean): RequestVerb | undefined {
+function verbOf(
+  method: string,
+  { name, subresource }: ResourceParts,
+  isWatch: boolean,
+): RequestVerb | undefined {
   const verbs = name === "" ? COLLECTION_VERBS : OBJECT_VERBS;
   const verb = Object.hasOwn(verbs, method) ? verbs[method] : undefined;
+  // Whoever is behind a proxy may be asked what can be done there by whoever may look.
+  if (method === "OPTIONS" && subresource === "proxy") return "get";
   return isWatch && (verb === "list" || verb === "get") ? "watch" : verb;
 }
 

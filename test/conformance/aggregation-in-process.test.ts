@@ -236,7 +236,7 @@ describe("what pods serve", () => {
     const byPod = `${PODS}/web:${String(port)}/proxy/a%2Fb/`;
     expect(await ask(byPod)).toEqual({ url: "/a%2Fb/", uri: byPod });
     for (const name of ["web:http", "web:80", "http:web:http", ":web:80"]) {
-      const path = `${SERVICES}/${name}/proxy`;
+      const path = `${SERVICES}/${name}/proxy/`;
       expect(await ask(path)).toEqual({ url: "/", uri: path });
     }
     await expect(ask(`${SERVICES}/web:81/proxy/`)).rejects.toThrow(

@@ -96,6 +96,20 @@ describe("update", () => {
     expect([code, body["reason"]]).toEqual([409, "Conflict"]);
   });
 
+  test("with a resourceVersion of 0 is meant for whatever version there is", async () => {
+    await using api = await TestApi.start();
+    const any = (data: Record<string, string>) => {
+      const map = configMap("a", data);
+      return { ...map, metadata: { name: "a", resourceVersion: "0" } };
+    };
+
+    const created = await api.send("POST", MAPS, any({ a: "1" }));
+    const updated = await api.send("PUT", `${MAPS}/a`, any({ a: "2" }));
+
+    expect([created.code, updated.code]).toEqual([201, 200]);
+    expect(updated.body).toMatchObject({ data: { a: "2" } });
+  });
+
   test("that changes nothing makes no revision", async () => {
     await using api = await TestApi.start();
     const { body: first } = await api.send("POST", MAPS, configMap("a"));

@@ -314,6 +314,22 @@ describe("a custom resource", () => {
     expect(conflict).toMatchObject({ code: 409 });
   });
 
+  test.each(["Strict", "Warn", "Ignore"])(
+    "is not applied with fields that its schema does not have, %s or not",
+    async (validation) => {
+      await using api = await withWidgets();
+      const apply = { type: "application/apply-patch+yaml" };
+      const target = `${WIDGETS}/a?fieldManager=me&fieldValidation=${validation}`;
+
+      const outside = await api.send("PATCH", target, { ...widget(), other: 1 }, apply);
+      const within = await api.send("PATCH", target, widget({ size: 1 }, { name: "a", other: 1 }), apply);
+
+      expect(outside.code).toBe(400);
+      expect(text(outside.body["message"])).toContain("): .other: field not declared in schema");
+      expect(text(within.body["message"])).toContain("): .metadata.other: field not declared in schema");
+    },
+  );
+
   test("has the columns of its definition in tables", async () => {
     await using api = await withWidgets();
     await api.send("POST", WIDGETS, widget());

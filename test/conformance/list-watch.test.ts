@@ -215,6 +215,21 @@ describe("a list in pieces", () => {
     ]);
   });
 
+  test("shows its revision for five minutes, also where nothing is written meanwhile", async () => {
+    await using api = await withMaps("a", "b", "c");
+    const first = await api.send("GET", `${MAPS}?limit=1`);
+    const members = membersOf(text(first.body["metadata"]?.["continue"]));
+    const begun = (age: number): string => token({ ...members, since: Number(members["since"]) - age });
+
+    const rest = await api.send("GET", `${MAPS}?continue=${begun(290_000)}`);
+    const expired = await api.send("GET", `${MAPS}?continue=${begun(310_000)}`);
+    const again = text(expired.body["metadata"]?.["continue"]);
+
+    expect([rest.code, names(rest)]).toEqual([200, ["b", "c"]]);
+    expect([expired.code, expired.body["reason"]]).toEqual([410, "Expired"]);
+    expect(names(await api.send("GET", `${MAPS}?continue=${again}`))).toEqual(["b", "c"]);
+  });
+
   test.each([
     ["nonsense", "invalid continue token: continue key is not valid"],
     [token({ v: "meta.k8s.io/v2", rv: 3, start: "a" }), "invalid continue token: continue key is not valid"],
@@ -247,6 +262,10 @@ describe("a list in pieces", () => {
 
 function token(content: object): string {
   return Buffer.from(JSON.stringify(content)).toString("base64url");
+}
+
+function membersOf(given: string): Record<string, unknown> {
+  return JSON.parse(Buffer.from(given, "base64url").toString()) as Record<string, unknown>;
 }
 
 describe("options that do not go together are refused", () => {

@@ -125,10 +125,10 @@ describe("an answer", () => {
 
       const exposed = (await world.api.send("GET", "/metrics")).bytes.toString();
       for (const line of [
-        'apiserver_admission_webhook_rejection_count{name="hook0.v.example.com",type="validating",operation="CREATE",error_type="no_error",rejection_code="403"} 1',
+        'apiserver_admission_webhook_rejection_count{error_type="no_error",name="hook0.v.example.com",operation="CREATE",rejection_code="403",type="validating"} 1',
         'apiserver_admission_webhook_fail_open_count{name="hook1.v.example.com",type="validating"} 1',
-        'apiserver_admission_webhook_admission_duration_seconds_count{name="hook0.v.example.com",type="validating",operation="CREATE",rejected="true"} 1',
-        'apiserver_admission_webhook_request_total{name="hook0.v.example.com",type="validating",operation="CREATE",rejected="true",code="403"} 1',
+        'apiserver_admission_webhook_admission_duration_seconds_count{name="hook0.v.example.com",operation="CREATE",rejected="true",type="validating"} 1',
+        'apiserver_admission_webhook_request_total{code="403",name="hook0.v.example.com",operation="CREATE",rejected="true",type="validating"} 1',
       ])
         expect(exposed).toContain(line);
     }));

@@ -77,6 +77,8 @@ describe("an admission webhook", () => {
         `webhooks[0].clientConfig.url: Invalid value: "http": 'https' is the only allowed URL scheme; desired format: https://host[/path]`,
       ],
     ],
+    [{ clientConfig: { service: { name: "a", namespace: "b", path: "" } } }, []],
+    [{ clientConfig: { service: { name: "a", namespace: "b", path: "/" } } }, []],
     [
       { clientConfig: { service: { name: "a", namespace: "b", path: "x" } } },
       [`webhooks[0].clientConfig.service.path: Invalid value: "x": must start with a '/'`, expect.anything()],

@@ -52,7 +52,7 @@ function checkService(
   const problems = portNumber(port);
   if (problems.length > 0)
     errors.invalid(path.child("port"), port, `port is not valid: ${problems.join(", ")}`);
-  if (target === undefined || target === "/") return;
+  if (target === undefined || target === "" || target === "/") return;
   const at = path.child("path");
   if (!target.startsWith("/")) errors.invalid(at, target, "must start with a '/'");
   for (const [i, step] of target.slice(1).replace(/\/$/, "").split("/").entries()) {

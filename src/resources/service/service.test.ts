@@ -239,8 +239,13 @@ describe("an update of a Service", () => {
       loadBalancerClass: "a.b/c",
       ports: [{ port: 80, nodePort: 30080 }],
     };
-    const next = probe.updated({ spec: { ...previous, type: "ClusterIP" } }, { spec: previous });
+    const status = { loadBalancer: { ingress: [{ ip: "1.2.3.4" }] }, conditions: [] };
+    const next = probe.updated(
+      { spec: { ...previous, type: "ClusterIP" }, status },
+      { spec: previous, status },
+    );
 
+    expect(next["status"]).toEqual({ loadBalancer: {} });
     expect(next).not.toHaveProperty("spec.ports[0].nodePort");
     expect(next).not.toHaveProperty("spec.loadBalancerClass");
     expect(next).not.toHaveProperty("spec.externalTrafficPolicy");

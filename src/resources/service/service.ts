@@ -28,11 +28,16 @@ export const service = defineKind<Service>("v1", "Service", {
     syncClusterIps(draft.spec, undefined);
   },
 
-  prepareUpdate({ spec }, { spec: previous }) {
+  prepareUpdate(draft, { spec: previous }) {
+    const { spec, status } = draft;
     keepAllocated(spec, previous);
     syncClusterIps(spec, previous);
     dropFieldsOfOldType(spec, previous);
     trimToSingleStack(spec, previous);
+    const hasBalancer = spec.type === "LoadBalancer";
+    // What a cloud has set up may outlive this for a while, but it is no longer the way in.
+    if (!hasBalancer && status.loadBalancer.ingress !== undefined)
+      draft.status = { ...status, loadBalancer: {} };
   },
 
   validate(it, errors) {

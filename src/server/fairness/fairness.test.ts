@@ -234,7 +234,7 @@ describe("a request", () => {
     expect(refused.outcome).toBe(REFUSED);
     expect(refused.notes.flow).toBeDefined();
     expect(await desk.metrics.expose()).toContain(
-      'apiserver_flowcontrol_rejected_requests_total{priority_level="tight",flow_schema="tight",reason="concurrency-limit"} 1',
+      'apiserver_flowcontrol_rejected_requests_total{flow_schema="tight",priority_level="tight",reason="concurrency-limit"} 1',
     );
   });
 
@@ -386,7 +386,7 @@ describe("a level", () => {
     desk.send({ user: "alice", target: `${target}?limit=50` });
 
     expect(await desk.metrics.expose()).toContain(
-      'apiserver_flowcontrol_current_executing_seats{priority_level="global-default",flow_schema="global-default"} 4',
+      'apiserver_flowcontrol_current_executing_seats{flow_schema="global-default",priority_level="global-default"} 4',
     );
   });
 

@@ -4,6 +4,7 @@ import type { JsonObject } from "../../api/json-object.ts";
 import type { ResourceFacts } from "../../api/resource-facts.ts";
 import { publishedName, reference } from "./definition-name.ts";
 import type { Dialect } from "./definition-name.ts";
+import { COMMON_TEXTS } from "./descriptions.ts";
 
 const OBJECT_META = "meta.v1.ObjectMeta";
 const LIST_META = "meta.v1.ListMeta";
@@ -12,7 +13,7 @@ export const CUSTOM_REFERENCES: readonly string[] = [OBJECT_META, LIST_META];
 
 /** The older version of OpenAPI has no words for these. */
 const NOT_IN_V2: ReadonlySet<string> = new Set(["nullable", "oneOf", "anyOf", "allOf", "not"]);
-/** What is said of a value that may be null, which the older version cannot say, says too much. */
+/** What is said of a value that may be null, or hold more than is said, says too much where neither can be said. */
 const STRUCTURE: ReadonlySet<string> = new Set([
   "type",
   "format",
@@ -31,7 +32,7 @@ export function customDefinitions(
   dialect: Dialect,
 ): readonly (readonly [name: string, definition: JsonObject])[] {
   const { group, version, kind, definition = "", listKind = `${kind}List` } = facts;
-  const own = withObjectFields(written(schema, dialect), dialect);
+  const own = isOpen(schema, dialect) ? ANYTHING : withObjectFields(written(schema, dialect), dialect);
   const list = {
     description: `${listKind} is a list of ${kind}`,
     type: "object",
@@ -54,11 +55,17 @@ export function customDefinitions(
   ];
 }
 
-const API_VERSION = {
-  description: "APIVersion names the version of the API in which this object is written, such as apps/v1.",
-  type: "string",
-};
-const KIND = { description: "Kind names what this object is, such as Deployment.", type: "string" };
+const API_VERSION = { description: COMMON_TEXTS.apiVersion, type: "string" };
+const KIND = { description: COMMON_TEXTS.kind, type: "string" };
+/** An object of which clients of the older version must not know a single field, or they refuse all others. */
+const ANYTHING = { type: "object" };
+
+/** Whether a value may be what the dialect cannot say: null, or an object with fields beyond those that are named. */
+function isOpen(schema: JSONSchemaProps, dialect: Dialect): boolean {
+  return (
+    dialect === "v2" && (schema.nullable === true || schema["x-kubernetes-preserve-unknown-fields"] === true)
+  );
+}
 
 function metadata(description: string, definition: string, dialect: Dialect): JsonObject {
   const node = reference(publishedName(definition), dialect);
@@ -66,27 +73,26 @@ function metadata(description: string, definition: string, dialect: Dialect): Js
 }
 
 function withObjectFields(definition: JsonObject, dialect: Dialect): JsonObject {
-  const description = "Metadata is what every object has: name, namespace, labels, annotations, owners.";
   const given = (definition["properties"] ?? {}) as JsonObject;
   const properties = {
     apiVersion: API_VERSION,
     kind: KIND,
     ...given,
-    metadata: metadata(description, OBJECT_META, dialect),
+    metadata: metadata(COMMON_TEXTS.metadata, OBJECT_META, dialect),
   };
   return { ...definition, type: "object", properties };
 }
 
 /** As the author wrote it, as far as the dialect can say it. */
 function written(schema: JSONSchemaProps, dialect: Dialect): JsonObject {
-  const isOpen = dialect === "v2" && schema.nullable === true;
+  const isVague = isOpen(schema, dialect);
   const members = Object.entries(schema).filter(
-    ([name]) => dialect === "v3" || (!NOT_IN_V2.has(name) && !(isOpen && STRUCTURE.has(name))),
+    ([name]) => dialect === "v3" || (!NOT_IN_V2.has(name) && !(isVague && STRUCTURE.has(name))),
   );
   const node: JsonObject = Object.fromEntries(
     members.map(([name, value]) => [name, member(name, value, dialect)]),
   );
-  return schema["x-kubernetes-embedded-resource"] === true && !isOpen
+  return schema["x-kubernetes-embedded-resource"] === true && !isVague
     ? withObjectFields(node, dialect)
     : node;
 }

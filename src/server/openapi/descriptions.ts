@@ -56,15 +56,16 @@ const KIND_TEXTS: Readonly<Record<string, string>> = {
   "core.v1.Container": "Container is one container of a pod.",
 };
 
-/** Of fields that mean the same in every kind. */
-const COMMON_TEXTS: Readonly<Record<string, string>> = {
-  apiVersion: "APIVersion names the version of the API in which this object is written, such as apps/v1.",
+/** Of fields that mean the same in every kind. Clients look for how the first and the third begin. */
+export const COMMON_TEXTS = {
+  apiVersion: "APIVersion defines the version of the API in which this object is written, such as apps/v1.",
   kind: "Kind names what this object is, such as Deployment.",
-  metadata: "Metadata is what every object has: name, namespace, labels, annotations, owners.",
+  metadata: "Standard object's metadata: name, namespace, labels, annotations, owners.",
   spec: "Spec is the state that is wanted.",
   status: "Status is the state last observed. The system writes it.",
   items: "Items are the objects of the list.",
-};
+} as const;
+const COMMON: Readonly<Record<string, string>> = COMMON_TEXTS;
 
 export function descriptionOf({ definition }: StructSchema): string | undefined {
   return KIND_TEXTS[definition];
@@ -72,7 +73,7 @@ export function descriptionOf({ definition }: StructSchema): string | undefined 
 
 /** Common fields are described where the struct is an object of the API: it has a kind and metadata, or is made one. */
 export function fieldDescription(struct: StructSchema, field: string): string | undefined {
-  return FIELD_TEXTS[struct.definition]?.[field] ?? (isObject(struct) ? COMMON_TEXTS[field] : undefined);
+  return FIELD_TEXTS[struct.definition]?.[field] ?? (isObject(struct) ? COMMON[field] : undefined);
 }
 
 function isObject({ definition, byName }: StructSchema): boolean {

@@ -28,7 +28,7 @@ export const FIELD_TEXTS: Readonly<Record<string, Readonly<Record<string, string
     resourceVersion:
       "ResourceVersion changes with every write; send it back to be told of writes in between.",
     generation: "Generation counts the changes of what is wanted.",
-    creationTimestamp: "CreationTimestamp is when the object was made.",
+    creationTimestamp: "CreationTimestamp is a timestamp: when the object was made.",
     deletionTimestamp: "DeletionTimestamp is when the object is to be gone; set once deletion was asked for.",
     deletionGracePeriodSeconds: "DeletionGracePeriodSeconds is how long it may take to end in good order.",
     finalizers: "Finalizers must all be removed before the object is deleted.",

@@ -12,14 +12,14 @@ import { isDialable } from "../egress/address-check.ts";
 import { readyEnds } from "../egress/service-lookup.ts";
 import type { ServiceEnd } from "../egress/service-lookup.ts";
 import type { Exchange, Stage } from "../exchange.ts";
-import type { HttpResponse } from "../http.ts";
+import type { HttpRequest, HttpResponse } from "../http.ts";
 import { isStored } from "../registry.ts";
 import type { ResourceRequest } from "../request-info.ts";
 import { StoredObject } from "../stored-object.ts";
 import { admitConnection } from "../subresources/unavailable.ts";
 import { findConnectionName } from "./connection-name.ts";
 import type { ConnectionName } from "./connection-name.ts";
-import type { Relay } from "./relay.ts";
+import type { Relay, RelayPlace } from "./relay.ts";
 
 export function proxyObjects(workshop: Workshop, relay: Relay): Stage {
   return (exchange, next) => {
@@ -53,42 +53,74 @@ async function proxy(
     kind === "pod" ? podEnd(name, info, { workshop, view }) : serviceEnd(name, info, { workshop, view });
   if (!isDialable(end.host, "reported")) throw badRequest("address not allowed");
   const { base, rest } = splitPath(path);
-  const { host, port } = end;
+  if (rest === "" && asksForPage(request)) return redirect(base, request.target);
+  return relay.send(request, relayPlace(exchange, { ...end, isTls: name.isTls }, { base, rest }));
+}
+
+function relayPlace(
+  { request, path }: Exchange,
+  { host, port, isTls }: ServiceEnd & { readonly isTls: boolean },
+  { base, rest }: SplitPath,
+): RelayPlace {
   const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
   const question = request.target.indexOf("?");
-  return relay.send(request, {
-    address: { host, port, serverName: host, authority, basePath: "", isTls: name.isTls },
+  const root = rest === "" ? "/" : rest;
+  const ownHost = request.headers.get("host");
+  return {
+    address: { host, port, serverName: host, authority, basePath: "", isTls },
     origin: "reported",
     // Nothing says whose certificate it should be.
     trust: { isVerificationOff: true },
-    target: question < 0 ? rest : rest + request.target.slice(question),
-    headers: {
-      "x-forwarded-host": request.headers.get("host") ?? "",
-      "x-forwarded-proto": "https",
-      "x-forwarded-uri": path,
-    },
+    target: question < 0 ? root : root + request.target.slice(question),
+    headers: { "x-forwarded-host": ownHost ?? "", "x-forwarded-proto": "https", "x-forwarded-uri": path },
     isWatch: false,
     tellsStatus: true,
-    redirected: (location) => relocated(location, { base, authority }),
-  });
+    relink: (link) => relocated(link, { base, hosts: [authority, ownHost] }),
+  };
 }
 
 const PLACE = /^(.*?\/(?:pods|services)\/[^/]+\/proxy)(\/.*)?$/;
 
-/** As it was sent: an escape may mean something to whoever is behind. */
-function splitPath(path: string): { readonly base: string; readonly rest: string } {
-  const [, base = "", rest = "/"] = PLACE.exec(path) ?? [];
+interface SplitPath {
+  readonly base: string;
+  /** Empty when nothing follows, not even a slash. */
+  readonly rest: string;
+}
+
+/** As it was sent: an escape may mean something to whoever is behind. A link with two slashes before it would lead to another host. */
+function splitPath(path: string): SplitPath {
+  const [, base = "", rest = ""] = PLACE.exec(path.replace(/^\/+/, "/")) ?? [];
   return { base, rest };
 }
 
+function asksForPage({ method, isUpgrade = false }: HttpRequest): boolean {
+  return (method === "GET" || method === "HEAD") && !isUpgrade;
+}
+
+/** To the same place with a slash behind its path: links of a page are understood from there. */
+function redirect(base: string, target: string): HttpResponse {
+  const question = target.indexOf("?");
+  const location = question < 0 ? `${base}/` : `${base}/${target.slice(question)}`;
+  return { status: 301, headers: new Map([["location", location]]), body: new Uint8Array() };
+}
+
+interface Whereabouts {
+  readonly base: string;
+  /** By which names the other server may know itself. */
+  readonly hosts: readonly (string | undefined)[];
+}
+
 /** A place at the same server is reached through this one; others are for the client to judge. */
-function relocated(
-  location: string,
-  { base, authority }: { readonly base: string; readonly authority: string },
-): string {
-  if (location.startsWith("/") && !location.startsWith("//")) return base + location;
-  const url = URL.canParse(location) ? new URL(location) : undefined;
-  return url?.host === authority ? base + url.pathname + url.search + url.hash : location;
+function relocated(link: string, { base, hosts }: Whereabouts): string {
+  if (link.startsWith("/") && !link.startsWith("//")) return within(base, link);
+  const url = URL.canParse(link) ? new URL(link) : undefined;
+  if (url === undefined || !hosts.includes(url.host)) return link;
+  return within(base, url.pathname + url.search + url.hash);
+}
+
+/** Who knows through what they are seen says it themselves. */
+function within(base: string, path: string): string {
+  return path.startsWith(base) ? path : base + path;
 }
 
 const HTTP_PORT = 80;

@@ -14,6 +14,7 @@ import type { HttpRequest, HttpResponse } from "../http.ts";
 import { eventsOf } from "./direct-events.ts";
 import { forwardedAnswerHeaders, forwardedRequestHeaders } from "./forwarded-headers.ts";
 import type { HeaderFields } from "./forwarded-headers.ts";
+import { relinkPage } from "./relayed-page.ts";
 
 export interface RelayParts {
   readonly egress: OpenEgress;
@@ -27,8 +28,8 @@ export interface RelayPlace extends Pick<DialRequest, "address" | "origin" | "tr
   readonly headers: HeaderFields;
   /** Whether a caller within the process waits for events. */
   readonly isWatch: boolean;
-  /** What becomes of a redirect to a place; those to where nobody said are refused. */
-  readonly redirected?: (location: string) => string;
+  /** What becomes of a link in a page, and of a redirect; redirects are refused where nobody says. */
+  readonly relink?: (link: string) => string;
   /** Whether clients are told in a Status when there was no answer, and not in plain text. */
   readonly tellsStatus?: boolean;
   /** Called when there was no answer. */
@@ -80,18 +81,19 @@ export class Relay {
     }
   }
 
-  #answer(opened: Opened, request: HttpRequest, { isWatch, redirected }: RelayPlace): HttpResponse {
+  #answer(opened: Opened, request: HttpRequest, { isWatch, relink }: RelayPlace): HttpResponse {
     const { answer, upgraded } = opened;
     const { statusCode: status = 502 } = answer;
     const headers = forwardedAnswerHeaders(answer.rawHeaders);
     if (upgraded !== undefined) return switchedResponse(answer, opened, headers);
     const location = headers.get("location");
-    if (redirected !== undefined && location !== undefined) headers.set("location", redirected(location));
-    if (redirected === undefined && isRedirect(status)) {
+    if (relink !== undefined && location !== undefined) headers.set("location", relink(location));
+    if (relink === undefined && isRedirect(status)) {
       answer.destroy();
       return refusal(request, 502, "the backend attempted to redirect this request, which is not permitted");
     }
-    const body = this.#body(answer);
+    const sent = this.#body(answer);
+    const body = relink === undefined ? sent : relinkPage({ method: request.method, headers, sent }, relink);
     const response = { status, headers, body };
     if (request.direct === undefined || !isWatch || status !== 200) return response;
     return { ...response, direct: { type: "events", events: eventsOf(body) } };

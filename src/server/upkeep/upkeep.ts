@@ -7,6 +7,7 @@ import type { JsonObject } from "../../api/json-object.ts";
  */
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { backoffMs } from "../../base/backoff.ts";
+import type { ApiObject } from "../../resources/kind-rules.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Watch } from "../../store/store.ts";
@@ -30,6 +31,8 @@ const FIRST_TRIES = 5;
 /** At the start a server claims what servers share. */
 type Phase = "start" | "later";
 
+type Subresource = "" | "status";
+
 export interface Duties {
   /** In this order at the start: later ones rely on earlier ones. */
   readonly chores: readonly Chore[];
@@ -40,6 +43,8 @@ export class Upkeep {
   readonly #workshop: Workshop;
   readonly #duties: Duties;
   readonly #writer: HouseWriter;
+  /** As of which revision what a chore keeps was in place. */
+  readonly #inPlaceAt = new Map<Chore, number>();
 
   constructor(workshop: Workshop, duties: Duties) {
     this.#workshop = workshop;
@@ -79,7 +84,8 @@ export class Upkeep {
   async #settleFirst(chore: Chore): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await this.#tidy(chore, "start");
+        await this.#look(chore, "start");
+        return;
       } catch (error) {
         // Another server may be putting the same things in place.
         if (attempt === FIRST_TRIES || !isApiError(error)) throw error;
@@ -89,15 +95,14 @@ export class Upkeep {
   }
 
   async #keep(chore: Chore, signal: AbortSignal): Promise<void> {
-    const { loop, log, store } = this.#workshop;
+    const { loop, log } = this.#workshop;
     const random = loop.random("upkeep");
     for (let failures = 0; !signal.aborted;) {
-      // Taken before the look: a change during it is seen by the watch.
-      const after = store.view.revision;
       try {
-        await this.#tidy(chore, "later");
+        // After the start nothing is looked at again before it changes.
+        await this.#change(chore, this.#inPlaceAt.get(chore) ?? (await this.#look(chore, "later")), signal);
+        this.#inPlaceAt.delete(chore);
         failures = 0;
-        await this.#change(chore, after, signal);
         await pause(loop, DEBOUNCE, signal);
       } catch (error) {
         if (signal.aborted || isStoreError(error, "Closed")) return;
@@ -108,11 +113,29 @@ export class Upkeep {
     }
   }
 
+  /** Answers the revision as of which all is in place. It is taken before the look: a change during it is seen by the watch. */
+  async #look(chore: Chore, phase: Phase): Promise<number> {
+    const { revision } = this.#workshop.store.view;
+    await this.#tidy(chore, phase);
+    this.#inPlaceAt.set(chore, revision);
+    return revision;
+  }
+
   async #tidy({ objects, strays }: Chore, phase: Phase): Promise<void> {
-    const born = await this.#bear(objects);
-    const others = objects.filter((object) => !born.has(object));
+    const astray = objects.filter((object) => !this.#isInPlace(object, phase));
+    const born = await this.#bear(astray);
+    const others = astray.filter((object) => !born.has(object));
     await Promise.all(others.map((object) => this.#put(object, phase)));
     if (strays !== undefined) await this.#clear(strays);
+  }
+
+  /** Almost all are, almost always. */
+  #isInPlace(kept: KeptObject, phase: Phase): boolean {
+    const live = this.#writer.find(kept);
+    if (live === undefined) return kept.isGuest === true;
+    if (phase === "later" && kept.isOthers?.(live) === true) return true;
+    if (kept.isReplaced?.(live) === true) return false;
+    return correctionOf(kept, live, "") === undefined && correctionOf(kept, live, "status") === undefined;
   }
 
   /** Many that are missing are created together, in as few transactions as can be. Answers which. */
@@ -144,13 +167,10 @@ export class Upkeep {
     await this.#writer.create(kept, { apiVersion, kind: facts.kind, ...manifest, metadata });
   }
 
-  async #correct(kept: KeptObject, subresource: "" | "status"): Promise<void> {
+  async #correct(kept: KeptObject, subresource: Subresource): Promise<void> {
     const live = this.#writer.find(kept);
-    // What is on its way out is put back once it is gone.
-    if (live === undefined || live.metadata.deletionTimestamp !== undefined) return;
-    const wanted = subresource === "" ? kept.corrected?.(live) : kept.correctedStatus?.(live);
-    if (wanted === undefined || jsonEqual(wanted, live)) return;
-    await this.#writer.update(kept, wanted, subresource);
+    const wanted = live === undefined ? undefined : correctionOf(kept, live, subresource);
+    if (wanted !== undefined) await this.#writer.update(kept, wanted, subresource);
   }
 
   async #clear(strays: Strays): Promise<void> {
@@ -180,6 +200,13 @@ export class Upkeep {
       close();
     }
   }
+}
+
+/** What the object must become; `undefined` when it is so. What is on its way out is put back once it is gone. */
+function correctionOf(kept: KeptObject, live: ApiObject, subresource: Subresource): JsonObject | undefined {
+  if (live.metadata.deletionTimestamp !== undefined) return undefined;
+  const wanted = subresource === "" ? kept.corrected?.(live) : kept.correctedStatus?.(live);
+  return wanted === undefined || jsonEqual(wanted, live) ? undefined : wanted;
 }
 
 function watchedKeys({ objects, strays, source, watched }: Chore): readonly string[] {

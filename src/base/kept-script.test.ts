@@ -1,0 +1,77 @@
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { rolldown } from "rolldown";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+
+const folder = mkdtempSync(join(tmpdir(), "setpoint-script-"));
+const launcher = join(folder, "launch.mjs");
+const script = join(folder, "script.cjs");
+const kept = `${script}.cache`;
+
+/** Says what the script gives. Told to stay, it ends when something is kept. */
+const LAUNCH = `
+import { existsSync } from "node:fs";
+import { runKeptScript } from "${fileURLToPath(new URL("./kept-script.ts", import.meta.url))}";
+const { value } = runKeptScript(${JSON.stringify(script)});
+console.log(value);
+if (process.argv[2] === "stay") {
+  while (!existsSync(${JSON.stringify(kept)})) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+`;
+
+const scriptOf = (value: string): string => `(function () { return { value: "${value}" }; })()`;
+
+function run(...args: readonly string[]): string {
+  return spawnSync(process.execPath, [launcher, ...args], { encoding: "utf8" }).stdout;
+}
+
+let compiled = Buffer.alloc(0);
+
+beforeAll(async () => {
+  const input = join(folder, "launch-source.mjs");
+  writeFileSync(input, LAUNCH);
+  const bundle = await rolldown({ input, platform: "node", external: /^node:/ });
+  await bundle.write({ file: launcher, format: "esm" });
+  await bundle.close();
+  writeFileSync(script, scriptOf("a"));
+  run("stay");
+  compiled = readFileSync(kept);
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+beforeEach(() => {
+  writeFileSync(script, scriptOf("a"));
+  rmSync(kept, { recursive: true, force: true });
+});
+
+describe("a script whose compiled form is kept", () => {
+  test("is the same with and without it", () => {
+    const without = run();
+    writeFileSync(kept, compiled);
+
+    expect([without, run()]).toEqual(["a\n", "a\n"]);
+  });
+
+  test("runs as it is now when it has changed since, also to one of the same length", () => {
+    writeFileSync(kept, compiled);
+    writeFileSync(script, scriptOf("b"));
+
+    expect(run()).toBe("b\n");
+  });
+
+  test("runs without what was damaged", () => {
+    writeFileSync(kept, Buffer.from(compiled).fill(0xff, compiled.length / 2));
+
+    expect(run()).toBe("a\n");
+  });
+
+  test("runs where nothing can be read or written", () => {
+    mkdirSync(kept);
+
+    expect(run("stay")).toBe("a\n");
+  });
+});
