@@ -1,5 +1,5 @@
-import { isApiError } from "../api/api-error.ts";
 /** Which kinds a server serves, by its discovery documents: one small document for each group version that anybody asks about. */
+import { isApiError } from "../api/api-error.ts";
 import type { ResourceType } from "../api/api-object.ts";
 import { isJsonObject } from "../api/json-object.ts";
 import { apiVersionOf, groupVersions } from "../api/resource-facts.ts";

@@ -1,8 +1,8 @@
+/** What a cluster in this process is told before it starts. Checked by whoever fills it in; trusted from here on. */
 import type { EncryptionFiles } from "../server/encryption/open-encryption.ts";
 import type { FairnessOptions } from "../server/fairness/create-fairness.ts";
 import type { AdmissionFlags } from "./admission-files.ts";
 import type { AuditFlags } from "./audit-files.ts";
-/** What a cluster in this process is told before it starts. Checked by whoever fills it in; trusted from here on. */
 import type { AuthenticationFlags } from "./authentication-files.ts";
 import type { AuthorizationFlags } from "./authorization-files.ts";
 import type { LoopChoice } from "./loops.ts";

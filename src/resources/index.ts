@@ -1,3 +1,4 @@
+/** All kinds with rules of their own, and the conversions between versions of one kind. */
 import { mutatingAdmissionPolicyBinding } from "./admission/mutating-admission-policy-binding.ts";
 import { mutatingAdmissionPolicy } from "./admission/mutating-admission-policy.ts";
 import { mutatingWebhookConfiguration } from "./admission/mutating-webhook-configuration.ts";
@@ -5,7 +6,6 @@ import { validatingAdmissionPolicyBinding } from "./admission/validating-admissi
 import { validatingAdmissionPolicy } from "./admission/validating-admission-policy.ts";
 import { validatingWebhookConfiguration } from "./admission/validating-webhook-configuration.ts";
 import { apiService } from "./api-service.ts";
-/** All kinds with rules of their own, and the conversions between versions of one kind. */
 import { autoscalerFromV1, autoscalerToV1 } from "./autoscaler/v1-conversion.ts";
 import { certificateSigningRequest } from "./certificate-signing-request.ts";
 import { clusterTrustBundle } from "./cluster-trust-bundle.ts";

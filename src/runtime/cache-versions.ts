@@ -1,6 +1,6 @@
+/** Which resource versions a cache has seen. */
 import type { ApiObject } from "../api/api-object.ts";
 import { isNumber, orderOfVersions } from "./resource-version.ts";
-/** Which resource versions a cache has seen. */
 import type { WatcherEvent } from "./watcher-event.ts";
 
 /** Versions without order can only be remembered: as many as may come between a write's event and its answer. */

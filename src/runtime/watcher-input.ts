@@ -1,6 +1,6 @@
+/** Reads what a transport brings: from here on everything is what its type says. */
 import { isApiError } from "../api/api-error.ts";
 import type { Status } from "../api/api-error.ts";
-/** Reads what a transport brings: from here on everything is what its type says. */
 import type { ApiObject } from "../api/api-object.ts";
 import type { TransportEvent, TransportResponse, TransportStream } from "../client/transport.ts";
 import { keyOfObject } from "./cache-key.ts";

@@ -1,7 +1,7 @@
+/** A request on its way through the pipeline. */
 import type { HttpRequest, HttpResponse } from "./http.ts";
 import type { RequestInfo } from "./request-info.ts";
 import type { RequestNotes } from "./request-notes.ts";
-/** A request on its way through the pipeline. */
 import type { User } from "./user.ts";
 
 /** A request on its way, with what the stages found out. */

@@ -1,5 +1,5 @@
-import type { Exchange, Site } from "./exchange.ts";
 /** /healthz, /livez and /readyz, with named checks. They answer everybody and tell nobody more than that. */
+import type { Exchange, Site } from "./exchange.ts";
 import type { HttpResponse } from "./http.ts";
 
 export interface HealthCheck {

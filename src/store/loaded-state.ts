@@ -1,8 +1,8 @@
-import type { Commit } from "./commit.ts";
 /**
  * Builds the state from the rows of a file store, which come in the order they were written. The newest commits are kept
  * apart, so that watches which were cut by a restart find them in memory; the older ones are in the archive.
  */
+import type { Commit } from "./commit.ts";
 import type { DiskWindow } from "./disk-window.ts";
 import { entryOf } from "./file/row.ts";
 import type { LoadedRow } from "./file/row.ts";

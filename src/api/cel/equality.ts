@@ -1,6 +1,6 @@
+/** When values are equal, and which of two is less. Numbers compare by their values, whatever their types. */
 import { JsonList, listItemKey } from "./json-value.ts";
 import type { Run } from "./run.ts";
-/** When values are equal, and which of two is less. Numbers compare by their values, whatever their types. */
 import {
   CelList,
   CelMap,

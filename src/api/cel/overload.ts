@@ -1,5 +1,5 @@
-import type { Run } from "./run.ts";
 /** Functions as a table: what they take, what they give, what they do. */
+import type { Run } from "./run.ts";
 import { type CelType, listOf, mapOf, namedType, optionalOf, parameterType, typeOf } from "./type.ts";
 import type { CelValue } from "./value.ts";
 

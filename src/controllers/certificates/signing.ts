@@ -1,10 +1,10 @@
-import { readCertificateRequest } from "../../api/certificate-request.ts";
 /**
  * Makes certificates of requests that were approved, for the signers `kubernetes.io/…` that stand for the cluster's own authority.
  *
  * Reads CertificateSigningRequests; writes the certificate into their status, or the condition Failed when a request asks for what its
  * signer does not sign.
  */
+import { readCertificateRequest } from "../../api/certificate-request.ts";
 import { CertificateSigningRequest } from "../../api/generated/types/certificates-v1.ts";
 import { defineController } from "../../runtime/controller.ts";
 import type { Controller, Outcome, ReconcileContext } from "../../runtime/controller.ts";

@@ -1,9 +1,9 @@
-import { readCertificateRequest } from "../../api/certificate-request.ts";
-import type { CertificateSigningRequest } from "../../api/generated/types/certificates-v1.ts";
 /**
  * CertificateApproval, CertificateSigning, ClusterTrustBundleAttest and CertificateSubjectRestriction: whoever speaks for a signer needs a right of its own for
  * it, besides that to write the object; and nobody gets a certificate of the group that may do everything.
  */
+import { readCertificateRequest } from "../../api/certificate-request.ts";
+import type { CertificateSigningRequest } from "../../api/generated/types/certificates-v1.ts";
 import type { ClusterTrustBundle } from "../../api/generated/types/certificates-v1beta1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { Authorizer } from "../authz/authorizer.ts";

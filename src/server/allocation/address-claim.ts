@@ -1,6 +1,6 @@
+/** An address that is taken is an IPAddress object under its canonical name, which says whose it is. */
 import type { Service } from "../../api/generated/types/core-v1.ts";
 import type { IPAddress } from "../../api/generated/types/networking-v1.ts";
-/** An address that is taken is an IPAddress object under its canonical name, which says whose it is. */
 import { ipAddressText } from "../../api/ip-address.ts";
 import type { IpAddress } from "../../api/ip-address.ts";
 import type { Loop } from "../../base/loop.ts";

@@ -1,9 +1,9 @@
-import type { Service } from "../../api/generated/types/core-v1.ts";
 /**
  * Which node ports are taken: one bit for each, in one key that every allocation compares. So two servers never hand out
  * the same port, and a Service with a hundred ports is still one change. The form is kube-apiserver's RangeAllocation: its
  * data is a number whose bit n stands for port `first + n`, written with the highest byte first.
  */
+import type { Service } from "../../api/generated/types/core-v1.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import { parseJson } from "../../api/json-scan.ts";
 import type { Random } from "../../base/loop.ts";

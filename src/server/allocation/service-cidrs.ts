@@ -1,5 +1,5 @@
-import type { ServiceCIDR } from "../../api/generated/types/networking-v1.ts";
 /** Where Services get their addresses from: the ServiceCIDR objects of the cluster. */
+import type { ServiceCIDR } from "../../api/generated/types/networking-v1.ts";
 import { cidrText, findCidr } from "../../api/ip-address.ts";
 import type { Cidr } from "../../api/ip-address.ts";
 import type { IpFamily } from "../../resources/service/service-families.ts";

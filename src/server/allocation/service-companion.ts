@@ -1,10 +1,10 @@
-import type { Service } from "../../api/generated/types/core-v1.ts";
-import { cloneJson } from "../../api/json-clone.ts";
-import { toNormalForm } from "../../api/normal-form.ts";
 /**
  * Gives Services their addresses and node ports. Both are written in the Service's own transaction, so nothing leaks and
  * nothing is given twice, whatever fails and however many servers there are.
  */
+import type { Service } from "../../api/generated/types/core-v1.ts";
+import { cloneJson } from "../../api/json-clone.ts";
+import { toNormalForm } from "../../api/normal-form.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";

@@ -1,5 +1,5 @@
-import type { RotationLimits } from "./log-rotation.ts";
 /** Audit events as lines of a file that is rotated, or on standard output. */
+import type { RotationLimits } from "./log-rotation.ts";
 import { RotatingFile } from "./rotating-file.ts";
 import { QueuedSink } from "./sink.ts";
 import type { AuditSink, SinkSurroundings } from "./sink.ts";

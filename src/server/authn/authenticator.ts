@@ -1,5 +1,5 @@
-import type { HttpRequest } from "../http.ts";
 /** Who makes a request. There is one file for each way of saying so, and `authentication.ts` asks them in order. */
+import type { HttpRequest } from "../http.ts";
 import type { User } from "../user.ts";
 
 export interface Authenticator {

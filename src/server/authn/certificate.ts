@@ -1,5 +1,5 @@
-import type { PeerIdentity } from "../http.ts";
 /** By the certificate of the connection, which was checked when it was opened. */
+import type { PeerIdentity } from "../http.ts";
 import type { User } from "../user.ts";
 import type { Authenticator } from "./authenticator.ts";
 

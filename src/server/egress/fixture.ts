@@ -1,5 +1,5 @@
-import type { RequestListener } from "node:http";
 /** Servers on loopback to be called, with certificates of their own, and a store to find them by. */
+import type { RequestListener } from "node:http";
 import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo, Server } from "node:net";
 import { onTestFinished } from "vitest";

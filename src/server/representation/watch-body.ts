@@ -1,5 +1,5 @@
-import type { Status } from "../../api/api-error.ts";
 /** Watch events as frames: lines of JSON, or protobuf with its length in front. */
+import type { Status } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { stringifyJson } from "../../api/json-text.ts";

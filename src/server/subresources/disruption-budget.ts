@@ -1,7 +1,7 @@
+/** What a PodDisruptionBudget says to one more disruption. Its controller counts; here one is taken off what it allows. */
 import { ApiError, forbidden } from "../../api/api-error.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
-/** What a PodDisruptionBudget says to one more disruption. Its controller counts; here one is taken off what it allows. */
 import { cloneJson } from "../../api/json-clone.ts";
 import { compileLabelSelector, labelsMatch } from "../../api/label-selector.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";

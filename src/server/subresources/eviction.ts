@@ -1,9 +1,9 @@
+/** A deletion of a pod that asks its disruption budget first (policy/v1 Eviction). */
 import { badRequest, notFound } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
 import type { Eviction } from "../../api/generated/types/policy-v1.ts";
-/** A deletion of a pod that asks its disruption budget first (policy/v1 Eviction). */
 import { cloneJson } from "../../api/json-clone.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";

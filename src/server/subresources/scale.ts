@@ -1,9 +1,9 @@
+/** How many copies a workload has, in one form for all kinds that have copies. A view: nothing of it is stored. */
 import { badRequest, invalid, notFound, unknownResource } from "../../api/api-error.ts";
 import { applyPatch } from "../../api/apply/apply-patch.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import { FieldErrors } from "../../api/field-error.ts";
 import type { Scale } from "../../api/generated/types/autoscaling-v1.ts";
-/** How many copies a workload has, in one form for all kinds that have copies. A view: nothing of it is stored. */
 import { cloneJson } from "../../api/json-clone.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";

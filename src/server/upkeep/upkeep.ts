@@ -1,10 +1,10 @@
-import { isApiError } from "../../api/api-error.ts";
-import type { JsonObject } from "../../api/json-object.ts";
 /**
  * The server keeps its own house: what clients and foreign controllers expect of a server alone is there before the first
  * request, and comes back when it is deleted or changed. Everything goes through the same verbs as clients' writes. A
  * house in order is left alone: a second start writes nothing.
  */
+import { isApiError } from "../../api/api-error.ts";
+import type { JsonObject } from "../../api/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { backoffMs } from "../../base/backoff.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";

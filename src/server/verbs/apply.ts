@@ -1,5 +1,5 @@
-import { isApiError } from "../../api/api-error.ts";
 /** Server-side apply: the client states its intent, the server finds out what that changes. Creates what is not there. */
+import { isApiError } from "../../api/api-error.ts";
 import { beginApply, checkConfig } from "../../api/apply/apply-patch.ts";
 import type { ApplyInput } from "../../api/apply/apply-patch.ts";
 import { cloneJson } from "../../api/json-clone.ts";

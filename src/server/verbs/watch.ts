@@ -227,7 +227,7 @@ function labelsOf({ info }: Call): LongRunningLabels {
   return { verb: "WATCH", group, version, resource, subresource, scope: scopeOf(info) };
 }
 
-/** It is asked for ahead of time, and may fail before anybody waits for it: then whoever waits later is told. */
+/** It may fail while the watch does something else, such as a bookmark: then whoever waits for it next is told. */
 function nextOf(watching: Watch): ReturnType<Watch["next"]> {
   const next = watching.next();
   next.catch(() => undefined);

@@ -1,6 +1,6 @@
+/** Who owns which field after a write: the server's side of managed fields. */
 import type { FieldSet } from "../../api/apply/fields/field-set.ts";
 import { fieldSet } from "../../api/apply/fields/field-set.ts";
-/** Who owns which field after a write: the server's side of managed fields. */
 import { trackUpdate } from "../../api/apply/managed-fields.ts";
 import type { Versions as FieldVersions, Writer } from "../../api/apply/writer.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";

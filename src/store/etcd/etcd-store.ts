@@ -1,9 +1,9 @@
-import { backoffMs, type Backoff } from "../../base/backoff.ts";
 /**
  * The store over an etcd cluster, for several servers at a time. Reads come from memory, which a watch keeps equal to etcd;
  * writes are etcd transactions, answered once memory has seen them. Keys have their full names in etcd, so a
  * kube-apiserver can take over.
  */
+import { backoffMs, type Backoff } from "../../base/backoff.ts";
 import { silentLog, type Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { Metrics } from "../../base/metrics.ts";

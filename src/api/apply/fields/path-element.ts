@@ -1,4 +1,3 @@
-import { zeroValue } from "../../go-zero.ts";
 /**
  * One step of a field's path, in the text form that FieldsV1 uses for keys:
  *
@@ -9,6 +8,7 @@ import { zeroValue } from "../../go-zero.ts";
  *
  * Two elements are the same when their canonical texts are.
  */
+import { zeroValue } from "../../go-zero.ts";
 import { isJsonObject, type JsonObject, isSorted } from "../../json-object.ts";
 import { stringifyJson } from "../../json-text.ts";
 import { quoted } from "../../message-text.ts";

@@ -1,5 +1,5 @@
-import { quoted } from "../../message-text.ts";
 /** From one type to another. */
+import { quoted } from "../../message-text.ts";
 import { formatDuration, parseDuration } from "../../time.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import { instantOf, instantText } from "../instant.ts";

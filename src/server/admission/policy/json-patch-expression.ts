@@ -1,5 +1,5 @@
-import { isApiError } from "../../../api/api-error.ts";
 /** `[JSONPatch{…}]`: operations on an object. */
+import { isApiError } from "../../../api/api-error.ts";
 import type { Run } from "../../../api/cel/run.ts";
 import { valueToJson } from "../../../api/cel/value-json.ts";
 import { CelList, CelRecord, type CelValue, PlainRecord } from "../../../api/cel/value.ts";

@@ -1,5 +1,5 @@
-import { findKindSchema } from "../../../api/built-in-schema.ts";
 /** One policy changing one object. */
+import { findKindSchema } from "../../../api/built-in-schema.ts";
 import type { Bindings } from "../../../api/cel/program.ts";
 import { DecodeError } from "../../../api/decode-error.ts";
 import type {
