@@ -16,6 +16,19 @@ export function stringifyJson(value: unknown): string {
   }
 }
 
+const ESCAPED_BY_GO = /[<>&\u2028\u2029]/g;
+
+/**
+ * JSON as Go's encoder writes it. Go clients hold raw JSON as bytes and compare these with what they would write themselves: a controller that
+ * finds an `&&` instead of `\\u0026\\u0026` in a ControllerRevision takes it for another template and makes revisions without end.
+ */
+export function stringifyAsGo(value: unknown): string {
+  return stringifyJson(value).replace(
+    ESCAPED_BY_GO,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
 function exactText(value: unknown, depth: number): string {
   assert(depth <= DEPTH_MAX, `a value to be written has no cycle and is at most ${DEPTH_MAX} levels deep`);
   if (typeof value === "bigint") return value.toString();

@@ -28,6 +28,8 @@ describe.each([1, 2, 3])("a DaemonSet, seed %s", (seed) => {
     const hash = revision?.metadata.labels?.["controller-revision-hash"] ?? "";
     expect(revision?.metadata.name).toBe(`agent-${hash}`);
     expect(pod?.metadata.labels?.["controller-revision-hash"]).toBe(hash);
+    // Go clients compare the bytes with a map of their own, whose keys are sorted.
+    expect(JSON.stringify(revision?.data)).toMatch(/^\{"spec":\{"template":\{"\$patch":"replace","metadata":/);
     expect(set(cluster).status).toEqual({
       observedGeneration: 1,
       desiredNumberScheduled: 3,

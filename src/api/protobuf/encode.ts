@@ -4,7 +4,7 @@
  */
 import { zeroValue } from "../go-zero.ts";
 import { type JsonObject, isSorted } from "../json-object.ts";
-import { stringifyJson } from "../json-text.ts";
+import { stringifyAsGo } from "../json-text.ts";
 import type { EitherSchema, MapSchema, Schema, StructSchema, WireMessage } from "../schema.ts";
 import { LENGTH, VARINT, wireTypeOf } from "./wire-type.ts";
 import { WireWriter } from "./wire-writer.ts";
@@ -85,7 +85,7 @@ class MessageEncoder {
     else if (type === "list") this.#items(schema.items, value as readonly unknown[], 1);
     else if (type === "either") this.#either(schema, value);
     else if (value === null) return;
-    else if (type === "raw") this.#value(TEXT, stringifyJson(value), 1);
+    else if (type === "raw") this.#value(TEXT, stringifyAsGo(value), 1);
     else this.#time(value as string);
   }
 

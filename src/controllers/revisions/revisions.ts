@@ -160,6 +160,7 @@ function manifestOf(
       ownerReferences: [ownerReferenceTo(owner)],
     },
     revision,
-    data: { spec: { template: { ...spec.template, $patch: "replace" } } },
+    // In the order of Go's maps: clients compare the bytes with those of a template at hand.
+    data: { spec: { template: { $patch: "replace", ...spec.template } } },
   };
 }
