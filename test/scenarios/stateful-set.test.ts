@@ -52,6 +52,16 @@ describe.each([1, 2, 3])("a StatefulSet, seed %s", (seed) => {
     );
   });
 
+  test("counts the pods that it made in the same write of its status", async () => {
+    const cluster = await start(seed);
+    const recorded = recordCounts(cluster);
+    await create(cluster, { replicas: 3, podManagementPolicy: "Parallel" });
+    await cluster.settle();
+    await cluster.stop();
+
+    expect(await recorded).toEqual([0, 3]);
+  });
+
   test("that is parallel makes and deletes all of them at once", async () => {
     await using cluster = await start(seed);
     await create(cluster, { replicas: 4, podManagementPolicy: "Parallel", ordinals: { start: 5 } });
@@ -364,6 +374,16 @@ describe("a StatefulSet in a whole cluster", () => {
 
 function start(seed: number): Promise<Cluster> {
   return startCluster({ clock: "virtual", seed, loops: LOOPS });
+}
+
+/** The number of pods in each state of the set that there was. */
+async function recordCounts(cluster: Cluster): Promise<readonly (number | undefined)[]> {
+  const counts: (number | undefined)[] = [];
+  for await (const events of await cluster.client(StatefulSet).watch({ resourceVersion: "0" })) {
+    for (const event of events)
+      if ("object" in event) counts.push((event.object as StatefulSet).status.replicas);
+  }
+  return counts;
 }
 
 function create(

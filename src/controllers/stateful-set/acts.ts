@@ -12,16 +12,20 @@ import type { Step } from "./plan-steps.ts";
 import { ordinalOf } from "./set-pods.ts";
 import type { SetView } from "./set-pods.ts";
 
+interface Steps {
+  readonly set: StatefulSet;
+  readonly context: ReconcileContext;
+  /** Where the pods go that were made, also if others could not be. */
+  readonly made: Pod[];
+}
+
 /** In batches that grow: what fails at all is not tried a hundred times. Throws the first failure. */
-export async function takeSteps(
-  set: StatefulSet,
-  steps: readonly Step[],
-  context: ReconcileContext,
-): Promise<void> {
+export async function takeSteps(steps: readonly Step[], { set, context, made }: Steps): Promise<void> {
   const { errors } = await slowStart(steps.length, async (at) => {
     const step = steps[at];
-    if (step?.type === "create") await createPod(set, step, context);
-    else if (step !== undefined) await deletePod(set, step, context);
+    if (step?.type === "delete") await deletePod(set, step, context);
+    const pod = step?.type === "create" ? await createPod(set, step, context) : undefined;
+    if (pod !== undefined) made.push(pod);
   });
   if (errors.length > 0) throw errors[0];
 }
@@ -37,19 +41,21 @@ export async function mend({ set, slots, condemned }: SetView, context: Reconcil
   for (const pod of pods) await mendOwners(set, pod, context);
 }
 
+/** Undefined where it cannot be made yet, or never. */
 async function createPod(
   set: StatefulSet,
   { ordinal, revision }: Extract<Step, { type: "create" }>,
   context: ReconcileContext,
-): Promise<void> {
+): Promise<Pod | undefined> {
   const name = podName(set, ordinal);
-  if (claimsOf(set, ordinal, context).some((claim) => isStale(claim, name))) return;
+  if (claimsOf(set, ordinal, context).some((claim) => isStale(claim, name))) return undefined;
   try {
     await ensureClaims(set, ordinal, context);
-    await context.client(Pod).create(newPod(set, ordinal, revision));
+    const pod = await context.client(Pod).create(newPod(set, ordinal, revision));
     tell(set, context, { verb: "create", name });
+    return pod;
   } catch (error) {
-    if (isNamespaceEnding(error)) return;
+    if (isNamespaceEnding(error)) return undefined;
     tell(set, context, { verb: "create", name, error });
     throw error;
   }

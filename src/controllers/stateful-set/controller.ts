@@ -50,9 +50,14 @@ async function reconcile(set: StatefulSet, context: ReconcileContext): Promise<O
   const current = all.find(({ metadata }) => metadata.name === set.status.currentRevision) ?? update;
   const view = viewOf(set, pods, { current, update, now: context.clock.now() });
 
-  await context.updateStatus(set, statusOf(view, collisionCount));
-  await mend(view, context);
-  await takeSteps(set, planSteps(view), context);
+  const made: Pod[] = [];
+  try {
+    await mend(view, context);
+    await takeSteps(planSteps(view), { set, context, made });
+  } finally {
+    // With what was made just now: one write instead of two in a row, between which somebody may want to scale the set.
+    await context.updateStatus(set, statusOf({ ...view, pods: [...pods, ...made] }, collisionCount));
+  }
   await forgetRevisions(planOldRevisions(view, all), context);
   const recheckAfterMs = nextUsableMs(view);
   return recheckAfterMs === undefined ? undefined : { recheckAfterMs };
