@@ -1,17 +1,19 @@
-/** When a probe that runs a command succeeds, as far as the commands of the probe and of its container plainly say. */
+/** When a probe succeeds, as far as its command and its container's plainly say, or its image is a known one. */
 import type { Container, Probe } from "../../api/generated/types/core-v1.ts";
 import { findPlainRun, findReadFile, plainFiles } from "./plain-command.ts";
 import { ALWAYS, NEVER, type Span } from "./span.ts";
+import { findTestImageAnswer } from "./test-image.ts";
 
 /** Kubernetes' default, should nobody have said. */
 const TIMEOUT_SECONDS = 1;
 
 export function plainProbe(probe: Probe | undefined, container: Container): Span {
-  const words = probe?.exec?.command;
-  if (words === undefined) return ALWAYS;
+  if (probe === undefined) return ALWAYS;
+  const words = probe.exec?.command;
+  if (words === undefined) return findTestImageAnswer(probe, container) ?? ALWAYS;
   const run = findPlainRun(words);
   if (run === undefined) return whileFileIsThere(findReadFile(words), container);
-  const isInTime = run.afterMs <= (probe?.timeoutSeconds ?? TIMEOUT_SECONDS) * 1000;
+  const isInTime = run.afterMs <= (probe.timeoutSeconds ?? TIMEOUT_SECONDS) * 1000;
   return run.exitCode === 0 && isInTime ? ALWAYS : NEVER;
 }
 
