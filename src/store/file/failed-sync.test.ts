@@ -62,7 +62,7 @@ function workerScript(failing: number): string {
     let calls = 0;
     fs.fdatasyncSync = (fd) => {
       calls += 1;
-      if (calls > ${String(failing)}) Atomics.add(workerData, 0, 1);
+      if (calls > ${String(failing)}) Atomics.add(workerData.syncsAfterFailure, 0, 1);
       if (calls === ${String(failing)}) throw Object.assign(new Error("EIO: i/o error, fdatasync"), { code: "EIO" });
       fdatasyncSync(fd);
     };
@@ -73,17 +73,21 @@ function parentScript(messages: readonly unknown[], worker: string): string {
   return `
     import { writeSync } from "node:fs";
     import { Worker } from "node:worker_threads";
+    import { ChannelEnd, createChannel } from ${JSON.stringify(new URL("./channel.js", import.meta.url).href)};
+    const [ours, theirs] = createChannel();
+    const channel = new ChannelEnd(ours);
     const syncsAfterFailure = new Int32Array(new SharedArrayBuffer(4));
     const url = new URL("data:text/javascript," + encodeURIComponent(${JSON.stringify(worker)}));
-    const worker = new Worker(url, { workerData: syncsAfterFailure, execArgv: [] });
+    const workerData = { ...theirs, syncsAfterFailure };
+    new Worker(url, { workerData, transferList: [theirs.port], execArgv: [] });
     const messages = ${JSON.stringify(messages)};
     const replies = [];
     const ask = () => {
       const message = messages[replies.length];
       const bytes = message.records && new Uint8Array(Buffer.from(message.records, "base64"));
-      worker.postMessage(bytes ? { ...message, records: bytes.buffer } : message);
+      channel.post(bytes ? { ...message, records: bytes.buffer } : message);
     };
-    worker.on("message", (reply) => {
+    channel.onMessage((reply) => {
       if (reply.type === "rows") return;
       replies.push(reply);
       if (replies.length < messages.length) return ask();

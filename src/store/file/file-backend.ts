@@ -74,8 +74,7 @@ class FileBackend implements Backend, Archive {
   }
 
   async commit(batch: readonly Commit[]): Promise<void> {
-    const records = encodeCommits(batch);
-    await this.#thread.request({ type: "commit", records, elapsedMs: this.#loop.elapsed() });
+    await this.#thread.commit(encodeCommits(batch));
   }
 
   async compact(revision: number): Promise<void> {

@@ -137,15 +137,22 @@ function childScript(messages: readonly unknown[]): string {
   return `
     import { writeSync } from "node:fs";
     import { Worker } from "node:worker_threads";
-    const worker = new Worker(new URL(${JSON.stringify(new URL("./worker.js", import.meta.url).href)}), { execArgv: [] });
+    import { ChannelEnd, createChannel } from ${JSON.stringify(new URL("./channel.js", import.meta.url).href)};
+    const [ours, theirs] = createChannel();
+    const channel = new ChannelEnd(ours);
+    new Worker(new URL(${JSON.stringify(new URL("./worker.js", import.meta.url).href)}), {
+      workerData: theirs,
+      transferList: [theirs.port],
+      execArgv: [],
+    });
     const messages = ${JSON.stringify(messages)};
     const replies = [];
     const ask = () => {
       const message = messages[replies.length];
       const bytes = message.records && new Uint8Array(Buffer.from(message.records, "base64"));
-      worker.postMessage(bytes ? { ...message, records: bytes.buffer } : message);
+      channel.post(bytes ? { ...message, records: bytes.buffer } : message);
     };
-    worker.on("message", (reply) => {
+    channel.onMessage((reply) => {
       if (reply.type === "rows") return;
       replies.push(reply);
       if (replies.length < messages.length) return ask();

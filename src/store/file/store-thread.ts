@@ -3,9 +3,17 @@
  * loop. When the thread dies, everything under way and everything later fails with the reason.
  */
 import { Worker } from "node:worker_threads";
+import { Lookout } from "../../base/lookout.ts";
 import type { Loop } from "../../base/loop.ts";
 import { StoreError } from "../store-error.ts";
+import { ChannelEnd, createChannel } from "./channel.js";
 import type { Reply, Request, Results } from "./protocol.ts";
+
+/**
+ * A commit that is alone is looked out for when the last one took no longer than this, and for twice as long as that one took. So a
+ * single writer on a quick disk saves the time to wake this thread, and a slow disk or a busy store costs nothing.
+ */
+const QUICK_COMMIT_MS = 0.5;
 
 interface Waiting {
   resolve(reply: Reply): void;
@@ -15,21 +23,28 @@ interface Waiting {
 export class StoreThread {
   readonly #loop: Loop;
   readonly #worker: Worker;
+  readonly #channel: ChannelEnd<Request, Reply>;
+  readonly #lookout: Lookout;
   readonly #exited: Promise<void>;
   readonly #waiting: Waiting[] = [];
   /** Came before anybody waited for it: slabs of a store that is loaded faster than it is taken in. */
   readonly #arrived: Reply[] = [];
   #failure: unknown;
+  /** How long the last commit took. */
+  #commitMs = Infinity;
 
   constructor(loop: Loop) {
     this.#loop = loop;
+    const [ours, theirs] = createChannel();
+    this.#channel = new ChannelEnd(ours);
+    this.#channel.onMessage((reply) => this.#take(reply));
+    this.#lookout = new Lookout(loop, () => this.#look());
     this.#worker = new Worker(new URL("./worker.js", import.meta.url), {
       name: "setpoint store",
+      workerData: theirs,
+      transferList: [theirs.port],
       // Flags of the process, such as --input-type, are not meant for this thread.
       execArgv: [],
-    });
-    this.#worker.on("message", (reply: Reply) => {
-      this.#take(reply);
     });
     this.#worker.on("error", (error) => {
       this.#fail(error);
@@ -44,7 +59,7 @@ export class StoreThread {
 
   /** `onRows` gets what a loading request sends before its answer. */
   async request<R extends Request>(request: R, onRows?: (slab: Buffer) => void): Promise<Results[R["type"]]> {
-    this.#worker.postMessage(request, "records" in request ? [request.records] : []);
+    this.#channel.post(request, "records" in request ? [request.records] : []);
     for (;;) {
       const reply = await this.#loop.outside("store-file", this.#next());
       if (reply.type === "failed") throw failure(reply);
@@ -52,6 +67,14 @@ export class StoreThread {
       if (reply.type === "done") return reply.result as Results[R["type"]];
       onRows?.(Buffer.from(reply.slab.buffer, reply.slab.byteOffset, reply.slab.byteLength));
     }
+  }
+
+  async commit(records: ArrayBuffer): Promise<void> {
+    const startedAt = this.#loop.elapsed();
+    const committed = this.request({ type: "commit", records, elapsedMs: startedAt });
+    if (this.#isOneWaiting && this.#commitMs <= QUICK_COMMIT_MS) this.#lookout.begin(2 * this.#commitMs);
+    await committed;
+    this.#commitMs = this.#loop.elapsed() - startedAt;
   }
 
   /** Ends the thread, and with it its connections. */
@@ -67,13 +90,29 @@ export class StoreThread {
     return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
+  get #isOneWaiting(): boolean {
+    return this.#waiting.length === 1;
+  }
+
+  #look(): boolean {
+    this.#takeArrived();
+    return this.#isOneWaiting;
+  }
+
+  #takeArrived(): void {
+    for (let reply = this.#channel.next(); reply !== undefined; reply = this.#channel.next())
+      this.#take(reply);
+  }
+
   #take(reply: Reply): void {
     const waiting = this.#waiting.shift();
     if (waiting === undefined) this.#arrived.push(reply);
     else waiting.resolve(reply);
   }
 
+  /** What it said before it died counts. */
   #fail(error: unknown): void {
+    this.#takeArrived();
     this.#failure ??= error;
     for (const waiting of this.#waiting.splice(0)) waiting.reject(this.#failure);
   }

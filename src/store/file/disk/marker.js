@@ -13,9 +13,11 @@ import { damaged, StoreFault, systemCode } from "./fault.js";
 const MARKER_FORMAT = 1;
 const SLOT_BYTES = 4096;
 const DIGITS = 16;
+const HEX_DIGITS = "0123456789abcdef";
 /** Columns of the line; format and cluster id have a fixed width. */
 const REVISION_AT = "setpoint-store 1 ".length + 36 + " revision ".length;
 const WRITE_AT = REVISION_AT + DIGITS + " write ".length;
+const CRC_DIGITS = 8;
 const CRC_AT = WRITE_AT + DIGITS + " crc ".length;
 const LINE = /^(setpoint-store (\d+) ([0-9a-f-]{36}) revision (\d{16}) write (\d{16}) crc )([0-9a-f]{8})/;
 
@@ -31,7 +33,7 @@ function line({ clusterId, revision, write }) {
   const text =
     `setpoint-store ${String(MARKER_FORMAT)} ${clusterId} revision ${String(revision).padStart(DIGITS, "0")} ` +
     `write ${String(write).padStart(DIGITS, "0")} crc `;
-  return text + crc32(text).toString(16).padStart(8, "0");
+  return text + crc32(text).toString(16).padStart(CRC_DIGITS, "0");
 }
 
 /**
@@ -95,8 +97,9 @@ export class Marker {
   #write;
   /** The revision in it. */
   revision;
-  /** A line whose numbers are overwritten, which is cheaper than making one for each commit. */
+  /** A line whose numbers are overwritten, which is cheaper than making one for each commit; and what its checksum is of. */
   #line;
+  #checked;
   #isSynced = true;
 
   /**
@@ -108,6 +111,7 @@ export class Marker {
     this.#write = mark.write;
     this.revision = mark.revision;
     this.#line = Buffer.from(line(mark), "latin1");
+    this.#checked = this.#line.subarray(0, CRC_AT);
   }
 
   /**
@@ -117,10 +121,9 @@ export class Marker {
   advance(revision) {
     if (revision === this.revision) return;
     const write = this.#write + 1;
-    this.#put(revision, REVISION_AT);
-    this.#put(write, WRITE_AT);
-    const crc = crc32(this.#line.subarray(0, CRC_AT));
-    this.#line.write(crc.toString(16).padStart(8, "0"), CRC_AT, "latin1");
+    putNumber(this.#line, revision, { at: REVISION_AT, digits: DIGITS, base: 10 });
+    putNumber(this.#line, write, { at: WRITE_AT, digits: DIGITS, base: 10 });
+    putNumber(this.#line, crc32(this.#checked), { at: CRC_AT, digits: CRC_DIGITS, base: 16 });
     try {
       writeSync(this.#fd, this.#line, 0, this.#line.length, (write % 2) * SLOT_BYTES);
     } catch (error) {
@@ -143,12 +146,19 @@ export class Marker {
     this.sync();
     closeSync(this.#fd);
   }
+}
 
-  /**
-   * @param {number} number
-   * @param {number} at
-   */
-  #put(number, at) {
-    this.#line.write(String(number).padStart(DIGITS, "0"), at, "latin1");
+/**
+ * With leading zeros, and without a text in between.
+ * @param {Buffer} text
+ * @param {number} number
+ * @param {{ at: number, digits: number, base: number }} place
+ */
+function putNumber(text, number, { at, digits, base }) {
+  let rest = number;
+  for (let position = at + digits - 1; position >= at; position -= 1) {
+    const digit = rest % base;
+    text[position] = HEX_DIGITS.charCodeAt(digit);
+    rest = (rest - digit) / base;
   }
 }
