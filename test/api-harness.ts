@@ -107,7 +107,12 @@ export class TestApi implements AsyncDisposable {
     return { code: response.status, headers: response.headers, bytes, body: parsed };
   }
 
-  raw(method: string, target: string, body?: unknown, options: RequestOptions = {}): Promise<HttpResponse> {
+  async raw(
+    method: string,
+    target: string,
+    body?: unknown,
+    options: RequestOptions = {},
+  ): Promise<HttpResponse> {
     const bytes =
       body === undefined
         ? Buffer.alloc(0)

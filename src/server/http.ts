@@ -2,6 +2,7 @@
  * A request and its answer as the server sees them, whatever brought them: HTTP/1.1, HTTP/2 or a call within the process.
  */
 import type { Duplex } from "node:stream";
+import type { Soon } from "../base/soon.ts";
 
 export interface HttpRequest {
   readonly method: string;
@@ -40,6 +41,10 @@ export interface DirectBody {
 export interface PeerIdentity {
   readonly user: string;
   readonly groups: readonly string[];
+  /** Absent where its certificate states none. */
+  readonly uid?: string;
+  /** SHA-256 of the certificate that was shown, in lower-case hexadecimal digits; absent where there was none to show. */
+  readonly fingerprint?: string;
   /**
    * `front-proxy`: it may speak for others, and is nobody itself. `stranger`: it showed a certificate that nobody here vouches for, and is
    * nobody unless something else says who it is. Absent: a client.
@@ -78,5 +83,5 @@ export interface DirectEvent {
   readonly object: unknown;
 }
 
-/** Never rejects: what goes wrong is an answer too. */
-export type HttpHandler = (request: HttpRequest) => Promise<HttpResponse>;
+/** Neither throws nor rejects: what goes wrong is an answer too. What waits for nothing is answered at once. */
+export type HttpHandler = (request: HttpRequest) => Soon<HttpResponse>;

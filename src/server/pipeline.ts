@@ -77,10 +77,7 @@ export function pipeline(parts: PipelineParts): HttpHandler {
     );
   };
   const run = composed(stages, resources);
-  return (request) => {
-    const reply = run(begin(request));
-    return reply instanceof Promise ? reply : Promise.resolve(reply);
-  };
+  return (request) => run(begin(request));
 }
 
 /** Who only looks at metadata needs nobody who knows the versions of a custom kind. */

@@ -32,7 +32,7 @@ describe("the deadline of a request", () => {
     const loop = new VirtualLoop({ seed: 1 });
     const api = await TestApi.start([], { loop });
     let answer: HttpResponse | undefined;
-    void api.handler(stuck(MAPS + query)).then((response) => (answer = response));
+    void Promise.resolve(api.handler(stuck(MAPS + query))).then((response) => (answer = response));
 
     await loop.advance(ms - 1);
     expect(answer).toBeUndefined();
@@ -51,13 +51,16 @@ describe("the deadline of a request", () => {
     const api = await TestApi.start([], { loop });
     const endedAt: number[] = [];
     const start = loop.now();
-    const send = (): void => void api.handler(stuck(MAPS)).then(() => endedAt.push(loop.now() - start));
+    const send = async (): Promise<void> => {
+      await api.handler(stuck(MAPS));
+      endedAt.push(loop.now() - start);
+    };
 
-    send();
+    void send();
     await loop.advance(25_000);
-    send();
+    void send();
     await loop.advance(120_000);
-    send();
+    void send();
     await loop.advance(60_000);
 
     expect(endedAt).toEqual([60_000, 85_000, 205_000]);

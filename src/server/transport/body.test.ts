@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { createRealLoop } from "../../base/real-loop.ts";
@@ -31,6 +32,15 @@ describe("receiveBody", () => {
 
     await expect(receiving).rejects.toMatchObject({ reason: "BadRequest" });
     expect([budget.take(10), budget.take(1)]).toEqual([true, false]);
+  });
+
+  test("is not late for a body whose end came before anybody looked", async () => {
+    const incoming = new PassThrough();
+    incoming.end();
+    incoming.resume();
+    await once(incoming, "end");
+
+    expect(await receive(incoming, new BodyBudget(10))).toHaveLength(0);
   });
 
   test("reads nothing of a body that is announced as too long", async () => {

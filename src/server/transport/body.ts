@@ -49,6 +49,9 @@ export interface BodyBounds {
 export function receiveBody(source: BodySource, bounds: BodyBounds): Promise<Uint8Array> {
   if ((source.announcedBytes ?? 0) > bounds.maxBytes) return Promise.reject(tooLarge(bounds));
   if (source.announcedBytes === 0) return Promise.resolve(EMPTY);
+  // Nothing came before the end, or it would still wait to be read.
+  if (source.incoming.readableEnded)
+    return source.isWhole() ? Promise.resolve(EMPTY) : Promise.reject(brokenOff());
   return new Promise((resolve, reject) => {
     new Reception(source, bounds).start(resolve, reject);
   });

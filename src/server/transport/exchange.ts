@@ -13,7 +13,7 @@ import { headerValues } from "./headers.ts";
 import type { TransportLimits } from "./limits.ts";
 import { Outflow, PIECE_BYTES } from "./outflow.ts";
 import type { PeerReader } from "./peer.ts";
-import type { Turns } from "./turns.ts";
+import type { Turn, Turns } from "./turns.ts";
 
 /** What all exchanges of a listener share. */
 export interface Surroundings {
@@ -66,7 +66,7 @@ export interface ExchangeStart {
 /** `answering` from its first byte until the last was handed over; `gone` when the client left before that. */
 type ExchangeState = "running" | "answering" | "done" | "gone";
 
-export class Exchange implements HttpRequest {
+export class Exchange implements HttpRequest, Turn {
   readonly method: string;
   readonly target: string;
   readonly peer: PeerIdentity | undefined;
@@ -79,6 +79,8 @@ export class Exchange implements HttpRequest {
   #abort: AbortController | undefined;
   #abortReason: Error | undefined;
   #isBodyRead = false;
+  /** Answered at once, and not handed over yet. */
+  #ready: HttpResponse | undefined;
   #source: AsyncIterator<Uint8Array> | undefined;
   #outflow: Outflow | undefined;
 
@@ -137,8 +139,11 @@ export class Exchange implements HttpRequest {
   /** Takes its turn on the loop, then runs. */
   start(): void {
     const { loop, turns } = this.#surroundings;
-    if (isUrgent(this.target)) loop.post("health", () => this.#run());
-    else turns.take(this.#client, () => this.#run());
+    if (!isUrgent(this.target)) return turns.take(this.#client, this);
+    return loop.post("health", () => {
+      this.carryOut();
+      this.handOver();
+    });
   }
 
   /** Whose turn it is: the certificate's owner, or whoever has the token. */
@@ -162,23 +167,42 @@ export class Exchange implements HttpRequest {
     if (this.#source !== undefined) this.#giveUp(this.#source);
   }
 
-  async #run(): Promise<void> {
+  carryOut(): void {
     if (this.#isGone()) return;
-    let response: HttpResponse;
     try {
-      response = await this.#surroundings.handler(this);
+      const reply = this.#surroundings.handler(this);
+      if (reply instanceof Promise)
+        reply.then(
+          (response) => this.#answer(response),
+          (error: unknown) => this.#answer(this.#failure(error)),
+        );
+      else this.#ready = reply;
     } catch (error) {
-      // A handler never rejects; should one have a bug, the client is told so.
-      this.#surroundings.log.error("a request handler failed", { target: this.target, error });
-      response = failureResponse(error);
+      this.#ready = this.#failure(error);
     }
+  }
+
+  handOver(): void {
+    const response = this.#ready;
+    if (response === undefined) return;
+    this.#ready = undefined;
+    this.#answer(response);
+  }
+
+  /** A handler never fails; should one have a bug, the client is told so. */
+  #failure(error: unknown): HttpResponse {
+    this.#surroundings.log.error("a request handler failed", { target: this.target, error });
+    return failureResponse(error);
+  }
+
+  #answer(response: HttpResponse): void {
     if (this.#isGone()) return this.#discard(response);
     try {
-      const sending = this.#send(response);
-      if (sending !== undefined) await sending;
+      this.#send(response)?.catch((error: unknown) => this.#breakOff(error));
     } catch (error) {
       this.#breakOff(error);
     }
+    return undefined;
   }
 
   /** Undefined when the whole answer was handed over, as most are; else settles when its last piece was. */

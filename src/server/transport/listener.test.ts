@@ -344,7 +344,7 @@ describe("who a client is", () => {
 
     const got = await send(server, { identity: server.pki.admin });
 
-    expect(JSON.parse(await readAll(got.body))).toEqual({
+    expect(JSON.parse(await readAll(got.body))).toMatchObject({
       user: "kubernetes-admin",
       groups: ["system:masters", "kubeadm:cluster-admins"],
     });

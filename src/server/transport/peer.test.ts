@@ -1,9 +1,13 @@
+import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { connect, type SecureVersion } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../base/log.ts";
 import { createRealLoop } from "../../base/real-loop.ts";
+import { importSigner } from "../../base/signing-key.ts";
+import { x509 } from "../../base/x509-library.ts";
 import type { HttpResponse } from "../http.ts";
+import { makePrivateKey } from "../pki/issuer.ts";
 import type { KeyPair } from "../pki/pki-folder.ts";
 import type { Pki } from "../pki/pki.ts";
 import { makeForeignPki } from "./fixture.ts";
@@ -66,20 +70,58 @@ async function visit(
 describe.each(["TLSv1.3", "TLSv1.2"] as const)("over %s", (version) => {
   test("a client stays who it is when it resumes a session, and a front proxy stays one", async () => {
     const server = await start();
-    const admin = JSON.stringify({
-      user: "kubernetes-admin",
-      groups: ["system:masters", "kubeadm:cluster-admins"],
-    });
-    const proxy = JSON.stringify({ user: "front-proxy-client", groups: [], role: "front-proxy" });
+    const admin = { user: "kubernetes-admin", groups: ["system:masters", "kubeadm:cluster-admins"] };
+    const proxy = { user: "front-proxy-client", groups: [], role: "front-proxy" };
 
-    for (const [identity, who] of [
+    for (const [identity, stated] of [
       [server.pki.admin, admin],
       [server.pki.frontProxyClient, proxy],
     ] as const) {
       const first = await visit(server, identity, { version });
       const second = await visit(server, identity, { version, session: first.session });
 
-      expect([first.who, second.who, second.isResumed]).toEqual([who, who, true]);
+      const who = { ...stated, fingerprint: fingerprintOf(identity) };
+      expect([JSON.parse(first.who), JSON.parse(second.who), second.isResumed]).toEqual([who, who, true]);
     }
   });
 });
+
+describe("the uid that a certificate states", () => {
+  test("is the user's", async () => {
+    const server = await start();
+    const identity = await identityWithUids(server.pki, ["0a1b"]);
+
+    const { who } = await visit(server, identity, { version: "TLSv1.3" });
+
+    const fingerprint = fingerprintOf(identity);
+    expect(JSON.parse(who)).toEqual({ user: "jane", groups: ["writers"], uid: "0a1b", fingerprint });
+  });
+
+  test.each([[["0a1b", "2c3d"]], [[""]]])("makes a stranger of who states %j", async (uids) => {
+    const server = await start();
+    const identity = await identityWithUids(server.pki, uids);
+
+    const { who } = await visit(server, identity, { version: "TLSv1.3" });
+
+    expect(JSON.parse(who)).toEqual({ user: "", groups: [], role: "stranger" });
+  });
+});
+
+function fingerprintOf({ cert }: KeyPair): string {
+  return new X509Certificate(cert).fingerprint256.replaceAll(":", "").toLowerCase();
+}
+
+async function identityWithUids({ ca }: Pki, uids: readonly string[]): Promise<KeyPair> {
+  const { X509CertificateGenerator, X509Certificate: Certificate, PublicKey } = x509();
+  const key = makePrivateKey();
+  const signer = await importSigner(createPrivateKey(ca.key ?? ""));
+  const made = await X509CertificateGenerator.create({
+    subject: [{ O: ["writers"] }, { CN: ["jane"] }, ...uids.map((uid) => ({ "1.3.6.1.4.1.57683.2": [uid] }))],
+    issuer: new Certificate(ca.cert).subjectName,
+    notAfter: new Certificate(ca.cert).notAfter,
+    signingAlgorithm: signer.algorithm,
+    signingKey: signer.key,
+    publicKey: await PublicKey.create(createPublicKey(key).export({ type: "spki", format: "der" })),
+  });
+  return { key, cert: made.toString("pem") };
+}

@@ -16,9 +16,12 @@ export interface PeerAuthorities {
 /** Who shows a certificate and cannot be who it says is told so, not taken for somebody who says nothing. */
 const STRANGER: PeerIdentity = { user: "", groups: [], role: "stranger" };
 
+/** The part of a subject that is the user's uid, of the number that is assigned to Kubernetes. */
+const UID_ATTRIBUTE = "1.3.6.1.4.1.57683.2";
+
 /**
  * The identity that a verified certificate states: its common name is the user, its organizations are the groups. One that does not
- * verify (other authority, expired, not made for clients) states a stranger, none at all and one without exactly one common name nobody.
+ * verify (other authority, expired, not made for clients) states a stranger, as one with more than one uid or an empty one does; none at all and one without exactly one common name states nobody.
  * Where proxies have an authority of their own, what it has signed is a proxy and never a client; what cannot be traced to either is a
  * stranger.
  */
@@ -28,7 +31,7 @@ export function peerReader({ ca, frontProxyCa }: PeerAuthorities): PeerReader {
     if (!socket.authorized) return hasCertificate(socket) ? STRANGER : undefined;
     const client = clientOf(socket);
     const role = client === undefined ? "client" : roleOf(socket);
-    if (client === undefined || role === "client") return client;
+    if (client === undefined || client === STRANGER || role === "client") return client;
     return role === "stranger" ? STRANGER : { ...client, role };
   };
 }
@@ -52,12 +55,15 @@ function hasCertificate(socket: TLSSocket): boolean {
 
 function clientOf(socket: TLSSocket): PeerIdentity | undefined {
   // Typed as always there; a resumed session that never showed a certificate has an empty one.
-  const subject: { readonly CN?: unknown; readonly O?: unknown } | undefined =
-    socket.getPeerCertificate().subject;
-  if (subject === undefined) return undefined;
-  const [user, ...others] = texts(subject.CN);
+  const certificate = socket.getPeerCertificate();
+  const subject: Readonly<Record<string, unknown>> = { ...certificate.subject };
+  const [user, ...others] = texts(subject["CN"]);
   if (user === undefined || user === "" || others.length > 0) return undefined;
-  return { user, groups: texts(subject.O) };
+  const [uid, ...otherUids] = texts(subject[UID_ATTRIBUTE]);
+  if (uid === "" || otherUids.length > 0) return STRANGER;
+  const fingerprint = certificate.fingerprint256.replaceAll(":", "").toLowerCase();
+  const identity = { user, groups: texts(subject["O"]), fingerprint };
+  return uid === undefined ? identity : { ...identity, uid };
 }
 
 /** More links than any chain in use has. */
