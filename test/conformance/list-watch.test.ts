@@ -451,6 +451,24 @@ describe("a watch in time", () => {
     expect(unwanted.events).toEqual([]);
     await world.until(Promise.all([wanted.end, unwanted.end]));
   });
+
+  test("is told two seconds before its end how far it is, so that it goes on from there", async () => {
+    await using world = await VirtualApi.start();
+    const long = await world.watch("&allowWatchBookmarks=true&timeoutSeconds=10");
+    const short = await world.watch("&allowWatchBookmarks=true&timeoutSeconds=2");
+    await world.send("POST", "/api/v1/namespaces", { metadata: { name: "other" } });
+
+    await world.loop.advance(7_900);
+    expect(long.events).toEqual([]);
+    await world.loop.advance(200);
+
+    const revision = String(world.api.store.view.revision);
+    expect(long.events).toMatchObject([
+      { type: "BOOKMARK", object: { metadata: { resourceVersion: revision } } },
+    ]);
+    await world.until(Promise.all([long.end, short.end]));
+    expect([long.events.length, short.events.length]).toEqual([1, 0]);
+  });
 });
 
 describe("a watch tells", () => {

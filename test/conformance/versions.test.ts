@@ -226,7 +226,11 @@ describe.each(PAIRS)("%s", (_, { kind, path, name, written, read }) => {
 
     expect(made.body).toMatchObject({ apiVersion: written.apiVersion, ...written.content });
     expect(got.body).toMatchObject(expected);
-    expect(listed.body["items"]).toMatchObject([expected]);
+    expect(listed.body).toMatchObject({
+      apiVersion: read.apiVersion,
+      kind: `${kind}List`,
+      items: [read.content],
+    });
     expect(event).toMatchObject({ type: "ADDED", object: expected });
     expect(table.body["rows"]?.["0"]?.["cells"]?.["0"]).toBe(name);
   });

@@ -172,12 +172,12 @@ function isTransform(kind: string | undefined): kind is Transform {
   return kind === "Table" || kind === "PartialObjectMetadata" || kind === "PartialObjectMetadataList";
 }
 
-/** Only what is stored, or has columns of its own, is shown in tables: no reviews, no scales. */
+/** Only what is stored, or has cells of its own, is shown in tables: no reviews. */
 function hasTable({ resource, info }: Asked): boolean {
-  if (!isStored(resource)) return resource.rules.columns !== undefined;
+  if (!isStored(resource)) return resource.rules.cells !== undefined;
   if (info.subresource === "") return true;
   const subresource = resource.facts.subresources.find(({ name }) => name === info.subresource);
-  return subresource?.kind === resource.facts.kind;
+  return subresource?.kind === resource.facts.kind || subresource?.kind === "Scale";
 }
 
 function requireFitting({ transform }: Form, { info, resource }: Asked): void {

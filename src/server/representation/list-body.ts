@@ -1,6 +1,6 @@
 /**
- * Lists, in parts. Items keep apiVersion and kind: upstream leaves them out of lists of built-in kinds but not of custom
- * ones, clients take both, and cutting them out would cost a search in every item.
+ * Lists, in parts. Items of built-in kinds come without apiVersion and kind, which their list says, as upstream has it: typed clients
+ * compare them with objects that came one by one. Most begin with both, so that cutting them off costs next to nothing.
  */
 import { builtInStruct } from "../../api/built-in-schema.ts";
 import type { JsonObject } from "../../api/json-object.ts";
@@ -11,10 +11,12 @@ import { stringifyYaml } from "../../api/yaml-text.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { ListAnswer } from "../answer.ts";
 import type { HttpResponse } from "../http.ts";
+import { textWithout } from "./bytes/json-splice.ts";
 import { bodyOf, joined } from "./bytes/pieces.ts";
 import type { ObjectView } from "./object-view.ts";
 
 export const COMMA: Uint8Array = Buffer.from(",");
+const OPEN: Uint8Array = Buffer.from("{");
 
 export function listMetadata({ resourceVersion, continueToken, remainingItems }: ListAnswer): JsonObject {
   return {
@@ -33,13 +35,27 @@ export function* jsonList(list: ListAnswer, view: ObjectView): Generator<Uint8Ar
     items: [],
   });
   yield Buffer.from(envelope.slice(0, -"]}".length));
+  const parts = view.isNamedInLists ? (json: Uint8Array) => [json] : namelessParts(view);
   let isFirst = true;
   for (const item of list.items) {
     if (!isFirst) yield COMMA;
     isFirst = false;
-    yield view.json(item);
+    yield* parts(view.json(item));
   }
   yield Buffer.from("]}");
+}
+
+/** What remains of an object's text without apiVersion and kind. */
+function namelessParts({ apiVersion, kind }: ObjectView): (json: Uint8Array) => Iterable<Uint8Array> {
+  const members = Object.entries({ apiVersion, kind }).map(([name, value]) => ({
+    name,
+    text: Buffer.from(`${JSON.stringify(name)}:${JSON.stringify(value)},`),
+  }));
+  const head = Buffer.concat([OPEN, ...members.map(({ text }) => text)]);
+  return (json) => {
+    const isHead = head.equals(json.subarray(0, head.byteLength));
+    return isHead ? [OPEN, json.subarray(head.byteLength)] : textWithout(json, members);
+  };
 }
 
 /** The keys come in order, as in the YAML of a single object. */
@@ -47,7 +63,10 @@ export function* yamlList(list: ListAnswer, view: ObjectView): Generator<Uint8Ar
   const { apiVersion, listKind } = view;
   const isEmpty = list.items.length === 0;
   yield Buffer.from(`${stringifyYaml({ apiVersion })}items:${isEmpty ? " []" : ""}\n`);
-  for (const item of list.items) yield Buffer.from(stringifyYaml([view.value(item)]));
+  for (const item of list.items) {
+    const { apiVersion: _version, kind: _kind, ...rest } = view.value(item);
+    yield Buffer.from(stringifyYaml([view.isNamedInLists ? view.value(item) : rest]));
+  }
   yield Buffer.from(stringifyYaml({ kind: listKind, metadata: listMetadata(list) }));
 }
 

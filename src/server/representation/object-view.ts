@@ -18,6 +18,8 @@ export interface ObjectView {
   /** Of what objects are made into: forms that were made for another one are not used. */
   readonly edition: string;
   readonly schema: StructSchema;
+  /** Whether the items of a list have apiVersion and kind of their own. */
+  readonly isNamedInLists: boolean;
   /** As JSON text. */
   json(stored: StoredObject): Uint8Array;
   /** As a protobuf message, without envelope. */
@@ -44,6 +46,7 @@ class WholeView implements ObjectView {
   readonly listKind: string;
   readonly edition: string;
   readonly schema: StructSchema;
+  readonly isNamedInLists: boolean;
   readonly #resource: StoredResource;
   readonly #tools: ViewTools;
 
@@ -53,6 +56,7 @@ class WholeView implements ObjectView {
     this.listKind = resource.facts.listKind ?? `${this.kind}List`;
     this.edition = resource.custom?.edition ?? "";
     this.schema = resource.schema;
+    this.isNamedInLists = resource.custom !== undefined;
     this.#resource = resource;
     this.#tools = tools;
   }
@@ -131,6 +135,7 @@ function storedMetadataView(metaVersion: string, { cache }: ViewTools): ObjectVi
     listKind: `${kind}List`,
     edition: "",
     schema,
+    isNamedInLists: true,
     json: (stored) => {
       const metadata = findMember(stored.json, "metadata");
       if (metadata === undefined) return Buffer.from(stringifyJson(shown(stored.object)));

@@ -10,6 +10,7 @@ import { decodeObject, encodeList, readEnvelope } from "../../api/protobuf/envel
 import { WireReader } from "../../api/protobuf/wire-reader.ts";
 import { parseYaml } from "../../api/yaml.ts";
 import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { ageText } from "../../resources/human-duration.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import { defineKind } from "../../resources/kind-rules.ts";
 import type { Answer, ListAnswer, WatchAnswer, WatchEventAnswer } from "../answer.ts";
@@ -120,6 +121,15 @@ async function showJson(answer: Answer, asked: Ask = {}): Promise<unknown> {
 
 function storedAnswer(object: StoredObject, resource = pods): Answer {
   return { type: "stored", code: 200, stored: object, resource };
+}
+
+function nameless(json: Uint8Array): unknown {
+  const {
+    apiVersion: _version,
+    kind: _kind,
+    ...rest
+  } = JSON.parse(Buffer.from(json).toString()) as JsonObject;
+  return rest;
 }
 
 function listOf(...items: readonly StoredObject[]): ListAnswer {
@@ -257,15 +267,34 @@ describe("represent: one object", () => {
 });
 
 describe("represent: lists", () => {
-  test("JSON joins the items' own bytes", async () => {
+  test("JSON joins the items' own bytes, without what the list says of them", async () => {
     const items = [pod("p"), pod("q", 8)];
 
     expect(await showJson(listOf(...items), { target: "/api/v1/pods" })).toEqual({
       kind: "PodList",
       apiVersion: "v1",
       metadata: { resourceVersion: "90", continue: "next", remainingItemCount: 3 },
-      items: items.map(({ json }) => JSON.parse(json.toString()) as unknown),
+      items: items.map(({ json }) => nameless(json)),
     });
+  });
+
+  test("JSON of items leaves out apiVersion and kind wherever they are, and nothing else of these names", async () => {
+    const said = { apiVersion: "v1", kind: "Pod", 'a "kind":': '"kind":"Pod",' };
+    const object = stored(
+      {
+        aside: said,
+        apiVersion: "v1",
+        data: [said],
+        kind: "Pod",
+        metadata: { annotations: said, name: "p", uid: "u-1" },
+      } as unknown as ApiObject,
+      7,
+    );
+
+    const shown = await showJson(listOf(object), { target: "/api/v1/pods" });
+
+    expect(shown).toMatchObject({ items: [nameless(object.json)] });
+    expect(JSON.stringify(shown).match(/"kind":"Pod"/g)).toHaveLength(3);
   });
 
   test("a long list is made as it is taken", async () => {
@@ -396,7 +425,35 @@ describe("represent: tables", () => {
       rows: [{ cells: ["m", "2026-01-01T00:00:00Z"] }],
     });
   });
+
+  test("a scale shows what is wanted and what is there", async () => {
+    const object = {
+      apiVersion: "autoscaling/v1",
+      kind: "Scale",
+      metadata: { creationTimestamp: "1970-01-01T00:00:00Z", name: "d", namespace: "a" },
+      spec: { replicas: 3 },
+      status: { replicas: 2 },
+    } as ApiObject;
+
+    const table = await showJson(
+      { type: "object", code: 200, object },
+      {
+        accept: TABLE,
+        target: "/apis/apps/v1/namespaces/a/deployments/d/scale",
+        resource: resourceAt("apps", "v1", "deployments"),
+      },
+    );
+
+    expect(table).toMatchObject({
+      columnDefinitions: [{ name: "Name" }, { name: "Desired" }, { name: "Available" }, { name: "Age" }],
+      rows: [{ cells: ["d", 3, 2, humanAge()], object: { metadata: { name: "d" } } }],
+    });
+  });
 });
+
+function humanAge(): string {
+  return ageText({ metadata: { creationTimestamp: "1970-01-01T00:00:00Z" } }, loop.now());
+}
 
 describe("represent: watches", () => {
   const target = "/api/v1/pods?watch=true";
@@ -585,8 +642,7 @@ describe("what a client accepts", () => {
   });
 
   test("what is never stored has no table", () => {
-    const target = "/apis/apps/v1/namespaces/a/deployments/d/scale";
-    const asked = ask({ accept: TABLE, target, resource: resourceAt("apps", "v1", "deployments") });
+    const asked = ask({ accept: TABLE, target: "/api/v1/namespaces/a/pods/p/eviction" });
 
     expect(refusal(() => represent(answer, asked, tools)).reason).toBe("NotAcceptable");
   });

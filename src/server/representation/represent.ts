@@ -25,6 +25,7 @@ import type { Gathering } from "./gathering.ts";
 import { jsonList, protobufList, yamlList } from "./list-body.ts";
 import { metadataView, wholeView } from "./object-view.ts";
 import type { ObjectView } from "./object-view.ts";
+import { SCALE_TABLE } from "./scale-table.ts";
 import { Table } from "./table.ts";
 import { warningHeader } from "./warnings.ts";
 import { encodeStatus, JsonFrames, ProtobufFrames, TableFrames, watchBody } from "./watch-body.ts";
@@ -219,7 +220,7 @@ function tableOf(page: Page, resource: StoredResource): Table {
       ? wholeView(resource, tools)
       : metadataView(form.metaVersion, tools, resource);
   return new Table({
-    resource,
+    resource: page.asked.info.subresource === "scale" ? SCALE_TABLE : resource,
     metaVersion: form.metaVersion,
     view: form.includeObject === "None" ? undefined : view,
     servedOf: servedBy(page, resource),

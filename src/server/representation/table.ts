@@ -18,8 +18,14 @@ const DEFAULT_COLUMNS: readonly ColumnFacts[] = [
 
 type Cells = readonly (string | number | boolean | null)[];
 
+/** What is known of the columns of a kind, and of its cells. */
+export interface Tabled {
+  readonly facts: Pick<Resource["facts"], "columns">;
+  readonly rules: Pick<Resource["rules"], "columns" | "cells">;
+}
+
 export interface TableOptions {
-  readonly resource: Resource;
+  readonly resource: Tabled;
   /** Of `meta.k8s.io`. */
   readonly metaVersion: string;
   /** Undefined when rows go without objects. */

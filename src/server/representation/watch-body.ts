@@ -65,20 +65,16 @@ class WatchBody implements AsyncIterableIterator<Uint8Array> {
       if (this.#isServed) await this.#gathering.moment();
       const batch = await this.#events.next();
       if (batch.done === true) return { done: true, value: undefined };
-      const piece = this.#sharedPiece(batch.value);
-      if (piece !== undefined) return { done: false, value: piece };
-      this.#pieces = joined(partsOf(batch.value, this.#writer));
+      this.#pieces = this.#sharedPieces(batch.value) ?? joined(partsOf(batch.value, this.#writer));
     }
   }
 
   /** Of a few events, as others see them too; undefined when they are many or large. */
-  #sharedPiece(events: readonly WatchEventAnswer[]): Uint8Array | undefined {
+  #sharedPieces(events: readonly WatchEventAnswer[]): Iterator<Uint8Array> | undefined {
     this.#isServed = events.length <= SHARED_BATCH_MAX;
-    const [first] = events;
-    if (events.length === 1 && first !== undefined) return this.#writer.frame(first);
-    return this.#isServed
-      ? this.#gathering.join(events.map((event) => this.#writer.frame(event)))
-      : undefined;
+    if (!this.#isServed) return undefined;
+    const frames = events.map((event) => this.#writer.frame(event));
+    return (frames.length === 1 ? frames : this.#gathering.join(frames))?.values();
   }
 
   async return(): Promise<IteratorResult<Uint8Array, undefined>> {

@@ -28,6 +28,8 @@ import { EndingWatch } from "./ending-watch.ts";
 const MIN_DURATION_MS = 30 * 60_000;
 /** As kube-apiserver's. */
 const BOOKMARK_EVERY_MS = 60_000;
+/** So long before a watch ends comes the last one, so that its client goes on from where it ended; as kube-apiserver's. */
+const LAST_BOOKMARK_MS = 2_000;
 /** Existing objects are sent in pieces. */
 const INITIAL_PIECE = 500;
 
@@ -186,8 +188,10 @@ class WatchRun {
   }
 
   #setAlarm(): void {
-    const at = Math.min(this.#endAt, this.#loop.now() + BOOKMARK_EVERY_MS);
-    const isEnd = at === this.#endAt;
+    const now = this.#loop.now();
+    const last = this.#endAt - LAST_BOOKMARK_MS;
+    const isEnd = now >= last;
+    const at = isEnd ? this.#endAt : Math.min(last, now + BOOKMARK_EVERY_MS);
     this.#alarm = this.#loop.timer(at, "periodic", () => {
       const wake: Wake = { type: isEnd ? "end" : "bookmark" };
       if (this.#wake === undefined) this.#rang = wake;

@@ -121,6 +121,9 @@ export function patchClaims({ namespace, since }: Suite): void {
       spec: { replicas: 6 },
       status: { selector: "app=d" },
     });
+    expect(await kubectl.ok("get", "deployment", "d", "--subresource=scale")).toMatch(
+      /^NAME +DESIRED +AVAILABLE +AGE *\nd +6 +0 /,
+    );
   });
 
   test("what validation refuses is named with its field", async () => {

@@ -15,6 +15,25 @@ export function findMember(json: Uint8Array, name: string): Uint8Array | undefin
   return buffer[start] === OPEN_BRACE ? buffer.subarray(start, objectEnd(buffer, start)) : undefined;
 }
 
+export interface WrittenMember {
+  readonly name: string;
+  /** As it is written, with the comma behind it. */
+  readonly text: Uint8Array;
+}
+
+/** The parts that remain without these members of the outermost object, which come in this order; they share the memory. */
+export function* textWithout(json: Uint8Array, members: readonly WrittenMember[]): Generator<Uint8Array> {
+  const buffer = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
+  let from = 0;
+  for (const { name, text } of members) {
+    const at = findKey(buffer, [name]);
+    if (at === undefined || !buffer.subarray(at, at + text.byteLength).equals(text)) continue;
+    yield buffer.subarray(from, at);
+    from = at + text.byteLength;
+  }
+  yield buffer.subarray(from);
+}
+
 /** The same object with another resourceVersion. */
 export function withJsonVersion(json: Uint8Array, resourceVersion: string): Uint8Array {
   const buffer = Buffer.from(json.buffer, json.byteOffset, json.byteLength);
