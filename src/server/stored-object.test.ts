@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { freezeJson } from "../api/json-freeze.ts";
 import type { ApiObject } from "../resources/kind-rules.ts";
 import type { Entry } from "../store/store.ts";
 import { findKey } from "./json-offset.ts";
@@ -77,6 +78,13 @@ describe("StoredObject", () => {
     );
   });
 
+  test("has the data of a ControllerRevision as Go writes JSON, byte for byte", () => {
+    const revision = { kind: "ControllerRevision", metadata: { uid: "1" }, data: { args: ["a && b"] } };
+    const { bytes } = encodeObject({ apiVersion: "apps/v1", ...revision } as ApiObject);
+
+    expect(bytes.toString()).toContain(String.raw`"data":{"args":["a \u0026\u0026 b"]}`);
+  });
+
   test("is made once for an entry", () => {
     const shared = entry(
       encodeObject({ apiVersion: "v1", kind: "X", metadata: { uid: "1" } } as ApiObject).bytes,
@@ -110,5 +118,23 @@ describe("findKey", () => {
         expect(encodeObject(value).bytes.equals(before)).toBe(true);
       }),
     );
+  });
+
+  test("has the frozen spec it was written with after its JSON was made, and after it was folded", () => {
+    const spec = freezeJson({ containers: [{ image: "x".repeat(300), name: "of this test" }] });
+    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "b", uid: "0000" }, spec, status: {} };
+    const encoded = encodeObject(pod as ApiObject);
+    const stored = StoredObject.of(entry(encoded.bytes, encoded));
+    const specs = (): unknown[] => {
+      const served = JSON.parse(stored.json.toString()) as typeof pod;
+      return [served.spec, (stored.object as unknown as typeof pod).spec];
+    };
+
+    const [before, made] = specs();
+    stored.fold();
+    const [after, read] = specs();
+
+    expect([made, read].every((one) => one === spec)).toBe(true);
+    expect([before, after]).toEqual([spec, spec]);
   });
 });

@@ -9,10 +9,13 @@ import { frozenMemo } from "../api/frozen-memo.ts";
 import { isJsonObject, setOwn } from "../api/json-object.ts";
 import type { JsonObject } from "../api/json-object.ts";
 import { parseJson } from "../api/json-scan.ts";
-import { stringifyJson } from "../api/json-text.ts";
+import { stringifyAsGo, stringifyJson } from "../api/json-text.ts";
 import type { ApiObject } from "../resources/kind-rules.ts";
 import type { Entry, Slot } from "../store/store.ts";
 import { findKey } from "./json-offset.ts";
+import { keepObject } from "./kept-objects.ts";
+import type { Kept } from "./kept-objects.ts";
+import { keepSpec, parseWithSpec } from "./stored-specs.ts";
 
 /** An object as it is stored. */
 export interface Encoded {
@@ -46,6 +49,8 @@ export class StoredObject implements Slot {
   readonly isStale: boolean;
   /** What was written in this process, until it is known with its resourceVersion. */
   #bare: ApiObject | undefined;
+  /** The same after its JSON was made, while there is room for it. */
+  #kept: Kept | undefined;
   readonly #spliceAt: number | undefined;
   /** Of a sealed value, until its JSON is made. */
   #opened: Buffer | undefined;
@@ -91,7 +96,7 @@ export class StoredObject implements Slot {
   /** In the storage version, with its resourceVersion. Shared: never changed. */
   get object(): ApiObject {
     if (this.#object !== undefined) return this.#object;
-    const object = withResourceVersion(this.#bare ?? this.#parse(), this.resourceVersion);
+    const object = withResourceVersion(this.#findMade() ?? this.#parse(), this.resourceVersion);
     this.#object = object;
     this.#bare = undefined;
     return object;
@@ -99,7 +104,7 @@ export class StoredObject implements Slot {
 
   /** For a look at everything: what is parsed for it is not kept, and may lack the resourceVersion. */
   glimpse(): ApiObject {
-    return this.#object ?? this.#bare ?? this.#parse();
+    return this.#object ?? this.#findMade() ?? this.#parse();
   }
 
   /** `object` as served JSON. */
@@ -109,10 +114,16 @@ export class StoredObject implements Slot {
 
   /** Few look at what has been replaced: it is made again for them. */
   fold(): void {
+    if (this.#kept !== undefined) this.#kept.object = undefined;
+    this.#kept = undefined;
     this.#bare = undefined;
     this.#opened = undefined;
     this.#object = undefined;
     this.#json = undefined;
+  }
+
+  #findMade(): ApiObject | undefined {
+    return this.#bare ?? this.#kept?.object;
   }
 
   #plain(): Uint8Array {
@@ -131,6 +142,7 @@ export class StoredObject implements Slot {
     const value = this.#plain();
     const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     const at = this.#spliceAt ?? findKey(bytes, ["metadata", "uid"]);
+    if (this.#bare !== undefined) this.#kept = keepObject(this.#bare, bytes.length);
     this.#bare = undefined;
     this.#opened = undefined;
     if (at === undefined) return exactBuffer(stringifyJson(this.object));
@@ -155,9 +167,9 @@ const LONG_NUMBER = /\d{16}/;
 
 /** What was stored was checked before: only long integers need the exact and slower way. Undefined for what is no JSON. */
 function findStored(bytes: Uint8Array): unknown {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
+  const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   try {
-    return parseStored(text, parseExactly);
+    return parseWithSpec(stored, (text) => parseStored(text, parseExactly));
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
@@ -192,7 +204,7 @@ export function encodeObject(object: ApiObject): Encoded {
   for (const [key, value] of Object.entries(object)) {
     text += `${text === "{" ? "" : ","}${stringifyJson(key)}:`;
     if (key !== "metadata") {
-      text += key === "spec" ? sharedText(value) : stringifyJson(value);
+      text += memberText(object, key, value);
       continue;
     }
     const [before, after] = metadataTexts(value as JsonObject);
@@ -206,12 +218,24 @@ export function encodeObject(object: ApiObject): Encoded {
   return { object, bytes, spliceAt: isAscii ? spliceAt : Buffer.byteLength(text.slice(0, spliceAt)) };
 }
 
+function memberText(object: ApiObject, key: string, value: unknown): string {
+  if (key === "spec") return sharedText(value);
+  return key === "data" && object.kind === "ControllerRevision" ? stringifyAsGo(value) : stringifyJson(value);
+}
+
 const frozenText = frozenMemo((value: object): string => stringifyJson(value));
+
+/** Of a spec that many objects share, from now on also with those that are read from the store. */
+const frozenSpecText = frozenMemo((spec: JsonObject): string => {
+  const text = stringifyJson(spec);
+  keepSpec(text, spec);
+  return text;
+});
 
 /** Of a spec. What it shares with others, as a whole or member by member, is frozen and was written before. */
 function sharedText(value: unknown): string {
   if (!isJsonObject(value)) return stringifyJson(value);
-  if (Object.isFrozen(value)) return frozenText(value);
+  if (Object.isFrozen(value)) return frozenSpecText(value);
   const keys = Object.keys(value);
   if (!keys.some((key) => isFrozenPart(value[key]))) return stringifyJson(value);
   let text = "";

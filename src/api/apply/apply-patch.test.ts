@@ -148,6 +148,35 @@ describe("the same again", () => {
     expect(managedFieldsOf(object)).toMatchObject([{ time: "2026-11-15T06:00:00Z" }]);
     expect(owners(object)).toEqual(owners(live));
   });
+
+  test("stating what is there already is owning it since no time, or since the time before", () => {
+    const live = apply(undefined, config({ replicas: 3, paused: true }));
+
+    const joined = apply(live, config({ replicas: 3 }), { manager: "two", now: "2026-11-15T06:00:00Z" });
+    const more = apply(joined, config({ replicas: 3 }), { now: "2026-11-15T07:00:00Z", manager: "one" });
+    const same = apply(joined, config({ replicas: 3, paused: true }), { manager: "two" });
+
+    const times = (object: JsonObject): readonly unknown[] =>
+      (managedFieldsOf(object) as readonly JsonObject[]).map(({ manager, time }) => [manager, time]);
+    expect(times(joined)).toEqual([
+      ["two", undefined],
+      ["one", "2026-11-15T05:00:00Z"],
+    ]);
+    expect(times(same)).toEqual(times(joined));
+    expect(times(more)).toEqual([
+      ["two", undefined],
+      ["one", "2026-11-15T07:00:00Z"],
+    ]);
+  });
+
+  test("a struct that is left with empty lists only goes with what was in it", () => {
+    const live = apply(undefined, config({ replicas: 3 }));
+    const empty = { template: { spec: { containers: [] } } };
+
+    const { object } = applyPatch({ live, config: config(empty), writer: writer("one"), onConflict: "fail" });
+
+    expect(object).not.toHaveProperty("spec");
+  });
 });
 
 describe("conflicts", () => {

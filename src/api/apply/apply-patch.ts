@@ -101,7 +101,8 @@ export function beginApply(input: ApplyInput): BegunApply {
     const changes = changesTo(object);
     refuseIn(changes);
     const owners = remainingOwners(managed, changes, last);
-    const next = object === before && isRepeated(applier) ? owners : withApplier(owners, applier);
+    const time = isSame ? last?.time : writer.now;
+    const next = object === before && isRepeated(applier) ? owners : withApplier(owners, applier, time);
     const entries = orderedEntries(next, managedFieldsOf(live));
     const result = withLastApplied(object, input.config, writer);
     if (live !== undefined && result === before && entries === managedFieldsOf(live)) {
@@ -165,16 +166,15 @@ function ownedAfter({ claimed }: Applier): FieldSet {
   return difference(claimed, NEVER_OWNED);
 }
 
-/** The time moves when the applier changed the object or what it owns. */
 function isRepeated(applier: Applier): boolean {
   const { last, identity } = applier;
   if (last?.apiVersion !== identity.apiVersion) return false;
   return jsonEqual(ownedBy(last), ownedAfter(applier));
 }
 
-function withApplier(owners: Managed, applier: Applier): Managed {
-  const { identity, writer } = applier;
-  return withEntry(owners, newEntry(identity, writer.now, ownedAfter(applier)));
+/** As upstream, the time says when the applier last changed the object: who only states what is there already has none at first. */
+function withApplier(owners: Managed, applier: Applier, time: string | undefined): Managed {
+  return withEntry(owners, newEntry(applier.identity, time, ownedAfter(applier)));
 }
 
 /** Refuses what is no configuration of its kind: every field has to be one of the schema, whatever the client asked for. */

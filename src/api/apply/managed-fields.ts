@@ -11,6 +11,7 @@ import { isSame, written } from "./fields/compare.ts";
 import { difference, type FieldSet, isEmpty, union } from "./fields/field-set.ts";
 import { newFieldsOf } from "./fields/new-fields.ts";
 import { alignedWith } from "./fields/set-schema.ts";
+import { sharedUnion } from "./fields/shared-set.ts";
 import {
   capUpdates,
   type Identity,
@@ -67,7 +68,8 @@ export function managedAfterUpdate(change: ObjectChange, managed: Managed): Mana
   const identity = identityOf(writer);
   const previous = managed.find((entry) => isSameOwner(entry, identity));
   const others = remainingOwners(managed, changes, previous);
-  const fields = previous === undefined ? taken : union(difference(ownedBy(previous), own.removed), taken);
+  const fields =
+    previous === undefined ? taken : sharedUnion(difference(ownedBy(previous), own.removed), taken);
   return capUpdates(
     fields === previous?.fieldsV1
       ? withTime(others, previous, writer.now)

@@ -2,8 +2,7 @@
 import type { JsonObject } from "../json-object.ts";
 import type { StructSchema } from "../schema.ts";
 import { difference, EMPTY, type FieldSet, intersection, isEmpty, union } from "./fields/field-set.ts";
-import { SELF } from "./fields/path-element.ts";
-import { allFieldsOf } from "./fields/present-fields.ts";
+import { fieldsOf } from "./fields/present-fields.ts";
 import { removeFields } from "./fields/remove.ts";
 import { withNamedFields } from "./fields/set-schema.ts";
 import { type Managed, type ManagedEntry, ownedBy } from "./managed-entry.ts";
@@ -27,7 +26,7 @@ export function prune(input: PruneInput): JsonObject {
   const object = versioned(merged, { from: apiVersion, to: last.apiVersion, versions });
   const lastFields = withNamedFields(ownedBy(last), schema);
   const owned = addBackOwned(object, lastFields, input);
-  const given = difference(fieldsBelow(object, schema), fieldsBelow(owned, schema));
+  const given = difference(heldFields(object, schema), heldFields(owned, schema));
   const pruned = removeFields(object, intersection(given, lastFields), schema) as JsonObject;
   return versioned(pruned, { from: last.apiVersion, to: apiVersion, versions });
 }
@@ -52,8 +51,8 @@ function addBackOwned(
     whole = versioned(whole, { from: at, to: apiVersion, versions });
     pruned = versioned(pruned, { from: at, to: apiVersion, versions });
     at = apiVersion;
-    const kept = union(fieldsBelow(pruned, schema), withNamedFields(fields, schema));
-    pruned = removeFields(whole, difference(fieldsBelow(whole, schema), kept), schema) as JsonObject;
+    const kept = union(heldFields(pruned, schema), withNamedFields(fields, schema));
+    pruned = removeFields(whole, difference(heldFields(whole, schema), kept), schema) as JsonObject;
   }
   return versioned(pruned, { from: at, to: last.apiVersion, versions });
 }
@@ -68,9 +67,9 @@ function fieldsByVersion(managed: Managed, first: string): ReadonlyMap<string, F
   return byVersion;
 }
 
-function fieldsBelow(object: JsonObject, schema: StructSchema): FieldSet {
-  const { [SELF]: _, ...fields } = allFieldsOf(object, schema);
-  return fields;
+/** What could be claimed of the object, with the structs that hold it. As upstream, a struct that holds empty lists only goes with its owner. */
+function heldFields(object: JsonObject, schema: StructSchema): FieldSet {
+  return withNamedFields(fieldsOf(object, schema), schema);
 }
 
 function versioned(

@@ -31,6 +31,7 @@ const UPDATABLE = [
 ].join(",");
 
 export function checkPodUpdate(next: Pod, previous: Pod, errors: FieldErrors): void {
+  if (next.spec === previous.spec) return;
   const path = fieldPath("spec");
   if (!hasSameContainers({ next, previous, path }, errors)) return;
   if (!checkDeadlineUpdate(next.spec, previous.spec, errors)) return;
@@ -41,9 +42,15 @@ export function checkPodUpdate(next: Pod, previous: Pod, errors: FieldErrors): v
   const isGated = (previous.spec.schedulingGates ?? []).length > 0;
   if (isGated) checkGatedUpdate(next.spec, previous.spec, errors);
   const comparable = withoutUpdatable(next.spec, previous.spec, isGated ? "gated" : "free");
-  if (isSame(comparable, previous.spec)) return;
-  const diff = specDiff("core.PodSpec", previous.spec, comparable);
-  errors.forbidden(path, `pod updates may not change fields other than ${UPDATABLE}\n${diff}`);
+  refuseOtherChanges(comparable, previous.spec, errors);
+}
+
+/** Of `next` only what may not change is its own. */
+function refuseOtherChanges(next: PodSpec, previous: PodSpec, errors: FieldErrors): void {
+  if (isSame(next, previous)) return;
+  const diff = specDiff("core.PodSpec", previous, next);
+  const message = `pod updates may not change fields other than ${UPDATABLE}\n${diff}`;
+  errors.forbidden(fieldPath("spec"), message);
 }
 
 interface PodChange {

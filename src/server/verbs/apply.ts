@@ -3,7 +3,7 @@ import { isApiError } from "../../api/api-error.ts";
 import { beginApply, checkConfig } from "../../api/apply/apply-patch.ts";
 import type { ApplyInput } from "../../api/apply/apply-patch.ts";
 import { cloneJson } from "../../api/json-clone.ts";
-import { isJsonObject } from "../../api/json-object.ts";
+import { isJsonObject, setOwn } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { type Soon, whenDone } from "../../base/soon.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
@@ -38,7 +38,7 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
   );
   if (isStrict && warnings.length > 0) {
     // A field that is not in the schema is refused in the words of an apply, strict or not.
-    checkConfig(config, inputOf(config, { call, workshop }).writer);
+    checkConfig(config, inputOf(config, { call, workshop }, undefined).writer);
     throw strictRefusal(warnings);
   }
   checkPlace(object, call);
@@ -92,7 +92,7 @@ function applied(config: JsonObject, previous: ApiObject, writing: Writing): Soo
   const { call, workshop } = writing;
   const { resource } = call;
   const live = previous as unknown as JsonObject;
-  const { merged, checkConflicts, conclude } = beginApply({ ...inputOf(config, writing), live });
+  const { merged, checkConflicts, conclude } = beginApply(inputOf(config, writing, live));
   const finish = (outcome: ApiObject | undefined): Next => {
     const { object, isChanged } = conclude(outcome as unknown as JsonObject | undefined);
     return isChanged ? put(object as unknown as ApiObject) : { outcome: "unchanged" };
@@ -114,7 +114,7 @@ async function created(
   const { call, workshop } = writing;
   const { resource } = call;
   const { user } = writeOptionsOf(call);
-  const { merged, conclude } = beginApply({ ...inputOf(config, writing), live: undefined });
+  const { merged, conclude } = beginApply(inputOf(config, writing, undefined));
   if (merged === undefined)
     throw new Error("an object that is applied for the first time is always another one");
   const asked = cloneJson(settled(merged, resource)) as Draft<ApiObject>;
@@ -131,15 +131,13 @@ function settled(merged: object, { schema }: StoredResource, known?: JsonObject)
   return normal(schema, merged, known).value as unknown as ApiObject;
 }
 
-function inputOf(
-  config: JsonObject,
-  { call, workshop }: Writing,
-): Pick<ApplyInput, "config" | "writer" | "onConflict"> {
+function inputOf(config: JsonObject, { call, workshop }: Writing, live: JsonObject | undefined): ApplyInput {
   const { resource, info, query } = call;
   const manager = query.get("fieldManager") ?? "";
   const authorship = { manager, subresource: info.subresource, now: workshop.loop.now() };
   const isForced = query.get("force") !== null && isTrue(query.get("force"));
   return {
+    live,
     config,
     writer: writerOf(resource, workshop.versions, authorship),
     onConflict: isForced ? "force" : "fail",
@@ -148,13 +146,10 @@ function inputOf(
 
 /** Name and namespace may be left to the URL. */
 function withPlace(value: JsonObject, { info, resource }: Call<StoredResource>): JsonObject {
-  const metadata = isJsonObject(value["metadata"]) ? value["metadata"] : {};
-  return {
-    ...value,
-    metadata: {
-      ...metadata,
-      name: metadata["name"] ?? info.name,
-      ...(resource.facts.namespaced && { namespace: metadata["namespace"] ?? info.namespace }),
-    },
-  };
+  const metadata: Record<string, unknown> = {};
+  const given = isJsonObject(value["metadata"]) ? value["metadata"] : {};
+  for (const key of Object.keys(given)) setOwn(metadata, key, given[key]);
+  metadata["name"] ??= info.name;
+  if (resource.facts.namespaced) metadata["namespace"] ??= info.namespace;
+  return { ...value, metadata };
 }

@@ -153,10 +153,16 @@ export function revisedDraft(
   resource: StoredResource,
 ): Draft<ApiObject> {
   const kept = withOtherPart(object, previous, writtenPart(endpoint, resource));
-  const draft = draftOf(kept);
+  const isComplete = typeof endpoint === "string" && hasCompleteSpec(kept, resource);
+  const draft = draftOf(kept, isComplete ? withOwnMembers : cloneJson);
   carryOver(draft, previous);
-  resource.rules.defaults?.(draft);
+  if (!isComplete) resource.rules.defaults?.(draft);
   return draft;
+}
+
+/** Whether the object has a spec that many others have too, and that has its defaults. */
+function hasCompleteSpec(object: ApiObject, { specs, rules }: StoredResource): boolean {
+  return specs?.isComplete(specOf(object), rules) === true;
 }
 
 interface Succession extends Omit<Revision, "object"> {
@@ -224,22 +230,30 @@ function withOtherPart(
   if (written === "all") return object;
   const fields: Record<string, unknown> = { ...object };
   const old = previous as unknown as JsonObject;
-  for (const key of new Set([...Object.keys(fields), ...Object.keys(old)])) {
-    const isWritten = key === "metadata" || (key === "status") === (written === "status");
-    if (isWritten) continue;
-    if (old[key] === undefined) delete fields[key];
-    else setOwn(fields, key, old[key]);
+  for (const key in fields) if (!isWrittenBy(written, key) && old[key] === undefined) delete fields[key];
+  for (const key in old) {
+    if (!isWrittenBy(written, key) && old[key] !== undefined) setOwn(fields, key, old[key]);
   }
   return fields as unknown as ApiObject;
 }
 
+function isWrittenBy(written: "main" | "status", key: string): boolean {
+  return key === "metadata" || (key === "status") === (written === "status");
+}
+
 /** A copy that rules may change. Who owns which fields is no rule's business, and is half of a pod. */
-function draftOf(object: ApiObject): Draft<ApiObject> {
+function draftOf(object: ApiObject, copySpec: (spec: unknown) => unknown = cloneJson): Draft<ApiObject> {
   const draft: Record<string, unknown> = { ...object };
   for (const key of Object.keys(draft)) {
-    draft[key] = key === "metadata" ? metadataDraft(object.metadata) : cloneJson(draft[key]);
+    if (key === "metadata") draft[key] = metadataDraft(object.metadata);
+    else draft[key] = key === "spec" ? copySpec(draft[key]) : cloneJson(draft[key]);
   }
   return draft as unknown as Draft<ApiObject>;
+}
+
+/** A spec whose members may be replaced; they themselves are shared. */
+function withOwnMembers(spec: unknown): unknown {
+  return { ...(spec as JsonObject) };
 }
 
 function metadataDraft(metadata: ApiObject["metadata"]): JsonObject {

@@ -37,12 +37,11 @@ describe("SharedSpecs", () => {
     for (const spec of [used, used, { unused: true }, { unused: true }]) make(specs, spec);
 
     for (let n = 0; n < 1000; n++) {
-      make(specs, { n });
-      make(specs, used);
+      for (const spec of [{ n }, { n }, used]) make(specs, spec);
     }
 
     expect(specs.find(used)?.begun).toEqual(used);
-    expect(specs.find({ unused: true })).toBeUndefined();
+    expect(specs.find({ unused: true })?.begun).toBeUndefined();
   });
 
   test("what is no spec, or a very long one, is not looked for", () => {
@@ -54,9 +53,42 @@ describe("SharedSpecs", () => {
   });
 });
 
+describe("a frozen spec", () => {
+  interface Spec {
+    a?: number;
+    b?: number;
+  }
+  /** How often it was asked. */
+  let asked = 0;
+  const rules = {
+    defaults(draft: object): void {
+      asked += 1;
+      (draft as { spec: Spec }).spec.b ??= 2;
+    },
+  };
+
+  test.each([
+    [{ a: 1 }, false],
+    [{ a: 1, b: 2 }, true],
+  ])("%j has its defaults: %j, which is found out once", (spec, expected) => {
+    const specs = new SharedSpecs();
+    asked = 0;
+    Object.freeze(spec);
+
+    const found = [1, 2].map(() => specs.isComplete(spec, rules));
+
+    expect(found).toEqual([expected, expected]);
+    expect(asked).toBe(1);
+  });
+
+  test("is never found complete while it is not frozen", () => {
+    expect(new SharedSpecs().isComplete({ a: 1, b: 2 }, rules)).toBe(false);
+  });
+});
+
 describe("SharedSpec", () => {
   test("knows what became of a spec that admission has left the same", () => {
-    const shared = new SharedSpec('{"a":1}');
+    const shared = new SharedSpec();
     const settled = { a: 1, b: [2] };
     shared.begin({ a: 1 });
 

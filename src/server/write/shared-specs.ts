@@ -5,27 +5,19 @@
  *
  * Nothing is decided here: what is found is what working it out again would give.
  */
+import { cloneJson } from "../../api/json-clone.ts";
 import { freezeJson } from "../../api/json-freeze.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { stringifyJson } from "../../api/json-text.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
-
-/** Of each of two generations. More templates than this are hardly in use at once. */
-const SPECS_MAX = 256;
-/** Longer specs are rare, and would take much memory. */
-const TEXT_MAX = 16 * 1024;
-
-/** Stands for a spec that came once: most of them never come again, and nothing is kept of them. */
-const ONCE = Symbol("once");
+import type { ApiObject, Draft, KindRules } from "../../resources/kind-rules.ts";
+import { RepeatedTexts, spanOf } from "../repeated-texts.ts";
 
 /** The specs of one resource by the text in which they were sent. */
 export class SharedSpecs {
-  /** By the hash of the text. */
-  #young = new Map<number, SharedSpec | typeof ONCE>();
-  /** Those that were last used before the young ones began: dropped when the young are as many again. */
-  #old: ReadonlyMap<number, SharedSpec | typeof ONCE> = new Map();
+  readonly #sent = new RepeatedTexts<SharedSpec>();
+  readonly #complete = new WeakMap<object, boolean>();
 
   /** Undefined for what comes for the first time, is no spec, or too long. */
   find(sent: unknown): SharedSpec | undefined {
@@ -34,47 +26,32 @@ export class SharedSpecs {
 
   /** The same for a spec whose text is at hand. */
   findText(text: string): SharedSpec | undefined {
-    if (text.length > TEXT_MAX) return undefined;
-    const hash = hashOf(text);
-    const young = this.#young.get(hash);
-    if (young instanceof SharedSpec && young.text === text) return young;
-    const known = young ?? this.#old.get(hash);
-    if (known === undefined) {
-      this.#keep(hash, ONCE);
-      return undefined;
-    }
-    const found = known instanceof SharedSpec && known.text === text ? known : new SharedSpec(text);
-    this.#keep(hash, found);
-    return found;
+    const span = spanOf(text);
+    const known = this.#sent.find(span);
+    if (known !== undefined || !this.#sent.hasCome(span)) return known;
+    const shared = new SharedSpec();
+    this.#sent.keep(span, shared);
+    return shared;
   }
 
-  #keep(hash: number, found: SharedSpec | typeof ONCE): void {
-    if (this.#young.size === SPECS_MAX) {
-      this.#old = this.#young;
-      this.#young = new Map();
-    }
-    this.#young.set(hash, found);
+  /** Whether the defaults of its kind leave the spec as it is. Only a frozen one is looked at, and once. */
+  isComplete(spec: unknown, rules: Pick<KindRules, "defaults">): boolean {
+    if (!isJsonObject(spec) || !Object.isFrozen(spec)) return false;
+    const known = this.#complete.get(spec);
+    if (known !== undefined) return known;
+    const draft = { spec: cloneJson(spec) };
+    rules.defaults?.(draft as unknown as Draft<ApiObject>);
+    const isComplete = jsonEqual(draft.spec, spec);
+    this.#complete.set(spec, isComplete);
+    return isComplete;
   }
-}
-
-/** Two texts with the same one only push each other out. */
-function hashOf(text: string): number {
-  let hash = text.length;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  return hash;
 }
 
 /** One spec on its way, from its second time on. */
 export class SharedSpec {
-  readonly text: string;
   #begun: JsonObject | undefined;
   #made: JsonObject | undefined;
   #settled: JsonObject | undefined;
-
-  constructor(text: string) {
-    // A copy: a slice would keep in memory what it was cut from.
-    this.text = Buffer.from(text).toString();
-  }
 
   /** In normal form and with its defaults; frozen. Undefined while nobody has said. */
   get begun(): JsonObject | undefined {

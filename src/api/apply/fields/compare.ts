@@ -13,7 +13,7 @@ import {
   sortedSet,
   union,
 } from "./field-set.ts";
-import { fieldElement } from "./path-element.ts";
+import { fieldElement, SELF } from "./path-element.ts";
 import { allFieldsOf } from "./present-fields.ts";
 import {
   granularList,
@@ -88,7 +88,21 @@ function compareNodes(before: unknown, after: unknown, schema: Schema): Changes 
   if (list !== undefined && areFilled(isFilledList, before, after)) {
     return compareLists(listOf(before), listOf(after), list);
   }
-  return jsonEqual(before, after) ? undefined : { modified: MEMBER };
+  if (jsonEqual(before, after)) return undefined;
+  return map === undefined ? { modified: MEMBER } : replaced(before, after, map);
+}
+
+/** A value of another type in its place, where the schema does not say which: what lay below is gone, what lies below is new. */
+function replaced(before: unknown, after: unknown, schema: StructSchema | MapSchema): Changes {
+  const changes: Changes = { modified: MEMBER };
+  if (isFilledMap(before)) changes.removed = fieldsBelow(before, schema);
+  if (isFilledMap(after)) changes.added = fieldsBelow(after, schema);
+  return changes;
+}
+
+function fieldsBelow(map: JsonObject, schema: StructSchema | MapSchema): FieldSet {
+  const { [SELF]: _, ...fields } = allFieldsOf(map, schema);
+  return fields;
 }
 
 /** One side has something in it, the other too or nothing: neither is of another type. */

@@ -16,8 +16,27 @@ import { setOf } from "./shared-set.ts";
  * new, only what was put into it is. The leaves of `except` are left out, with all below them.
  */
 export function newFieldsOf(object: JsonObject, schema: StructSchema, except: FieldSet = EMPTY): FieldSet {
-  return setOf(`{${newMembers(object, schema, except)}}`);
+  const { spec } = object;
+  if (!isJsonObject(spec) || !Object.isFrozen(spec)) return setOf(`{${newMembers(object, schema, except)}}`);
+  const others = newMembers({ ...object, spec: undefined }, schema, except);
+  const latest = latestOf.get(spec);
+  if (latest?.schema === schema && latest.except === except && latest.others === others) return latest.set;
+  const set = setOf(`{${newMembers(object, schema, except)}}`);
+  latestOf.set(spec, { schema, except, others, set });
+  return set;
 }
+
+/** The set of an object, and what it was made of. */
+interface Latest {
+  readonly schema: StructSchema;
+  readonly except: FieldSet;
+  /** Of all but the spec. */
+  readonly others: string;
+  readonly set: FieldSet;
+}
+
+/** By a frozen spec: the objects that share it mostly have the same fields besides. */
+const latestOf = new WeakMap<JsonObject, Latest>();
 
 /** A node without children. */
 const LEAF = "{}";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FieldSet } from "./field-set.ts";
-import { setText, sharedSet } from "./shared-set.ts";
+import { setText, sharedSet, sharedUnion } from "./shared-set.ts";
 
 function set(name: string): FieldSet {
   return { "f:spec": { [`f:${name}`]: {} } };
@@ -35,5 +35,21 @@ describe("a shared set", () => {
     const large = Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [`f:${String(n)}`, {}]));
 
     expect(sharedSet({ ...large })).not.toBe(sharedSet({ ...large }));
+  });
+
+  test("is one for all that grew from the same set by the same fields", () => {
+    const first = sharedSet({ "f:metadata": { "f:name": {} }, ...set("a") });
+    const both = sharedUnion(first, set("b"));
+
+    expect(both).toEqual({ "f:metadata": { "f:name": {} }, "f:spec": { "f:a": {}, "f:b": {} } });
+    expect(sharedUnion(first, set("b"))).toBe(both);
+    expect(sharedUnion({ ...first }, set("b"))).toBe(both);
+    expect(sharedSet(structuredClone(both))).toBe(both);
+  });
+
+  test("stays itself when nothing new is added", () => {
+    const first = sharedSet(set("a"));
+
+    expect(sharedUnion(first, set("a"))).toBe(first);
   });
 });

@@ -2,7 +2,7 @@
  * Sets of fields that many objects have alike, kept once: the pods of one template are written by one manager with one set,
  * which is a third of their text and half of their memory.
  */
-import type { FieldSet } from "./field-set.ts";
+import { type FieldSet, union } from "./field-set.ts";
 
 /** Two generations of so many; what was not asked for during a whole one is forgotten. Mostly about a kilobyte each. */
 const GENERATION = 2000;
@@ -27,6 +27,22 @@ export function setOf(text: string): FieldSet {
   const set = JSON.parse(text) as FieldSet;
   // A text of its own: what was given may be a part of a longer one, which would be kept with it.
   return keep(JSON.stringify(set), set);
+}
+
+/** By a shared set and what was added to it, for as long as both are in use. */
+const unions = new WeakMap<FieldSet, WeakMap<FieldSet, FieldSet>>();
+
+/** What is in either of them; the first itself when it has all of the second, else the one that everybody shares. */
+export function sharedUnion(set: FieldSet, added: FieldSet): FieldSet {
+  const both = union(set, added);
+  if (both === set) return set;
+  const grown = unions.get(set) ?? new WeakMap<FieldSet, FieldSet>();
+  const addition = sharedSet(added);
+  const known = grown.get(addition);
+  if (known !== undefined) return known;
+  const shared = sharedSet(both);
+  unions.set(set, grown.set(addition, shared));
+  return shared;
 }
 
 /** As JSON. */

@@ -136,6 +136,21 @@ describe("compare", () => {
     expect(isSame(compare(before, other, POD_SPEC))).toBe(true);
   });
 
+  test("what no schema names may become of another type: it is changed, what lay below is gone, what lies below is new", () => {
+    const parts = { unknown: { a: { b: 1 } } };
+
+    expect(compare({ unknown: [1] }, parts, POD_SPEC)).toEqual({
+      added: { "f:unknown": { "f:a": { ".": {}, "f:b": {} } } },
+      modified: { "f:unknown": {} },
+      removed: {},
+    });
+    expect(compare(parts, { unknown: "text" }, POD_SPEC)).toEqual({
+      added: {},
+      modified: { "f:unknown": {} },
+      removed: { "f:unknown": { "f:a": { ".": {}, "f:b": {} } } },
+    });
+  });
+
   test("repeated items are one leaf", () => {
     const port = { port: 53, protocol: "UDP" };
     const repeated = { ports: [port, { ...port, name: "b" }] };
@@ -358,6 +373,27 @@ describe("newFieldsOf", () => {
     expect(first).toEqual({ "f:metadata": { "f:labels": { ".": {}, "f:a": {} } } });
     expect(newFieldsOf(value({ a: "2" }, "y"), POD, except)).toBe(first);
     expect(newFieldsOf(value({ b: "1" }, "x"), POD, except)).not.toEqual(first);
+  });
+
+  test("of an object with a frozen spec are those of what else it has too", () => {
+    const frozen = Object.freeze(toNormalForm(POD, { spec: { nodeName: "n" } }).value["spec"]);
+    const value = (labels: object): JsonObject => ({
+      ...toNormalForm(POD, { metadata: { labels } }).value,
+      spec: frozen,
+    });
+    const expected = (label: string): object => ({
+      "f:metadata": { "f:labels": { ".": {}, [`f:${label}`]: {} } },
+      "f:spec": { "f:nodeName": {} },
+    });
+
+    const first = newFieldsOf(value({ a: "1" }), POD);
+
+    expect(first).toEqual(expected("a"));
+    expect(newFieldsOf(value({ a: "2" }), POD)).toBe(first);
+    expect(newFieldsOf(value({ b: "1" }), POD)).toEqual(expected("b"));
+    expect(newFieldsOf(value({ a: "1" }), POD, fieldSet(["f:metadata"]))).toEqual({
+      "f:spec": { "f:nodeName": {} },
+    });
   });
 
   test("of a frozen part are found out once for each schema it has", () => {
