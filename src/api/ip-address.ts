@@ -37,6 +37,16 @@ export function findCidr(text: string): Cidr | undefined {
   return read === undefined || read.hasLeadingZeros ? undefined : read.cidr;
 }
 
+/** Leading zeros are let pass, as they once were everywhere. */
+export function isLooseIpAddress(text: string): boolean {
+  return readAddress(text) !== undefined;
+}
+
+/** The same of a block. */
+export function isLooseCidr(text: string): boolean {
+  return readCidr(text) !== undefined;
+}
+
 /** The canonical spelling. */
 export function ipAddressText({ family, value }: IpAddress): string {
   return family === "IPv4" ? ipv4Text(value) : ipv6Text(value);

@@ -417,6 +417,20 @@ describe("a definition is refused for a rule", () => {
       `${PLACE}.properties[replicas].default: Invalid value: "integer": must be positive`,
     ]);
   });
+
+  test("whose default lacks what it must have, without a word of rules that were not looked at", async () => {
+    const size = {
+      type: "object",
+      default: {},
+      required: ["width"],
+      properties: { width: { type: "integer", default: 1 } },
+      ...rules({ rule: "self.width > 0" }),
+    };
+    const { api, reply } = await define(definition({ size }));
+    await using _ = api;
+
+    expect(messages(reply)).toEqual([`${PLACE}.properties[size].default.width: Required value`]);
+  });
 });
 
 const MERGE = { type: "application/merge-patch+json" };

@@ -53,7 +53,21 @@ export function orderedList(
   checkOrder(patch, order, rule.mergeKey);
   const merged = mergedForOrder(original, patch, rule);
   const keyOf = rule.mergeKey === "" ? scalarKey : itemKey(rule.mergeKey);
-  return arranged(merged, { patchOrder: order, liveOrder: original ?? [], keyOf });
+  return arranged(merged, { patchOrder: order, liveOrder: orderBehind(original ?? [], patch, rule), keyOf });
+}
+
+/**
+ * The live list that the order is made by. As upstream, which works in the same memory: new items are in it, behind the others, as long
+ * as deleted ones have left them room.
+ */
+function orderBehind(original: List, patch: List, { merges, mergeKey }: ListMerge): List {
+  if (!merges || mergeKey === "" || patch.length === 0 || !areMaps(original, patch)) return original;
+  const { live, wanted } = applyItemDirectives(original, patch, mergeKey);
+  const room = original.length - live.length;
+  if (room <= 0 || wanted.length === 0) return original;
+  const places = firstPlaces(live, (item) => looseKey(item, mergeKey));
+  const added = wanted.filter((item) => !places.has(itemKey(mergeKey)(item)));
+  return [...live, ...added.slice(0, room)];
 }
 
 function mergedForOrder(original: List | undefined, patch: List, rule: ListMerge): List {

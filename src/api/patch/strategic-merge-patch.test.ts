@@ -65,6 +65,22 @@ describe("lists of maps", () => {
     expect(Object.keys(patched)).toEqual(["containers"]);
   });
 
+  test("$setElementOrder: a new item that takes a deleted one's room stands behind live items that it does not name", () => {
+    const patch = {
+      "$setElementOrder/containers": [{ name: "x" }, { name: "y" }],
+      containers: [{ name: "x" }, { name: "y" }, { $patch: "delete", name: "a" }],
+    };
+
+    expect(names(applyStrategicMergePatch(containers("a", "b"), patch, POD_SPEC))).toEqual(["b", "x", "y"]);
+    const without = { ...patch, containers: patch.containers.slice(0, 2) };
+    expect(names(applyStrategicMergePatch(containers("a", "b"), without, POD_SPEC))).toEqual([
+      "x",
+      "y",
+      "a",
+      "b",
+    ]);
+  });
+
   test("$setElementOrder alone only orders", () => {
     const patch = { "$setElementOrder/containers": [{ name: "b" }, { name: "a" }] };
 

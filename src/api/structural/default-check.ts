@@ -22,7 +22,8 @@ function checkDefault(schema: Structural, path: FieldPath, errors: FieldErrors):
     errors.invalid(path, fallback, "must not have unknown fields");
   const found = new FieldErrors();
   checkValue({ schema, value: fallback }, "", found);
-  checkExpressions({ schema, value: fallback }, new FieldPath(""), found);
+  // Unlike with an object, it is not said that rules were not looked at.
+  if (found.isEmpty) checkExpressions({ schema, value: fallback }, new FieldPath(""), found);
   errors.append(
     found.found.map((error) => ({
       ...error,

@@ -1,50 +1,61 @@
 /** The formats of strings that are checked; all others are notes for people. A dash in a name is of no meaning. */
-import { findCidr, findIpAddress } from "../ip-address.ts";
+import { findIpAddress, isLooseCidr, isLooseIpAddress } from "../ip-address.ts";
 import { dns1123Label, dns1123Subdomain } from "../names.ts";
-import { parseQuantity } from "../quantity.ts";
 import { findInstant, parseDuration } from "../time.ts";
+import { isRequestUri } from "./request-uri.ts";
 
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const UUID3 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?3[0-9a-f]{3}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const UUID4 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?4[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i;
 const UUID5 = /^[0-9a-f]{8}-?[0-9a-f]{4}-?5[0-9a-f]{3}-?[89ab][0-9a-f]{3}-?[0-9a-f]{12}$/i;
-const HOST_LABEL = /^[a-z0-9\p{S}\p{L}](?:[a-z0-9\-\p{S}\p{L}]{0,61}[a-z0-9\p{S}\p{L}])?$/iu;
-const MAC = /^(?:[0-9a-f]{2}([:-])(?:[0-9a-f]{2}\1){4,18}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2,9}[0-9a-f]{4})$/i;
+/** A name of one label has one dash at most; in longer ones the last label has none, and no digits. */
+const HOST_ALONE = /^[0-9\p{S}\p{L}](?:-?[0-9\p{S}\p{L}]{0,62})?$/u;
+const HOST_LABEL = /^[0-9\p{S}\p{L}](?:[0-9\-\p{S}\p{L}]{0,61}[0-9\p{S}\p{L}])?$/u;
+const HOST_LAST = /^\p{L}{2,63}$/u;
+const MAC_PAIRS = /^[0-9a-f]{2}(?:([:-])[0-9a-f]{2}(?:\1[0-9a-f]{2})*)?$/i;
+const MAC_FOURS = /^[0-9a-f]{4}(?:\.[0-9a-f]{4})+$/i;
+const MAC_BARE = /^[0-9a-f]+$/i;
+/** EUI-48, EUI-64 and InfiniBand, in hexadecimal digits. */
+const MAC_DIGITS: ReadonlySet<number> = new Set([12, 16, 40]);
 const HEX_COLOR = /^#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})$/;
-const RGB_COLOR = /^rgb\(\s*(\d{1,3})\s*,\s*(\d{1,3})\s*,\s*(\d{1,3})\s*\)$/;
-const SSN = /^\d{3}[- ]?\d{2}[- ]?\d{4}$/;
+const RGB_COLOR = /^rgb\(\s*(0|[1-9]\d{0,2})\s*,\s*(0|[1-9]\d{0,2})\s*,\s*(0|[1-9]\d{0,2})\s*\)$/;
+const SSN = /^\d{3}[- ]\d{2}[- ]\d{4}$/;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
 const CREDIT_CARD =
   /^(?:4\d{12}(?:\d{3})?|5[1-5]\d{14}|6(?:011|5\d\d)\d{12}|3[47]\d{13}|3(?:0[0-5]|[68]\d)\d{11}|(?:2131|1800|35\d{3})\d{11})$/;
 /** A mailbox, with or without a name before it: `a@b.c`, `Ann <a@b.c>`. */
-const ADDRESS = /^[^\s@<>(),;:\\"[\]]+@[^\s@<>(),;:\\"[\]]+$/;
+const ADDRESS = /^(?:[^\s@<>(),;:\\"[\]]+|"(?:[^"\\]|\\.)*")@[^\s@<>(),;:\\"[\]]+$/;
 const NAMED_ADDRESS = /^[^<>]*<([^<>]*)>$/;
-const SCALA_DURATION =
-  /^\d+ *(?:ns|nanos?|nanoseconds?|us|µs|micros?|microseconds?|ms|millis?|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?)$/;
+/** Numbers with units, wherever they are in the text: one that is known makes it a duration. */
+const COUNTED_UNIT = /(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g;
+const UNIT = /^(?:ns|us|µs|ms|s|m|h|hr|d|w|wk)$|^(?:nano|micro|milli|sec|min|hour|day|week)/i;
+const COUNT_MAX = 2n ** 63n - 1n;
+const CLOCK = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/;
 
+/** In bytes. */
 const HOST_MAX = 255;
+const LABEL_MAX = 63;
 
 const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map<string, (text: string) => boolean>([
   ["bsonobjectid", (text) => /^[0-9a-fA-F]{24}$/.test(text)],
-  ["byte", (text) => text === "" || BASE64.test(text)],
-  ["cidr", (text) => findCidr(text) !== undefined],
+  ["byte", (text) => BASE64.test(text)],
+  ["cidr", isLooseCidr],
   ["creditcard", (text) => isCreditCard(text.replaceAll(/\D/g, ""))],
-  ["date", (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && findInstant(`${text}T00:00:00Z`) !== undefined],
+  ["date", isDate],
   ["datetime", isDateTime],
   ["duration", isDuration],
   ["email", isEmail],
   ["hexcolor", (text) => HEX_COLOR.test(text)],
   ["hostname", isHostname],
-  ["ipv4", (text) => findIpAddress(text)?.family === "IPv4"],
+  ["ipv4", (text) => isLooseIpAddress(text) && text.includes(".")],
   ["ipv6", (text) => findIpAddress(text)?.family === "IPv6"],
   ["isbn", (text) => isIsbn10(text) || isIsbn13(text)],
   ["isbn10", isIsbn10],
   ["isbn13", isIsbn13],
   ["k8slongname", (text) => dns1123Subdomain(text).length === 0],
   ["k8sshortname", (text) => dns1123Label(text).length === 0],
-  ["mac", (text) => MAC.test(text)],
+  ["mac", isMac],
   ["password", () => true],
-  ["quantity", (text) => succeeds(() => parseQuantity(text))],
   [
     "rgbcolor",
     (text) =>
@@ -53,7 +64,7 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map<string, 
         .every((part) => Number(part) <= 255) === true,
   ],
   ["ssn", (text) => SSN.test(text)],
-  ["uri", isUri],
+  ["uri", isRequestUri],
   ["uuid", (text) => UUID.test(text)],
   ["uuid3", (text) => UUID3.test(text)],
   ["uuid4", (text) => UUID4.test(text)],
@@ -68,14 +79,30 @@ export function hasFormat(format: string, text: string): boolean {
 /** Longer texts are none of these, and would only cost time. */
 const CHECKED_MAX = 10_000;
 
+function isDate(text: string): boolean {
+  return /^\d{4}-\d{2}-\d{2}$/.test(text) && findInstant(`${text}T00:00:00Z`) !== undefined;
+}
+
 function isDateTime(text: string): boolean {
-  const upper = text.toUpperCase();
-  // A zone may be left out here, unlike in the times of metadata.
-  return findInstant(upper) !== undefined || findInstant(`${upper}Z`) !== undefined;
+  const [date = "", clock = ""] = text.toLowerCase().split("t");
+  const [, hour = "", minute = "", second = ""] = CLOCK.exec(clock) ?? [];
+  return isDate(date) && hour !== "" && hour <= "23" && minute <= "59" && second <= "59";
 }
 
 function isDuration(text: string): boolean {
-  return SCALA_DURATION.test(text.slice(0, CHECKED_MAX)) || succeeds(() => parseDuration(text));
+  if (succeeds(() => parseDuration(text))) return true;
+  let isKnown = false;
+  for (const [, count = "", unit = ""] of text.slice(0, CHECKED_MAX).matchAll(COUNTED_UNIT)) {
+    if (BigInt(count) > COUNT_MAX) return false;
+    isKnown ||= UNIT.test(unit);
+  }
+  return isKnown;
+}
+
+function isMac(text: string): boolean {
+  const digits = text.replaceAll(/[:.-]/g, "").length;
+  if (!MAC_DIGITS.has(digits)) return false;
+  return MAC_PAIRS.test(text) || MAC_FOURS.test(text) || MAC_BARE.test(text);
 }
 
 function isEmail(text: string): boolean {
@@ -85,14 +112,12 @@ function isEmail(text: string): boolean {
 }
 
 function isHostname(text: string): boolean {
-  if (text.length > HOST_MAX) return false;
-  return text.split(".").every((label) => HOST_LABEL.test(label));
-}
-
-/** As a request names it: a path, or everything after a scheme. */
-function isUri(text: string): boolean {
-  if (text === "" || /[\s\p{Cc}]/u.test(text)) return false;
-  return text.startsWith("/") || /^[a-z][a-z0-9+.-]*:./i.test(text);
+  if (Buffer.byteLength(text) > HOST_MAX) return false;
+  const labels = text.split(".");
+  if (labels.some((label) => Buffer.byteLength(label) > LABEL_MAX)) return false;
+  const last = labels.pop() ?? "";
+  if (labels.length === 0) return HOST_ALONE.test(last);
+  return HOST_LAST.test(last) && labels.every((label) => HOST_LABEL.test(label));
 }
 
 function isIsbn10(text: string): boolean {
@@ -103,7 +128,7 @@ function isIsbn10(text: string): boolean {
 
 function isIsbn13(text: string): boolean {
   const digits = text.replaceAll(/[\s-]/g, "");
-  if (!/^97[89]\d{10}$/.test(digits)) return false;
+  if (!/^\d{13}$/.test(digits)) return false;
   return weighted(digits, (at) => (at % 2 === 0 ? 1 : 3)) % 10 === 0;
 }
 

@@ -270,12 +270,41 @@ describe("formats", () => {
     ["isbn13", "978-0321751041", "978-0321751042"],
     ["creditcard", "4111 1111 1111 1111", "4111 1111 1111 1112"],
     ["rgbcolor", "rgb(1,2,3)", "rgb(1,2,300)"],
-    ["quantity", "10Gi", "10GiB"],
     ["k8s-short-name", "a-b", "A"],
-  ])("%s", (format, good, bad) => {
+    ["date-time", "2026-01-02t03:04:05.1+01:00", "2026-01-02T03:04:05"],
+    ["duration", "5 minutes and 3 sec", "1hrs"],
+    ["duration", "12d3", "99999999999999999999d"],
+    ["email", '"a b"@c.d', '"a b@c.d'],
+    ["hostname", "a-b", "a-b-c"],
+    ["hostname", "a-b-c.example", "example.c"],
+    ["hostname", "1", "10.0.0.1"],
+    ["ipv4", "010.0.0.1", "::1"],
+    ["ipv4", "::ffff:1.2.3.4", "1.2.3"],
+    ["cidr", "010.0.0.0/8", "10.0.0.0/33"],
+    ["byte", "YQ==", ""],
+    ["mac", "0011.2233.4455", "00:1a:2b:3c:4d:5e:6f"],
+    ["mac", "001122334455", "00:11-22:33:44:55"],
+    ["ssn", "123-45 6789", "123456789"],
+    ["isbn13", "1234567890128", "123456789012"],
+    ["rgbcolor", "rgb( 0 , 99,255)", "rgb(01,2,3)"],
+  ])("%s: %s, not %s", (format, good, bad) => {
     expect(hasFormat(format, good)).toBe(true);
     expect(hasFormat(format, bad)).toBe(false);
   });
+
+  test.each(["*", "/a b", "//a b", "a:b", "http:", "http://[::1]:80/", "http://a:/", "http://ü/", "u:%zz"])(
+    "the URI %s is one",
+    (text) => {
+      expect(hasFormat("uri", text)).toBe(true);
+    },
+  );
+
+  test.each(["a/b", "http://a:b/", "http://a/%zz", "http://a b/", "/a\n", "?x", "1:a", "http://[::1"])(
+    "the URI %s is none",
+    (text) => {
+      expect(hasFormat("uri", text)).toBe(false);
+    },
+  );
 
   test("nobody knows are had by every text", () => {
     expect(hasFormat("int-or-string", "x")).toBe(true);
