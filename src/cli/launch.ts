@@ -2,6 +2,7 @@
 /** What the command `setpoint` runs: the program, which the build put beside this file as one script. */
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
+import { favourMainThread } from "../base/helper-threads.ts";
 import { runKeptScript } from "../base/kept-script.ts";
 import type * as Program from "./main.ts";
 
@@ -9,6 +10,7 @@ const file = fileURLToPath(new URL("./program.cjs", import.meta.url));
 /** The build wraps it up as Node.js does with modules of this kind, and has it import through its caller. */
 type Wrapped = (...parts: [object, NodeJS.Require, string, (url: string) => Promise<unknown>]) => void;
 
+favourMainThread();
 const program = runKeptScript(file) as Wrapped;
 const exports = {};
 program(exports, createRequire(file), file, (url) => import(url));

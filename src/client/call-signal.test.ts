@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, test } from "vitest";
-import { callSignal, endableSignal } from "./call-signal.ts";
+import { callSignal, endableSignal, follow, unfollow } from "./call-signal.ts";
 
 describe("callSignal", () => {
   test("is aborted by any of its signals, with that one's reason", () => {
@@ -17,9 +17,21 @@ describe("callSignal", () => {
     expect(callSignal([AbortSignal.abort(new Error("before"))]).signal?.reason).toEqual(new Error("before"));
   });
 
+  test("is the signal itself where there is one", () => {
+    const { signal } = new AbortController();
+
+    expect(callSignal([signal]).signal).toBe(signal);
+  });
+
+  test("costs nothing without signals", () => {
+    expect(callSignal([]).signal).toBeUndefined();
+  });
+});
+
+describe("endableSignal", () => {
   test("a thousand calls have one listener on a signal, and none when they are over", () => {
     const ending = new AbortController();
-    const calls = Array.from({ length: 1000 }, () => callSignal([ending.signal]));
+    const calls = Array.from({ length: 1000 }, () => endableSignal([ending.signal]));
     const during = getEventListeners(ending.signal, "abort").length;
 
     for (const call of calls) call.release();
@@ -30,20 +42,14 @@ describe("callSignal", () => {
 
   test("a call that is over is not aborted any more, its neighbour is", () => {
     const ending = new AbortController();
-    const [over, open] = [callSignal([ending.signal]), callSignal([ending.signal])];
+    const [over, open] = [endableSignal([ending.signal]), endableSignal([ending.signal])];
 
     over.release();
     ending.abort();
 
-    expect([over.signal?.aborted, open.signal?.aborted]).toEqual([false, true]);
+    expect([over.signal.aborted, open.signal.aborted]).toEqual([false, true]);
   });
 
-  test("costs nothing without signals", () => {
-    expect(callSignal([]).signal).toBeUndefined();
-  });
-});
-
-describe("endableSignal", () => {
   test("ends one call alone, and says once that it is over", () => {
     const ending = new AbortController();
     const [left, other] = [endableSignal([ending.signal]), endableSignal([ending.signal])];
@@ -55,5 +61,39 @@ describe("endableSignal", () => {
     left.release();
 
     expect([left.signal.aborted, other.signal.aborted, releases]).toEqual([true, false, 1]);
+  });
+});
+
+describe("followers of a signal", () => {
+  test("a thousand have one listener on it, and none when they have left", () => {
+    const { signal } = new AbortController();
+    const followers = Array.from({ length: 1000 }, () => ({ abort: () => undefined }));
+    for (const follower of followers) follow(signal, follower);
+    const during = getEventListeners(signal, "abort").length;
+
+    for (const follower of followers) unfollow(signal, follower);
+
+    expect(during).toBe(1);
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
+  });
+
+  test("are told why, once, at once where it is over already; who has left is not", () => {
+    const ending = new AbortController();
+    const told: unknown[] = [];
+    const [stays, leaves, late] = ["stays", "leaves", "late"].map((who) => ({
+      abort: (reason: unknown) => void told.push([who, reason]),
+    }));
+    if (stays === undefined || leaves === undefined || late === undefined) throw new Error("expected three");
+    follow(ending.signal, stays);
+    follow(ending.signal, leaves);
+    unfollow(ending.signal, leaves);
+
+    ending.abort("over");
+    follow(ending.signal, late);
+
+    expect(told).toEqual([
+      ["stays", "over"],
+      ["late", "over"],
+    ]);
   });
 });

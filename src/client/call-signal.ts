@@ -18,22 +18,29 @@ export interface EndableSignal extends CallSignal {
   readonly onRelease: (act: () => void) => void;
 }
 
-const NOTHING: CallSignal = { signal: undefined, release: () => undefined };
+/** Told once when the signal that it follows is aborted. */
+export interface Follower {
+  abort(reason: unknown): void;
+}
 
-/** Of a call that only its signals can end. */
+const nothing = (): void => undefined;
+const NEVER_ENDED: CallSignal = { signal: undefined, release: nothing };
+
+/** Of a call that only its signals can end. Most have one, which is the call's own then: whoever hears it has to leave it. */
 export function callSignal(signals: readonly AbortSignal[]): CallSignal {
-  return signals.length === 0 ? NOTHING : endableSignal(signals);
+  if (signals.length > 1) return endableSignal(signals);
+  const [signal] = signals;
+  return signal === undefined ? NEVER_ENDED : { signal, release: nothing };
 }
 
 export function endableSignal(signals: readonly AbortSignal[]): EndableSignal {
   const controller = new AbortController();
-  const followed = signals.map(followersOf);
   const acts: (() => void)[] = [];
-  for (const followers of followed) followers.add(controller);
+  for (const signal of signals) follow(signal, controller);
   return {
     signal: controller.signal,
     release: () => {
-      for (const followers of followed) followers.delete(controller);
+      for (const signal of signals) unfollow(signal, controller);
       for (const act of acts.splice(0)) act();
     },
     abort: (reason) => controller.abort(reason),
@@ -41,28 +48,38 @@ export function endableSignal(signals: readonly AbortSignal[]): EndableSignal {
   };
 }
 
+/** Until `unfollow`. At once when the signal is aborted already. */
+export function follow(signal: AbortSignal, follower: Follower): void {
+  if (signal.aborted) follower.abort(signal.reason);
+  else followersOf(signal).add(follower);
+}
+
+/** Harmless for one that does not follow the signal any more. */
+export function unfollow(signal: AbortSignal, follower: Follower): void {
+  FOLLOWERS.get(signal)?.delete(follower);
+}
+
 class Followers {
   readonly #signal: AbortSignal;
-  readonly #controllers = new Set<AbortController>();
+  readonly #followers = new Set<Follower>();
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
   }
 
-  add(controller: AbortController): void {
-    if (this.#signal.aborted) return controller.abort(this.#signal.reason);
-    if (this.#controllers.size === 0) this.#signal.addEventListener("abort", this.#onAbort);
-    this.#controllers.add(controller);
+  add(follower: Follower): void {
+    if (this.#followers.size === 0) this.#signal.addEventListener("abort", this.#onAbort);
+    this.#followers.add(follower);
   }
 
-  delete(controller: AbortController): void {
-    this.#controllers.delete(controller);
-    if (this.#controllers.size === 0) this.#signal.removeEventListener("abort", this.#onAbort);
+  delete(follower: Follower): void {
+    if (!this.#followers.delete(follower)) return;
+    if (this.#followers.size === 0) this.#signal.removeEventListener("abort", this.#onAbort);
   }
 
   readonly #onAbort = (): void => {
-    for (const controller of this.#controllers) controller.abort(this.#signal.reason);
-    this.#controllers.clear();
+    for (const follower of this.#followers) follower.abort(this.#signal.reason);
+    this.#followers.clear();
   };
 }
 

@@ -2,6 +2,7 @@
 import { isApiError } from "../api/api-error.ts";
 import { backoffMs } from "../base/backoff.ts";
 import type { Loop } from "../base/loop.ts";
+import { follow, unfollow, type Follower } from "./call-signal.ts";
 import type { Method } from "./transport.ts";
 
 export interface RetryOptions {
@@ -67,15 +68,16 @@ export class Tries {
 /** Rejects with the signal's reason when that is aborted meanwhile. */
 export function pause(loop: Loop, ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      timer.cancel();
-      reject(signal?.reason as Error);
+    const follower: Follower = {
+      abort: (reason) => {
+        timer.cancel();
+        reject(reason as Error);
+      },
     };
     const timer = loop.timer(loop.now() + ms, "progress", () => {
-      signal?.removeEventListener("abort", onAbort);
+      if (signal !== undefined) unfollow(signal, follower);
       resolve();
     });
-    signal?.addEventListener("abort", onAbort, { once: true });
-    if (signal?.aborted === true) onAbort();
+    if (signal !== undefined) follow(signal, follower);
   });
 }

@@ -1,6 +1,7 @@
 /** Keeps a client from asking more often than agreed: a bucket of tokens that fills at a steady rate. */
 import { tooManyRequests } from "../api/api-error.ts";
 import type { Loop, Timer } from "../base/loop.ts";
+import { follow, unfollow, type Follower } from "./call-signal.ts";
 
 export interface ThrottleOptions {
   /** Calls a second in the long run. */
@@ -12,8 +13,8 @@ export interface ThrottleOptions {
 /** Of calls that wait. More than this many are a caller without any bound of its own. */
 const WAITING_MAX = 10_000;
 
-interface Waiting {
-  readonly start: () => void;
+interface Waiting extends Follower {
+  start(): void;
 }
 
 /** Calls begin in the order in which they came. */
@@ -56,19 +57,18 @@ export class Throttle {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         start: () => {
-          signal?.removeEventListener("abort", onAbort);
+          if (signal !== undefined) unfollow(signal, waiting);
           resolve();
         },
-      };
-      const onAbort = (): void => {
-        this.#waiting.delete(waiting);
-        this.#wakeLater();
-        reject(signal?.reason as Error);
+        abort: (reason) => {
+          this.#waiting.delete(waiting);
+          this.#wakeLater();
+          reject(reason as Error);
+        },
       };
       this.#waiting.add(waiting);
       this.#wakeLater();
-      signal?.addEventListener("abort", onAbort, { once: true });
-      if (signal?.aborted === true) onAbort();
+      if (signal !== undefined) follow(signal, waiting);
     });
   }
 

@@ -26,6 +26,7 @@ export interface TransportRequest {
   readonly userAgent?: string;
   /** The reconcile that makes this request (DESIGN: every write knows its cause). */
   readonly cause?: string;
+  /** Ends the call, and perhaps many others: whoever listens to it leaves it when the call is over. */
   readonly signal?: AbortSignal;
 }
 

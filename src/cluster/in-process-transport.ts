@@ -8,6 +8,7 @@ import type { Status } from "../api/api-error.ts";
 import { copyAsJson } from "../api/json-copy.ts";
 import { freezeJson } from "../api/json-freeze.ts";
 import type { Lane, Loop } from "../base/loop.ts";
+import { follow, unfollow, type Follower } from "../client/call-signal.ts";
 import { warningsIn } from "../client/http/answer-head.ts";
 import { metadataMediaType } from "../client/metadata-form.ts";
 import type {
@@ -143,29 +144,28 @@ export class InProcessTransport implements Transport {
 
   /** Calls `abort` at most once, unless the function that comes back was called before; that answers whether it came first. */
   #abortable(signal: AbortSignal | undefined, abort: (reason: Error) => void): () => boolean {
-    const closing = this.#closing;
+    const closing = this.#closing.signal;
     let isSettled = false;
     const settle = (): boolean => {
       if (isSettled) return false;
       isSettled = true;
-      signal?.removeEventListener("abort", onAbort);
-      closing.underway.delete(onAbort);
+      if (signal !== undefined) unfollow(signal, follower);
+      unfollow(closing, follower);
       return true;
     };
-    const onAbort = (): void => {
-      if (settle()) abort(signal?.aborted === true ? (signal.reason as Error) : closed());
+    const follower: Follower = {
+      abort: () => {
+        if (settle()) abort(signal?.aborted === true ? (signal.reason as Error) : closed());
+      },
     };
-    signal?.addEventListener("abort", onAbort);
-    closing.underway.add(onAbort);
-    if (signal?.aborted === true || closing.signal.aborted) onAbort();
+    if (signal !== undefined) follow(signal, follower);
+    if (!isSettled) follow(closing, follower);
     return settle;
   }
 }
 
 /** The end of a transport: what is still under way ends with it. */
 class Closing {
-  /** Requests come and go by the thousand: each has a place in here, which costs less than a listener. */
-  readonly underway = new Set<() => void>();
   readonly #controller = new AbortController();
 
   constructor() {
@@ -179,7 +179,6 @@ class Closing {
 
   close(): void {
     this.#controller.abort(new Error("the client was closed"));
-    for (const end of this.underway) end();
   }
 }
 

@@ -32,8 +32,8 @@ export interface Behaviour {
 }
 
 /** Short, but long enough to be seen. */
-const PULL_MS = 50;
-const START_MS = 50;
+const PULL_MS = 20;
+const START_MS = 20;
 /** How long something takes that has an end but does not say when. */
 const TASK_MS = 1000;
 /** 128 + SIGTERM, of a process that does nothing about the signal. */

@@ -24,10 +24,10 @@ describe("a probe of Kubernetes' image for tests", () => {
   });
 
   test("asks for health by gRPC, which ends when it was told to", () => {
-    const grpc = { grpc: { port: 5000 } };
+    const grpc = { grpc: { port: 5000, service: "" } };
 
     expect(answer(grpc, agnhost(["grpc-health-checking"]))).toBe(ALWAYS);
-    expect(answer({ grpc: { port: 2333 } }, agnhost(["grpc-health-checking"]))).toBe(NEVER);
+    expect(answer({ grpc: { port: 2333, service: "" } }, agnhost(["grpc-health-checking"]))).toBe(NEVER);
     expect(answer(grpc, agnhost(["grpc-health-checking", "--delay-unhealthy-sec=15"]))?.untilMs).toBe(15_000);
   });
 

@@ -27,18 +27,27 @@ const PARALLEL = 20;
 /** By name: since when a node that pods are on has been missing. */
 type Quarantine = Map<string, number>;
 
-async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
-  const quarantine: Quarantine = new Map();
-  while (await pause(parts, signal)) await collect(parts, quarantine, signal);
+interface Progress {
+  readonly quarantine: Quarantine;
+  /** What was there when nothing was to be done: a list of the cache stays the same while nothing changes. */
+  clean: { readonly pods: readonly Pod[]; readonly nodes: readonly Node[] } | undefined;
 }
 
-async function collect(parts: RoutineParts, quarantine: Quarantine, signal: AbortSignal): Promise<void> {
+async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
+  const progress: Progress = { quarantine: new Map(), clean: undefined };
+  while (await pause(parts, signal)) await collect(parts, progress, signal);
+}
+
+async function collect(parts: RoutineParts, progress: Progress, signal: AbortSignal): Promise<void> {
   const { cache, log } = parts;
+  const { quarantine, clean } = progress;
   const findNode = (name: string): Node | undefined => cache(Node).find({ name });
+  const [pods, nodes] = [cache(Pod).list(), cache(Node).list()];
+  if (pods === clean?.pods && nodes === clean.nodes) return;
   try {
-    const pods = cache(Pod).list();
     const goneNodes = await findGone(parts, quarantine, missingNodes({ pods, findNode }));
     const victims = planPodGc({ pods, findNode, goneNodes });
+    progress.clean = victims.length === 0 && quarantine.size === 0 ? { pods, nodes } : undefined;
     for (let at = 0; at < victims.length && !signal.aborted; at += PARALLEL)
       await Promise.all(victims.slice(at, at + PARALLEL).map((victim) => end(parts, victim)));
   } catch (error) {
