@@ -43,6 +43,7 @@ describe.each([1, 2, 3])("simulated nodes, seed %s", (seed) => {
     expect(cluster.objects(Node)).toEqual(nodes);
     expect(after?.spec).toMatchObject({ holderIdentity: "node-1", leaseDurationSeconds: 40 });
     expect(after?.metadata.ownerReferences?.[0]).toMatchObject({ kind: "Node", name: "node-1" });
+    expect(after?.metadata.managedFields).toMatchObject([{ manager: "kubelet", operation: "Update" }]);
     const renewals = Date.parse(after?.spec.renewTime ?? "") - Date.parse(before?.spec.renewTime ?? "");
     expect(renewals).toBe(60_000);
   });

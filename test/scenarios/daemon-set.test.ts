@@ -29,7 +29,9 @@ describe.each([1, 2, 3])("a DaemonSet, seed %s", (seed) => {
     expect(revision?.metadata.name).toBe(`agent-${hash}`);
     expect(pod?.metadata.labels?.["controller-revision-hash"]).toBe(hash);
     // Go clients compare the bytes with a map of their own, whose keys are sorted.
-    expect(JSON.stringify(revision?.data)).toMatch(/^\{"spec":\{"template":\{"\$patch":"replace","metadata":/);
+    expect(JSON.stringify(revision?.data)).toMatch(
+      /^\{"spec":\{"template":\{"\$patch":"replace","metadata":/,
+    );
     expect(set(cluster).status).toEqual({
       observedGeneration: 1,
       desiredNumberScheduled: 3,

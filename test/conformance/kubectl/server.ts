@@ -82,6 +82,12 @@ function discovery({ namespace }: Suite): void {
     ]);
   });
 
+  test("component statuses tell how the store is", async () => {
+    const { stdout } = await namespace().run("get", "componentstatuses");
+
+    expect(stdout).toMatch(/^NAME +STATUS +MESSAGE +ERROR *\netcd-0 +Healthy +ok/);
+  });
+
   test("api-versions are the stable ones", async () => {
     const versions = (await namespace().ok("api-versions")).trimEnd().split("\n");
 
