@@ -51,7 +51,7 @@ export interface Measured extends LoadFigures {
 }
 
 export type Load = Pick<LoadArgument, "method" | "path" | "headers" | "body" | "protocol"> &
-  Partial<Pick<LoadArgument, "connections" | "seconds">>;
+  Partial<Pick<LoadArgument, "connections" | "objects" | "seconds">>;
 
 export async function load(context: BenchContext, cluster: ClusterProcess, request: Load): Promise<Measured> {
   const cpu = cluster.cpuMs();

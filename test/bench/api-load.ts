@@ -131,12 +131,14 @@ async function writeRows({ context, cluster }: Served, memoryRate: number): Prom
   const patch = await load(context, cluster, {
     method: "PATCH",
     path: `${PATH}/new-%n`,
+    objects: create.answered,
     headers: { "content-type": "application/merge-patch+json" },
     body: '{"metadata":{"labels":{"round":"%n"}}}',
   });
   const apply = await load(context, cluster, {
     method: "PATCH",
     path: `${PATH}/new-%n?fieldManager=bench&force=true`,
+    objects: create.answered,
     headers: { "content-type": "application/apply-patch+yaml" },
     body: '{"apiVersion":"v1","kind":"Pod","metadata":{"labels":{"applied":"%n"}}}',
   });

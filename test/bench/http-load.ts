@@ -19,6 +19,8 @@ export interface LoadArgument extends Credentials {
   readonly method: string;
   /** `%n` in path and body is replaced by the number of the request. */
   readonly path: string;
+  /** Of the objects that are there; the number in the path begins anew after them. Without it each request is for another object. */
+  readonly objects?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
   /** HTTP/1.1 unless given. */
@@ -36,7 +38,8 @@ export interface LoadFigures {
   readonly answered: number;
 }
 
-const WARM_UP_MS = 500;
+/** Until the code of the server is compiled; the yardstick has the same. */
+const WARM_UP_MS = 2000;
 
 export function dial(
   port: number,
@@ -51,16 +54,21 @@ export function dial(
 }
 
 /** Bytes of one request. */
-export function requestBytes({ method, path, headers = {}, body }: LoadArgument, n: number): Buffer {
+export function requestBytes(argument: LoadArgument, n: number): Buffer {
+  const { method, headers = {}, body } = argument;
   const content = body?.replaceAll("%n", String(n));
   const lines = [
-    `${method} ${path.replaceAll("%n", String(n))} HTTP/1.1`,
+    `${method} ${pathOf(argument, n)} HTTP/1.1`,
     "host: 127.0.0.1",
     "user-agent: bench/1",
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
     ...(content === undefined ? [] : [`content-length: ${String(Buffer.byteLength(content))}`]),
   ];
   return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${content ?? ""}`);
+}
+
+function pathOf({ path, objects }: Pick<LoadArgument, "path" | "objects">, n: number): string {
+  return path.replaceAll("%n", String(objects === undefined ? n : n % objects));
 }
 
 /** Reads answers with a content-length or chunks, one at a time, without copying them together. */
@@ -133,14 +141,14 @@ async function openHttp1(argument: LoadArgument): Promise<Clients> {
 }
 
 async function openHttp2(argument: LoadArgument): Promise<Clients> {
-  const { connections, port, method, path, headers = {}, body } = argument;
+  const { connections, port, method, headers = {}, body } = argument;
   const count = Math.ceil(connections / STREAMS_PER_CONNECTION);
   const sockets = await Promise.all(Array.from({ length: count }, () => dial(port, argument, "h2")));
   const sessions = sockets.map((socket) => new Http2Answers(socket));
   const request = (n: number): Http2Request => ({
     method,
     headers,
-    path: path.replaceAll("%n", String(n)),
+    path: pathOf(argument, n),
     body: body?.replaceAll("%n", String(n)),
   });
   const clientsOf = (session: Http2Answers): readonly Client[] =>
