@@ -17,6 +17,6 @@ export function favourMainThread(): void {
       if (Number(thread) !== process.pid) setPriority(Number(thread), priority);
     }
   } catch {
-    // One has ended meanwhile, or the system does not let us: everything is as it was.
+    // One has ended meanwhile, or the system does not let us: those that are left stay as they are.
   }
 }

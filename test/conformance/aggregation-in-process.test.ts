@@ -1,9 +1,6 @@
 /** APIs of other servers, and what pods serve, for programs that have a whole cluster within their process. */
-import { createServer } from "node:http";
 import type { RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
-import { networkInterfaces } from "node:os";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { ResourceType, ApiObject } from "../../src/api/api-object.ts";
 import { APIService } from "../../src/api/generated/types/apiregistration-v1.ts";
 import { Pod, Service } from "../../src/api/generated/types/core-v1.ts";
@@ -11,6 +8,7 @@ import { EndpointSlice } from "../../src/api/generated/types/discovery-v1.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
 import { makeAuthority, serve } from "../../src/server/egress/fixture.ts";
+import { OWN_ADDRESS, serveBeside } from "./served-beside.ts";
 
 const VERSION = "wardle.example.com/v1alpha1";
 const API = `/apis/${VERSION}`;
@@ -181,11 +179,6 @@ describe("an API of another server, in a virtual world", () => {
   });
 });
 
-/** An address of this machine that is not its loopback; a machine without network has none. */
-const OWN_ADDRESS = Object.values(networkInterfaces())
-  .flatMap((each) => each ?? [])
-  .find(({ internal, family }) => !internal && family === "IPv4")?.address;
-
 async function putPod(cluster: Cluster, name: string, podIP: string): Promise<void> {
   const containers = [{ name: "main", image: "img", ports: [{ containerPort: 8080 }] }];
   await cluster.client(Pod).create({ metadata: { name }, spec: { containers } });
@@ -195,16 +188,6 @@ async function putPod(cluster: Cluster, name: string, podIP: string): Promise<vo
     .client(Pod)
     .subresource("status")
     .update(pod, { ...pod, status });
-}
-
-async function serveBeside(listener: RequestListener): Promise<number> {
-  const server = createServer(listener).listen(0, "0.0.0.0");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await new Promise((resolve) => server.once("listening", resolve));
-  return (server.address() as AddressInfo).port;
 }
 
 describe("what pods serve", () => {

@@ -1,28 +1,10 @@
 /** What pods serve, as it is seen through the server by clients with sockets. */
-import { createServer } from "node:http";
-import type { RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
-import { networkInterfaces } from "node:os";
 import { gzipSync } from "node:zlib";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Answered, Folder, RunningCluster } from "./running-cluster.ts";
-
-/** An address of this machine that is not its loopback; a machine without network has none. */
-const OWN_ADDRESS = Object.values(networkInterfaces())
-  .flatMap((each) => each ?? [])
-  .find(({ internal, family }) => !internal && family === "IPv4")?.address;
+import { OWN_ADDRESS, serveBeside } from "./served-beside.ts";
 
 const PODS = "/api/v1/namespaces/default/pods";
-
-async function serveBeside(listener: RequestListener): Promise<number> {
-  const server = createServer(listener).listen(0, "0.0.0.0");
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  await new Promise((resolve) => server.once("listening", resolve));
-  return (server.address() as AddressInfo).port;
-}
 
 describe.skipIf(OWN_ADDRESS === undefined)("a pod behind the server", () => {
   const folder = new Folder();
