@@ -10,6 +10,7 @@ import type { HttpHandler, HttpResponse, PeerIdentity } from "../src/server/http
 import type { Journal } from "../src/server/journal.ts";
 import { makeTokenKeys } from "../src/server/pki/token-keys.ts";
 import type { ServedVersions } from "../src/server/registry.ts";
+import { fedPieces } from "../src/server/representation/fixture.ts";
 import { createApiServer } from "../src/server/server.ts";
 import type { ApiServer } from "../src/server/server.ts";
 import { openMemoryStore } from "../src/store/memory-store.ts";
@@ -142,10 +143,11 @@ export class TestApi implements AsyncDisposable {
   }
 }
 
-export async function wholeBody({ body }: HttpResponse): Promise<Buffer> {
-  if (body instanceof Uint8Array) return Buffer.from(body);
+export async function wholeBody({ body, feed }: HttpResponse): Promise<Buffer> {
+  if (feed === undefined && body instanceof Uint8Array) return Buffer.from(body);
   const pieces: Uint8Array[] = [];
-  for await (const piece of body) pieces.push(piece);
+  for await (const piece of feed === undefined ? (body as AsyncIterable<Uint8Array>) : fedPieces(feed))
+    pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
@@ -153,9 +155,9 @@ export async function wholeBody({ body }: HttpResponse): Promise<Buffer> {
 export async function* watchEvents(
   response: HttpResponse,
 ): AsyncGenerator<{ type: string; object: ReplyBody }> {
-  if (response.body instanceof Uint8Array) throw new Error("a watch is a stream");
+  if (response.feed === undefined) throw new Error("a watch is a feed");
   let rest = "";
-  for await (const piece of response.body) {
+  for await (const piece of fedPieces(response.feed)) {
     const lines = (rest + Buffer.from(piece).toString()).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) yield JSON.parse(line) as { type: string; object: ReplyBody };

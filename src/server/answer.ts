@@ -45,7 +45,17 @@ export interface WatchEventAnswer {
 export interface WatchAnswer {
   readonly type: "watch";
   readonly resource: StoredResource;
-  readonly events: AsyncIterable<readonly WatchEventAnswer[]>;
+  readonly events: WatchEvents;
+}
+
+/** The events of a watch, to be taken when they are there, or waited for. Nothing is watched before the first is asked for. */
+export interface WatchEvents extends AsyncIterable<readonly WatchEventAnswer[]> {
+  /** What there is to tell: undefined while there is nothing, "end" when nothing will come any more. Does not throw. */
+  take(): readonly WatchEventAnswer[] | "end" | undefined;
+  /** Tells whoever takes that there may be something again: at once, in the midst of what made it so. */
+  whenReady(listener: () => void): void;
+  /** Nobody takes any more. */
+  close(): void;
 }
 
 export interface StatusAnswer {

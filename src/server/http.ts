@@ -61,10 +61,29 @@ export interface HttpResponse {
    * the one before waits to be sent. Ended early (`return`) when the client is gone.
    */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>;
+  /** In place of a body: pieces that come when something happens. */
+  readonly feed?: Feed;
   /** With status 101: what the connection becomes from now on. */
   readonly switched?: SwitchedStream;
   /** The answer to a direct request for a resource, in place of a body. Its values are the server's own: never changed. */
   readonly direct?: DirectAnswer;
+}
+
+/** Hands over pieces when there are some, for as long as the client listens: nobody asks for each, as with a body. */
+export interface Feed {
+  /** Begins, once. */
+  start(outlet: Outlet): void;
+  /** There is room again after `send` said that there was none. */
+  resume(): void;
+  /** Nobody listens any more, or nobody ever will. */
+  stop(): void;
+}
+
+export interface Outlet {
+  /** False when there is no room for another piece until `Feed.resume`. */
+  send(piece: Uint8Array): boolean;
+  /** Nothing more will come. With an error the answer is broken off, so that its client can tell. */
+  end(error?: unknown): void;
 }
 
 /** Whoever sends the answer joins the client's connection with it, and destroys both together. */

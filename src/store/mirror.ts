@@ -140,6 +140,10 @@ export class Mirror implements WatchSource {
     this.#hub.add(prefix, receiver);
   }
 
+  joined(batches: readonly (readonly WatchEvent[])[]): readonly WatchEvent[] {
+    return this.#hub.joined(batches);
+  }
+
   leave(prefix: string, receiver: Receiver): void {
     this.#hub.remove(prefix, receiver);
     if (receiver instanceof Watcher) this.#watchers.delete(receiver);

@@ -73,7 +73,7 @@ export type Change =
       readonly key: string;
       readonly value: Uint8Array;
       /** The key is deleted this long after the write, or up to a second later; keys that end together may share a revision. */
-      readonly ttlMs?: number;
+      readonly ttlMs?: number | undefined;
       readonly slot?: unknown;
     }
   | { readonly type: "delete"; readonly key: string };
@@ -122,8 +122,15 @@ export interface WatchOptions {
  * while it still reads history from an etcd that is away, `Unavailable`; it is never silent about a gap.
  */
 export interface Watch extends AsyncIterableIterator<WatchBatch> {
-  /** Everything in range up to here has been handed out by `next`; moves on while nothing happens in range (for bookmarks). */
+  /** Everything in range up to here has been handed out; moves on while nothing happens in range (for bookmarks). */
   readonly revision: number;
+  /**
+   * What waits, for a reader that never waits in `next`: undefined when nothing does, "end" after the end. Throws as `next` does.
+   * Readers that are as far as each other get the same array of events.
+   */
+  take(): WatchBatch | "end" | undefined;
+  /** Tells the reader that there may be something to take. It is told in the midst of a commit, and shall do no more than note it. */
+  whenReady(listener: () => void): void;
   close(): void;
 }
 

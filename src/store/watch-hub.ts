@@ -10,6 +10,11 @@ export interface Receiver {
   offer(events: readonly WatchEvent[], bytes: number): void;
 }
 
+/** Who has more waiting is behind all others. */
+const JOINED_MAX = 64;
+
+type Batch = readonly WatchEvent[];
+
 interface Bucket {
   readonly receivers: ReadonlySet<Receiver>;
   readonly events: WatchEvent[];
@@ -18,6 +23,8 @@ interface Bucket {
 
 export class WatchHub {
   readonly #live = new Map<string, Set<Receiver>>();
+  /** The last batches that were joined; others who wait for the same ask next. */
+  #joined: { readonly batches: readonly Batch[]; readonly events: Batch } | undefined;
 
   get size(): number {
     let size = 0;
@@ -34,6 +41,16 @@ export class WatchHub {
   remove(prefix: string, receiver: Receiver): void {
     const receivers = this.#live.get(prefix);
     if (receivers?.delete(receiver) === true && receivers.size === 0) this.#live.delete(prefix);
+  }
+
+  /** The events of batches that were offered, as one array for all who have the same batches. */
+  joined(batches: readonly Batch[]): Batch {
+    const [only] = batches;
+    if (batches.length === 1 && only !== undefined) return only;
+    if (batches.length > JOINED_MAX) return batches.flat();
+    if (this.#joined === undefined || !isSame(this.#joined.batches, batches))
+      this.#joined = { batches, events: batches.flat() };
+    return this.#joined.events;
   }
 
   publish(commits: readonly Commit[]): void {
@@ -65,4 +82,10 @@ export class WatchHub {
     bucket.events.push(event);
     bucket.bytes += event.after?.value.byteLength ?? event.before?.value.byteLength ?? 0;
   }
+}
+
+function isSame(left: readonly Batch[], right: readonly Batch[]): boolean {
+  if (left.length !== right.length) return false;
+  for (let at = 0; at < left.length; at += 1) if (left[at] !== right[at]) return false;
+  return true;
 }

@@ -1,7 +1,7 @@
 /**
  * One watch. It catches up by pulling slices of history when its reader asks, joins the hub once it has reached the head
- * (in the same step, so nothing is missed or seen twice), and from then on is offered each batch. A reader that does not
- * read is cut off when what waits for it passes a bound.
+ * (in the same step, so nothing is missed or seen twice), and from then on is offered each batch. Its reader waits for a batch (`next`),
+ * or is told that there is one and takes it when it likes. One that does not read is cut off when what waits for it passes a bound.
  */
 import type { Lane, Loop } from "../base/loop.ts";
 import { isUnder } from "./key-group.ts";
@@ -17,6 +17,8 @@ export interface WatchSource {
   /** The next events under a prefix: at once from memory, later from the archive. Throws `Compacted`. */
   pull(after: number, prefix: string): Slice | Promise<Slice>;
   join(prefix: string, receiver: Receiver): void;
+  /** One array for all who wait for the same. */
+  joined(batches: readonly (readonly WatchEvent[])[]): readonly WatchEvent[];
   leave(prefix: string, receiver: Receiver): void;
 }
 
@@ -32,11 +34,11 @@ const MAX_PENDING_BYTES = 32 << 20;
 type Phase =
   | { readonly state: "catching up"; readonly position: number }
   | { readonly state: "live" }
-  | { readonly state: "ended"; readonly error: StoreError | undefined };
+  | { readonly state: "ended"; readonly error: Error | undefined };
 
 interface Reader {
   readonly resolve: (result: IteratorResult<WatchBatch, undefined>) => void;
-  readonly reject: (error: Error) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 export class Watcher implements Watch, Receiver {
@@ -52,8 +54,13 @@ export class Watcher implements Watch, Receiver {
   #pendingBytes = 0;
   /** Everything up to here was handed out; more while nothing waits, see `revision`. */
   #handedOut: number;
+  /** Waits in `next`. */
   #reader: Reader | undefined;
+  /** Of a reader that does not wait. */
+  #tell: () => void = nobody;
   #isPosted = false;
+  /** Read from the archive, or on its way from there. */
+  #slice: Slice | "coming" | undefined;
 
   constructor(source: WatchSource, { prefix, after, lane }: WatchOptions) {
     this.#source = source;
@@ -87,6 +94,23 @@ export class Watcher implements Watch, Receiver {
     });
   }
 
+  take(): WatchBatch | "end" | undefined {
+    const phase = this.#phase;
+    switch (phase.state) {
+      case "ended":
+        if (phase.error !== undefined) throw phase.error;
+        return "end";
+      case "live":
+        return this.#pending.length > 0 ? this.#takePending() : undefined;
+      case "catching up":
+        return this.#catchUp(phase.position);
+    }
+  }
+
+  whenReady(listener: () => void): void {
+    this.#tell = listener;
+  }
+
   async return(): Promise<IteratorResult<WatchBatch, undefined>> {
     this.close();
     return Promise.resolve({ done: true, value: undefined });
@@ -97,13 +121,13 @@ export class Watcher implements Watch, Receiver {
   }
 
   /** What waits is dropped: a watch that ends says so at once rather than after a long tail. */
-  end(error: StoreError | undefined): void {
+  end(error: Error | undefined): void {
     if (this.#phase.state === "ended") return;
     this.#handedOut = this.revision;
     this.#source.leave(this.#prefix, this);
     this.#phase = { state: "ended", error };
     this.#drop();
-    if (this.#reader !== undefined) this.#post();
+    this.#announce();
   }
 
   offer(shared: readonly WatchEvent[], bytes: number): void {
@@ -119,58 +143,68 @@ export class Watcher implements Watch, Receiver {
       this.end(new StoreError("SlowWatcher", `watch of "${this.#prefix}" fell too far behind`));
       return;
     }
-    if (this.#reader !== undefined) this.#post();
+    this.#announce();
+  }
+
+  #announce(): void {
+    if (this.#reader === undefined) this.#tell();
+    else this.#post();
   }
 
   #isWanted(events: readonly WatchEvent[]): boolean {
     return (events[0]?.revision ?? 0) > this.#after;
   }
 
-  /** At most one step is under way for a reader. */
+  /** In a step of its own, of which at most one is under way, the reader gets what there is or is told to take it. */
   #post(): void {
     if (this.#isPosted) return;
     this.#isPosted = true;
     this.#source.loop.post(this.#lane, () => {
-      const later = this.#step();
-      if (later !== undefined) return later.finally(() => this.#stepped());
-      return this.#stepped();
+      this.#isPosted = false;
+      if (this.#reader === undefined) this.#tell();
+      else this.#answer(this.#reader);
     });
   }
 
-  #stepped(): void {
-    this.#isPosted = false;
-    if (this.#reader !== undefined && (this.#phase.state !== "live" || this.#pending.length > 0))
-      this.#post();
-  }
-
-  #step(): Promise<void> | undefined {
-    const phase = this.#phase;
-    switch (phase.state) {
-      case "ended":
-        this.#finish(phase.error);
-        return undefined;
-      case "live":
-        if (this.#pending.length > 0) this.#handOut(this.#takePending());
-        return undefined;
-      case "catching up":
-        return this.#catchUp(phase.position);
-    }
-  }
-
-  #catchUp(position: number): Promise<void> | undefined {
+  #answer({ resolve, reject }: Reader): void {
     try {
-      const slice = this.#source.pull(position, this.#prefix);
-      if (slice instanceof Promise)
-        return slice.then((found) => this.#accept(found)).catch((error) => this.#fail(error));
-      this.#accept(slice);
+      const taken = this.take();
+      if (taken === undefined) return;
+      this.#reader = undefined;
+      resolve(taken === "end" ? { done: true, value: undefined } : { done: false, value: taken });
     } catch (error) {
-      this.#fail(error);
+      this.#reader = undefined;
+      reject(error);
     }
+  }
+
+  #catchUp(position: number): WatchBatch | undefined {
+    if (this.#slice === "coming") return undefined;
+    const slice = this.#slice ?? this.#pull(position);
+    this.#slice = undefined;
+    if (!(slice instanceof Promise)) return this.#accept(slice);
+    this.#slice = "coming";
+    slice.then(
+      (found) => {
+        this.#slice = found;
+        this.#post();
+      },
+      (error: Error) => this.end(error),
+    );
     return undefined;
   }
 
-  #accept({ events, through }: Slice): void {
-    if (this.#phase.state === "ended") return;
+  #pull(position: number): Slice | Promise<Slice> {
+    try {
+      return this.#source.pull(position, this.#prefix);
+    } catch (error) {
+      this.end(error as Error);
+      throw error;
+    }
+  }
+
+  /** Where none of a slice is wanted, the next one is looked at in a later step. */
+  #accept({ events, through }: Slice): WatchBatch | undefined {
     if (through >= this.#source.revision) {
       this.#phase = { state: "live" };
       this.#source.join(this.#prefix, this);
@@ -178,19 +212,16 @@ export class Watcher implements Watch, Receiver {
       this.#phase = { state: "catching up", position: through };
     }
     this.#handedOut = through;
-    if (events.length > 0) this.#handOut({ events, revision: through });
-  }
-
-  #fail(error: unknown): void {
-    if (!(error instanceof StoreError)) throw error;
-    this.end(error);
+    if (events.length > 0) return { events, revision: through };
+    if (this.#phase.state === "catching up") this.#post();
+    return undefined;
   }
 
   #takePending(): WatchBatch {
-    const first = this.#pending[0] ?? [];
-    const events = this.#pending.length === 1 ? first : this.#pending.flat();
+    const events = this.#source.joined(this.#pending);
     this.#drop();
-    return { events, revision: this.#source.revision };
+    this.#handedOut = this.#source.revision;
+    return { events, revision: this.#handedOut };
   }
 
   #drop(): void {
@@ -198,21 +229,11 @@ export class Watcher implements Watch, Receiver {
     this.#pendingEvents = 0;
     this.#pendingBytes = 0;
   }
+}
 
-  #handOut(batch: WatchBatch): void {
-    const reader = this.#reader;
-    if (reader === undefined) return;
-    this.#reader = undefined;
-    this.#handedOut = batch.revision;
-    reader.resolve({ done: false, value: batch });
-  }
-
-  #finish(error: StoreError | undefined): void {
-    const reader = this.#reader;
-    this.#reader = undefined;
-    if (error === undefined) reader?.resolve({ done: true, value: undefined });
-    else reader?.reject(error);
-  }
+/** Before a reader says how to tell it. */
+function nobody(): void {
+  // It will look for itself.
 }
 
 /** Only the events under a prefix. */

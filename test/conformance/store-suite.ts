@@ -4,6 +4,7 @@ import type { StoreEngine } from "./store-world.ts";
 import { describeExpiry } from "./store/expiry.ts";
 import { describeLifecycle } from "./store/lifecycle.ts";
 import { describeReads } from "./store/reads.ts";
+import { describeTakenWatches } from "./store/taken-watches.ts";
 import { describeWatchLoad } from "./store/watch-load.ts";
 import { describeWatches } from "./store/watches.ts";
 import { describeWrites } from "./store/writes.ts";
@@ -13,6 +14,7 @@ export function storeSuite(engine: StoreEngine): void {
     describeWrites(engine);
     describeReads(engine);
     describeWatches(engine);
+    describeTakenWatches(engine);
     describeExpiry(engine);
     describeLifecycle(engine);
     describeWatchLoad(engine);

@@ -12,6 +12,7 @@ import type {
   TransportResponse,
   TransportStream,
 } from "../../src/client/transport.ts";
+import { fedPieces } from "../../src/server/representation/fixture.ts";
 import { MAPS, type WatcherWorld } from "./watcher-world.ts";
 
 interface RecordedLine {
@@ -64,7 +65,7 @@ async function change(world: WatcherWorld, name: string, text: string): Promise<
 }
 
 async function read(world: WatcherWorld, bytes: Uint8Array[], signal: AbortSignal): Promise<void> {
-  const { body } = await world.handler({
+  const { feed } = await world.handler({
     method: "GET",
     target: TARGET,
     headers: new Map(),
@@ -72,8 +73,8 @@ async function read(world: WatcherWorld, bytes: Uint8Array[], signal: AbortSigna
     signal,
     readBody: () => Promise.resolve(new Uint8Array(0)),
   });
-  if (body instanceof Uint8Array) throw new Error("a watch is a stream");
-  for await (const piece of body) bytes.push(piece);
+  if (feed === undefined) throw new Error("a watch is a feed");
+  for await (const piece of fedPieces(feed)) bytes.push(piece);
 }
 
 function linesOf(bytes: Buffer): readonly RecordedLine[] {

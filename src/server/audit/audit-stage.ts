@@ -11,7 +11,7 @@ import type { ViewTools } from "../representation/object-view.ts";
 import type { RequestInfo } from "../request-info.ts";
 import { AuditRecord } from "./audit-record.ts";
 import type { AuditTrail } from "./audit-trail.ts";
-import { ended } from "./ended.ts";
+import { ended, EndedFeed } from "./ended.ts";
 import type { AuditedRequest } from "./policy.ts";
 
 export interface AuditStages {
@@ -97,7 +97,8 @@ function concluded(response: HttpResponse, record: AuditRecord, { info }: Exchan
     return response;
   }
   record.stage("ResponseStarted", status);
-  const { body, direct, switched } = response;
+  const { body, feed, direct, switched } = response;
+  if (feed !== undefined) return { ...response, feed: new EndedFeed(feed, complete) };
   if (switched !== undefined) {
     switched.stream.once("close", complete);
     return response;
@@ -109,8 +110,8 @@ function concluded(response: HttpResponse, record: AuditRecord, { info }: Exchan
   return { ...response, body: body instanceof Uint8Array ? body : ended(body, complete) };
 }
 
-function isOpen({ body, direct, switched }: HttpResponse): boolean {
-  if (switched !== undefined) return true;
+function isOpen({ body, feed, direct, switched }: HttpResponse): boolean {
+  if (switched !== undefined || feed !== undefined) return true;
   return direct === undefined ? !(body instanceof Uint8Array) : direct.type === "events";
 }
 

@@ -191,12 +191,25 @@ class SealedWatch implements Watch {
 
   async next(): Promise<IteratorResult<WatchBatch>> {
     const result = await this.#watch.next();
-    if (result.done === true) return result;
-    for (const { before, after } of result.value.events) {
+    if (result.done !== true) this.#mark(result.value);
+    return result;
+  }
+
+  take(): WatchBatch | "end" | undefined {
+    const taken = this.#watch.take();
+    if (taken !== undefined && taken !== "end") this.#mark(taken);
+    return taken;
+  }
+
+  whenReady(listener: () => void): void {
+    this.#watch.whenReady(listener);
+  }
+
+  #mark({ events }: WatchBatch): void {
+    for (const { before, after } of events) {
       if (before !== undefined) this.#sealing.marked(before);
       if (after !== undefined) this.#sealing.marked(after);
     }
-    return result;
   }
 
   async return(): Promise<IteratorResult<WatchBatch>> {

@@ -7,7 +7,7 @@ import { withResourceVersion } from "../stored-object.ts";
 import { listMetadata } from "./list-body.ts";
 import type { ObjectView } from "./object-view.ts";
 import { warningHeader } from "./warnings.ts";
-import { withoutObject } from "./watch-body.ts";
+import { withoutObject } from "./watch-frames.ts";
 
 export interface DirectOptions {
   /** How stored objects are shown; what answers with one has it. */

@@ -2,50 +2,108 @@ import { expect, test } from "vitest";
 import { VirtualLoop } from "../../base/virtual-loop.ts";
 import { Gathering } from "./gathering.ts";
 
-test("a moment is over for all who waited at once, and the next one takes as long again", async () => {
-  const loop = new VirtualLoop({ seed: 1, startAt: 1000 });
-  const gathering = new Gathering(loop);
-  const over: number[] = [];
-  const waits = [gathering.moment(), gathering.moment()].map((moment) =>
-    moment.then(() => over.push(loop.now())),
-  );
+/** Gets `pieces` pieces, one each time it is served, and wants to be served again until it has them all. */
+class Reader {
+  readonly servedAt: number[] = [];
+  readonly #world: World;
+  #left: number;
+
+  constructor(world: World, pieces: number) {
+    this.#world = world;
+    this.#left = pieces;
+  }
+
+  ready(): void {
+    this.#world.gathering.enlist(this);
+  }
+
+  serve(): boolean {
+    if (this.#left === 0) return false;
+    this.#left -= 1;
+    this.servedAt.push(this.#world.loop.now() - START);
+    this.ready();
+    return true;
+  }
+}
+
+const START = 1000;
+
+class World {
+  readonly loop = new VirtualLoop({ seed: 1, startAt: START });
+  readonly gathering = new Gathering(this.loop);
+}
+
+test("whoever was quiet is served at once, and waits a moment for what comes next", async () => {
+  const world = new World();
+  const reader = new Reader(world, 3);
+  reader.ready();
+  await world.loop.settle();
+
+  expect(reader.servedAt).toEqual([0, 5, 10]);
+});
+
+test("a moment is over for all who wait, and does not keep others waiting who were quiet", async () => {
+  const world = new World();
+  const [first, second, late] = [new Reader(world, 2), new Reader(world, 2), new Reader(world, 2)];
+  first.ready();
+  second.ready();
+  world.loop.timer(START + 3, "progress", () => late.ready());
+  await world.loop.settle();
+
+  expect([first.servedAt, second.servedAt, late.servedAt]).toEqual([
+    [0, 5],
+    [0, 5],
+    [3, 5],
+  ]);
+});
+
+test("whoever had nothing to get is not made to wait", async () => {
+  const world = new World();
+  const reader = new Reader(world, 1);
+  const empty = new Reader(world, 0);
+  empty.ready();
+  await world.loop.settle();
+  reader.ready();
+  await world.loop.settle();
+
+  expect(reader.servedAt).toEqual([world.loop.now() - START - 5]);
+});
+
+test("whoever asks twice is served once", async () => {
+  const world = new World();
+  let served = 0;
+  const reader = { serve: () => (served += 1) < 0 };
+  world.gathering.enlist(reader);
+  world.gathering.enlist(reader);
+  await world.loop.settle();
+
+  expect(served).toBe(1);
+});
+
+test("serving very many takes turns with others, and the moment after it lasts half as long as it took", async () => {
+  const { loop } = new World();
+  let passedMs = 0;
+  const gathering = new Gathering({
+    elapsed: () => loop.elapsed() + passedMs,
+    now: () => loop.now(),
+    post: (lane, step) => loop.post(lane, step),
+    timer: (at, kind, step) => loop.timer(at, kind, step),
+  });
+  const order: string[] = [];
+  const listeners = Array.from({ length: 30 }, () => ({
+    serve(): boolean {
+      passedMs += 1;
+      order.push("listener");
+      if (order.length < 30) gathering.enlist(this);
+      return true;
+    },
+  }));
+  for (const listener of listeners) gathering.enlist(listener);
+  loop.post("request", () => void order.push("other"));
+  loop.timer(START + 14, "progress", () => void order.push("before the end of the moment"));
   await loop.settle();
-  await Promise.all(waits);
-  const again = gathering.moment().then(() => over.push(loop.now()));
-  await loop.settle();
-  await again;
 
-  expect(over).toEqual([1005, 1005, 1010]);
-});
-
-test("a moment lasts longer when very many wait, up to a bound", async () => {
-  const endOf = async (watchers: number): Promise<number> => {
-    const loop = new VirtualLoop({ seed: 1, startAt: 1000 });
-    const gathering = new Gathering(loop);
-    const waits = Array.from({ length: watchers }, () => gathering.moment());
-    await loop.settle();
-    await Promise.all(waits);
-    return loop.now() - 1000;
-  };
-
-  expect([await endOf(125), await endOf(200), await endOf(10_000)]).toEqual([5, 8, 10]);
-});
-
-test("equal frames make one piece for everybody, others a piece of their own", () => {
-  const gathering = new Gathering(new VirtualLoop({ seed: 1, startAt: 0 }));
-  const [a, b] = [Buffer.from("a"), Buffer.from("b")];
-  const first = gathering.join([a, b]);
-
-  expect(Buffer.concat(first ?? []).toString()).toBe("ab");
-  expect(gathering.join([a, b])).toBe(first);
-  expect(Buffer.concat(gathering.join([b, a]) ?? []).toString()).toBe("ba");
-  expect(gathering.join([a])).not.toBe(first);
-});
-
-test("frames that are too large for one piece make several, and too many are left apart", () => {
-  const gathering = new Gathering(new VirtualLoop({ seed: 1, startAt: 0 }));
-  const frames = Array.from({ length: 3 }, () => Buffer.alloc(40_000));
-
-  expect(gathering.join(frames)?.map(({ byteLength }) => byteLength)).toEqual([80_000, 40_000]);
-  expect(gathering.join(Array.from({ length: 30 }, () => Buffer.alloc(40_000)))).toBeUndefined();
+  expect(order.indexOf("other")).toBeLessThan(30);
+  expect(order.indexOf("before the end of the moment")).toBe(31);
+  expect(order.length).toBeGreaterThan(32);
 });

@@ -1,70 +1,89 @@
 /**
- * Lets watchers that were just served wait a moment, so that what happens meanwhile reaches each in one piece: a write to a socket costs
- * several times as much as an event. A watcher that was quiet is served at once.
+ * Serves watchers one after the other, and lets those that were just served wait a moment, so that what happens meanwhile reaches each in
+ * one piece: a write to a socket costs several times as much as an event. A watcher that was quiet is served at once.
  */
 import type { Loop } from "../../base/loop.ts";
-import { joined, PIECE_BYTES } from "./bytes/pieces.ts";
 
 /** A quarter of the delay that the last event of a hundred may have. */
 const MOMENT_MS = 5;
-/** A few times what it takes to serve one watcher: the more there are, the longer they wait, so that time is left for changes. */
-const MOMENT_MS_PER_WATCHER = 0.04;
-/** Half of the delay that the last event of a hundred may have. */
-const MOMENT_MS_MAX = 10;
-/** As many groups of watchers, alike in what they see and in which form, share what they get. */
-const GATHERED_KEPT = 8;
-/** What such a group shares at a time; who has more to get is so far behind that few are with it. */
-const GATHERED_BYTES_MAX = 16 * PIECE_BYTES;
+/** A moment lasts at least so much of the time that serving all of them took, so that a third of all time is left for changes. */
+const MOMENT_SHARE = 0.5;
+const MOMENT_MS_MAX = 50;
+/** Then others have their turn before the next watcher is served. */
+const TURN_MS = 2;
 
-interface Gathered {
-  readonly frames: readonly Uint8Array[];
-  readonly pieces: readonly Uint8Array[];
+/** Who is served. */
+export interface Listener {
+  /** Gets what there is for it; false when there was nothing. Does not throw. */
+  serve(): boolean;
 }
 
-export class Gathering {
-  readonly #loop: Loop;
-  /** Shared by all who wait. */
-  #moment: Promise<void> | undefined;
-  /** How many these are. */
-  #waiting = 0;
-  /** The newest last. */
-  readonly #gathered: Gathered[] = [];
+type Clock = Pick<Loop, "elapsed" | "now" | "post" | "timer">;
 
-  constructor(loop: Loop) {
+export class Gathering {
+  readonly #loop: Clock;
+  /** To be served in a step that is posted. */
+  readonly #due = new Set<Listener>();
+  /** Those that were served in the moment that goes on. */
+  #served = new Set<Listener>();
+  /** Those among them for whom there is something again. */
+  #waiting = new Set<Listener>();
+  /** What that took. */
+  #servingMs = 0;
+  #isPosted = false;
+  #isMoment = false;
+
+  constructor(loop: Clock) {
     this.#loop = loop;
   }
 
-  /** Settles when the moment is over that has begun, or that begins now. */
-  moment(): Promise<void> {
-    this.#waiting += 1;
-    this.#moment ??= new Promise((resolve) => this.#wait(MOMENT_MS, resolve));
-    return this.#moment;
+  /** Has it served, never synchronously; once, however often it is asked before. */
+  enlist(listener: Listener): void {
+    if (this.#served.has(listener)) this.#waiting.add(listener);
+    else {
+      this.#due.add(listener);
+      this.#post();
+    }
   }
 
-  /** Ends a moment that has lasted so long, or lets it go on when there are many who wait. */
-  #wait(untilMs: number, end: () => void, sinceMs = 0): void {
-    this.#loop.timer(this.#loop.now() + untilMs - sinceMs, "progress", () => {
-      const wantedMs = Math.min(this.#waiting * MOMENT_MS_PER_WATCHER, MOMENT_MS_MAX);
-      if (wantedMs > untilMs) return this.#wait(wantedMs, end, untilMs);
-      this.#moment = undefined;
-      this.#waiting = 0;
-      return end();
+  #post(): void {
+    if (this.#isPosted) return;
+    this.#isPosted = true;
+    this.#loop.post("request", () => {
+      this.#isPosted = false;
+      this.#serve();
     });
   }
 
-  /** Pieces of them all, the same for everybody who has the same frames; undefined when they would take too much memory. */
-  join(frames: readonly Uint8Array[]): readonly Uint8Array[] | undefined {
-    const found = this.#gathered.find((each) => isSame(each.frames, frames));
-    if (found !== undefined) return found.pieces;
-    let bytes = 0;
-    for (const frame of frames) bytes += frame.byteLength;
-    if (bytes > GATHERED_BYTES_MAX) return undefined;
-    const pieces = [...joined(frames)];
-    if (this.#gathered.push({ frames, pieces }) > GATHERED_KEPT) this.#gathered.shift();
-    return pieces;
+  #serve(): void {
+    const startedAt = this.#loop.elapsed();
+    let ms = 0;
+    for (const listener of this.#due) {
+      this.#due.delete(listener);
+      // First, so that it waits when there is more for it than it takes now.
+      this.#served.add(listener);
+      if (!listener.serve()) this.#served.delete(listener);
+      ms = this.#loop.elapsed() - startedAt;
+      if (ms >= TURN_MS) break;
+    }
+    this.#servingMs += ms;
+    if (this.#due.size > 0) this.#post();
+    else if (this.#served.size > 0 && !this.#isMoment) this.#beginMoment();
   }
-}
 
-function isSame(left: readonly Uint8Array[], right: readonly Uint8Array[]): boolean {
-  return left.length === right.length && left.every((frame, at) => frame === right[at]);
+  #beginMoment(): void {
+    this.#isMoment = true;
+    const ms = Math.min(Math.max(MOMENT_MS, this.#servingMs * MOMENT_SHARE), MOMENT_MS_MAX);
+    this.#loop.timer(this.#loop.now() + ms, "progress", () => this.#endMoment());
+  }
+
+  #endMoment(): void {
+    this.#isMoment = false;
+    this.#served = new Set();
+    this.#servingMs = 0;
+    const waiting = this.#waiting;
+    this.#waiting = new Set();
+    for (const listener of waiting) this.#due.add(listener);
+    if (this.#due.size > 0) this.#serve();
+  }
 }

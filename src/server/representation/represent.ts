@@ -28,7 +28,8 @@ import type { ObjectView } from "./object-view.ts";
 import { SCALE_TABLE } from "./scale-table.ts";
 import { Table } from "./table.ts";
 import { warningHeader } from "./warnings.ts";
-import { encodeStatus, JsonFrames, ProtobufFrames, TableFrames, watchBody } from "./watch-body.ts";
+import { WatchFeed } from "./watch-feed.ts";
+import { encodeStatus, JsonFrames, ProtobufFrames, TableFrames } from "./watch-frames.ts";
 
 export interface RepresentationTools {
   readonly loop: Loop;
@@ -194,8 +195,10 @@ function watchResponse(page: Page, answer: WatchAnswer): HttpResponse {
   const type = mediaTypeOf(media);
   const headers = headersOf(media === "json" ? type : `${type};stream=watch`, warningsFor(page.asked));
   const tools = { writer: framesOf(page, answer.resource), gathering: page.tools.gathering };
-  return { status: 200, headers, body: watchBody(answer, tools) };
+  return { status: 200, headers, body: NO_BYTES, feed: new WatchFeed(answer.events, tools) };
 }
+
+const NO_BYTES = new Uint8Array(0);
 
 function framesOf(page: Page, resource: StoredResource): JsonFrames | ProtobufFrames | TableFrames {
   const { form, tools } = page;

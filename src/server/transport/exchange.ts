@@ -7,12 +7,13 @@ import { toStatus } from "../../api/api-error.ts";
 import { assert } from "../../base/assert.ts";
 import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
-import type { HttpHandler, HttpRequest, HttpResponse, PeerIdentity, SwitchedStream } from "../http.ts";
+import type { Feed, HttpHandler, HttpRequest, HttpResponse, PeerIdentity, SwitchedStream } from "../http.ts";
 import { receiveBody, type BodyBudget, type BodySource } from "./body.ts";
 import { headerValues } from "./headers.ts";
 import type { TransportLimits } from "./limits.ts";
-import { Outflow, PIECE_BYTES } from "./outflow.ts";
+import { Outflow, PIECE_BYTES, type PieceSink } from "./outflow.ts";
 import type { PeerReader } from "./peer.ts";
+import { PulledFeed } from "./pulled-feed.ts";
 import type { Turn, Turns } from "./turns.ts";
 
 /** What all exchanges of a listener share. */
@@ -28,7 +29,7 @@ export interface Surroundings {
 }
 
 /** What HTTP/1.1 and HTTP/2 do differently. */
-export interface Wire extends BodySource {
+export interface Wire extends BodySource, PieceSink {
   readonly outgoing: Writable;
   /** Of the client; undefined once it is gone. */
   readonly remoteAddress: string | undefined;
@@ -81,7 +82,7 @@ export class Exchange implements HttpRequest, Turn {
   #isBodyRead = false;
   /** Answered at once, and not handed over yet. */
   #ready: HttpResponse | undefined;
-  #source: AsyncIterator<Uint8Array> | undefined;
+  #feed: Feed | undefined;
   #outflow: Outflow | undefined;
 
   constructor(start: ExchangeStart, surroundings: Surroundings) {
@@ -164,7 +165,7 @@ export class Exchange implements HttpRequest, Turn {
     this.#state = "gone";
     this.abort(new Error("the client is gone"));
     this.#outflow?.stop();
-    if (this.#source !== undefined) this.#giveUp(this.#source);
+    this.#feed?.stop();
   }
 
   carryOut(): void {
@@ -205,19 +206,23 @@ export class Exchange implements HttpRequest, Turn {
     return undefined;
   }
 
-  /** Undefined when the whole answer was handed over, as most are; else settles when its last piece was. */
-  #send({ status, headers, body, switched }: HttpResponse): Promise<void> | undefined {
+  /** Settles when a connection that was switched is closed. */
+  #send(response: HttpResponse): Promise<void> | undefined {
+    const { status, headers, switched } = response;
     this.#state = "answering";
     if (switched !== undefined) return this.#splice({ status, headers, lengthBytes: undefined }, switched);
-    const isWhole = body instanceof Uint8Array;
-    const hasBody = this.method !== "HEAD" && status !== 204 && status !== 304;
-    const lengthBytes = isWhole && status !== 204 ? body.byteLength : undefined;
-    const head: AnswerHead = { status, headers, lengthBytes };
-    if (hasBody && !(isWhole && body.byteLength <= PIECE_BYTES)) return this.#stream(head, body);
-    this.#wire.answer(head, hasBody && isWhole ? body : undefined);
-    if (!hasBody) this.#discard({ body });
-    this.#state = "done";
+    const head = { status, headers, lengthBytes: status === 204 ? undefined : lengthOf(response) };
+    const isBodiless = this.method === "HEAD" || status === 204 || status === 304;
+    if (isBodiless) this.#discard(response);
+    const feed = isBodiless ? undefined : this.#feedOf(response);
+    if (feed === undefined) this.#answerWhole(head, isBodiless ? undefined : response.body);
+    else this.#stream(head, feed);
     return undefined;
+  }
+
+  #answerWhole(head: AnswerHead, body: HttpResponse["body"] | undefined): void {
+    this.#wire.answer(head, body instanceof Uint8Array ? body : undefined);
+    this.#state = "done";
   }
 
   async #splice(head: AnswerHead, switched: SwitchedStream): Promise<void> {
@@ -231,33 +236,29 @@ export class Exchange implements HttpRequest, Turn {
     this.#state = "done";
   }
 
-  async #stream(head: AnswerHead, body: HttpResponse["body"]): Promise<void> {
+  #stream(head: AnswerHead, feed: Feed): void {
+    this.#feed = feed;
     this.#wire.begin(head);
-    try {
-      await this.#pour(body);
-    } finally {
-      this.#outflow?.stop();
-    }
-    if (this.#isGone()) return;
-    this.#wire.outgoing.end();
-    this.#state = "done";
+    const { loop, limits } = this.#surroundings;
+    const outflow = new Outflow({
+      out: this.#wire,
+      loop,
+      stallTimeoutMs: limits.stallTimeoutMs,
+      onStalled: () => this.#wire.cut(),
+      onRoom: () => feed.resume(),
+    });
+    this.#outflow = outflow;
+    feed.start({ send: (piece) => outflow.send(piece), end: (error) => this.#end(error) });
   }
 
-  async #pour(body: HttpResponse["body"]): Promise<void> {
-    const { loop, limits } = this.#surroundings;
-    const onStalled = (): void => this.#wire.cut();
-    const { stallTimeoutMs } = limits;
-    this.#outflow = new Outflow({ out: this.#wire.outgoing, loop, stallTimeoutMs, onStalled });
-    if (body instanceof Uint8Array) return this.#outflow.send(body);
-    const source = body[Symbol.asyncIterator]();
-    this.#source = source;
-    for (;;) {
-      const next = await source.next();
-      if (this.#isGone() || next.done === true) return;
-      const room = this.#outflow.send(next.value);
-      if (room !== undefined) await room;
-      if (this.#isGone()) return;
-    }
+  #end(error: unknown): void {
+    this.#feed = undefined;
+    this.#outflow?.stop();
+    if (error !== undefined) return this.#breakOff(error);
+    if (this.#isGone()) return undefined;
+    this.#wire.outgoing.end();
+    this.#state = "done";
+    return undefined;
   }
 
   /** Ended as if complete, half an answer would be taken for a whole one. */
@@ -271,17 +272,26 @@ export class Exchange implements HttpRequest, Turn {
     return this.#state === "gone";
   }
 
-  #discard({ body, switched }: Pick<HttpResponse, "body" | "switched">): void {
-    switched?.stream.destroy();
-    if (!(body instanceof Uint8Array)) this.#giveUp(body[Symbol.asyncIterator]());
+  #discard(response: HttpResponse): void {
+    response.switched?.stream.destroy();
+    this.#feedOf(response)?.stop();
   }
 
-  /** Does not wait: a source that is just making a piece returns when it is done with that. */
-  #giveUp(source: AsyncIterator<Uint8Array>): void {
-    source.return?.().then(undefined, (error: unknown) => {
-      this.#surroundings.log.warn("the rest of an answer could not be discarded", { error });
-    });
+  /** Undefined for what goes out in one piece. */
+  #feedOf({ body, feed }: HttpResponse): Feed | undefined {
+    if (feed !== undefined) return feed;
+    if (!(body instanceof Uint8Array)) return new PulledFeed(body, this.#surroundings.log);
+    return body.byteLength > PIECE_BYTES ? new PulledFeed(one(body), this.#surroundings.log) : undefined;
   }
+}
+
+/** Where it is known before the last piece is. */
+function lengthOf({ body, feed }: HttpResponse): number | undefined {
+  return feed === undefined && body instanceof Uint8Array ? body.byteLength : undefined;
+}
+
+async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 /** Health probes and leases come first: what is taken for dead because it waited gets restarted, which helps nobody. */

@@ -1,4 +1,5 @@
 /** Carries exchanges over HTTP/2, on Node's stream interface: its request and response objects cost a sixth more. */
+import type { EventEmitter } from "node:events";
 import {
   constants,
   performServerHandshake,
@@ -167,6 +168,14 @@ class Http2Wire implements Wire {
   begin(head: AnswerHead): void {
     this.outgoing.respond(headersOf(head));
     this.outgoing.once("finish", () => this.#refuseRest());
+  }
+
+  write(piece: Uint8Array): boolean {
+    return this.outgoing.write(piece);
+  }
+
+  get drains(): EventEmitter {
+    return this.outgoing;
   }
 
   cut(): void {

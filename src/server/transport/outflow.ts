@@ -1,5 +1,5 @@
 /** Writes an answer no faster than the client takes it. */
-import type { Writable } from "node:stream";
+import type { EventEmitter } from "node:events";
 import type { Loop, Timer } from "../../base/loop.ts";
 
 /**
@@ -8,65 +8,76 @@ import type { Loop, Timer } from "../../base/loop.ts";
  */
 export const PIECE_BYTES = 64 * 1024;
 
+export interface PieceSink {
+  /** Sends a piece. False when there is no room for more until `drains` says "drain". */
+  write(piece: Uint8Array): boolean;
+  readonly drains: EventEmitter;
+}
+
 export interface OutflowOptions {
-  readonly out: Writable;
+  readonly out: PieceSink;
   readonly loop: Loop;
   readonly stallTimeoutMs: number;
   /** Called once the client took nothing for so long. */
   readonly onStalled: () => void;
+  /** Called when there is room again. */
+  readonly onRoom: () => void;
 }
 
 /** At most one piece, and what the stream buffers of its own (16 KiB), waits in memory. */
 export class Outflow {
   readonly #options: OutflowOptions;
-  #state: "open" | "stopped" = "open";
-  /** Set while the client takes nothing. */
-  #wake: (() => void) | undefined;
-  /** Since when (Loop.elapsed) it takes nothing; of meaning while somebody waits. */
-  #waitingSince = 0;
+  #state: "open" | "full" | "stopped" = "open";
+  /** Of a piece that is too large for one write. */
+  #rest: Uint8Array | undefined;
+  /** Since when (Loop.elapsed) the client takes nothing; of meaning while it is full. */
+  #fullSince = 0;
   /** One for many waits, which mostly end at once: it looks how long the one has lasted that it finds. */
   #alarm: Timer | undefined;
+  readonly #onDrain = (): void => this.#drained();
 
   constructor(options: OutflowOptions) {
     this.#options = options;
-    options.out.on("drain", () => this.#wake?.());
+    options.out.drains.on("drain", this.#onDrain);
   }
 
-  /** Undefined when everything was taken at once, which it mostly is; else settles when there is room again or after `stop`. */
-  send(bytes: Uint8Array): Promise<void> | undefined {
-    if (bytes.byteLength > PIECE_BYTES) return this.#sendInPieces(bytes);
-    return this.#write(bytes) ? undefined : this.#drained();
+  /** False when there is no room for more until `onRoom`. */
+  send(bytes: Uint8Array): boolean {
+    this.#rest = bytes;
+    return this.#pour();
   }
 
-  /** Nothing is written any more and nobody waits. To be called at the end, whatever the end was. */
+  /** Nothing is written any more. To be called at the end, whatever the end was. */
   stop(): void {
     this.#state = "stopped";
+    this.#rest = undefined;
     this.#alarm?.cancel();
-    this.#wake?.();
+    this.#options.out.drains.off("drain", this.#onDrain);
   }
 
-  async #sendInPieces(bytes: Uint8Array): Promise<void> {
-    for (let at = 0; at < bytes.byteLength && this.#state === "open"; at += PIECE_BYTES) {
-      if (!this.#write(bytes.subarray(at, at + PIECE_BYTES))) await this.#drained();
+  #pour(): boolean {
+    while (this.#state === "open" && this.#rest !== undefined) {
+      const bytes = this.#rest;
+      const isLast = bytes.byteLength <= PIECE_BYTES;
+      this.#rest = isLast ? undefined : bytes.subarray(PIECE_BYTES);
+      this.#write(isLast ? bytes : bytes.subarray(0, PIECE_BYTES));
     }
+    return this.#state === "open";
   }
 
   /** An empty write would end nothing and say nothing, but cost a frame. */
-  #write(piece: Uint8Array): boolean {
-    if (this.#state === "stopped" || piece.byteLength === 0) return true;
-    return this.#options.out.write(piece);
+  #write(piece: Uint8Array): void {
+    const { out, loop, stallTimeoutMs } = this.#options;
+    if (piece.byteLength === 0 || out.write(piece)) return;
+    this.#state = "full";
+    this.#fullSince = loop.elapsed();
+    if (this.#alarm === undefined) this.#setAlarm(stallTimeoutMs);
   }
 
-  #drained(): Promise<void> {
-    const { loop, stallTimeoutMs } = this.#options;
-    this.#waitingSince = loop.elapsed();
-    if (this.#alarm === undefined) this.#setAlarm(stallTimeoutMs);
-    return new Promise((resolve) => {
-      this.#wake = () => {
-        this.#wake = undefined;
-        resolve();
-      };
-    });
+  #drained(): void {
+    if (this.#state !== "full") return;
+    this.#state = "open";
+    if (this.#pour()) this.#options.onRoom();
   }
 
   #setAlarm(afterMs: number): void {
@@ -77,8 +88,8 @@ export class Outflow {
   #look(): void {
     const { loop, stallTimeoutMs, onStalled } = this.#options;
     this.#alarm = undefined;
-    if (this.#wake === undefined) return;
-    const leftMs = this.#waitingSince + stallTimeoutMs - loop.elapsed();
+    if (this.#state !== "full") return;
+    const leftMs = this.#fullSince + stallTimeoutMs - loop.elapsed();
     if (leftMs <= 0) onStalled();
     else this.#setAlarm(leftMs);
   }

@@ -8,7 +8,7 @@ import type { Loop, Timer } from "../../base/loop.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Entry, View, Watch, WatchEvent } from "../../store/store.ts";
-import type { WatchAnswer, WatchEventAnswer } from "../answer.ts";
+import type { WatchAnswer, WatchEventAnswer, WatchEvents } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import { checkListOptions, parseListOptions } from "../list-options.ts";
 import type { ListOptions } from "../list-options.ts";
@@ -22,7 +22,7 @@ import { reachRevision } from "../revision-wait.ts";
 import { toApiError } from "../store-errors.ts";
 import { StoredObject } from "../stored-object.ts";
 import { groupResource } from "../write/object-writer.ts";
-import { EndingWatch } from "./ending-watch.ts";
+import { OpenWatch } from "./open-watch.ts";
 
 /** A watch without timeoutSeconds ends after this and up to as much again, so that not all clients come back at once. */
 const MIN_DURATION_MS = 30 * 60_000;
@@ -43,7 +43,7 @@ export async function watch(call: Call<StoredResource>, workshop: Workshop): Pro
   return {
     type: "watch",
     resource,
-    events: new WatchRun({ ...start, options, prefix, filter, call, workshop }).events(),
+    events: new WatchRun({ ...start, options, prefix, filter, call, workshop }),
   };
 }
 
@@ -85,22 +85,24 @@ interface RunOptions extends Beginning {
   readonly workshop: Workshop;
 }
 
-/** What wakes a watch: a batch, its end, or the time for a bookmark. */
-type Wake =
-  | { readonly type: "batch"; readonly events: readonly WatchEvent[] }
-  | { readonly type: "bookmark" }
-  | { readonly type: "end" };
+/** What is there to tell, see `WatchEvents.take`. */
+type Taken = ReturnType<WatchEvents["take"]>;
 
-class WatchRun {
+class WatchRun implements WatchEvents {
   readonly #options: RunOptions;
   readonly #loop: Loop;
   readonly #endAt: number;
+  #open: OpenWatch | undefined;
+  #isClosed = false;
+  #tell: () => void = nobody;
   /** One for the whole watch, set anew when it rang: a timer for each batch would cost as much as the batch. */
   #alarm: Timer | undefined;
-  /** What the alarm said while nobody listened: the client was being written to. */
-  #rang: Wake | undefined;
-  /** Set while somebody listens. */
-  #wake: ((wake: Wake) => void) | undefined;
+  /** What the alarm said and was not told yet. */
+  #rang: "bookmark" | "end" | undefined;
+  /** Changes that may be shown now, since their author was asked. */
+  #shown: readonly WatchEvent[] | undefined;
+  /** Who was asked for other versions has not answered yet, or refused. */
+  #asking: { readonly error?: unknown } | undefined;
 
   constructor(options: RunOptions) {
     this.#options = options;
@@ -115,47 +117,133 @@ class WatchRun {
         : timeoutSeconds * 1000);
   }
 
-  async *events(): AsyncGenerator<readonly WatchEventAnswer[]> {
-    const { call, workshop, prefix, after } = this.#options;
-    let ending: EndingWatch | undefined;
-    const ended = workshop.tally.stayOpen(labelsOf(call));
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly WatchEventAnswer[]> {
     try {
-      const watching = workshop.store.watch({ prefix, after });
-      ending = new EndingWatch(watching, call, workshop.store);
-      if (ending.isOver) return;
-      this.#setAlarm();
-      await this.#readyToShow(() => this.#initialEntries());
-      yield* this.#initialEvents();
-      call.notes.begun();
-      let next: ReturnType<Watch["next"]> | undefined;
-      while (!ending.isOver) {
-        next ??= nextOf(watching);
-        const wake = await this.#woken(next);
-        if (wake.type === "end") return;
-        if (wake.type === "batch") {
-          next = undefined;
-          await this.#readyToShow(() => wake.events.flatMap(({ before, after }) => [before, after]));
-        }
-        const events = this.#answersTo(wake, watching);
-        if (events.length > 0) yield events;
+      for (;;) {
+        const taken = this.take();
+        if (taken === "end") return;
+        if (taken === undefined) await this.#ready();
+        else yield taken;
       }
-    } catch (error) {
-      // Its client comes back with the last revision it saw, and nothing is lost.
-      if (!isStoreError(error, "SlowWatcher") && !isStoreError(error, "Closed")) yield [this.#failure(error)];
     } finally {
-      call.notes.begun();
-      ended();
-      this.#alarm?.cancel();
-      ending?.close();
+      this.close();
     }
   }
 
-  /** Where only the author of a kind knows its versions, they are asked before objects are looked at. */
-  #readyToShow(entriesOf: () => Iterable<Entry | undefined>): Promise<void> | undefined {
+  /** Settles in a step of its own. */
+  #ready(): Promise<void> {
+    return new Promise((resolve) => {
+      this.whenReady(() => {
+        this.#tell = nobody;
+        this.#loop.post("request", resolve);
+      });
+    });
+  }
+
+  whenReady(listener: () => void): void {
+    this.#tell = listener;
+  }
+
+  take(): Taken {
+    if (this.#isClosed) return "end";
+    try {
+      return this.#told(this.#open ?? this.#begin());
+    } catch (error) {
+      this.close();
+      // Its client comes back with the last revision it saw, and nothing is lost.
+      const isOver = isStoreError(error, "SlowWatcher") || isStoreError(error, "Closed");
+      return isOver ? "end" : [this.#failure(error)];
+    }
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#tell = nobody;
+    this.#options.call.notes.begun();
+    this.#alarm?.cancel();
+    this.#open?.close();
+  }
+
+  #begin(): OpenWatch {
+    const { call, workshop, prefix, after } = this.#options;
+    const { store, tally } = workshop;
+    const watching = store.watch({ prefix, after });
+    const onClosed = tally.stayOpen(labelsOf(call));
+    const open = new OpenWatch(watching, call, { store, initial: this.#initialEvents(), onClosed });
+    this.#open = open;
+    if (open.isOver) return open;
+    watching.whenReady(() => this.#tell());
+    this.#setAlarm();
+    this.#ask(() => this.#initialEntries());
+    return open;
+  }
+
+  #told(open: OpenWatch): Taken {
+    if (open.isOver || this.#rang === "end") {
+      this.close();
+      return "end";
+    }
+    if (this.#asking !== undefined) return this.#answered(this.#asking);
+    const initial = open.initial?.next();
+    if (initial?.done === false) return initial.value;
+    if (initial !== undefined) {
+      open.initial = undefined;
+      this.#options.call.notes.begun();
+    }
+    return this.#bookmark(open) ?? this.#changes(open);
+  }
+
+  #answered(asking: { readonly error?: unknown }): undefined {
+    if ("error" in asking) throw asking.error;
+    return undefined;
+  }
+
+  #bookmark({ watching }: OpenWatch): readonly WatchEventAnswer[] | undefined {
+    const isDue = this.#rang === "bookmark" && this.#options.options.allowBookmarks;
+    this.#rang = undefined;
+    return isDue ? [{ type: "BOOKMARK", resourceVersion: String(watching.revision) }] : undefined;
+  }
+
+  #changes({ watching }: OpenWatch): Taken {
+    for (;;) {
+      const events = this.#shown ?? this.#taken(watching);
+      if (events === undefined) return undefined;
+      if (events === "end") {
+        this.close();
+        return "end";
+      }
+      this.#shown = undefined;
+      const seen = seenOf(events, this.#options.filter);
+      if (seen.length > 0) return seen;
+    }
+  }
+
+  #taken(watching: Watch): readonly WatchEvent[] | "end" | undefined {
+    const batch = watching.take();
+    if (batch === undefined || batch === "end") return batch;
+    if (!this.#ask(() => batch.events.flatMap(({ before, after }) => [before, after]))) return batch.events;
+    this.#shown = batch.events;
+    return undefined;
+  }
+
+  /** Where only the author of a kind knows its versions, it is asked before objects are looked at; says whether it was. */
+  #ask(entriesOf: () => Iterable<Entry | undefined>): boolean {
     const { call, workshop } = this.#options;
-    if (call.resource.custom?.webhook === undefined) return undefined;
+    if (call.resource.custom?.webhook === undefined) return false;
     const found = [...entriesOf()].flatMap((entry) => (entry === undefined ? [] : [StoredObject.of(entry)]));
-    return workshop.versions.readyToShow(found, call.resource);
+    const asked = workshop.versions.readyToShow(found, call.resource);
+    if (asked === undefined) return false;
+    this.#asking = {};
+    const answered = (asking: { readonly error?: unknown } | undefined): void => {
+      this.#asking = asking;
+      this.#tell();
+    };
+    asked.then(
+      () => answered(undefined),
+      (error: unknown) => answered({ error }),
+    );
+    return true;
   }
 
   #initialEntries(): Iterable<Entry> {
@@ -181,38 +269,15 @@ class WatchRun {
     if (piece.length > 0) yield piece;
   }
 
-  #answersTo(wake: Wake, watching: Watch): readonly WatchEventAnswer[] {
-    const { options, filter } = this.#options;
-    if (wake.type === "batch") return seenOf(wake.events, filter);
-    return options.allowBookmarks ? [{ type: "BOOKMARK", resourceVersion: String(watching.revision) }] : [];
-  }
-
   #setAlarm(): void {
     const now = this.#loop.now();
     const last = this.#endAt - LAST_BOOKMARK_MS;
     const isEnd = now >= last;
     const at = isEnd ? this.#endAt : Math.min(last, now + BOOKMARK_EVERY_MS);
     this.#alarm = this.#loop.timer(at, "periodic", () => {
-      const wake: Wake = { type: isEnd ? "end" : "bookmark" };
-      if (this.#wake === undefined) this.#rang = wake;
-      else this.#wake(wake);
+      this.#rang = isEnd ? "end" : "bookmark";
       if (!isEnd) this.#setAlarm();
-    });
-  }
-
-  #woken(next: ReturnType<Watch["next"]>): Promise<Wake> {
-    const rang = this.#rang;
-    this.#rang = undefined;
-    if (rang !== undefined) return Promise.resolve(rang);
-    return new Promise((resolve, reject) => {
-      this.#wake = (wake) => {
-        this.#wake = undefined;
-        resolve(wake);
-      };
-      next.then(({ done, value }) => {
-        this.#wake = undefined;
-        resolve(done === true ? { type: "end" } : { type: "batch", events: value.events });
-      }, reject);
+      this.#tell();
     });
   }
 
@@ -231,11 +296,9 @@ function labelsOf({ info }: Call): LongRunningLabels {
   return { verb: "WATCH", group, version, resource, subresource, scope: scopeOf(info) };
 }
 
-/** It may fail while the watch does something else, such as a bookmark: then whoever waits for it next is told. */
-function nextOf(watching: Watch): ReturnType<Watch["next"]> {
-  const next = watching.next();
-  next.catch(() => undefined);
-  return next;
+/** Before anybody says how to be told. */
+function nobody(): void {
+  // Whoever takes looks first.
 }
 
 function rangeOf(view: View, prefix: string): Iterable<Entry> {
@@ -244,15 +307,21 @@ function rangeOf(view: View, prefix: string): Iterable<Entry> {
   return entry === undefined ? [] : [entry];
 }
 
+/** What everybody sees who wants all of it, so that it is worked out, and put into bytes, once for all. */
+const seenByAll = new WeakMap<readonly WatchEvent[], readonly WatchEventAnswer[]>();
+
 function seenOf(
   events: readonly WatchEvent[],
   filter: ObjectFilter | undefined,
 ): readonly WatchEventAnswer[] {
+  const known = filter === undefined ? seenByAll.get(events) : undefined;
+  if (known !== undefined) return known;
   const answers: WatchEventAnswer[] = [];
   for (const event of events) {
     const answer = seen(event, filter);
     if (answer !== undefined) answers.push(answer);
   }
+  if (filter === undefined) seenByAll.set(events, answers);
   return answers;
 }
 

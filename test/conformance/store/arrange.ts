@@ -97,6 +97,44 @@ export function record(watch: Watch): Recording {
   };
 }
 
+/** Reads the watch to its end by taking what is there whenever it is told that something is. */
+export function recordTaken(watch: Watch): Recording {
+  const batches: WatchBatch[] = [];
+  const events: WatchEvent[] = [];
+  let end: Recording["end"];
+  let settle: () => void = () => undefined;
+  const ended = new Promise<void>((resolve) => (settle = resolve));
+  const finish = (how: "done" | StoreErrorCode): void => {
+    end = how;
+    settle();
+  };
+  const take = (): void => {
+    try {
+      for (;;) {
+        const taken = watch.take();
+        if (taken === undefined) return;
+        if (taken === "end") return finish("done");
+        batches.push(taken);
+        events.push(...taken.events);
+      }
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      finish(error.code);
+    }
+  };
+  watch.whenReady(take);
+  take();
+  return {
+    watch,
+    batches,
+    events,
+    ended,
+    get end() {
+      return end;
+    },
+  };
+}
+
 /** Waits until the watch has told everything up to `revision`, then gives the lines of its events. */
 export async function linesThrough(
   world: StoreWorld,

@@ -1,24 +1,35 @@
 /** A watch of the store for a client: it ends with the client, or once all is told of a kind that is served no longer. */
 import type { Store, Watch } from "../../store/store.ts";
+import type { WatchEventAnswer } from "../answer.ts";
 import type { Call } from "../call.ts";
 
-export class EndingWatch {
-  readonly #watch: Watch;
-  readonly #store: Store;
+export interface OpenWatchOptions {
+  readonly store: Store;
+  /** What was there before, told first. */
+  readonly initial: Iterator<readonly WatchEventAnswer[]>;
+  readonly onClosed: () => void;
+}
+
+export class OpenWatch {
+  readonly watching: Watch;
+  /** Undefined once all of it was told. */
+  initial: Iterator<readonly WatchEventAnswer[]> | undefined;
   readonly #call: Call;
+  readonly #options: OpenWatchOptions;
   /** The revision at which the kind ended. */
   #last = Infinity;
-  readonly #onLeft = (): void => this.#watch.close();
+  readonly #onLeft = (): void => this.watching.close();
   readonly #onEnded = (): void => {
-    this.#last = this.#store.view.revision;
+    this.#last = this.#options.store.view.revision;
     // What happened to the last objects is still told, if anybody was slow to hear it.
-    if (this.isOver) this.#watch.close();
+    if (this.isOver) this.watching.close();
   };
 
-  constructor(watch: Watch, call: Call, store: Store) {
-    this.#watch = watch;
+  constructor(watching: Watch, call: Call, options: OpenWatchOptions) {
+    this.watching = watching;
+    this.initial = options.initial;
     this.#call = call;
-    this.#store = store;
+    this.#options = options;
     const { request, resource } = call;
     request.signal.addEventListener("abort", this.#onLeft, { once: true });
     resource.ended?.addEventListener("abort", this.#onEnded, { once: true });
@@ -26,13 +37,14 @@ export class EndingWatch {
   }
 
   get isOver(): boolean {
-    return this.#call.request.signal.aborted || this.#watch.revision >= this.#last;
+    return this.#call.request.signal.aborted || this.watching.revision >= this.#last;
   }
 
   close(): void {
     const { request, resource } = this.#call;
     request.signal.removeEventListener("abort", this.#onLeft);
     resource.ended?.removeEventListener("abort", this.#onEnded);
-    this.#watch.close();
+    this.watching.close();
+    this.#options.onClosed();
   }
 }

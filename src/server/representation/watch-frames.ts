@@ -7,84 +7,22 @@ import { toNormalForm } from "../../api/normal-form.ts";
 import { encodeMessage } from "../../api/protobuf/encode.ts";
 import { encodeObject, encodeWatchEvent, writeEnvelope } from "../../api/protobuf/envelope.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
-import type { WatchAnswer, WatchEventAnswer } from "../answer.ts";
+import type { WatchEventAnswer } from "../answer.ts";
 import { withResourceVersion } from "../stored-object.ts";
 import type { StoredObject } from "../stored-object.ts";
 import { withJsonVersion } from "./bytes/json-splice.ts";
-import { joined } from "./bytes/pieces.ts";
 import type { FormCache } from "./form-cache.ts";
-import type { Gathering } from "./gathering.ts";
 import type { ObjectView } from "./object-view.ts";
 import type { Table } from "./table.ts";
 
 /** Turns events into bytes; one for each watch. */
 export interface FrameWriter {
+  /** The same for all who make the same of an event; undefined where each makes its own. */
+  readonly name: string | undefined;
   /** Of a change: shared by all watchers that see it in the same form. */
   frame(event: WatchEventAnswer): Uint8Array;
   /** The same in parts, of one event among very many: nothing is kept. */
   parts(event: WatchEventAnswer): Iterable<Uint8Array>;
-}
-
-interface WatchBodyTools {
-  readonly writer: FrameWriter;
-  readonly gathering: Gathering;
-}
-
-/** Ends when the events do; ended early it ends them. */
-export function watchBody({ events }: WatchAnswer, tools: WatchBodyTools): AsyncIterable<Uint8Array> {
-  return new WatchBody(events[Symbol.asyncIterator](), tools);
-}
-
-/** So many changes at once are seen by others too, and share their frames; more are what existed before a watch began. */
-const SHARED_BATCH_MAX = 64;
-
-/** No generator: with many watchers each event passes here many times, and a generator's own promises would cost as much again. */
-class WatchBody implements AsyncIterableIterator<Uint8Array> {
-  readonly #events: AsyncIterator<readonly WatchEventAnswer[]>;
-  readonly #writer: FrameWriter;
-  readonly #gathering: Gathering;
-  #pieces: Iterator<Uint8Array, unknown> | undefined;
-  /** Whether changes went out before: then those that follow wait for each other. */
-  #isServed = false;
-
-  constructor(events: AsyncIterator<readonly WatchEventAnswer[]>, { writer, gathering }: WatchBodyTools) {
-    this.#events = events;
-    this.#writer = writer;
-    this.#gathering = gathering;
-  }
-
-  [Symbol.asyncIterator](): this {
-    return this;
-  }
-
-  async next(): Promise<IteratorResult<Uint8Array, undefined>> {
-    for (;;) {
-      const next = this.#pieces?.next();
-      if (next !== undefined && next.done !== true) return next;
-      this.#pieces = undefined;
-      if (this.#isServed) await this.#gathering.moment();
-      const batch = await this.#events.next();
-      if (batch.done === true) return { done: true, value: undefined };
-      this.#pieces = this.#sharedPieces(batch.value) ?? joined(partsOf(batch.value, this.#writer));
-    }
-  }
-
-  /** Of a few events, as others see them too; undefined when they are many or large. */
-  #sharedPieces(events: readonly WatchEventAnswer[]): Iterator<Uint8Array> | undefined {
-    this.#isServed = events.length <= SHARED_BATCH_MAX;
-    if (!this.#isServed) return undefined;
-    const frames = events.map((event) => this.#writer.frame(event));
-    return (frames.length === 1 ? frames : this.#gathering.join(frames))?.values();
-  }
-
-  async return(): Promise<IteratorResult<Uint8Array, undefined>> {
-    await this.#events.return?.();
-    return { done: true, value: undefined };
-  }
-}
-
-function* partsOf(batch: readonly WatchEventAnswer[], writer: FrameWriter): Generator<Uint8Array> {
-  for (const event of batch) yield* writer.parts(event);
 }
 
 export interface FrameOptions {
@@ -94,20 +32,20 @@ export interface FrameOptions {
 
 /** Under which names frames are kept; those of most are texts made once. */
 class FrameNames {
-  readonly #form: string;
+  readonly form: string;
   readonly #added: string;
   readonly #modified: string;
 
   constructor(form: string) {
-    this.#form = form;
+    this.form = form;
     this.#added = `${form} ADDED`;
     this.#modified = `${form} MODIFIED`;
   }
 
   of({ type, resourceVersion }: WatchEventAnswer): string {
-    if (resourceVersion !== undefined) return `${this.#form} ${type} ${resourceVersion}`;
+    if (resourceVersion !== undefined) return `${this.form} ${type} ${resourceVersion}`;
     if (type === "MODIFIED") return this.#modified;
-    return type === "ADDED" ? this.#added : `${this.#form} ${type}`;
+    return type === "ADDED" ? this.#added : `${this.form} ${type}`;
   }
 }
 
@@ -120,6 +58,10 @@ export class JsonFrames implements FrameWriter {
     this.#view = view;
     this.#cache = cache;
     this.#names = new FrameNames(`json frame ${view.apiVersion} ${view.kind} ${view.edition}`);
+  }
+
+  get name(): string {
+    return this.#names.form;
   }
 
   frame(event: WatchEventAnswer): Uint8Array {
@@ -165,6 +107,10 @@ export class ProtobufFrames implements FrameWriter {
     this.#names = new FrameNames(`protobuf frame ${view.apiVersion} ${view.kind}`);
   }
 
+  get name(): string {
+    return this.#names.form;
+  }
+
   frame(event: WatchEventAnswer): Uint8Array {
     if (event.stored === undefined) return this.#make(event);
     return this.#cache.form(event.stored, this.#names.of(event), () => this.#make(event));
@@ -206,6 +152,7 @@ export interface TableFrameOptions {
 
 /** Each event carries a table of one row. Nothing is shared: ages differ. */
 export class TableFrames implements FrameWriter {
+  readonly name = undefined;
   readonly #options: TableFrameOptions;
   #hasColumns = true;
 

@@ -1,0 +1,181 @@
+import { expect, test } from "vitest";
+import { VirtualLoop } from "../../base/virtual-loop.ts";
+import type { WatchEventAnswer } from "../answer.ts";
+import type { Outlet } from "../http.ts";
+import { Happening } from "./fixture.ts";
+import { Gathering } from "./gathering.ts";
+import { WatchFeed } from "./watch-feed.ts";
+import type { FrameWriter } from "./watch-frames.ts";
+
+/** An event is told by its number, a line each. */
+class Lines implements FrameWriter {
+  readonly name: string | undefined;
+  readonly #bytesEach: number;
+  made = 0;
+
+  /** Without a name nothing is shared. */
+  constructor(name = "lines", bytesEach = 0) {
+    this.name = name === "" ? undefined : name;
+    this.#bytesEach = bytesEach;
+  }
+
+  frame({ resourceVersion = "" }: WatchEventAnswer): Uint8Array {
+    if (resourceVersion === "unreadable") throw new Error("cannot be shown");
+    this.made += 1;
+    return Buffer.from(`${resourceVersion.padEnd(this.#bytesEach - 1, ".")}\n`);
+  }
+
+  *parts(event: WatchEventAnswer): Generator<Uint8Array> {
+    yield this.frame(event);
+  }
+}
+
+class Client implements Outlet {
+  readonly pieces: Uint8Array[] = [];
+  /** How many pieces more it has room for. */
+  room = Infinity;
+  ended: { readonly error: unknown } | undefined;
+
+  get texts(): readonly string[] {
+    return this.pieces.map((piece) => Buffer.from(piece).toString().replaceAll("\n", " ").trim());
+  }
+
+  send(piece: Uint8Array): boolean {
+    this.pieces.push(piece);
+    this.room -= 1;
+    return this.room > 0;
+  }
+
+  end(error?: unknown): void {
+    this.ended = { error };
+  }
+}
+
+class World {
+  readonly loop = new VirtualLoop({ seed: 1, startAt: 1000 });
+  readonly gathering = new Gathering(this.loop);
+
+  watch(writer: FrameWriter = new Lines()): { events: Happening; feed: WatchFeed; client: Client } {
+    const events = new Happening();
+    const feed = new WatchFeed(events, { writer, gathering: this.gathering });
+    return { events, feed, client: new Client() };
+  }
+}
+
+function batch(...numbers: readonly (number | string)[]): readonly WatchEventAnswer[] {
+  return numbers.map((n) => ({ type: "BOOKMARK", resourceVersion: String(n) }));
+}
+
+test("an event that comes alone goes out at once, and those within a moment after it in one piece", async () => {
+  const { loop, watch } = bound(new World());
+  const { events, feed, client } = watch();
+  feed.start(client);
+  events.add(batch(1));
+  loop.timer(1001, "progress", () => events.add(batch(2)));
+  loop.timer(1002, "progress", () => events.add(batch(3, 4)));
+  await loop.settle();
+
+  expect(client.texts).toEqual(["1", "2 3 4"]);
+});
+
+test("all who get the same events in the same form get the same bytes", async () => {
+  const { loop, watch } = bound(new World());
+  const [first, second, other] = [new Lines(), new Lines(), new Lines("another")];
+  const watches = [first, second, other].map((writer) => watch(writer));
+  const shared = batch(1, 2);
+  for (const { events, feed, client } of watches) {
+    feed.start(client);
+    events.add(shared);
+  }
+  await loop.settle();
+  const [a, b, c] = watches.map(({ client }) => client.pieces[0]);
+
+  expect(a).toBe(b);
+  expect(c).not.toBe(a);
+  expect([first.made, second.made, other.made]).toEqual([2, 0, 2]);
+});
+
+test("what each makes for itself is not shared", async () => {
+  const { loop, watch } = bound(new World());
+  const watches = [watch(new Lines("")), watch(new Lines(""))];
+  const shared = batch(1);
+  for (const { events, feed, client } of watches) {
+    feed.start(client);
+    events.add(shared);
+  }
+  await loop.settle();
+
+  expect(watches[0]?.client.pieces[0]).not.toBe(watches[1]?.client.pieces[0]);
+});
+
+test("nothing is made for a client that has no room, and all of it is once there is", async () => {
+  const { loop, watch } = bound(new World());
+  const writer = new Lines();
+  const { events, feed, client } = watch(writer);
+  client.room = 1;
+  feed.start(client);
+  events.add(batch(1));
+  await loop.settle();
+  events.add(batch(2));
+  events.add(batch(3));
+  await loop.settle();
+  expect([client.texts, writer.made]).toEqual([["1"], 1]);
+
+  client.room = Infinity;
+  feed.resume();
+  await loop.settle();
+  expect(client.texts).toEqual(["1", "2 3"]);
+});
+
+test("very many events, as a watch begins with, come in pieces without a moment between them", async () => {
+  const { loop, watch } = bound(new World());
+  const { events, feed, client } = watch(new Lines("lines", 1000));
+  events.add(batch(...Array.from({ length: 200 }, (_, n) => n)));
+  feed.start(client);
+  client.room = 2;
+  await loop.settle();
+  events.add(batch(...Array.from({ length: 100 }, (_, n) => n)));
+  client.room = Infinity;
+  feed.resume();
+
+  expect(client.pieces.map(({ byteLength }) => byteLength)).toEqual([
+    66_000, 66_000, 66_000, 2000, 66_000, 34_000,
+  ]);
+});
+
+test("the end of the events is the end of the answer, after all of them", async () => {
+  const { loop, watch } = bound(new World());
+  const { events, feed, client } = watch();
+  feed.start(client);
+  events.add(batch(1));
+  events.close();
+  await loop.settle();
+
+  expect([client.texts, client.ended]).toEqual([["1"], { error: undefined }]);
+});
+
+test("an event that cannot be shown breaks the answer off and ends the watch", async () => {
+  const { loop, watch } = bound(new World());
+  const { events, feed, client } = watch();
+  feed.start(client);
+  events.add(batch("unreadable"));
+  await loop.settle();
+
+  expect(String(client.ended?.error)).toContain("cannot be shown");
+  expect(events.isClosed).toBe(true);
+});
+
+test("nothing is sent to a client that has left, and its watch ends", async () => {
+  const { loop, watch } = bound(new World());
+  const { events, feed, client } = watch();
+  feed.start(client);
+  events.add(batch(1));
+  feed.stop();
+  await loop.settle();
+
+  expect([client.texts, client.ended, events.isClosed]).toEqual([[], undefined, true]);
+});
+
+function bound(world: World): { loop: VirtualLoop; watch: World["watch"] } {
+  return { loop: world.loop, watch: (writer) => world.watch(writer) };
+}

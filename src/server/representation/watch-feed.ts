@@ -1,0 +1,133 @@
+/** The events of a watch as pieces of its answer. */
+import type { WatchEventAnswer, WatchEvents } from "../answer.ts";
+import type { Feed, Outlet } from "../http.ts";
+import { joined } from "./bytes/pieces.ts";
+import type { Gathering, Listener } from "./gathering.ts";
+import type { FrameWriter } from "./watch-frames.ts";
+
+/** So many changes at once are seen by others too, and share their bytes; more are what existed before a watch began. */
+const SHARED_EVENTS_MAX = 64;
+/** Who gets more at a time is so far behind that few are with it. */
+const SHARED_BYTES_MAX = 1 << 20;
+
+export interface WatchFeedTools {
+  readonly writer: FrameWriter;
+  readonly gathering: Gathering;
+}
+
+export class WatchFeed implements Feed, Listener {
+  readonly #events: WatchEvents;
+  readonly #writer: FrameWriter;
+  readonly #gathering: Gathering;
+  #outlet: Outlet | undefined;
+  #hasRoom = true;
+  /** There may be something to take: it is enlisted, or waits for room. */
+  #isBehind = false;
+  #pieces: Iterator<Uint8Array> | undefined;
+  /** Whether these are of a few changes: what has happened since then waits for what else will. */
+  #isGathered = false;
+
+  constructor(events: WatchEvents, { writer, gathering }: WatchFeedTools) {
+    this.#events = events;
+    this.#writer = writer;
+    this.#gathering = gathering;
+  }
+
+  start(outlet: Outlet): void {
+    this.#outlet = outlet;
+    this.#events.whenReady(() => this.#ready());
+    this.#ready();
+  }
+
+  resume(): void {
+    this.#hasRoom = true;
+    if (this.#pieces !== undefined) this.serve();
+    else if (this.#isBehind) this.#gathering.enlist(this);
+  }
+
+  stop(): void {
+    this.#outlet = undefined;
+    this.#events.close();
+  }
+
+  #ready(): void {
+    if (this.#isBehind) return;
+    this.#isBehind = true;
+    if (this.#hasRoom) this.#gathering.enlist(this);
+  }
+
+  serve(): boolean {
+    let isServed = false;
+    try {
+      while (this.#hasRoom && this.#outlet !== undefined) {
+        const piece = this.#next();
+        if (piece === undefined) break;
+        this.#hasRoom = this.#outlet.send(piece);
+        isServed = true;
+      }
+    } catch (error) {
+      this.#end(error);
+    }
+    return isServed;
+  }
+
+  /** Undefined when there is nothing more for now. */
+  #next(): Uint8Array | undefined {
+    for (;;) {
+      const next = this.#pieces?.next();
+      if (next?.done === false) return next.value;
+      if (next !== undefined) {
+        this.#pieces = undefined;
+        if (this.#isGathered) break;
+      }
+      const taken = this.#taken();
+      if (taken === undefined) return undefined;
+      this.#isGathered = taken.length <= SHARED_EVENTS_MAX;
+      this.#pieces = piecesOf(taken, this.#writer);
+    }
+    this.#gathering.enlist(this);
+    return undefined;
+  }
+
+  #taken(): Events | undefined {
+    const taken = this.#events.take();
+    this.#isBehind = taken !== undefined;
+    if (taken !== "end") return taken;
+    this.#end(undefined);
+    return undefined;
+  }
+
+  #end(error: unknown): void {
+    const outlet = this.#outlet;
+    this.stop();
+    outlet?.end(error);
+  }
+}
+
+type Events = readonly WatchEventAnswer[];
+
+/** What watchers share that get the same events in the same form. */
+const shared = new WeakMap<Events, Map<string, readonly Uint8Array[]>>();
+
+function piecesOf(events: Events, writer: FrameWriter): Iterator<Uint8Array> {
+  const { name } = writer;
+  if (name === undefined || events.length > SHARED_EVENTS_MAX) return joined(partsOf(events, writer));
+  const known = shared.get(events)?.get(name);
+  if (known !== undefined) return known.values();
+  const frames = events.map((event) => writer.frame(event));
+  if (bytesOf(frames) > SHARED_BYTES_MAX) return joined(frames);
+  const pieces = [...joined(frames)];
+  const forms = shared.get(events) ?? new Map<string, readonly Uint8Array[]>();
+  shared.set(events, forms.set(name, pieces));
+  return pieces.values();
+}
+
+function bytesOf(frames: readonly Uint8Array[]): number {
+  let bytes = 0;
+  for (const { byteLength } of frames) bytes += byteLength;
+  return bytes;
+}
+
+function* partsOf(events: Events, writer: FrameWriter): Generator<Uint8Array> {
+  for (const event of events) yield* writer.parts(event);
+}

@@ -1,0 +1,38 @@
+/** Pieces that are asked for one after the other, each when the client has taken the one before. */
+import type { Log } from "../../base/log.ts";
+import type { Feed, Outlet } from "../http.ts";
+
+export class PulledFeed implements Feed {
+  readonly #source: AsyncIterator<Uint8Array>;
+  readonly #log: Log;
+  #outlet: Outlet | undefined;
+
+  constructor(pieces: AsyncIterable<Uint8Array>, log: Log) {
+    this.#source = pieces[Symbol.asyncIterator]();
+    this.#log = log;
+  }
+
+  start(outlet: Outlet): void {
+    this.#outlet = outlet;
+    this.resume();
+  }
+
+  resume(): void {
+    this.#source
+      .next()
+      .then((next) => (next.done === true ? this.#outlet?.end() : this.#hand(next.value)))
+      .catch((error: unknown) => this.#outlet?.end(error));
+  }
+
+  /** Does not wait: a source that is just making a piece returns when it is done with that. */
+  stop(): void {
+    this.#outlet = undefined;
+    this.#source.return?.().then(undefined, (error: unknown) => {
+      this.#log.warn("the rest of an answer could not be discarded", { error });
+    });
+  }
+
+  #hand(piece: Uint8Array): void {
+    if (this.#outlet?.send(piece) === true) this.resume();
+  }
+}
