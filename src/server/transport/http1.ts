@@ -12,6 +12,7 @@ import {
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
 import type { HttpRequest, SwitchedStream } from "../http.ts";
+import { Chunks } from "./chunks.ts";
 import type { Connection } from "./connections.ts";
 import { Exchange, type AnswerHead, type Surroundings, type Wire } from "./exchange.ts";
 import { headersFromList } from "./headers.ts";
@@ -38,6 +39,7 @@ export function createHttp1(surroundings: Surroundings): Http1 {
   // Those above Node's default of 2000 would be left out without a word; their bytes are bounded anyway.
   server.maxHeadersCount = 0;
   const connections = new WeakMap<Duplex, Http1Connection>();
+  const chunks = new Chunks();
   const serve = (req: IncomingMessage, res: ServerResponse): void =>
     connections.get(req.socket)?.serve(req, res);
   server.on("request", serve).on("checkContinue", serve);
@@ -45,7 +47,7 @@ export function createHttp1(surroundings: Surroundings): Http1 {
   startTimeouts(server);
   return {
     accept(socket) {
-      const connection = new Http1Connection(socket, surroundings);
+      const connection = new Http1Connection(socket, chunks, surroundings);
       connections.set(socket, connection);
       server.emit("connection", socket);
       return connection;
@@ -76,12 +78,14 @@ function startTimeouts(server: Server): void {
 class Http1Connection implements Connection {
   readonly exchanges = new Set<Exchange>();
   readonly #socket: TLSSocket;
+  readonly #chunks: Chunks;
   readonly #surroundings: Surroundings;
   readonly #peer: HttpRequest["peer"];
   #state: "open" | "finishing" = "open";
 
-  constructor(socket: TLSSocket, surroundings: Surroundings) {
+  constructor(socket: TLSSocket, chunks: Chunks, surroundings: Surroundings) {
     this.#socket = socket;
+    this.#chunks = chunks;
     this.#surroundings = surroundings;
     this.#peer = surroundings.identify(socket);
     // Node does not tell answers that wait behind another one (pipelining) that their socket is closed.
@@ -97,7 +101,7 @@ class Http1Connection implements Connection {
 
   serve(req: IncomingMessage, res: ServerResponse): void {
     const { method = "", url: target = "" } = req;
-    const wire = new Http1Wire(req, res, { connection: this });
+    const wire = new Http1Wire(req, res, { connection: this, chunks: this.#chunks });
     const exchange = new Exchange({ method, target, peer: this.#peer, wire }, this.#surroundings);
     this.exchanges.add(exchange);
     res.on("close", () => {
@@ -137,7 +141,7 @@ class Http1Connection implements Connection {
     res.assignSocket(socket);
     socket.on("drain", () => res.emit("drain"));
     res.on("finish", () => socket.destroySoon());
-    const wire = new Http1Wire(req, res, { connection: this, head });
+    const wire = new Http1Wire(req, res, { connection: this, chunks: this.#chunks, head });
     const exchange = new Exchange(
       { method, target, peer: this.#peer, wire, isUpgrade: true },
       this.#surroundings,
@@ -157,18 +161,21 @@ class Http1Connection implements Connection {
   }
 }
 
+interface WirePlace {
+  readonly connection: Http1Connection;
+  readonly chunks: Chunks;
+  /** What came behind a request for an upgrade. */
+  readonly head?: Buffer;
+}
+
 class Http1Wire implements Wire {
   readonly incoming: IncomingMessage;
   readonly outgoing: ServerResponse;
-  readonly #place: { readonly connection: Http1Connection; readonly head?: Buffer };
+  readonly #place: WirePlace;
   #headers: ReadonlyMap<string, string> | undefined;
   #wasInvited = false;
 
-  constructor(
-    req: IncomingMessage,
-    res: ServerResponse,
-    place: { readonly connection: Http1Connection; readonly head?: Buffer },
-  ) {
+  constructor(req: IncomingMessage, res: ServerResponse, place: WirePlace) {
     this.incoming = req;
     this.outgoing = res;
     this.#place = place;
@@ -225,7 +232,7 @@ class Http1Wire implements Wire {
 
   /** As one write with what frames it, where Node would make three. */
   write(piece: Uint8Array): boolean {
-    return this.incoming.socket.write(this.outgoing.chunkedEncoding ? asChunk(piece) : piece);
+    return this.incoming.socket.write(this.outgoing.chunkedEncoding ? this.#place.chunks.of(piece) : piece);
   }
 
   get drains(): EventEmitter {
@@ -271,20 +278,6 @@ class Http1Wire implements Wire {
     });
     this.incoming.resume();
   }
-}
-
-/** Watchers get the same pieces one after the other. */
-let framed: { readonly piece: Uint8Array; readonly chunk: Uint8Array } | undefined;
-
-function asChunk(piece: Uint8Array): Uint8Array {
-  if (framed?.piece === piece) return framed.chunk;
-  const head = `${piece.byteLength.toString(16)}\r\n`;
-  const chunk = Buffer.allocUnsafe(head.length + piece.byteLength + 2);
-  chunk.write(head, "latin1");
-  chunk.set(piece, head.length);
-  chunk.write("\r\n", head.length + piece.byteLength, "latin1");
-  framed = { piece, chunk };
-  return chunk;
 }
 
 function asText({ buffer, byteOffset, byteLength }: Uint8Array): string {
