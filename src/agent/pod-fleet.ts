@@ -22,8 +22,8 @@ export const PODS_BY_NODE = "agent/node";
 /** Passes in one step of the loop: well below a millisecond or two. */
 const SLICE = 32;
 /**
- * Writes under way of pods of which nothing has run yet. A pod that waits for its turn is written as it is by then: where pods come up faster
- * than they can be written, most are first written when they run, as kubelet does it.
+ * Pods of which nothing has run yet, written in one go when nothing else is to be done. A pod that waits for that is written as it is by then: where pods
+ * come up faster than they can be written, most are first written when they run, as kubelet does it.
  */
 const STEPS_MAX = 4;
 /** Tries of a write that failed, and of an address that was not to be had. */
@@ -54,8 +54,9 @@ export class PodFleet {
   /** Their objects have been deleted for good; they go when the cache knows. */
   readonly #removed = new Set<PodWorker>();
   readonly #window = new WriteWindow<PodWorker>();
-  /** Of pods that are on their way to run. */
-  readonly #steps = new WriteWindow<PodWorker>(STEPS_MAX);
+  /** On their way to run, and not written as they are now. */
+  readonly #steps = new Set<PodWorker>();
+  #areStepsPosted = false;
   #isScheduled = false;
 
   constructor(parts: PodFleetParts) {
@@ -90,7 +91,7 @@ export class PodFleet {
 
   /** Once the signal is aborted: resolves when nothing is being written any more. */
   async end(): Promise<void> {
-    await Promise.all([this.#window.quiet(), this.#steps.quiet()]);
+    await this.#window.quiet();
   }
 
   #changed({ before, after }: ObjectChange<Pod>): void {
@@ -198,6 +199,7 @@ export class PodFleet {
     worker.dismiss();
     this.#workers.delete(uid);
     this.#marked.delete(worker);
+    this.#steps.delete(worker);
     this.#again.delete(worker);
     this.#removed.delete(worker);
     this.#release(worker);
@@ -236,18 +238,36 @@ export class PodFleet {
     const outcome = worker.pass();
     // Whoever counts on the place of an ended pod may put another one there as soon as this is written.
     if (worker.hasEnded) this.#release(worker);
+    this.#steps.delete(worker);
     if (outcome.type === "over") this.#leave(worker);
+    else if (outcome.type === "step") this.#stepLater(worker);
     else if (outcome.type === "write" || (outcome.type === "remove" && !this.#removed.has(worker))) {
-      if (!this.#submit(worker, outcome)) this.#again.add(worker);
+      this.#submit(worker, outcome);
     }
   }
 
-  /** False while an earlier write of the pod is under way. */
-  #submit(worker: PodWorker, outcome: PassOutcome): boolean {
-    const isStep = outcome.type === "write" && outcome.isStep;
-    const [own, other] = isStep ? [this.#steps, this.#window] : [this.#window, this.#steps];
-    other.forget(worker);
-    return !other.isBusy(worker) && own.send(worker, () => this.#write(worker, outcome));
+  /** While an earlier write of the pod is under way, it has another pass when that has ended. */
+  #submit(worker: PodWorker, outcome: PassOutcome): void {
+    if (!this.#window.send(worker, () => this.#write(worker, outcome))) this.#again.add(worker);
+  }
+
+  #stepLater(worker: PodWorker): void {
+    this.#steps.add(worker);
+    if (this.#areStepsPosted) return;
+    this.#areStepsPosted = true;
+    this.#parts.routine.loop.post("spare", () => this.#writeSteps());
+  }
+
+  #writeSteps(): void {
+    this.#areStepsPosted = false;
+    if (this.#parts.signal.aborted) return;
+    let left = STEPS_MAX;
+    for (const worker of this.#steps) {
+      if (left-- === 0) return this.#stepLater(worker);
+      this.#steps.delete(worker);
+      const patch = worker.findStep();
+      if (patch !== undefined) this.#submit(worker, { type: "write", patch });
+    }
   }
 
   /** Not before the cache has its end: older news would look like a pod that runs. */

@@ -11,14 +11,16 @@ const launcher = join(folder, "launch.mjs");
 const script = join(folder, "script.cjs");
 const kept = `${script}.cache`;
 
-/** Says what the script gives. Told to stay, it ends when something is kept. */
+/** Says what the script gives. Told to stay, it ends when something else is kept than before. */
 const LAUNCH = `
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { runKeptScript } from "${fileURLToPath(new URL("./kept-script.ts", import.meta.url))}";
+const idOf = (file) => existsSync(file) ? statSync(file).ino : undefined;
+const before = idOf(${JSON.stringify(kept)});
 const { value } = runKeptScript(${JSON.stringify(script)});
 console.log(value);
 if (process.argv[2] === "stay") {
-  while (!existsSync(${JSON.stringify(kept)})) await new Promise((resolve) => setTimeout(resolve, 50));
+  while ([before, undefined].includes(idOf(${JSON.stringify(kept)}))) await new Promise((resolve) => setTimeout(resolve, 50));
 }
 `;
 
@@ -69,9 +71,18 @@ describe("a script whose compiled form is kept", () => {
     expect(run()).toBe("a\n");
   });
 
+  test("is kept anew when V8 does not take it, as after a change of flags", () => {
+    writeFileSync(kept, compiled);
+    const args = ["--heap-growing-percent=70", launcher, "stay"];
+    const { stdout } = spawnSync(process.execPath, args, { encoding: "utf8" });
+
+    expect(stdout).toBe("a\n");
+    expect(readFileSync(kept).equals(compiled)).toBe(false);
+  });
+
   test("runs where nothing can be read or written", () => {
     mkdirSync(kept);
 
-    expect(run("stay")).toBe("a\n");
+    expect(run()).toBe("a\n");
   });
 });

@@ -26,7 +26,9 @@ export function runKeptScript(file: string): unknown {
     filename: file,
     ...(kept !== undefined && { cachedData: kept }),
   });
-  if (kept === undefined) setTimeout(() => keep(keptFile, script, source), KEEP_AFTER_MS).unref();
+  // V8 takes nothing that was made with other flags, which a program may also set while it runs.
+  const isUsed = kept !== undefined && script.cachedDataRejected !== true;
+  if (!isUsed) setTimeout(() => keep(keptFile, script, source), KEEP_AFTER_MS).unref();
   return script.runInThisContext();
 }
 

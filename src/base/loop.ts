@@ -9,8 +9,8 @@
  * thread or in the operating system is announced with `outside`.
  */
 
-/** In the order in which the real loop prefers them. */
-export const LANES = ["health", "request", "loop", "background"] as const;
+/** In the order in which the real loop prefers them. Nobody waits for what is in the last one: it gets the time that is left over, and a little of a busy time. */
+export const LANES = ["health", "request", "loop", "background", "spare"] as const;
 export type Lane = (typeof LANES)[number];
 
 /**
@@ -30,6 +30,12 @@ export interface Timer {
 export interface Loop {
   /** Path of actor names from the root, such as `cluster/store`. */
   readonly actor: string;
+
+  /**
+   * Of the step that runs now, or that released what runs now; `request` when there is none. Who posts what follows from a step in the same lane
+   * has it behind everything that waits there already. The virtual loop, which prefers no lane, always says `request`.
+   */
+  readonly lane: Lane;
 
   /** Milliseconds since the epoch. May jump back or forth on a real machine. */
   now(): number;

@@ -15,6 +15,12 @@ import { LANES, type Lane, type Step } from "./loop.ts";
 /** Steps run this long in one go. Short enough that a request from a socket hardly notices. */
 const SLICE_MS = 5;
 
+/** While there is no end of other steps, the spare lane has one so often. */
+const SPARE_EVERY_MS = 50;
+const SPARE = LANES.indexOf("spare");
+/** Where no step runs: what the operating system brings. */
+const OUTSIDE_LANE: Lane = "request";
+
 export interface PostedStep {
   readonly actor: string;
   /** Gone once it ran or was cancelled. */
@@ -33,13 +39,21 @@ export class RunQueue {
   /** While true a tick, a microtask or an immediate will look at the queue again. */
   #isAwake = false;
   #turnEndsAt = 0;
-  /** Which lanes had a step in this turn, by bit. */
+  /** Which lanes had a step in this turn, or lately enough, by bit. */
   #served = 0;
   #running: PostedStep | undefined;
+  #runningLane: Lane = OUTSIDE_LANE;
   #startedAt = 0;
+  /** When the spare lane last had a step. */
+  #sparedAt = 0;
 
   constructor(owner: RunQueueOwner) {
     this.#owner = owner;
+  }
+
+  /** Of the step that runs, with the microtasks that it released. */
+  get lane(): Lane {
+    return this.#runningLane;
   }
 
   post(lane: Lane, posted: PostedStep): void {
@@ -54,8 +68,9 @@ export class RunQueue {
   }
 
   readonly #beginTurn = (): void => {
-    this.#turnEndsAt = performance.now() + SLICE_MS;
-    this.#served = 0;
+    const now = performance.now();
+    this.#turnEndsAt = now + SLICE_MS;
+    this.#served = now - this.#sparedAt < SPARE_EVERY_MS ? 1 << SPARE : 0;
     this.#runNext();
   };
 
@@ -68,6 +83,7 @@ export class RunQueue {
     if (this.#running !== undefined) this.#owner.stepEnded(this.#running.actor, now - this.#startedAt);
     this.#running = this.#take(now);
     if (this.#running === undefined) {
+      this.#runningLane = OUTSIDE_LANE;
       if (this.#length > 0) this.#wake();
       else this.#isAwake = false;
       return;
@@ -85,6 +101,8 @@ export class RunQueue {
       const posted = this.#lanes[lane]?.shift();
       if (posted === undefined) continue;
       this.#served |= 1 << lane;
+      this.#runningLane = LANES[lane] ?? OUTSIDE_LANE;
+      if (lane === SPARE) this.#sparedAt = now;
       this.#length--;
       return posted;
     }

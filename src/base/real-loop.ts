@@ -58,6 +58,10 @@ class RealActor implements Loop {
     this.#children = new ChildPaths(actor);
   }
 
+  get lane(): Lane {
+    return this.#machine.queue.lane;
+  }
+
   now(): number {
     return Date.now();
   }

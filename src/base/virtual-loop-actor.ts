@@ -14,6 +14,7 @@ interface VirtualWorld {
 /** One named actor of a virtual world. */
 export class VirtualActor implements Loop {
   readonly actor: string;
+  readonly lane: Lane = "request";
   readonly #world: VirtualWorld;
   readonly #queues: Readonly<Record<Lane, StepQueue>>;
   readonly #streams = new Map<string, Random>();
@@ -27,6 +28,7 @@ export class VirtualActor implements Loop {
       request: world.schedule.queue(actor, "request"),
       loop: world.schedule.queue(actor, "loop"),
       background: world.schedule.queue(actor, "background"),
+      spare: world.schedule.queue(actor, "spare"),
     };
     this.#children = new ChildPaths(actor);
   }

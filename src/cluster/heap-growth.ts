@@ -4,6 +4,7 @@
  * watches of a small cluster would be a third slower. So it depends on what is in use.
  */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { beatWithin } from "../base/beat.ts";
 import type { Loop } from "../base/loop.ts";
 
 const LARGE_BYTES = 128 * 1024 * 1024;
@@ -20,7 +21,7 @@ export function watchHeapGrowth(loop: Loop, signal: AbortSignal): void {
     const isLarge = getHeapStatistics().used_heap_size > LARGE_BYTES;
     if (isLarge !== isBounded) setFlagsFromString(isLarge ? BOUNDED : UNBOUNDED);
     isBounded = isLarge;
-    loop.timer(loop.now() + LOOK_EVERY_MS, "periodic", look);
+    loop.timer(beatWithin(loop.now(), LOOK_EVERY_MS), "periodic", look);
   };
   look();
 }

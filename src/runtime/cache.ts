@@ -125,11 +125,10 @@ export class Cache<T extends ApiObject> implements CacheView<T> {
     }
   }
 
-  /** Who subscribes meanwhile has seen these changes already. */
+  /** One listener after the other, each of all changes: the same work many times in a row takes less time. Who subscribes meanwhile has seen these changes already. */
   #tell(changes: readonly ObjectChange<T>[]): void {
-    const subscriptions = this.#subscriptions;
-    for (const change of changes) {
-      for (const subscription of subscriptions) if (!subscription.hasLeft) this.#call(subscription, change);
+    for (const subscription of this.#subscriptions) {
+      for (const change of changes) if (!subscription.hasLeft) this.#call(subscription, change);
     }
   }
 

@@ -158,9 +158,9 @@ export class EventRecorder implements EventSink {
     this.#writeLater();
   }
 
-  /** Each write waits until nothing else is to be done, or for the share of the time that everybody has: there are more Events than anything else. */
+  /** Each write waits until nothing else is to be done, or for the little that is left of a busy time: there are more Events than anything else, and nobody waits for one. */
   #writeLater(): void {
-    this.#loop.post("background", () => this.#writeNext());
+    this.#loop.post("spare", () => this.#writeNext());
   }
 
   /** One of the writers: ends when nothing waits any more. */

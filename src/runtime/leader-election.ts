@@ -9,6 +9,7 @@ import { isApiError } from "../api/api-error.ts";
 import { Lease, type LeaseSpec } from "../api/generated/types/coordination-v1.ts";
 import { formatMicroTime } from "../api/time.ts";
 import { assert } from "../base/assert.ts";
+import { beatWithin } from "../base/beat.ts";
 import type { Log } from "../base/log.ts";
 import type { Loop, Timer } from "../base/loop.ts";
 import type { Client, ResourceClient } from "../client/client.ts";
@@ -103,7 +104,8 @@ export class LeaderElection {
       if (attempt?.type === "held") return true;
       const jittered = retryPeriodMs * (1 + JITTER * this.#loop.random("election").next());
       const expiresInMs = attempt?.expiresInMs ?? Infinity;
-      await this.#pause(Math.min(jittered, Math.max(1, expiresInMs)), signal);
+      const pauseMs = Math.min(jittered, Math.max(1, expiresInMs));
+      await this.#pauseUntil(this.#loop.now() + pauseMs, signal);
     }
     return false;
   }
@@ -136,7 +138,7 @@ export class LeaderElection {
     let deadline = this.#loop.elapsed() + renewDeadlineMs;
     let guard = this.#guard(lead, deadline);
     while (!lead.signal.aborted) {
-      await this.#pause(retryPeriodMs, lead.signal);
+      await this.#pauseUntil(beatWithin(this.#loop.now(), retryPeriodMs), lead.signal);
       const begunAt = this.#loop.elapsed();
       const attempt = lead.signal.aborted ? undefined : await this.#attempt(deadline, lead.signal);
       if (attempt?.type === "refused")
@@ -281,14 +283,14 @@ export class LeaderElection {
   }
 
   /** Ends early, without an error, when the signal is aborted. */
-  #pause(ms: number, signal: AbortSignal): Promise<void> {
+  #pauseUntil(at: number, signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const finish = (): void => {
         timer.cancel();
         signal.removeEventListener("abort", finish);
         resolve();
       };
-      const timer = this.#loop.timer(this.#loop.now() + ms, "periodic", finish);
+      const timer = this.#loop.timer(at, "periodic", finish);
       signal.addEventListener("abort", finish, { once: true });
       if (signal.aborted) finish();
     });

@@ -23,16 +23,6 @@ export class WriteWindow<Subject> {
     return true;
   }
 
-  /** Whether a write of the subject is under way. */
-  isBusy(subject: Subject): boolean {
-    return this.#busy.has(subject);
-  }
-
-  /** What waits for the subject is not sent any more. */
-  forget(subject: Subject): void {
-    this.#waiting.delete(subject);
-  }
-
   /** Resolves when nothing is under way; what waits then is not sent any more. */
   async quiet(): Promise<void> {
     this.#waiting.clear();

@@ -120,11 +120,11 @@ export class ClusterFeed {
   #podPlaced(pod: Pod): void {
     const { snapshot, shapes } = this.#target;
     const place = snapshot.findPod(podKey(pod));
-    if (place !== undefined && isUnchanged(place.pod.pod, pod)) {
-      return snapshot.replacePod({ ...place.pod, pod });
+    const nodeName = pod.spec.nodeName ?? "";
+    if (place?.nodeName === nodeName && isUnchanged(place.pod.pod, pod)) {
+      return this.#podShown(place, { ...place.pod, pod });
     }
     const info = podInfo(pod, shapes);
-    const nodeName = pod.spec.nodeName ?? "";
     const difference = place === undefined ? "new" : placeDifference(place, { pod: info, nodeName });
     if (isCountedAlike(place, info, difference)) snapshot.replacePod(info);
     else snapshot.addPod(info, nodeName);
@@ -135,6 +135,13 @@ export class ClusterFeed {
     if (wasExpected || difference === "new" || difference === "other") {
       this.#target.notice({ type: "podPlaced", pod: info });
     }
+  }
+
+  /** It counts as before. Where it was put by this scheduler, it is shown there for the first time. */
+  #podShown({ pod: { pod: before } }: Place, pod: PodInfo): void {
+    this.#target.snapshot.replacePod(pod);
+    if (before.spec.nodeName === pod.pod.spec.nodeName) return;
+    if (this.#target.placed(pod)) this.#target.notice({ type: "podPlaced", pod });
   }
 
   #podWaiting(before: Pod | undefined, pod: Pod): void {

@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { Loop } from "../base/loop.ts";
+import { createRealLoop } from "../base/real-loop.ts";
 import { VirtualLoop } from "../base/virtual-loop.ts";
 import type { Backend } from "./backend.ts";
 import type { Commit } from "./commit.ts";
@@ -48,13 +50,28 @@ beforeEach(() => {
   backend = new FakeBackend();
   seen = [];
   state = new StateEditor(State.empty());
-  commits = new GroupCommit(loop, backend, {
+  commits = commitsOn(loop);
+});
+
+function commitsOn(itsLoop: Loop): GroupCommit {
+  return new GroupCommit(itsLoop, backend, {
     accepted: () => state.state(),
     durable: (batch) => seen.push(`durable ${revisionsOf(batch)}`),
     refused: () => seen.push("refused"),
     broken: (error) => seen.push(`broken ${error.code}`),
   });
-});
+}
+
+function useRealLoop(): Loop {
+  const real = createRealLoop({ name: "test" });
+  commits = commitsOn(real);
+  return real;
+}
+
+/** Resolves when nothing is left to run. */
+function drained(real: Loop): Promise<void> {
+  return new Promise((resolve) => real.post("spare", resolve));
+}
 
 describe("batches", () => {
   test("what is pushed in one step goes together, and is answered in order, after the listener knows", async () => {
@@ -114,6 +131,39 @@ describe("batches", () => {
     await turn();
 
     expect(calls()[1]).toHaveLength(MANY);
+  });
+});
+
+describe("on the real loop, a batch", () => {
+  test("has all that is written by steps that waited in the writer's lane", async () => {
+    const real = useRealLoop();
+    for (let i = 0; i < 3; i++) real.post("loop", () => push(1));
+    await drained(real);
+
+    expect(calls()).toEqual([[2, 3, 4]]);
+  });
+
+  test("of loops is not split, however large: nobody waits for its first part", async () => {
+    const real = useRealLoop();
+    real.post("loop", () => push(MANY));
+    await drained(real);
+
+    expect(calls().map((revisions) => revisions.length)).toEqual([MANY]);
+  });
+
+  test("does not wait for a lane behind that of any of its writers", async () => {
+    const real = useRealLoop();
+    real.post("loop", () => {
+      push(1);
+      real.post("request", () => push(1));
+    });
+    for (let i = 0; i < 3; i++) real.post("loop", () => push(1));
+    await drained(real);
+
+    expect(calls()).toEqual([
+      [2, 3],
+      [4, 5, 6],
+    ]);
   });
 });
 

@@ -2,7 +2,7 @@
  * Takes accepted transactions to the backend in batches: what is accepted while a batch is on its way becomes the next one.
  * So writers to different keys share a sync, and the order of revisions is the order of the calls.
  */
-import type { Loop } from "../base/loop.ts";
+import { LANES, type Lane, type Loop } from "../base/loop.ts";
 import type { Backend } from "./backend.ts";
 import type { Commit } from "./commit.ts";
 import type { Advance, State } from "./state.ts";
@@ -49,6 +49,8 @@ interface Writer {
 interface Batch {
   readonly commits: Commit[];
   readonly writers: Writer[];
+  /** The first of those from which it, or one behind it, was written. */
+  lane: Lane;
   bytes: number;
   state: State | undefined;
 }
@@ -65,7 +67,8 @@ export class GroupCommit {
   #underWay: Batch[] = [];
   /** Calls of the backend that have not settled; more than `#underWay` has after a failure. */
   #calls = 0;
-  #isPosted = false;
+  /** The lane in which a step is posted that will send. */
+  #posted: Lane | undefined;
   #commitMs = 0;
   #newest: Promise<unknown> = Promise.resolve();
   readonly #whenIdle: (() => void)[] = [];
@@ -86,7 +89,7 @@ export class GroupCommit {
       this.#add(commit, bytes, { answer, resolve, reject });
     });
     this.#newest = written;
-    if (this.#queueCommits >= EAGER_COMMITS && this.#isQuick && this.#maySend) this.#send();
+    if (this.#queueCommits >= EAGER_COMMITS && this.#isEager) this.#send();
     else this.#post();
     return written;
   }
@@ -103,11 +106,13 @@ export class GroupCommit {
   }
 
   #add(commit: Commit, bytes: number, writer: Writer): void {
+    const { lane } = this.#loop;
     let batch = this.#queue.at(-1);
     if (batch === undefined || batch.state !== undefined) {
-      batch = { commits: [], writers: [], bytes: 0, state: undefined };
+      batch = { commits: [], writers: [], lane, bytes: 0, state: undefined };
       this.#queue.push(batch);
     }
+    for (const each of this.#queue) if (isBefore(lane, each.lane)) each.lane = lane;
     batch.commits.push(commit);
     batch.writers.push(writer);
     batch.bytes += bytes;
@@ -127,16 +132,26 @@ export class GroupCommit {
     return this.#calls < (this.#isQuick ? QUICK_CALLS : 1);
   }
 
+  /** Loops and renewals share a sync instead: they have no clients on the other side of a socket that wait, and each message to the backend costs. */
+  get #isEager(): boolean {
+    return this.#loop.lane === "request" && this.#isQuick && this.#maySend;
+  }
+
   get #isQuick(): boolean {
     return this.#commitMs < QUICK_COMMIT_MS;
   }
 
-  /** As a step of its own, so that what is written in one step goes in one batch, or in a few when it is much. */
+  /**
+   * As a step of its own, so that what is written in one step goes in one batch, or in a few when it is much. In the lane of the writers: what waits there already
+   * may write too, and goes with it. No writer waits for a lane behind its own.
+   */
   #post(): void {
-    if (this.#isPosted || !this.#maySend) return;
-    this.#isPosted = true;
-    this.#loop.post("request", () => {
-      this.#isPosted = false;
+    const lane = this.#queue[0]?.lane;
+    if (lane === undefined || !this.#maySend) return;
+    if (this.#posted !== undefined && !isBefore(lane, this.#posted)) return;
+    this.#posted = lane;
+    this.#loop.post(lane, () => {
+      if (this.#posted === lane) this.#posted = undefined;
       if (this.#maySend) this.#send();
     });
   }
@@ -197,4 +212,8 @@ export class GroupCommit {
     if (!this.#isIdle) return;
     for (const resolve of this.#whenIdle.splice(0)) resolve();
   }
+}
+
+function isBefore(a: Lane, b: Lane): boolean {
+  return a !== b && LANES.indexOf(a) < LANES.indexOf(b);
 }

@@ -6,6 +6,7 @@ import { isApiError } from "../../api/api-error.ts";
 import { Lease, type LeaseSpec } from "../../api/generated/types/coordination-v1.ts";
 import { Node } from "../../api/generated/types/core-v1.ts";
 import { formatMicroTime } from "../../api/time.ts";
+import { beatWithin } from "../../base/beat.ts";
 import type { Timer } from "../../base/loop.ts";
 import type { Client } from "../../client/client.ts";
 import { SIMULATED } from "../../resources/pod/simulated-annotations.ts";
@@ -109,7 +110,7 @@ export class NodeKeeper {
 
   #await(): void {
     const { loop } = this.#parts.routine;
-    const at = loop.now() + RENEW_MS / this.#beats;
+    const at = beatWithin(loop.now(), RENEW_MS / this.#beats);
     this.#timer = loop.timer(at, "periodic", () => this.#next());
   }
 

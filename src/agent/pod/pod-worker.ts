@@ -50,8 +50,9 @@ export interface PodPlace {
 /** What is left to do in the API after a pass. */
 export type PassOutcome =
   | { readonly type: "nothing" }
-  /** A step is a state that only leads to another one: nothing of the pod has run or failed yet. */
-  | { readonly type: "write"; readonly patch: object; readonly isStep: boolean }
+  /** What there is to say, if anything, only leads to something else: nothing of the pod has run or failed yet. */
+  | { readonly type: "step" }
+  | { readonly type: "write"; readonly patch: object }
   /** All is written, nothing runs: the object of a deleted pod can go. */
   | { readonly type: "remove" }
   /** All is written, and nothing will ever happen again. */
@@ -126,13 +127,19 @@ export class PodWorker {
     this.#hasEnded = plan.hasEnded;
     this.#await(plan);
     if (plan.ending === undefined && isReplacing(facts)) return { type: "nothing" };
+    if (plan.ending === undefined && !hasSandbox(facts)) return { type: "step" };
     const patch = findStatusPatch(this.#pod, podStatus(facts, plan, now), now);
-    if (patch !== undefined) {
-      return { type: "write", patch, isStep: plan.ending === undefined && !hasSandbox(facts) };
-    }
+    if (patch !== undefined) return { type: "write", patch };
     if (!plan.hasEnded) return { type: "nothing" };
     const { deletionTimestamp } = this.#pod.metadata;
     return { type: deletionTimestamp === undefined ? "over" : "remove" };
+  }
+
+  /** The status as it is now, for a pod of which nothing has run yet; undefined when it is written. */
+  findStep(): object | undefined {
+    const now = this.#parts.now();
+    const facts = this.#facts();
+    return findStatusPatch(this.#pod, podStatus(facts, planPod(facts, now), now), now);
   }
 
   /** Ends everything of the pod in the runtime. */

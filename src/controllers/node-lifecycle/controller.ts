@@ -9,6 +9,7 @@ import { isApiError } from "../../api/api-error.ts";
 import { Lease } from "../../api/generated/types/coordination-v1.ts";
 import { Node, Pod, type Taint } from "../../api/generated/types/core-v1.ts";
 import { formatTime } from "../../api/time.ts";
+import { beatWithin } from "../../base/beat.ts";
 import type { Timer } from "../../base/loop.ts";
 import type { Patch } from "../../client/client.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
@@ -125,7 +126,7 @@ class LifecycleRun {
     }
     for (const name of this.#failed) this.#mark(name);
     this.#failed.clear();
-    this.#period = loop.timer(now + PERIOD_MS, "periodic", () => this.#look());
+    this.#period = loop.timer(beatWithin(now, PERIOD_MS), "periodic", () => this.#look());
   }
 
   #mark(name: string): void {

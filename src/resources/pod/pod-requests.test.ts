@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { podRequests } from "./pod-requests.ts";
+import { hasGrantedResources, podRequests } from "./pod-requests.ts";
 
 type Requests = Readonly<Record<string, string>>;
 
@@ -45,6 +45,19 @@ describe("what a pod takes of a node", () => {
     const containerStatuses = [{ name: "c", resources: { requests: { cpu: "2" } } }];
 
     expect(cpuOf({ containers: [container({ cpu: "1" })] }, { containerStatuses })).toBe(2000);
+  });
+
+  test("depends on the status only when a container was granted something else than it asks for", () => {
+    const spec = { containers: [container({ cpu: "1", memory: "1Gi" })] };
+    const isGranted = (requests: Requests, allocatedResources?: Requests): boolean => {
+      const status = { containerStatuses: [{ name: "c", resources: { requests }, allocatedResources }] };
+      return hasGrantedResources({ spec, status } as unknown as Pod);
+    };
+
+    expect(isGranted({ memory: "1Gi", cpu: "1" }, { cpu: "1", memory: "1Gi" })).toBe(false);
+    expect(isGranted({ cpu: "2", memory: "1Gi" })).toBe(true);
+    expect(isGranted({ cpu: "1" })).toBe(true);
+    expect(isGranted({ cpu: "1", memory: "1Gi" }, { cpu: "1", memory: "2Gi" })).toBe(true);
   });
 
   test.each(["-5", "1e30", "nonsense"])("stays a number that can be added for %j", (cpu) => {

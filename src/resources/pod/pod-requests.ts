@@ -25,14 +25,30 @@ export function podRequests(pod: Pod, missing: ResourceList = {}): ResourceNumbe
   return sums;
 }
 
-/** Whether what the pod takes depends on its status too: a resize is, or may be, under way. */
-export function hasGrantedResources({ status }: Pod): boolean {
-  const isGranted = ({ resources, allocatedResources }: ContainerStatus): boolean =>
-    resources?.requests !== undefined || allocatedResources !== undefined;
+/** Whether what the pod takes depends on its status too: a container was granted something else than it asks for, so a resize is, or may be, under way. */
+export function hasGrantedResources({ spec, status }: Pod): boolean {
   return (
-    (status.containerStatuses?.some(isGranted) ?? false) ||
-    (status.initContainerStatuses?.some(isGranted) ?? false)
+    (status.containerStatuses?.some((granted) => isGrantedOther(granted, spec.containers)) ?? false) ||
+    (status.initContainerStatuses?.some((granted) => isGrantedOther(granted, spec.initContainers)) ?? false)
   );
+}
+
+function isGrantedOther(
+  { name, resources, allocatedResources }: ContainerStatus,
+  containers: readonly Container[] | undefined,
+): boolean {
+  const inUse = resources?.requests;
+  if (inUse === undefined && allocatedResources === undefined) return false;
+  const asked = containers?.find((container) => container.name === name)?.resources.requests;
+  return !isNoOther(inUse, asked) || !isNoOther(allocatedResources, asked);
+}
+
+/** By their texts: where these differ the amounts may. */
+function isNoOther(granted: ResourceList | undefined, asked: ResourceList | undefined): boolean {
+  if (granted === undefined || granted === asked) return true;
+  const names = Object.keys(granted);
+  if (names.length !== Object.keys(asked ?? {}).length) return false;
+  return names.every((name) => granted[name] === asked?.[name]);
 }
 
 /** What `podRequests` reads of the status; undefined where it reads nothing of it. */

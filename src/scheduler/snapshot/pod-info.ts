@@ -46,13 +46,12 @@ export function podInfo(pod: Pod, shapes: PodShapes): PodInfo {
 }
 
 /**
- * Whether nothing changed that a sum, a count or a decision depends on. Of the status only granted resources matter, and those change
+ * Whether nothing changed that a sum, a count or a decision depends on, but for the node. Of the status only granted resources matter, and those change
  * with the generation or are looked at by the caller.
  */
 export function isSameToScheduler(before: Pod, after: Pod): boolean {
   return (
     before.metadata.uid === after.metadata.uid &&
-    before.spec.nodeName === after.spec.nodeName &&
     before.metadata.generation !== undefined &&
     before.metadata.generation === after.metadata.generation &&
     before.metadata.deletionTimestamp === after.metadata.deletionTimestamp &&

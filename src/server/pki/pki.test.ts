@@ -248,6 +248,7 @@ function folder(): string {
 function later(ms: number): Loop {
   return {
     actor: "later",
+    lane: "request",
     now: () => realLoop.now() + ms,
     elapsed: () => realLoop.elapsed(),
     timer: (...args) => realLoop.timer(...args),
