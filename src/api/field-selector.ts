@@ -65,7 +65,10 @@ function findTerm(part: string): FieldTerm | undefined {
 function unescapeValue(escaped: string): string {
   return escaped.replace(/\\([^]?)|[,=]/g, (sequence, next: string | undefined) => {
     if (next === undefined) {
-      throw new SyntaxError(`invalid field selector: unescaped character in value: ${sequence}`);
+      // Upstream tells the number of the character.
+      throw new SyntaxError(
+        `invalid field selector: unescaped character in value: ${sequence.charCodeAt(0)}`,
+      );
     }
     if (next !== "" && "\\,=".includes(next)) return next;
     throw new SyntaxError(`invalid field selector: invalid escape sequence: ${sequence}`);

@@ -2,7 +2,12 @@ import { describe, expect, test } from "vitest";
 import { FieldErrors, fieldErrorText } from "./field-error.ts";
 import type { ObjectMeta, OwnerReference } from "./generated/types/meta-v1.ts";
 import type { MetadataRules } from "./metadata.ts";
-import { findController, validateMetadata, validateMetadataUpdate } from "./metadata.ts";
+import {
+  findController,
+  validateManagedFields,
+  validateMetadata,
+  validateMetadataUpdate,
+} from "./metadata.ts";
 import { dns1123Subdomain } from "./names.ts";
 
 const RULES: MetadataRules = {
@@ -114,13 +119,25 @@ describe("metadata of a new object", () => {
   });
 
   test("managed fields and generation are plausible", () => {
-    expect(
-      problems({
-        generation: -1,
-        managedFields: [{ operation: "Delete", fieldsType: "FieldsV2", manager: "m".repeat(129) }],
-      }),
-    ).toEqual([
+    const entry = { operation: "Update", apiVersion: "v1", fieldsType: "FieldsV1", manager: "m".repeat(129) };
+    expect(problems({ generation: -1, managedFields: [entry] })).toEqual([
       "metadata.generation: Invalid value: -1: must be greater than or equal to 0",
+      "metadata.managedFields[0].manager: Too long: may not be more than 128 bytes",
+    ]);
+  });
+
+  test("managed fields that cannot be read are no mistake, as nobody takes them over", () => {
+    expect(problems({ managedFields: [{}] })).toEqual([]);
+    expect(problems({ managedFields: [{ operation: "Delete", fieldsType: "FieldsV2" }] })).toEqual([]);
+  });
+
+  test("managed fields of an object within another one have to be readable", () => {
+    const errors = new FieldErrors();
+    validateManagedFields(
+      [{ operation: "Delete", fieldsType: "FieldsV2", manager: "m".repeat(129) }],
+      errors,
+    );
+    expect(errors.found.map(fieldErrorText)).toEqual([
       'metadata.managedFields[0].operation: Invalid value: "Delete": must be `Apply` or `Update`',
       'metadata.managedFields[0].fieldsType: Invalid value: "FieldsV2": must be `FieldsV1`',
       "metadata.managedFields[0].manager: Too long: may not be more than 128 bytes",

@@ -32,6 +32,17 @@ const LABELS = METADATA.child("labels");
 const ANNOTATIONS = METADATA.child("annotations");
 const OWNER_REFERENCES = METADATA.child("ownerReferences");
 const FINALIZERS = METADATA.child("finalizers");
+const MANAGED_FIELDS = METADATA.child("managedFields");
+/** The only form of field sets that there is. */
+const FIELDS_TYPE = "FieldsV1";
+
+/** What never changes, and where it is. */
+const IDENTITY = (["name", "namespace", "uid"] as const).map(placed);
+const TIMES = (["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const).map(placed);
+
+function placed<F extends string>(field: F): { readonly field: F; readonly path: FieldPath } {
+  return { field, path: METADATA.child(field) };
+}
 
 /** For a create, after a name was generated where one was asked for. */
 export function validateMetadata(metadata: ObjectMeta, rules: MetadataRules, errors: FieldErrors): void {
@@ -92,12 +103,8 @@ function refuseIdentityChanges(next: ObjectMeta, previous: ObjectMeta, errors: F
   if ((next.generation ?? 0) < (previous.generation ?? 0)) {
     errors.invalid(METADATA.child("generation"), next.generation ?? 0, "must not be decremented");
   }
-  for (const field of ["name", "namespace", "uid"] as const) {
-    errors.immutable(METADATA.child(field), next[field] ?? "", previous[field] ?? "");
-  }
-  for (const field of ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] as const) {
-    errors.immutable(METADATA.child(field), next[field], previous[field]);
-  }
+  for (const { field, path } of IDENTITY) errors.immutable(path, next[field] ?? "", previous[field] ?? "");
+  for (const { field, path } of TIMES) errors.immutable(path, next[field], previous[field]);
 }
 
 function validateNamespace(namespace: string, scope: MetadataRules["scope"], errors: FieldErrors): void {
@@ -115,9 +122,16 @@ function validateFreeParts(metadata: ObjectMeta, errors: FieldErrors): void {
   if (metadata.labels !== undefined) validateLabels(metadata.labels, LABELS, errors);
   if (metadata.annotations !== undefined) validateAnnotations(metadata.annotations, ANNOTATIONS, errors);
   if (metadata.ownerReferences !== undefined) validateOwnerReferences(metadata.ownerReferences, errors);
-  for (const [i, entry] of (metadata.managedFields ?? []).entries()) {
-    validateManagedFields(entry, i, errors);
-  }
+  if (metadata.managedFields?.every(isReadable) === true) validateOwners(metadata.managedFields, errors);
+}
+
+/** Entries of which one cannot be read, such as the empty one that clears them, are never taken over: the object keeps its own. */
+function isReadable({ operation, fieldsType, apiVersion = "" }: ManagedFieldsEntry): boolean {
+  return isOperation(operation) && fieldsType === FIELDS_TYPE && apiVersion !== "";
+}
+
+function isOperation(operation: string | undefined): boolean {
+  return operation === "Apply" || operation === "Update";
 }
 
 function validateOwnerReferences(references: readonly OwnerReference[], errors: FieldErrors): void {
@@ -176,18 +190,26 @@ function refuseNewFinalizers(next: ObjectMeta, previous: ObjectMeta, errors: Fie
   );
 }
 
-function validateManagedFields(entry: ManagedFieldsEntry, i: number, errors: FieldErrors): void {
-  const path = METADATA.child("managedFields").index(i);
-  const { operation = "", fieldsType = "", manager = "", subresource = "" } = entry;
-  if (operation !== "Apply" && operation !== "Update") {
-    errors.invalid(path.child("operation"), operation, "must be `Apply` or `Update`");
+/** Of an object within another one, whose entries are kept as they are written. */
+export function validateManagedFields(entries: readonly ManagedFieldsEntry[], errors: FieldErrors): void {
+  for (const [i, { operation = "", fieldsType = "" }] of entries.entries()) {
+    if (!isOperation(operation)) {
+      errors.invalid(MANAGED_FIELDS.index(i).child("operation"), operation, "must be `Apply` or `Update`");
+    }
+    if (fieldsType !== "" && fieldsType !== FIELDS_TYPE) {
+      errors.invalid(MANAGED_FIELDS.index(i).child("fieldsType"), fieldsType, "must be `FieldsV1`");
+    }
   }
-  if (fieldsType !== "" && fieldsType !== "FieldsV1") {
-    errors.invalid(path.child("fieldsType"), fieldsType, "must be `FieldsV1`");
-  }
-  if (Buffer.byteLength(manager) > MANAGER_MAX_BYTES)
-    errors.tooLong(path.child("manager"), MANAGER_MAX_BYTES);
-  if (Buffer.byteLength(subresource) > SUBRESOURCE_MAX_BYTES) {
-    errors.tooLong(path.child("subresource"), SUBRESOURCE_MAX_BYTES);
+  validateOwners(entries, errors);
+}
+
+function validateOwners(entries: readonly ManagedFieldsEntry[], errors: FieldErrors): void {
+  for (const [i, { manager = "", subresource = "" }] of entries.entries()) {
+    // Only of a wrong one: every write has some that are right.
+    const at = (field: string): FieldPath => MANAGED_FIELDS.index(i).child(field);
+    if (Buffer.byteLength(manager) > MANAGER_MAX_BYTES) errors.tooLong(at("manager"), MANAGER_MAX_BYTES);
+    if (Buffer.byteLength(subresource) > SUBRESOURCE_MAX_BYTES) {
+      errors.tooLong(at("subresource"), SUBRESOURCE_MAX_BYTES);
+    }
   }
 }

@@ -4,12 +4,12 @@ import { cronJobName } from "../api/names.ts";
 import { findScheduleProblem } from "./cron-schedule.ts";
 import { ageText, timeSince } from "./human-duration.ts";
 import { failurePolicyDefaults } from "./job.ts";
-import { checkJobSpec } from "./job/job-spec-rules.ts";
+import { checkJobSpec, jobSpecWarnings } from "./job/job-spec-rules.ts";
 import { defineKind } from "./kind-rules.ts";
 import { podTemplateDefaults } from "./pod/pod-defaults.ts";
 import { nameWarnings, podWarnings } from "./pod/pod-warnings.ts";
 import { isOldPodError } from "./tolerated-errors.ts";
-import { checkCounts, checkRequiredChoice } from "./value-rules.ts";
+import { checkCounts, checkRequiredChoice, isSame } from "./value-rules.ts";
 import { containerCells, selectorCell } from "./workload-cells.ts";
 
 const CONCURRENCY = ["Allow", "Forbid", "Replace"];
@@ -45,8 +45,10 @@ export const cronJob = defineKind<CronJob>("batch/v1", "CronJob", {
   },
 
   warnings({ metadata, spec }, previous) {
+    if (previous !== undefined && isSame(spec, previous.spec)) return [];
     return [
       ...(previous === undefined ? nameWarnings(metadata.name, "controller") : []),
+      ...jobSpecWarnings(spec.jobTemplate.spec, "spec.jobTemplate.spec"),
       ...podWarnings(spec.jobTemplate.spec.template, "spec.jobTemplate.spec.template"),
     ];
   },

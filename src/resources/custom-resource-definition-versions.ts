@@ -212,7 +212,7 @@ function checkSelectable(
     const names = findFieldNames(jsonPath);
     const target = names === undefined ? undefined : schemaAt(schema, names);
     if (names === undefined || target === undefined) {
-      errors.invalid(place, jsonPath, "is an invalid path: does not refer to a valid field");
+      errors.invalid(place, jsonPath, `is an invalid path: ${pathMistake(jsonPath)}`);
       continue;
     }
     if (names[0] === "metadata") errors.invalid(place, jsonPath, "must not point to fields in metadata");
@@ -226,6 +226,12 @@ function checkSelectable(
     seen.add(jsonPath);
   }
   if (seen.size > SELECTABLE_MAX) errors.tooMany(path, seen.size, SELECTABLE_MAX);
+}
+
+function pathMistake(jsonPath: string): string {
+  const { first } = /^(?<first>[^.[]+)/.exec(jsonPath)?.groups ?? {};
+  if (first !== undefined) return `expected [ or . but got: ${first}`;
+  return /\[\d+\]/.test(jsonPath) ? "array notation is not allowed" : "does not refer to a valid field";
 }
 
 function schemaAt(schema: JSONSchemaProps, names: readonly string[]): JSONSchemaProps | undefined {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { customResourceDefinition } from "./custom-resource-definition.ts";
-import { KindProbe } from "./kind-probe.ts";
+import { KindProbe, type Manifest } from "./kind-probe.ts";
 
 const probe = new KindProbe(customResourceDefinition);
 const metadata = { name: "widgets.example.com" };
@@ -12,7 +12,39 @@ const spec = {
   versions: [version],
 };
 
+const schemaVersion = (a: Manifest): Manifest => ({
+  ...version,
+  schema: { openAPIV3Schema: { type: "object", properties: { a } } },
+});
+const ruled = (rule: Manifest): Manifest => ({
+  type: "string",
+  maxLength: 10,
+  "x-kubernetes-validations": [rule],
+});
+
 describe("a CustomResourceDefinition", () => {
+  test("warns of formats that mean nothing here, once", () => {
+    const formatted = (format: string): Manifest => {
+      const properties = {
+        a: { type: "array", items: { type: "string", format } },
+        b: { type: "integer", format: "int32" },
+        c: { anyOf: [{ format: "date-time" }] },
+      };
+      return {
+        ...spec,
+        versions: [{ ...version, schema: { openAPIV3Schema: { type: "object", properties } } }],
+      };
+    };
+    const odd = { metadata, spec: formatted("int32") };
+
+    expect(probe.warnings(odd)).toEqual(['unrecognized format "int32"']);
+    expect(probe.updateWarnings(odd, odd)).toEqual([]);
+    expect(probe.updateWarnings({ metadata, spec: formatted("odd") }, odd)).toEqual([
+      'unrecognized format "odd"',
+    ]);
+    expect(probe.warnings({ metadata, spec: formatted("k8s-short-name") })).toEqual([]);
+  });
+
   test("has names, a conversion and a stored version by default", () => {
     expect(probe.created({ metadata, spec })).toMatchObject({
       spec: { names: { singular: "widget", listKind: "WidgetList" }, conversion: { strategy: "None" } },
@@ -31,11 +63,83 @@ describe("a CustomResourceDefinition", () => {
       ['spec.scope: Unsupported value: "Everywhere": supported values: "Cluster", "Namespaced"'],
     ],
     [
+      { names: { plural: "widgets", singular: "widget", kind: "bad kind" } },
+      [
+        expect.stringMatching(
+          /^spec.names.kind: Invalid value: "bad kind": may have mixed case, but should otherwise match: a DNS-1035 label/,
+        ),
+        expect.stringMatching(/^spec.names.listKind: Invalid value: "bad kindList": may have mixed case/),
+      ],
+    ],
+    [
+      { versions: [{ ...version, name: "V1" }] },
+      [
+        expect.stringMatching(/^spec.versions\[0\].name: Invalid value: "V1": a DNS-1035 label/),
+        expect.stringMatching(/^spec.version: Invalid value: "V1": a DNS-1035 label/),
+      ],
+    ],
+    [
+      { conversion: { strategy: "None", webhook: { conversionReviewVersions: ["v1"] } } },
+      [
+        "spec.conversion.conversionReviewVersions: Forbidden: should not be set when strategy is not set to Webhook",
+      ],
+    ],
+    [
+      {
+        conversion: {
+          strategy: "Webhook",
+          webhook: {
+            conversionReviewVersions: ["v1"],
+            clientConfig: { service: { name: "", namespace: "" } },
+          },
+        },
+      },
+      [
+        "spec.conversion.webhookClientConfig.service.name: Required value",
+        "spec.conversion.webhookClientConfig.service.namespace: Required value",
+      ],
+    ],
+    [
+      {
+        versions: [
+          {
+            ...version,
+            selectableFields: [{ jsonPath: "spec.x" }, { jsonPath: ".a[0]" }, { jsonPath: ".b" }],
+          },
+        ],
+      },
+      [
+        'spec.selectableFields[0].jsonPath: Invalid value: "spec.x": is an invalid path: expected [ or . but got: spec',
+        'spec.selectableFields[1].jsonPath: Invalid value: ".a[0]": is an invalid path: array notation is not allowed',
+        'spec.selectableFields[2].jsonPath: Invalid value: ".b": is an invalid path: does not refer to a valid field',
+      ],
+    ],
+    [
+      { versions: [schemaVersion({ type: "array", items: [{ type: "string" }] })] },
+      [
+        "spec.validation.openAPIV3Schema.properties[a].items: Forbidden: items must be a schema object and not an array",
+      ],
+    ],
+    [
+      { versions: [schemaVersion(ruled({ rule: "true", optionalOldSelf: true }))] },
+      [
+        "spec.validation.openAPIV3Schema.properties[a].x-kubernetes-validations[0].optionalOldSelf: Invalid value: true: may not be set if oldSelf is not used in rule",
+      ],
+    ],
+    [{ versions: [schemaVersion(ruled({ rule: "!oldSelf.hasValue()", optionalOldSelf: true }))] }, []],
+    [
+      { versions: [schemaVersion(ruled({ rule: "true", fieldPath: ".x" }))] },
+      [
+        'spec.validation.openAPIV3Schema.properties[a].x-kubernetes-validations[0].fieldPath: Invalid value: ".x": must be a valid path',
+      ],
+    ],
+    [
       { versions: [{ ...version, storage: false }] },
       [
         expect.stringMatching(
           /^spec.versions: Invalid value: .*: must have exactly one version marked as storage version$/,
         ),
+        "status.storedVersions: Invalid value: []: must have at least one stored version",
       ],
     ],
     [
@@ -44,7 +148,7 @@ describe("a CustomResourceDefinition", () => {
     ],
     [
       { versions: [{ ...version, schema: undefined }] },
-      ["spec.versions[0].schema.openAPIV3Schema: Required value: schemas are required"],
+      ["spec.versions[0].schema.openAPIV3Schema: Required value"],
     ],
     [
       { names: { ...spec.names, listKind: "Widget" } },

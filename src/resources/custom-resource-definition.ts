@@ -11,6 +11,7 @@ import { dns1035Label, dns1123Subdomain } from "../api/names.ts";
 import { formatTime } from "../api/time.ts";
 import { checkClientConfig } from "./admission/webhook-client.ts";
 import { checkApproval } from "./custom-resource-definition-approval.ts";
+import { formatWarnings } from "./custom-resource-definition-formats.ts";
 import { checkVersionParts } from "./custom-resource-definition-versions.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
 import { addNew, checkRequiredChoice } from "./value-rules.ts";
@@ -48,6 +49,8 @@ export const customResourceDefinition = defineKind<Definition>(
 
     prepareUpdate: rememberStorageVersion,
 
+    warnings: formatWarnings,
+
     // A rule that costs too much by the estimate of today may have been written before it was made.
     tolerates: ({ type, field }) => type === "FieldValueForbidden" && field.includes("openAPIV3Schema"),
 
@@ -84,6 +87,7 @@ export const customResourceDefinition = defineKind<Definition>(
       checkVersionParts(it.spec.versions, [], errors);
       checkApproval(it, undefined, errors);
       checkPreserved(it.spec, errors);
+      checkStoredVersions(it, errors);
     },
 
     validateUpdate(next, previous, errors) {
@@ -165,7 +169,7 @@ function checkVersions(versions: readonly CustomResourceDefinitionVersion[], err
     const problems = dns1035Label(name);
     if (problems.length > 0) errors.invalid(path.child("name"), name, problems.join(","));
     if (schema?.openAPIV3Schema === undefined) {
-      errors.required(path.child("schema", "openAPIV3Schema"), "schemas are required");
+      errors.required(path.child("schema", "openAPIV3Schema"));
     }
     checkDeprecation(version, path, errors);
   }
@@ -173,41 +177,35 @@ function checkVersions(versions: readonly CustomResourceDefinitionVersion[], err
   if (versions.filter(({ storage }) => storage).length !== 1) {
     errors.invalid(VERSIONS, versions, "must have exactly one version marked as storage version");
   }
+  // Upstream looks at the first one again, as the field that was there before `versions`.
+  const { name = "" } = versions[0] ?? {};
+  if (name !== "") checkLabel(name, SPEC.child("version"), errors);
 }
 
 function checkNames(names: CustomResourceDefinitionNames, path: FieldPath, errors: FieldErrors): void {
   const { plural, singular = "", kind, listKind = "", shortNames = [], categories = [] } = names;
   for (const [field, value] of Object.entries({ plural, singular, kind, listKind })) {
     if (value === "") errors.required(path.child(field));
-    else
-      checkLabel(
-        field.toLowerCase().endsWith("kind") ? value.toLowerCase() : value,
-        { path: path.child(field), shown: value },
-        errors,
-      );
+    else if (field.toLowerCase().endsWith("kind")) checkKindName(value, path.child(field), errors);
+    else checkLabel(value, path.child(field), errors);
   }
   for (const [field, list] of Object.entries({ shortNames, categories })) {
-    for (const [i, value] of list.entries())
-      checkLabel(value, { path: path.child(field).index(i), shown: value }, errors);
+    for (const [i, value] of list.entries()) checkLabel(value, path.child(field).index(i), errors);
   }
   if (kind !== "" && kind === listKind) {
     errors.invalid(path.child("listKind"), listKind, "kind and listKind may not be the same");
   }
 }
 
-function checkLabel(
-  text: string,
-  { path, shown }: { readonly path: FieldPath; readonly shown: string },
-  errors: FieldErrors,
-): void {
+function checkLabel(text: string, path: FieldPath, errors: FieldErrors): void {
   const problems = dns1035Label(text);
-  if (problems.length === 0) return;
-  const isKind = text !== shown;
-  errors.invalid(
-    path,
-    shown,
-    isKind ? `may have mixed case, but should otherwise match: ${problems.join(",")}` : problems.join(","),
-  );
+  if (problems.length > 0) errors.invalid(path, text, problems.join(","));
+}
+
+function checkKindName(text: string, path: FieldPath, errors: FieldErrors): void {
+  const problems = dns1035Label(text.toLowerCase());
+  if (problems.length > 0)
+    errors.invalid(path, text, `may have mixed case, but should otherwise match: ${problems.join(",")}`);
 }
 
 function checkConversion({ conversion }: CustomResourceDefinitionSpec, errors: FieldErrors): void {
@@ -225,11 +223,11 @@ function checkConversion({ conversion }: CustomResourceDefinitionSpec, errors: F
       path.child("conversionReviewVersions"),
       errors,
     );
-  } else if (webhook !== undefined) {
-    errors.forbidden(
-      path.child("webhookClientConfig"),
-      "should not be set when strategy is not set to Webhook",
-    );
+  } else {
+    const detail = "should not be set when strategy is not set to Webhook";
+    if (webhook?.clientConfig !== undefined) errors.forbidden(path.child("webhookClientConfig"), detail);
+    if ((webhook?.conversionReviewVersions ?? []).length > 0)
+      errors.forbidden(path.child("conversionReviewVersions"), detail);
   }
 }
 

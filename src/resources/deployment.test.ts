@@ -158,5 +158,30 @@ describe("a Deployment", () => {
     expect(probe.warnings(withSpec({ template: template({ nodeSelector }) }))).toEqual([
       'spec.template.spec.nodeSelector[beta.kubernetes.io/arch]: deprecated since v1.14; use "kubernetes.io/arch" instead',
     ]);
+    expect(probe.warnings(withSpec({ template: template({ terminationGracePeriodSeconds: -1 }) }))).toEqual([
+      "spec.template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1",
+    ]);
+  });
+
+  test("warns again only when its spec changes", () => {
+    const nodeSelector = { "beta.kubernetes.io/arch": "arm64" };
+    const before = withSpec({ template: template({ nodeSelector }) });
+
+    expect(probe.updateWarnings({ ...before, metadata: { labels: { a: "b" } } }, before)).toEqual([]);
+    expect(
+      probe.updateWarnings(withSpec({ template: template({ nodeSelector }), replicas: 2 }), before),
+    ).toHaveLength(1);
+  });
+
+  test("warns of profiles that annotations of its template set", () => {
+    const annotations = { "container.apparmor.security.beta.kubernetes.io/a": "unconfined" };
+    const profiled = {
+      ...template({ containers: [{ name: "a", image: "b" }] }),
+      metadata: { labels: { app: "web" }, annotations },
+    };
+
+    expect(probe.warnings(withSpec({ template: profiled }))).toEqual([
+      'spec.template.metadata.annotations[container.apparmor.security.beta.kubernetes.io/a]: deprecated since v1.30; use the "appArmorProfile" field instead',
+    ]);
   });
 });

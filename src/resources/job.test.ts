@@ -13,6 +13,20 @@ const withSpec = (more: Manifest = {}): Manifest => ({
 });
 const INDEXED = { completionMode: "Indexed", completions: 3, parallelism: 3 };
 
+describe("warnings about a Job", () => {
+  const many = { completionMode: "Indexed", completions: 100_001, parallelism: 10_001 };
+
+  test("mention that many indexes may be too many, when it is made and when that changes", () => {
+    const warning =
+      "spec: In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail";
+
+    expect(probe.warnings(withSpec(many))).toEqual([warning]);
+    expect(probe.warnings(withSpec({ ...many, parallelism: 10_000 }))).toEqual([]);
+    expect(probe.updateWarnings(withSpec(many), withSpec())).toEqual([warning]);
+    expect(probe.updateWarnings(withSpec(many), withSpec(many))).toEqual([]);
+  });
+});
+
 describe("the defaults of a Job", () => {
   test("are one pod that succeeds", () => {
     expect(probe.created(withSpec())).toMatchObject({

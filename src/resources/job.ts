@@ -11,7 +11,7 @@ import { validateLabelSelector } from "../api/label-selector.ts";
 import { dns1123Label } from "../api/names.ts";
 import { draftCopy } from "./draft-copy.ts";
 import { ageText, findTimeMs, humanDuration } from "./human-duration.ts";
-import { checkJobSpec } from "./job/job-spec-rules.ts";
+import { checkJobSpec, jobSpecWarnings } from "./job/job-spec-rules.ts";
 import { checkJobStatus, hasJobCondition } from "./job/job-status-rules.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
 import { podTemplateDefaults } from "./pod/pod-defaults.ts";
@@ -79,7 +79,10 @@ export const job = defineKind<Job>("batch/v1", "Job", {
 
   validateStatus: checkJobStatus,
 
-  warnings: workloadWarnings,
+  warnings: (object, previous) =>
+    previous !== undefined && isSame(object.spec, previous.spec)
+      ? []
+      : [...jobSpecWarnings(object.spec, "spec"), ...workloadWarnings(object, previous)],
 
   fields: ({ status }) => ({ "status.successful": String(status.succeeded ?? 0) }),
 

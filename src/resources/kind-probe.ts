@@ -62,7 +62,11 @@ export class KindProbe {
 
   /** `spec.x: Required value` for everything wrong with a create. */
   problems(manifest: Manifest): readonly string[] {
-    return texts((errors) => this.#rules.validate?.(this.created(manifest), errors));
+    const draft = this.created(manifest);
+    return texts((errors) => {
+      this.#rules.validate?.(draft, errors);
+      this.#rules.validateCreate?.(draft, errors);
+    });
   }
 
   nameProblems(name: string): readonly string[] {
@@ -82,6 +86,10 @@ export class KindProbe {
 
   warnings(manifest: Manifest): readonly string[] {
     return this.#rules.warnings?.(this.created(manifest), undefined) ?? [];
+  }
+
+  updateWarnings(next: Manifest, previous: Manifest): readonly string[] {
+    return this.#rules.warnings?.(this.created(next), this.created(previous)) ?? [];
   }
 
   fields(manifest: Manifest): Readonly<Record<string, string>> {

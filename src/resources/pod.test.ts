@@ -31,6 +31,12 @@ describe("the defaults of a pod", () => {
     });
   });
 
+  test("give a second to end where less than none is asked for", () => {
+    expect(probe.read(withSpec({ terminationGracePeriodSeconds: -5 }))).toMatchObject({
+      spec: { terminationGracePeriodSeconds: 1 },
+    });
+  });
+
   test.each([
     ["nginx", "Always"],
     ["nginx:latest", "Always"],
@@ -229,14 +235,151 @@ describe("warnings about a pod", () => {
       },
       "spec.containers[1].ports[0]: duplicate port definition with spec.containers[0].ports[0]",
     ],
+    [
+      {
+        containers: [
+          container({ ports: [{ containerPort: 1, name: "web" }] }),
+          container({ name: "b", ports: [{ containerPort: 2, name: "web" }] }),
+        ],
+      },
+      'spec.containers[1].ports[0]: duplicate port name "web" with spec.containers[0].ports[0], services and probes that select ports by name will use spec.containers[0].ports[0]',
+    ],
+    [
+      { containers: [container({ ports: [{ containerPort: 80, protocol: "UDP", hostIP: "10.0.0.1" }] })] },
+      "spec.containers[0].ports[0]: hostIP set without hostPort: {Name: HostPort:0 ContainerPort:80 Protocol:UDP HostIP:10.0.0.1}",
+    ],
+    [
+      {
+        containers: [
+          container({
+            ports: [
+              { containerPort: 80, hostPort: 80, hostIP: "10.0.0.1" },
+              { containerPort: 80, hostPort: 80 },
+            ],
+          }),
+        ],
+      },
+      "spec.containers[0].ports[1]: dangerously ambiguous port definition with spec.containers[0].ports[0]",
+    ],
+    [
+      {
+        affinity: {
+          podAntiAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: [
+              { weight: 1, podAffinityTerm: { topologyKey: "zone" } },
+            ],
+          },
+        },
+      },
+      "spec.affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].podAffinityTerm.labelSelector: a null labelSelector results in matching no pod",
+    ],
+    [
+      {
+        affinity: {
+          nodeAffinity: {
+            preferredDuringSchedulingIgnoredDuringExecution: [
+              { weight: 1, preference: { matchExpressions: [{ key: "a", operator: "In", values: ["-1"] }] } },
+            ],
+          },
+        },
+      },
+      "spec.affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[0].preference.matchExpressions[0].values[0]: -1 is invalid, a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+    ],
+    [
+      {
+        volumes: [
+          {
+            name: "v",
+            ephemeral: {
+              volumeClaimTemplate: {
+                spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "200m" } } },
+              },
+            },
+          },
+        ],
+      },
+      'spec.volumes[0].ephemeral.volumeClaimTemplate.spec.resources.requests[storage]: fractional byte value "200m" is invalid, must be an integer',
+    ],
+    [
+      {
+        volumes: [
+          {
+            name: "v",
+            configMap: {
+              name: "m",
+              items: [
+                { key: "a", path: "dir" },
+                { key: "b", path: "dir/file" },
+              ],
+            },
+          },
+        ],
+      },
+      'volume "v" (ConfigMap "m"): overlapping paths: "dir/file" with "dir"',
+    ],
+    [
+      {
+        volumes: [
+          {
+            name: "v",
+            projected: {
+              sources: [
+                { secret: { name: "s", items: [{ key: "a", path: "test" }] } },
+                { serviceAccountToken: { path: "test" } },
+              ],
+            },
+          },
+        ],
+      },
+      'volume "v" (Projected): overlapping paths: "test" (ServiceAccountToken) with "test" (Secret "s")',
+    ],
   ])("%o", (spec, warning) => {
     expect(probe.warnings(withSpec(spec))).toContain(warning);
+  });
+
+  test("of paths that overlap are a bounded number, however many files there are", () => {
+    const items = Array.from({ length: 20_000 }, (_, n) => ({ key: "a", path: `dir/${String(n % 10_000)}` }));
+    const volumes = [{ name: "v", configMap: { name: "m", items } }];
+
+    expect(probe.warnings(withSpec({ volumes })).filter((text) => text.includes("overlapping"))).toHaveLength(
+      64,
+    );
   });
 
   test("mention names that are no host names", () => {
     expect(probe.warnings({ metadata: { name: "a.b" }, ...withSpec({}) })).toEqual([
       "metadata.name: this is used in the Pod's hostname, which can result in surprising behavior; a DNS label is recommended: [must not contain dots]",
     ]);
+  });
+
+  test("mention profiles that annotations no longer set", () => {
+    const annotations = {
+      "seccomp.security.alpha.kubernetes.io/pod": "runtime/default",
+      "container.seccomp.security.alpha.kubernetes.io/a": "runtime/default",
+    };
+    const advice = 'non-functional in v1.27+; use the "seccompProfile" field instead';
+    const securityContext = { seccompProfile: { type: "RuntimeDefault" } };
+    const bare = withSpec({ containers: [container({ name: "a" })] });
+    const told = withSpec({ securityContext, containers: [container({ name: "a", securityContext })] });
+
+    expect(probe.warnings({ metadata: { annotations }, ...bare })).toEqual([
+      `metadata.annotations[seccomp.security.alpha.kubernetes.io/pod]: ${advice}`,
+      `metadata.annotations[container.seccomp.security.alpha.kubernetes.io/a]: ${advice}`,
+    ]);
+    expect(probe.warnings({ metadata: { annotations }, ...told })).toEqual([]);
+  });
+
+  test("do not mention paths that only look alike", () => {
+    const items = ["dir/a", "dir/ab", "dirs"].map((path) => ({ key: path, path }));
+    const volumes = [{ name: "v", secret: { secretName: "s", items } }];
+
+    expect(probe.warnings(withSpec({ volumes }))).toEqual([]);
+  });
+
+  test("are told once, when it is made", () => {
+    const spec = { nodeSelector: { "beta.kubernetes.io/os": "linux" } };
+
+    expect(probe.updateWarnings(withSpec(spec), withSpec(spec))).toEqual([]);
   });
 
   test("are none for an ordinary pod", () => {

@@ -5,8 +5,10 @@ import { frozenMemo } from "../api/frozen-memo.ts";
 import type { Pod, PodSpec } from "../api/generated/types/core-v1.ts";
 import { draftCopy } from "./draft-copy.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
+import { applyAppArmorAnnotations } from "./pod/app-armor.ts";
 import { checkImageBlanks } from "./pod/container/container-rules.ts";
 import { applyMatchLabelKeys } from "./pod/match-label-keys.ts";
+import { checkAnnotationChanges, checkPodAnnotations } from "./pod/pod-annotation-rules.ts";
 import { podCells } from "./pod/pod-cells.ts";
 import { podDefaults } from "./pod/pod-defaults.ts";
 import { qosClass } from "./pod/pod-resources.ts";
@@ -17,6 +19,8 @@ import { checkPodUpdate } from "./pod/pod-update.ts";
 import { nameWarnings, podWarnings } from "./pod/pod-warnings.ts";
 import { isOldPodError } from "./tolerated-errors.ts";
 
+const ANNOTATIONS = fieldPath("metadata", "annotations");
+
 export const pod = defineKind<Pod>("v1", "Pod", {
   defaults: podDefaults,
   repeatsSpec: true,
@@ -24,6 +28,7 @@ export const pod = defineKind<Pod>("v1", "Pod", {
   prepareCreate(draft) {
     draft.status = { phase: "Pending", qosClass: qosClass(draft.spec) };
     applyMatchLabelKeys(draft);
+    applyAppArmorAnnotations(draft);
     applyGatedCondition(draft);
   },
 
@@ -40,18 +45,21 @@ export const pod = defineKind<Pod>("v1", "Pod", {
     const { spec, metadata } = object;
     // What is frozen is shared by many pods and looked at once; what is wrong is found out again, to be told.
     if (!Object.isFrozen(spec) || !isSound(spec)) checkSpec(spec, metadata.name, errors);
+    checkPodAnnotations(object, ANNOTATIONS, errors);
     checkBirth(object, errors);
   },
 
   tolerates: isOldPodError,
 
-  validateUpdate: checkPodUpdate,
+  validateUpdate(next, previous, errors) {
+    checkAnnotationChanges(next, previous, { path: ANNOTATIONS, errors });
+    checkPodUpdate(next, previous, errors);
+  },
   validateStatus: checkPodStatus,
 
-  warnings(object, previous) {
-    const names = previous === undefined ? nameWarnings(object.metadata.name, "pod") : [];
-    return [...names, ...podWarnings(object, "")];
-  },
+  // Pods are mostly changed by programs, which do not listen.
+  warnings: (object, previous) =>
+    previous === undefined ? [...nameWarnings(object.metadata.name, "pod"), ...podWarnings(object, "")] : [],
 
   gracePeriodSeconds: podGraceSeconds,
 

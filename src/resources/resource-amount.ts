@@ -1,8 +1,10 @@
 /** Amounts of resources as nodes, quotas and runtime classes state them. */
 
 import type { FieldErrors, FieldPath } from "../api/field-error.ts";
+import { quoted } from "../api/message-text.ts";
 import { parseQuantity, quantityMilliValue } from "../api/quantity.ts";
 import { isWholeResource } from "./resource-name.ts";
+import { ownValue } from "./value-rules.ts";
 
 export type ResourceList = Readonly<Record<string, string>>;
 
@@ -18,4 +20,17 @@ export function checkAmount({ name, amount }: NamedAmount, path: FieldPath, erro
   if (isWholeResource(name) && quantityMilliValue(quantity) % 1000n !== 0n) {
     errors.invalid(path, amount, "must be an integer");
   }
+}
+
+/** There are no parts of bytes. */
+export function byteWarnings(
+  list: ResourceList | undefined,
+  name: string,
+  path: FieldPath,
+): readonly string[] {
+  const amount = ownValue(list, name);
+  if (amount === undefined || quantityMilliValue(parseQuantity(amount)) % 1000n === 0n) return [];
+  return [
+    `${path.key(name).toString()}: fractional byte value ${quoted(amount)} is invalid, must be an integer`,
+  ];
 }

@@ -20,6 +20,14 @@ describe("a RuntimeClass", () => {
     expect(probe.problems(manifest)).toEqual(problems);
   });
 
+  test("warns of labels that have other names now", () => {
+    const scheduling = { nodeSelector: { "beta.kubernetes.io/arch": "amd64" } };
+
+    expect(probe.warnings({ handler: "a", scheduling })).toEqual([
+      'scheduling.nodeSelector: deprecated since v1.14; use "kubernetes.io/arch" instead',
+    ]);
+  });
+
   test("keeps its handler and is shown with it", () => {
     expect(probe.updateProblems({ handler: "b" }, { handler: "a" })).toEqual([
       'handler: Invalid value: "b": field is immutable',

@@ -6,6 +6,7 @@ import { validateLabels } from "../api/label-selector.ts";
 import { dns1123Label } from "../api/names.ts";
 import { ageText } from "./human-duration.ts";
 import { defineKind } from "./kind-rules.ts";
+import { labelWarnings } from "./node-label-warnings.ts";
 import { checkTolerations } from "./pod/toleration-rules.ts";
 import { checkAmount } from "./resource-amount.ts";
 import { checkContainerResourceName } from "./resource-name.ts";
@@ -26,6 +27,11 @@ export const runtimeClass = defineKind<RuntimeClass>("node.k8s.io/v1", "RuntimeC
   validateUpdate(next, previous, errors) {
     errors.immutable("handler", next.handler, previous.handler);
   },
+
+  warnings: ({ scheduling }) =>
+    Object.keys(scheduling?.nodeSelector ?? {}).flatMap((label) =>
+      labelWarnings(label, fieldPath("scheduling", "nodeSelector"), "path"),
+    ),
 
   cells: (it, now) => [it.metadata.name, it.handler, ageText(it, now)],
 });

@@ -6,6 +6,7 @@ import { ageText } from "./human-duration.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
 import { podTemplateDefaults } from "./pod/pod-defaults.ts";
 import { checkClaimSpec } from "./pod/volume/claim-rules.ts";
+import { claimWarnings } from "./pod/volume/volume-warnings.ts";
 import { isOldPodError } from "./tolerated-errors.ts";
 import {
   checkAtMostAll,
@@ -29,6 +30,9 @@ const UPDATABLE = [
   "minReadySeconds",
 ] as const;
 
+const HISTORY_WARNING =
+  "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended";
+
 export const statefulSet = defineKind<StatefulSet>("apps/v1", "StatefulSet", {
   // Its pods' names, which are also hosts' names, begin with its own.
   nameRule: dns1123Label,
@@ -48,7 +52,7 @@ export const statefulSet = defineKind<StatefulSet>("apps/v1", "StatefulSet", {
   validate({ spec }, errors) {
     const path = fieldPath("spec");
     checkPolicies(spec, path, errors);
-    checkCounts(spec, ["replicas", "minReadySeconds", "revisionHistoryLimit"], { path, errors });
+    checkCounts(spec, ["replicas", "minReadySeconds"], { path, errors });
     if (spec.ordinals !== undefined)
       checkCounts(spec.ordinals, ["start"], { path: path.child("ordinals"), errors });
     const { serviceName } = spec;
@@ -80,7 +84,18 @@ export const statefulSet = defineKind<StatefulSet>("apps/v1", "StatefulSet", {
     checkCollisionCount(next.status, previous.status, errors);
   },
 
-  warnings: workloadWarnings,
+  warnings(object, previous) {
+    const { volumeClaimTemplates = [], revisionHistoryLimit = 0 } = object.spec;
+    const claims = fieldPath("spec", "volumeClaimTemplates");
+    return [
+      ...workloadWarnings(object, previous),
+      ...volumeClaimTemplates.flatMap(({ spec }, i) =>
+        // Upstream's own words differ between create and update.
+        claimWarnings(spec, previous === undefined ? claims.index(i) : claims.index(i).child("Spec")),
+      ),
+      ...(revisionHistoryLimit < 0 ? [HISTORY_WARNING] : []),
+    ];
+  },
 
   cells(object, now) {
     const { spec, status } = object;

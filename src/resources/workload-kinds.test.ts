@@ -150,6 +150,21 @@ describe("a StatefulSet", () => {
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
   };
 
+  test("warns of parts of bytes in its claims, and of a history without end", () => {
+    const resources = { requests: { storage: "100m" } };
+    const odd = { ...claim, spec: { ...claim.spec, resources } };
+    const spec = { volumeClaimTemplates: [odd], revisionHistoryLimit: -1 };
+
+    expect(probe.problems(withSpec({ revisionHistoryLimit: -1 }))).toEqual([]);
+    expect(probe.warnings(withSpec(spec))).toEqual([
+      'spec.volumeClaimTemplates[0].resources.requests[storage]: fractional byte value "100m" is invalid, must be an integer',
+      "spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended",
+    ]);
+    expect(probe.updateWarnings(withSpec({ volumeClaimTemplates: [odd] }), withSpec({}))).toEqual([
+      'spec.volumeClaimTemplates[0].Spec.resources.requests[storage]: fractional byte value "100m" is invalid, must be an integer',
+    ]);
+  });
+
   test("starts its pods in order and keeps their volumes", () => {
     expect(probe.created(withSpec({ volumeClaimTemplates: [claim] }))).toMatchObject({
       spec: {

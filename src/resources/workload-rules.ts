@@ -6,7 +6,7 @@ import type { LabelSelector } from "../api/generated/types/meta-v1.ts";
 import { compileLabelSelector, labelsMatch, validateLabelSelector } from "../api/label-selector.ts";
 import { checkPodTemplate } from "./pod/pod-spec-rules.ts";
 import { nameWarnings, podWarnings } from "./pod/pod-warnings.ts";
-import { checkChoice } from "./value-rules.ts";
+import { checkChoice, isSame } from "./value-rules.ts";
 
 export interface WorkloadSpec {
   /** Go always writes it, but nobody need have sent it. */
@@ -93,9 +93,10 @@ interface Templated {
   readonly spec: { readonly template?: PodTemplateSpec };
 }
 
-/** Warnings about the template, and at birth about the name. */
+/** Warnings about the template, and at birth about the name. Who changes nothing but metadata has heard them before. */
 export function workloadWarnings(object: Templated, previous: Templated | undefined): readonly string[] {
   const { template } = object.spec;
+  if (previous !== undefined && isSame(object.spec, previous.spec)) return [];
   return [
     ...(previous === undefined ? nameWarnings(object.metadata.name, "controller") : []),
     ...(template === undefined ? [] : podWarnings(template, "spec.template")),

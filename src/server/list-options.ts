@@ -71,10 +71,12 @@ function checkForWatch({ match, continueToken, sendInitialEvents }: ListOptions,
 }
 
 function checkForList(options: ListOptions, errors: FieldErrors): void {
-  const { match, resourceVersion, continueToken, sendInitialEvents } = options;
-  if (sendInitialEvents !== undefined)
+  if (options.match !== "") checkMatch(options, errors);
+  if (options.sendInitialEvents !== undefined)
     errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
-  if (match === "") return;
+}
+
+function checkMatch({ match, resourceVersion, continueToken }: ListOptions, errors: FieldErrors): void {
   if (resourceVersion === undefined) {
     errors.forbidden(MATCH, "resourceVersionMatch is forbidden unless resourceVersion is provided");
   }

@@ -158,6 +158,58 @@ describe("patch", () => {
   });
 });
 
+describe("warnings about a template", () => {
+  const path = "/apis/apps/v1/namespaces/default/deployments";
+  const nodeSelector = { "beta.kubernetes.io/os": "linux" };
+  const deployment = {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "a.b" },
+    spec: {
+      selector: { matchLabels: { app: "a" } },
+      template: {
+        metadata: { labels: { app: "a" } },
+        spec: { nodeSelector, containers: [{ name: "a", image: "a" }] },
+      },
+    },
+  };
+  const relabelled = { ...deployment, metadata: { name: "a.b", labels: { a: "b" } } };
+  const labels = { metadata: { labels: { a: "b" } } };
+
+  test.each([
+    ["PUT", "application/json", undefined],
+    ["PATCH", "application/merge-patch+json", labels],
+    ["PATCH", "application/strategic-merge-patch+json", labels],
+    ["PATCH", "application/apply-patch+yaml", relabelled],
+  ])("are not told again to who changes labels: %s %s", async (method, type, content) => {
+    await using api = await TestApi.start();
+    const made = await api.send("POST", path, deployment);
+    const body = content ?? { ...made.body, metadata: { ...made.body["metadata"], labels: { a: "b" } } };
+
+    const { code, headers } = await api.send(method, `${path}/a.b?fieldManager=test`, body, { type });
+
+    expect(made.headers.get("warning")).toContain("deprecated since v1.14");
+    expect([code, headers.get("warning") ?? ""]).toEqual([200, ""]);
+  });
+
+  test("are told again to who changes its spec, but not those about its name", async () => {
+    await using api = await TestApi.start();
+    await api.send("POST", path, deployment);
+
+    const { headers } = await api.send(
+      "PATCH",
+      `${path}/a.b`,
+      { spec: { replicas: 2 } },
+      {
+        type: "application/merge-patch+json",
+      },
+    );
+
+    expect(headers.get("warning")).toContain("deprecated since v1.14");
+    expect(headers.get("warning")).not.toContain("metadata.name");
+  });
+});
+
 describe("apply", () => {
   const type = "application/apply-patch+yaml";
 
@@ -185,6 +237,38 @@ describe("apply", () => {
       'Apply failed with 1 conflict: conflict with "me": .data.a',
     ]);
     expect([forced.code, forced.body["data"]]).toEqual([200, { a: "2" }]);
+  });
+});
+
+describe("managed fields", () => {
+  const managedFields = [{}];
+  const replacement = { ...configMap("a"), metadata: { name: "a", managedFields } };
+  const operations = [{ op: "replace", path: "/metadata/managedFields", value: managedFields }];
+
+  test.each([
+    ["PUT", "application/json", replacement],
+    ["PATCH", "application/merge-patch+json", { metadata: { managedFields } }],
+    ["PATCH", "application/strategic-merge-patch+json", { metadata: { managedFields } }],
+    ["PATCH", "application/json-patch+json", operations],
+  ])("are cleared by one empty entry: %s %s", async (method, type, content) => {
+    await using api = await TestApi.start();
+    await api.send("POST", MAPS, configMap("a"));
+
+    const { code, body } = await api.send(method, `${MAPS}/a`, content, { type });
+
+    expect([code, body["metadata"]?.["managedFields"]]).toEqual([200, undefined]);
+  });
+
+  test("stay as they are when a client sends some that cannot be read", async () => {
+    await using api = await TestApi.start();
+    const { body: made } = await api.send("POST", MAPS, configMap("a"));
+    const odd = { metadata: { managedFields: [{ operation: "Delete" }] } };
+
+    const { code, body } = await api.send("PATCH", `${MAPS}/a`, odd, {
+      type: "application/merge-patch+json",
+    });
+
+    expect([code, body["metadata"]?.["managedFields"]]).toEqual([200, made["metadata"]?.["managedFields"]]);
   });
 });
 

@@ -399,7 +399,7 @@ describe("a definition is refused for a rule", () => {
     await using _ = api;
 
     expect(messages(reply).map((message) => message.replace(/\{.*\}/, "{}"))).toEqual([
-      `${PLACE}.x-kubernetes-validations[0].fieldPath: Invalid value: ".missing": fieldPath must be a valid path: does not refer to a valid field`,
+      `${PLACE}.x-kubernetes-validations[0].fieldPath: Invalid value: ".missing": must be a valid path`,
       `${PLACE}.x-kubernetes-validations[1].messageExpression: Invalid value: {}: messageExpression must evaluate to a string`,
     ]);
   });

@@ -290,6 +290,10 @@ describe("options that do not go together are refused", () => {
       "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided",
     ],
     ["sendInitialEvents=true", "sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list"],
+    [
+      "sendInitialEvents=true&resourceVersionMatch=Exact",
+      "[resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden unless resourceVersion is provided, sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list]",
+    ],
     ["watch=1&sendInitialEvents=true", NEEDS_NOT_OLDER],
     ["watch=1&sendInitialEvents=false", NEEDS_NOT_OLDER],
     [

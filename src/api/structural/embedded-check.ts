@@ -2,7 +2,7 @@
 import { FieldErrors, type FieldPath } from "../field-error.ts";
 import type { ObjectMeta } from "../generated/types/meta-v1.ts";
 import { isJsonObject, type JsonObject } from "../json-object.ts";
-import { validateMetadata } from "../metadata.ts";
+import { validateManagedFields, validateMetadata } from "../metadata.ts";
 import { dns1035Label, pathSegmentName } from "../names.ts";
 import type { Structural } from "./structural.ts";
 
@@ -55,6 +55,8 @@ function checkMetadata(metadata: unknown, path: FieldPath, errors: FieldErrors):
   // An embedded object may be without a name: whoever creates it gives it one.
   const named = { ...metadata, name: metadata["name"] ?? "fakename" } as unknown as ObjectMeta;
   const scope = metadata["namespace"] === undefined ? "Cluster" : "Namespaced";
-  validateMetadata(named, { scope, name: pathSegmentName, finalizers: "any" }, found);
+  const { managedFields = [], ...others } = named;
+  validateMetadata(others, { scope, name: pathSegmentName, finalizers: "any" }, found);
+  validateManagedFields(managedFields, found);
   errors.append(found.found.map((error) => ({ ...error, field: path.child(error.field).toString() })));
 }

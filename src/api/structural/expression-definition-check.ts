@@ -3,7 +3,7 @@ import type { FieldErrors, FieldPath } from "../field-error.ts";
 import type { ValidationRule } from "../generated/types/apiextensions-v1.ts";
 import { type Compiled, type Expression, expressionsOf } from "./expression-rules.ts";
 import { cardinalityOf } from "./expression-size.ts";
-import { readRulePath } from "./rule-path.ts";
+import { findRulePath } from "./rule-path.ts";
 import type { Structural } from "./structural.ts";
 
 interface Place {
@@ -109,15 +109,9 @@ function checkRules(schema: Structural, place: Place): void {
       const detail = "rules can only be set on values whose type is specified";
       place.errors.invalid(path.child("rule"), rule.rule, detail);
     } else {
-      checkExpression(expression, { ...place, path });
       const cardinality = place.cardinality ?? cardinalityOf(schema);
       checkCost(expression.program, { ...place, path: path.child("rule") }, { what: "rule", cardinality });
-      if (expression.message !== undefined)
-        checkCost(
-          expression.message,
-          { ...place, path: path.child("messageExpression") },
-          { what: "messageExpression", cardinality: 1 },
-        );
+      checkExpression(expression, { ...place, path });
     }
   }
 }
@@ -139,18 +133,25 @@ function checkFieldPath(
   { path, errors }: Pick<Place, "path" | "errors">,
 ): void {
   if (fieldPath === "") return;
-  if (fieldPath.trim() === "")
-    return errors.invalid(path, fieldPath, "fieldPath must be non-empty if specified");
-  if (fieldPath.trim().includes("\n"))
-    return errors.invalid(path, fieldPath, "fieldPath must not contain line breaks");
-  const found = readRulePath(fieldPath, schema);
-  if ("mistake" in found) errors.invalid(path, fieldPath, `fieldPath must be a valid path: ${found.mistake}`);
+  if (fieldPath.trim() === "") errors.invalid(path, fieldPath, "must be non-empty if specified");
+  if (fieldPath.includes("\n")) errors.invalid(path, fieldPath, "must not contain line breaks");
+  if (findRulePath(fieldPath, schema) === undefined) errors.invalid(path, fieldPath, "must be a valid path");
 }
 
 function checkExpression({ rule, program, message, isTransition }: Expression, place: Place): void {
   const { path, uncorrelated, errors } = place;
   checkCompiled(program, rule, { path: path.child("rule"), errors });
-  if (message !== undefined) checkCompiled(message, rule, { path: path.child("messageExpression"), errors });
+  if (message !== undefined) {
+    const at = { ...place, path: path.child("messageExpression") };
+    checkCompiled(message, rule, at);
+    checkCost(message, at, { what: "messageExpression", cardinality: 1 });
+  }
+  if (!isTransition && rule.optionalOldSelf !== undefined)
+    errors.invalid(
+      path.child("optionalOldSelf"),
+      rule.optionalOldSelf,
+      "may not be set if oldSelf is not used in rule",
+    );
   if (isTransition && uncorrelated !== undefined)
     errors.invalid(
       path.child("rule"),

@@ -71,6 +71,11 @@ const FORMATS: ReadonlyMap<string, (text: string) => boolean> = new Map<string, 
   ["uuid5", (text) => UUID5.test(text)],
 ]);
 
+/** Whether texts are looked at for it. */
+export function isTextFormat(format: string): boolean {
+  return FORMATS.has(format.replaceAll("-", ""));
+}
+
 /** Whether the text has the format; a format that nobody knows is had by every text. */
 export function hasFormat(format: string, text: string): boolean {
   return FORMATS.get(format.replaceAll("-", ""))?.(text) ?? true;

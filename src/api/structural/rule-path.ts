@@ -7,11 +7,6 @@ export interface RulePath {
   readonly path: string;
 }
 
-/** Or what is wrong with it, in upstream's words. */
-interface RulePathMistake {
-  readonly mistake: string;
-}
-
 const STEP = /\.([^.[\]']+)|\['((?:[^'\\]|\\.)*)'\]/y;
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["a", "\u0007"],
@@ -25,22 +20,16 @@ const ESCAPES: ReadonlyMap<string, string> = new Map([
 
 /** `undefined` when the text names no field of the schema. */
 export function findRulePath(text: string, schema: Structural): RulePath | undefined {
-  const found = readRulePath(text, schema);
-  return "path" in found ? found : undefined;
-}
-
-export function readRulePath(text: string, schema: Structural): RulePath | RulePathMistake {
   let path = new FieldPath("");
   let at: Structural = schema;
   STEP.lastIndex = 0;
   while (STEP.lastIndex < text.length) {
-    const from = STEP.lastIndex;
     const step = STEP.exec(text);
-    if (step === null) return { mistake: `expected [ or . but got: ${text.slice(from)}` };
+    if (step === null) return undefined;
     const name = step[1] ?? unescaped(step[2] ?? "");
     const isNamed = at.properties.size > 0;
     const next = isNamed ? at.properties.get(name) : at.additional;
-    if (typeof next !== "object") return { mistake: "does not refer to a valid field" };
+    if (typeof next !== "object") return undefined;
     path = isNamed ? path.child(name) : path.key(name);
     at = next;
   }

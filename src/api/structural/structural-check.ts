@@ -33,7 +33,7 @@ function byText(left: FieldError, right: FieldError): number {
 function checkNode(schema: JSONSchemaProps, place: Place): void {
   const { path, errors } = place;
   const items = isSchema(schema.items) ? schema.items : undefined;
-  if (schema.type === "array" && items === undefined)
+  if (schema.type === "array" && schema.items === undefined)
     errors.required(path.child("items"), "must be specified");
   if (items !== undefined) checkNode(items, { level: "item", path: path.child("items"), errors });
   for (const [name, property] of Object.entries(schema.properties ?? {}))

@@ -1,6 +1,7 @@
 /** The Job for one time of a CronJob. Its name follows from the time, so that it cannot be made twice. */
 import type { Manifest } from "../../api/api-object.ts";
 import type { CronJob, Job } from "../../api/generated/types/batch-v1.ts";
+import { dateTimeText } from "../../base/date-text.ts";
 import { offsetMinutes } from "../../resources/cron-times.ts";
 import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
 
@@ -30,7 +31,7 @@ export function newJob(cronJob: CronJob, at: number): Manifest<Job> {
 /** `2026-03-28T02:30:00+01:00`. */
 function localTime(at: number, zone: string): string {
   const offset = offsetMinutes(at, zone);
-  const wall = new Date(at + offset * MINUTE_MS).toISOString().slice(0, 19);
+  const wall = dateTimeText(at + offset * MINUTE_MS);
   if (offset === 0) return `${wall}Z`;
   const two = (value: number): string => String(value).padStart(2, "0");
   const size = Math.abs(offset);

@@ -65,13 +65,13 @@ export function templateIn({ data }: ControllerRevision): PodTemplateSpec | unde
   return rest as unknown as PodTemplateSpec;
 }
 
-/** The oldest of those that nothing is of any more, beyond the limit. */
+/** The oldest of those that nothing is of any more, beyond the limit. A negative limit is none. */
 export function planHistory(
   all: readonly ControllerRevision[],
   { limit, isLive }: { readonly limit: number; readonly isLive: (revision: ControllerRevision) => boolean },
 ): readonly ControllerRevision[] {
   const old = all.filter((revision) => !isLive(revision));
-  return old.slice(0, Math.max(0, old.length - limit));
+  return limit < 0 ? [] : old.slice(0, Math.max(0, old.length - limit));
 }
 
 /** A revision that is gone already is as good as deleted. */

@@ -47,8 +47,8 @@ function checkService(
   path: FieldPath,
   errors: FieldErrors,
 ): void {
-  if (name === "") errors.required(path.child("name"), "service name is required");
-  if (namespace === "") errors.required(path.child("namespace"), "service namespace is required");
+  if (name === "") errors.required(path.child("name"));
+  if (namespace === "") errors.required(path.child("namespace"));
   const problems = portNumber(port);
   if (problems.length > 0)
     errors.invalid(path.child("port"), port, `port is not valid: ${problems.join(", ")}`);

@@ -119,3 +119,14 @@ function checkRestart({ template, podFailurePolicy }: JobSpec, path: FieldPath, 
     errors.invalid(path, restartPolicy, 'only "Never" is supported when podFailurePolicy is specified');
   }
 }
+
+/** So many indexes at a time can fail that there is no room left in the status to say which. */
+export function jobSpecWarnings(
+  { completionMode, completions = 0, parallelism = 0 }: JobSpec,
+  place: string,
+): readonly string[] {
+  if (completionMode !== "Indexed" || completions <= 100_000 || parallelism <= 10_000) return [];
+  const what =
+    "In Indexed Jobs with a number of completions higher than 10^5 and a parallelism higher than 10^4, Kubernetes might not be able to track completedIndexes when a big number of indexes fail";
+  return [`${place}: ${what}`];
+}

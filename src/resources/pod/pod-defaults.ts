@@ -15,6 +15,8 @@ import { volumeDefaults } from "./volume/volume-defaults.ts";
 
 export function podDefaults(pod: Draft<Pod>): void {
   podSpecDefaults(pod.spec);
+  // A template keeps what it says; its pods do not.
+  if ((pod.spec.terminationGracePeriodSeconds ?? 0) < 0) pod.spec.terminationGracePeriodSeconds = 1;
   pod.spec.enableServiceLinks ??= true;
   for (const container of [...pod.spec.containers, ...(pod.spec.initContainers ?? [])]) {
     requestDefaults(container.resources);

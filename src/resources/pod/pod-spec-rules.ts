@@ -19,6 +19,7 @@ import {
 } from "./container/container-rules.ts";
 import { checkAmount, checkPodResources } from "./container/resource-rules.ts";
 import { checkDns, checkHostAliases, checkHostname } from "./dns-rules.ts";
+import { checkPodAnnotations } from "./pod-annotation-rules.ts";
 import type { PodScope } from "./pod-scope.ts";
 import { checkPodSecurity } from "./pod-security-rules.ts";
 import { checkSpread } from "./spread-rules.ts";
@@ -75,6 +76,7 @@ export function checkPodTemplate(
   for (const key of Object.keys(annotations)) {
     errors.invalidFor(path.child("annotations"), key, qualifiedName(key.toLowerCase()));
   }
+  checkPodAnnotations(template, path.child("annotations"), errors);
   checkPodSpec(template.spec, { path: path.child("spec"), subject: "template", addedVolumes }, errors);
   if ((template.spec.ephemeralContainers ?? []).length === 0) return;
   const at = path.child("spec", "ephemeralContainers");

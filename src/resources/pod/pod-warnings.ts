@@ -11,29 +11,16 @@ import type {
   PodSpec,
   Volume,
 } from "../../api/generated/types/core-v1.ts";
-import type { ObjectMeta } from "../../api/generated/types/meta-v1.ts";
+import type { LabelSelector, ObjectMeta } from "../../api/generated/types/meta-v1.ts";
 import { quoted } from "../../api/message-text.ts";
-import { dns1123Label } from "../../api/names.ts";
-import { parseQuantity, quantityMilliValue } from "../../api/quantity.ts";
+import { dns1123Label, labelValue } from "../../api/names.ts";
+import { expressionWarnings, labelWarnings } from "../node-label-warnings.ts";
+import { byteWarnings } from "../resource-amount.ts";
 import { addNew, ownValue } from "../value-rules.ts";
+import { APP_ARMOR_PREFIX } from "./app-armor.ts";
+import { SECCOMP_POD, SECCOMP_PREFIX } from "./pod-annotation-rules.ts";
 import type { ResourceList } from "./pod-resources.ts";
-
-const DEPRECATED_LABELS = new Map([
-  ["beta.kubernetes.io/arch", 'deprecated since v1.14; use "kubernetes.io/arch" instead'],
-  ["beta.kubernetes.io/os", 'deprecated since v1.14; use "kubernetes.io/os" instead'],
-  [
-    "failure-domain.beta.kubernetes.io/region",
-    'deprecated since v1.17; use "topology.kubernetes.io/region" instead',
-  ],
-  [
-    "failure-domain.beta.kubernetes.io/zone",
-    'deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
-  ],
-  [
-    "beta.kubernetes.io/instance-type",
-    'deprecated since v1.17; use "node.kubernetes.io/instance-type" instead',
-  ],
-]);
+import { claimWarnings, sourceWarnings, volumePathWarnings } from "./volume/volume-warnings.ts";
 
 const DEPRECATED_ANNOTATIONS = [
   [
@@ -47,17 +34,8 @@ const DEPRECATED_ANNOTATIONS = [
   ],
 ] as const;
 
-const DEPRECATED_VOLUMES = {
-  photonPersistentDisk: "deprecated in v1.11, non-functional in v1.16+",
-  gitRepo: "deprecated in v1.11, and disabled by default in v1.33+",
-  scaleIO: "deprecated in v1.16, non-functional in v1.22+",
-  flocker: "deprecated in v1.22, non-functional in v1.25+",
-  storageos: "deprecated in v1.22, non-functional in v1.25+",
-  quobyte: "deprecated in v1.22, non-functional in v1.25+",
-  glusterfs: "deprecated in v1.25, non-functional in v1.26+",
-  cephfs: "deprecated in v1.28, non-functional in v1.31+",
-  rbd: "deprecated in v1.28, non-functional in v1.31+",
-} as const;
+const SECCOMP_ADVICE = 'non-functional in v1.27+; use the "seccompProfile" field instead';
+const APP_ARMOR_ADVICE = 'deprecated since v1.30; use the "appArmorProfile" field instead';
 
 const BYTE_RESOURCES = ["memory", "ephemeral-storage"];
 
@@ -68,10 +46,17 @@ export interface PodLike {
 }
 
 /** `place` is empty for a pod itself, else where the template is: `spec.template`. */
-export function podWarnings({ metadata, spec }: PodLike, place: string): readonly string[] {
+export function podWarnings(pod: PodLike, place: string): readonly string[] {
   const root = new FieldPath(place);
-  const { first, rest } = place === "" ? ownSpecWarnings(spec) : specWarnings(spec, root.child("spec"));
-  return [...first, ...annotationWarnings(metadata, root.child("metadata", "annotations")), ...rest];
+  const at = root.child("metadata", "annotations");
+  const { first, rest } =
+    place === "" ? ownSpecWarnings(pod.spec) : specWarnings(pod.spec, root.child("spec"));
+  const isTemplate = place !== "";
+  return [
+    ...first,
+    ...(pod.metadata.annotations === undefined ? [] : annotationWarnings(pod, at, isTemplate)),
+    ...rest,
+  ];
 }
 
 /** Those that are told before what metadata gives rise to, and those after. */
@@ -85,10 +70,14 @@ const ownSpecWarnings = frozenMemo((spec: PodSpec): SpecWarnings => specWarnings
 function specWarnings(spec: PodSpec, path: FieldPath): SpecWarnings {
   const rest = [
     ...(spec.volumes ?? []).flatMap((volume, i) => volumeWarnings(volume, path.child("volumes").index(i))),
+    ...(spec.volumes ?? []).flatMap(volumePathWarnings),
     ...duplicateWarnings(spec, path),
     ...fractionWarnings(spec.overhead, path.child("overhead")),
     ...placedContainers(spec, path).flatMap(({ container, at }) => containerWarnings(container, at)),
     ...portWarnings(spec, path),
+    ...portNameWarnings(spec, path),
+    ...graceWarnings(spec, path.child("terminationGracePeriodSeconds")),
+    ...podAffinityWarnings(spec, path.child("affinity")),
   ];
   return { first: selectorWarnings(spec, path), rest };
 }
@@ -110,53 +99,95 @@ function selectorWarnings(spec: PodSpec, path: FieldPath): readonly string[] {
   const terms = affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
   const preferences = affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
   return [
-    ...Object.keys(spec.nodeSelector ?? {}).flatMap((key) => {
-      const message = DEPRECATED_LABELS.get(key);
-      return message === undefined ? [] : [`${path.child("nodeSelector").key(key).toString()}: ${message}`];
-    }),
-    ...terms.flatMap((term, i) => termWarnings(term, required.index(i))),
+    ...Object.keys(spec.nodeSelector ?? {}).flatMap((key) =>
+      labelWarnings(key, path.child("nodeSelector").key(key), "path"),
+    ),
+    ...terms.flatMap((term, i) => expressionWarnings(term, required.index(i))),
     ...preferences.flatMap(({ preference }, i) =>
-      termWarnings(preference, preferred.index(i).child("preference")),
+      preferenceWarnings(preference, preferred.index(i).child("preference")),
     ),
     ...spreadWarnings(spec, path.child("topologySpreadConstraints")),
   ];
 }
 
-function termWarnings({ matchExpressions = [] }: NodeSelectorTerm, path: FieldPath): readonly string[] {
-  return matchExpressions.flatMap(({ key }, i) => {
-    const message = DEPRECATED_LABELS.get(key);
-    const at = path.child("matchExpressions").index(i).child("key");
-    return message === undefined ? [] : [`${at.toString()}: ${key} is ${message}`];
-  });
+/** A preference for a value that no label can have is never met. */
+function preferenceWarnings(term: NodeSelectorTerm, path: FieldPath): readonly string[] {
+  const values = (term.matchExpressions ?? []).flatMap((expression, i) =>
+    (expression.values ?? []).flatMap((value, at) =>
+      labelValue(value).map((problem) => {
+        const place = path.child("matchExpressions").index(i).child("values").index(at);
+        return `${place.toString()}: ${value} is invalid, ${problem}`;
+      }),
+    ),
+  );
+  return [...expressionWarnings(term, path), ...values];
 }
 
 function spreadWarnings({ topologySpreadConstraints = [] }: PodSpec, path: FieldPath): readonly string[] {
-  return topologySpreadConstraints.flatMap(({ topologyKey, labelSelector }, i) => {
-    const at = path.index(i);
-    const message = DEPRECATED_LABELS.get(topologyKey);
+  return topologySpreadConstraints.flatMap(({ topologyKey, labelSelector }, i) => [
+    ...labelWarnings(topologyKey, path.index(i).child("topologyKey"), "label"),
+    ...nullSelectorWarnings(labelSelector, path.index(i)),
+  ]);
+}
+
+function nullSelectorWarnings(selector: LabelSelector | undefined, path: FieldPath): readonly string[] {
+  if (selector !== undefined) return [];
+  return [`${path.child("labelSelector").toString()}: a null labelSelector results in matching no pod`];
+}
+
+function podAffinityWarnings({ affinity }: PodSpec, path: FieldPath): readonly string[] {
+  return (["podAffinity", "podAntiAffinity"] as const).flatMap((list) => {
+    const at = path.child(list);
+    const preferred = affinity?.[list]?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
     return [
-      ...(message === undefined
-        ? []
-        : [`${at.child("topologyKey").toString()}: ${topologyKey} is ${message}`]),
-      ...(labelSelector === undefined
-        ? [`${at.child("labelSelector").toString()}: a null labelSelector results in matching no pod`]
-        : []),
+      ...(affinity?.[list]?.requiredDuringSchedulingIgnoredDuringExecution ?? []).flatMap((term, i) =>
+        nullSelectorWarnings(
+          term.labelSelector,
+          at.child("requiredDuringSchedulingIgnoredDuringExecution").index(i),
+        ),
+      ),
+      ...preferred.flatMap(({ podAffinityTerm }, i) =>
+        nullSelectorWarnings(
+          podAffinityTerm.labelSelector,
+          at.child("preferredDuringSchedulingIgnoredDuringExecution").index(i).child("podAffinityTerm"),
+        ),
+      ),
     ];
   });
 }
 
-function annotationWarnings({ annotations }: ObjectMeta, path: FieldPath): readonly string[] {
-  return DEPRECATED_ANNOTATIONS.filter(([key]) => ownValue(annotations, key) !== undefined).map(
-    ([key, message]) => `${path.key(key).toString()}: ${message}`,
-  );
+function annotationWarnings(pod: PodLike, path: FieldPath, isTemplate: boolean): readonly string[] {
+  const { annotations } = pod.metadata;
+  return [...DEPRECATED_ANNOTATIONS, ...profileAnnotations(pod.spec, isTemplate)]
+    .filter(([key]) => ownValue(annotations, key) !== undefined)
+    .map(([key, message]) => `${path.key(key).toString()}: ${message}`);
+}
+
+/** What annotations once said of a pod's or a container's confinement is said by fields, and is ignored where these are missing. */
+function profileAnnotations(spec: PodSpec, isTemplate: boolean): readonly (readonly [string, string])[] {
+  const containers = placedContainers(spec, fieldPath("spec")).map(({ container }) => container);
+  const { seccompProfile, appArmorProfile } = spec.securityContext ?? {};
+  const isArmorTold = !isTemplate || appArmorProfile !== undefined;
+  const armored = containers.filter((it) => it.securityContext?.appArmorProfile === undefined);
+  return [
+    ...(seccompProfile === undefined ? [[SECCOMP_POD, SECCOMP_ADVICE] as const] : []),
+    ...containers
+      .filter((it) => it.securityContext?.seccompProfile === undefined)
+      .map(({ name }) => [`${SECCOMP_PREFIX}${name}`, SECCOMP_ADVICE] as const),
+    ...(isArmorTold ? [] : armored).map(
+      ({ name }) => [`${APP_ARMOR_PREFIX}${name}`, APP_ARMOR_ADVICE] as const,
+    ),
+  ];
 }
 
 function volumeWarnings(volume: Volume, path: FieldPath): readonly string[] {
-  return Object.entries(DEPRECATED_VOLUMES)
-    .filter(([type]) => Object.hasOwn(volume, type))
-    .map(
-      ([type, message]) => `${path.child(type === "storageos" ? "storageOS" : type).toString()}: ${message}`,
-    );
+  const claim = volume.ephemeral?.volumeClaimTemplate?.spec;
+  return [
+    ...sourceWarnings(volume, path),
+    ...(claim === undefined
+      ? []
+      : claimWarnings(claim, path.child("ephemeral", "volumeClaimTemplate", "spec"))),
+  ];
 }
 
 function duplicateWarnings(
@@ -184,13 +215,7 @@ function duplicateWarnings(
 }
 
 function fractionWarnings(list: ResourceList | undefined, path: FieldPath): readonly string[] {
-  return BYTE_RESOURCES.flatMap((name) => {
-    const amount = ownValue(list, name);
-    if (amount === undefined || quantityMilliValue(parseQuantity(amount)) % 1000n === 0n) return [];
-    return [
-      `${path.key(name).toString()}: fractional byte value ${quoted(amount)} is invalid, must be an integer`,
-    ];
-  });
+  return BYTE_RESOURCES.flatMap((name) => byteWarnings(list, name, path));
 }
 
 interface PlacedContainer {
@@ -236,6 +261,7 @@ function portWarnings(spec: PodSpec, path: FieldPath): readonly string[] {
       const key = `${port.containerPort}/${port.protocol ?? ""}`;
       const others = taken.get(key) ?? [];
       const at = place.child("ports").index(i);
+      warnings.push(...hostIpWarnings(port, at));
       for (const other of others) warnings.push(...overlapWarning({ port, at }, other));
       taken.set(key, [...others, { port, at }]);
     }
@@ -249,9 +275,43 @@ interface PlacedPort {
 }
 
 function overlapWarning({ port, at }: PlacedPort, other: PlacedPort): readonly string[] {
-  if (port.hostIP === other.port.hostIP && port.hostPort === other.port.hostPort) {
-    return [`${at.toString()}: duplicate port definition with ${other.at.toString()}`];
-  }
-  const isOpen = port.hostPort === undefined || other.port.hostPort === undefined;
-  return isOpen ? [`${at.toString()}: overlapping port definition with ${other.at.toString()}`] : [];
+  const kind = overlapOf(port, other.port);
+  return kind === undefined ? [] : [`${at.toString()}: ${kind} port definition with ${other.at.toString()}`];
+}
+
+function overlapOf(port: ContainerPort, other: ContainerPort): string | undefined {
+  const isSameHostPort = port.hostPort === other.hostPort;
+  if (port.hostIP === other.hostIP && isSameHostPort) return "duplicate";
+  if (port.hostPort === undefined || other.hostPort === undefined) return "overlapping";
+  const isOneOpen = (port.hostIP === undefined) !== (other.hostIP === undefined);
+  return isSameHostPort && isOneOpen ? "dangerously ambiguous" : undefined;
+}
+
+function hostIpWarnings(
+  { name = "", containerPort, protocol, hostIP = "", hostPort }: ContainerPort,
+  path: FieldPath,
+): readonly string[] {
+  if (hostIP === "" || hostPort !== undefined) return [];
+  const shown = `Name:${name} HostPort:0 ContainerPort:${containerPort} Protocol:${protocol ?? ""} HostIP:${hostIP}`;
+  return [`${path.toString()}: hostIP set without hostPort: {${shown}}`];
+}
+
+/** Whoever asks for a port by its name gets the first one. */
+function portNameWarnings(spec: PodSpec, path: FieldPath): readonly string[] {
+  const taken = new Map<string, string>();
+  return placedContainers(spec, path).flatMap(({ container, at }) =>
+    (container.ports ?? []).flatMap(({ name = "" }, i) => {
+      const place = at.child("ports").index(i).toString();
+      const first = taken.get(name);
+      if (name !== "" && first === undefined) taken.set(name, place);
+      if (first === undefined) return [];
+      const use = `services and probes that select ports by name will use ${first}`;
+      return [`${place}: duplicate port name ${quoted(name)} with ${first}, ${use}`];
+    }),
+  );
+}
+
+function graceWarnings({ terminationGracePeriodSeconds = 0 }: PodSpec, path: FieldPath): readonly string[] {
+  if (terminationGracePeriodSeconds >= 0) return [];
+  return [`${path.toString()}: must be >= 0; negative values are invalid and will be treated as 1`];
 }

@@ -7,9 +7,15 @@ import { isHeadless } from "./service-shape.ts";
 
 const TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints";
 const SPEC = fieldPath("spec");
+const PREFER_CLOSE_WARNING = 'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"';
 
 export function serviceWarnings(it: Service): readonly string[] {
-  return [...annotationWarnings(it), ...ignoredFieldWarnings(it), ...addressWarnings(it)];
+  return [
+    ...annotationWarnings(it),
+    ...ignoredFieldWarnings(it),
+    ...addressWarnings(it),
+    ...(it.spec.trafficDistribution === "PreferClose" ? [PREFER_CLOSE_WARNING] : []),
+  ];
 }
 
 function annotationWarnings({ metadata }: Service): readonly string[] {

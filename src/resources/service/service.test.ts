@@ -360,6 +360,12 @@ describe("a Service in a table", () => {
     });
   });
 
+  test("warns of an old name for traffic that stays near", () => {
+    expect(probe.warnings({ spec: { trafficDistribution: "PreferClose", ports: [{ port: 80 }] } })).toEqual([
+      'spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"',
+    ]);
+  });
+
   test("warns about what it ignores", () => {
     const spec = {
       clusterIP: "None",

@@ -6,6 +6,7 @@ import { validateLabelSelector } from "../../api/label-selector.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
 import { parseQuantity } from "../../api/quantity.ts";
 import { defineKind } from "../kind-rules.ts";
+import { expressionWarnings, labelWarnings } from "../node-label-warnings.ts";
 
 export const csiStorageCapacity = defineKind<CSIStorageCapacity>("storage.k8s.io/v1", "CSIStorageCapacity", {
   validate(it, errors) {
@@ -19,6 +20,15 @@ export const csiStorageCapacity = defineKind<CSIStorageCapacity>("storage.k8s.io
   validateUpdate(next, previous, errors) {
     errors.immutable("nodeTopology", next.nodeTopology, previous.nodeTopology);
     errors.immutable("storageClassName", next.storageClassName, previous.storageClassName);
+  },
+
+  warnings({ nodeTopology = {} }) {
+    const at = fieldPath("nodeTopology");
+    const labels = Object.keys(nodeTopology.matchLabels ?? {});
+    return [
+      ...expressionWarnings(nodeTopology, at),
+      ...labels.flatMap((label) => labelWarnings(label, at.child("matchLabels", label), "path")),
+    ];
   },
 
   cells: ({ metadata, storageClassName, capacity }) => [

@@ -8,11 +8,12 @@ import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
 import { specDiff } from "../pod/spec-diff.ts";
 import { checkClaimSpec } from "../pod/volume/claim-rules.ts";
+import { claimWarnings } from "../pod/volume/volume-warnings.ts";
 import { isSelectorValueError } from "../tolerated-errors.ts";
 import { isSame } from "../value-rules.ts";
 import { accessModesText } from "./access-modes.ts";
 import { checkDataSources, syncDataSources } from "./claim-sources.ts";
-import { CLASS_ANNOTATION, classText, phaseText } from "./persistent-volume.ts";
+import { CLASS_ANNOTATION, classAnnotationWarnings, classText, phaseText } from "./persistent-volume.ts";
 
 const SPEC = fieldPath("spec");
 const STATUS = fieldPath("status");
@@ -65,6 +66,8 @@ export const persistentVolumeClaim = defineKind<PersistentVolumeClaim>("v1", "Pe
       checkResourceKey(name, STATUS.child("allocatedResources"), errors);
     checkAmounts(allocated, STATUS.child("allocatedResources"), errors);
   },
+
+  warnings: ({ metadata, spec }) => [...classAnnotationWarnings(metadata), ...claimWarnings(spec, SPEC)],
 
   cells: (it, now) => [
     it.metadata.name,

@@ -6,10 +6,13 @@ import type {
   PersistentVolumeClaim,
   PersistentVolumeSpec,
 } from "../../api/generated/types/core-v1.ts";
+import type { ObjectMeta } from "../../api/generated/types/meta-v1.ts";
 import { formatTime } from "../../api/time.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind, type Draft } from "../kind-rules.ts";
+import { expressionWarnings } from "../node-label-warnings.ts";
 import { specDiff } from "../pod/spec-diff.ts";
+import { clusterSourceWarnings } from "../pod/volume/volume-warnings.ts";
 import { isSame } from "../value-rules.ts";
 import { accessModesText } from "./access-modes.ts";
 import { checkVolumeSpec } from "./persistent-volume-rules.ts";
@@ -17,6 +20,10 @@ import { volumeSource } from "./volume-source-rules.ts";
 
 /** Where the class was before it was a field. */
 export const CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class";
+
+const SELECTOR_TERMS = fieldPath("spec", "nodeAffinity", "required", "nodeSelectorTerms");
+const RECYCLE_WARNING =
+  "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.";
 
 export const persistentVolume = defineKind<PersistentVolume>("v1", "PersistentVolume", {
   defaults({ spec, status }) {
@@ -54,6 +61,15 @@ export const persistentVolume = defineKind<PersistentVolume>("v1", "PersistentVo
       errors.forbidden("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden");
     }
   },
+
+  warnings: ({ metadata, spec }) => [
+    ...classAnnotationWarnings(metadata),
+    ...(spec.persistentVolumeReclaimPolicy === "Recycle" ? [RECYCLE_WARNING] : []),
+    ...(spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).flatMap((term, i) =>
+      expressionWarnings(term, SELECTOR_TERMS.index(i)),
+    ),
+    ...clusterSourceWarnings(spec, fieldPath("spec")),
+  ],
 
   cells: (it, now) => [
     it.metadata.name,
@@ -99,6 +115,13 @@ type Volume = Pick<PersistentVolume | PersistentVolumeClaim, "metadata" | "statu
 /** For claims too. */
 export function phaseText({ metadata, status }: Volume): string {
   return metadata.deletionTimestamp === undefined ? (status.phase ?? "") : "Terminating";
+}
+
+/** For claims too. */
+export function classAnnotationWarnings({ annotations }: ObjectMeta): readonly string[] {
+  if (annotations?.[CLASS_ANNOTATION] === undefined) return [];
+  const advice = 'deprecated since v1.8; use "storageClassName" attribute instead';
+  return [`metadata.annotations[${CLASS_ANNOTATION}]: ${advice}`];
 }
 
 export function classText({ metadata, spec }: Volume): string {

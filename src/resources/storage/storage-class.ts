@@ -6,6 +6,7 @@ import type { StorageClass } from "../../api/generated/types/storage-v1.ts";
 import { labelValue, qualifiedName } from "../../api/names.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
+import { labelWarnings } from "../node-label-warnings.ts";
 import { addNew, checkChoice, checkRequiredChoice, isSame } from "../value-rules.ts";
 import { checkParameters, checkProvisioner } from "./class-parameters.ts";
 
@@ -42,6 +43,14 @@ export const storageClass = defineKind<StorageClass>("storage.k8s.io/v1", "Stora
     }
     errors.immutable("volumeBindingMode", next.volumeBindingMode, previous.volumeBindingMode);
   },
+
+  warnings: ({ allowedTopologies = [] }) =>
+    allowedTopologies.flatMap(({ matchLabelExpressions = [] }, i) =>
+      matchLabelExpressions.flatMap(({ key }, j) => {
+        const at = fieldPath("allowedTopologies").index(i).child("matchLabelExpressions").index(j);
+        return labelWarnings(key, at.child("key"), "path");
+      }),
+    ),
 
   cells: (it, now) => [
     isDefaultClass(it) ? `${it.metadata.name} (default)` : it.metadata.name,

@@ -21,6 +21,23 @@ describe("a PersistentVolume", () => {
     });
   });
 
+  test("warns of what is about to go", () => {
+    const metadata = { annotations: { "volume.beta.kubernetes.io/storage-class": "fast" } };
+    const expression = { key: "beta.kubernetes.io/os", operator: "In", values: ["linux"] };
+    const nodeAffinity = { required: { nodeSelectorTerms: [{ matchExpressions: [expression] }] } };
+    const manifest = { ...spec, nodeAffinity, persistentVolumeReclaimPolicy: "Recycle" };
+
+    expect(probe.warnings({ metadata, spec: manifest })).toEqual([
+      'metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead',
+      "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.",
+      'spec.nodeAffinity.required.nodeSelectorTerms[0].matchExpressions[0].key: beta.kubernetes.io/os is deprecated since v1.14; use "kubernetes.io/os" instead',
+    ]);
+    expect(
+      probe.warnings({ spec: { ...spec, hostPath: undefined, glusterfs: { endpoints: "e", path: "p" } } }),
+    ).toEqual(["spec.glusterfs: deprecated in v1.25, non-functional in v1.26+"]);
+    expect(probe.warnings({ spec })).toEqual([]);
+  });
+
   test("remembers when its phase changed", () => {
     expect(probe.statusUpdated({ spec, status: { phase: "Bound" } }, { spec })).toMatchObject({
       status: { lastPhaseTransitionTime: "2026-01-02T03:04:05Z" },
@@ -104,6 +121,17 @@ describe("a PersistentVolumeClaim", () => {
   const spec = { accessModes: ["ReadWriteOnce"], resources };
   const source = { kind: "PersistentVolumeClaim", name: "a" };
 
+  test("warns of a class in an annotation, and of parts of bytes", () => {
+    const metadata = { annotations: { "volume.beta.kubernetes.io/storage-class": "fast" } };
+    const resources = { requests: { storage: "1500m" }, limits: { storage: "1.5" } };
+
+    expect(probe.warnings({ metadata, spec: { accessModes: ["ReadWriteOnce"], resources } })).toEqual([
+      'metadata.annotations[volume.beta.kubernetes.io/storage-class]: deprecated since v1.8; use "storageClassName" attribute instead',
+      'spec.resources.requests[storage]: fractional byte value "1500m" is invalid, must be an integer',
+      'spec.resources.limits[storage]: fractional byte value "1500m" is invalid, must be an integer',
+    ]);
+  });
+
   test("begins pending, with both fields for its source", () => {
     expect(probe.created({ spec: { ...spec, dataSource: source } })).toMatchObject({
       spec: { volumeMode: "Filesystem", dataSourceRef: source },
@@ -181,6 +209,14 @@ describe("a PersistentVolumeClaim", () => {
 
 describe("a StorageClass", () => {
   const probe = new KindProbe(storageClass);
+
+  test("warns of labels that have other names now", () => {
+    const matchLabelExpressions = [{ key: "failure-domain.beta.kubernetes.io/zone", values: ["a"] }];
+
+    expect(probe.warnings({ provisioner: "a", allowedTopologies: [{ matchLabelExpressions }] })).toEqual([
+      'allowedTopologies[0].matchLabelExpressions[0].key: deprecated since v1.17; use "topology.kubernetes.io/zone" instead',
+    ]);
+  });
 
   test("deletes and binds at once by default", () => {
     expect(probe.created({ provisioner: "a" })).toMatchObject({
@@ -280,6 +316,12 @@ describe("the kinds of storage drivers", () => {
       'storageClassName: Invalid value: "slow": field is immutable',
     ]);
     expect(probe.cells(capacity)).toEqual(["it", "fast", "1Gi"]);
+    const key = "beta.kubernetes.io/arch";
+    const nodeTopology = { matchLabels: { [key]: "a" }, matchExpressions: [{ key, operator: "Exists" }] };
+    expect(probe.warnings({ ...capacity, nodeTopology })).toEqual([
+      `nodeTopology.matchExpressions[0].key: ${key} is deprecated since v1.14; use "kubernetes.io/arch" instead`,
+      `nodeTopology.matchLabels.${key}: deprecated since v1.14; use "kubernetes.io/arch" instead`,
+    ]);
   });
 
   test("a VolumeAttachment brings one volume to one node", () => {

@@ -42,9 +42,8 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
     throw strictRefusal(warnings);
   }
   checkPlace(object, call);
-  const saved = await save({ config, object }, call, workshop);
-  const { result, code } = saved;
-  return { ...shown(result, resource, code), warnings: [...warnings, ...warningsOf(object, call)] };
+  const { result, code, made, before } = await save({ config, object }, call, workshop);
+  return { ...shown(result, resource, code), warnings: [...warnings, ...warningsOf(made, call, before)] };
 }
 
 interface Intent {
@@ -52,31 +51,42 @@ interface Intent {
   readonly object: ApiObject;
 }
 
-async function save(
-  intent: Intent,
-  call: Call<StoredResource>,
-  workshop: Workshop,
-): Promise<{ result: Saved; code: number }> {
+interface Applied {
+  readonly result: Saved;
+  readonly code: number;
+  /** What the object has become: as for every other write, that is what there may be something to say about. */
+  readonly made: ApiObject;
+  readonly before: ApiObject | undefined;
+}
+
+async function save(intent: Intent, call: Call<StoredResource>, workshop: Workshop): Promise<Applied> {
   const { resource, info } = call;
   const place = { resource, namespace: info.namespace, name: info.name };
   const { isDryRun } = writeOptionsOf(call);
   const { uid, resourceVersion } = intent.object.metadata;
   const writer = new ObjectWriter(workshop);
+  let made = intent.object;
+  let before: ApiObject | undefined;
   for (;;) {
     try {
       const result = await writer.update(place, { isDryRun, onConflict: "retry" }, (previous) => {
         checkPreconditions({ uid, resourceVersion }, previous, resource);
-        return applied(intent.config, previous, { call, workshop });
+        before = previous;
+        return whenDone(applied(intent.config, previous, { call, workshop }), (next) => {
+          made = next.outcome === "put" ? next.object : previous;
+          return next;
+        });
       });
-      return { result, code: 200 };
+      return { result, code: 200, made, before };
     } catch (error) {
       if (!isApiError(error, "NotFound") || info.subresource !== "" || (uid ?? "") !== "") throw error;
     }
     const admission = callPass({ call, workshop }, "CREATE");
     await admission?.ready(intent.object);
     try {
-      const object = await created(intent.config, { call, workshop }, admission);
-      return { result: await writer.create(place, object, { isDryRun }), code: 201 };
+      made = await created(intent.config, { call, workshop }, admission);
+      const result = await writer.create(place, made, { isDryRun });
+      return { result, code: 201, made, before: undefined };
     } catch (error) {
       if (!isApiError(error, "AlreadyExists")) throw error;
     }

@@ -38,8 +38,12 @@ export async function create(call: Call<StoredResource>, workshop: Workshop): Pr
 }
 
 /** People are told what they should not write; a subresource writes what they did not. */
-export function warningsOf(object: ApiObject, { resource, info }: Call<StoredResource>): readonly string[] {
-  return info.subresource === "" ? (resource.rules.warnings?.(object, undefined) ?? []) : [];
+export function warningsOf(
+  object: ApiObject,
+  { resource, info }: Call<StoredResource>,
+  previous?: ApiObject,
+): readonly string[] {
+  return info.subresource === "" ? (resource.rules.warnings?.(object, previous) ?? []) : [];
 }
 
 export function shown(saved: Saved, resource: StoredResource, code: number): StoredAnswer | ObjectAnswer {

@@ -30,22 +30,28 @@ const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
 export const APPLY_YAML = "application/apply-patch+yaml";
 const ACCEPTED = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_YAML];
 
-export async function patch(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+export function patch(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+  return patchTypeOf(call) === APPLY_YAML ? apply(call, workshop) : patchAsTold(call, workshop);
+}
+
+async function patchAsTold(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, info } = call;
-  if (patchTypeOf(call) === APPLY_YAML) return apply(call, workshop);
   const { type, changes } = await readPatch(call);
   const { isDryRun } = writeOptionsOf(call);
   let incoming: Incoming | undefined;
+  let before: ApiObject | undefined;
   const place = { resource, namespace: info.namespace, name: info.name };
   const saved = await new ObjectWriter(workshop).update(
     place,
     { isDryRun, onConflict: "retry" },
     (previous) => {
+      before = previous;
       incoming = patched(previous, { type, changes }, call);
       return whenDone(successor(incoming, previous, { call, workshop }), put);
     },
   );
-  const warnings = incoming === undefined ? [] : [...incoming.warnings, ...warningsOf(incoming.object, call)];
+  const warnings =
+    incoming === undefined ? [] : [...incoming.warnings, ...warningsOf(incoming.object, call, before)];
   return { ...shown(saved, resource, 200), warnings };
 }
 

@@ -25,15 +25,17 @@ export async function update(call: Call<StoredResource>, workshop: Workshop): Pr
   const asked = versionAsked(object);
   const { isDryRun } = writeOptionsOf(call);
   const place = { resource, namespace: info.namespace, name: info.name };
+  let before: ApiObject | undefined;
   try {
     const options = { isDryRun, onConflict: asked === "" ? "retry" : "fail" } as const;
     const saved = await new ObjectWriter(workshop).update(place, options, (previous) => {
+      before = previous;
       // Only of an object that is there: where an update may create, there is no version to be told.
       if (asked === "" && !resource.storage.updatesUnconditionally) throw versionRequired(object, resource);
       checkPreconditions({ uid: object.metadata.uid, resourceVersion: asked }, previous, resource);
       return whenDone(successor(incoming, previous, { call, workshop }), put);
     });
-    return { ...shown(saved, resource, 200), warnings: [...warnings, ...warningsOf(object, call)] };
+    return { ...shown(saved, resource, 200), warnings: [...warnings, ...warningsOf(object, call, before)] };
   } catch (error) {
     const mayCreate = resource.storage.createsOnUpdate && info.subresource === "";
     if (!mayCreate || !isApiError(error, "NotFound")) throw error;

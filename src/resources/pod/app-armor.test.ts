@@ -1,0 +1,51 @@
+import { describe, expect, test } from "vitest";
+import { KindProbe, type Manifest } from "../kind-probe.ts";
+import { pod } from "../pod.ts";
+
+const probe = new KindProbe(pod);
+const KEY = "container.apparmor.security.beta.kubernetes.io/a";
+
+function annotated(profile: string, spec: Manifest = {}, container: Manifest = {}): Manifest {
+  const containers = [{ name: "a", image: "i", ...container }];
+  return { metadata: { annotations: { [KEY]: profile } }, spec: { containers, ...spec } };
+}
+
+function profileIn(manifest: Manifest): unknown {
+  const { spec } = probe.created(manifest) as unknown as {
+    spec: { containers: { securityContext?: { appArmorProfile?: unknown } }[] };
+  };
+  return spec.containers[0]?.securityContext?.appArmorProfile;
+}
+
+describe("an AppArmor profile in an annotation", () => {
+  test.each([
+    ["unconfined", { type: "Unconfined" }],
+    ["runtime/default", { type: "RuntimeDefault" }],
+    ["localhost/mine", { type: "Localhost", localhostProfile: "mine" }],
+    ["localhost/", undefined],
+    ["", undefined],
+  ])("%j becomes the container's field", (text, profile) => {
+    expect(profileIn(annotated(text))).toEqual(profile);
+  });
+
+  test("does not override a field, nor repeat the pod's", () => {
+    const appArmorProfile = { type: "RuntimeDefault" };
+
+    expect(profileIn(annotated("unconfined", {}, { securityContext: { appArmorProfile } }))).toEqual(
+      appArmorProfile,
+    );
+    expect(profileIn(annotated("runtime/default", { securityContext: { appArmorProfile } }))).toBeUndefined();
+  });
+
+  test("means nothing on Windows", () => {
+    expect(profileIn(annotated("unconfined", { os: { name: "windows" } }))).toBeUndefined();
+  });
+
+  test("is of a container that there is, and of a known form", () => {
+    expect(probe.problems(annotated("odd", {}, { name: "b" }))).toEqual([
+      `metadata.annotations[${KEY}]: Invalid value: "a": container not found`,
+      `metadata.annotations[${KEY}]: Invalid value: "odd": invalid AppArmor profile name: "odd"`,
+    ]);
+    expect(probe.problems(annotated("localhost/x"))).toEqual([]);
+  });
+});

@@ -1,0 +1,61 @@
+/** AppArmor profiles that are told in annotations, as before there were fields for them. */
+
+import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { AppArmorProfile, Container, Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
+import { quoted } from "../../api/message-text.ts";
+import type { Draft } from "../kind-rules.ts";
+import { isSame, ownValue } from "../value-rules.ts";
+
+/** The name of a container follows. */
+export const APP_ARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";
+const LOCAL_PREFIX = "localhost/";
+const LOCAL_NAME_MAX = 4095;
+
+/** What an annotation says of a container becomes its field, unless it has one or the pod's says the same. */
+export function applyAppArmorAnnotations({ metadata, spec }: Draft<Pod>): void {
+  const { annotations } = metadata;
+  if (annotations === undefined || spec.os?.name === "windows") return;
+  const podProfile = spec.securityContext?.appArmorProfile;
+  const confined = (container: Draft<Container>): Draft<Container> => {
+    const { securityContext = {} } = container;
+    const profile = findProfile(ownValue(annotations, `${APP_ARMOR_PREFIX}${container.name}`));
+    if (profile === undefined || securityContext.appArmorProfile !== undefined) return container;
+    if (isSame(profile, podProfile)) return container;
+    return { ...container, securityContext: { ...securityContext, appArmorProfile: profile } };
+  };
+  if (!Object.keys(annotations).some((key) => key.startsWith(APP_ARMOR_PREFIX))) return;
+  spec.containers = spec.containers.map(confined);
+  if (spec.initContainers !== undefined) spec.initContainers = spec.initContainers.map(confined);
+}
+
+export function checkAppArmorAnnotations(
+  { metadata: { annotations = {} }, spec }: Pick<Pod | PodTemplateSpec, "metadata" | "spec">,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  for (const [key, profile] of Object.entries(annotations)) {
+    if (!key.startsWith(APP_ARMOR_PREFIX)) continue;
+    const name = key.slice(APP_ARMOR_PREFIX.length);
+    const { initContainers = [], ephemeralContainers = [] } = spec;
+    const names = [...spec.containers, ...initContainers, ...ephemeralContainers].map((it) => it.name);
+    if (!names.includes(name)) errors.invalid(path.key(key), name, "container not found");
+    if (!isWellFormed(profile)) {
+      errors.invalid(path.key(key), profile, `invalid AppArmor profile name: ${quoted(profile)}`);
+    }
+  }
+}
+
+function isWellFormed(text: string): boolean {
+  return ["", "unconfined", "runtime/default"].includes(text) || text.startsWith(LOCAL_PREFIX);
+}
+
+function findProfile(text: string | undefined): Draft<AppArmorProfile> | undefined {
+  if (text === "unconfined") return { type: "Unconfined" };
+  if (text === "runtime/default") return { type: "RuntimeDefault" };
+  if (text?.startsWith(LOCAL_PREFIX) !== true) return undefined;
+  const localhostProfile = text.slice(LOCAL_PREFIX.length);
+  const isGood = localhostProfile !== "" && localhostProfile.trim() === localhostProfile;
+  return isGood && localhostProfile.length <= LOCAL_NAME_MAX
+    ? { type: "Localhost", localhostProfile }
+    : undefined;
+}
