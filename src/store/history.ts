@@ -68,16 +68,7 @@ export class History {
   /** Commits that lead from one state to another. Only for the last of them the maps are kept: see GroupHistory. */
   append(commits: readonly Commit[], before: State, after: State): void {
     const changed = new Set<GroupHistory>();
-    for (const { revision, time, events } of commits) {
-      const [first] = events;
-      if (first === undefined) continue;
-      if (events.length === 1) {
-        changed.add(this.#record(groupOf(first.key), { revision, time, events }, before));
-        continue;
-      }
-      for (const [name, members] of byGroup(events))
-        changed.add(this.#record(name, { revision, time, events: members }, before));
-    }
+    for (const commit of commits) this.#record(commit, before, changed);
     const now = commits.at(-1)?.time ?? 0;
     for (const group of changed) {
       group.keep(after.groups.get(group.key)?.entries ?? SortedMap.empty());
@@ -141,7 +132,18 @@ export class History {
     for (const group of this.#groups.values()) if (groupMeets(group.key, prefix)) yield group;
   }
 
-  #record(
+  #record(commit: Commit, before: State, changed: Set<GroupHistory>): void {
+    const first = commit.events[0];
+    if (first !== undefined && commit.events.length === 1) {
+      changed.add(this.#push(groupOf(first.key), commit, before));
+      return;
+    }
+    const { revision, time } = commit;
+    for (const [name, events] of byGroup(commit.events))
+      changed.add(this.#push(name, { revision, time, events }, before));
+  }
+
+  #push(
     name: string,
     { revision, time, events }: Pick<Commit, "revision" | "time" | "events">,
     before: State,
@@ -213,7 +215,11 @@ function trimPool(pool: Pool, now: number, options: Required<HistoryOptions>): v
     groups.map((group) => group.length),
     pool.maxRecords * TRIM_TO,
   );
-  for (const group of groups) while (group.bytes > bytes || group.length > records) group.dropOldest();
+  for (const group of groups) cut(group, bytes, records);
+}
+
+function cut(group: GroupHistory, bytes: number, records: number): void {
+  while (group.bytes > bytes || group.length > records) group.dropOldest();
 }
 
 /**

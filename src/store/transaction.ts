@@ -33,8 +33,11 @@ function eventsOf(
     const before = state.get(change.key);
     if (change.type === "delete" && before === undefined) continue;
     const ordinal = events?.length ?? 0;
-    const after = change.type === "put" ? written(change, before, { revision, ordinal, now }) : undefined;
-    const event = { revision, ordinal, key: change.key, before, after };
+    // Where there is such a text already, that one is kept, and the new one need not outlive the call.
+    const key = before?.key ?? change.key;
+    const after =
+      change.type === "put" ? written(change, before, { key, revision, ordinal, now }) : undefined;
+    const event = { revision, ordinal, key, before, after };
     if (events === undefined) events = [event];
     else events.push(event);
   }
@@ -74,7 +77,8 @@ export function checkTransaction({ changes, compare }: Transaction): void {
   }
 }
 
-interface Moment {
+interface Place {
+  readonly key: string;
   readonly revision: number;
   readonly ordinal: number;
   readonly now: number;
@@ -83,10 +87,10 @@ interface Moment {
 function written(
   put: Change & { type: "put" },
   before: Entry | undefined,
-  { revision, ordinal, now }: Moment,
+  { key, revision, ordinal, now }: Place,
 ): Entry {
   return {
-    key: put.key,
+    key,
     value: put.value,
     createRevision: before?.createRevision ?? revision,
     modRevision: revision,

@@ -3,7 +3,7 @@ import type { Commit } from "../commit.ts";
 import { rowId } from "../state.ts";
 import type { Entry, WatchEvent } from "../store.ts";
 import { MAX_CHANGES } from "../store.ts";
-import { layout, readFields, RECORD_HEADER_BYTES, seal, writeContent, writeFields } from "./disk/record.js";
+import { layout, readFields, recordBytes, roomFor, writeRecord } from "./disk/record.js";
 import type { RecordFields } from "./disk/record.js";
 
 /** A change on disk. Rows at or below the compacted revision are live there; those above it are the history since. */
@@ -67,21 +67,29 @@ export function entryOf(row: LoadedRow): Entry | undefined {
 
 /** Records of a batch, sealed: what the worker is handed and what lies on disk. */
 export function encodeCommits(batch: readonly Commit[]): ArrayBuffer {
-  const rows: NewRow[] = [];
+  let bytes = 0;
+  for (const { events } of batch)
+    for (const { key, after } of events) bytes += recordBytes(key, after?.value);
+  const room = roomFor(bytes);
+  let end = 0;
   for (const commit of batch) {
-    for (const event of commit.events) rows.push(changedRow(commit, event));
+    for (const event of commit.events) end = writeRecord(room, end, changedRow(commit, event));
   }
-  return encodeRows(rows);
+  return room.view.buffer;
 }
 
 /** Records of entries as they are at one revision, without history. */
 export function encodeEntries(entries: readonly Entry[]): ArrayBuffer {
-  return encodeRows(entries.map((entry) => liveRow(entry)));
+  let bytes = 0;
+  for (const { key, value } of entries) bytes += recordBytes(key, value);
+  const room = roomFor(bytes);
+  let end = 0;
+  for (const entry of entries) end = writeRecord(room, end, liveRow(entry));
+  return room.view.buffer;
 }
 
 interface NewRow extends RecordFields {
   readonly key: string;
-  readonly keyBytes: number;
   readonly value: Uint8Array | undefined;
 }
 
@@ -97,7 +105,6 @@ function changedRow(commit: Commit, { key, ordinal, before, after }: WatchEvent)
     liveSum: commit.liveSum,
     changes: commit.events.length,
     key,
-    keyBytes: Buffer.byteLength(key),
     value: after?.value,
   };
 }
@@ -105,29 +112,5 @@ function changedRow(commit: Commit, { key, ordinal, before, after }: WatchEvent)
 function liveRow(entry: Entry): NewRow {
   const { key, value, createRevision, version, expiresAt = Infinity } = entry;
   const noHistory = { prevId: 0, time: 0, liveCount: 0, liveSum: 0, changes: 1 };
-  return {
-    id: rowId(entry),
-    createRevision,
-    version,
-    expiresAt,
-    ...noHistory,
-    key,
-    keyBytes: Buffer.byteLength(key),
-    value,
-  };
-}
-
-function encodeRows(rows: readonly NewRow[]): ArrayBuffer {
-  let bytes = 0;
-  for (const { keyBytes, value } of rows) bytes += RECORD_HEADER_BYTES + keyBytes + (value?.length ?? 0);
-  // Not from the pool: it is transferred.
-  const buffer = Buffer.allocUnsafeSlow(bytes);
-  let start = 0;
-  for (const row of rows) {
-    writeFields(buffer, start, row);
-    const end = writeContent(buffer, start, row);
-    seal({ buffer, start, end });
-    start = end;
-  }
-  return buffer.buffer as ArrayBuffer;
+  return { id: rowId(entry), createRevision, version, expiresAt, ...noHistory, key, value };
 }

@@ -87,16 +87,24 @@ function serve(request) {
 
 /** Whoever writes without pause finds this thread awake. */
 function serveWhatFollows() {
-  let served = 0;
-  for (let looks = 0; looks < AWAKE_LOOKS && served < AWAKE_REQUESTS; looks += 1) {
-    const request = channel.next();
-    if (request === undefined) continue;
+  for (let served = 0; served < AWAKE_REQUESTS; served += 1) {
+    const request = lookOut();
+    if (request === undefined) {
+      hurry -= hurry / HURRY_COMMITS;
+      return;
+    }
     hurry += (Number(isLarge) - hurry) / HURRY_COMMITS;
     serve(request);
-    served += 1;
-    looks = 0;
   }
-  if (served < AWAKE_REQUESTS) hurry -= hurry / HURRY_COMMITS;
+}
+
+/** The next request, when it comes soon. By itself, so that little is compiled for what is called so often. */
+function lookOut() {
+  for (let looks = 0; looks < AWAKE_LOOKS; looks += 1) {
+    const request = channel.next();
+    if (request !== undefined) return request;
+  }
+  return undefined;
 }
 
 /** @param {Buffer} slab */
