@@ -5,8 +5,12 @@ import { assert } from "../base/assert.ts";
 /** Deeper than anything `parseJson` lets in; only a cycle gets here. */
 const DEPTH_MAX = 1000;
 
-/** As JSON.stringify, but bigints are written exactly instead of refused. Without any it is as fast. */
+/** Of these a text is written as it is. */
+const PLAIN_TEXT = /^[\w .:/-]*$/;
+
+/** As JSON.stringify, but bigints are written exactly instead of refused. Without any it is as fast, and faster for most texts. */
 export function stringifyJson(value: unknown): string {
+  if (typeof value === "string" && PLAIN_TEXT.test(value)) return `"${value}"`;
   try {
     return JSON.stringify(value);
   } catch (error) {

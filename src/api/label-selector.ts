@@ -107,7 +107,8 @@ function validateExpression(
 }
 
 export function validateLabels(labels: Labels, path: FieldPath, errors: FieldErrors): void {
-  for (const [key, value] of Object.entries(labels)) {
+  for (const key of Object.keys(labels)) {
+    const value = labels[key] ?? "";
     errors.invalidFor(path, key, qualifiedName(key));
     errors.invalidFor(path, value, labelValue(value));
   }

@@ -41,9 +41,13 @@ function patternRule({ pattern, text, examples, maxBytes = Infinity }: Pattern):
     // No pattern is tried on a text that is absurdly long.
     const isTooLong = name.length > maxBytes;
     const isMatch = name.length <= SCANNED_MAX && whole.test(name);
+    if (isMatch && !isTooLong) return GOOD;
     return [...(isTooLong ? [maxLengthText(maxBytes)] : []), ...(isMatch ? [] : [problem])];
   };
 }
+
+/** Of nearly every name: every write has dozens, and no list is made for them. */
+const GOOD: readonly string[] = [];
 
 /** Longer names are refused without a look; the longest that any rule allows is a thousandth of it. */
 const SCANNED_MAX = 2 ** 18;
@@ -143,7 +147,17 @@ const qualifiedNameProblem = patternText({
 const QUALIFIED_WHOLE = new RegExp(`^${QUALIFIED_NAME}$`);
 
 /** `name` or `prefix/name`: label keys, annotation keys, finalizers. */
-export const qualifiedName: NameRule = (value) => {
+export const qualifiedName: NameRule = (value) =>
+  isQualifiedName(value) ? GOOD : qualifiedNameProblems(value);
+
+function isQualifiedName(value: string): boolean {
+  const slash = value.indexOf("/");
+  const name = slash < 0 ? value : value.slice(slash + 1);
+  if (name.length > LABEL_MAX || !QUALIFIED_WHOLE.test(name)) return false;
+  return slash < 0 || dns1123Subdomain(value.slice(0, slash)).length === 0;
+}
+
+function qualifiedNameProblems(value: string): readonly string[] {
   const [first = "", second, ...more] = value.split("/", 3);
   if (more.length > 0) {
     return [
@@ -157,7 +171,7 @@ export const qualifiedName: NameRule = (value) => {
     ...prefixProblems.map((problem) => `prefix part ${problem}`),
     ...qualifiedNamePart(second ?? first).map((problem) => `name part ${problem}`),
   ];
-};
+}
 
 function qualifiedNamePart(name: string): readonly string[] {
   if (name === "") return ["must be non-empty", qualifiedNameProblem];

@@ -26,13 +26,13 @@ export function endInTime(loop: Loop): Stage {
     const deadlines = ms === REQUEST_MS_MAX ? common : new Deadlines(loop, ms);
     return new Promise((resolve, reject) => {
       const expire = (): void => reject(timeout(textFor(exchange.info), 0));
-      deadlines.begin(expire);
+      const underWay = deadlines.begin(expire);
       const answer = (response: HttpResponse): void => {
-        deadlines.end(expire);
+        deadlines.end(underWay);
         resolve(response);
       };
       const fail = (error: Error): void => {
-        deadlines.end(expire);
+        deadlines.end(underWay);
         reject(error);
       };
       reply.then(answer, fail);
@@ -69,14 +69,26 @@ function textFor(info: RequestInfo): string {
 }
 
 /**
+ * A request under way, between those that began just before and after it. Once ended it points to neither: garbage that has grown old and points to what
+ * came later keeps that from being collected while it is young, and so on from one to the next.
+ */
+interface UnderWay {
+  readonly expire: () => void;
+  /** As Loop.elapsed tells the time. */
+  readonly dueAt: number;
+  before: UnderWay | undefined;
+  after: UnderWay | undefined;
+}
+
+/**
  * Requests that all may take equally long, so that they come due in the order in which they began: one timer for the
  * oldest is enough, and is left alone while requests come and go. A timer for each would cost as much as a small read.
  */
 class Deadlines {
   readonly #loop: Loop;
   readonly #allowedMs: number;
-  /** When each comes due (Loop.elapsed), oldest first. */
-  readonly #dueAt = new Map<() => void, number>();
+  #oldest: UnderWay | undefined;
+  #newest: UnderWay | undefined;
   #isArmed = false;
 
   constructor(loop: Loop, allowedMs: number) {
@@ -84,14 +96,26 @@ class Deadlines {
     this.#allowedMs = allowedMs;
   }
 
-  /** Calls `expire` in time unless it is ended before. */
-  begin(expire: () => void): void {
-    this.#dueAt.set(expire, this.#loop.elapsed() + this.#allowedMs);
+  /** Calls `expire` in time unless what is answered is ended before. */
+  begin(expire: () => void): UnderWay {
+    const before = this.#newest;
+    const begun = { expire, dueAt: this.#loop.elapsed() + this.#allowedMs, before, after: undefined };
+    if (before === undefined) this.#oldest = begun;
+    else before.after = begun;
+    this.#newest = begun;
     if (!this.#isArmed) this.#arm(this.#allowedMs);
+    return begun;
   }
 
-  end(expire: () => void): void {
-    this.#dueAt.delete(expire);
+  /** Does nothing the second time. */
+  end(request: UnderWay): void {
+    const { before, after } = request;
+    if (before !== undefined) before.after = after;
+    else if (this.#oldest === request) this.#oldest = after;
+    if (after !== undefined) after.before = before;
+    else if (this.#newest === request) this.#newest = before;
+    request.before = undefined;
+    request.after = undefined;
   }
 
   #arm(afterMs: number): void {
@@ -103,13 +127,13 @@ class Deadlines {
   #wake(): void {
     this.#isArmed = false;
     const now = this.#loop.elapsed();
-    for (const [expire, dueAt] of this.#dueAt) {
-      if (dueAt > now) {
-        this.#arm(dueAt - now);
+    for (let request = this.#oldest; request !== undefined; request = this.#oldest) {
+      if (request.dueAt > now) {
+        this.#arm(request.dueAt - now);
         return;
       }
-      this.#dueAt.delete(expire);
-      expire();
+      this.end(request);
+      request.expire();
     }
   }
 }

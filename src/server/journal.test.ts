@@ -36,7 +36,7 @@ describe("Journal", () => {
 
   test.each([
     ["entries", { maxEntries: 3, maxBytes: 1 << 20 }],
-    ["bytes", { maxEntries: 1000, maxBytes: 1100 }],
+    ["bytes", { maxEntries: 1000, maxBytes: 600 }],
   ])("forgets the oldest when there are too many %s", (_, limits) => {
     const journal = new Journal(limits);
     for (let revision = 1; revision <= 10; revision++) journal.record(entry(revision, "/registry/pods/a/x"));

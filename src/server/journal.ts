@@ -64,8 +64,11 @@ export interface JournalLimits {
 const DEFAULT_LIMITS: JournalLimits = { maxEntries: 20_000, maxBytes: 8 << 20 };
 
 /** What is written all the time has a part of its own, an eighth, and pushes nothing else out. */
-const BUSY = ["/registry/leases/", "/registry/events/"];
 const BUSY_PART = 8;
+
+function isBusy(key: string): boolean {
+  return key.startsWith("/registry/leases/") || key.startsWith("/registry/events/");
+}
 
 export class Journal {
   readonly #ordinary: Pages;
@@ -80,30 +83,26 @@ export class Journal {
   }
 
   record(entry: JournalEntry): void {
-    const isBusy = entry.keys.every((key) => BUSY.some((prefix) => key.startsWith(prefix)));
-    (isBusy ? this.#busy : this.#ordinary).add(entry);
+    (entry.keys.every(isBusy) ? this.#busy : this.#ordinary).add(entry);
   }
 
   /** Undefined when it is forgotten, or was no client's write (a key that expired, another server's). */
   findByRevision(revision: number): JournalEntry | undefined {
-    return this.#ordinary.byRevision.get(revision) ?? this.#busy.byRevision.get(revision);
+    return [...this.#ordinary, ...this.#busy].find((entry) => entry.revision === revision);
   }
 
   /** What is remembered of a key of the store, oldest first. */
   of(key: string): readonly JournalEntry[] {
-    return [...this.#busy.of(key), ...this.#ordinary.of(key)];
+    return [...this.#busy, ...this.#ordinary].filter(({ keys }) => keys.includes(key));
   }
 }
 
-/** What an entry costs beside its texts, about: itself, and its places in two maps. */
-const ENTRY_BYTES = 300;
+/** What an entry costs beside its texts, about: itself, its keys, and its place among the others. */
+const ENTRY_BYTES = 150;
 
-/** Entries within bounds; the oldest go first. */
-class Pages {
-  readonly byRevision = new Map<number, JournalEntry>();
-  readonly #byKey = new Map<string, JournalEntry[]>();
-  /** A map finds its oldest entry only behind all that were deleted before. */
-  readonly #inOrder = new Fifo<JournalEntry>();
+/** Entries within bounds; the oldest go first. Every write adds one and hardly anybody asks for one: so they are looked for when they are. */
+class Pages implements Iterable<JournalEntry> {
+  readonly #entries = new Fifo<JournalEntry>();
   readonly #limits: JournalLimits;
   #bytes = 0;
 
@@ -111,40 +110,22 @@ class Pages {
     this.#limits = limits;
   }
 
-  add(entry: JournalEntry): void {
-    this.byRevision.set(entry.revision, entry);
-    this.#inOrder.push(entry);
-    for (const key of entry.keys) {
-      const known = this.#byKey.get(key);
-      if (known === undefined) this.#byKey.set(key, [entry]);
-      else known.push(entry);
-    }
-    this.#bytes += bytesOf(entry);
-    this.#makeRoom();
+  [Symbol.iterator](): Iterator<JournalEntry> {
+    return this.#entries[Symbol.iterator]();
   }
 
-  of(key: string): readonly JournalEntry[] {
-    return this.#byKey.get(key) ?? [];
+  add(entry: JournalEntry): void {
+    this.#entries.push(entry);
+    this.#bytes += bytesOf(entry);
+    while (!this.#fits) {
+      const oldest = this.#entries.shift();
+      if (oldest !== undefined) this.#bytes -= bytesOf(oldest);
+    }
   }
 
   get #fits(): boolean {
-    return this.byRevision.size <= this.#limits.maxEntries && this.#bytes <= this.#limits.maxBytes;
-  }
-
-  #makeRoom(): void {
-    while (!this.#fits) {
-      const entry = this.#inOrder.shift();
-      if (entry === undefined) return;
-      this.byRevision.delete(entry.revision);
-      this.#bytes -= bytesOf(entry);
-      for (const key of entry.keys) this.#forgetOldest(key);
-    }
-  }
-
-  #forgetOldest(key: string): void {
-    const known = this.#byKey.get(key);
-    known?.shift();
-    if (known?.length === 0) this.#byKey.delete(key);
+    const { maxEntries, maxBytes } = this.#limits;
+    return this.#entries.length <= maxEntries && this.#bytes <= maxBytes;
   }
 }
 

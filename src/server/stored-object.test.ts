@@ -69,6 +69,20 @@ describe("StoredObject", () => {
     );
   });
 
+  test("serves those who keep nothing of it the same bytes, and keeps none for them", () => {
+    fc.assert(
+      fc.property(object, (value) => {
+        const encoded = encodeObject(value);
+        const stored = StoredObject.of(entry(encoded.bytes, encoded));
+        const brief = stored.briefJson;
+
+        expect(stored.json.equals(brief)).toBe(true);
+        expect(stored.json.buffer).not.toBe(brief.buffer);
+        expect(stored.briefJson).toBe(stored.json);
+      }),
+    );
+  });
+
   test("keeps nothing in memory but its own bytes", () => {
     const { bytes } = encodeObject({ apiVersion: "v1", kind: "X", metadata: { uid: "1" } } as ApiObject);
 

@@ -12,10 +12,11 @@ import { parseJson } from "../api/json-scan.ts";
 import { stringifyAsGo, stringifyJson } from "../api/json-text.ts";
 import type { ApiObject } from "../resources/kind-rules.ts";
 import type { Entry, Slot } from "../store/store.ts";
+import { briefBuffer } from "./brief-bytes.ts";
 import { findKey } from "./json-offset.ts";
 import { keepObject } from "./kept-objects.ts";
 import type { Kept } from "./kept-objects.ts";
-import { keepSpec, parseWithSpec } from "./stored-specs.ts";
+import { findSpec, keepSpec, parseWithSpec } from "./stored-specs.ts";
 
 /** An object as it is stored. */
 export interface Encoded {
@@ -107,9 +108,21 @@ export class StoredObject implements Slot {
     return this.#object ?? this.#findMade() ?? this.#parse();
   }
 
+  /** What `findSpecText` says, for a value that can be opened. */
+  findSpecText(): Buffer | undefined {
+    const value = this.#plain();
+    const span = findSpec(Buffer.from(value.buffer, value.byteOffset, value.byteLength));
+    return span?.bytes.subarray(span.start, span.end);
+  }
+
   /** `object` as served JSON. */
   get json(): Buffer {
-    return (this.#json ??= this.#splice());
+    return (this.#json ??= this.#splice(ownBuffer));
+  }
+
+  /** The same for whoever hands it on and keeps nothing of it. What was written is seldom asked for again before it is written anew. */
+  get briefJson(): Buffer {
+    return this.#json ?? this.#splice(briefBuffer);
   }
 
   /** Few look at what has been replaced: it is made again for them. */
@@ -138,7 +151,7 @@ export class StoredObject implements Slot {
     return value;
   }
 
-  #splice(): Buffer {
+  #splice(allocate: (bytes: number) => Buffer): Buffer {
     const value = this.#plain();
     const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     const at = this.#spliceAt ?? findKey(bytes, ["metadata", "uid"]);
@@ -147,7 +160,7 @@ export class StoredObject implements Slot {
     this.#opened = undefined;
     if (at === undefined) return exactBuffer(stringifyJson(this.object));
     const field = `"resourceVersion":"${this.resourceVersion}",`;
-    const json = Buffer.allocUnsafeSlow(bytes.length + field.length);
+    const json = allocate(bytes.length + field.length);
     bytes.copy(json, 0, 0, at);
     json.write(field, at, "latin1");
     bytes.copy(json, at + field.length, at);
@@ -155,9 +168,13 @@ export class StoredObject implements Slot {
   }
 }
 
-/** Of its own, not a part of the pool: what is kept for long would keep in memory what happened to be made beside it. */
+/** Not a part of another one: what is kept for long would keep in memory what happened to be made beside it. */
+function ownBuffer(bytes: number): Buffer {
+  return Buffer.allocUnsafeSlow(bytes);
+}
+
 function exactBuffer(text: string): Buffer {
-  const buffer = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  const buffer = ownBuffer(Buffer.byteLength(text));
   buffer.write(text);
   return buffer;
 }
@@ -192,6 +209,15 @@ function isApiObject(value: unknown): value is ApiObject {
 export function findReadable(entry: Entry): ApiObject | undefined {
   try {
     return StoredObject.of(entry).glimpse();
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text of its spec, found without reading it; undefined of a short one too. */
+export function findSpecText(entry: Entry): Buffer | undefined {
+  try {
+    return StoredObject.of(entry).findSpecText();
   } catch {
     return undefined;
   }
@@ -268,6 +294,9 @@ function metadataTexts(metadata: JsonObject): readonly [string, string] {
 
 export function withResourceVersion(object: ApiObject, resourceVersion: string): ApiObject {
   const { metadata } = object;
+  // What replaces another object has that one's, in its place.
+  if (metadata.resourceVersion !== undefined)
+    return { ...object, metadata: { ...metadata, resourceVersion } };
   const ordered: Record<string, unknown> = {};
   let isPlaced = false;
   for (const key of Object.keys(metadata)) {

@@ -36,7 +36,8 @@ export function parseWithSpec(bytes: Buffer, parse: (text: string) => unknown): 
   return withSpec(parse(rest), known) ?? parse(bytes.toString());
 }
 
-function findSpec(bytes: Buffer): Span | undefined {
+/** Where a spec stands that is worth looking for; `undefined` where none is, or the text has another form. */
+export function findSpec(bytes: Buffer): Span | undefined {
   const before = bytes.indexOf(BEFORE);
   if (before < 0) return undefined;
   const start = before + BEFORE.length;

@@ -5,6 +5,7 @@ import type { Commit } from "./commit.ts";
 import { LocalStore } from "./local-store.ts";
 import { Mirror } from "./mirror.ts";
 import { State } from "./state.ts";
+import { StoreError } from "./store-error.ts";
 import type { Change, View } from "./store.ts";
 
 /** Settles each batch when the test says so. */
@@ -51,6 +52,23 @@ test("a kept accepted view stays as it was while more is written", async () => {
   backend.batches[0]?.succeed();
   await Promise.all([first, second]);
   expect(textAt(kept, "/k/a")).toBe("1");
+});
+
+test("what is accepted can be asked for at any moment, and is what a view of it would show", async () => {
+  const { loop, backend, store } = openWorld();
+  const pods = store.acceptedNow.mark("/registry/pods/");
+  const nodes = store.acceptedNow.mark("/registry/nodes/");
+  const written = store.write(put("/registry/pods/a/x", "1"));
+
+  expect(store.acceptedNow.get("/registry/pods/a/x")?.modRevision).toBe(2);
+  expect(store.acceptedNow.mark("/registry/nodes/")).toBe(nodes);
+  expect(store.acceptedNow.mark("/registry/pods/")).not.toBe(pods);
+  expect(store.acceptedNow.mark("/registry/pods/")).toBe(store.accepted.mark("/registry/pods/"));
+  expect(store.acceptedNow.get("/registry/pods/a/x")).toBe(store.accepted.get("/registry/pods/a/x"));
+  await loop.settle();
+  backend.batches[0]?.fail(new StoreError("NoSpace", "full"));
+  await expect(written).rejects.toThrow("full");
+  expect(store.acceptedNow.get("/registry/pods/a/x")).toBeUndefined();
 });
 
 test("each batch shows the state at its own end, whatever was accepted since", async () => {

@@ -19,6 +19,7 @@ import { MAX_CHANGES } from "./store.ts";
 import type {
   Committed,
   Entry,
+  Glance,
   Store,
   StoreHealth,
   Transaction,
@@ -51,6 +52,10 @@ type Phase =
 
 export class LocalStore implements Store {
   readonly ended: Promise<void>;
+  readonly acceptedNow: Glance = {
+    get: (key) => this.#accepted.get(key),
+    mark: (prefix) => this.#accepted.mark(prefix),
+  };
   readonly #end: { readonly resolve: () => void; readonly reject: (error: Error) => void };
   readonly #loop: Loop;
   readonly #backend: Backend;

@@ -157,6 +157,11 @@ export class StateEditor {
     return (this.#changed.get(group) ?? this.#kept.groups.get(group)?.entries)?.get(key);
   }
 
+  mark(prefix: string): Mark {
+    const isChanged = this.#changed.size > 0 && this.#changed.has(groupOf(prefix));
+    return (isChanged ? this.state() : this.#kept).mark(prefix);
+  }
+
   apply(revision: number, changes: readonly WatchEvent[]): void {
     this.#revision = revision;
     for (const event of changes) {

@@ -92,7 +92,9 @@ export function beginApply(input: ApplyInput): BegunApply {
   const isSame = kept === before && live !== undefined;
   const stated = changesOf({ before, after: kept, writer });
   const changesTo = (outcome: JsonObject): Changes =>
-    outcome === kept ? stated : effectiveChanges(stated, changesOf({ before, after: outcome, writer }));
+    jsonEqual(outcome, kept)
+      ? stated
+      : effectiveChanges(stated, changesOf({ before, after: outcome, writer }));
   const refuseIn = (changes: Changes): void => {
     if (onConflict === "fail") refuse(conflictsOf(managed, changes, last), before, writer);
   };
@@ -162,14 +164,15 @@ function withoutGivenUp(merged: JsonObject, managed: Managed, applier: Applier):
   return prune({ merged, apiVersion, versions, last, managed: next });
 }
 
-function ownedAfter({ claimed }: Applier): FieldSet {
-  return difference(claimed, NEVER_OWNED);
+/** The set the applier had, when it is the same. */
+function ownedAfter({ claimed, last }: Applier): FieldSet {
+  const owned = difference(claimed, NEVER_OWNED);
+  return last !== undefined && jsonEqual(ownedBy(last), owned) ? ownedBy(last) : owned;
 }
 
 function isRepeated(applier: Applier): boolean {
   const { last, identity } = applier;
-  if (last?.apiVersion !== identity.apiVersion) return false;
-  return jsonEqual(ownedBy(last), ownedAfter(applier));
+  return last?.apiVersion === identity.apiVersion && ownedAfter(applier) === ownedBy(last);
 }
 
 /** As upstream, the time says when the applier last changed the object: who only states what is there already has none at first. */

@@ -133,7 +133,7 @@ function textMember(entry: JsonObject, name: string): string {
  */
 export function orderedEntries(managed: Managed, previous: unknown): Managed | undefined {
   if (managed === previous || managed.length === 0) return managed.length === 0 ? undefined : managed;
-  const ordered = managed.toSorted(compareEntries);
+  const ordered = isInOrder(managed) ? managed : managed.toSorted(compareEntries);
   const isSame =
     Array.isArray(previous) &&
     previous.length === ordered.length &&
@@ -141,9 +141,16 @@ export function orderedEntries(managed: Managed, previous: unknown): Managed | u
   return isSame ? (previous as Managed) : ordered;
 }
 
+function isInOrder(managed: Managed): boolean {
+  return managed.every((entry, at) => at === 0 || compareEntries(managed[at - 1] ?? entry, entry) <= 0);
+}
+
 /** JSON of entries of an object in normal form; sets that many objects have are not written out anew. */
 export function entriesText(entries: unknown): string {
-  return Array.isArray(entries) ? `[${entries.map(entryText).join(",")}]` : stringifyJson(entries);
+  if (!Array.isArray(entries)) return stringifyJson(entries);
+  let text = "";
+  for (const entry of entries) text += `${text === "" ? "" : ","}${entryText(entry)}`;
+  return `[${text}]`;
 }
 
 function entryText(entry: unknown): string {

@@ -117,13 +117,17 @@ export class AdmissionPass {
   }
 
   ready(object: ApiObject): Promise<void> | undefined {
-    const waiting = this.#chain.ready.flatMap((plugin) => plugin.ready?.(object, this.#request) ?? []);
-    return waiting.length === 0 ? undefined : Promise.all(waiting).then(() => undefined);
+    let waiting: Promise<void>[] | undefined;
+    for (const plugin of this.#chain.ready) {
+      const ready = plugin.ready?.(object, this.#request);
+      if (ready !== undefined) (waiting ??= []).push(ready);
+    }
+    return waiting === undefined ? undefined : Promise.all(waiting).then(() => undefined);
   }
 
   /** The draft itself, changed in place, unless somebody who had to be asked made another one of it. */
   mutate(draft: Draft<ApiObject>, refine: Refine, previous?: ApiObject): Soon<Draft<ApiObject>> {
-    if (previous !== undefined) this.#request = { ...this.#request, previous };
+    if (previous !== undefined) this.#concern(previous, this.#request.name);
     else if (this.#chain.mutate.length > 0) this.#asked ??= outline(draft);
     this.#mutateNow(draft);
     const changed = this.#askMutating(draft);
@@ -135,9 +139,16 @@ export class AdmissionPass {
   validate(object: ApiObject, previous?: ApiObject): Soon<void> {
     const { validate, validateLater } = this.#chain;
     if (validate.length + validateLater.length === 0) return undefined;
-    this.#request = { ...this.#request, previous, name: object.metadata.name ?? this.#request.name };
+    this.#concern(previous, object.metadata.name ?? this.#request.name);
     for (const plugin of validate) plugin.validate?.(object, this.#request);
     return this.#askValidating(object);
+  }
+
+  /** From now on the request is about these. */
+  #concern(previous: ApiObject | undefined, name: string): void {
+    const request = this.#request;
+    if (previous !== request.previous || name !== request.name)
+      this.#request = { ...request, previous, name };
   }
 
   /** Of a deletion: there is nothing to change, only something to refuse. */
@@ -191,10 +202,12 @@ export class AdmissionPass {
   }
 
   #askValidating(object: ApiObject | undefined): Soon<void> {
-    const asked = this.#chain.validateLater.flatMap(
-      (plugin) => plugin.validateLater?.(object, this.#request) ?? [],
-    );
-    return asked.length === 0 ? undefined : Promise.all(asked).then(() => undefined);
+    let waiting: Promise<void>[] | undefined;
+    for (const plugin of this.#chain.validateLater) {
+      const asked = plugin.validateLater?.(object, this.#request);
+      if (asked !== undefined) (waiting ??= []).push(asked);
+    }
+    return waiting === undefined ? undefined : Promise.all(waiting).then(() => undefined);
   }
 }
 

@@ -1,7 +1,7 @@
 /** What plugins may look at: every object that was taken by the store, in the version it is kept in. */
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import { prefixEnd } from "../../store/store.ts";
-import type { Entry, Mark, Store, View } from "../../store/store.ts";
+import type { Entry, Mark, Store } from "../../store/store.ts";
 import { StoredObject } from "../stored-object.ts";
 
 /** Where objects of a kind are kept; `T` is what is found there. */
@@ -30,9 +30,6 @@ interface Listed {
 
 export class ServerMemory {
   readonly #store: Store;
-  /** Of the state that was looked at last. */
-  readonly #marks = new Map<string, Mark>();
-  #view: View | undefined;
   readonly #lists = new Map<string, Listed>();
   readonly #found = new Map<string, { readonly mark: Mark; readonly objects: Map<string, ApiObject> }>();
 
@@ -42,11 +39,11 @@ export class ServerMemory {
 
   /** `path` is the name, or namespace and name with a slash between them. */
   find<T extends ApiObject>({ prefix }: Shelf<T>, path: string): T | undefined {
-    const view = this.#store.accepted;
-    const known = this.#foundIn(prefix, this.#markOf(prefix, view));
+    const { acceptedNow } = this.#store;
+    const known = this.#foundIn(prefix, acceptedNow.mark(prefix));
     const found = known.get(path);
     if (found !== undefined) return found as T;
-    const entry = view.get(prefix + path);
+    const entry = acceptedNow.get(prefix + path);
     if (entry === undefined) return undefined;
     const { object } = StoredObject.of(entry);
     if (known.size >= FOUND_MAX) known.clear();
@@ -66,16 +63,6 @@ export class ServerMemory {
     return this.#listed(shelf, namespace).entries;
   }
 
-  #markOf(prefix: string, view: View): Mark {
-    if (view !== this.#view) this.#marks.clear();
-    this.#view = view;
-    const known = this.#marks.get(prefix);
-    if (known !== undefined) return known;
-    const mark = view.mark(prefix);
-    this.#marks.set(prefix, mark);
-    return mark;
-  }
-
   /** By path, what was found since the shelf was last changed. */
   #foundIn(prefix: string, mark: Mark): Map<string, ApiObject> {
     const known = this.#found.get(prefix);
@@ -87,12 +74,15 @@ export class ServerMemory {
 
   #listed({ prefix }: Shelf<ApiObject>, namespace: string): Listed {
     const from = namespace === "" ? prefix : `${prefix}${namespace}/`;
-    const view = this.#store.accepted;
-    const mark = this.#markOf(prefix, view);
+    const mark = this.#store.acceptedNow.mark(prefix);
     const known = this.#lists.get(from);
     if (known?.mark === mark) return known;
     if (this.#lists.size >= LISTS_MAX) this.#lists.clear();
-    const listed = { mark, entries: [...view.range(from, prefixEnd(from))], objects: undefined };
+    const listed = {
+      mark,
+      entries: [...this.#store.accepted.range(from, prefixEnd(from))],
+      objects: undefined,
+    };
     this.#lists.set(from, listed);
     return listed;
   }

@@ -5,7 +5,15 @@
  */
 import { internalError } from "../../api/api-error.ts";
 import type { Change, Committed, Entry, Store, StoreHealth, Transaction } from "../../store/store.ts";
-import type { Mark, MarkedChanges, View, Watch, WatchBatch, WatchOptions } from "../../store/store.ts";
+import type {
+  Glance,
+  Mark,
+  MarkedChanges,
+  View,
+  Watch,
+  WatchBatch,
+  WatchOptions,
+} from "../../store/store.ts";
 import { isEncoded, Sealed } from "../stored-object.ts";
 import type { Opener } from "../stored-object.ts";
 import type { Encryption } from "./encryption.ts";
@@ -72,10 +80,18 @@ class SealedStore implements Store {
   readonly #store: Store;
   readonly #sealing: Sealing;
   readonly #views = new WeakMap<View, View>();
+  readonly acceptedNow: Glance;
 
   constructor(store: Store, sealing: Sealing) {
     this.#store = store;
     this.#sealing = sealing;
+    this.acceptedNow = {
+      get: (key) => {
+        const entry = store.acceptedNow.get(key);
+        return entry === undefined ? undefined : sealing.marked(entry);
+      },
+      mark: (prefix) => store.acceptedNow.mark(prefix),
+    };
   }
 
   get view(): View {

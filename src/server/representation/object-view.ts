@@ -22,6 +22,8 @@ export interface ObjectView {
   readonly isNamedInLists: boolean;
   /** As JSON text. */
   json(stored: StoredObject): Uint8Array;
+  /** The same for an answer that nobody keeps. */
+  briefJson(stored: StoredObject): Uint8Array;
   /** As a protobuf message, without envelope. */
   message(stored: StoredObject): Uint8Array;
   /** As a value. Shared: never changed. */
@@ -68,6 +70,10 @@ class WholeView implements ObjectView {
     );
   }
 
+  briefJson(stored: StoredObject): Uint8Array {
+    return this.#isAsStored(stored) ? stored.briefJson : this.json(stored);
+  }
+
   message(stored: StoredObject): Uint8Array {
     return this.#tools.cache.form(stored, `${this.apiVersion} protobuf`, () =>
       encodeMessage(this.schema, this.value(stored)),
@@ -107,12 +113,14 @@ function servedMetadataView(
 ): ObjectView {
   const { apiVersion } = resource;
   const value = (stored: StoredObject): JsonObject => view.shown(versions.served(stored, resource));
+  const json = (stored: StoredObject): Uint8Array => Buffer.from(stringifyJson(value(stored)));
   const makeMessage = (stored: StoredObject): Uint8Array => encodeMessage(view.schema, value(stored));
   return {
     ...view,
     edition: apiVersion,
     value,
-    json: (stored) => Buffer.from(stringifyJson(value(stored))),
+    json,
+    briefJson: json,
     message: (stored) => cache.form(stored, `metadata protobuf ${apiVersion}`, makeMessage),
   };
 }
@@ -128,6 +136,11 @@ function storedMetadataView(metaVersion: string, { cache }: ViewTools): ObjectVi
       ? { ...one(object), kind: `${kind}List`, items: (object.items as readonly ApiObject[]).map(one) }
       : one(object);
   const head = Buffer.from(`{"kind":"${kind}","apiVersion":"${apiVersion}","metadata":`);
+  const cut = (json: Uint8Array, stored: StoredObject): Uint8Array => {
+    const metadata = findMember(json, "metadata");
+    if (metadata === undefined) return Buffer.from(stringifyJson(shown(stored.object)));
+    return Buffer.concat([head, metadata, CLOSE]);
+  };
   const makeMessage = (stored: StoredObject): Uint8Array => encodeMessage(schema, shown(stored.object));
   return {
     apiVersion,
@@ -136,11 +149,8 @@ function storedMetadataView(metaVersion: string, { cache }: ViewTools): ObjectVi
     edition: "",
     schema,
     isNamedInLists: true,
-    json: (stored) => {
-      const metadata = findMember(stored.json, "metadata");
-      if (metadata === undefined) return Buffer.from(stringifyJson(shown(stored.object)));
-      return Buffer.concat([head, metadata, CLOSE]);
-    },
+    json: (stored) => cut(stored.json, stored),
+    briefJson: (stored) => cut(stored.briefJson, stored),
     message: (stored) => cache.form(stored, "metadata protobuf", makeMessage),
     value: (stored) => shown(stored.object),
     shown,

@@ -155,9 +155,13 @@ function storedBody(page: Page, { stored, resource }: StoredAnswer): Body {
     return { parts: [textOf(table.value(served, { hasColumns: true }), media)] };
   }
   const view = viewOf(page, resource);
-  if (media === "json") return { parts: [view.json(stored)] };
+  if (media === "json") return { parts: [isWrite(page) ? view.briefJson(stored) : view.json(stored)] };
   if (media === "yaml") return { parts: [textOf(view.value(stored), media)] };
   return { parts: [writeEnvelope({ ...view, raw: view.message(stored) })] };
+}
+
+function isWrite({ asked }: Page): boolean {
+  return asked.info.verb !== "get";
 }
 
 function objectBody(page: Page, { object }: ObjectAnswer): Body {

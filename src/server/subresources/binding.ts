@@ -42,6 +42,12 @@ async function readBinding({ request, query, info }: Call): Promise<Binding> {
   return object as Binding;
 }
 
+/** Only members of these parts are replaced, and of the status some below them. */
+function draftOf(pod: Pod): Draft<Pod> {
+  const { metadata, spec, status } = pod;
+  return { ...pod, metadata: { ...metadata }, spec: { ...spec }, status: cloneJson(status) } as Draft<Pod>;
+}
+
 async function bind(sent: Binding, call: Call, workshop: Workshop): Promise<Answer> {
   const resource = requireStored(workshop.registry, "", "pods");
   const info = { ...call.info, name: sent.metadata.name, subresource: "binding" };
@@ -59,8 +65,7 @@ async function bind(sent: Binding, call: Call, workshop: Workshop): Promise<Answ
     checkPreconditions({ uid, resourceVersion }, previous, resource);
     const why = bindingConflict(previous as Pod);
     if (why !== undefined) throw conflict({ group: "", resource: "pods/binding" }, name, why);
-    const draft = cloneJson(previous) as Draft<Pod>;
-    delete (draft as Draft<ApiObject>).metadata.resourceVersion;
+    const draft = draftOf(previous as Pod);
     setNode(draft, binding, context);
     const known = previous as unknown as JsonObject;
     const { value } = normal(resource.schema, shareParts(draft, previous), known);

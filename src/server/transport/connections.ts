@@ -8,7 +8,7 @@ import type { TransportLimits } from "./limits.ts";
 /** A connection that speaks HTTP, of either version. */
 export interface Connection {
   /** Those whose answer is not out yet. */
-  readonly exchanges: ReadonlySet<Exchange>;
+  readonly exchanges: Iterable<Exchange>;
   /** Takes no further request and closes when the answers are out. */
   finish(): void;
 }
@@ -52,7 +52,7 @@ export class Connections {
   ): Promise<void> {
     this.#state = "ending";
     for (const connection of this.#speaking) {
-      for (const exchange of connection.exchanges) exchange.abort(reason);
+      for (const exchange of [...connection.exchanges]) exchange.abort(reason);
       connection.finish();
     }
     const graceOver = loop.timer(loop.now() + graceMs, "progress", () => this.#destroyAll());

@@ -76,7 +76,8 @@ function startTimeouts(server: Server): void {
 }
 
 class Http1Connection implements Connection {
-  readonly exchanges = new Set<Exchange>();
+  /** In the order in which they came; mostly one. No Set: V8 makes whatever comes to and goes from one live longer. */
+  readonly exchanges: Exchange[] = [];
   readonly #socket: TLSSocket;
   readonly #chunks: Chunks;
   readonly #surroundings: Surroundings;
@@ -90,8 +91,7 @@ class Http1Connection implements Connection {
     this.#peer = surroundings.identify(socket);
     // Node does not tell answers that wait behind another one (pipelining) that their socket is closed.
     socket.once("close", () => {
-      for (const exchange of this.exchanges) exchange.closed();
-      this.exchanges.clear();
+      for (const exchange of this.exchanges.splice(0)) exchange.closed();
     });
   }
 
@@ -103,15 +103,20 @@ class Http1Connection implements Connection {
     const { method = "", url: target = "" } = req;
     const wire = new Http1Wire(req, res, { connection: this, chunks: this.#chunks });
     const exchange = new Exchange({ method, target, peer: this.#peer, wire }, this.#surroundings);
-    this.exchanges.add(exchange);
+    this.exchanges.push(exchange);
     res.on("close", () => {
-      this.exchanges.delete(exchange);
+      this.#forget(exchange);
       exchange.closed();
       this.#startNext();
       this.#endIfFinished();
     });
-    if (this.exchanges.size === 1) exchange.start();
-    else if (this.exchanges.size > this.#surroundings.limits.maxRequestsAhead) this.#socket.destroy();
+    if (this.exchanges.length === 1) exchange.start();
+    else if (this.exchanges.length > this.#surroundings.limits.maxRequestsAhead) this.#socket.destroy();
+  }
+
+  #forget(exchange: Exchange): void {
+    const at = this.exchanges.indexOf(exchange);
+    if (at >= 0) this.exchanges.splice(at, 1);
   }
 
   /**
@@ -132,7 +137,7 @@ class Http1Connection implements Connection {
     // Node leaves the socket to whoever takes it.
     socket.on("error", () => undefined);
     // Behind an answer that is still on its way it could not be told where that ends.
-    if (this.exchanges.size > 0) {
+    if (this.exchanges.length > 0) {
       socket.destroy();
       return;
     }
@@ -146,7 +151,7 @@ class Http1Connection implements Connection {
       { method, target, peer: this.#peer, wire, isUpgrade: true },
       this.#surroundings,
     );
-    this.exchanges.add(exchange);
+    this.exchanges.push(exchange);
     exchange.start();
   }
 
@@ -157,7 +162,7 @@ class Http1Connection implements Connection {
 
   /** What was written before is still sent. */
   #endIfFinished(): void {
-    if (this.#state === "finishing" && this.exchanges.size === 0) this.#socket.destroySoon();
+    if (this.#state === "finishing" && this.exchanges.length === 0) this.#socket.destroySoon();
   }
 }
 

@@ -3,7 +3,7 @@ import { alreadyExists, conflict, notFound, requestEntityTooLarge } from "../../
 import type { Soon } from "../../base/soon.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import { isStoreError } from "../../store/store-error.ts";
-import type { Committed, Entry, Store, Transaction } from "../../store/store.ts";
+import type { Change, Committed, Entry, Store, Transaction } from "../../store/store.ts";
 import type { Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import type { Versions } from "../objects.ts";
@@ -64,7 +64,7 @@ export class ObjectWriter {
     if (storing !== undefined) await storing;
     for (let failures = 0; ;) {
       for (let wait = this.#store.turn(key); wait !== undefined; wait = this.#store.turn(key)) await wait;
-      if (this.#store.accepted.get(key) !== undefined) throw alreadyExists(groupResource(resource), name);
+      if (this.#store.acceptedNow.get(key) !== undefined) throw alreadyExists(groupResource(resource), name);
       const plan = this.#plan(resource, { previous: undefined, next: object });
       const next = plan.object ?? object;
       if (isDryRun) return { outcome: "shown", object: next };
@@ -95,13 +95,13 @@ export class ObjectWriter {
     for (let failures = 0; ;) {
       // No await between the turn and handing in, unless others have to be asked: writers of one key would only overtake each other.
       for (let wait = this.#store.turn(key); wait !== undefined; wait = this.#store.turn(key)) await wait;
-      const entry = this.#store.accepted.get(key);
+      const entry = this.#store.acceptedNow.get(key);
       if (entry === undefined) throw notFound(groupResource(resource), name);
       const outcome = await this.#attempt({ resource, entry, isDryRun: options.isDryRun }, change);
       if (outcome === "again") continue;
       if (outcome !== "overtaken") return outcome;
       failures += 1;
-      const isOvertaken = this.#store.accepted.get(key)?.modRevision !== entry.modRevision;
+      const isOvertaken = this.#store.acceptedNow.get(key)?.modRevision !== entry.modRevision;
       if (failures === TRIES_MAX || (isOvertaken && options.onConflict === "fail"))
         throw conflict(groupResource(resource), name);
     }
@@ -119,7 +119,7 @@ export class ObjectWriter {
     const storing = this.#readyToStore(next, resource);
     if (storing !== undefined) await storing;
     const hadToWait = (showing ?? storing) !== undefined || next !== changed;
-    if (hadToWait && this.#store.accepted.get(entry.key) !== entry) return "overtaken";
+    if (hadToWait && this.#store.acceptedNow.get(entry.key) !== entry) return "overtaken";
     const step = this.#decide({ resource, entry, previous, next });
     const busy = isDryRun ? undefined : this.#busy(step.plan);
     if (busy !== undefined) {
@@ -157,7 +157,7 @@ export class ObjectWriter {
     return { outcome: "put", object, encoded, resource, plan };
   }
 
-  async #carryOut(step: Decision, entry: Entry, isDryRun: boolean): Promise<Saved> {
+  #carryOut(step: Decision, entry: Entry, isDryRun: boolean): Soon<Saved> {
     switch (step.outcome) {
       case "unchanged":
         return this.#unchanged(entry);
@@ -173,12 +173,11 @@ export class ObjectWriter {
   }
 
   async #put({ key, resource, modRevision }: Target, encoded: Encoded, plan: CompanionPlan): Promise<Saved> {
+    const own = { key, modRevision };
+    const change: Change = { type: "put", key, value: encoded.bytes, slot: encoded, ttlMs: ttlOf(resource) };
     const { entries } = await this.#write({
-      compare: [{ key, modRevision }, ...plan.compare],
-      changes: [
-        { type: "put", key, value: encoded.bytes, slot: encoded, ...ttlOf(resource) },
-        ...plan.changes,
-      ],
+      compare: plan.compare.length === 0 ? [own] : [own, ...plan.compare],
+      changes: plan.changes.length === 0 ? [change] : [change, ...plan.changes],
     });
     return storedOf(entries[0]);
   }
@@ -199,25 +198,24 @@ export class ObjectWriter {
   }
 
   async #write(transaction: Transaction): Promise<Committed> {
-    const { journal, author, loop } = this.#workshop;
-    const committed = await this.#timed(transaction);
-    const keys = transaction.changes.map(({ key }) => key);
-    const { user, manager, userAgent, cause } = author;
-    journal.record({ user, manager, userAgent, cause, revision: committed.revision, keys, at: loop.now() });
-    return committed;
-  }
-
-  async #timed(transaction: Transaction): Promise<Committed> {
     const { tally, loop } = this.#workshop;
     const startedAt = loop.elapsed();
     try {
       const committed = await this.#store.write(transaction);
       tally.wrote("ok", loop.elapsed() - startedAt);
+      this.#record(transaction, committed);
       return committed;
     } catch (error) {
       tally.wrote(isStoreError(error) ? error.code : "broken", loop.elapsed() - startedAt);
       throw error;
     }
+  }
+
+  #record({ changes }: Transaction, { revision }: Committed): void {
+    const { journal, author, loop } = this.#workshop;
+    const { user, manager, userAgent, cause } = author;
+    const keys = changes.map(({ key }) => key);
+    journal.record({ user, manager, userAgent, cause, revision, keys, at: loop.now() });
   }
 
   #plan(resource: StoredResource, change: ObjectChange): CompanionPlan {
@@ -281,8 +279,8 @@ interface Target {
   readonly modRevision: number;
 }
 
-function ttlOf({ storage }: StoredResource): { ttlMs?: number } {
-  return storage.prefix === "events" ? { ttlMs: EVENT_TTL_MS } : {};
+function ttlOf({ storage }: StoredResource): number | undefined {
+  return storage.prefix === "events" ? EVENT_TTL_MS : undefined;
 }
 
 function storedOf(entry: Entry | undefined): Saved {

@@ -170,19 +170,16 @@ interface Succession extends Omit<Revision, "object"> {
   readonly context: RuleContext;
 }
 
-function validRevision(
-  draft: Draft<ApiObject>,
-  { previous, endpoint, resource, context }: Succession,
-): ApiObject {
+function validRevision(draft: Draft<ApiObject>, succession: Succession): ApiObject {
+  const { previous, endpoint, resource } = succession;
   const { rules } = resource;
-  const own = endpointRules(endpoint, rules);
-  own.prepare(draft, previous, context);
+  prepare(draft, succession);
   const next = settled(shareParts(draft, previous), resource, previous);
   const object = endpoint === "status" ? next : withGeneration(next, previous, resource);
   const errors = new FieldErrors();
   validateMetadataUpdate(object.metadata, previous.metadata, { rules: metadataRules(resource), errors });
   if (endpoint !== "status") errors.append(newProblems(object, previous, rules));
-  own.validate(object, previous, errors);
+  validateAt(object, succession, errors);
   refuse(errors, object, resource);
   return object;
 }
@@ -204,21 +201,24 @@ function writtenPart(endpoint: Endpoint, resource: StoredResource): "main" | "st
   return endpoint === "main" && hasStatus(resource) ? "main" : "all";
 }
 
-function endpointRules(endpoint: Endpoint, rules: KindRules): EndpointRules {
-  switch (endpoint) {
-    case "main":
-      return {
-        prepare: (draft, previous, context) => rules.prepareUpdate?.(draft, previous, context),
-        validate: (next, previous, errors) => rules.validateUpdate?.(next, previous, errors),
-      };
-    case "status":
-      return {
-        prepare: (draft, previous, context) => rules.prepareStatus?.(draft, previous, context),
-        validate: (next, previous, errors) => rules.validateStatus?.(next, previous, errors),
-      };
-    default:
-      return endpoint;
-  }
+/** By the rules of the endpoint. */
+function prepare(draft: Draft<ApiObject>, { previous, endpoint, resource, context }: Succession): void {
+  const { rules } = resource;
+  if (endpoint === "main") rules.prepareUpdate?.(draft, previous, context);
+  else if (endpoint === "status") rules.prepareStatus?.(draft, previous, context);
+  else endpoint.prepare(draft, previous, context);
+}
+
+/** The same for what it has become. */
+function validateAt(
+  next: ApiObject,
+  { previous, endpoint, resource }: Succession,
+  errors: FieldErrors,
+): void {
+  const { rules } = resource;
+  if (endpoint === "main") rules.validateUpdate?.(next, previous, errors);
+  else if (endpoint === "status") rules.validateStatus?.(next, previous, errors);
+  else endpoint.validate(next, previous, errors);
 }
 
 /** The main endpoint cannot write status, the status endpoint nothing but status and metadata. */

@@ -1,6 +1,7 @@
 /** The part of metadata that the server keeps: identity, times, generation. Clients' values for it never count. */
 import type { JsonObject } from "../../api/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { dateTimeText } from "../../base/date-text.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import type { StoredResource } from "../registry.ts";
 
@@ -99,7 +100,7 @@ function isSameMember(key: string, next: JsonObject, previous: JsonObject): bool
 /** RFC 3339 in whole seconds, as Kubernetes writes times. */
 export function timeText(now: number): string {
   const second = Math.floor(now / 1000);
-  if (second !== latest.second) latest = { second, text: `${new Date(now).toISOString().slice(0, 19)}Z` };
+  if (second !== latest.second) latest = { second, text: `${dateTimeText(now)}Z` };
   return latest.text;
 }
 

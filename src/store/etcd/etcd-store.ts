@@ -12,7 +12,8 @@ import type { HistoryOptions } from "../history.ts";
 import { Mirror } from "../mirror.ts";
 import type { State } from "../state.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
-import type { Committed, Store, StoreHealth, Transaction, View, Watch, WatchOptions } from "../store.ts";
+import type { Committed, Glance, Store, StoreHealth, Transaction } from "../store.ts";
+import type { View, Watch, WatchOptions } from "../store.ts";
 import { compactEtcd, Compactor } from "./compactor.ts";
 import { EtcdArchive } from "./etcd-archive.ts";
 import { EtcdWriter } from "./etcd-writer.ts";
@@ -145,6 +146,10 @@ export class EtcdStore implements Store {
 
   /** Only etcd judges, so nothing is known to be accepted before it is visible. */
   get accepted(): View {
+    return this.#mirror.state;
+  }
+
+  get acceptedNow(): Glance {
     return this.#mirror.state;
   }
 

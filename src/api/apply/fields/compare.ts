@@ -37,7 +37,9 @@ const SAME: Comparison = { added: EMPTY, modified: EMPTY, removed: EMPTY };
 /** The same object, cheaply recognised, when there is no difference. Order in lists and maps is none. */
 export function compare(before: unknown, after: unknown, schema: Schema): Comparison {
   const changes = compareNodes(before, after, schema);
-  return changes === undefined ? SAME : { ...SAME, ...changes };
+  if (changes === undefined) return SAME;
+  const { added = EMPTY, modified = EMPTY, removed = EMPTY } = changes;
+  return { added, modified, removed };
 }
 
 export function isSame(comparison: Comparison): boolean {

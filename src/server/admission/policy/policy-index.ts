@@ -62,15 +62,15 @@ export class PolicyIndex<P extends PolicyObject, B extends BindingObject> {
 
   /** Those that are bound to anything, in order of their names. */
   get bound(): readonly BoundPolicy<P, B>[] {
-    const view = this.#store.accepted;
-    const bindings = view.mark(this.#shelves.bindings);
+    const { acceptedNow } = this.#store;
+    const bindings = acceptedNow.mark(this.#shelves.bindings);
     if (bindings !== this.#bindingsMark) {
       this.#bindingsMark = bindings;
       this.#bindings = this.#readBindings();
       this.#policiesMark = undefined;
     }
     if (this.#bindings.size === 0) return [];
-    const policies = view.mark(this.#shelves.policies);
+    const policies = acceptedNow.mark(this.#shelves.policies);
     if (policies !== this.#policiesMark) {
       this.#policiesMark = policies;
       this.#bound = this.#readPolicies();

@@ -93,12 +93,11 @@ export class HookIndex {
   }
 
   #catchUp(): void {
-    const view = this.#store.accepted;
-    const mark = view.mark(this.#prefix);
+    const mark = this.#store.acceptedNow.mark(this.#prefix);
     if (mark === this.#mark) return;
     this.#mark = mark;
     const hooks: Hook[] = [];
-    for (const entry of view.range(this.#prefix, prefixEnd(this.#prefix)))
+    for (const entry of this.#store.accepted.range(this.#prefix, prefixEnd(this.#prefix)))
       hooks.push(...compiled(StoredObject.of(entry).object as Configuration, this.#type));
     this.#hooks = hooks;
     this.#known = new WeakMap();

@@ -1,0 +1,68 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { VirtualLoop } from "../base/virtual-loop.ts";
+import { endInTime } from "./deadline.ts";
+import type { Exchange } from "./exchange.ts";
+import type { HttpResponse } from "./http.ts";
+import { RequestNotes } from "./request-notes.ts";
+
+const ANSWER: HttpResponse = { status: 200, headers: new Map(), body: new Uint8Array(0) };
+const ALLOWED_MS = 60_000;
+
+const EXCHANGE: Exchange = {
+  request: {
+    method: "GET",
+    target: "/slow",
+    headers: new Map(),
+    peer: undefined,
+    signal: new AbortController().signal,
+    readBody: () => Promise.resolve(new Uint8Array(0)),
+  },
+  path: "/slow",
+  query: new URLSearchParams(),
+  info: { type: "other", path: "/slow" },
+  user: undefined,
+  notes: new RequestNotes(),
+};
+
+describe("endInTime", () => {
+  test("each of many requests is answered when it is done, or ends when it has taken too long", async () => {
+    const request = fc.record({
+      beginsAt: fc.integer({ min: 0, max: 100_000 }),
+      takes: fc.oneof(fc.integer({ min: 1, max: ALLOWED_MS - 1 }), fc.constant(Infinity)),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(request, { maxLength: 12 }), async (requests) => {
+        const loop = new VirtualLoop({ seed: 1 });
+        const startedAt = loop.now();
+        const stage = endInTime(loop);
+        const ends: [number, string][] = requests.map(() => [0, ""]);
+        const after = (ms: number, step: () => void): void =>
+          void loop.timer(loop.now() + ms, "progress", step);
+        for (const [at, { beginsAt, takes }] of requests.entries()) {
+          const note = (how: string): void => {
+            ends[at] = [loop.now() - startedAt, how];
+          };
+          const reply = (): Promise<HttpResponse> =>
+            new Promise((resolve) => {
+              if (takes !== Infinity) after(takes, () => resolve(ANSWER));
+            });
+          after(beginsAt, () => {
+            void Promise.resolve(stage(EXCHANGE, reply)).then(
+              () => note("answered"),
+              () => note("ended"),
+            );
+          });
+        }
+
+        await loop.advance(200_000);
+
+        expect(ends).toEqual(
+          requests.map(({ beginsAt, takes }) =>
+            takes === Infinity ? [beginsAt + ALLOWED_MS, "ended"] : [beginsAt + takes, "answered"],
+          ),
+        );
+      }),
+    );
+  });
+});
