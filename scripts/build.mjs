@@ -12,9 +12,14 @@ import { build } from "rolldown";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");
 
-// The file store starts `./worker.js` next to itself: next to the program in the bundle, in its folder in the library.
+// The file store starts `./worker.js` next to itself: in its folder in the library, and next to the program, where it is no module, because a thread
+// that loads modules takes longer to start and a megabyte more.
 const WORKER = "src/store/file/worker.js";
-const BUNDLES = { "cli.js": "src/cli/launch.ts", "worker.js": WORKER, "store/file/worker.js": WORKER };
+const BUNDLES = /** @type {const} */ ({
+  "cli.js": { input: "src/cli/launch.ts", format: "esm" },
+  "store/file/worker.js": { input: WORKER, format: "esm" },
+  "worker.cjs": { input: WORKER, format: "cjs" },
+});
 const PROGRAM = join(dist, "program.cjs");
 
 const COMMON = /** @type {const} */ ({
@@ -37,13 +42,13 @@ const tsc = spawnSync(
 );
 if (tsc.status !== 0) process.exit(1);
 
-for (const [name, input] of Object.entries(BUNDLES)) {
+for (const [name, { input, format }] of Object.entries(BUNDLES)) {
   await build({
     ...COMMON,
     input: join(root, input),
     // Packages stay packages: their binaries and licences are theirs, and some are loaded only on first use.
     external: isForeign,
-    output: { file: join(dist, name), format: "esm", codeSplitting: false },
+    output: { file: join(dist, name), format, codeSplitting: false },
   });
 }
 await buildProgram();
@@ -63,11 +68,22 @@ async function buildProgram() {
     output: { file: PROGRAM, format: "cjs", codeSplitting: false, comments: false },
   });
   // Kept compiled code cannot `import()` in Node.js 20, so the launcher does it in its place.
-  const [before, after, ...more] = readFileSync(PROGRAM, "utf8").split(/\bimport\(/);
-  if (after === undefined || more.length > 0) throw new Error("expected one import() in the program");
+  const importing = replaceOne(readFileSync(PROGRAM, "utf8"), /\bimport\(/, "importModule(");
+  const program = replaceOne(importing, /"\.\/worker\.js"/, '"./worker.cjs"');
   // Characters beyond ASCII stand in texts and patterns only, and both know this way of writing them.
-  const text = `${before}importModule(${after}`.replaceAll(/[^\0-\x7f]/g, escaped);
+  const text = program.replaceAll(/[^\0-\x7f]/g, escaped);
   writeFileSync(PROGRAM, `(function (exports, require, __filename, importModule) { "use strict"; ${text}})`);
+}
+
+/**
+ * @param {string} text
+ * @param {RegExp} what
+ * @param {string} by
+ */
+function replaceOne(text, what, by) {
+  const [before, after, ...more] = text.split(what);
+  if (after === undefined || more.length > 0) throw new Error(`expected ${what} once in the program`);
+  return `${before}${by}${after}`;
 }
 
 /** @param {string} character */

@@ -1,6 +1,6 @@
 /**
  * Schemas of the kinds that the published API defines, made from the generated facts when first asked for and then
- * kept: a struct's facts are parsed when it is first referred to, its fields compiled when something walks into it.
+ * kept: a struct's facts are parsed and its fields compiled when something walks into it.
  */
 import { assert } from "../base/assert.ts";
 import { KINDS_TEXT } from "./generated/kinds.ts";
@@ -41,9 +41,11 @@ const SHARED: Readonly<Record<string, ScalarSchema>> = Object.fromEntries(
 
 /** The generated form of a struct; scripts/generate-facts.mjs says what the letters mean. */
 interface StructFacts {
-  readonly a?: 1;
   readonly f: Readonly<Record<string, FieldFacts>>;
 }
+
+/** So begin the facts of a struct that is merged as a whole. */
+const ATOMIC = '{"a":1,';
 
 type FieldFacts = readonly [type: string, flags: string, wire: number | readonly number[], more?: MoreFacts];
 
@@ -68,15 +70,19 @@ export function builtInStruct(definition: string): StructSchema {
   if (known !== undefined) return known;
   const text = (structTexts ??= splitStructs()).get(definition);
   assert(text !== undefined, `the published API has no ${definition}`);
-  const struct = JSON.parse(text) as StructFacts;
   const schema = new StructSchema({
     name: definition.slice(definition.lastIndexOf(".") + 1),
     definition,
-    atomic: struct.a === 1,
-    fields: () => Object.entries(struct.f).map(([name, field]) => fieldOf(name, field)),
+    atomic: text.startsWith(ATOMIC),
+    fields: () => fieldsOf(text),
   });
   compiled.set(definition, schema);
   return schema;
+}
+
+function fieldsOf(text: string): readonly FieldOptions[] {
+  const { f: fields } = JSON.parse(text) as StructFacts;
+  return Object.entries(fields).map(([name, field]) => fieldOf(name, field));
 }
 
 /** The schema of a kind, `apiVersion` being `v1` or `apps/v1`; `undefined` when the published API has none. */

@@ -2,6 +2,7 @@
  * Times and durations in the forms Go reads and writes: `Time` in whole seconds UTC, `MicroTime` with six decimals,
  * durations as `1h30m0s`. Instants are whole microseconds since 1970, exact for every year of four digits.
  */
+import { dateTimeText } from "../base/date-text.ts";
 
 /** Go's pattern for both; seconds are two digits, a fraction may follow, a zone must. */
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/;
@@ -33,12 +34,12 @@ export function canonicalMicroTime(text: string): string {
 
 /** Whole seconds, rounded down as Go does. */
 export function formatTime(instantUs: bigint): string {
-  return `${dateText(instantUs).slice(0, 19)}Z`;
+  return `${dateText(instantUs)}Z`;
 }
 
 export function formatMicroTime(instantUs: bigint): string {
   const micros = ((instantUs % 1_000_000n) + 1_000_000n) % 1_000_000n;
-  return `${dateText(instantUs).slice(0, 19)}.${String(micros).padStart(6, "0")}Z`;
+  return `${dateText(instantUs)}.${String(micros).padStart(6, "0")}Z`;
 }
 
 function instantOf(text: string, layout: string): bigint {
@@ -73,7 +74,7 @@ function findZoneMs(zone: string): number | undefined {
 
 function dateText(instantUs: bigint): string {
   const remainder = ((instantUs % US_PER_MS) + US_PER_MS) % US_PER_MS;
-  return new Date(Number((instantUs - remainder) / US_PER_MS)).toISOString();
+  return dateTimeText(Number((instantUs - remainder) / US_PER_MS));
 }
 
 const NS_PER_SECOND = 1_000_000_000n;

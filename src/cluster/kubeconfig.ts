@@ -1,5 +1,4 @@
 /** Writes the file with which kubectl and other clients find a cluster and prove who they are. */
-import { isIPv6 } from "node:net";
 import type { Loop } from "../base/loop.ts";
 import { replaceFile } from "../server/pki/files.ts";
 import type { ListenAddress } from "./options.ts";
@@ -16,7 +15,8 @@ export interface KubeconfigOptions {
 }
 
 export function serverUrl({ host, port }: ListenAddress): string {
-  return `https://${isIPv6(host) ? `[${host}]` : host}:${String(port)}`;
+  // Only addresses of IPv6 have a colon; the pattern with which Node.js knows them takes four milliseconds to compile.
+  return `https://${host.includes(":") ? `[${host}]` : host}:${String(port)}`;
 }
 
 /** The same options give the same text. */

@@ -1,5 +1,6 @@
 /** A container as the status of its pod shows it. */
 import type { Container, ContainerState, ContainerStatus } from "../../api/generated/types/core-v1.ts";
+import { dateTimeText } from "../../base/date-text.ts";
 import { putOffMs, type ContainerRecord, type Exit } from "./container-record.ts";
 import { PULL_ERROR_SHOWN_MS } from "./plan-pod.ts";
 import { hasEndedForGood, isContainerReady, isStarted, recordOf, type PodFacts } from "./pod-facts.ts";
@@ -175,7 +176,7 @@ let known = { second: NaN, text: "" };
 export function timeText(ms: number): string {
   const second = Math.floor(ms / 1000);
   if (known.second !== second) {
-    known = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` };
+    known = { second, text: `${dateTimeText(ms)}Z` };
   }
   return known.text;
 }

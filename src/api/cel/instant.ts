@@ -1,4 +1,5 @@
 /** Times of expressions: nanoseconds, years 1 to 9999, zones by name or by difference. */
+import { dateTimeText } from "../../base/date-text.ts";
 import { findInstant } from "../time.ts";
 
 const NS_PER_US = 1000n;
@@ -25,7 +26,7 @@ export function isInstant(ns: bigint): boolean {
 /** As RFC 3339 in UTC, with as many decimals as there are. */
 export function instantText(ns: bigint): string {
   const within = remainder(ns, NS_PER_SECOND);
-  const date = new Date(Number((ns - within) / NS_PER_MS)).toISOString().slice(0, 19);
+  const date = dateTimeText(Number((ns - within) / NS_PER_MS));
   const fraction = within === 0n ? "" : `.${String(within).padStart(9, "0").replace(/0+$/, "")}`;
   return `${date}${fraction}Z`;
 }

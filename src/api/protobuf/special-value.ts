@@ -1,4 +1,5 @@
 /** Scalars that are small messages on the wire. Each is read from where the reader stands to `end`. */
+import { dateTimeText } from "../../base/date-text.ts";
 import { DecodeError } from "../decode-error.ts";
 import { normalScalar } from "../normal-scalar.ts";
 import type { WireReader } from "./wire-reader.ts";
@@ -57,7 +58,7 @@ export function intOrStringOf(reader: WireReader, end: number): number | string 
 
 function dateOf(seconds: number): string {
   if (last.seconds !== seconds) {
-    last = { seconds, text: new Date(seconds * 1000).toISOString().slice(0, 19) };
+    last = { seconds, text: dateTimeText(seconds * 1000) };
   }
   return last.text;
 }

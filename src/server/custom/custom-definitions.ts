@@ -123,7 +123,7 @@ export class CustomDefinitions {
 
   /** Watches of a kind that is served no longer end now, not when somebody next asks for it. */
   #noteDefinition(name: string): void {
-    this.#kinds.kind(name);
+    this.#kinds.renew(name);
     this.#work.add(`definition ${name}`);
   }
 

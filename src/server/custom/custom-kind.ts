@@ -144,7 +144,7 @@ export class CustomKind {
     const toShow = this.#converted(shown, (object) => this.#filled(object, shown));
     const toStore = this.#converted(stored, (object) => object);
     const forms = {
-      edition: this.outline.edition,
+      edition: this.outline.edition(),
       findSchema: (asked: string) => this.#findVersion(asked)?.struct,
       served: this.#reader({ ...shown, converted: toShow }),
       isServedAsStored: this.#comparison(shown),

@@ -56,7 +56,7 @@ export class CustomKinds implements CustomResources {
       this.#forget(name);
       return undefined;
     }
-    if (known?.kind.outline.edition === outline.edition) {
+    if (known !== undefined && known.kind.outline.edition() === outline.edition()) {
       known.entry = entry;
       return known.kind;
     }
@@ -64,6 +64,11 @@ export class CustomKinds implements CustomResources {
     const kind = new CustomKind(entry, outline, this.#conversion);
     this.#kinds.set(name, { entry, kind });
     return kind;
+  }
+
+  /** Of a kind that is in use: what it was before ends now. The others are looked at when they are asked for. */
+  renew(name: string): void {
+    if (this.#kinds.has(name)) this.kind(name);
   }
 
   /** The same list as long as nothing changes in it. */
@@ -82,7 +87,7 @@ export class CustomKinds implements CustomResources {
   }
 
   editionOf({ name, group }: ResourceFacts): string {
-    return this.kind(`${name}.${group}`)?.outline.edition ?? "";
+    return this.kind(`${name}.${group}`)?.outline.edition() ?? "";
   }
 
   #forget(name: string): void {

@@ -15,7 +15,7 @@ import { stringifyJson } from "../../api/json-text.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { isProtected } from "../../resources/custom-resource-definition-approval.ts";
 import type { Entry } from "../../store/store.ts";
-import { findReadable } from "../stored-object.ts";
+import { findReadable, findSpecText } from "../stored-object.ts";
 
 export interface VersionOutline {
   readonly name: string;
@@ -44,8 +44,8 @@ export interface CustomOutline {
   readonly needsWebhook: boolean;
   readonly isEstablished: boolean;
   readonly isDeleted: boolean;
-  /** The same as long as the kind is served in the same way. */
-  readonly edition: string;
+  /** The same as long as the kind is served in the same way. Made when first asked for: to write a definition down takes as long as to read it. */
+  readonly edition: () => string;
 }
 
 const known = new WeakMap<Entry, CustomOutline | "unreadable">();
@@ -60,7 +60,7 @@ export function findOutline(entry: Entry): CustomOutline | undefined {
 /** Also what cannot be opened is only not served: nobody else has to wait for its key. */
 function read(entry: Entry): CustomOutline | "unreadable" {
   const definition = findReadable(entry);
-  return isDefinition(definition) ? outlineOf(definition) : "unreadable";
+  return isDefinition(definition) ? outlineOf(definition, entry) : "unreadable";
 }
 
 function isDefinition(value: unknown): value is CustomResourceDefinition {
@@ -77,7 +77,7 @@ function isDefinition(value: unknown): value is CustomResourceDefinition {
   );
 }
 
-function outlineOf({ metadata, spec, status }: CustomResourceDefinition): CustomOutline {
+function outlineOf({ metadata, spec, status }: CustomResourceDefinition, entry: Entry): CustomOutline {
   const { group, scope, versions } = spec;
   const isTrue = (name: string): boolean =>
     status.conditions.some(({ type, status: is }) => type === name && is === "True");
@@ -99,13 +99,24 @@ function outlineOf({ metadata, spec, status }: CustomResourceDefinition): Custom
     needsWebhook: spec.conversion?.strategy === "Webhook",
     isEstablished,
     isDeleted: metadata.deletionTimestamp !== undefined,
-    edition: editionOf([metadata.uid, isEstablished, names, spec]),
+    edition: editionOf(entry, [metadata.uid, isEstablished, names]),
   };
 }
 
 /** Not the generation, which counts the request for a deletion too. */
-function editionOf(parts: readonly unknown[]): string {
-  return createHash("sha256").update(stringifyJson(parts)).digest("base64");
+function editionOf(entry: Entry, parts: readonly unknown[]): () => string {
+  let made: string | undefined;
+  return () => (made ??= digestOf(entry, parts));
+}
+
+function digestOf(entry: Entry, parts: readonly unknown[]): string {
+  const text = findSpecText(entry) ?? readSpecText(entry);
+  return createHash("sha256").update(stringifyJson(parts)).update(text).digest("base64");
+}
+
+function readSpecText(entry: Entry): string {
+  const definition = findReadable(entry);
+  return isDefinition(definition) ? stringifyJson(definition.spec) : "";
 }
 
 function versionOutline(

@@ -44,9 +44,10 @@ interface Remote {
 const NO_OTHERS: Remote = { versions: [] };
 
 export function discoverySite(registry: Registry, remote: Remote = NO_OTHERS): Site {
-  let discovery = new Discovery(registry, remote);
+  // To know what is served all definitions of custom kinds are read: not before somebody asks.
+  let discovery: Discovery | undefined;
   return (exchange) => {
-    if (!discovery.isCurrent) discovery = new Discovery(registry, remote);
+    if (discovery?.isCurrent !== true) discovery = new Discovery(registry, remote);
     return discovery.respond(exchange);
   };
 }

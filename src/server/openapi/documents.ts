@@ -40,6 +40,12 @@ interface V2Pieces {
 
 type V2Form = "json" | "protobuf";
 
+/** All that was made of what is served. */
+interface V2Documents {
+  readonly served: readonly GroupVersionFacts[];
+  readonly made: Map<V2Form, Promise<Document>>;
+}
+
 export class OpenApiDocuments {
   readonly #registry: Registry;
   readonly #loop: Loop;
@@ -48,12 +54,11 @@ export class OpenApiDocuments {
   /** Oldest first. */
   readonly #customV3 = new Map<GroupVersionFacts, Document>();
   readonly #builtInV2 = new Map<V2Form, Promise<V2Pieces>>();
-  #v2: { readonly served: readonly GroupVersionFacts[]; readonly made: Map<V2Form, Promise<Document>> };
+  #v2: V2Documents | undefined;
 
   constructor(registry: Registry, loop: Loop) {
     this.#registry = registry;
     this.#loop = loop;
-    this.#v2 = { served: registry.groupVersions, made: new Map() };
   }
 
   /** Where the document of each group version is found. Its hash stands there, for which built-in ones must be made. */
@@ -61,7 +66,8 @@ export class OpenApiDocuments {
     const paths: Record<string, JsonObject> = {};
     for (const facts of this.#registry.groupVersions) {
       const path = pathOf(facts);
-      const isNew = !isCustom(facts) && !this.#v3.has(facts);
+      // The editions of custom kinds are made with their first hash.
+      const isNew = isCustom(facts) || !this.#v3.has(facts);
       const hash = isCustom(facts) ? this.#customHash(facts) : this.#v3Of(facts).hash;
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
       if (isNew) await this.#turn();
@@ -85,7 +91,7 @@ export class OpenApiDocuments {
   /** The same for everybody until something else is served. */
   v2(form: V2Form): Promise<Document> {
     const served = this.#registry.groupVersions;
-    if (this.#v2.served !== served) this.#v2 = { served, made: new Map() };
+    if (this.#v2?.served !== served) this.#v2 = { served, made: new Map() };
     const known = this.#v2.made.get(form);
     if (known !== undefined) return known;
     const made = this.#makeV2(form, served.filter(isCustom));

@@ -1,6 +1,6 @@
 /** Whether a certificate at hand still serves, by what Node itself can read of it. */
 import { X509Certificate, createPrivateKey, type KeyObject } from "node:crypto";
-import { isIP } from "node:net";
+import { findIpAddress } from "../../api/ip-address.ts";
 
 /** Renewed this long before its end, at a start. */
 const RENEWAL_MS = 30 * 24 * 3_600_000;
@@ -57,5 +57,6 @@ export function parsePrivateKey(pem: string, path: string): KeyObject {
 }
 
 function isNamed(cert: X509Certificate, name: string): boolean {
-  return (isIP(name) === 0 ? cert.checkHost(name) : cert.checkIP(name)) !== undefined;
+  const found = findIpAddress(name) === undefined ? cert.checkHost(name) : cert.checkIP(name);
+  return found !== undefined;
 }

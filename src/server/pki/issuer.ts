@@ -3,8 +3,8 @@
  * made, which is not at an ordinary start.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
-import { isIP } from "node:net";
 import type * as X509 from "@peculiar/x509";
+import { findIpAddress } from "../../api/ip-address.ts";
 import type { Loop } from "../../base/loop.ts";
 import { importSigner, serialNumber } from "../../base/signing-key.ts";
 import { x509 as loadX509 } from "../../base/x509-library.ts";
@@ -141,7 +141,7 @@ function distinguishedName({ commonName, organizations }: Subject): Name {
 }
 
 function generalName(name: string): { type: "dns" | "ip"; value: string } {
-  return { type: isIP(name) === 0 ? "dns" : "ip", value: name };
+  return { type: findIpAddress(name) === undefined ? "dns" : "ip", value: name };
 }
 
 function publicKeyBytes(privateKey: string): Buffer {
