@@ -105,11 +105,13 @@ interface Start {
 async function start(dataDir: string, path: string): Promise<Start> {
   const server = await startClusterProcess(dataDir, { store: "file" });
   try {
-    const memoryMb = server.memoryMb();
     const askedAt = performance.now();
     const { status } = await send(server, "GET", path);
     if (status !== 200) throw new Error(`${path} was answered with ${status}`);
-    return { readyMs: server.readyMs, memoryMb, firstUseMs: performance.now() - askedAt };
+    const firstUseMs = performance.now() - askedAt;
+    // By then every definition was read.
+    await send(server, "GET", "/apis");
+    return { readyMs: server.readyMs, memoryMb: server.memoryMb(), firstUseMs };
   } finally {
     await server.stop();
   }
