@@ -12,8 +12,14 @@ export interface Receiver {
 
 /** Who has more waiting is behind all others. */
 const JOINED_MAX = 64;
+const JOINED_KEPT = 8;
 
 type Batch = readonly WatchEvent[];
+
+interface Joined {
+  readonly batches: readonly Batch[];
+  readonly events: Batch;
+}
 
 interface Bucket {
   readonly receivers: ReadonlySet<Receiver>;
@@ -23,8 +29,8 @@ interface Bucket {
 
 export class WatchHub {
   readonly #live = new Map<string, Set<Receiver>>();
-  /** The last batches that were joined; others who wait for the same ask next. */
-  #joined: { readonly batches: readonly Batch[]; readonly events: Batch } | undefined;
+  /** What was joined last, the newest first: others who wait for the same ask next, and those who were slower wait for something else. */
+  #joined: Joined[] = [];
 
   get size(): number {
     let size = 0;
@@ -48,9 +54,11 @@ export class WatchHub {
     const [only] = batches;
     if (batches.length === 1 && only !== undefined) return only;
     if (batches.length > JOINED_MAX) return batches.flat();
-    if (this.#joined === undefined || !isSame(this.#joined.batches, batches))
-      this.#joined = { batches, events: batches.flat() };
-    return this.#joined.events;
+    const known = this.#joined.find((each) => isSame(each.batches, batches));
+    if (known !== undefined) return known.events;
+    const events = batches.flat();
+    this.#joined = [{ batches, events }, ...this.#joined.slice(0, JOINED_KEPT - 1)];
+    return events;
   }
 
   publish(commits: readonly Commit[]): void {

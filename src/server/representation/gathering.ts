@@ -6,15 +6,16 @@ import type { Loop } from "../../base/loop.ts";
 
 /** A quarter of the delay that the last event of a hundred may have. */
 const MOMENT_MS = 5;
-/** A moment lasts at least so much of the time that serving all of them took, so that a third of all time is left for changes. */
-const MOMENT_SHARE = 0.5;
-const MOMENT_MS_MAX = 50;
+/** Several times what it takes to serve one watcher: the more there are, the longer they wait, so that time is left for changes, and for those who read. */
+const MOMENT_MS_PER_WATCHER = 0.04;
+/** Half of the delay that the last event of a hundred may have. */
+const MOMENT_MS_MAX = 10;
 /** Then others have their turn before the next watcher is served. */
 const TURN_MS = 2;
 
 /** Who is served. */
 export interface Listener {
-  /** Gets what there is for it; false when there was nothing. Does not throw. */
+  /** Gets what there is for it; false when there was nothing, so that it need not wait next time. Does not throw. */
   serve(): boolean;
 }
 
@@ -28,8 +29,6 @@ export class Gathering {
   #served = new Set<Listener>();
   /** Those among them for whom there is something again. */
   #waiting = new Set<Listener>();
-  /** What that took. */
-  #servingMs = 0;
   #isPosted = false;
   #isMoment = false;
 
@@ -56,31 +55,27 @@ export class Gathering {
   }
 
   #serve(): void {
-    const startedAt = this.#loop.elapsed();
-    let ms = 0;
+    const endAt = this.#loop.elapsed() + TURN_MS;
     for (const listener of this.#due) {
       this.#due.delete(listener);
       // First, so that it waits when there is more for it than it takes now.
       this.#served.add(listener);
       if (!listener.serve()) this.#served.delete(listener);
-      ms = this.#loop.elapsed() - startedAt;
-      if (ms >= TURN_MS) break;
+      if (this.#loop.elapsed() >= endAt) break;
     }
-    this.#servingMs += ms;
     if (this.#due.size > 0) this.#post();
     else if (this.#served.size > 0 && !this.#isMoment) this.#beginMoment();
   }
 
   #beginMoment(): void {
     this.#isMoment = true;
-    const ms = Math.min(Math.max(MOMENT_MS, this.#servingMs * MOMENT_SHARE), MOMENT_MS_MAX);
+    const ms = Math.max(MOMENT_MS, Math.min(this.#served.size * MOMENT_MS_PER_WATCHER, MOMENT_MS_MAX));
     this.#loop.timer(this.#loop.now() + ms, "progress", () => this.#endMoment());
   }
 
   #endMoment(): void {
     this.#isMoment = false;
     this.#served = new Set();
-    this.#servingMs = 0;
     const waiting = this.#waiting;
     this.#waiting = new Set();
     for (const listener of waiting) this.#due.add(listener);

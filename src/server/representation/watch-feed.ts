@@ -68,7 +68,8 @@ export class WatchFeed implements Feed, Listener {
     } catch (error) {
       this.#end(error);
     }
-    return isServed;
+    // Who has no room waits with those that were served, so that all are as far as each other again and share what they get.
+    return isServed || !this.#hasRoom;
   }
 
   /** Undefined when there is nothing more for now. */

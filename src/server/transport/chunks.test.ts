@@ -7,11 +7,11 @@ test("a chunk has its length in hexadecimal digits in front and a line end behin
   expect(Buffer.from(new Chunks().of(Buffer.from(text))).toString()).toBe(`12c\r\n${text}\r\n`);
 });
 
-test("one piece is one chunk for all who get it in a row", () => {
+test("one piece is one chunk for all who get it, also where others get another one meanwhile", () => {
   const chunks = new Chunks();
   const [piece, other] = [Buffer.from("a"), Buffer.from("a")];
   const chunk = chunks.of(piece);
 
-  expect(chunks.of(piece)).toBe(chunk);
   expect(chunks.of(other)).not.toBe(chunk);
+  expect(chunks.of(piece)).toBe(chunk);
 });

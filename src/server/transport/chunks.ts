@@ -1,10 +1,22 @@
 /** Pieces as chunks of HTTP/1.1, each with its length in front. Watchers get the same pieces one after the other, and so the same chunks. */
+
+/** Those of watchers that are as far as each other are one; some are slower, or see something else. */
+const KEPT = 8;
+
+interface Framed {
+  readonly piece: Uint8Array;
+  readonly chunk: Uint8Array;
+}
+
 export class Chunks {
-  #last: { readonly piece: Uint8Array; readonly chunk: Uint8Array } | undefined;
+  /** The newest first. */
+  #kept: Framed[] = [];
 
   of(piece: Uint8Array): Uint8Array {
-    if (this.#last?.piece !== piece) this.#last = { piece, chunk: chunkOf(piece) };
-    return this.#last.chunk;
+    for (const framed of this.#kept) if (framed.piece === piece) return framed.chunk;
+    const chunk = chunkOf(piece);
+    this.#kept = [{ piece, chunk }, ...this.#kept.slice(0, KEPT - 1)];
+    return chunk;
   }
 }
 
