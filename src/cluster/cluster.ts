@@ -36,7 +36,6 @@ import type { ClusterOptions, StoreOptions } from "./options.ts";
 import { claimDataDir, removeRunFile, writeRunFile } from "./run-file.ts";
 import type { RunRecord } from "./run-file.ts";
 import { simulatedUsageSource } from "./simulated-usage.ts";
-import { forgetStartCode } from "./start-code.ts";
 
 /** What a cluster tells whoever runs it; `setpoint up --json` prints exactly these. */
 export type ClusterEvent =
@@ -156,7 +155,6 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     const { host } = options.listen;
     await plane.settle({ host, port: listener.port, machineAddresses: machineAddresses() });
     report(await ready(options, { listener, pki, store, loop, record }));
-    forgetStartCode(loop.child("start-code"), ending.signal);
     const groups = groupsOf(options, pki, loop.child("signer"));
     const identity = await identityOf(options, loop);
     work = runAll(ending.signal, [
