@@ -184,7 +184,9 @@ async function startRows(context: BenchContext): Promise<Row[]> {
   await first.stop();
   const again = await startClusterProcess(dataDir, options);
   // What kube-apiserver and etcd are together: nodes and loops are other programs there.
-  const alone = await startClusterProcess(context.folder(), { store: "file" });
+  const aloneDir = context.folder();
+  await (await startClusterProcess(aloneDir, { store: "file" })).stop();
+  const alone = await startClusterProcess(aloneDir, { store: "file" });
   await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
   const cpu = again.cpuMs();
   await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
