@@ -72,58 +72,50 @@ export interface Recording {
   readonly ended: Promise<void>;
 }
 
-/** Reads the watch to its end. */
+/** Reads the watch to its end, batch by batch. */
 export function record(watch: Watch): Recording {
-  const batches: WatchBatch[] = [];
-  const events: WatchEvent[] = [];
-  let end: Recording["end"];
-  const read = async (): Promise<void> => {
-    end = await codeOf(async () => {
-      for await (const batch of watch) {
-        batches.push(batch);
-        events.push(...batch.events);
-      }
-    }).then((code) => (code === "none" ? "done" : code));
-  };
-  const ended = read();
-  return {
-    watch,
-    batches,
-    events,
-    ended,
-    get end() {
-      return end;
-    },
-  };
+  return recorded(watch, async (hear) => {
+    const code = await codeOf(async () => {
+      for await (const batch of watch) hear(batch);
+    });
+    return code === "none" ? "done" : code;
+  });
 }
 
 /** Reads the watch to its end by taking what is there whenever it is told that something is. */
 export function recordTaken(watch: Watch): Recording {
+  return recorded(
+    watch,
+    (hear) =>
+      new Promise((resolve, reject) => {
+        const take = (): void => {
+          try {
+            let taken = watch.take();
+            for (; typeof taken === "object"; taken = watch.take()) hear(taken);
+            if (taken === "end") resolve("done");
+          } catch (error) {
+            if (error instanceof StoreError) resolve(error.code);
+            else reject(error);
+          }
+        };
+        watch.whenReady(take);
+        take();
+      }),
+  );
+}
+
+function recorded(
+  watch: Watch,
+  read: (hear: (batch: WatchBatch) => void) => Promise<"done" | StoreErrorCode>,
+): Recording {
   const batches: WatchBatch[] = [];
   const events: WatchEvent[] = [];
   let end: Recording["end"];
-  let settle: () => void = () => undefined;
-  const ended = new Promise<void>((resolve) => (settle = resolve));
-  const finish = (how: "done" | StoreErrorCode): void => {
-    end = how;
-    settle();
+  const hear = (batch: WatchBatch): void => {
+    batches.push(batch);
+    events.push(...batch.events);
   };
-  const take = (): void => {
-    try {
-      for (;;) {
-        const taken = watch.take();
-        if (taken === undefined) return;
-        if (taken === "end") return finish("done");
-        batches.push(taken);
-        events.push(...taken.events);
-      }
-    } catch (error) {
-      if (!(error instanceof StoreError)) throw error;
-      finish(error.code);
-    }
-  };
-  watch.whenReady(take);
-  take();
+  const ended = read(hear).then((how) => void (end = how));
   return {
     watch,
     batches,
