@@ -1,3 +1,4 @@
+import type { OnReadOpts } from "node:net";
 /** The cheapest client: raw keep-alive TLS sockets and prepared bytes; on HTTP/1.1 one request under way on each. */
 import { performance } from "node:perf_hooks";
 import { connect } from "node:tls";
@@ -41,13 +42,14 @@ export interface LoadFigures {
 /** Until the code of the server is compiled; the yardstick has the same. */
 const WARM_UP_MS = 2000;
 
+/** With `onread` all that arrives lies in one buffer for a moment, instead of 16 KB of new memory for each record. */
 export function dial(
   port: number,
   { ca, cert, key }: Credentials,
-  protocol: Protocol = "http/1.1",
+  { protocol = "http/1.1", ...reading }: { protocol?: Protocol; onread?: OnReadOpts } = {},
 ): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
-    const socket = connect({ host: "127.0.0.1", port, ca, cert, key, ALPNProtocols: [protocol] });
+    const socket = connect({ host: "127.0.0.1", port, ca, cert, key, ALPNProtocols: [protocol], ...reading });
     socket.once("secureConnect", () => resolve(socket.setNoDelay(true)));
     socket.once("error", reject);
   });
@@ -143,7 +145,9 @@ async function openHttp1(argument: LoadArgument): Promise<Clients> {
 async function openHttp2(argument: LoadArgument): Promise<Clients> {
   const { connections, port, method, headers = {}, body } = argument;
   const count = Math.ceil(connections / STREAMS_PER_CONNECTION);
-  const sockets = await Promise.all(Array.from({ length: count }, () => dial(port, argument, "h2")));
+  const sockets = await Promise.all(
+    Array.from({ length: count }, () => dial(port, argument, { protocol: "h2" })),
+  );
   const sessions = sockets.map((socket) => new Http2Answers(socket));
   const request = (n: number): Http2Request => ({
     method,

@@ -35,26 +35,30 @@ const MARKER = Buffer.from('"change":"');
 const LINE_END = 0x0a;
 /** The marker and the longest number behind it. */
 const EDGE_BYTES = MARKER.length + 12;
+/** Of a TLS record. */
+const READ_BYTES = 16 << 10;
 /** Tenths of a millisecond; what takes longer counts as the last. */
 const BUCKETS = 100_000;
 
-/** Finds the numbers of the changes in what a watcher receives, wherever the bytes are cut. */
+/** Finds the numbers of the changes in what a watcher receives, wherever the bytes are cut. Keeps nothing of the bytes but their end. */
 class Seen {
   readonly #onChange: (n: number) => void;
-  #tail = Buffer.alloc(0);
+  readonly #edge = Buffer.alloc(2 * EDGE_BYTES);
+  /** Of the edge: what was received last. */
+  #kept = 0;
 
-  constructor(socket: TLSSocket, onChange: (n: number) => void) {
+  constructor(onChange: (n: number) => void) {
     this.#onChange = onChange;
-    socket.on("data", (piece: Buffer) => this.#take(piece));
   }
 
-  #take(piece: Buffer): void {
-    const edge = Buffer.concat([this.#tail, piece.subarray(0, EDGE_BYTES)]);
+  take(piece: Buffer): void {
+    const joined = this.#kept + piece.copy(this.#edge, this.#kept, 0, EDGE_BYTES);
+    const edge = this.#edge.subarray(0, joined);
     const isWhole = piece.length > EDGE_BYTES;
-    this.#scan(edge, isWhole ? this.#tail.length : edge.length - EDGE_BYTES);
+    this.#scan(edge, isWhole ? this.#kept : joined - EDGE_BYTES);
     if (isWhole) this.#scan(piece, piece.length - EDGE_BYTES);
     const all = isWhole ? piece : edge;
-    this.#tail = Buffer.from(all.subarray(Math.max(0, all.length - EDGE_BYTES)));
+    this.#kept = all.copy(this.#edge, 0, Math.max(0, all.length - EDGE_BYTES));
   }
 
   /**
@@ -106,16 +110,22 @@ async function openWatches(argument: WatchLoadArgument, tally: Tally): Promise<T
   const { port, path, watchers } = argument;
   const target = `${path}?watch=true&sendInitialEvents=false&resourceVersionMatch=NotOlderThan`;
   const request = { ...argument, connections: 1, method: "GET", path: target };
-  return Promise.all(
-    Array.from({ length: watchers }, async () => {
-      const socket = await dial(port, argument);
-      const answered = new Promise<void>((resolve) => socket.once("data", () => resolve()));
-      socket.write(requestBytes(request, 0));
-      await answered;
-      new Seen(socket, (n) => tally.saw(n));
-      return socket;
-    }),
-  );
+  const buffer = Buffer.alloc(READ_BYTES);
+  const openOne = async (): Promise<TLSSocket> => {
+    const seen = new Seen((n) => tally.saw(n));
+    const answer = { arrived: (): void => undefined };
+    const answered = new Promise<void>((resolve) => (answer.arrived = resolve));
+    const callback = (length: number): boolean => {
+      answer.arrived();
+      seen.take(buffer.subarray(0, length));
+      return true;
+    };
+    const socket = await dial(port, argument, { onread: { buffer, callback } });
+    socket.write(requestBytes(request, 0));
+    await answered;
+    return socket;
+  };
+  return Promise.all(Array.from({ length: watchers }, openOne));
 }
 
 /** Hands each change to a free writer when it is due, for so long. */
