@@ -15,7 +15,7 @@ import type { Bench, BenchContext, Row } from "./row.ts";
 
 const WRITERS = 64;
 const VALUE_BYTES = 1536;
-const ROUNDS = 3;
+const ROUNDS = 7;
 const PUTS = 40_000;
 const SINGLE_PUTS = 1500;
 
@@ -160,6 +160,9 @@ export const storePut: Bench = {
     const own: OwnFigures[] = [];
     const bare: number[] = [];
     const sync: number[] = [];
+    context.progress("store-put, until its code is compiled");
+    await bareAppend(context.folder());
+    await ownPuts(context.folder());
     // Alternating, so that a slow minute of the disk hits both; the medians of the rounds are compared.
     for (let round = 0; round < ROUNDS; round++) {
       context.progress(`store-put round ${String(round + 1)} of ${String(ROUNDS)}`);
