@@ -82,6 +82,19 @@ describe.each([1, 2])("a pod on a simulated node, seed %s", (seed) => {
     expect(container(cluster, "task").restartCount).toBe(0);
   });
 
+  test("finds again what an earlier run has left in its volume", async () => {
+    await using cluster = await openCluster({ ...SETUP, seed });
+    const script = "if [[ -r /data/foo ]] ; then exit 0 ; else touch /data/foo ; exit 1 ; fi";
+    const volumeMounts = [{ name: "data", mountPath: "/data" }];
+    const containers = [{ name: "web", image: "web:1", command: ["sh", "-c", script], volumeMounts }];
+    const volumes = [{ name: "data", emptyDir: {} }];
+    await create(cluster, "task", { spec: { restartPolicy: "OnFailure", containers, volumes } });
+    await cluster.clock.advance("1m");
+
+    expect(find(cluster, "task").status.phase).toBe("Succeeded");
+    expect(container(cluster, "task").restartCount).toBe(1);
+  });
+
   test("backs off 10 s, 20 s, 40 s … 5 min when it crashes, and starts over after 10 minutes of running", async () => {
     await using cluster = await openCluster({ ...SETUP, seed });
     const annotations = { [`${TOLD}/exit-after`]: "1s", [`${TOLD}/exit-code`]: "1" };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
-import { behaviourOf, behaviourProblems } from "./behaviour.ts";
+import * as behaviour from "./behaviour.ts";
 
 describe("what a simulated container does", () => {
   test("is to run for ever when nothing says otherwise", () => {
@@ -105,7 +105,7 @@ describe("what a simulated container does", () => {
     };
 
     expect(behaviourOf(pod({ annotations }), web()).exit).toBeUndefined();
-    expect(behaviourProblems(pod({ annotations }))).toHaveLength(3);
+    expect(behaviour.behaviourProblems(pod({ annotations }))).toHaveLength(3);
   });
 });
 
@@ -121,4 +121,9 @@ function pod(metadata: Partial<Pod["metadata"]>, initContainers: readonly Contai
     spec: { containers: [web()], initContainers },
     status: {},
   };
+}
+
+/** Where nothing is known of any file. */
+function behaviourOf(of: Pod, container: Container): behaviour.Behaviour {
+  return behaviour.behaviourOf(of, container, () => undefined);
 }

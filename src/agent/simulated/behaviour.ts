@@ -1,4 +1,4 @@
-/** What a simulated container does: told by annotations, else by its command, else by what it belongs to. A pure function of the pod. */
+/** What a simulated container does: told by annotations, else by its command, else by what it belongs to. A pure function of the pod and of what lies in its volumes. */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import { isSidecar } from "../../resources/pod/pod-resources.ts";
 import {
@@ -8,8 +8,8 @@ import {
 } from "../../resources/pod/simulated-annotations.ts";
 import { controllerOf } from "../../runtime/owner-reference.ts";
 import { environmentOf, expand } from "../pod/environment.ts";
-import { withoutChoices } from "./plain-choice.ts";
-import { findPlainRun, type PlainRun } from "./plain-command.ts";
+import { mayHaveChoices, withoutChoices, type Surroundings } from "./plain-choice.ts";
+import { findPlain, NO_FILES, type Plain, type PlainRun } from "./plain-command.ts";
 import { plainProbe } from "./plain-probe.ts";
 import type { Span } from "./span.ts";
 
@@ -20,6 +20,8 @@ export interface Behaviour {
   readonly startMs: number;
   /** Undefined: it runs until it is stopped. */
   readonly exit: PlainRun | undefined;
+  /** When in a run the files are there that it makes. */
+  readonly files: ReadonlyMap<string, Span>;
   /** So many runs end as `exit` says, later ones go on. */
   readonly exitTimes: number;
   /** Since the start of the run, probes of each type succeed from `fromMs` to `untilMs`. */
@@ -52,8 +54,11 @@ const DURATIONS = [
 const NUMBERS = ["exit-code", "exit-times", "termination-exit-code"];
 const TEXTS = ["pull-failure", "cpu", "memory"];
 
-export function behaviourOf(pod: Pod, container: Container): Behaviour {
-  const plain = plainRunOf(pod, container);
+/** Whether a file is there when the container starts; undefined when nothing is known of it. */
+export type FileView = Surroundings["isThere"];
+
+export function behaviourOf(pod: Pod, container: Container, isThere: FileView): Behaviour {
+  const plain = plainOf(pod, container, isThere);
   const untold = defaultBehaviour(plain, container);
   if (!isTold(pod)) return untold;
   const told = (name: string | undefined): number | undefined =>
@@ -67,7 +72,8 @@ export function behaviourOf(pod: Pod, container: Container): Behaviour {
     pullMs: durationOf(pod, container, "pull-delay") ?? PULL_MS,
     pullFailure: findSimulated(pod, container.name, "pull-failure"),
     startMs: durationOf(pod, container, "start-delay") ?? START_MS,
-    exit: toldExit(pod, container, plain),
+    exit: toldExit(pod, container, untold.exit),
+    files: untold.files,
     exitTimes: numberOf(pod, container, "exit-times") ?? Infinity,
     startup: span(untold.startup, "started-after", undefined),
     readiness: span(untold.readiness, "ready-after", "unready-after"),
@@ -100,12 +106,13 @@ export function hasToldReadiness(pod: Pod, { name }: Container): boolean {
   );
 }
 
-function defaultBehaviour(exit: PlainRun | undefined, container: Container): Behaviour {
+function defaultBehaviour(plain: Plain | undefined, container: Container): Behaviour {
   return {
     pullMs: PULL_MS,
     pullFailure: undefined,
     startMs: START_MS,
-    exit,
+    exit: plain?.run.afterMs === Infinity ? undefined : plain?.run,
+    files: plain?.files ?? NO_FILES,
     exitTimes: Infinity,
     startup: plainProbe(container.startupProbe, container),
     readiness: plainProbe(container.readinessProbe, container),
@@ -120,28 +127,29 @@ function isTold({ metadata }: Pod): boolean {
   return false;
 }
 
-function plainRunOf(pod: Pod, container: Container): PlainRun | undefined {
-  const words = wordsOf(pod, container);
-  const plain = words.length === 0 ? findImageRun(container) : findPlainRun(words);
-  if (plain !== undefined) return plain.afterMs === Infinity ? undefined : plain;
-  return hasAnEnd(pod, container) ? { afterMs: TASK_MS, exitCode: 0 } : undefined;
+function plainOf(pod: Pod, container: Container, isThere: FileView): Plain | undefined {
+  const words = wordsOf(pod, container, isThere);
+  const plain = words.length === 0 ? findImageRun(container) : findPlain(words);
+  if (plain !== undefined) return plain;
+  return hasAnEnd(pod, container) ? { run: { afterMs: TASK_MS, exitCode: 0 }, files: NO_FILES } : undefined;
 }
 
 /** Its command, with what is known of it put in. */
-function wordsOf(pod: Pod, container: Container): readonly string[] {
+function wordsOf(pod: Pod, container: Container, isThere: FileView): readonly string[] {
   const words = [...(container.command ?? []), ...(container.args ?? [])];
-  if (!words.some((word) => word.includes("$"))) return words;
+  if (!words.some(mayHaveChoices)) return words;
   const environment = environmentOf(pod, container);
   const user = container.securityContext?.runAsUser ?? pod.spec.securityContext?.runAsUser;
   return words.map((word) => {
     const text = user === undefined ? word : word.replaceAll("$(id -u)", String(user));
-    return withoutChoices(expand(text, environment) ?? text, environment);
+    return withoutChoices(expand(text, environment) ?? text, { environment, isThere });
   });
 }
 
 /** The image that only waits, of which every node has one, does so wherever it is used. */
-function findImageRun({ image = "" }: Container): PlainRun | undefined {
-  return /(?:^|\/)pause(?:[:@]|$)/.test(image) ? { afterMs: Infinity, exitCode: 0 } : undefined;
+function findImageRun({ image = "" }: Container): Plain | undefined {
+  const isPause = /(?:^|\/)pause(?:[:@]|$)/.test(image);
+  return isPause ? { run: { afterMs: Infinity, exitCode: 0 }, files: NO_FILES } : undefined;
 }
 
 /** A task: a container before others, or one that a Job waits for. */

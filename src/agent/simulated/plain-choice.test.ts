@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { withoutChoices } from "./plain-choice.ts";
-import { findPlainRun } from "./plain-command.ts";
+import { findPlain } from "./plain-command.ts";
 
 describe("a script with choices", () => {
   const odd = "\n if [ $(expr ${INDEX} % 2) -ne 0 ]; then\n exit 1\n else\n exit 0\n fi\n";
@@ -18,8 +18,30 @@ describe("a script with choices", () => {
     ["if [ $INDEX -eq 1 ]; then exit 1; elif true; then exit 2; fi", "1", undefined],
     ["exit $(expr $INDEX / 0)", "1", undefined],
   ])("%j with %s ends as it says, if it says it plainly", (script, index, exitCode) => {
-    const reduced = withoutChoices(script, new Map([["INDEX", index]]));
+    const reduced = withoutChoices(script, {
+      environment: new Map([["INDEX", index]]),
+      isThere: () => undefined,
+    });
 
-    expect(findPlainRun(["sh", "-c", reduced])?.exitCode).toBe(exitCode);
+    expect(findPlain(["sh", "-c", reduced])?.run.exitCode).toBe(exitCode);
   });
+
+  const once = "if [[ -r /data/foo ]] ; then exit 0 ; else touch /data/foo ; exit 1 ; fi";
+
+  test.each([
+    [once, true, 0],
+    [once, false, 1],
+    [once, undefined, undefined],
+    ["if [ ! -e /data/foo ]; then exit 3; fi; exit 4", false, 3],
+    ["if [ ! -e /data/foo ]; then exit 3; fi; exit 4", true, 4],
+    ["touch /data/foo; if [ -f /data/foo ]; then exit 1; fi", false, undefined],
+    ["if [ -d /data/foo ]; then exit 1; fi", true, undefined],
+  ])(
+    "%j with a file that is there or not (%s) ends as it says, if that is known",
+    (script, isThere, exitCode) => {
+      const reduced = withoutChoices(script, { environment: new Map(), isThere: () => isThere });
+
+      expect(findPlain(["sh", "-c", reduced])?.run.exitCode).toBe(exitCode);
+    },
+  );
 });

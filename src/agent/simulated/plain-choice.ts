@@ -1,6 +1,6 @@
 /**
  * Takes choices out of a script whose outcome is plain: `if` with a comparison of values that are known, such as the index of a Job's pod, and sums of
- * them. What is left is simple commands in a row, or a script that is not plain.
+ * them, or with a look for a file in a volume. What is left is simple commands in a row, or a script that is not plain.
  */
 import type { Environment } from "../pod/environment.ts";
 
@@ -13,6 +13,8 @@ const VARIABLE = /\$(?:\{(?<braced>\w+)\}|(?<bare>[A-Za-z_]\w*))/g;
 const SUM = /\$\(\s*expr (?<a>\d{1,9}) (?<sign>[-+/%]|\\\*) (?<b>\d{1,9})\s*\)/g;
 const ARITHMETIC = /\$\(\(\s*(?<a>\d{1,9})\s*(?<sign>[-+*/%])\s*(?<b>\d{1,9})\s*\)\)/g;
 const COMPARISON = /^\[\[? (?<a>\S+) (?<sign>-eq|-ne|-lt|-le|-gt|-ge|==?|!=) (?<b>\S+) \]\]?$/;
+
+const LOOK = /^\[\[? (?<not>! )?-[efrw] (?<file>[\w./@:+-]+) \]\]?$/;
 
 const SUMS = new Map<string, (a: number, b: number) => number>([
   ["+", (a, b) => a + b],
@@ -32,8 +34,20 @@ const NUMBERS = new Map<string, (a: number, b: number) => boolean>([
   ["-ge", (a, b) => a >= b],
 ]);
 
-export function withoutChoices(script: string, environment: Environment): string {
-  if (script.length > SCRIPT_MAX || !script.includes("$")) return script;
+/** What a script finds when it begins. */
+export interface Surroundings {
+  readonly environment: Environment;
+  /** Undefined when nothing is known of the file. */
+  readonly isThere: (file: string) => boolean | undefined;
+}
+
+/** Whether there may be something to take out of a word of a command. */
+export function mayHaveChoices(word: string): boolean {
+  return word.includes("$") || word.includes("if [");
+}
+
+export function withoutChoices(script: string, { environment, isThere }: Surroundings): string {
+  if (script.length > SCRIPT_MAX || !mayHaveChoices(script)) return script;
   let text = script
     .replaceAll(
       VARIABLE,
@@ -42,7 +56,7 @@ export function withoutChoices(script: string, environment: Environment): string
     .replaceAll(SUM, sumOf)
     .replaceAll(ARITHMETIC, sumOf);
   for (let i = 0; i < CHOICES_MAX; i++) {
-    const next = withoutFirstChoice(text);
+    const next = withoutFirstChoice(text, isThere);
     if (next === text) break;
     text = next;
   }
@@ -55,22 +69,27 @@ function sumOf(whole: string, ...parts: readonly unknown[]): string {
   return value === undefined || !Number.isFinite(value) ? whole : String(value);
 }
 
+const CHOICE = /^if (?<condition>\[[^;\n]*\])[ \t]*[;\n]\s*then\s(?<yes>[^]*?)(?:[;\s]else\s(?<no>[^]*))?$/;
+
 /** The innermost one that ends first. */
-function withoutFirstChoice(text: string): string {
+function withoutFirstChoice(text: string, isThere: Surroundings["isThere"]): string {
   const end = /(?:^|[;\s])fi(?=[;\s]|$)/.exec(text);
   if (end === null) return text;
-  const before = text.slice(0, end.index);
-  const start = Math.max(before.lastIndexOf("if ["), 0);
-  const {
-    condition,
-    yes,
-    no = "",
-  } = /^if (?<condition>\[[^;\n]*\])[ \t]*[;\n]\s*then\s(?<yes>[^]*?)(?:[;\s]else\s(?<no>[^]*))?$/.exec(
-    before.slice(start),
-  )?.groups ?? {};
-  const holds = condition === undefined ? undefined : isTrue(condition);
-  if (holds === undefined || /(?:^|[;\s])elif\s/.test(`${yes ?? ""} ${no}`)) return text;
-  return `${before.slice(0, start)}${holds ? (yes ?? "") : no}\n${text.slice(end.index + end[0].length)}`;
+  const upToEnd = text.slice(0, end.index);
+  const start = Math.max(upToEnd.lastIndexOf("if ["), 0);
+  const before = text.slice(0, start);
+  const { condition = "", yes = "", no = "" } = CHOICE.exec(upToEnd.slice(start))?.groups ?? {};
+  const holds = isTrue(condition) ?? isFound(condition, before, isThere);
+  if (holds === undefined || /(?:^|[;\s])elif\s/.test(`${yes} ${no}`)) return text;
+  return `${before}${holds ? yes : no}\n${text.slice(end.index + end[0].length)}`;
+}
+
+/** Of a look for a file in brackets; undefined when it is not plain, as when the script itself has done something with the file before. */
+function isFound(condition: string, before: string, isThere: Surroundings["isThere"]): boolean | undefined {
+  const { file, not } = LOOK.exec(condition.trim())?.groups ?? {};
+  if (file === undefined || before.includes(file)) return undefined;
+  const found = isThere(file);
+  return found === undefined ? undefined : found === (not === undefined);
 }
 
 /** Of a comparison in brackets; undefined when it is not plain. */

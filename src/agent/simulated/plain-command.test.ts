@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findPlainRun, findReadFile, plainFiles } from "./plain-command.ts";
+import { findPlain, findReadFile } from "./plain-command.ts";
 
 describe("a plain command", () => {
   test.each([
@@ -16,7 +16,7 @@ describe("a plain command", () => {
     [["echo", "hello world"], 0, 0],
     [["sh", "-c", "echo ok >/tmp/health; sleep 10; rm -rf /tmp/health; sleep 600"], 610_000, 0],
   ])("%j says when and how it ends", (words, afterMs, exitCode) => {
-    expect(findPlainRun(words)).toEqual({ afterMs, exitCode });
+    expect(findPlain(words)?.run).toEqual({ afterMs, exitCode });
   });
 
   test.each([
@@ -31,20 +31,19 @@ describe("a plain command", () => {
     [["sh", "-c", "rm *"]],
     [["sleep", "1", "2"]],
   ])("%j says neither", (words) => {
-    expect(findPlainRun(words)).toBeUndefined();
+    expect(findPlain(words)).toBeUndefined();
   });
 
   test("says when the files are there that it makes", () => {
     const script = "touch /tmp/a /tmp/b; sleep 30; rm -f /tmp/a; echo c > /tmp/c";
 
-    expect(plainFiles(["/bin/sh", "-c", script])).toEqual(
+    expect(findPlain(["/bin/sh", "-c", script])?.files).toEqual(
       new Map([
         ["/tmp/a", { fromMs: 0, untilMs: 30_000 }],
         ["/tmp/b", { fromMs: 0, untilMs: Infinity }],
         ["/tmp/c", { fromMs: 30_000, untilMs: Infinity }],
       ]),
     );
-    expect(plainFiles(["server", "/tmp/a"])).toEqual(new Map());
   });
 
   test.each([

@@ -23,16 +23,6 @@ const UNIT_MS = new Map([
 /** Longer scripts are not looked into. */
 const SCRIPT_MAX = 2000;
 
-/** Undefined when the words do not say it plainly. */
-export function findPlainRun(words: readonly string[]): PlainRun | undefined {
-  return findPlain(words)?.run;
-}
-
-/** When in the run the files are there that it makes; none when the words do not say it plainly. */
-export function plainFiles(words: readonly string[]): ReadonlyMap<string, Span> {
-  return findPlain(words)?.files ?? new Map();
-}
-
 /** The file without which a command fails that does nothing but look at it. */
 export function findReadFile(words: readonly string[]): string | undefined {
   const [program = "", ...args] = words;
@@ -44,19 +34,23 @@ export function findReadFile(words: readonly string[]): string | undefined {
   return LOOKERS.has(baseName(program)) && args.length === 1 && isPath(file) ? file : undefined;
 }
 
-interface Plain {
+export interface Plain {
   readonly run: PlainRun;
+  /** When in the run the files are there that it makes. */
   readonly files: ReadonlyMap<string, Span>;
 }
 
-function findPlain(words: readonly string[]): Plain | undefined {
+export const NO_FILES: ReadonlyMap<string, Span> = new Map();
+
+/** Undefined when the words do not say it plainly. */
+export function findPlain(words: readonly string[]): Plain | undefined {
   const [program = "", ...args] = words;
   if (SHELLS.has(baseName(program))) {
     const [flag = "", script] = args;
     return /^-[a-z]*c$/.test(flag) && script !== undefined ? readScript(script) : undefined;
   }
   const run = findStep([baseName(program), ...args])?.run;
-  return run === undefined ? undefined : { run, files: new Map() };
+  return run === undefined ? undefined : { run, files: NO_FILES };
 }
 
 interface Step {

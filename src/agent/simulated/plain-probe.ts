@@ -1,6 +1,6 @@
 /** When a probe succeeds, as far as its command and its container's plainly say, or its image is a known one. */
 import type { Container, Probe } from "../../api/generated/types/core-v1.ts";
-import { findPlainRun, findReadFile, plainFiles } from "./plain-command.ts";
+import { findPlain, findReadFile } from "./plain-command.ts";
 import { ALWAYS, NEVER, type Span } from "./span.ts";
 import { findTestImageAnswer } from "./test-image.ts";
 
@@ -11,7 +11,7 @@ export function plainProbe(probe: Probe | undefined, container: Container): Span
   if (probe === undefined) return ALWAYS;
   const words = probe.exec?.command;
   if (words === undefined) return findTestImageAnswer(probe, container) ?? ALWAYS;
-  const run = findPlainRun(words);
+  const run = findPlain(words)?.run;
   if (run === undefined) return whileFileIsThere(findReadFile(words), container);
   const isInTime = run.afterMs <= (probe.timeoutSeconds ?? TIMEOUT_SECONDS) * 1000;
   return run.exitCode === 0 && isInTime ? ALWAYS : NEVER;
@@ -20,5 +20,5 @@ export function plainProbe(probe: Probe | undefined, container: Container): Span
 /** A file that the container says nothing of is taken to be part of its image. */
 function whileFileIsThere(file: string | undefined, { command = [], args = [] }: Container): Span {
   if (file === undefined) return ALWAYS;
-  return plainFiles([...command, ...args]).get(file) ?? ALWAYS;
+  return findPlain([...command, ...args])?.files.get(file) ?? ALWAYS;
 }

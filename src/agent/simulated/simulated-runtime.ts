@@ -15,10 +15,17 @@ import type {
   ProbeType,
   ReportListener,
 } from "../container-runtime.ts";
-import { behaviourOf, behaviourProblems, hasToldReadiness, type Behaviour } from "./behaviour.ts";
+import {
+  behaviourOf,
+  behaviourProblems,
+  hasToldReadiness,
+  type Behaviour,
+  type FileView,
+} from "./behaviour.ts";
 import { findNextChange, isWithin } from "./probe-schedule.ts";
 import { findMissing, imageIdentity } from "./registry.ts";
 import type { Span } from "./span.ts";
+import { VolumeFiles } from "./volume-files.ts";
 
 /** What ends later than this is no longer waited for by a world that wants to be quiet. */
 const SOON_MS = 60_000;
@@ -38,6 +45,8 @@ interface Probing {
 interface SimulatedContainer {
   place: ContainerPlace;
   behaviour: Behaviour;
+  /** What it found when it was made: what it makes itself later does not change what it does. */
+  readonly isThere: FileView;
   state: "pulling" | "starting" | "running";
   id: string;
   startedAt: number;
@@ -62,6 +71,7 @@ export class SimulatedRuntime implements ContainerRuntime {
   readonly #ids: Random;
   readonly #images = new Map<string, Set<string>>();
   readonly #pods = new Map<string, Map<string, SimulatedContainer>>();
+  readonly #files = new VolumeFiles();
 
   constructor({ loop, agenda, report }: SimulatedRuntimeParts) {
     this.#loop = loop;
@@ -133,7 +143,7 @@ export class SimulatedRuntime implements ContainerRuntime {
       const isEdited = before.metadata.annotations !== pod.metadata.annotations || before.spec !== pod.spec;
       container.place = { node, pod, container: (isEdited ? specOf(pod, spec.name) : undefined) ?? spec };
       if (!isEdited) continue;
-      container.behaviour = behaviourOf(pod, container.place.container);
+      container.behaviour = behaviourOf(pod, container.place.container, container.isThere);
       if (container.state !== "running") continue;
       this.#awaitExit(container);
       for (const type of container.probes.keys()) this.#awaitResult(container, type);
@@ -143,6 +153,7 @@ export class SimulatedRuntime implements ContainerRuntime {
   forget(uid: string): void {
     for (const container of this.#pods.get(uid)?.values() ?? []) this.#dismiss(container);
     this.#pods.delete(uid);
+    this.#files.forget(uid);
   }
 
   usage({ pod, container }: ContainerPlace): ContainerUsage | undefined {
@@ -161,9 +172,11 @@ export class SimulatedRuntime implements ContainerRuntime {
     this.#pods.set(uid, known);
     const before = known.get(container.name);
     if (before !== undefined) this.#dismiss(before);
-    const behaviour = behaviourOf(pod, container);
+    const now = this.#loop.now();
+    const isThere: FileView = (file) => this.#files.isThere(place, file, now);
+    const behaviour = behaviourOf(pod, container, isThere);
     const made: SimulatedContainer = {
-      ...{ place, behaviour, state, attempt },
+      ...{ place, behaviour, isThere, state, attempt },
       ...{ id: "", startedAt: 0, ending: undefined, due: undefined },
       probes: new Map(),
     };
@@ -175,6 +188,9 @@ export class SimulatedRuntime implements ContainerRuntime {
     this.#agenda.cancel(container.due);
     for (const { due } of container.probes.values()) this.#agenda.cancel(due);
     container.probes.clear();
+    if (container.state === "running") {
+      this.#files.end(container.place, container.behaviour.files, this.#loop.now());
+    }
   }
 
   #due(container: SimulatedContainer, when: { at: number; kind: TimerKind }, act: () => void): void {
@@ -210,6 +226,7 @@ export class SimulatedRuntime implements ContainerRuntime {
     container.id = `${this.handler}://${Buffer.from(this.#ids.bytes(32)).toString("hex")}`;
     container.startedAt = this.#loop.now();
     const { imageId } = imageIdentity(imageOf(container.place.container));
+    this.#files.begin(container.place, container.behaviour.files, container.startedAt);
     this.#tell(container, { type: "started", id: container.id, imageId, at: container.startedAt });
     this.#awaitExit(container);
   }
