@@ -68,10 +68,10 @@ describe("followers of a signal", () => {
   test("a thousand have one listener on it, and none when they have left", () => {
     const { signal } = new AbortController();
     const followers = Array.from({ length: 1000 }, () => ({ abort: () => undefined }));
-    for (const follower of followers) follow(signal, follower);
+    const followings = followers.map((follower) => follow(signal, follower));
     const during = getEventListeners(signal, "abort").length;
 
-    for (const follower of followers) unfollow(signal, follower);
+    for (const following of followings) unfollow(signal, following);
 
     expect(during).toBe(1);
     expect(getEventListeners(signal, "abort")).toHaveLength(0);
@@ -85,8 +85,7 @@ describe("followers of a signal", () => {
     }));
     if (stays === undefined || leaves === undefined || late === undefined) throw new Error("expected three");
     follow(ending.signal, stays);
-    follow(ending.signal, leaves);
-    unfollow(ending.signal, leaves);
+    unfollow(ending.signal, follow(ending.signal, leaves));
 
     ending.abort("over");
     follow(ending.signal, late);

@@ -2,6 +2,7 @@
  * A call ends with any of several signals: the caller's own and those of the clients it was made from. Such a signal lives as long as a
  * whole program and has thousands of calls; so they share one listener on it, and leave nothing behind when they are done.
  */
+import { Chain, type Link } from "../base/chain.ts";
 
 export interface CallSignal {
   /** Undefined when nothing can end the call. */
@@ -23,6 +24,9 @@ export interface Follower {
   abort(reason: unknown): void;
 }
 
+/** What somebody who follows a signal leaves it with. */
+export type Following = Link<Follower>;
+
 const nothing = (): void => undefined;
 const NEVER_ENDED: CallSignal = { signal: undefined, release: nothing };
 
@@ -36,11 +40,11 @@ export function callSignal(signals: readonly AbortSignal[]): CallSignal {
 export function endableSignal(signals: readonly AbortSignal[]): EndableSignal {
   const controller = new AbortController();
   const acts: (() => void)[] = [];
-  for (const signal of signals) follow(signal, controller);
+  const followings = signals.map((signal) => follow(signal, controller));
   return {
     signal: controller.signal,
     release: () => {
-      for (const signal of signals) unfollow(signal, controller);
+      for (const [at, signal] of signals.entries()) unfollow(signal, followings[at]);
       for (const act of acts.splice(0)) act();
     },
     abort: (reason) => controller.abort(reason),
@@ -48,38 +52,40 @@ export function endableSignal(signals: readonly AbortSignal[]): EndableSignal {
   };
 }
 
-/** Until `unfollow`. At once when the signal is aborted already. */
-export function follow(signal: AbortSignal, follower: Follower): void {
-  if (signal.aborted) follower.abort(signal.reason);
-  else followersOf(signal).add(follower);
+/** Until `unfollow`. When the signal is aborted already, the follower is told at once, and nothing comes back. */
+export function follow(signal: AbortSignal, follower: Follower): Following | undefined {
+  if (!signal.aborted) return followersOf(signal).add(follower);
+  follower.abort(signal.reason);
+  return undefined;
 }
 
 /** Harmless for one that does not follow the signal any more. */
-export function unfollow(signal: AbortSignal, follower: Follower): void {
-  FOLLOWERS.get(signal)?.delete(follower);
+export function unfollow(signal: AbortSignal, following: Following | undefined): void {
+  if (following !== undefined) FOLLOWERS.get(signal)?.remove(following);
 }
 
 class Followers {
   readonly #signal: AbortSignal;
-  readonly #followers = new Set<Follower>();
+  readonly #followers = new Chain<Follower>();
 
   constructor(signal: AbortSignal) {
     this.#signal = signal;
   }
 
-  add(follower: Follower): void {
-    if (this.#followers.size === 0) this.#signal.addEventListener("abort", this.#onAbort);
-    this.#followers.add(follower);
+  add(follower: Follower): Following {
+    if (this.#followers.length === 0) this.#signal.addEventListener("abort", this.#onAbort);
+    return this.#followers.add(follower);
   }
 
-  delete(follower: Follower): void {
-    if (!this.#followers.delete(follower)) return;
-    if (this.#followers.size === 0) this.#signal.removeEventListener("abort", this.#onAbort);
+  remove(following: Following): void {
+    if (this.#followers.remove(following) === undefined) return;
+    if (this.#followers.length === 0) this.#signal.removeEventListener("abort", this.#onAbort);
   }
 
   readonly #onAbort = (): void => {
-    for (const follower of this.#followers) follower.abort(this.#signal.reason);
-    this.#followers.clear();
+    const followers = this.#followers;
+    for (let link = followers.first; link !== undefined; link = followers.first)
+      followers.remove(link)?.abort(this.#signal.reason);
   };
 }
 

@@ -75,9 +75,9 @@ export function pause(loop: Loop, ms: number, signal: AbortSignal | undefined): 
       },
     };
     const timer = loop.timer(loop.now() + ms, "progress", () => {
-      if (signal !== undefined) unfollow(signal, follower);
+      if (signal !== undefined) unfollow(signal, following);
       resolve();
     });
-    if (signal !== undefined) follow(signal, follower);
+    const following = signal === undefined ? undefined : follow(signal, follower);
   });
 }

@@ -1,7 +1,8 @@
 /** Keeps a client from asking more often than agreed: a bucket of tokens that fills at a steady rate. */
 import { tooManyRequests } from "../api/api-error.ts";
+import { Chain } from "../base/chain.ts";
 import type { Loop, Timer } from "../base/loop.ts";
-import { follow, unfollow, type Follower } from "./call-signal.ts";
+import { follow, unfollow } from "./call-signal.ts";
 
 export interface ThrottleOptions {
   /** Calls a second in the long run. */
@@ -13,16 +14,12 @@ export interface ThrottleOptions {
 /** Of calls that wait. More than this many are a caller without any bound of its own. */
 const WAITING_MAX = 10_000;
 
-interface Waiting extends Follower {
-  start(): void;
-}
-
 /** Calls begin in the order in which they came. */
 export class Throttle {
   readonly #options: ThrottleOptions;
   readonly #loop: Loop;
-  /** In order; a set, so that one that is aborted leaves without a search. */
-  readonly #waiting = new Set<Waiting>();
+  /** What begins them. */
+  readonly #waiting = new Chain<() => void>();
   #tokens: number;
   #filledAt: number;
   #timer: Timer | undefined;
@@ -42,11 +39,11 @@ export class Throttle {
   /** Resolves when it is the caller's turn; undefined when that is now. */
   take(signal: AbortSignal | undefined): Promise<void> | undefined {
     this.#fill();
-    if (this.#waiting.size === 0 && this.#tokens >= 1) {
+    if (this.#waiting.length === 0 && this.#tokens >= 1) {
       this.#tokens--;
       return undefined;
     }
-    if (this.#waiting.size >= WAITING_MAX) {
+    if (this.#waiting.length >= WAITING_MAX) {
       const message = `more than ${WAITING_MAX} calls of this client wait for their turn`;
       return Promise.reject(tooManyRequests(message, 1));
     }
@@ -55,20 +52,17 @@ export class Throttle {
 
   #wait(signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = {
-        start: () => {
-          if (signal !== undefined) unfollow(signal, waiting);
-          resolve();
-        },
-        abort: (reason) => {
-          this.#waiting.delete(waiting);
-          this.#wakeLater();
-          reject(reason as Error);
-        },
-      };
-      this.#waiting.add(waiting);
+      const place = this.#waiting.add(() => {
+        if (signal !== undefined) unfollow(signal, following);
+        resolve();
+      });
       this.#wakeLater();
-      if (signal !== undefined) follow(signal, waiting);
+      const abort = (reason: unknown): void => {
+        this.#waiting.remove(place);
+        this.#wakeLater();
+        reject(reason as Error);
+      };
+      const following = signal === undefined ? undefined : follow(signal, { abort });
     });
   }
 
@@ -81,7 +75,7 @@ export class Throttle {
 
   /** One timer, as long as anybody waits. */
   #wakeLater(): void {
-    if (this.#waiting.size === 0) {
+    if (this.#waiting.length === 0) {
       this.#timer?.cancel();
       this.#timer = undefined;
       return;
@@ -94,11 +88,10 @@ export class Throttle {
   #wake(): void {
     this.#timer = undefined;
     this.#fill();
-    for (const waiting of this.#waiting) {
+    for (let place = this.#waiting.first; place !== undefined; place = this.#waiting.first) {
       if (this.#tokens < 1) break;
       this.#tokens--;
-      this.#waiting.delete(waiting);
-      waiting.start();
+      this.#waiting.remove(place)?.();
     }
     this.#wakeLater();
   }

@@ -8,7 +8,7 @@ import type { Status } from "../api/api-error.ts";
 import { copyAsJson } from "../api/json-copy.ts";
 import { freezeJson } from "../api/json-freeze.ts";
 import type { Lane, Loop } from "../base/loop.ts";
-import { follow, unfollow, type Follower } from "../client/call-signal.ts";
+import { follow, unfollow, type Follower, type Following } from "../client/call-signal.ts";
 import { warningsIn } from "../client/http/answer-head.ts";
 import { metadataMediaType } from "../client/metadata-form.ts";
 import type {
@@ -146,11 +146,13 @@ export class InProcessTransport implements Transport {
   #abortable(signal: AbortSignal | undefined, abort: (reason: Error) => void): () => boolean {
     const closing = this.#closing.signal;
     let isSettled = false;
+    let ofCaller: Following | undefined;
+    let ofTransport: Following | undefined;
     const settle = (): boolean => {
       if (isSettled) return false;
       isSettled = true;
-      if (signal !== undefined) unfollow(signal, follower);
-      unfollow(closing, follower);
+      if (signal !== undefined) unfollow(signal, ofCaller);
+      unfollow(closing, ofTransport);
       return true;
     };
     const follower: Follower = {
@@ -158,8 +160,8 @@ export class InProcessTransport implements Transport {
         if (settle()) abort(signal?.aborted === true ? (signal.reason as Error) : closed());
       },
     };
-    if (signal !== undefined) follow(signal, follower);
-    if (!isSettled) follow(closing, follower);
+    if (signal !== undefined) ofCaller = follow(signal, follower);
+    if (!isSettled) ofTransport = follow(closing, follower);
     return settle;
   }
 }

@@ -4,6 +4,7 @@
  */
 import { badRequest, timeout } from "../api/api-error.ts";
 import { parseDuration } from "../api/time.ts";
+import { Chain, type Link } from "../base/chain.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Exchange, Stage } from "./exchange.ts";
 import type { HttpResponse } from "./http.ts";
@@ -68,16 +69,11 @@ function textFor(info: RequestInfo): string {
     : "request did not complete within the allotted timeout";
 }
 
-/**
- * A request under way, between those that began just before and after it. Once ended it points to neither: garbage that has grown old and points to what
- * came later keeps that from being collected while it is young, and so on from one to the next.
- */
+/** A request. */
 interface UnderWay {
   readonly expire: () => void;
   /** As Loop.elapsed tells the time. */
   readonly dueAt: number;
-  before: UnderWay | undefined;
-  after: UnderWay | undefined;
 }
 
 /**
@@ -87,8 +83,7 @@ interface UnderWay {
 class Deadlines {
   readonly #loop: Loop;
   readonly #allowedMs: number;
-  #oldest: UnderWay | undefined;
-  #newest: UnderWay | undefined;
+  readonly #underWay = new Chain<UnderWay>();
   #isArmed = false;
 
   constructor(loop: Loop, allowedMs: number) {
@@ -97,25 +92,14 @@ class Deadlines {
   }
 
   /** Calls `expire` in time unless what is answered is ended before. */
-  begin(expire: () => void): UnderWay {
-    const before = this.#newest;
-    const begun = { expire, dueAt: this.#loop.elapsed() + this.#allowedMs, before, after: undefined };
-    if (before === undefined) this.#oldest = begun;
-    else before.after = begun;
-    this.#newest = begun;
+  begin(expire: () => void): Link<UnderWay> {
     if (!this.#isArmed) this.#arm(this.#allowedMs);
-    return begun;
+    return this.#underWay.add({ expire, dueAt: this.#loop.elapsed() + this.#allowedMs });
   }
 
   /** Does nothing the second time. */
-  end(request: UnderWay): void {
-    const { before, after } = request;
-    if (before !== undefined) before.after = after;
-    else if (this.#oldest === request) this.#oldest = after;
-    if (after !== undefined) after.before = before;
-    else if (this.#newest === request) this.#newest = before;
-    request.before = undefined;
-    request.after = undefined;
+  end(request: Link<UnderWay>): void {
+    this.#underWay.remove(request);
   }
 
   #arm(afterMs: number): void {
@@ -127,13 +111,14 @@ class Deadlines {
   #wake(): void {
     this.#isArmed = false;
     const now = this.#loop.elapsed();
-    for (let request = this.#oldest; request !== undefined; request = this.#oldest) {
-      if (request.dueAt > now) {
-        this.#arm(request.dueAt - now);
+    for (let oldest = this.#underWay.first; oldest?.item !== undefined; oldest = this.#underWay.first) {
+      const { dueAt, expire } = oldest.item;
+      if (dueAt > now) {
+        this.#arm(dueAt - now);
         return;
       }
-      this.end(request);
-      request.expire();
+      this.end(oldest);
+      expire();
     }
   }
 }
