@@ -14,7 +14,7 @@ import type { Bench, BenchContext, Row } from "./row.ts";
 const SMALL = { nodes: 20, pods: 1000, withinMs: 2000 };
 const LARGE = { nodes: 1000, pods: 10_000, withinMs: 30_000, memoryMb: 600 };
 const REPLACED_MS = 100;
-/** Events are still written for a while after everything runs, and V8 collects what is left of it, the last time within two minutes. */
+/** Events are still written for a while after everything runs, and V8 collects what is left of it, twice within two minutes. */
 const STEADY_AFTER_MS = 120_000;
 const STEADY_MS = 20_000;
 const STEADY_PERCENT = 2;
