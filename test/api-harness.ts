@@ -45,6 +45,8 @@ export interface RequestOptions {
 export interface TestApiOptions {
   /** A virtual loop must be driven by its owner: start without namespaces then. */
   readonly loop?: Loop;
+  /** One in memory unless given. */
+  readonly store?: Store;
   readonly isServed?: ServedVersions;
   /** Plugins that count on loops take no part unless a test keeps up what they need: here run no loops. */
   readonly disabled?: readonly string[];
@@ -75,7 +77,7 @@ export class TestApi implements AsyncDisposable {
     options: TestApiOptions = {},
   ): Promise<TestApi> {
     const { loop = createRealLoop({ name: "test" }), isServed, disabled } = options;
-    const store = openMemoryStore({ loop: loop.child("store") });
+    const { store = openMemoryStore({ loop: loop.child("store") }) } = options;
     const server = createApiServer({
       metrics: createMetrics(),
       tokenKeys: makeTokenKeys,

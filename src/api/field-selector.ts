@@ -13,18 +13,22 @@ export interface FieldSelector {
   readonly terms: readonly FieldTerm[];
 }
 
-/** Throws a SyntaxError whose text is upstream's. `supported` is what the kind can be selected by. */
-export function parseFieldSelector(query: string, supported: ReadonlySet<string>): FieldSelector {
+/** Throws a SyntaxError whose text is upstream's. */
+export function parseFieldSelector(query: string): FieldSelector {
   const parts = splitTerms(query).filter((part) => part !== "");
   const terms = parts.map((part) => {
     const term = findTerm(part);
     if (term !== undefined) return term;
     throw new SyntaxError(`invalid selector: '${query}'; can't understand '${part}'`);
   });
+  return { terms };
+}
+
+/** Throws a SyntaxError whose text is upstream's. `supported` is what the kind can be selected by. */
+export function checkSelectedFields({ terms }: FieldSelector, supported: ReadonlySet<string>): void {
   for (const { field } of terms) {
     if (!supported.has(field)) throw new SyntaxError(unsupportedText(field, supported));
   }
-  return { terms };
 }
 
 /** `fieldValue` gives the text of a field, empty when it is absent. */

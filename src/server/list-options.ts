@@ -1,7 +1,7 @@
 /** The query of list, watch and deletecollection, checked. */
 import { badRequest, invalid } from "../api/api-error.ts";
 import { FieldErrors } from "../api/field-error.ts";
-import { parseFieldSelector } from "../api/field-selector.ts";
+import { checkSelectedFields, parseFieldSelector } from "../api/field-selector.ts";
 import type { FieldSelector } from "../api/field-selector.ts";
 import { parseLabelSelector } from "../api/label-query.ts";
 import type { LabelSelector } from "../api/label-selector.ts";
@@ -16,7 +16,7 @@ export interface ListOptions {
   readonly continueToken: string;
   /** Undefined when not given: the newest state. 0: any. */
   readonly resourceVersion: number | undefined;
-  /** One of VERSION_MATCHES once the options are checked; empty when not given. */
+  /** One of VERSION_MATCHES; empty when not given. */
   readonly match: string;
   readonly timeoutSeconds: number | undefined;
   readonly allowBookmarks: boolean;
@@ -28,24 +28,35 @@ const VERSION_MATCHES = ["Exact", "NotOlderThan"];
 const INT64_LENGTH = 20;
 const METADATA_FIELDS = ["metadata.name", "metadata.namespace"];
 
-export function parseListOptions(query: URLSearchParams, facts: ResourceFacts): ListOptions {
-  const supported = new Set([...METADATA_FIELDS, ...facts.fieldSelectors]);
+/** As upstream: first what cannot be read is told, then everything that cannot go together, and last what this resource has not. */
+export function listOptionsOf(
+  query: URLSearchParams,
+  facts: ResourceFacts,
+  verb: "list" | "watch",
+): ListOptions {
   const initial = query.get("sendInitialEvents");
-  return {
+  const read = {
     labels: attempt(() => parseLabelSelector(query.get("labelSelector") ?? "")),
-    fields: attempt(() => parseFieldSelector(query.get("fieldSelector") ?? "", supported)),
+    fields: attempt(() => parseFieldSelector(query.get("fieldSelector") ?? "")),
     limit: number(query, "limit") ?? 0,
     continueToken: query.get("continue") ?? "",
-    resourceVersion: resourceVersionOf(query),
     match: query.get("resourceVersionMatch") ?? "",
     timeoutSeconds: number(query, "timeoutSeconds"),
     allowBookmarks: isTrue(query.get("allowWatchBookmarks")),
     sendInitialEvents: initial === null ? undefined : isTrue(initial),
   };
+  checkTogether({ ...read, version: query.get("resourceVersion") ?? "" }, verb);
+  attempt(() => checkSelectedFields(read.fields, new Set([...METADATA_FIELDS, ...facts.fieldSelectors])));
+  return { ...read, resourceVersion: resourceVersionOf(query) };
 }
 
-/** What cannot go together is refused as upstream refuses it: 422 with the field. */
-export function checkListOptions(options: ListOptions, verb: "list" | "watch"): void {
+interface Together extends Pick<ListOptions, "match" | "continueToken" | "sendInitialEvents"> {
+  /** As sent. */
+  readonly version: string;
+}
+
+/** 422 with the fields. */
+function checkTogether(options: Together, verb: "list" | "watch"): void {
   const errors = new FieldErrors();
   if (verb === "watch") checkForWatch(options, errors);
   else checkForList(options, errors);
@@ -54,7 +65,7 @@ export function checkListOptions(options: ListOptions, verb: "list" | "watch"): 
 
 const MATCH = "resourceVersionMatch";
 
-function checkForWatch({ match, continueToken, sendInitialEvents }: ListOptions, errors: FieldErrors): void {
+function checkForWatch({ match, continueToken, sendInitialEvents }: Together, errors: FieldErrors): void {
   if (sendInitialEvents !== undefined && match !== "NotOlderThan") {
     errors.forbidden(MATCH, "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
   }
@@ -70,20 +81,20 @@ function checkForWatch({ match, continueToken, sendInitialEvents }: ListOptions,
     errors.forbidden(MATCH, "resourceVersionMatch is forbidden when continue is provided");
 }
 
-function checkForList(options: ListOptions, errors: FieldErrors): void {
+function checkForList(options: Together, errors: FieldErrors): void {
   if (options.match !== "") checkMatch(options, errors);
   if (options.sendInitialEvents !== undefined)
     errors.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list");
 }
 
-function checkMatch({ match, resourceVersion, continueToken }: ListOptions, errors: FieldErrors): void {
-  if (resourceVersion === undefined) {
+function checkMatch({ match, version, continueToken }: Together, errors: FieldErrors): void {
+  if (version === "") {
     errors.forbidden(MATCH, "resourceVersionMatch is forbidden unless resourceVersion is provided");
   }
   if (continueToken !== "")
     errors.forbidden(MATCH, "resourceVersionMatch is forbidden when continue is provided");
   if (!VERSION_MATCHES.includes(match)) errors.notSupported(MATCH, match, [...VERSION_MATCHES, ""]);
-  if (match === "Exact" && resourceVersion === 0) {
+  if (match === "Exact" && version === "0") {
     errors.forbidden(MATCH, 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
   }
 }

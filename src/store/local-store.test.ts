@@ -1,27 +1,11 @@
 import { expect, test } from "vitest";
 import { VirtualLoop } from "../base/virtual-loop.ts";
-import type { Backend } from "./backend.ts";
-import type { Commit } from "./commit.ts";
+import { HeldBackend } from "./fixture.ts";
 import { LocalStore } from "./local-store.ts";
 import { Mirror } from "./mirror.ts";
 import { State } from "./state.ts";
 import { StoreError } from "./store-error.ts";
 import type { Change, View } from "./store.ts";
-
-/** Settles each batch when the test says so. */
-class HeldBackend implements Backend {
-  readonly batches: { revisions: number[]; succeed: () => void; fail: (error: Error) => void }[] = [];
-
-  commit(batch: readonly Commit[]): Promise<void> {
-    return new Promise((succeed, fail) => {
-      this.batches.push({ revisions: batch.map(({ revision }) => revision), succeed, fail });
-    });
-  }
-
-  async compact(): Promise<void> {}
-
-  async close(): Promise<void> {}
-}
 
 function openWorld(): { loop: VirtualLoop; backend: HeldBackend; store: LocalStore } {
   const loop = new VirtualLoop({ seed: 1, name: "test" });

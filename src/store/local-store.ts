@@ -100,6 +100,14 @@ export class LocalStore implements Store {
     return this.#accepted.state();
   }
 
+  settling(): Promise<boolean> | undefined {
+    if (this.#accepted.revision === this.view.revision) return undefined;
+    return this.#commits.newest.then(
+      () => true,
+      () => false,
+    );
+  }
+
   /** Transactions are judged in order here, so nobody has to wait for anybody. */
   turn(): undefined {
     return undefined;

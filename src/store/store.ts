@@ -153,6 +153,12 @@ export interface Store {
   /** The same at the moment of asking: of what changes with every write no view has to be made, which costs as much as a small write. */
   readonly acceptedNow: Glance;
 
+  /**
+   * While something accepted is not yet visible: when it is, with true, or when some of it was lost, with false, and `accepted` is another
+   * than before. Whoever decides by `accepted` that nothing is to be written says so after that.
+   */
+  settling(): Promise<boolean> | undefined;
+
   /** Whether a writer should wait before it reads `accepted` of this key, because the outcome of a write under way is not known here. */
   turn(key: string): Promise<void> | undefined;
 

@@ -535,6 +535,72 @@ function patch(type: string, body: string, options = ""): BadRequest {
   return { method: "PATCH", target: `${MAPS}/a${options}`, type, body };
 }
 
+const BAD_OPTIONS = `fieldManager=${"x".repeat(129)}&dryRun=maybe&fieldValidation=x`;
+const BAD_OPTIONS_TEXT =
+  'fieldManager: Too long: may not be more than 128 bytes, dryRun: Unsupported value: ["maybe"]: supported values: "All", ' +
+  'fieldValidation: Unsupported value: "x": supported values: "", "Ignore", "Strict", "Warn"';
+const NO_MATCH =
+  "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided";
+
+refusals("of a query with several mistakes all are told:", [
+  [
+    "a list",
+    query("continue=xyz&resourceVersion=abc&resourceVersionMatch=Bad&sendInitialEvents=true"),
+    422,
+    "Invalid",
+    `ListOptions.meta.k8s.io "" is invalid: [${NO_MATCH}, resourceVersionMatch: Unsupported value: "Bad": supported values: "Exact", "NotOlderThan", "", sendInitialEvents: Forbidden: sendInitialEvents is forbidden for list]`,
+  ],
+  [
+    "a watch",
+    query("watch=1&continue=xyz&resourceVersion=abc&resourceVersionMatch=Exact&sendInitialEvents=false"),
+    422,
+    "Invalid",
+    `ListOptions.meta.k8s.io "" is invalid: [resourceVersionMatch: Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan, resourceVersionMatch: Unsupported value: "Exact": supported values: "NotOlderThan", ${NO_MATCH}]`,
+  ],
+  [
+    "what cannot go together before a field that the kind has not",
+    query("fieldSelector=x%3D1&sendInitialEvents=true"),
+    422,
+    "Invalid",
+    /sendInitialEvents is forbidden for list$/,
+  ],
+  [
+    "a create",
+    query(BAD_OPTIONS, "POST"),
+    422,
+    "Invalid",
+    `CreateOptions.meta.k8s.io "" is invalid: [${BAD_OPTIONS_TEXT}]`,
+  ],
+  [
+    "an update, and before its body",
+    { method: "PUT", target: `${MAPS}/a?${BAD_OPTIONS}`, body: "{" },
+    422,
+    "Invalid",
+    `UpdateOptions.meta.k8s.io "" is invalid: [${BAD_OPTIONS_TEXT}]`,
+  ],
+  [
+    "a patch",
+    patch(MERGE, "{}", `?force=false&${BAD_OPTIONS}`),
+    422,
+    "Invalid",
+    `PatchOptions.meta.k8s.io "" is invalid: [force: Forbidden: may not be specified for non-apply patch, ${BAD_OPTIONS_TEXT}]`,
+  ],
+  [
+    "a deletion",
+    deletion("propagationPolicy=x&dryRun="),
+    422,
+    "Invalid",
+    'DeleteOptions.meta.k8s.io "" is invalid: [propagationPolicy: Unsupported value: "x": supported values: "Foreground", "Background", "Orphan", "nil", dryRun: Unsupported value: [""]: supported values: "All"]',
+  ],
+  [
+    "an apply",
+    patch(APPLY, "{}", "?dryRun=maybe"),
+    422,
+    "Invalid",
+    'PatchOptions.meta.k8s.io "" is invalid: [fieldManager: Required value: is required for apply patch, dryRun: Unsupported value: ["maybe"]: supported values: "All"]',
+  ],
+]);
+
 const OPERATIONS = JSON.stringify(
   Array.from({ length: 10_001 }, () => ({ op: "test", path: "/data/k", value: "v" })),
 );

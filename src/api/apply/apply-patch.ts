@@ -3,7 +3,7 @@
  * belong to it. Fields it stated before and states no more are removed unless someone else owns them. Where another
  * manager owns a field with another value there is a conflict, unless forced.
  */
-import { badRequest, invalid } from "../api-error.ts";
+import { badRequest } from "../api-error.ts";
 import { zeroStruct } from "../go-zero.ts";
 import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
@@ -182,13 +182,7 @@ function withApplier(owners: Managed, applier: Applier, time: string | undefined
 
 /** Refuses what is no configuration of its kind: every field has to be one of the schema, whatever the client asked for. */
 export function checkConfig(config: JsonObject, writer: Writer): void {
-  const { apiVersion, kind, manager } = writer;
-  if (manager === "") {
-    const body = "Required value: is required for apply patch";
-    throw invalid({ group: "meta.k8s.io", kind: "PatchOptions" }, "", [
-      { type: "FieldValueRequired", field: "fieldManager", body },
-    ]);
-  }
+  const { apiVersion, kind } = writer;
   if (config.apiVersion !== apiVersion || config.kind !== kind) {
     throw badRequest(`invalid object type: ${typeText(config.apiVersion, config.kind)}`);
   }

@@ -4,18 +4,9 @@ import { parseFieldSelector } from "../../api/field-selector.ts";
 import { parseLabelSelector } from "../../api/label-query.ts";
 import type { LabelRequirement } from "../../api/label-selector.ts";
 
-/** Which fields a kind can be selected by is not known here. */
-class EveryField extends Set<string> {
-  override has(): boolean {
-    return true;
-  }
-}
-
-const EVERY_FIELD = new EveryField();
-
 /** Undefined when it cannot be read. */
 export function fieldTerms(selector: string): readonly FieldTerm[] | undefined {
-  return readable(() => parseFieldSelector(selector, EVERY_FIELD).terms);
+  return readable(() => parseFieldSelector(selector).terms);
 }
 
 /** Undefined when it cannot be read. */

@@ -111,6 +111,10 @@ class SealedStore implements Store {
     return this.#store.ended;
   }
 
+  settling(): Promise<boolean> | undefined {
+    return this.#store.settling();
+  }
+
   turn(key: string): Promise<void> | undefined {
     return this.#store.turn(key);
   }

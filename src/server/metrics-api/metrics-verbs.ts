@@ -8,7 +8,7 @@ import { prefixEnd } from "../../store/store.ts";
 import type { View } from "../../store/store.ts";
 import type { ObjectAnswer } from "../answer.ts";
 import type { Call, Verb, Workshop } from "../call.ts";
-import { parseListOptions } from "../list-options.ts";
+import { listOptionsOf } from "../list-options.ts";
 import { keyOf, prefixOf } from "../objects.ts";
 import { requireStored } from "../registry.ts";
 import type { Resource, StoredResource } from "../registry.ts";
@@ -67,7 +67,7 @@ function found<T>(view: View, { call, measured }: Asked, objectOf: ObjectOf<T>):
 
 function listed<T>(view: View, { call, measured }: Asked, objectOf: ObjectOf<T>): ObjectAnswer {
   const { apiVersion, facts } = call.resource;
-  const { labels, fields } = parseListOptions(call.query, facts);
+  const { labels, fields } = listOptionsOf(call.query, facts, "list");
   const prefix = prefixOf(measured, call.info.namespace);
   const items: ApiObject[] = [];
   for (const entry of view.range(prefix, prefixEnd(prefix))) {

@@ -18,16 +18,16 @@ import { keyOf } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
 import { StoredObject } from "../stored-object.ts";
-import { APPLY_YAML, changed, patchTypeOf, readPatch } from "../verbs/patch.ts";
+import { changed, patchTypeOf, readPatch } from "../verbs/patch.ts";
 import { checkPreconditions } from "../verbs/update.ts";
 import { versionAsked } from "../write/asked-version.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
 import { fieldValidationOf, readObject, toObject } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
-import type { Next, Saved } from "../write/object-writer.ts";
+import type { Next, Saved, SaveOptions } from "../write/object-writer.ts";
 import { revisedObject } from "../write/revise.ts";
 import { track, writerOf } from "../write/tracking.ts";
-import { writeOptionsOf } from "../write/write-options.ts";
+import { APPLY_YAML, writeOptionsOf } from "../write/write-options.ts";
 
 const API_VERSION = "autoscaling/v1";
 const KIND = "Scale";
@@ -43,10 +43,11 @@ export const showScale: Verb = async ({ resource, info }, { store, versions }) =
 
 export const updateScale: Verb = async (call, workshop) => {
   const { request, query, resource } = call;
+  const { isDryRun } = writeOptionsOf(call);
   const { object, warnings } = await readObject(request, expected(), query);
   const scale = checked(object as Scale, call);
-  const isVersioned = versionAsked(object) !== "";
-  const saved = await save({ call, workshop }, isVersioned ? "fail" : "retry", (previous) => {
+  const onConflict = versionAsked(object) === "" ? "retry" : "fail";
+  const saved = await save({ call, workshop }, { isDryRun, onConflict }, (previous) => {
     checkPreconditions(preconditionsOf(scale), previous, resource);
     return rescaled(previous, scale, { call, workshop });
   });
@@ -55,9 +56,11 @@ export const updateScale: Verb = async (call, workshop) => {
 
 export const patchScale: Verb = async (call, workshop) => {
   const { resource, query } = call;
-  if (patchTypeOf(call) === APPLY_YAML) return applyScale(call, workshop);
+  const { isDryRun } = writeOptionsOf(call);
+  const options = { isDryRun, onConflict: "retry" } as const;
+  if (patchTypeOf(call) === APPLY_YAML) return applyScale(call, workshop, options);
   const change = await readPatch(call);
-  const saved = await save({ call, workshop }, "retry", (previous) => {
+  const saved = await save({ call, workshop }, options, (previous) => {
     const before = scaleOf(previous, resource) as unknown as JsonObject;
     const value = changed(before, change, { schema: scaleSchema() });
     if (!isJsonObject(value)) throw badRequest("the patched value is no object");
@@ -76,13 +79,12 @@ interface Writing {
 
 function save(
   { call, workshop }: Writing,
-  onConflict: "fail" | "retry",
+  options: SaveOptions,
   change: (previous: ApiObject) => Soon<Next>,
 ): Promise<Saved> {
   const { resource, info } = call;
-  const { isDryRun } = writeOptionsOf(call);
   const place = { resource, namespace: info.namespace, name: info.name };
-  return new ObjectWriter(workshop).update(place, { isDryRun, onConflict }, change);
+  return new ObjectWriter(workshop).update(place, options, change);
 }
 
 /** The workload with the number of copies that the scale asks for; its other fields stay whatever they are. */
@@ -112,7 +114,11 @@ function withReplicas(previous: ApiObject, { spec }: Scale, writing: Writing): N
 }
 
 /** Stated for the scale, kept for the workload: whoever applies a scale owns the number of copies there. */
-async function applyScale(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+async function applyScale(
+  call: Call<StoredResource>,
+  workshop: Workshop,
+  options: SaveOptions,
+): Promise<Answer> {
   const { resource, request, query, info } = call;
   const body = await readBodyAs(request, YAML_TYPE, {
     kind: KIND,
@@ -125,7 +131,7 @@ async function applyScale(call: Call<StoredResource>, workshop: Workshop): Promi
     isJsonObject(body.value["spec"]) && "replicas" in body.value["spec"]
       ? { replicas: scale.spec.replicas ?? 0 }
       : { replicas: undefined };
-  const saved = await save({ call, workshop }, "retry", (previous) => {
+  const saved = await save({ call, workshop }, options, (previous) => {
     checkPreconditions(preconditionsOf(scale), previous, resource);
     if (spec.replicas === undefined) return applied(spec, previous, { call, workshop });
     return whenDone(admitted(scale, previous, { call, workshop }), (next) =>
@@ -150,7 +156,7 @@ function applied(spec: JsonObject, previous: ApiObject, { call, workshop }: Writ
       metadata: { name: info.name, namespace: info.namespace },
     },
     writer: writerOf(resource, workshop.versions, authorship),
-    onConflict: query.get("force") !== null && isTrue(query.get("force")) ? "force" : "fail",
+    onConflict: isTrue(query.get("force")) ? "force" : "fail",
     finish: (merged) => {
       const draft = cloneJson(merged) as unknown as Draft<ApiObject>;
       return revisedObject({ object: draft, previous, endpoint: "main" }, resource, {

@@ -25,6 +25,7 @@ import { checkPlace, checkPreconditions, endpointOf, put } from "./update.ts";
 
 export async function apply(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, request, query } = call;
+  const { isDryRun } = writeOptionsOf(call);
   const body = await readBodyAs(request, YAML_TYPE, {
     kind: resource.facts.kind,
     schemaOf: () => undefined,
@@ -42,13 +43,14 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
     throw strictRefusal(warnings);
   }
   checkPlace(object, call);
-  const { result, code, made, before } = await save({ config, object }, call, workshop);
+  const { result, code, made, before } = await save({ config, object, isDryRun }, call, workshop);
   return { ...shown(result, resource, code), warnings: [...warnings, ...warningsOf(made, call, before)] };
 }
 
 interface Intent {
   readonly config: JsonObject;
   readonly object: ApiObject;
+  readonly isDryRun: boolean;
 }
 
 interface Applied {
@@ -62,7 +64,7 @@ interface Applied {
 async function save(intent: Intent, call: Call<StoredResource>, workshop: Workshop): Promise<Applied> {
   const { resource, info } = call;
   const place = { resource, namespace: info.namespace, name: info.name };
-  const { isDryRun } = writeOptionsOf(call);
+  const { isDryRun } = intent;
   const { uid, resourceVersion } = intent.object.metadata;
   const writer = new ObjectWriter(workshop);
   let made = intent.object;
@@ -145,7 +147,7 @@ function inputOf(config: JsonObject, { call, workshop }: Writing, live: JsonObje
   const { resource, info, query } = call;
   const manager = query.get("fieldManager") ?? "";
   const authorship = { manager, subresource: info.subresource, now: workshop.loop.now() };
-  const isForced = query.get("force") !== null && isTrue(query.get("force"));
+  const isForced = isTrue(query.get("force"));
   return {
     live,
     config,

@@ -13,6 +13,7 @@ import type { Saved } from "../write/object-writer.ts";
 import { admittedDraft, admittedObject, isTakenAsSent } from "../write/revise.ts";
 import type { SharedSpec } from "../write/shared-specs.ts";
 import { track, writerOf } from "../write/tracking.ts";
+import type { WriteOptions } from "../write/write-options.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 
 /** As upstream's. */
@@ -22,6 +23,7 @@ export async function create(call: Call<StoredResource>, workshop: Workshop): Pr
   const { resource, request, query } = call;
   const { apiVersion, facts, schema, specs } = resource;
   const expected = { apiVersion, kind: facts.kind, schema, specs };
+  const options = writeOptionsOf(call);
   const { object, warnings, sentManagedFields, shared } = await readObject(request, expected, query);
   const draft = object as Draft<ApiObject>;
   placeInNamespace(draft, call);
@@ -32,7 +34,7 @@ export async function create(call: Call<StoredResource>, workshop: Workshop): Pr
   const waiting = admission?.ready(draft);
   if (waiting !== undefined) await waiting;
   const known = isTakenAsSent(resource) ? { ...draft } : undefined;
-  const fresh = { draft, sentManagedFields, admission, shared, known };
+  const fresh = { draft, options, sentManagedFields, admission, shared, known };
   const { saved, made } = await createNamed(fresh, call, workshop);
   return { ...shown(saved, resource, 201), warnings: [...warnings, ...warningsOf(made, call)] };
 }
@@ -73,6 +75,7 @@ function nameOf({ metadata }: ApiObject): string {
 
 interface New {
   readonly draft: Draft<ApiObject>;
+  readonly options: WriteOptions;
   readonly sentManagedFields: unknown;
   readonly admission: AdmissionPass | undefined;
   readonly shared: SharedSpec | undefined;
@@ -108,12 +111,12 @@ async function createNamed(fresh: New, call: Call<StoredResource>, workshop: Wor
 }
 
 async function createOnce(
-  { draft, sentManagedFields, admission, shared, known }: New,
+  { draft, options, sentManagedFields, admission, shared, known }: New,
   call: Call<StoredResource>,
   workshop: Workshop,
 ): Promise<Created> {
   const { resource, info } = call;
-  const { isDryRun, user, manager } = writeOptionsOf(call);
+  const { isDryRun, user, manager } = options;
   const now = workshop.loop.now();
   const uid = workshop.loop.random("uids").uuid();
   const made = await admittedObject(draft, resource, { now, user, uid, admission, shared, known });

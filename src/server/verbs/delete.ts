@@ -74,8 +74,8 @@ export async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
   const body = await readOptionalBody(call.request, { kind: "DeleteOptions", schemaOf: findKindSchema });
   const options = body === undefined ? optionsInQuery(call) : optionsInBody(body);
   const errors = new FieldErrors();
-  checkDryRun(options.dryRun ?? [], errors);
   checkPropagation(options, errors);
+  checkDryRun(options.dryRun ?? [], errors);
   refuseOptions("DeleteOptions", errors);
   return options;
 }

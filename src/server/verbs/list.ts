@@ -7,7 +7,7 @@ import type { ListAnswer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import { decodeContinue, encodeContinue } from "../continue-token.ts";
 import type { ContinueToken } from "../continue-token.ts";
-import { checkListOptions, parseListOptions } from "../list-options.ts";
+import { listOptionsOf } from "../list-options.ts";
 import type { ListOptions } from "../list-options.ts";
 import { filterOf } from "../object-filter.ts";
 import type { ObjectFilter } from "../object-filter.ts";
@@ -25,8 +25,7 @@ const CONSISTENT_MS = 5 * 60_000;
 /** All pieces of a paged list show one revision, whatever is written meanwhile. */
 export async function list(call: Call<StoredResource>, workshop: Workshop): Promise<ListAnswer> {
   const { resource, info, query } = call;
-  const options = parseListOptions(query, resource.facts);
-  checkListOptions(options, "list");
+  const options = listOptionsOf(query, resource.facts, "list");
   // An object's own path may be listed too: `GET …/pods/a?watch` has no other form of list.
   const name = info.name === "" ? requiredFieldValue(options.fields, "metadata.name") : info.name;
   const prefix = prefixOf(resource, info.namespace);

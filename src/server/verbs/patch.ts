@@ -1,6 +1,5 @@
 /** The three patches that say what to change. They start again on the newest object when another writer was faster. */
 import { badRequest, unsupportedMediaType } from "../../api/api-error.ts";
-import { FieldErrors } from "../../api/field-error.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { parseJson } from "../../api/json-scan.ts";
@@ -19,7 +18,7 @@ import { BODY_BYTES_MAX, mediaTypeOf } from "../write/body.ts";
 import { expectedKind, fieldValidationOf, toObject } from "../write/incoming.ts";
 import type { Incoming } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
-import { refuseOptions, writeOptionsOf } from "../write/write-options.ts";
+import { APPLY_YAML, writeOptionsOf } from "../write/write-options.ts";
 import { apply } from "./apply.ts";
 import { shown, warningsOf } from "./create.ts";
 import { checkPlace, checkPreconditions, put, successor } from "./update.ts";
@@ -27,7 +26,6 @@ import { checkPlace, checkPreconditions, put, successor } from "./update.ts";
 const JSON_PATCH = "application/json-patch+json";
 const MERGE_PATCH = "application/merge-patch+json";
 const STRATEGIC_PATCH = "application/strategic-merge-patch+json";
-export const APPLY_YAML = "application/apply-patch+yaml";
 const ACCEPTED = [JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_YAML];
 
 export function patch(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
@@ -36,8 +34,8 @@ export function patch(call: Call<StoredResource>, workshop: Workshop): Promise<A
 
 async function patchAsTold(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, info } = call;
-  const { type, changes } = await readPatch(call);
   const { isDryRun } = writeOptionsOf(call);
+  const { type, changes } = await readPatch(call);
   let incoming: Incoming | undefined;
   let before: ApiObject | undefined;
   const place = { resource, namespace: info.namespace, name: info.name };
@@ -71,13 +69,7 @@ export function patchTypeOf({ request, resource }: Call): string {
 
 /** One of the patches that say what to change. */
 export async function readPatch(call: Call): Promise<Patch> {
-  const { request, query } = call;
-  if (query.get("force") !== null && query.get("force") !== "false") {
-    const errors = new FieldErrors();
-    errors.forbidden("force", "may not be specified for non-apply patch");
-    refuseOptions("PatchOptions", errors);
-  }
-  return { type: patchTypeOf(call), changes: await readChanges(request) };
+  return { type: patchTypeOf(call), changes: await readChanges(call.request) };
 }
 
 /** The result is held to the same rules as an object that was sent whole. */

@@ -19,11 +19,11 @@ import { shown, warningsOf } from "./create.ts";
 
 export async function update(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, request, query, info } = call;
+  const { isDryRun } = writeOptionsOf(call);
   const incoming = await readObject(request, expectedKind(resource), query);
   const { object, warnings } = incoming;
   checkPlace(object, call);
   const asked = versionAsked(object);
-  const { isDryRun } = writeOptionsOf(call);
   const place = { resource, namespace: info.namespace, name: info.name };
   let before: ApiObject | undefined;
   try {

@@ -10,7 +10,7 @@ import { prefixEnd } from "../../store/store.ts";
 import type { Entry, View, Watch, WatchEvent } from "../../store/store.ts";
 import type { WatchAnswer, WatchEventAnswer, WatchEvents } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
-import { checkListOptions, parseListOptions } from "../list-options.ts";
+import { listOptionsOf } from "../list-options.ts";
 import type { ListOptions } from "../list-options.ts";
 import { filterOf } from "../object-filter.ts";
 import type { ObjectFilter } from "../object-filter.ts";
@@ -35,8 +35,7 @@ const INITIAL_PIECE = 500;
 
 export async function watch(call: Call<StoredResource>, workshop: Workshop): Promise<WatchAnswer> {
   const { resource, query } = call;
-  const options = parseListOptions(query, resource.facts);
-  checkListOptions(options, "watch");
+  const options = listOptionsOf(query, resource.facts, "watch");
   const start = await beginning(options, workshop);
   const prefix = watchedPrefix(call, options);
   const filter = filterOf(options, resource, workshop.versions);

@@ -1,5 +1,5 @@
 /** Takes finished objects to the store, and starts again on the newest one when another writer was faster. */
-import { alreadyExists, conflict, notFound, requestEntityTooLarge } from "../../api/api-error.ts";
+import { alreadyExists, conflict, isApiError, notFound, requestEntityTooLarge } from "../../api/api-error.ts";
 import type { Soon } from "../../base/soon.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import { isStoreError } from "../../store/store-error.ts";
@@ -8,7 +8,6 @@ import type { Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import type { Versions } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
-import { reachRevision } from "../revision-wait.ts";
 import { encodeObject, StoredObject, withResourceVersion } from "../stored-object.ts";
 import type { Encoded } from "../stored-object.ts";
 import type { CompanionPlan, ObjectChange } from "./companions.ts";
@@ -57,7 +56,32 @@ export class ObjectWriter {
     this.#workshop = workshop;
   }
 
-  async create(place: Place, object: ApiObject, { isDryRun }: Pick<SaveOptions, "isDryRun">): Promise<Saved> {
+  create(place: Place, object: ApiObject, options: Pick<SaveOptions, "isDryRun">): Promise<Saved> {
+    return this.#decided(() => this.#create(place, object, options));
+  }
+
+  /** `change` may be called several times, each time with the newest object. */
+  update(place: Place, options: SaveOptions, change: (previous: ApiObject) => Soon<Next>): Promise<Saved> {
+    return this.#decided(() => this.#update(place, options, change));
+  }
+
+  /** Who is refused looks at what is there next: they are told once what they are refused for can be seen, and when it was lost they are not. */
+  async #decided(attempt: () => Promise<Saved>): Promise<Saved> {
+    for (let failures = 0; ; failures++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        const settling = isApiError(error) && failures < TRIES_MAX ? this.#store.settling() : undefined;
+        if (settling === undefined || (await settling)) throw error;
+      }
+    }
+  }
+
+  async #create(
+    place: Place,
+    object: ApiObject,
+    { isDryRun }: Pick<SaveOptions, "isDryRun">,
+  ): Promise<Saved> {
     const { resource, namespace, name } = place;
     const key = keyOf(resource, namespace, name);
     const storing = this.#versions.readyToStore(object, resource);
@@ -84,8 +108,7 @@ export class ObjectWriter {
     }
   }
 
-  /** `change` may be called several times, each time with the newest object. */
-  async update(
+  async #update(
     place: Place,
     options: SaveOptions,
     change: (previous: ApiObject) => Soon<Next>,
@@ -157,7 +180,7 @@ export class ObjectWriter {
     return { outcome: "put", object, encoded, resource, plan };
   }
 
-  #carryOut(step: Decision, entry: Entry, isDryRun: boolean): Soon<Saved> {
+  #carryOut(step: Decision, entry: Entry, isDryRun: boolean): Soon<Saved | "again"> {
     switch (step.outcome) {
       case "unchanged":
         return this.#unchanged(entry);
@@ -183,9 +206,9 @@ export class ObjectWriter {
   }
 
   /** What was accepted is shown only once it is durable. */
-  async #unchanged(entry: Entry): Promise<Saved> {
-    await reachRevision(this.#store, this.#workshop.loop, entry.modRevision);
-    return storedOf(entry);
+  async #unchanged(entry: Entry): Promise<Saved | "again"> {
+    const settling = entry.modRevision > this.#store.view.revision ? this.#store.settling() : undefined;
+    return settling === undefined || (await settling) ? storedOf(entry) : "again";
   }
 
   async #remove(entry: Entry, { last, plan }: Removal, isDryRun: boolean): Promise<Saved> {

@@ -4,6 +4,7 @@ import { FieldErrors } from "../../api/field-error.ts";
 import type { Call } from "../call.ts";
 import type { RequestVerb } from "../request-info.ts";
 import type { User } from "../user.ts";
+import { mediaTypeOf } from "./body.ts";
 
 export interface WriteOptions {
   readonly isDryRun: boolean;
@@ -12,6 +13,8 @@ export interface WriteOptions {
   readonly user: User;
 }
 
+/** The media type of server-side apply. */
+export const APPLY_YAML = "application/apply-patch+yaml";
 const MANAGER_MAX = 128;
 const FIELD_VALIDATIONS = ["", "Ignore", "Strict", "Warn"];
 const ALL_PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
@@ -19,15 +22,18 @@ const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 /** Upstream's names for the query of each verb. */
 const OPTION_KINDS: Partial<Record<RequestVerb, string>> = { update: "UpdateOptions", patch: "PatchOptions" };
 
-export function writeOptionsOf({ query, request, user, info }: Call): WriteOptions {
-  if (query.size === 0)
+export function writeOptionsOf(call: Call): WriteOptions {
+  const { query, request, user, info } = call;
+  const isPatch = info.verb === "patch";
+  if (query.size === 0 && !isPatch)
     return { isDryRun: false, manager: managerOf(request.headers.get("user-agent") ?? ""), user };
   const manager = query.get("fieldManager") ?? "";
   const dryRun = query.getAll("dryRun");
   const fieldValidation = query.get("fieldValidation") ?? "";
   const errors = new FieldErrors();
-  checkDryRun(dryRun, errors);
+  if (isPatch) checkForPatch(call, errors);
   checkManager(manager, errors);
+  checkDryRun(dryRun, errors);
   if (!FIELD_VALIDATIONS.includes(fieldValidation))
     errors.notSupported("fieldValidation", fieldValidation, FIELD_VALIDATIONS);
   refuseOptions(OPTION_KINDS[info.verb] ?? "CreateOptions", errors);
@@ -36,6 +42,14 @@ export function writeOptionsOf({ query, request, user, info }: Call): WriteOptio
     manager: manager === "" ? managerOf(request.headers.get("user-agent") ?? "") : manager,
     user,
   };
+}
+
+/** Who applies says who they are, and may insist; nobody else can. */
+function checkForPatch({ query, request }: Call, errors: FieldErrors): void {
+  const isApply = mediaTypeOf(request.headers.get("content-type")) === APPLY_YAML;
+  if (isApply && (query.get("fieldManager") ?? "") === "")
+    errors.required("fieldManager", "is required for apply patch");
+  if (!isApply && query.has("force")) errors.forbidden("force", "may not be specified for non-apply patch");
 }
 
 export function refuseOptions(kind: string, errors: FieldErrors): void {
@@ -59,10 +73,9 @@ function managerOf(userAgent: string): string {
 }
 
 export function checkDryRun(values: readonly string[], errors: FieldErrors): void {
-  const asked = values.filter((value) => value !== "");
-  if (asked.some((value) => value !== "All")) errors.notSupported("dryRun", asked, ["All"]);
+  if (values.some((value) => value !== "All")) errors.notSupported("dryRun", values, ["All"]);
 }
 
 export function isDryRun(values: readonly string[]): boolean {
-  return values.some((value) => value !== "");
+  return values.length > 0;
 }

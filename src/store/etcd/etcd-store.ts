@@ -153,6 +153,10 @@ export class EtcdStore implements Store {
     return this.#mirror.state;
   }
 
+  settling(): undefined {
+    return undefined;
+  }
+
   turn(key: string): Promise<void> | undefined {
     return this.#writer.turn(key);
   }
