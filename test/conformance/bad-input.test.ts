@@ -601,6 +601,23 @@ refusals("of a query with several mistakes all are told:", [
   ],
 ]);
 
+refusals("a patch of a scale is held to the same options:", [
+  [
+    "an apply without a manager",
+    { method: "PATCH", target: `${DEPLOYMENTS}/a/scale`, type: APPLY, body: "{}" },
+    422,
+    "Invalid",
+    'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
+  ],
+  [
+    "a type that is none, before its options",
+    { method: "PATCH", target: `${DEPLOYMENTS}/a/scale?force=true`, type: JSON_TYPE, body: "{}" },
+    415,
+    "UnsupportedMediaType",
+    /^the body of the request was in an unknown format/,
+  ],
+]);
+
 const OPERATIONS = JSON.stringify(
   Array.from({ length: 10_001 }, () => ({ op: "test", path: "/data/k", value: "v" })),
 );

@@ -56,9 +56,10 @@ export const updateScale: Verb = async (call, workshop) => {
 
 export const patchScale: Verb = async (call, workshop) => {
   const { resource, query } = call;
+  const type = patchTypeOf(call);
   const { isDryRun } = writeOptionsOf(call);
   const options = { isDryRun, onConflict: "retry" } as const;
-  if (patchTypeOf(call) === APPLY_YAML) return applyScale(call, workshop, options);
+  if (type === APPLY_YAML) return applyScale(call, workshop, options);
   const change = await readPatch(call);
   const saved = await save({ call, workshop }, options, (previous) => {
     const before = scaleOf(previous, resource) as unknown as JsonObject;

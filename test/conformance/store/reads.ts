@@ -23,6 +23,20 @@ export function describeReads(engine: StoreEngine): void {
       ]);
     });
 
+    test("what is accepted can be seen once it has settled", async () => {
+      await using world = await engine.open();
+      const key = `${world.root}a`;
+      const writing = write(world.store, put(key, "1"));
+      const accepted = text(world.store.accepted.get(key));
+
+      const isKept = (await world.store.settling()) ?? true;
+
+      expect(isKept).toBe(true);
+      expect(text(world.store.view.get(key))).toBe(accepted);
+      await writing;
+      expect(world.store.settling()).toBeUndefined();
+    });
+
     test("a view keeps showing its revision while others write", async () => {
       await using world = await engine.open();
       await write(world.store, put(`${world.root}a`, "1"), put(`${world.root}b`, "1"));
