@@ -90,13 +90,16 @@ function shows({ namespace }: Suite): void {
     const text = await kubectl.ok("describe", "pod", "p");
 
     expect(text).toMatch(/^Node: +node-[123]\/172\.18\.\d+\.\d+$/m);
-    expect(text).toMatch(
-      new RegExp(
-        `Normal +Scheduled +\\S+ +default-scheduler +Successfully assigned ${kubectl.namespace}/p to node-`,
-      ),
-    );
-    for (const reason of ["Pulled", "Created", "Started"])
-      expect(text).toMatch(new RegExp(`^ +Normal +${reason} +\\S+ +kubelet `, "m"));
+    // Events are written beside the status, so the last of them may come a moment after it.
+    const toNode = `default-scheduler +Successfully assigned ${kubectl.namespace}/p to node-`;
+    const events = [
+      `Scheduled +\\S+ +${toNode}`,
+      ...["Pulled", "Created", "Started"].map((reason) => `${reason} +\\S+ +kubelet `),
+    ];
+    for (const event of events)
+      await expect
+        .poll(() => kubectl.ok("describe", "pod", "p"), { timeout: 10_000 })
+        .toMatch(new RegExp(`^ +Normal +${event}`, "m"));
   });
 
   test("a pod that fits nowhere says why", async () => {
