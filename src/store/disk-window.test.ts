@@ -10,6 +10,14 @@ describe("DiskWindow", () => {
     expect(window.takeExpired(20_000)).toBeUndefined();
   });
 
+  test("a little that is too old waits for more, so that it goes together", () => {
+    const window = new DiskWindow({ windowMs: 10_000, maxBytes: 1_000_000 });
+    for (let second = 1; second <= 12; second++) window.note(second, second * 1000, 10);
+
+    expect(window.takeExpired(11_900)).toBeUndefined();
+    expect(window.takeExpired(12_900)).toBe(2);
+  });
+
   test("what does not fit the bytes may go, however young", () => {
     const window = new DiskWindow({ windowMs: 10_000, maxBytes: 6400 });
     for (let revision = 1; revision <= 1000; revision++) window.note(revision, 0, 100);

@@ -1,6 +1,7 @@
 /**
- * How much history the backend keeps: not older than a time, not more than so many bytes. Answers which revision may be
- * compacted now. Samples are taken per batch and thinned to a bounded number.
+ * How much history the backend keeps: not older than a time, not more than so many bytes. It may grow beyond either by a share, since
+ * much is cheaper to compact at once than little by little: of many versions of a value all but the last go unseen. Answers which revision may be compacted now. Samples are taken per batch and
+ * thinned to a bounded number.
  */
 export interface DiskWindowOptions {
   readonly windowMs: number;
@@ -17,6 +18,9 @@ interface Sample {
 /** A sample for at least so much time or bytes; the window ends at a sample. */
 const SAMPLE_MS = 1000;
 const SAMPLES_IN_WINDOW = 64;
+/** The shares by which it has grown when it is cut. */
+const SLACK = { time: 1 / 10, bytes: 1 / 2 };
+const NO_SLACK = { time: 0, bytes: 0 };
 
 export class DiskWindow {
   readonly #options: DiskWindowOptions;
@@ -45,18 +49,25 @@ export class DiskWindow {
     while ((this.#samples[0]?.revision ?? Infinity) <= revision) this.#samples.shift();
   }
 
-  /** The newest revision that lies outside of the window now, once. */
+  /** The newest revision that lies outside of the window now, once, and only when it is worth the work. */
   takeExpired(now: number): number | undefined {
     let expired: number | undefined;
-    for (let oldest = this.#samples[0]; oldest !== undefined; oldest = this.#samples[0]) {
-      const isOld = now - oldest.time > this.#options.windowMs;
-      if (!isOld && this.#bytes - oldest.bytes <= this.#options.maxBytes) break;
-      expired = oldest.revision;
-      this.#samples.shift();
+    let oldest = this.#samples[0];
+    if (oldest !== undefined && this.#isOutside(oldest, now, SLACK)) {
+      for (; oldest !== undefined && this.#isOutside(oldest, now, NO_SLACK); oldest = this.#samples[0]) {
+        expired = oldest.revision;
+        this.#samples.shift();
+      }
     }
     if (this.#newest === undefined || now - this.#newest.time <= this.#options.windowMs) return expired;
     const { revision } = this.#newest;
     this.#newest = undefined;
     return revision;
+  }
+
+  #isOutside({ time, bytes }: Sample, now: number, slack: typeof SLACK): boolean {
+    const { windowMs, maxBytes } = this.#options;
+    const isOld = now - time > windowMs * (1 + slack.time);
+    return isOld || this.#bytes - bytes > maxBytes * (1 + slack.bytes);
   }
 }

@@ -107,6 +107,29 @@ describe("a burst", () => {
   });
 });
 
+describe("forgetting history", () => {
+  test("goes in short steps among commits, in long ones while nobody writes", () => {
+    const { store, writer } = openStore();
+    const write = (count: number): void => {
+      for (let i = 0; i < count; i += 100) {
+        const batch = Array.from({ length: 100 }, (_, n) => writer.next(put(`/k/${String(i + n)}`, "v")));
+        store.commit(Buffer.from(encodeCommits(batch)));
+      }
+    };
+    write(6000);
+    const first = store.compact(6000);
+    const second = store.compact(6000);
+    write(100);
+    const third = store.compact(6000);
+
+    expect(first).toBeLessThan(500);
+    expect(second - first).toBeGreaterThan(2000);
+    expect(third - second).toBeLessThan(500);
+    while (store.compact(6000) < 6000);
+    store.close();
+  });
+});
+
 describe("the marker", () => {
   test("follows a commit, and does not delay it", () => {
     const opened = openStore();

@@ -302,8 +302,8 @@ describe("what is not a store", () => {
 
   test("a newer format is named as such", async () => {
     const dir = copyDir(closed);
-    tamper(dir, "PRAGMA user_version = 3");
-    await expect(open(dir)).rejects.toThrow(/store\.db: has format 3, written by a newer setpoint/);
+    tamper(dir, "PRAGMA user_version = 4");
+    await expect(open(dir)).rejects.toThrow(/store\.db: has format 4, written by a newer setpoint/);
   });
 
   test("an older format is named as such, with what to do", async () => {

@@ -433,7 +433,7 @@ describe("compaction", () => {
   test("goes on between commits", async () => {
     const { backend } = await open(makeDir());
     const writer = new Writer();
-    for (let i = 0; i < 3000; i += 1) writer.next(put(`/k/${String(i % 10)}`, "v"));
+    for (let i = 0; i < 3000; i += 1) writer.next(put(`/k/${String(i)}`, "v"));
     await backend.commit(writer.commits);
 
     const order: string[] = [];

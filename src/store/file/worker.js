@@ -119,7 +119,7 @@ function openStore() {
 
 /** @param {ReturnType<typeof loadStore>} loaded */
 function headOf({ meta, head }) {
-  return { clusterId: meta.clusterId, compactedRevision: meta.compacted, revision: head.revision };
+  return { clusterId: meta.clusterId, compactedRevision: meta.floor, revision: head.revision };
 }
 
 /** @param {Results[Request["type"]]} result */

@@ -117,6 +117,7 @@ export class BackupWriter {
     writeMeta(this.#db, {
       clusterId,
       compacted: revision,
+      floor: revision,
       head: revision,
       liveCount,
       liveSum: this.#liveSum,
@@ -197,5 +198,5 @@ function refuseExisting(file) {
 /** @param {string} file */
 function checkedHead(file) {
   const { meta, head } = loadStore(file, () => undefined);
-  return { clusterId: meta.clusterId, compactedRevision: meta.compacted, revision: head.revision };
+  return { clusterId: meta.clusterId, compactedRevision: meta.floor, revision: head.revision };
 }

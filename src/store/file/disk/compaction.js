@@ -1,94 +1,95 @@
 // @ts-check
 /**
- * Forgets history, a bounded piece at a time: what still lives at the end of the piece moves from the log to the table
- * `live`, and what it supersedes there goes. Each piece is complete in itself and moves the compacted revision, so a crash
- * between two loses nothing. A row of the log goes with its last revision; until then its first records are passed over.
+ * Forgets history, a bounded piece at a time: what lives at the end of the cut moves from the log to the table `live`, and what was
+ * superseded there goes. Each piece moves the compacted revision, so a crash between two loses nothing. A row of the log goes with its last
+ * revision; until then its first records are passed over.
  */
 import { PAGE_BYTES, writeMeta } from "./database.js";
-import { damaged } from "./fault.js";
-import { FIRST_REVISION } from "./history-check.js";
 import { LiveWriter } from "./live-writer.js";
-import { recordsOf } from "./log-reader.js";
-import { revisionOf, ROWS_PER_REVISION } from "./record.js";
+import { ROWS_PER_REVISION } from "./record.js";
 
 /** @typedef {import("./database.js").Connection} Connection */
 /** @typedef {import("./database.js").Meta} Meta */
 /** @typedef {import("./history-check.js").Head} Head */
+/** @typedef {import("./log-index.js").Cut} Cut */
+/** @typedef {import("./log-index.js").LogIndex} LogIndex */
 /** @typedef {import("./log-reader.js").LogReader} LogReader */
-/** @typedef {import("./log-reader.js").LogRecord} LogRecord */
 
-/** A commit waits for one piece at most, a few milliseconds. A piece may be larger by one row. */
-const PIECE = { records: 2 * ROWS_PER_REVISION, bytes: 1 << 20 };
+const PIECES = {
+  /** Commits come in between, and each may have to wait for one: a few milliseconds. */
+  busy: { rows: 2 * ROWS_PER_REVISION, bytes: 1 << 20, passed: 16 << 20 },
+  calm: { rows: 16 * ROWS_PER_REVISION, bytes: 4 << 20, passed: 64 << 20 },
+};
+
+/**
+ * @typedef {object} PieceRequest
+ * @property {Meta} meta
+ * @property {Head} head
+ * @property {number} target
+ * @property {keyof typeof PIECES} pace
+ */
 
 export class Compactor {
   #db;
-  #file;
+  #index;
   #log;
   #live;
+  #deleteRows;
+  /** @type {Cut | undefined} */
+  #cut;
 
   /**
    * @param {Connection} db
-   * @param {string} file
+   * @param {LogIndex} index of what the log holds, kept up by its owner
    * @param {LogReader} log
    */
-  constructor(db, file, log) {
+  constructor(db, index, log) {
     this.#db = db;
-    this.#file = file;
+    this.#index = index;
     this.#log = log;
     this.#live = new LiveWriter(db);
+    this.#deleteRows = db.prepare("DELETE FROM log WHERE id < ?");
   }
 
   /**
    * Durable with the next commit's sync, not before: a piece may be lost, and is then done again.
-   * @param {{ meta: Meta, head: Head, target: number }} request
+   * @param {PieceRequest} request
    * @returns {{ meta: Meta, bytes: number }} the new meta, and about how much was written to the write-ahead log
    */
-  piece({ meta, head, target }) {
-    const after = Math.max(meta.compacted, FIRST_REVISION);
-    const { records, emptied } = this.#next(after, target);
-    if (target > after && records[0]?.revision !== after + 1)
-      throw damaged(this.#file, `revision ${String(after + 1)} is missing`);
-    const compacted = records.at(-1)?.revision ?? target;
-    const superseded = new Set(records.map(({ fields }) => fields.prevId));
-    const survivors = records.filter(({ fields, isDeletion }) => !isDeletion && !superseded.has(fields.id));
-    const dead = [...superseded].filter((id) => id !== 0 && revisionOf(id) <= meta.compacted);
+  piece({ meta, head, target, pace }) {
+    const cut = this.#cutTo(target, meta);
+    const { through, survivors, dead, bytes } = this.#index.step(cut, PIECES[pace]);
     const { clusterId } = meta;
     const { revision, liveCount, liveSum } = head;
-    const next = { clusterId, compacted, head: revision, liveCount, liveSum };
+    const next = { clusterId, compacted: through, floor: cut.target, head: revision, liveCount, liveSum };
+    const moved = this.#log.find(survivors);
     this.#db.exec("BEGIN IMMEDIATE");
-    if (emptied.length > 0) this.#db.exec(`DELETE FROM log WHERE id IN (${emptied.join(",")})`);
+    const { changes } = this.#deleteRows.run([this.#firstRowAfter(through, revision)]);
     this.#live.remove(dead);
-    this.#live.add(survivors.map(({ bytes }) => bytes));
+    this.#live.add(moved);
     writeMeta(this.#db, next);
     this.#db.exec("COMMIT");
-    return { meta: next, bytes: (dead.length + emptied.length + 2) * PAGE_BYTES + bytesOf(survivors) };
+    return { meta: next, bytes: (dead.length + changes + 2) * PAGE_BYTES + bytes };
   }
 
   /**
-   * The records of the piece, and the rows of which nothing is left then.
-   * @param {number} after
+   * The one that is under way, else the next. One that a crash interrupted goes at least as far as it was meant to.
    * @param {number} target
+   * @param {Meta} meta
    */
-  #next(after, target) {
-    /** @type {LogRecord[]} */
-    const records = [];
-    /** @type {number[]} */
-    const emptied = [];
-    for (const row of this.#log.rowsFrom((after + 1) * ROWS_PER_REVISION, PIECE)) {
-      if (records.length >= PIECE.records) break;
-      for (const record of recordsOf(row, this.#file)) {
-        if (record.revision > target) return { records, emptied };
-        if (record.revision > after) records.push(record);
-      }
-      emptied.push(row[0]);
-    }
-    return { records, emptied };
+  #cutTo(target, { compacted, floor }) {
+    if (this.#cut === undefined || this.#cut.target <= compacted)
+      this.#cut = this.#index.cut(compacted, Math.max(target, floor));
+    return this.#cut;
   }
-}
 
-/** @param {readonly LogRecord[]} records */
-function bytesOf(records) {
-  let bytes = 0;
-  for (const record of records) bytes += record.bytes.length;
-  return bytes;
+  /**
+   * The id of the first row of which something is left.
+   * @param {number} through
+   * @param {number} newest
+   */
+  #firstRowAfter(through, newest) {
+    const next = (through + 1) * ROWS_PER_REVISION;
+    return through === newest ? next : this.#log.rowIdOf(next);
+  }
 }

@@ -6,14 +6,15 @@ import { crc32 } from "node:zlib";
  *
  * `log` holds every change after the compacted revision, in order: a row for what was committed together, appended at the right
  * edge, and no index, because all reads come from memory. `live` holds what lives at the compacted revision, a row for each value, so that
- * one can go without the others; key and value are readable with the sqlite3 tool. Records and `info`: see record.js.
+ * one can go without the others; key and value are readable with the sqlite3 tool. While history is being cut, what the log supersedes up to
+ * the floor need not be there. Records and `info`: see record.js.
  */
 import Database from "libsql";
 import { damaged, messageOf, sqliteCode, StoreFault } from "./fault.js";
 
 /** @typedef {import("libsql").Database} Connection */
 
-const FORMAT = 2;
+const FORMAT = 3;
 /** Other processes only read (a backup, the sqlite3 tool); they hold locks for moments, when they open and close. */
 const BUSY_TIMEOUT = "PRAGMA busy_timeout = 5000";
 /** "SETP": tells our files from other SQLite files. */
@@ -29,23 +30,25 @@ const SCHEMA = [
   "CREATE TABLE live (id INTEGER PRIMARY KEY, key TEXT NOT NULL, info BLOB NOT NULL, value BLOB NOT NULL)",
   "CREATE TABLE log (id INTEGER PRIMARY KEY, records BLOB NOT NULL)",
   "CREATE TABLE meta (id INTEGER PRIMARY KEY, cluster TEXT NOT NULL, compacted INTEGER NOT NULL, " +
-    "head INTEGER NOT NULL, live_count INTEGER NOT NULL, live_sum INTEGER NOT NULL, crc INTEGER NOT NULL)",
+    "floor INTEGER NOT NULL, head INTEGER NOT NULL, live_count INTEGER NOT NULL, live_sum INTEGER NOT NULL, crc INTEGER NOT NULL)",
 ];
 
 /**
- * State of the store that the rows alone do not tell. `compacted`: superseded values and deletions up to here are gone.
+ * State of the store that the rows alone do not tell. `compacted`: superseded values and deletions up to here are gone. `floor`: those up
+ * to here are going, and nobody is shown a revision before it; the same as `compacted` unless history is being cut.
  * The rest describes the newest revision at the last compaction, whose own rows may be gone (a compacted deletion).
  * @typedef {object} Meta
  * @property {string} clusterId
  * @property {number} compacted
+ * @property {number} floor
  * @property {number} head
  * @property {number} liveCount
  * @property {number} liveSum
  */
 
 /** @param {Meta} meta */
-function metaColumns({ clusterId, compacted, head, liveCount, liveSum }) {
-  const columns = [clusterId, compacted, head, liveCount, liveSum];
+function metaColumns({ clusterId, compacted, floor, head, liveCount, liveSum }) {
+  const columns = [clusterId, compacted, floor, head, liveCount, liveSum];
   return [...columns, crc32(columns.join(" "))];
 }
 
@@ -66,14 +69,14 @@ export function writeMeta(db, meta) {
  * @returns {Meta}
  */
 export function readMeta(db, file) {
-  const rows = /** @type {[string, number, number, number, number, number][]} */ (
-    db.prepare("SELECT cluster, compacted, head, live_count, live_sum, crc FROM meta").raw().all()
+  const rows = /** @type {[string, number, number, number, number, number, number][]} */ (
+    db.prepare("SELECT cluster, compacted, floor, head, live_count, live_sum, crc FROM meta").raw().all()
   );
   const [row] = rows;
   if (row === undefined || rows.length > 1)
     throw damaged(file, `table meta has ${String(rows.length)} rows instead of 1`);
-  const [clusterId, compacted, head, liveCount, liveSum, crc] = row;
-  const meta = { clusterId, compacted, head, liveCount, liveSum };
+  const [clusterId, compacted, floor, head, liveCount, liveSum, crc] = row;
+  const meta = { clusterId, compacted, floor, head, liveCount, liveSum };
   if (metaColumns(meta).at(-1) !== crc) throw damaged(file, "the checksum of table meta does not hold");
   return meta;
 }

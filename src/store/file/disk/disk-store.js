@@ -35,7 +35,10 @@ export class DiskStore {
   #meta;
   /** @type {Head} */
   #head;
+  #index;
   #walBytes = 0;
+  /** Whether anything was committed since the last piece of history was forgotten. */
+  #hasCommitted = false;
   #markerSyncedAt = 0;
 
   /**
@@ -50,11 +53,12 @@ export class DiskStore {
     this.#lock = lockDirectory(dir);
     try {
       if (!findStore(dir)) createStore(dir, newClusterId);
-      const { mark, meta, head } = check(paths, emit);
+      const { mark, meta, head, index } = check(paths, emit);
       this.#meta = meta;
       this.#head = head;
+      this.#index = index;
       const isExpected = this.#isNewest.bind(this);
-      this.#database = new WritableDatabase({ paths, maxBytes, isExpected });
+      this.#database = new WritableDatabase({ paths, maxBytes, index, isExpected });
       this.#marker = new Marker(paths.marker, mark);
       this.#adopt(mark.revision);
     } catch (error) {
@@ -64,8 +68,8 @@ export class DiskStore {
   }
 
   get opened() {
-    const { clusterId, compacted } = this.#meta;
-    return { clusterId, compactedRevision: compacted, revision: this.#head.revision };
+    const { clusterId, floor } = this.#meta;
+    return { clusterId, compactedRevision: floor, revision: this.#head.revision };
   }
 
   /**
@@ -79,6 +83,8 @@ export class DiskStore {
     });
     this.#database.sync();
     this.#head = head;
+    this.#index.add(records);
+    this.#hasCommitted = true;
     this.#walBytes += logBytes(records.length);
   }
 
@@ -89,8 +95,12 @@ export class DiskStore {
   compact(revision) {
     const target = Math.min(revision, this.#head.revision);
     if (target <= this.#meta.compacted) return revision;
-    const request = { meta: this.#meta, head: this.#head, target };
+    /** @type {"busy" | "calm"} */
+    const pace = this.#hasCommitted ? "busy" : "calm";
+    const request = { meta: this.#meta, head: this.#head, target, pace };
     const { meta, bytes } = this.#database.write(({ compactor }) => compactor.piece(request));
+    this.#hasCommitted = false;
+    this.#index.drop(meta.compacted);
     this.#meta = meta;
     this.#walBytes += bytes;
     return meta.compacted >= target ? revision : meta.compacted;
@@ -103,7 +113,7 @@ export class DiskStore {
   read(after, upTo) {
     const { db: file } = this.#paths;
     const { pieces } = this.#database.ready();
-    return reading(file, () => pieces.read({ after, upTo, compacted: this.#meta.compacted }));
+    return reading(file, () => pieces.read({ after, upTo, meta: this.#meta }));
   }
 
   /**
@@ -180,7 +190,7 @@ export class DiskStore {
 function check(paths, emit) {
   const mark = readMark(paths.marker);
   if (mark === undefined) throw damaged(paths.marker, "is missing");
-  const { meta, head } = loadStore(paths.db, emit);
+  const { meta, head, index } = loadStore(paths.db, emit);
   if (mark.clusterId !== meta.clusterId) {
     throw damaged(paths.marker, "belongs to another store than the database beside it");
   }
@@ -191,7 +201,7 @@ function check(paths, emit) {
         "the database or its write-ahead log lost its end",
     );
   }
-  return { mark, meta, head };
+  return { mark, meta, head, index };
 }
 
 /**

@@ -5,8 +5,8 @@
  *
  * - above the compacted revision every revision has all of its records, in the log;
  * - at or below it only what lives there counts;
- * - every record names the one it supersedes, and that one is there;
- * - after each transaction the number of live keys and the sum of their ids are what the transaction said.
+ * - every record names the one it supersedes, and that one is there, or was compacted on the way to the floor;
+ * - after each transaction from the floor on the number of live keys and the sum of their ids are what the transaction said.
  *   At the compacted revision itself, `meta` says it.
  */
 import { damaged } from "./fault.js";
@@ -66,7 +66,7 @@ export class HistoryCheck {
     if (prevId !== 0) this.#supersede(id, prevId);
     if (isDeletion) this.#ids.push(id);
     else this.#add(id);
-    if (this.#seen === this.#changes) this.#compareLive(fields);
+    if (this.#seen === this.#changes && this.#revision >= this.#meta.floor) this.#compareLive(fields);
     return true;
   }
 
@@ -75,7 +75,7 @@ export class HistoryCheck {
     if (this.#seen !== this.#changes)
       throw this.#broken(`revision ${String(this.#revision)} is not complete`);
     const { head, liveCount, liveSum } = this.#meta;
-    if (this.#revision < head)
+    if (this.#revision < Math.max(head, this.#meta.floor))
       throw this.#broken(`the revisions after ${String(this.#revision)} are missing`);
     if (this.#changes === 0) this.#compareLive({ liveCount, liveSum });
     return { revision: this.#revision, liveCount: this.#liveCount, liveSum: this.#liveSum };
@@ -109,10 +109,22 @@ export class HistoryCheck {
    * @param {number} prevId
    */
   #supersede(id, prevId) {
-    if (!this.#ids.has(prevId))
+    if (!this.#ids.has(prevId)) {
+      if (this.#isForgotten(id, prevId)) return;
       throw this.#broken(`record ${String(prevId)}, superseded by ${String(id)}, is missing`);
+    }
     this.#liveCount -= 1;
     this.#liveSum = takeFromLiveSum(this.#liveSum, prevId);
+  }
+
+  /**
+   * Whether a cut that is under way need not have kept it.
+   * @param {number} id
+   * @param {number} prevId
+   */
+  #isForgotten(id, prevId) {
+    const { compacted, floor } = this.#meta;
+    return revisionOf(prevId) <= compacted && revisionOf(id) <= floor;
   }
 
   /** @param {{ liveCount: number, liveSum: number }} expected */

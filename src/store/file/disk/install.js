@@ -83,7 +83,7 @@ function finishInstall(dir) {
 export function createStore(dir, clusterId) {
   const file = prepareInstall(dir);
   const db = createDatabase(file);
-  writeMeta(db, { clusterId, compacted: 0, head: FIRST_REVISION, liveCount: 0, liveSum: 0 });
+  writeMeta(db, { clusterId, compacted: 0, floor: 0, head: FIRST_REVISION, liveCount: 0, liveSum: 0 });
   db.close();
   install(dir, { clusterId, revision: FIRST_REVISION });
 }

@@ -3,6 +3,7 @@
 import { checkSchema, openReadOnly, readMeta, reading } from "./database.js";
 import { damaged } from "./fault.js";
 import { HistoryCheck } from "./history-check.js";
+import { LogIndex } from "./log-index.js";
 import { recordsOf } from "./log-reader.js";
 import { joinRecords, readFields, recordEnd } from "./record.js";
 import { packRows, recordBytes, ROW_COLUMNS } from "./rows.js";
@@ -23,7 +24,7 @@ const SLAB_BYTES = 64 << 10;
  * Throws StoreFault `Damaged` unless everything ever acknowledged and not compacted is there.
  * @param {string} file
  * @param {(slab: Buffer) => void} emit takes the slab over
- * @returns {{ meta: Meta, head: Head }}
+ * @returns {{ meta: Meta, head: Head, index: LogIndex }} the index is of what the log holds
  */
 export function loadStore(file, emit) {
   return reading(file, () => {
@@ -34,18 +35,21 @@ export function loadStore(file, emit) {
     const meta = readMeta(db, file);
     const check = new HistoryCheck(file, meta);
     const slabs = new Slabs(emit);
+    const index = new LogIndex();
     for (const slab of liveSlabs(db, file)) {
       for (let start = 0; start < slab.length; start = recordEnd(slab, start))
         check.live(readFields(slab, start));
       emit(slab);
     }
     for (const { bytes, fields, isDeletion } of logRecords(db, file)) {
-      if (check.change(fields, isDeletion)) slabs.add(bytes);
+      if (!check.change(fields, isDeletion)) continue;
+      slabs.add(bytes);
+      index.add(bytes);
     }
     slabs.end();
     const head = check.end();
     db.close();
-    return { meta, head };
+    return { meta, head, index };
   });
 }
 

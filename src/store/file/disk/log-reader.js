@@ -27,6 +27,7 @@ import {
 
 export class LogReader {
   #file;
+  #selectRowId;
   #selectSizes;
   #selectRows;
   #selectNewest;
@@ -37,6 +38,7 @@ export class LogReader {
    */
   constructor(db, file) {
     this.#file = file;
+    this.#selectRowId = db.prepare("SELECT max(id) FROM log WHERE id <= ?").raw();
     this.#selectSizes = db
       .prepare(
         "SELECT id, length(records) FROM log WHERE id >= ifnull((SELECT max(id) FROM log WHERE id <= ?), 0) ORDER BY id LIMIT ?",
@@ -63,6 +65,15 @@ export class LogReader {
       bytes += size;
     }
     return /** @type {LogRow[]} */ (this.#selectRows.all([first[0], last]));
+  }
+
+  /**
+   * The id of the row that holds the record with this id.
+   * @param {number} id
+   */
+  rowIdOf(id) {
+    const [row] = /** @type {(number | null)[][]} */ (this.#selectRowId.all([id]));
+    return row?.[0] ?? 0;
   }
 
   /**

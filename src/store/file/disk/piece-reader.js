@@ -7,6 +7,7 @@ import { joinRecords, revisionOf, ROWS_PER_REVISION } from "./record.js";
 import { packRows, ROW_COLUMNS } from "./rows.js";
 
 /** @typedef {import("./database.js").Connection} Connection */
+/** @typedef {import("./database.js").Meta} Meta */
 /** @typedef {import("./log-reader.js").LogReader} LogReader */
 /** @typedef {import("./log-reader.js").LogRecord} LogRecord */
 /** @typedef {import("./rows.js").Row} Row */
@@ -32,14 +33,14 @@ export class PieceReader {
 
   /**
    * The records after `after`, and those they supersede unless they are among them.
-   * @param {{ after: number, upTo: number, compacted: number }} request
+   * @param {{ after: number, upTo: number, meta: Meta }} request
    * @returns {{ rows: Buffer, superseded: Buffer, through: number }}
    */
-  read({ after, upTo, compacted }) {
-    if (after < compacted) {
+  read({ after, upTo, meta: { compacted, floor } }) {
+    if (after < floor) {
       throw new StoreFault(
         "Compacted",
-        `revision ${String(after + 1)} is compacted, the oldest is ${String(compacted + 1)}`,
+        `revision ${String(after + 1)} is compacted, the oldest is ${String(floor + 1)}`,
       );
     }
     const from = Math.max(after, FIRST_REVISION);

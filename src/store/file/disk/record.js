@@ -164,6 +164,24 @@ export function recordEnd(buffer, start) {
   );
 }
 
+/**
+ * The id of the record that the one at `start` supersedes; 0 when there is none.
+ * @param {Buffer} buffer
+ * @param {number} start
+ */
+export function prevIdAt(buffer, start) {
+  return buffer.readDoubleLE(start + 40);
+}
+
+/**
+ * Whether the record at `start` is a deletion.
+ * @param {Buffer} buffer
+ * @param {number} start
+ */
+export function isDeletionAt(buffer, start) {
+  return buffer.readInt32LE(start + 12) < 0;
+}
+
 /** @param {RecordPlace} record */
 export function seal({ buffer, start, end }) {
   buffer.writeUInt32LE(0, start + CHECKSUM_AT);

@@ -14,6 +14,7 @@ import { revisionOf } from "./record.js";
 import { fillFile } from "./room.js";
 
 /** @typedef {import("./database.js").Connection} Connection */
+/** @typedef {import("./log-index.js").LogIndex} LogIndex */
 
 /**
  * @typedef {object} OpenConnection
@@ -32,6 +33,7 @@ import { fillFile } from "./room.js";
  * @typedef {object} WritableOptions
  * @property {{ db: string, wal: string }} paths
  * @property {number | undefined} maxBytes
+ * @property {LogIndex} index of what the log holds
  * @property {(revision: number) => boolean} isExpected whether the newest row may be of this revision after a failed write
  */
 
@@ -177,7 +179,7 @@ export class WritableDatabase {
  * @param {WritableOptions} options
  * @returns {OpenConnection}
  */
-function connect({ paths, maxBytes }) {
+function connect({ paths, maxBytes, index }) {
   const db = openWritable(paths.db, maxBytes);
   const reader = new LogReader(db, paths.db);
   return {
@@ -185,7 +187,7 @@ function connect({ paths, maxBytes }) {
     db,
     log: new LogWriter(db),
     reader,
-    compactor: new Compactor(db, paths.db, reader),
+    compactor: new Compactor(db, index, reader),
     pieces: new PieceReader(db, paths.db, reader),
     walFd: openSync(paths.wal, "r+"),
   };

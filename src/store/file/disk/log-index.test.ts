@@ -1,0 +1,103 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { put, remove, Writer } from "../fixture.ts";
+import { encodeCommits } from "../row.ts";
+import { LogIndex, type StepLimit } from "./log-index.js";
+import { revisionOf } from "./record.js";
+
+const KEYS = ["/a", "/b", "/c", "/d", "/e"];
+
+/** A key to put, or to delete when it is there. */
+const change = fc.record({ key: fc.constantFrom(...KEYS), isDeletion: fc.boolean() });
+const transaction = fc.uniqueArray(change, { minLength: 1, maxLength: 3, selector: ({ key }) => key });
+type Transaction = { key: string; isDeletion: boolean }[];
+
+/** Ids of what lives after each revision. */
+function write(transactions: readonly Transaction[]): { index: LogIndex; live: Map<number, Set<number>> } {
+  const index = new LogIndex();
+  const writer = new Writer();
+  const live = new Map([[1, new Set<number>()]]);
+  for (const changes of transactions) {
+    const wanted = changes.map(({ key, isDeletion }) =>
+      isDeletion && writer.state.get(key) !== undefined ? remove(key) : put(key, "v"),
+    );
+    index.add(Buffer.from(encodeCommits([writer.next(...wanted)])));
+    live.set(writer.state.revision, new Set([...writer.state.range("", "\u{ffff}")].map(idOf)));
+  }
+  return { index, live };
+}
+
+function idOf({ modRevision, ordinal }: { modRevision: number; ordinal: number }): number {
+  return modRevision * 128 + ordinal;
+}
+
+/** What the table `live` holds when history is cut in steps of this size. */
+function cutInSteps(index: LogIndex, rows: Set<number>, range: { after: number; target: number }): void {
+  const limit: StepLimit = { rows: 2, bytes: 500, passed: 800 };
+  const cut = index.cut(range.after, range.target);
+  for (let reached = range.after; reached < range.target;) {
+    const { through, survivors, dead } = index.step(cut, limit);
+    expect(through).toBeGreaterThan(reached);
+    for (const id of dead) rows.delete(id);
+    for (const id of survivors) rows.add(id);
+    index.drop(through);
+    reached = through;
+  }
+}
+
+test("whatever was written, cuts in small steps leave what lives at their end, and never move anything in vain", () => {
+  fc.assert(
+    fc.property(
+      fc.array(transaction, { minLength: 2, maxLength: 60 }),
+      fc.integer({ min: 1, max: 60 }),
+      (transactions, first) => {
+        const { index, live } = write(transactions);
+        const newest = transactions.length + 1;
+        const rows = new Set<number>();
+        const middle = Math.min(first, newest);
+
+        cutInSteps(index, rows, { after: 1, target: middle });
+        expect(rows).toEqual(live.get(middle));
+        cutInSteps(index, rows, { after: middle, target: newest });
+        expect(rows).toEqual(live.get(newest));
+      },
+    ),
+  );
+});
+
+test("a cut that was interrupted goes on from where it is, without what it has passed over", () => {
+  fc.assert(
+    fc.property(fc.array(transaction, { minLength: 6, maxLength: 60 }), (transactions) => {
+      const { index, live } = write(transactions);
+      const newest = transactions.length + 1;
+      const rows = new Set<number>();
+      const { through, survivors } = index.step(index.cut(1, newest), { rows: 1, bytes: 1, passed: 300 });
+      for (const id of survivors) rows.add(id);
+      index.drop(through);
+
+      cutInSteps(index, rows, { after: through, target: newest });
+
+      expect(rows).toEqual(live.get(newest));
+    }),
+  );
+});
+
+test("one cut goes only so far, and ends with a whole revision", () => {
+  const index = new LogIndex();
+  const writer = new Writer();
+  const batch = Array.from({ length: 1100 }, (_, n) =>
+    writer.next(...Array.from({ length: 120 }, (__, key) => put(`/${String(key)}`, String(n)))),
+  );
+  index.add(Buffer.from(encodeCommits(batch)));
+
+  const { target, superseded } = index.cut(1, 1101);
+
+  expect(target).toBeLessThan(1101);
+  expect(superseded.size).toBeLessThan((1 << 17) + 128);
+  const { survivors } = index.step(
+    { after: 1, target, superseded },
+    { rows: Infinity, bytes: Infinity, passed: Infinity },
+  );
+  expect(new Set(survivors.map(revisionOf))).toEqual(new Set([target]));
+  expect(survivors.length).toBe(120);
+});
