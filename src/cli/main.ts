@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import process from "node:process";
 import { createTextLog } from "../base/log-text.ts";
 import { runCli } from "./cli.ts";
+import { printTo } from "./print.ts";
 
 const ending = new AbortController();
 for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -10,14 +11,16 @@ for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
   process.once(name, () => ending.abort());
 }
 
+const stderr = printTo(() => process.stderr);
+
 /** Resolves when the command has ended; what went wrong was said by then. */
 export const ended = runCli(process.argv.slice(2), {
-  stdout: (text) => process.stdout.write(text),
-  stderr: (text) => process.stderr.write(text),
+  stdout: printTo(() => process.stdout),
+  stderr,
   log: createTextLog({
     level: "warn",
     isColoured: process.stderr.isTTY,
-    write: (line) => process.stderr.write(line),
+    write: stderr,
   }),
   exit: (code) => {
     process.exitCode = code;

@@ -1,0 +1,11 @@
+/** Prints to a stream whose reader may leave (`setpoint up | head`): a cluster goes on without them, and there is nobody to tell. */
+import type { Writable } from "node:stream";
+
+/** The stream is asked for when there is something to print: to make it costs time at the start. */
+export function printTo(stream: () => Writable): (text: string) => void {
+  let known: Writable | undefined;
+  return (text) => {
+    known ??= stream().on("error", () => undefined);
+    known.write(text);
+  };
+}
