@@ -8,6 +8,7 @@ import { downCommand } from "./down.ts";
 import { newCommand } from "./new.ts";
 import { agentCommand, controllersCommand, schedulerCommand } from "./part.ts";
 import { statusCommand } from "./status.ts";
+import { findRemedy } from "./system-error.ts";
 import { upCommand } from "./up.ts";
 import { versionCommand } from "./version.ts";
 
@@ -71,7 +72,7 @@ function inheritable(parser: Parser, io: Io): Parser {
 function explain(error: unknown, io: Io): ExitCode {
   // Commander has said what is wrong already, and raises help that was asked for in the same way.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = findRemedy(error) ?? (error instanceof Error ? error.message : String(error));
   io.stderr(`error: ${message}\n`);
   return error instanceof UsageError ? 2 : 1;
 }

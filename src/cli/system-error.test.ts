@@ -1,0 +1,48 @@
+import { once } from "node:events";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { findRemedy } from "./system-error.ts";
+
+async function refusalOf(host: string, port: number): Promise<unknown> {
+  const server = createServer().listen(port, host);
+  return await new Promise((resolve) => server.once("error", resolve));
+}
+
+test("an address that is taken, or not of this machine, is named with the flag that chooses another", async () => {
+  const taken = createServer().listen(0, "127.0.0.1");
+  onTestFinished(() => void taken.close());
+  await once(taken, "listening");
+  const { port } = taken.address() as AddressInfo;
+
+  expect(findRemedy(await refusalOf("127.0.0.1", port))).toBe(
+    `127.0.0.1:${String(port)} is in use already: choose another address with --listen, or end what listens there`,
+  );
+  expect(findRemedy(await refusalOf("192.0.2.1", 0))).toBe(
+    "192.0.2.1 is no address of this machine: choose another with --listen",
+  );
+});
+
+test("a path that cannot be made is named with what is in the way", () => {
+  const dir = mkdtempSync(join(tmpdir(), "setpoint-remedy-"));
+  onTestFinished(() => rmSync(dir, { recursive: true }));
+  writeFileSync(join(dir, "file"), "");
+  const path = join(dir, "file", "data");
+  let error: unknown;
+  try {
+    mkdirSync(path, { recursive: true });
+  } catch (thrown) {
+    error = thrown;
+  }
+
+  expect(findRemedy(error)).toBe(
+    `${path} has a file where a directory is needed: choose another place, or move the file away`,
+  );
+});
+
+test("other errors speak for themselves", () => {
+  expect(findRemedy(new Error("no cluster runs there"))).toBeUndefined();
+  expect(findRemedy("no error at all")).toBeUndefined();
+});
