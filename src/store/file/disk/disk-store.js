@@ -6,7 +6,7 @@ import { createStore, findStore, makeDirectory, storePaths } from "./install.js"
 import { loadStore } from "./load.js";
 import { lockDirectory } from "./lock.js";
 import { Marker, readMark } from "./marker.js";
-import { readFields, recordEnd, revisionOf } from "./record.js";
+import { glance, readFields, revisionOf, viewOf } from "./record.js";
 import { WritableDatabase } from "./writable.js";
 
 /** @typedef {import("./database.js").Meta} Meta */
@@ -35,7 +35,10 @@ export class DiskStore {
   #meta;
   /** @type {Head} */
   #head;
+  /** Of the log, but for what `#unlisted` holds. */
   #index;
+  /** @type {Buffer[]} */
+  #unlisted = [];
   #walBytes = 0;
   /** Whether anything was committed since the last piece of history was forgotten. */
   #hasCommitted = false;
@@ -83,7 +86,7 @@ export class DiskStore {
     });
     this.#database.sync();
     this.#head = head;
-    this.#index.add(records);
+    this.#unlisted.push(records);
     this.#hasCommitted = true;
     this.#walBytes += logBytes(records.length);
   }
@@ -95,6 +98,7 @@ export class DiskStore {
   compact(revision) {
     const target = Math.min(revision, this.#head.revision);
     if (target <= this.#meta.compacted) return revision;
+    this.#list();
     /** @type {"busy" | "calm"} */
     const pace = this.#hasCommitted ? "busy" : "calm";
     const request = { meta: this.#meta, head: this.#head, target, pace };
@@ -124,6 +128,7 @@ export class DiskStore {
   tidy(elapsedMs, isBurst) {
     this.#unlessBroken(() => {
       this.#mark();
+      this.#list();
       if (this.#isCheckpointDue(isBurst) && this.#database.checkpoint("PASSIVE")) this.#walBytes = 0;
       if (elapsedMs - this.#markerSyncedAt < MARKER_SYNC_MS) return;
       this.#marker.sync();
@@ -149,6 +154,11 @@ export class DiskStore {
     if (this.#head.revision === marked) return;
     this.#mark();
     this.#marker.sync();
+  }
+
+  #list() {
+    for (const records of this.#unlisted) this.#index.add(records);
+    this.#unlisted.length = 0;
   }
 
   #mark() {
@@ -222,8 +232,10 @@ function logBytes(recordBytes) {
 function nextHead(head, records) {
   let { revision } = head;
   let last = 0;
-  for (let start = 0; start < records.length; start = recordEnd(records, start)) {
-    const next = revisionOf(records.readDoubleLE(start));
+  const view = viewOf(records);
+  for (let start = 0; start < records.length;) {
+    const { id, end } = glance(view, start);
+    const next = revisionOf(id);
     if (next !== revision && next !== revision + 1)
       throw new StoreFault(
         "InvalidTransaction",
@@ -231,6 +243,7 @@ function nextHead(head, records) {
       );
     revision = next;
     last = start;
+    start = end;
   }
   const { liveCount, liveSum } = readFields(records, last);
   return { revision, liveCount, liveSum };

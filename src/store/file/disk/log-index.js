@@ -3,7 +3,7 @@
  * What each record of the log is and what it supersedes, in memory, 20 bytes each: so that history is cut without reading what nobody needs
  * any more. Records come from the writers themselves or were checked when the store was loaded.
  */
-import { isDeletionAt, prevIdAt, recordEnd, revisionOf, ROWS_PER_REVISION } from "./record.js";
+import { glance, revisionOf, ROWS_PER_REVISION, viewOf } from "./record.js";
 
 /**
  * A cut through history on its way. What was superseded up to its target is not looked at again, however the way there is divided.
@@ -47,12 +47,12 @@ export class LogIndex {
    * @param {Buffer} records
    */
   add(records) {
+    const view = viewOf(records);
     for (let start = 0; start < records.length;) {
-      const end = recordEnd(records, start);
-      const prevId = prevIdAt(records, start);
+      const { id, prevId, isDeletion, end } = glance(view, start);
       if (this.#end === this.#ids.length) this.#makeRoom();
-      this.#ids[this.#end] = records.readDoubleLE(start);
-      this.#prevIds[this.#end] = isDeletionAt(records, start) ? -prevId : prevId;
+      this.#ids[this.#end] = id;
+      this.#prevIds[this.#end] = isDeletion ? -prevId : prevId;
       this.#bytes[this.#end] = end - start;
       this.#end += 1;
       start = end;

@@ -165,21 +165,26 @@ export function recordEnd(buffer, start) {
 }
 
 /**
- * The id of the record that the one at `start` supersedes; 0 when there is none.
- * @param {Buffer} buffer
- * @param {number} start
+ * For a quick look at each of many records: a view is quicker than the buffer's own methods, above all before they are compiled.
+ * @param {Buffer} records
  */
-export function prevIdAt(buffer, start) {
-  return buffer.readDoubleLE(start + 40);
+export function viewOf(records) {
+  return new DataView(records.buffer, records.byteOffset, records.length);
 }
 
 /**
- * Whether the record at `start` is a deletion.
- * @param {Buffer} buffer
+ * Of the record at `start`: its id, the id of what it supersedes (0: nothing), whether it is a deletion, and where it ends.
+ * @param {DataView} view
  * @param {number} start
  */
-export function isDeletionAt(buffer, start) {
-  return buffer.readInt32LE(start + 12) < 0;
+export function glance(view, start) {
+  const valueLength = view.getInt32(start + 12, true);
+  return {
+    id: view.getFloat64(start, true),
+    prevId: view.getFloat64(start + 40, true),
+    isDeletion: valueLength < 0,
+    end: start + RECORD_HEADER_BYTES + view.getUint32(start + 8, true) + Math.max(valueLength, 0),
+  };
 }
 
 /** @param {RecordPlace} record */
