@@ -44,7 +44,7 @@ async function largeRows(context: BenchContext): Promise<readonly Row[]> {
   return await within(context, nodes, async ({ client, cluster }) => {
     const ms = await runDeployment(client, pods);
     const memory = cluster.memoryMb();
-    context.progress("workloads: doing nothing, for two minutes");
+    context.progress("workloads: doing nothing, for seven minutes");
     const steady = await steadyPercent(cluster);
     const replaced = await replacePod(client);
     const size = `${whole(nodes)} nodes, ${whole(pods)} pods`;
