@@ -102,22 +102,23 @@ async function prepare(root: Client): Promise<void> {
 interface Felt {
   readonly codes: ReadonlySet<number>;
   readonly count: number;
+  readonly medianMs: number;
   readonly longestMs: number;
 }
 
 /** What somebody notices who asks for something ten times a second for as long as the flood lasts. */
 async function feel(flood: ChildProcess, ask: () => Promise<number>): Promise<Felt> {
   const codes = new Set<number>();
-  let count = 0;
-  let longestMs = 0;
+  const times: number[] = [];
   while (flood.exitCode === null) {
     const startedAt = performance.now();
     codes.add(await ask());
-    longestMs = Math.max(longestMs, performance.now() - startedAt);
-    count += 1;
+    times.push(performance.now() - startedAt);
     await pause(100);
   }
-  return { codes, count, longestMs };
+  times.sort((a, b) => a - b);
+  const medianMs = times[Math.floor(times.length / 2)] ?? Infinity;
+  return { codes, count: times.length, medianMs, longestMs: times.at(-1) ?? Infinity };
 }
 
 describe("a flood of lists by one client", () => {
@@ -154,10 +155,12 @@ describe("a flood of lists by one client", () => {
 
     expect(counts.ok).toBeGreaterThan(0);
     for (const [at, name] of Object.keys(asking).entries()) {
-      const { codes, count, longestMs } = felt[at] as Felt;
+      const { codes, count, medianMs, longestMs } = felt[at] as Felt;
       expect({ name, codes: [...codes] }).toEqual({ name, codes: [200] });
       expect(count, name).toBeGreaterThan(3);
-      expect(longestMs, name).toBeLessThan(1000);
+      expect(medianMs, name).toBeLessThan(500);
+      // A machine that is busy with other tests may stand still for a moment; who has to wait behind the flood waits for as long as it lasts.
+      expect(longestMs, name).toBeLessThan(FLOOD_MS / 2);
     }
   });
 });
