@@ -38,7 +38,6 @@ function interrupt(steps: number): Interrupted {
   let reached = 0;
   for (let step = 0; step < steps; step += 1) {
     reached = store.compact(TARGET);
-    // As after a commit, so that steps are short.
     store.commit(Buffer.from(encodeCommits([writer.next(put("/other", String(step)))])));
   }
   const copy = copyDir(dir);

@@ -15,19 +15,8 @@ import { ROWS_PER_REVISION } from "./record.js";
 /** @typedef {import("./log-index.js").LogIndex} LogIndex */
 /** @typedef {import("./log-reader.js").LogReader} LogReader */
 
-const PIECES = {
-  /** Commits come in between, and each may have to wait for one: a few milliseconds. */
-  busy: { rows: 2 * ROWS_PER_REVISION, bytes: 1 << 20, passed: 16 << 20 },
-  calm: { rows: 16 * ROWS_PER_REVISION, bytes: 4 << 20, passed: 64 << 20 },
-};
-
-/**
- * @typedef {object} PieceRequest
- * @property {Meta} meta
- * @property {Head} head
- * @property {number} target
- * @property {keyof typeof PIECES} pace
- */
+/** Commits come in between, and each may have to wait for one: a few milliseconds. */
+const PIECE = { rows: 2 * ROWS_PER_REVISION, bytes: 1 << 20, passed: 16 << 20 };
 
 export class Compactor {
   #db;
@@ -53,12 +42,12 @@ export class Compactor {
 
   /**
    * Durable with the next commit's sync, not before: a piece may be lost, and is then done again.
-   * @param {PieceRequest} request
+   * @param {{ meta: Meta, head: Head, target: number }} request
    * @returns {{ meta: Meta, bytes: number }} the new meta, and about how much was written to the write-ahead log
    */
-  piece({ meta, head, target, pace }) {
+  piece({ meta, head, target }) {
     const cut = this.#cutTo(target, meta);
-    const { through, survivors, dead, bytes } = this.#index.step(cut, PIECES[pace]);
+    const { through, survivors, dead, bytes } = this.#index.step(cut, PIECE);
     const { clusterId } = meta;
     const { revision, liveCount, liveSum } = head;
     const next = { clusterId, compacted: through, floor: cut.target, head: revision, liveCount, liveSum };

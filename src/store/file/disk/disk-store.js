@@ -40,8 +40,6 @@ export class DiskStore {
   /** @type {Buffer[]} */
   #unlisted = [];
   #walBytes = 0;
-  /** Whether anything was committed since the last piece of history was forgotten. */
-  #hasCommitted = false;
   #markerSyncedAt = 0;
 
   /**
@@ -87,7 +85,6 @@ export class DiskStore {
     this.#database.sync();
     this.#head = head;
     this.#unlisted.push(records);
-    this.#hasCommitted = true;
     this.#walBytes += logBytes(records.length);
   }
 
@@ -99,11 +96,8 @@ export class DiskStore {
     const target = Math.min(revision, this.#head.revision);
     if (target <= this.#meta.compacted) return revision;
     this.#list();
-    /** @type {"busy" | "calm"} */
-    const pace = this.#hasCommitted ? "busy" : "calm";
-    const request = { meta: this.#meta, head: this.#head, target, pace };
+    const request = { meta: this.#meta, head: this.#head, target };
     const { meta, bytes } = this.#database.write(({ compactor }) => compactor.piece(request));
-    this.#hasCommitted = false;
     this.#index.drop(meta.compacted);
     this.#meta = meta;
     this.#walBytes += bytes;
