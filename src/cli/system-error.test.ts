@@ -25,6 +25,12 @@ test("an address that is taken, or not of this machine, is named with the flag t
   );
 });
 
+test("a name without an address is named", async () => {
+  expect(findRemedy(await refusalOf("nobody.invalid", 0))).toBe(
+    "nobody.invalid has no address: check how it is written, or give the address itself",
+  );
+});
+
 test("a path that cannot be made is named with what is in the way", () => {
   const dir = mkdtempSync(join(tmpdir(), "setpoint-remedy-"));
   onTestFinished(() => rmSync(dir, { recursive: true }));

@@ -25,7 +25,7 @@ export function findRemedy(error: unknown): string | undefined {
   const { code, syscall, path, hostname } = error;
   if (syscall === "listen") return listenRemedy(error);
   if (syscall === "getaddrinfo" && hostname !== undefined)
-    return `${hostname} has no address: name one of this machine with --listen`;
+    return `${hostname} has no address: check how it is written, or give the address itself`;
   const remedy = PATH_REMEDIES[code];
   return path === undefined || remedy === undefined ? undefined : `${path} ${remedy}`;
 }

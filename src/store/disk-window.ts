@@ -1,7 +1,7 @@
 /**
  * How much history the backend keeps: not older than a time, not more than so many bytes. It may grow beyond either by a share, since
- * much is cheaper to compact at once than little by little: of many versions of a value all but the last go unseen. Answers which revision may be compacted now. Samples are taken per batch and
- * thinned to a bounded number.
+ * much is cheaper to compact at once than little by little: of many versions of a value all but the last go unseen. Answers which
+ * revision may be compacted now. Samples are taken per batch and thinned to a bounded number.
  */
 export interface DiskWindowOptions {
   readonly windowMs: number;

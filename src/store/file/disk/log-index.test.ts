@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { put, remove, Writer } from "../fixture.ts";
 import { encodeCommits } from "../row.ts";
 import { LogIndex, type StepLimit } from "./log-index.js";
-import { revisionOf } from "./record.js";
+import { revisionOf, ROWS_PER_REVISION } from "./record.js";
 
 const KEYS = ["/a", "/b", "/c", "/d", "/e"];
 
@@ -28,7 +28,7 @@ function write(transactions: readonly Transaction[]): { index: LogIndex; live: M
 }
 
 function idOf({ modRevision, ordinal }: { modRevision: number; ordinal: number }): number {
-  return modRevision * 128 + ordinal;
+  return modRevision * ROWS_PER_REVISION + ordinal;
 }
 
 /** What the table `live` holds when history is cut in steps of this size. */
@@ -93,7 +93,7 @@ test("one cut goes only so far, and ends with a whole revision", () => {
   const { target, superseded } = index.cut(1, 1101);
 
   expect(target).toBeLessThan(1101);
-  expect(superseded.size).toBeLessThan((1 << 17) + 128);
+  expect(superseded.size).toBeLessThan((1 << 17) + ROWS_PER_REVISION);
   const { survivors } = index.step(
     { after: 1, target, superseded },
     { rows: Infinity, bytes: Infinity, passed: Infinity },
