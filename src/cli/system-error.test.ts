@@ -25,8 +25,11 @@ test("an address that is taken, or not of this machine, is named with the flag t
   );
 });
 
-test("a name without an address is named", async () => {
-  expect(findRemedy(await refusalOf("nobody.invalid", 0))).toBe(
+test("a name without an address is named", () => {
+  // As Node.js makes it: to ask for a name in earnest takes seconds where nobody answers.
+  const fields = { code: "ENOTFOUND", syscall: "getaddrinfo", hostname: "nobody.invalid" };
+
+  expect(findRemedy(Object.assign(new Error("getaddrinfo ENOTFOUND nobody.invalid"), fields))).toBe(
     "nobody.invalid has no address: check how it is written, or give the address itself",
   );
 });
