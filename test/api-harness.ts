@@ -6,6 +6,7 @@ import { createMetrics } from "../src/base/prom-metrics.ts";
 import { createRealLoop } from "../src/base/real-loop.ts";
 import { admissionBeside } from "../src/cluster/needed-loops.ts";
 import { conversions, kinds } from "../src/resources/index.ts";
+import { bytesOf, isWhole } from "../src/server/http.ts";
 import type { HttpHandler, HttpResponse, PeerIdentity } from "../src/server/http.ts";
 import type { Journal } from "../src/server/journal.ts";
 import { makeTokenKeys } from "../src/server/pki/token-keys.ts";
@@ -146,7 +147,7 @@ export class TestApi implements AsyncDisposable {
 }
 
 export async function wholeBody({ body, feed }: HttpResponse): Promise<Buffer> {
-  if (feed === undefined && body instanceof Uint8Array) return Buffer.from(body);
+  if (feed === undefined && isWhole(body)) return Buffer.from(bytesOf(body));
   const pieces: Uint8Array[] = [];
   for await (const piece of feed === undefined ? (body as AsyncIterable<Uint8Array>) : fedPieces(feed))
     pieces.push(piece);

@@ -18,6 +18,7 @@ import type {
   TransportResponse,
   TransportStream,
 } from "../client/transport.ts";
+import { bytesOf, isWhole } from "../server/http.ts";
 import type { HttpHandler, HttpRequest, HttpResponse, PeerIdentity } from "../server/http.ts";
 
 export interface InProcessOptions {
@@ -85,7 +86,7 @@ export class InProcessTransport implements Transport {
       return { code: response.status, refusal, items: none(), ...laterOf(response) };
     }
     const { body } = response;
-    const pieces = body instanceof Uint8Array ? one(body) : body;
+    const pieces = isWhole(body) ? one(bytesOf(body)) : body;
     return { code: response.status, refusal: undefined, items: untilLeft(pieces, ending) };
   }
 
@@ -232,7 +233,7 @@ function targetOf(path: string, query: NonNullable<TransportRequest["query"]>): 
 async function valueOf({ direct, body, headers }: HttpResponse): Promise<unknown> {
   if (direct?.type === "value") return direct.value;
   const pieces: Uint8Array[] = [];
-  if (body instanceof Uint8Array) pieces.push(body);
+  if (isWhole(body)) pieces.push(bytesOf(body));
   else for await (const piece of body) pieces.push(piece);
   const text = Buffer.concat(pieces).toString();
   if (text === "") return undefined;

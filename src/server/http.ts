@@ -57,16 +57,27 @@ export interface HttpResponse {
   /** Lower-case names. */
   readonly headers: ReadonlyMap<string, string>;
   /**
-   * Bytes that are sent as they are, or pieces that are asked for as the client takes them: no piece is asked for while
+   * Bytes that are sent as they are, or text of which each character is one byte, or pieces that are asked for as the client takes them: no piece is asked for while
    * the one before waits to be sent. Ended early (`return`) when the client is gone.
    */
-  readonly body: Uint8Array | AsyncIterable<Uint8Array>;
+  readonly body: WholeBody | AsyncIterable<Uint8Array>;
   /** In place of a body: pieces that come when something happens. */
   readonly feed?: Feed;
   /** With status 101: what the connection becomes from now on. */
   readonly switched?: SwitchedStream;
   /** The answer to a direct request for a resource, in place of a body. Its values are the server's own: never changed. */
   readonly direct?: DirectAnswer;
+}
+
+/** Text is what is at hand right after a write; each of its characters is one byte. */
+export type WholeBody = Uint8Array | string;
+
+export function bytesOf(body: WholeBody): Uint8Array {
+  return typeof body === "string" ? Buffer.from(body, "latin1") : body;
+}
+
+export function isWhole(body: HttpResponse["body"]): body is WholeBody {
+  return typeof body === "string" || body instanceof Uint8Array;
 }
 
 /** Hands over pieces when there are some, for as long as the client listens: nobody asks for each, as with a body. */

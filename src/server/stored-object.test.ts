@@ -4,7 +4,7 @@ import { freezeJson } from "../api/json-freeze.ts";
 import type { ApiObject } from "../resources/kind-rules.ts";
 import type { Entry } from "../store/store.ts";
 import { findKey } from "./json-offset.ts";
-import { encodeObject, StoredObject } from "./stored-object.ts";
+import { encodeForAnswer, encodeObject, StoredObject } from "./stored-object.ts";
 
 function entry(value: Buffer, slot: unknown): Entry {
   return {
@@ -74,13 +74,42 @@ describe("StoredObject", () => {
       fc.property(object, (value) => {
         const encoded = encodeObject(value);
         const stored = StoredObject.of(entry(encoded.bytes, encoded));
-        const brief = stored.briefJson;
+        const brief = stored.briefJson as Buffer;
 
         expect(stored.json.equals(brief)).toBe(true);
         expect(stored.json.buffer).not.toBe(brief.buffer);
         expect(stored.briefJson).toBe(stored.json);
       }),
     );
+  });
+
+  test("answers whoever wrote it with the text that was written, and does so once", () => {
+    fc.assert(
+      fc.property(object, (value) => {
+        const encoded = encodeForAnswer(value);
+        const stored = StoredObject.of(entry(encoded.bytes, encoded));
+        const answer = stored.briefJson;
+
+        expect(typeof answer).toBe(encoded.text === undefined ? "object" : "string");
+        expect(Buffer.from(answer as string, "latin1").equals(stored.json)).toBe(true);
+        expect(StoredObject.of(entry(encoded.bytes, encoded)).object).toEqual(stored.object);
+        expect(Buffer.isBuffer(stored.briefJson)).toBe(true);
+      }),
+    );
+  });
+
+  test.each([
+    { what: "characters of several bytes", name: "größe" },
+    { what: "characters beyond the plane", name: "🙂" },
+    { what: "so many of them", name: "x".repeat(20_000) },
+  ])("has no text of one byte a character for $what", ({ name }) => {
+    const { text } = encodeForAnswer({
+      apiVersion: "v1",
+      kind: "X",
+      metadata: { name, uid: "1" },
+    } as ApiObject);
+
+    expect(text).toBeUndefined();
   });
 
   test("keeps nothing in memory but its own bytes", () => {

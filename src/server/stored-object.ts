@@ -24,6 +24,8 @@ export interface Encoded {
   readonly bytes: Buffer;
   /** Where `"resourceVersion":"…",` belongs: before the key that follows it in order. */
   readonly spliceAt: number;
+  /** The same as `bytes` for the answer to whoever wrote it, where each of its characters is one byte. */
+  readonly text?: string | undefined;
 }
 
 /** Reads values that are not stored as they are. Throws an ApiError where that cannot be done. */
@@ -53,6 +55,8 @@ export class StoredObject implements Slot {
   /** The same after its JSON was made, while there is room for it. */
   #kept: Kept | undefined;
   readonly #spliceAt: number | undefined;
+  /** What was written in this process, until its writer has the answer. */
+  #text: string | undefined;
   /** Of a sealed value, until its JSON is made. */
   #opened: Buffer | undefined;
   #object: ApiObject | undefined;
@@ -66,6 +70,7 @@ export class StoredObject implements Slot {
       this.#opener = opener;
       this.#bare = made?.object;
       this.#spliceAt = made?.spliceAt;
+      this.#text = made?.text;
       this.#opened = opened.bytes;
       this.isStale = "isStale" in opened && opened.isStale;
       return;
@@ -74,6 +79,7 @@ export class StoredObject implements Slot {
     this.#opener = undefined;
     this.#bare = made?.object;
     this.#spliceAt = made?.spliceAt;
+    this.#text = made?.text;
     this.isStale = false;
   }
 
@@ -100,6 +106,7 @@ export class StoredObject implements Slot {
     const object = withResourceVersion(this.#findMade() ?? this.#parse(), this.resourceVersion);
     this.#object = object;
     this.#bare = undefined;
+    this.#text = undefined;
     return object;
   }
 
@@ -120,9 +127,16 @@ export class StoredObject implements Slot {
     return (this.#json ??= this.#splice(ownBuffer));
   }
 
-  /** The same for whoever hands it on and keeps nothing of it. What was written is seldom asked for again before it is written anew. */
-  get briefJson(): Buffer {
-    return this.#json ?? this.#splice(briefBuffer);
+  /**
+   * The same for whoever hands it on and keeps nothing of it, as bytes or as text of which each character is one. What was written is seldom
+   * asked for again before it is written anew.
+   */
+  get briefJson(): Buffer | string {
+    if (this.#json !== undefined) return this.#json;
+    const [text, at] = [this.#text, this.#spliceAt];
+    if (text === undefined || at === undefined) return this.#splice(briefBuffer);
+    this.#letGo();
+    return text.slice(0, at) + this.#versionMember + text.slice(at);
   }
 
   /** Few look at what has been replaced: it is made again for them. */
@@ -130,6 +144,7 @@ export class StoredObject implements Slot {
     if (this.#kept !== undefined) this.#kept.object = undefined;
     this.#kept = undefined;
     this.#bare = undefined;
+    this.#text = undefined;
     this.#opened = undefined;
     this.#object = undefined;
     this.#json = undefined;
@@ -155,16 +170,26 @@ export class StoredObject implements Slot {
     const value = this.#plain();
     const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
     const at = this.#spliceAt ?? findKey(bytes, ["metadata", "uid"]);
-    if (this.#bare !== undefined) this.#kept = keepObject(this.#bare, bytes.length);
-    this.#bare = undefined;
-    this.#opened = undefined;
+    this.#letGo();
     if (at === undefined) return exactBuffer(stringifyJson(this.object));
-    const field = `"resourceVersion":"${this.resourceVersion}",`;
+    const field = this.#versionMember;
     const json = allocate(bytes.length + field.length);
     bytes.copy(json, 0, 0, at);
     json.write(field, at, "latin1");
     bytes.copy(json, at + field.length, at);
     return json;
+  }
+
+  get #versionMember(): string {
+    return `"resourceVersion":"${this.resourceVersion}",`;
+  }
+
+  /** Of what was made by writing it, only what there is room for. */
+  #letGo(): void {
+    if (this.#bare !== undefined) this.#kept = keepObject(this.#bare, this.#plain().length);
+    this.#bare = undefined;
+    this.#text = undefined;
+    this.#opened = undefined;
   }
 }
 
@@ -178,6 +203,9 @@ function exactBuffer(text: string): Buffer {
   buffer.write(text);
   return buffer;
 }
+
+/** Longer ones cost more as text than as bytes. */
+const ANSWER_TEXT_MAX = 16 * 1024;
 
 /** Where an integer beyond 2^53 may be. */
 const LONG_NUMBER = /\d{16}/;
@@ -223,8 +251,17 @@ export function findSpecText(entry: Entry): Buffer | undefined {
   }
 }
 
-/** Its members one by one, so that the place of the resourceVersion is known without searching the text. */
 export function encodeObject(object: ApiObject): Encoded {
+  return encode(object, 0);
+}
+
+/** The same for whoever will answer with it. */
+export function encodeForAnswer(object: ApiObject): Encoded {
+  return encode(object, ANSWER_TEXT_MAX);
+}
+
+/** Its members one by one, so that the place of the resourceVersion is known without searching the text. */
+function encode(object: ApiObject, textMax: number): Encoded {
   let text = "{";
   let spliceAt = 0;
   for (const [key, value] of Object.entries(object)) {
@@ -240,8 +277,9 @@ export function encodeObject(object: ApiObject): Encoded {
   }
   text += "}";
   const bytes = exactBuffer(text);
-  const isAscii = bytes.length === text.length;
-  return { object, bytes, spliceAt: isAscii ? spliceAt : Buffer.byteLength(text.slice(0, spliceAt)) };
+  if (bytes.length !== text.length)
+    return { object, bytes, spliceAt: Buffer.byteLength(text.slice(0, spliceAt)), text: undefined };
+  return { object, bytes, spliceAt, text: text.length <= textMax ? text : undefined };
 }
 
 function memberText(object: ApiObject, key: string, value: unknown): string {

@@ -6,6 +6,7 @@ import { isApiError } from "../../api/api-error.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange, Reply, Stage } from "../exchange.ts";
+import { isWhole } from "../http.ts";
 import type { DirectAnswer, HttpRequest, HttpResponse } from "../http.ts";
 import type { ViewTools } from "../representation/object-view.ts";
 import type { RequestInfo } from "../request-info.ts";
@@ -107,12 +108,12 @@ function concluded(response: HttpResponse, record: AuditRecord, { info }: Exchan
     const events: DirectAnswer = { type: "events", events: ended(direct.events, complete) };
     return { ...response, direct: events };
   }
-  return { ...response, body: body instanceof Uint8Array ? body : ended(body, complete) };
+  return { ...response, body: isWhole(body) ? body : ended(body, complete) };
 }
 
 function isOpen({ body, feed, direct, switched }: HttpResponse): boolean {
   if (switched !== undefined || feed !== undefined) return true;
-  return direct === undefined ? !(body instanceof Uint8Array) : direct.type === "events";
+  return direct === undefined ? !isWhole(body) : direct.type === "events";
 }
 
 const LONG = new Set(["attach", "exec", "log", "portforward", "proxy"]);

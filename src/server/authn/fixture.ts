@@ -8,6 +8,7 @@ import { createMetrics } from "../../base/prom-metrics.ts";
 import { createRealLoop } from "../../base/real-loop.ts";
 import { conversions, kinds } from "../../resources/index.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
+import { bytesOf, isWhole } from "../http.ts";
 import type { HttpHandler, PeerIdentity } from "../http.ts";
 import type { TokenKeys } from "../pki/pki-folder.ts";
 import { makeTokenKeys } from "../pki/token-keys.ts";
@@ -99,7 +100,7 @@ export class AuthenticationFixture {
       signal: new AbortController().signal,
       readBody: () => Promise.resolve(bytes),
     });
-    const text = response.body instanceof Uint8Array ? Buffer.from(response.body).toString() : "";
+    const text = isWhole(response.body) ? Buffer.from(bytesOf(response.body)).toString() : "";
     const isJson = response.headers.get("content-type")?.includes("json") === true;
     const seen = (isJson ? JSON.parse(text) : {}) as Seen;
     return { code: response.status, body: seen, text, headers: response.headers };

@@ -9,6 +9,7 @@ import { tooManyRequests } from "../../api/api-error.ts";
 import type { Loop } from "../../base/loop.ts";
 import { allowedMs, isLongRunning } from "../deadline.ts";
 import type { Exchange, Next, Reply, Stage } from "../exchange.ts";
+import { isWhole } from "../http.ts";
 import type { HttpResponse } from "../http.ts";
 import type { User } from "../user.ts";
 import { distinguisherOf } from "./flow-control.ts";
@@ -141,7 +142,7 @@ function held(response: HttpResponse, exchange: Exchange, leave: () => void): Ht
     else leave();
     return response;
   }
-  if (!(body instanceof Uint8Array)) return { ...response, body: new HeldBody(body, leave) };
+  if (!isWhole(body)) return { ...response, body: new HeldBody(body, leave) };
   leave();
   return response;
 }

@@ -5,6 +5,8 @@ import { stringifyJson } from "../../api/json-text.ts";
 import { encodeMessage } from "../../api/protobuf/encode.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
+import { bytesOf } from "../http.ts";
+import type { WholeBody } from "../http.ts";
 import type { Versions } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
 import type { StoredObject } from "../stored-object.ts";
@@ -23,7 +25,7 @@ export interface ObjectView {
   /** As JSON text. */
   json(stored: StoredObject): Uint8Array;
   /** The same for an answer that nobody keeps. */
-  briefJson(stored: StoredObject): Uint8Array;
+  briefJson(stored: StoredObject): WholeBody;
   /** As a protobuf message, without envelope. */
   message(stored: StoredObject): Uint8Array;
   /** As a value. Shared: never changed. */
@@ -70,7 +72,7 @@ class WholeView implements ObjectView {
     );
   }
 
-  briefJson(stored: StoredObject): Uint8Array {
+  briefJson(stored: StoredObject): WholeBody {
     return this.#isAsStored(stored) ? stored.briefJson : this.json(stored);
   }
 
@@ -150,7 +152,7 @@ function storedMetadataView(metaVersion: string, { cache }: ViewTools): ObjectVi
     schema,
     isNamedInLists: true,
     json: (stored) => cut(stored.json, stored),
-    briefJson: (stored) => cut(stored.briefJson, stored),
+    briefJson: (stored) => cut(bytesOf(stored.briefJson), stored),
     message: (stored) => cache.form(stored, "metadata protobuf", makeMessage),
     value: (stored) => shown(stored.object),
     shown,

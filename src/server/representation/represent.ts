@@ -8,6 +8,7 @@ import { encodeObject, writeEnvelope } from "../../api/protobuf/envelope.ts";
 import { stringifyYaml } from "../../api/yaml-text.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { Answer, ListAnswer, ObjectAnswer, StoredAnswer, WatchAnswer } from "../answer.ts";
+import { bytesOf, isWhole } from "../http.ts";
 import type { HttpRequest, HttpResponse } from "../http.ts";
 import type { Versions } from "../objects.ts";
 import { isStored } from "../registry.ts";
@@ -99,7 +100,7 @@ interface Page {
   readonly tools: RepresentationTools;
 }
 
-/** Bytes at hand, or parts still to be made; those of a protobuf list take turns with other work. */
+/** What is at hand, or parts still to be made; those of a protobuf list take turns with other work. */
 type Body = { readonly parts: Iterable<Uint8Array> } | { readonly body: HttpResponse["body"] };
 
 function response(
@@ -116,12 +117,12 @@ function response(
           form.isPretty ? prettyJson(made.parts) : made.parts,
           wantsGzip ? GZIP_ABOVE_BYTES : PIECE_BYTES,
         );
-  if (!wantsGzip || (body instanceof Uint8Array && body.byteLength <= GZIP_ABOVE_BYTES)) {
+  if (!wantsGzip || (isWhole(body) && body.length <= GZIP_ABOVE_BYTES)) {
     return { status: code, headers, body };
   }
   headers.set("content-encoding", "gzip");
   headers.set("vary", "Accept-Encoding");
-  return { status: code, headers, body: gzipped(body instanceof Uint8Array ? one(body) : body, tools.loop) };
+  return { status: code, headers, body: gzipped(isWhole(body) ? one(bytesOf(body)) : body, tools.loop) };
 }
 
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -155,7 +156,10 @@ function storedBody(page: Page, { stored, resource }: StoredAnswer): Body {
     return { parts: [textOf(table.value(served, { hasColumns: true }), media)] };
   }
   const view = viewOf(page, resource);
-  if (media === "json") return { parts: [isWrite(page) ? view.briefJson(stored) : view.json(stored)] };
+  if (media === "json") {
+    const body = isWrite(page) ? view.briefJson(stored) : view.json(stored);
+    return page.form.isPretty ? { parts: [bytesOf(body)] } : { body };
+  }
   if (media === "yaml") return { parts: [textOf(view.value(stored), media)] };
   return { parts: [writeEnvelope({ ...view, raw: view.message(stored) })] };
 }

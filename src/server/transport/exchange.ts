@@ -7,7 +7,16 @@ import { toStatus } from "../../api/api-error.ts";
 import { assert } from "../../base/assert.ts";
 import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
-import type { Feed, HttpHandler, HttpRequest, HttpResponse, PeerIdentity, SwitchedStream } from "../http.ts";
+import { isWhole } from "../http.ts";
+import type {
+  Feed,
+  HttpHandler,
+  HttpRequest,
+  HttpResponse,
+  PeerIdentity,
+  SwitchedStream,
+  WholeBody,
+} from "../http.ts";
 import { receiveBody, type BodyBudget, type BodySource } from "./body.ts";
 import { headerValues } from "./headers.ts";
 import type { TransportLimits } from "./limits.ts";
@@ -40,7 +49,7 @@ export interface Wire extends BodySource, PieceSink {
   /** Tells a client that waits for it (`expect: 100-continue`) to send the body. */
   inviteBody(): void;
   /** Sends a whole answer. Throws when the headers cannot be sent as they are; nothing was sent then. */
-  answer(head: AnswerHead, body: Uint8Array | undefined): void;
+  answer(head: AnswerHead, body: WholeBody | undefined): void;
   /** Sends the head of an answer whose body follows through `outgoing`. Throws as `answer` does. */
   begin(head: AnswerHead): void;
   /** Sends the head and joins the connection with the stream; resolves when both are closed. Absent where a connection carries several requests. */
@@ -221,7 +230,7 @@ export class Exchange implements HttpRequest, Turn {
   }
 
   #answerWhole(head: AnswerHead, body: HttpResponse["body"] | undefined): void {
-    this.#wire.answer(head, body instanceof Uint8Array ? body : undefined);
+    this.#wire.answer(head, body !== undefined && isWhole(body) ? body : undefined);
     this.#state = "done";
   }
 
@@ -280,6 +289,7 @@ export class Exchange implements HttpRequest, Turn {
   /** Undefined for what goes out in one piece. */
   #feedOf({ body, feed }: HttpResponse): Feed | undefined {
     if (feed !== undefined) return feed;
+    if (typeof body === "string") return undefined;
     if (!(body instanceof Uint8Array)) return new PulledFeed(body, this.#surroundings.log);
     return body.byteLength > PIECE_BYTES ? new PulledFeed(one(body), this.#surroundings.log) : undefined;
   }
@@ -287,7 +297,7 @@ export class Exchange implements HttpRequest, Turn {
 
 /** Where it is known before the last piece is. */
 function lengthOf({ body, feed }: HttpResponse): number | undefined {
-  return feed === undefined && body instanceof Uint8Array ? body.byteLength : undefined;
+  return feed === undefined && isWhole(body) ? body.length : undefined;
 }
 
 async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {

@@ -11,7 +11,7 @@ import {
 } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import type { HttpRequest, SwitchedStream } from "../http.ts";
+import type { HttpRequest, SwitchedStream, WholeBody } from "../http.ts";
 import { Chunks } from "./chunks.ts";
 import type { Connection } from "./connections.ts";
 import { Exchange, type AnswerHead, type Surroundings, type Wire } from "./exchange.ts";
@@ -223,9 +223,10 @@ class Http1Wire implements Wire {
     this.outgoing.writeContinue();
   }
 
-  answer(head: AnswerHead, body: Uint8Array | undefined): void {
+  answer(head: AnswerHead, body: WholeBody | undefined): void {
     this.#writeHead(head);
-    if (body === undefined || body.byteLength > TEXT_BYTES_MAX) this.outgoing.end(body);
+    if (typeof body === "string") this.outgoing.end(body, "latin1");
+    else if (body === undefined || body.byteLength > TEXT_BYTES_MAX) this.outgoing.end(body);
     else this.outgoing.end(asText(body), "latin1");
   }
 

@@ -9,6 +9,7 @@ import {
   type ServerOptions,
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
+import type { WholeBody } from "../http.ts";
 import type { Connection } from "./connections.ts";
 import { Exchange, type AnswerHead, type Surroundings, type Wire } from "./exchange.ts";
 import { headersFromFields } from "./headers.ts";
@@ -158,10 +159,10 @@ class Http2Wire implements Wire {
     if (!this.outgoing.closed) this.outgoing.additionalHeaders({ ":status": 100 });
   }
 
-  answer(head: AnswerHead, body: Uint8Array | undefined): void {
-    const endStream = body === undefined || body.byteLength === 0;
+  answer(head: AnswerHead, body: WholeBody | undefined): void {
+    const endStream = body === undefined || body.length === 0;
     this.outgoing.respond(headersOf(head), { endStream });
-    if (!endStream) this.outgoing.end(body);
+    if (!endStream) this.outgoing.end(body, "latin1");
     this.#refuseRest();
   }
 

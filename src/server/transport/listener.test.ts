@@ -55,6 +55,15 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
     expect([head.headers["content-length"], await readAll(head.body)]).toEqual(["5", ""]);
   });
 
+  test("sends text as one byte a character, with its length", async () => {
+    const server = await startServer(async () => ({ ...answer(""), body: "{\u007f}" }));
+
+    const [got, head] = await Promise.all([send(server), send(server, { method: "HEAD" })]);
+
+    expect([got.headers["content-length"], await readAll(got.body)]).toEqual(["3", "{\u007f}"]);
+    expect([head.headers["content-length"], await readAll(head.body)]).toEqual(["3", ""]);
+  });
+
   test.each([204, 304])("sends no body with status %i", async (status) => {
     const server = await startServer(async () => answer("", { status }));
 

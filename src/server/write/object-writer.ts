@@ -8,7 +8,7 @@ import type { Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import type { Versions } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
-import { encodeObject, StoredObject, withResourceVersion } from "../stored-object.ts";
+import { encodeForAnswer, StoredObject, withResourceVersion } from "../stored-object.ts";
 import type { Encoded } from "../stored-object.ts";
 import type { CompanionPlan, ObjectChange } from "./companions.ts";
 import { isFinished } from "./deletion.ts";
@@ -256,7 +256,7 @@ export class ObjectWriter {
   }
 
   #encode(object: ApiObject, resource: StoredResource): Encoded {
-    const encoded = encodeObject(this.#versions.stored(object, resource));
+    const encoded = encodeForAnswer(this.#versions.stored(object, resource));
     if (encoded.bytes.length <= OBJECT_BYTES_MAX) return encoded;
     throw requestEntityTooLarge(`limit is ${String(OBJECT_BYTES_MAX)}`);
   }
