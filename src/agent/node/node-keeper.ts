@@ -34,6 +34,11 @@ const RENEW_MS = 10_000;
 /** Many nodes are spread over ten beats of a second each; as many as these share one, so that a small cluster has one commit in ten seconds. */
 const BEATS_MAX = 10;
 const RENEWED_TOGETHER = 100;
+/**
+ * As many share a commit. Whatever is under way while V8 collects outlives the collection, and most of it the next one too: of a hundred renewals at once
+ * that is half a megabyte of old garbage a second.
+ */
+const WRITES_MAX = 32;
 /** As kubelet's: an unchanged status is written this often all the same. */
 const REPORT_MS = 300_000;
 
@@ -71,7 +76,7 @@ interface Pulse {
 export class NodeKeeper {
   readonly #parts: NodeKeeperParts;
   readonly #pulses = new Map<string, Pulse>();
-  readonly #writes = new WriteWindow<string>();
+  readonly #writes = new WriteWindow<string>(WRITES_MAX);
   /** In a round, which takes as long as a renewal lasts. */
   readonly #beats: number;
   #beat = 0;
