@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Endpoints, Namespace, Node, Pod, Service } from "../../src/api/generated/types/core-v1.ts";
+import { Endpoints, Event, Namespace, Node, Pod, Service } from "../../src/api/generated/types/core-v1.ts";
 import { EndpointSlice } from "../../src/api/generated/types/discovery-v1.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { Log } from "../../src/base/log.ts";
@@ -16,9 +16,6 @@ const LOOPS = [
 describe.each([1, 2])("the endpoints of a Service, seed %s", (seed) => {
   test("are the pods it chooses that have an address, with what can be said of them", async () => {
     await using cluster = await start(seed);
-    await cluster.client(Node).create({
-      metadata: { name: "n1", labels: { "topology.kubernetes.io/zone": "z1" } },
-    });
     await createService(cluster, { ports: [{ name: "http", port: 80, targetPort: "web" }] });
     await createPod(cluster, "a", { ip: "10.0.0.1", ready: true });
     await createPod(cluster, "b", { ip: "10.0.0.2", ready: false });
@@ -143,6 +140,44 @@ describe.each([1, 2])("the endpoints of a Service, seed %s", (seed) => {
     expect(kubernetesSlices(cluster)).toEqual(["kubernetes"]);
   });
 
+  test("stay in the same slice when the first pod comes, and when the port changes", async () => {
+    await using cluster = await start(seed);
+    await createService(cluster, {});
+    await cluster.settle();
+    const [empty] = slices(cluster);
+
+    await createPod(cluster, "a", { ip: "10.0.0.1", ready: true });
+    await cluster.settle();
+    const [filled] = slices(cluster);
+    const changes = { spec: { ports: [{ port: 80, targetPort: 8080 }] } };
+    await cluster.client(Service).patch({ name: "web" }, { type: "merge", changes });
+    await cluster.settle();
+
+    expect(filled?.ports).toEqual([{ name: "", port: 80, protocol: "TCP" }]);
+    expect(slices(cluster)).toMatchObject([
+      { metadata: { uid: empty?.metadata.uid }, ports: [{ port: 8080 }], endpoints: [{ nodeName: "n1" }] },
+    ]);
+    expect(filled?.metadata.uid).toBe(empty?.metadata.uid);
+  });
+
+  test("of one subset that somebody wrote by hand are one slice, of the first thousand", async () => {
+    await using cluster = await start(seed);
+    await cluster.client(Service).create({ metadata: { name: "db" }, spec: { ports: [{ port: 5432 }] } });
+    const addresses = Array.from({ length: 1002 }, (_, at) => ({ ip: `10.1.${at >> 8}.${at & 255}` }));
+    await cluster.client(Endpoints).create({
+      metadata: { name: "db" },
+      subsets: [{ addresses, ports: [{ port: 5432 }] }],
+    });
+    await cluster.settle();
+
+    const lengths = slices(cluster, "db").map(({ endpoints }) => endpoints.length);
+    expect(lengths).toEqual([1000]);
+    const told = cluster.objects(Event).filter(({ reason }) => reason === "TooManyAddressesToMirror");
+    expect(told.map(({ message }) => message)).toEqual([
+      "A max of 1000 addresses can be mirrored to EndpointSlices per Endpoints subset. 2 addresses were skipped",
+    ]);
+  });
+
   test("are not made in a namespace that is going, nor tried again", async () => {
     const warnings: string[] = [];
     const log: Log = { ...silentLog, warn: (message) => void warnings.push(message), with: () => log };
@@ -184,13 +219,17 @@ describe.each([1, 2])("the endpoints of a Service, seed %s", (seed) => {
   });
 });
 
-function start(seed: number): Promise<Cluster> {
-  return startCluster({ clock: "virtual", seed, loops: LOOPS });
+async function start(seed: number): Promise<Cluster> {
+  const cluster = await startCluster({ clock: "virtual", seed, loops: LOOPS });
+  await cluster.client(Node).create({
+    metadata: { name: "n1", labels: { "topology.kubernetes.io/zone": "z1" } },
+  });
+  return cluster;
 }
 
-async function createService(cluster: Cluster, spec: Partial<Service["spec"]>): Promise<void> {
+async function createService(cluster: Cluster, spec: Partial<Service["spec"]>, name = "web"): Promise<void> {
   await cluster.client(Service).create({
-    metadata: { name: "web", labels: { team: "x" } },
+    metadata: { name, labels: { team: "x" } },
     spec: { selector: { app: "web" }, ports: [{ port: 80 }], ...spec },
   });
 }
@@ -217,10 +256,10 @@ async function createPod(cluster: Cluster, name: string, { ip, ready, ...spec }:
   });
 }
 
-function slices(cluster: Cluster): readonly EndpointSlice[] {
+function slices(cluster: Cluster, service = "web"): readonly EndpointSlice[] {
   return cluster
     .objects(EndpointSlice, "default")
-    .filter(({ metadata }) => metadata.labels?.["kubernetes.io/service-name"] === "web");
+    .filter(({ metadata }) => metadata.labels?.["kubernetes.io/service-name"] === service);
 }
 
 function kubernetesSlices(cluster: Cluster): readonly string[] {

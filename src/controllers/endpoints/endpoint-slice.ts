@@ -59,7 +59,7 @@ async function reconcile(service: Service, context: ReconcileContext): Promise<O
   const plan = planSlices(groupsOf(service, cache), slices);
 
   const labels = labelsOf(service);
-  const changed = new Map(plan.updates.map(({ slice, endpoints }) => [slice, endpoints]));
+  const changed = new Map(plan.updates.map(({ slice, ...content }) => [slice, content]));
   const kept = slices.filter((slice) => !plan.deletes.includes(slice));
   const outdated = kept.filter((slice) => changed.has(slice) || !jsonEqual(slice.metadata.labels, labels));
   await Promise.all([
@@ -69,12 +69,13 @@ async function reconcile(service: Service, context: ReconcileContext): Promise<O
     ...outdated.map((slice) =>
       client(EndpointSlice).update({
         ...slice,
+        ...changed.get(slice),
         metadata: { ...slice.metadata, labels },
-        endpoints: changed.get(slice) ?? slice.endpoints,
       }),
     ),
-    ...plan.deletes.map((slice) => client(EndpointSlice).delete(slice)),
   ]);
+  // Last, so that no endpoint is missing in between.
+  await Promise.all(plan.deletes.map((slice) => client(EndpointSlice).delete(slice)));
 }
 
 function newSlice(service: Service, group: EndpointGroup): Manifest<EndpointSlice> {

@@ -10,7 +10,7 @@ import type { Endpoint } from "../../api/generated/types/discovery-v1.ts";
 import { findIpAddress } from "../../api/ip-address.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
-import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import type { CacheReader, Outcome, ReconcileContext, RecordedEvent } from "../../runtime/controller.ts";
 import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
 import { createUnlessEnding } from "../ending-namespace.ts";
 import { MANAGED_BY, SERVICE_NAME } from "./endpoint-slice.ts";
@@ -25,7 +25,7 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   "kubectl.kubernetes.io/last-applied-configuration",
   "endpoints.kubernetes.io/last-change-trigger-time",
 ]);
-/** As upstream's; what goes beyond is left out. */
+/** Of one subset, as upstream's: they are one slice, and what goes beyond is left out. */
 const ADDRESSES_MAX = 1000;
 
 export const endpointSliceMirroringController = defineController({
@@ -41,15 +41,17 @@ export const endpointSliceMirroringController = defineController({
   reconcile,
 });
 
-async function reconcile(endpoints: Endpoints, { cache, client }: ReconcileContext): Promise<Outcome> {
+async function reconcile(endpoints: Endpoints, context: ReconcileContext): Promise<Outcome> {
+  const { cache, client } = context;
   const slices = cache(EndpointSlice)
     .ownedBy(endpoints)
     .filter(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER);
-  const groups = isMirrored(endpoints, cache) ? groupsOf(endpoints) : [];
-  const plan = planSlices(groups, slices);
+  const { groups, skipped } = isMirrored(endpoints, cache) ? groupsOf(endpoints) : { groups: [], skipped: 0 };
+  if (skipped > 0) context.event(endpoints, tooManyAddresses(skipped));
+  const plan = planSlices(groups, slices, { endpointsMax: ADDRESSES_MAX });
   const { name, namespace } = endpoints.metadata;
   const metadata = copiedMetadata(endpoints);
-  const updates = new Map(plan.updates.map(({ slice, endpoints: next }) => [slice, next]));
+  const updates = new Map(plan.updates.map(({ slice, ...content }) => [slice, content]));
   const kept = slices.filter((slice) => !plan.deletes.includes(slice));
   const outdated = kept.filter((slice) => updates.has(slice) || !hasMetadata(slice, metadata));
   await Promise.all([
@@ -69,12 +71,13 @@ async function reconcile(endpoints: Endpoints, { cache, client }: ReconcileConte
     ...outdated.map((slice) =>
       client(EndpointSlice).update({
         ...slice,
+        ...updates.get(slice),
         metadata: { ...slice.metadata, ...metadata },
-        endpoints: updates.get(slice) ?? slice.endpoints,
       }),
     ),
-    ...plan.deletes.map((slice) => client(EndpointSlice).delete(slice)),
   ]);
+  // Last, so that no endpoint is missing in between.
+  await Promise.all(plan.deletes.map((slice) => client(EndpointSlice).delete(slice)));
 }
 
 function isMirrored({ metadata }: Endpoints, cache: CacheReader): boolean {
@@ -98,26 +101,43 @@ function hasMetadata({ metadata }: EndpointSlice, { labels, annotations }: Slice
   return jsonEqual(metadata.labels, labels) && jsonEqual(metadata.annotations ?? {}, annotations);
 }
 
-/** One for each subset and family; subsets without addresses say nothing. */
-function groupsOf({ subsets = [] }: Endpoints): readonly EndpointGroup[] {
-  const groups = subsets.flatMap((subset) =>
-    (["IPv4", "IPv6"] as const).flatMap((family) => {
-      const endpoints = endpointsOf(subset, family);
-      const ports = (subset.ports ?? []).map((port) => ({ ...port, name: port.name ?? "" }));
-      return endpoints.length === 0 ? [] : [{ addressType: family, ports, endpoints }];
-    }),
-  );
-  return groups.map((group) => ({ ...group, endpoints: group.endpoints.slice(0, ADDRESSES_MAX) }));
+interface Mirrored {
+  readonly groups: readonly EndpointGroup[];
+  /** How many addresses are left out. */
+  readonly skipped: number;
 }
 
-function endpointsOf(
-  { addresses = [], notReadyAddresses = [] }: EndpointSubset,
-  family: "IPv4" | "IPv6",
-): readonly Endpoint[] {
-  const isOfFamily = ({ ip }: EndpointAddress): boolean => findIpAddress(ip)?.family === family;
+/** One for each subset and family; subsets without addresses say nothing. */
+function groupsOf({ subsets = [] }: Endpoints): Mirrored {
+  const groups: EndpointGroup[] = [];
+  let skipped = 0;
+  for (const subset of subsets) {
+    const all = endpointsOf(subset);
+    const shown = all.slice(0, ADDRESSES_MAX);
+    skipped += all.length - shown.length;
+    const ports = (subset.ports ?? []).map((port) => ({ ...port, name: port.name ?? "" }));
+    for (const addressType of ["IPv4", "IPv6"] as const) {
+      const endpoints = shown.filter(({ addresses: [ip = ""] }) => familyOf(ip) === addressType);
+      if (endpoints.length > 0) groups.push({ addressType, ports, endpoints });
+    }
+  }
+  return { groups, skipped };
+}
+
+function familyOf(ip: string): string | undefined {
+  return findIpAddress(ip)?.family;
+}
+
+function tooManyAddresses(skipped: number): RecordedEvent {
+  const message = `A max of ${ADDRESSES_MAX} addresses can be mirrored to EndpointSlices per Endpoints subset. ${skipped} addresses were skipped`;
+  return { type: "Warning", reason: "TooManyAddressesToMirror", message };
+}
+
+/** Ready ones first: what does not fit is what helps least. */
+function endpointsOf({ addresses = [], notReadyAddresses = [] }: EndpointSubset): readonly Endpoint[] {
   return [
-    ...addresses.filter(isOfFamily).map((address) => endpointOf(address, true)),
-    ...notReadyAddresses.filter(isOfFamily).map((address) => endpointOf(address, false)),
+    ...addresses.map((address) => endpointOf(address, true)),
+    ...notReadyAddresses.map((address) => endpointOf(address, false)),
   ];
 }
 

@@ -85,6 +85,24 @@ describe("planSlices", () => {
     expect(deletes.map(({ metadata }) => metadata.name)).toEqual(["old", "b"]);
   });
 
+  test("turns a slice of other ports into one that is needed, instead of deleting the one and making the other", () => {
+    const slices = [slice("old", range(0, 5), [])];
+
+    const { creates, updates, deletes } = planSlices([group(range(0, 5))], slices);
+
+    expect(updates).toEqual([{ slice: slices[0], ports: PORTS, endpoints: range(0, 5) }]);
+    expect([creates, deletes]).toEqual([[], []]);
+  });
+
+  test("never turns a slice into one of another kind of address", () => {
+    const other: EndpointGroup = { addressType: "IPv6", ports: PORTS, endpoints: [] };
+
+    const { creates, deletes } = planSlices([other], [slice("old", range(0, 5))]);
+
+    expect(creates).toEqual([other]);
+    expect(deletes.map(({ metadata }) => metadata.name)).toEqual(["old"]);
+  });
+
   test("keeps one empty slice for a Service without endpoints", () => {
     expect(planSlices([group([])], []).creates).toEqual([group([])]);
     expect(planSlices([group([])], [slice("a", [])])).toEqual({ creates: [], updates: [], deletes: [] });

@@ -1,12 +1,17 @@
 /**
  * How the endpoints of a Service are laid out in slices. An endpoint stays in the slice in which it is, so that a change of one pod changes one
- * slice; new ones fill slices that change anyway, then others with room, then new slices.
+ * slice; new ones fill slices that change anyway, then others with room, then new slices. A slice that nobody needs any more becomes a new one of
+ * its kind of address, so that whoever watches never sees a Service between two slices.
  */
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 
 /** As upstream's default. */
 const ENDPOINTS_MAX = 100;
+
+interface SliceLimits {
+  readonly endpointsMax: number;
+}
 
 /** Endpoints with the same ports and the same kind of address share slices. */
 export interface EndpointGroup {
@@ -17,23 +22,43 @@ export interface EndpointGroup {
 
 export interface SlicePlan {
   readonly creates: readonly EndpointGroup[];
-  readonly updates: readonly { readonly slice: EndpointSlice; readonly endpoints: readonly Endpoint[] }[];
+  readonly updates: readonly SliceUpdate[];
   readonly deletes: readonly EndpointSlice[];
 }
 
-export function planSlices(groups: readonly EndpointGroup[], slices: readonly EndpointSlice[]): SlicePlan {
-  const plans = groups.map((group) =>
-    planGroup(
-      group,
-      slices.filter((slice) => isOfGroup(slice, group)),
-    ),
-  );
+interface SliceUpdate extends Pick<EndpointGroup, "ports" | "endpoints"> {
+  readonly slice: EndpointSlice;
+}
+
+export function planSlices(
+  groups: readonly EndpointGroup[],
+  slices: readonly EndpointSlice[],
+  { endpointsMax }: SliceLimits = { endpointsMax: ENDPOINTS_MAX },
+): SlicePlan {
+  const plans = groups.map((group) => {
+    const known = slices.filter((slice) => isOfGroup(slice, group));
+    return planGroup(group, known, endpointsMax);
+  });
   const homeless = slices.filter((slice) => !groups.some((group) => isOfGroup(slice, group)));
-  return {
+  return reuse({
     creates: plans.flatMap(({ creates }) => creates),
     updates: plans.flatMap(({ updates }) => updates),
     deletes: [...homeless, ...plans.flatMap(({ deletes }) => deletes)],
-  };
+  });
+}
+
+/** The kind of address is the one thing of a slice that cannot change. */
+function reuse({ creates, updates, deletes }: SlicePlan): SlicePlan {
+  const left = [...deletes];
+  const fresh: EndpointGroup[] = [];
+  const reused: SliceUpdate[] = [];
+  for (const group of creates) {
+    const at = left.findIndex(({ addressType }) => addressType === group.addressType);
+    const [slice] = at === -1 ? [] : left.splice(at, 1);
+    if (slice === undefined) fresh.push(group);
+    else reused.push({ slice, ports: group.ports, endpoints: group.endpoints });
+  }
+  return { creates: fresh, updates: [...updates, ...reused], deletes: left };
 }
 
 function isOfGroup(slice: EndpointSlice, { addressType, ports }: EndpointGroup): boolean {
@@ -47,19 +72,19 @@ interface Kept {
   isChanged: boolean;
 }
 
-function planGroup(group: EndpointGroup, slices: readonly EndpointSlice[]): SlicePlan {
+function planGroup(group: EndpointGroup, slices: readonly EndpointSlice[], endpointsMax: number): SlicePlan {
   const wanted = new Map(group.endpoints.map((endpoint) => [identityOf(endpoint), endpoint]));
   const kept = slices.map((slice) => keep(slice, wanted));
   const changedFirst = kept.toSorted((left, right) => Number(right.isChanged) - Number(left.isChanged));
   const added = [...wanted.values()];
   for (const place of changedFirst) {
-    const room = ENDPOINTS_MAX - place.endpoints.length;
+    const room = endpointsMax - place.endpoints.length;
     const taken = added.splice(0, Math.max(0, room));
     if (taken.length > 0) place.isChanged = true;
     place.endpoints.push(...taken);
   }
   const creates: EndpointGroup[] = [];
-  while (added.length > 0) creates.push({ ...group, endpoints: added.splice(0, ENDPOINTS_MAX) });
+  while (added.length > 0) creates.push({ ...group, endpoints: added.splice(0, endpointsMax) });
   return conclude(group, kept, creates);
 }
 
@@ -71,7 +96,7 @@ function conclude(group: EndpointGroup, kept: readonly Kept[], creates: readonly
   const deletes = kept.filter((each) => !stays.includes(each)).map(({ slice }) => slice);
   const updates = stays
     .filter(({ isChanged }) => isChanged)
-    .map(({ slice, endpoints }) => ({ slice, endpoints }));
+    .map(({ slice, endpoints }) => ({ slice, ports: group.ports, endpoints }));
   return { creates: isEmpty && stays.length === 0 ? [group] : creates, updates, deletes };
 }
 
