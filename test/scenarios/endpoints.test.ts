@@ -140,6 +140,24 @@ describe.each([1, 2])("the endpoints of a Service, seed %s", (seed) => {
     expect(kubernetesSlices(cluster)).toEqual(["kubernetes"]);
   });
 
+  test("are not shown while the node of their pod is not there, unless all are to be published", async () => {
+    await using cluster = await start(seed);
+    await createService(cluster, {});
+    await createService(cluster, { clusterIP: "None", publishNotReadyAddresses: true }, "all");
+    await createPod(cluster, "a", { ip: "10.0.0.1", ready: true, nodeName: "n2" });
+    await cluster.settle();
+    expect(slices(cluster)[0]?.endpoints).toEqual([]);
+    expect(slices(cluster, "all")[0]?.endpoints).toHaveLength(1);
+
+    await cluster.client(Node).create({ metadata: { name: "n2" } });
+    await cluster.settle();
+    expect(slices(cluster)[0]?.endpoints).toHaveLength(1);
+
+    await cluster.client(Node).delete({ name: "n2" });
+    await cluster.settle();
+    expect(slices(cluster)[0]?.endpoints).toEqual([]);
+  });
+
   test("stay in the same slice when the first pod comes, and when the port changes", async () => {
     await using cluster = await start(seed);
     await createService(cluster, {});
@@ -239,6 +257,7 @@ interface PodOptions {
   readonly ready?: boolean;
   readonly hostname?: string;
   readonly subdomain?: string;
+  readonly nodeName?: string;
 }
 
 async function createPod(cluster: Cluster, name: string, { ip, ready, ...spec }: PodOptions): Promise<void> {

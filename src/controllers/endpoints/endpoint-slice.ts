@@ -9,7 +9,7 @@ import { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import type { Endpoint } from "../../api/generated/types/discovery-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
-import { defineController, watching } from "../../runtime/controller.ts";
+import { defineController, indexing, watching } from "../../runtime/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller.ts";
 import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
 import { createUnlessEnding } from "../ending-namespace.ts";
@@ -28,23 +28,25 @@ import {
   zoneOf,
 } from "./service-pods.ts";
 import type { Family } from "./service-pods.ts";
-import { chosenPods } from "./watched-pods.ts";
+import { chosenPods, servicesOf } from "./watched-pods.ts";
 
 export const SERVICE_NAME = "kubernetes.io/service-name";
 export const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
 const HEADLESS = "service.kubernetes.io/headless";
 const MANAGER = "endpointslice-controller.k8s.io";
+const PODS_BY_NODE = "endpoint-slice/node";
 
 export const endpointSliceController = defineController({
   name: "endpoint-slice-controller",
   for: Service,
   owns: [EndpointSlice],
+  indexes: [indexing(Pod, PODS_BY_NODE, ({ spec }) => (spec.nodeName === undefined ? [] : [spec.nodeName]))],
   watches: [
     chosenPods,
     watching(Node, function* ({ before, after }, cache) {
-      if (zoneOf(before) === zoneOf(after)) return;
-      for (const { metadata } of cache(Service).list())
-        yield { namespace: metadata.namespace, name: metadata.name };
+      if (before !== undefined && after !== undefined && zoneOf(before) === zoneOf(after)) return;
+      const { name = "" } = (after ?? before)?.metadata ?? {};
+      for (const pod of cache(Pod).indexed(PODS_BY_NODE, name)) yield* servicesOf(pod, cache);
     }),
   ],
   reconcile,
@@ -109,8 +111,14 @@ function groupsOf(service: Service, cache: CacheReader): readonly EndpointGroup[
   const { namespace = "" } = service.metadata;
   const pods = cache(Pod)
     .list({ namespace })
-    .filter((pod) => hasAddress(pod) && isChosen(service, pod));
+    .filter((pod) => hasAddress(pod) && isChosen(service, pod) && isOnNode(service, pod, cache));
   return familiesOf(service).flatMap((family) => groupsOfFamily(service, pods, { family, cache }));
+}
+
+/** A pod whose node is not there is reached by nobody; a Service that publishes everything shows it nevertheless. */
+function isOnNode({ spec }: Service, pod: Pod, cache: CacheReader): boolean {
+  const { nodeName = "" } = pod.spec;
+  return spec.publishNotReadyAddresses === true || cache(Node).find({ name: nodeName }) !== undefined;
 }
 
 function groupsOfFamily(

@@ -1,6 +1,7 @@
 /** A change of a pod concerns the Services that choose it, or chose it before. */
 import { Pod, Service } from "../../api/generated/types/core-v1.ts";
 import { watching } from "../../runtime/controller.ts";
+import type { CacheReader } from "../../runtime/controller.ts";
 import { choosesPods, isChosen, isRelevant } from "./service-pods.ts";
 
 export const chosenPods = watching(Pod, ({ before, after }, cache) => {
@@ -13,3 +14,11 @@ export const chosenPods = watching(Pod, ({ before, after }, cache) => {
   if (concerned.length === 0 || !isRelevant(before, after)) return [];
   return concerned.map(({ metadata: { name } }) => ({ namespace, name }));
 });
+
+/** The Services that choose a pod. */
+export function* servicesOf(pod: Pod, cache: CacheReader) {
+  const { namespace = "" } = pod.metadata;
+  for (const service of cache(Service).list({ namespace })) {
+    if (choosesPods(service) && isChosen(service, pod)) yield { namespace, name: service.metadata.name };
+  }
+}
