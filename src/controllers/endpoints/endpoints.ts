@@ -11,6 +11,8 @@ import { isReady } from "../../resources/pod/pod-state.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller.ts";
 import { createUnlessEnding } from "../ending-namespace.ts";
+import { cutToCapacity } from "./capacity.ts";
+import type { Cut } from "./capacity.ts";
 import {
   addressOf,
   choosesPods,
@@ -27,8 +29,6 @@ import { chosenPods } from "./watched-pods.ts";
 const MANAGED_BY = "endpoints.kubernetes.io/managed-by";
 const HEADLESS = "service.kubernetes.io/headless";
 const OVER_CAPACITY = "endpoints.kubernetes.io/over-capacity";
-/** More than clients of this form can be expected to take. */
-const ADDRESSES_MAX = 1000;
 
 export const endpointsController = defineController({
   name: "endpoint-controller",
@@ -69,11 +69,8 @@ async function reconcile(service: Service, { cache, client }: ReconcileContext):
 
 type Texts = Readonly<Record<string, string>>;
 
-interface Wanted {
+interface Wanted extends Cut {
   readonly labels: Texts;
-  readonly subsets: readonly EndpointSubset[];
-  /** There are more addresses than are shown. */
-  readonly isCut: boolean;
 }
 
 /** What others noted stays. */
@@ -89,7 +86,7 @@ function wantedOf(service: Service, cache: CacheReader): Wanted {
     ...(isHeadless(service) && { [HEADLESS]: "" }),
     [MANAGED_BY]: "endpoint-controller",
   };
-  return { labels, ...bounded(subsetsOf(service, cache)) };
+  return { labels, ...cutToCapacity(subsetsOf(service, cache)) };
 }
 
 function subsetsOf(service: Service, cache: CacheReader): readonly EndpointSubset[] {
@@ -133,29 +130,4 @@ function namedPort({
   ...port
 }: ReturnType<typeof portsOf>[number]): NonNullable<EndpointSubset["ports"]>[number] {
   return name === "" ? port : { ...port, name };
-}
-
-/** Ready ones first: what does not fit is what helps least. */
-function bounded(subsets: readonly EndpointSubset[]): Omit<Wanted, "labels"> {
-  const count = (list: readonly unknown[] | undefined): number => list?.length ?? 0;
-  let room = ADDRESSES_MAX;
-  let isCut = false;
-  const cut = subsets.map(({ addresses, notReadyAddresses, ports }) => {
-    const ready = addresses?.slice(0, room);
-    room -= count(ready);
-    const notReady = notReadyAddresses?.slice(0, room);
-    room -= count(notReady);
-    isCut ||= count(ready) < count(addresses) || count(notReady) < count(notReadyAddresses);
-    return {
-      ...(count(ready) > 0 && { addresses: ready }),
-      ...(count(notReady) > 0 && { notReadyAddresses: notReady }),
-      ...(ports !== undefined && { ports }),
-    } as EndpointSubset;
-  });
-  return {
-    subsets: isCut
-      ? cut.filter((subset) => count(subset.addresses) + count(subset.notReadyAddresses) > 0)
-      : subsets,
-    isCut,
-  };
 }
