@@ -113,6 +113,59 @@ describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
     ]);
   });
 
+  test("that names a volume waits for it, and gets it when it comes", async () => {
+    await using cluster = await start(seed);
+    await createClaim(cluster, "data", { storageClassName: "", volumeName: "mine" });
+    await createVolume(cluster, "other", "1Gi");
+    await cluster.settle();
+    expect(claimPhase(cluster, "data")).toBe("Pending");
+
+    await createVolume(cluster, "mine", "5Gi");
+    await cluster.settle();
+
+    expect(claimPhase(cluster, "data")).toBe("Bound");
+    expect(phases(cluster)).toEqual({ mine: "Bound", other: "Available" });
+  });
+
+  test("that names a volume which does not suit it, or is taken, stays open and says why", async () => {
+    await using cluster = await start(seed);
+    await createVolume(cluster, "small", "500Mi");
+    await createVolume(cluster, "taken", "1Gi", { namespace: "default", name: "other" });
+    await createClaim(cluster, "one", { storageClassName: "", volumeName: "small" });
+    await createClaim(cluster, "two", { storageClassName: "", volumeName: "taken" });
+    await cluster.settle();
+
+    expect([claimPhase(cluster, "one"), claimPhase(cluster, "two")]).toEqual(["Pending", "Pending"]);
+    expect(phases(cluster)).toEqual({ small: "Available", taken: "Available" });
+    expect(told(cluster)).toEqual([
+      'FailedBinding: volume "taken" already bound to a different claim.',
+      'VolumeMismatch: Cannot bind to requested volume "small": requested PV is too small',
+    ]);
+  });
+
+  test("that was made before there was a default class gets the class that becomes it", async () => {
+    await using cluster = await start(seed);
+    await cluster.settle();
+    await cluster.client(StorageClass).delete({ name: "standard" });
+    await createClaim(cluster, "data", {});
+    await createClaim(cluster, "none", { storageClassName: "" });
+    await cluster.settle();
+    expect(claimPhase(cluster, "data")).toBe("Pending");
+
+    await cluster.client(StorageClass).create({
+      metadata: { name: "late", annotations: { "storageclass.kubernetes.io/is-default-class": "true" } },
+      provisioner: "example.com/disks",
+    });
+    await cluster.settle();
+
+    const claims = cluster.objects(PersistentVolumeClaim, "default");
+    expect(claims.map(({ spec }) => spec.storageClassName)).toEqual(["late", ""]);
+    expect(claims[0]?.metadata.annotations).toEqual({
+      "volume.beta.kubernetes.io/storage-provisioner": "example.com/disks",
+      "volume.kubernetes.io/storage-provisioner": "example.com/disks",
+    });
+  });
+
   test("that a pod uses is not gone before the pod has ended", async () => {
     await using cluster = await start(seed);
     await createClaim(cluster, "data", { storageClassName: "standard" });
@@ -167,7 +220,7 @@ function start(seed: number): Promise<Cluster> {
 async function createClaim(
   cluster: Cluster,
   name: string,
-  spec: { readonly storageClassName: string },
+  spec: { readonly storageClassName?: string; readonly volumeName?: string },
 ): Promise<void> {
   await cluster.client(PersistentVolumeClaim).create({
     metadata: { name },
@@ -200,4 +253,14 @@ function phases(cluster: Cluster): Readonly<Record<string, string | undefined>> 
 
 function reasons(cluster: Cluster): readonly (string | undefined)[] {
   return cluster.objects(Event, "default").map(({ reason }) => reason);
+}
+
+function claimPhase(cluster: Cluster, name: string): string | undefined {
+  const claims = cluster.objects(PersistentVolumeClaim, "default");
+  return claims.find(({ metadata }) => metadata.name === name)?.status.phase;
+}
+
+function told(cluster: Cluster): readonly string[] {
+  const events = cluster.objects(Event, "default");
+  return events.map(({ reason, message }) => `${reason ?? ""}: ${message ?? ""}`).toSorted();
 }

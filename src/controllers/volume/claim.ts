@@ -7,10 +7,18 @@
 import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import type { PersistentVolumeClaimStatus } from "../../api/generated/types/core-v1.ts";
 import { StorageClass } from "../../api/generated/types/storage-v1.ts";
+import { hasStorageClass, storageClassOf } from "../../resources/storage/claim-class.ts";
+import { findDefaultStorageClass } from "../../resources/storage/default-class.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext, RecordedEvent } from "../../runtime/controller.ts";
-import { BIND_COMPLETED, BOUND_BY_CONTROLLER, SELECTED_NODE, STORAGE_PROVISIONER } from "./annotations.ts";
-import { findVolume, isBoundTo, isMeantFor } from "./match.ts";
+import {
+  BIND_COMPLETED,
+  BOUND_BY_CONTROLLER,
+  OLD_STORAGE_PROVISIONER,
+  SELECTED_NODE,
+  STORAGE_PROVISIONER,
+} from "./annotations.ts";
+import { findMismatch, findVolume, isBoundTo, isMeantFor } from "./match.ts";
 
 export const claimController = defineController({
   name: "persistentvolume-controller",
@@ -18,18 +26,21 @@ export const claimController = defineController({
   watches: [
     watching(PersistentVolume, function* ({ before, after }, cache) {
       const { claimRef } = (after ?? before)?.spec ?? {};
+      const { name } = (after ?? before)?.metadata ?? {};
       if (claimRef !== undefined) yield { namespace: claimRef.namespace, name: claimRef.name ?? "" };
-      else yield* waitingClaims(cache);
+      else yield* waitingClaims(cache, name);
     }),
     watching(StorageClass, (_, cache) => waitingClaims(cache)),
   ],
   reconcile,
 });
 
-/** A volume that nobody has may be what any of them waits for. */
-function* waitingClaims(cache: CacheReader) {
+/** A volume that nobody has may be what any of them waits for; whoever names one waits for that. */
+function* waitingClaims(cache: CacheReader, volume = "") {
   for (const { metadata, spec } of cache(PersistentVolumeClaim).list()) {
-    if ((spec.volumeName ?? "") === "") yield { namespace: metadata.namespace, name: metadata.name };
+    const { volumeName = "" } = spec;
+    if (volumeName === "" || volumeName === volume)
+      yield { namespace: metadata.namespace, name: metadata.name };
   }
 }
 
@@ -41,13 +52,19 @@ async function reconcile(claim: PersistentVolumeClaim, context: ReconcileContext
   await context.updateStatus(noted, statusOf(noted, plan.phase, volume));
 }
 
+interface Notes {
+  readonly volumeName?: string;
+  readonly storageClassName?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
 /** What is to be done for a claim; every rule is in here. */
 interface ClaimPlan {
   readonly phase: "Pending" | "Bound" | "Lost";
   /** To belong to the claim from now on, if it does not yet. */
   readonly volume?: PersistentVolume | undefined;
   /** To be written to the claim. */
-  readonly notes?: { readonly volumeName?: string; readonly annotations: Readonly<Record<string, string>> };
+  readonly notes?: Notes;
   readonly event?: RecordedEvent;
 }
 
@@ -61,10 +78,13 @@ function planClaim(claim: PersistentVolumeClaim, cache: CacheReader): ClaimPlan 
 
 function planUnnamed(claim: PersistentVolumeClaim, cache: CacheReader): ClaimPlan {
   const volume = findVolume(claim, cache(PersistentVolume).list());
-  const storageClass = cache(StorageClass).find({ name: claim.spec.storageClassName ?? "" });
+  const storageClass = cache(StorageClass).find({ name: storageClassOf(claim) });
   const waits = storageClass?.volumeBindingMode === "WaitForFirstConsumer";
   const isPreBound = volume?.spec.claimRef !== undefined;
   if (volume !== undefined && (isPreBound || !waits)) return binding(claim, volume);
+  // A class that became the default after the claim was made is its class, too.
+  const late = hasStorageClass(claim) ? undefined : findDefaultStorageClass(cache(StorageClass).list());
+  if (late !== undefined) return { phase: "Pending", notes: { storageClassName: late } };
   if (waits && claim.metadata.annotations?.[SELECTED_NODE] === undefined) {
     const message = "waiting for first consumer to be created before binding";
     return { phase: "Pending", event: { type: "Normal", reason: "WaitForFirstConsumer", message } };
@@ -82,11 +102,22 @@ function planNamed(
     const message = "Bound claim has lost its PersistentVolume. Data on the volume is lost!";
     return lost(claim, "ClaimLost", message);
   }
-  if (isBoundTo(volume, claim)) return { ...binding(claim, volume), volume };
-  if (volume.spec.claimRef === undefined || isMeantFor(volume, claim)) return binding(claim, volume);
-  if (!isDone) return { phase: "Pending" };
+  if (isBoundTo(volume, claim) || isMeantFor(volume, claim)) return binding(claim, volume);
+  if (volume.spec.claimRef === undefined) return isDone ? binding(claim, volume) : planFirst(claim, volume);
+  if (!isDone) {
+    const message = `volume ${JSON.stringify(volume.metadata.name)} already bound to a different claim.`;
+    return { phase: "Pending", event: { type: "Warning", reason: "FailedBinding", message } };
+  }
   const message = "Two claims are bound to the same volume, this one is bound incorrectly";
   return lost(claim, "ClaimMisbound", message);
+}
+
+/** Naming a volume is not enough to get it. */
+function planFirst(claim: PersistentVolumeClaim, volume: PersistentVolume): ClaimPlan {
+  const mismatch = findMismatch(volume, claim);
+  if (mismatch === undefined) return binding(claim, volume);
+  const message = `Cannot bind to requested volume ${JSON.stringify(volume.metadata.name)}: ${mismatch}`;
+  return { phase: "Pending", event: { type: "Warning", reason: "VolumeMismatch", message } };
 }
 
 /** Told once, when it happens. */
@@ -104,7 +135,7 @@ function binding({ metadata, spec }: PersistentVolumeClaim, volume: PersistentVo
 }
 
 function planProvisioning(claim: PersistentVolumeClaim, storageClass: StorageClass | undefined): ClaimPlan {
-  const { storageClassName = "" } = claim.spec;
+  const storageClassName = storageClassOf(claim);
   if (storageClassName === "") {
     const message = "no persistent volumes available for this claim and no storage class is set";
     return { phase: "Pending", event: { type: "Normal", reason: "FailedBinding", message } };
@@ -125,7 +156,9 @@ function planProvisioning(claim: PersistentVolumeClaim, storageClass: StorageCla
   return {
     phase: "Pending",
     event: { type: "Normal", reason: "ExternalProvisioning", message },
-    ...(!isAsked && { notes: { annotations: { [STORAGE_PROVISIONER]: provisioner } } }),
+    ...(!isAsked && {
+      notes: { annotations: { [OLD_STORAGE_PROVISIONER]: provisioner, [STORAGE_PROVISIONER]: provisioner } },
+    }),
   };
 }
 
@@ -148,13 +181,13 @@ async function bindVolume(
 
 async function note(
   claim: PersistentVolumeClaim,
-  { volumeName, annotations }: NonNullable<ClaimPlan["notes"]>,
+  { annotations, ...spec }: Notes,
   { client }: ReconcileContext,
 ): Promise<PersistentVolumeClaim> {
   return await client(PersistentVolumeClaim).update({
     ...claim,
     metadata: { ...claim.metadata, annotations: { ...claim.metadata.annotations, ...annotations } },
-    spec: { ...claim.spec, ...(volumeName !== undefined && { volumeName }) },
+    spec: { ...claim.spec, ...spec },
   });
 }
 

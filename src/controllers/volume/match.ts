@@ -3,21 +3,31 @@ import type { PersistentVolume, PersistentVolumeClaim } from "../../api/generate
 import { compileLabelSelector, labelsMatch } from "../../api/label-selector.ts";
 import { compareQuantities, parseQuantity } from "../../api/quantity.ts";
 import type { Quantity } from "../../api/quantity.ts";
+import { storageClassOf } from "../../resources/storage/claim-class.ts";
 
-/** A volume that names the claim goes before all others; of the rest, the smallest that is large enough. */
+/**
+ * A volume that names the claim goes before all others, whatever its class and labels: somebody has chosen it. Of the rest, those that can do
+ * least beyond what is asked, and of these the smallest that is large enough.
+ */
 export function findVolume(
   claim: PersistentVolumeClaim,
   volumes: readonly PersistentVolume[],
 ): PersistentVolume | undefined {
-  const fitting = volumes.filter((volume) => isUsable(volume) && fits(volume, claim));
-  const named = fitting.find((volume) => isMeantFor(volume, claim));
+  const able = volumes.filter((volume) => findFault(volume, claim, FAULTS_OF_CHOSEN) === undefined);
+  const named = able.find((volume) => isMeantFor(volume, claim));
   if (named !== undefined) return named;
-  const free = fitting.filter(({ spec }) => spec.claimRef === undefined);
+  const free = able.filter((volume) => volume.spec.claimRef === undefined && isWanted(volume, claim));
   return free.toSorted(
     (left, right) =>
+      modesOf(left).size - modesOf(right).size ||
       compareQuantities(capacityOf(left), capacityOf(right)) ||
       (left.metadata.name < right.metadata.name ? -1 : 1),
   )[0];
+}
+
+/** Why a claim cannot have the volume that it names, in upstream's words. Labels do not matter: the claim has made its choice. */
+export function findMismatch(volume: PersistentVolume, claim: PersistentVolumeClaim): string | undefined {
+  return findFault(volume, claim, FAULTS);
 }
 
 /** The volume's own reference names this claim: by its uid, or by its name for whichever claim comes. */
@@ -31,36 +41,66 @@ export function isBoundTo({ spec }: PersistentVolume, { metadata }: PersistentVo
   return spec.claimRef?.uid === metadata.uid;
 }
 
-function isUsable({ metadata }: PersistentVolume): boolean {
-  return metadata.deletionTimestamp === undefined;
+interface Fault {
+  readonly text: (volume: PersistentVolume) => string;
+  readonly isThere: (volume: PersistentVolume, claim: PersistentVolumeClaim) => boolean;
 }
 
-/** Everything but who else wants it. */
-function fits(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
-  const modes = new Set(volume.spec.accessModes);
-  const { accessModes = [], resources, selector } = claim.spec;
-  const asked = parseQuantity(resources.requests?.["storage"] ?? "0");
-  return (
-    isOfSameMake(volume, claim) &&
-    accessModes.every((mode) => modes.has(mode)) &&
-    compareQuantities(capacityOf(volume), asked) >= 0 &&
-    (selector === undefined || labelsMatch(compileLabelSelector(selector), volume.metadata.labels))
-  );
+const CLASS_FAULT: Fault = {
+  text: () => "storageClassName does not match",
+  isThere: (volume, claim) => storageClassOf(volume) !== storageClassOf(claim),
+};
+
+/** In the order in which upstream looks for them. */
+const FAULTS: readonly Fault[] = [
+  {
+    text: ({ metadata }) => `the volume is marked for deletion ${JSON.stringify(metadata.name)}`,
+    isThere: ({ metadata }) => metadata.deletionTimestamp !== undefined,
+  },
+  {
+    text: () => "requested PV is too small",
+    isThere: (volume, { spec }) => {
+      const asked = parseQuantity(spec.resources.requests?.["storage"] ?? "0");
+      return compareQuantities(capacityOf(volume), asked) < 0;
+    },
+  },
+  CLASS_FAULT,
+  {
+    text: () => "volumeAttributesClassName does not match",
+    isThere: ({ spec }, claim) =>
+      (spec.volumeAttributesClassName ?? "") !== (claim.spec.volumeAttributesClassName ?? ""),
+  },
+  {
+    text: () => "incompatible volumeMode",
+    isThere: ({ spec }, claim) =>
+      (spec.volumeMode ?? "Filesystem") !== (claim.spec.volumeMode ?? "Filesystem"),
+  },
+  {
+    text: () => "incompatible accessMode",
+    isThere: (volume, { spec }) => !(spec.accessModes ?? []).every((mode) => modesOf(volume).has(mode)),
+  },
+];
+
+/** Whoever names the claim in a volume need not name the class. */
+const FAULTS_OF_CHOSEN = FAULTS.filter((fault) => fault !== CLASS_FAULT);
+
+function findFault(
+  volume: PersistentVolume,
+  claim: PersistentVolumeClaim,
+  faults: readonly Fault[],
+): string | undefined {
+  return faults.find(({ isThere }) => isThere(volume, claim))?.text(volume);
 }
 
-function isOfSameMake(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
-  const make = ({
-    storageClassName = "",
-    volumeMode = "Filesystem",
-    volumeAttributesClassName = "",
-  }: Make): string => [storageClassName, volumeMode, volumeAttributesClassName].join("/");
-  return make(volume.spec) === make(claim.spec);
+function isWanted(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
+  const { selector } = claim.spec;
+  if (CLASS_FAULT.isThere(volume, claim)) return false;
+  return selector === undefined || labelsMatch(compileLabelSelector(selector), volume.metadata.labels);
 }
 
-type Make = Pick<
-  PersistentVolume["spec"] | PersistentVolumeClaim["spec"],
-  "storageClassName" | "volumeMode" | "volumeAttributesClassName"
->;
+function modesOf({ spec }: PersistentVolume): ReadonlySet<string> {
+  return new Set(spec.accessModes);
+}
 
 function capacityOf({ spec }: PersistentVolume): Quantity {
   return parseQuantity(spec.capacity?.["storage"] ?? "0");

@@ -8,6 +8,7 @@ import { isApiError } from "../../api/api-error.ts";
 import type { Manifest } from "../../api/api-object.ts";
 import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import { StorageClass } from "../../api/generated/types/storage-v1.ts";
+import { storageClassOf } from "../../resources/storage/claim-class.ts";
 import { defineController } from "../../runtime/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
 import { HOST_PATH_PROVISIONER, PROVISIONED_BY, SELECTED_NODE, STORAGE_PROVISIONER } from "./annotations.ts";
@@ -27,7 +28,7 @@ async function reconcile(claim: PersistentVolumeClaim, context: ReconcileContext
   const { metadata, spec } = claim;
   const isAsked = metadata.annotations?.[STORAGE_PROVISIONER] === HOST_PATH_PROVISIONER;
   const isOpen = (spec.volumeName ?? "") === "" && metadata.deletionTimestamp === undefined;
-  const storageClass = context.cache(StorageClass).find({ name: spec.storageClassName ?? "" });
+  const storageClass = context.cache(StorageClass).find({ name: storageClassOf(claim) });
   if (!isAsked || !isOpen || storageClass === undefined) return;
   try {
     const { metadata: made } = await context.client(PersistentVolume).create(volumeFor(claim, storageClass));
