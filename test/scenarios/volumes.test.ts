@@ -166,22 +166,29 @@ describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
     });
   });
 
-  test("that a pod uses is not gone before the pod has ended", async () => {
+  test("that a pod on a node uses is not gone before the pod is, even if it has ended", async () => {
     await using cluster = await start(seed);
     await createClaim(cluster, "data", { storageClassName: "standard" });
-    const pod = await cluster.client(Pod).create({
-      metadata: { name: "user" },
-      spec: {
-        containers: [{ name: "c", image: "c" }],
-        volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }],
-      },
-    });
+    const pod = await createUser(cluster, "user", { nodeName: "n1" });
     await cluster.settle();
 
     await cluster.client(PersistentVolumeClaim).delete({ name: "data" });
+    await cluster.client(Pod).updateStatus(pod, { phase: "Succeeded" });
     await cluster.settle();
     expect(cluster.objects(PersistentVolumeClaim)).toHaveLength(1);
-    await cluster.client(Pod).updateStatus(pod, { phase: "Succeeded" });
+    await cluster.client(Pod).delete(pod, { gracePeriodSeconds: 0 });
+    await cluster.settle();
+
+    expect(cluster.objects(PersistentVolumeClaim)).toEqual([]);
+  });
+
+  test("that only a pod without a node uses does not wait for it", async () => {
+    await using cluster = await start(seed);
+    await createClaim(cluster, "data", { storageClassName: "standard" });
+    await createUser(cluster, "user", {});
+    await cluster.settle();
+
+    await cluster.client(PersistentVolumeClaim).delete({ name: "data" });
     await cluster.settle();
 
     expect(cluster.objects(PersistentVolumeClaim)).toEqual([]);
@@ -232,15 +239,31 @@ async function createVolume(
   cluster: Cluster,
   name: string,
   storage: string,
-  claimRef?: { readonly namespace: string; readonly name: string },
+  claimRef?: NonNullable<PersistentVolume["spec"]["claimRef"]>,
+  annotations: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   await cluster.client(PersistentVolume).create({
-    metadata: { name },
+    metadata: { name, annotations },
     spec: {
       capacity: { storage },
       accessModes: ["ReadWriteOnce"],
       hostPath: { path: `/${name}` },
       ...(claimRef !== undefined && { claimRef }),
+    },
+  });
+}
+
+async function createUser(
+  cluster: Cluster,
+  name: string,
+  spec: { readonly nodeName?: string },
+): Promise<Pod> {
+  return await cluster.client(Pod).create({
+    metadata: { name },
+    spec: {
+      containers: [{ name: "c", image: "c" }],
+      volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }],
+      ...spec,
     },
   });
 }

@@ -5,9 +5,8 @@
  * one that is deleted and no longer in use.
  */
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
-import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { defineController, indexing, watching } from "../../runtime/controller.ts";
-import type { CacheReader } from "../../runtime/controller.ts";
+import { isControlledBy } from "../../runtime/owner-reference.ts";
 
 const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER = "kubernetes.io/pv-protection";
@@ -23,8 +22,9 @@ export const claimProtectionController = defineController({
   indexes: [indexing(Pod, BY_CLAIM, claimsOf)],
   watches: [
     watching(Pod, function* ({ before, after }) {
-      // Only a pod that ends, or is gone, lets go of anything.
-      if (before === undefined || (after !== undefined && !isTerminal(after))) return;
+      // Only a pod that is gone, or as good as gone, lets go of anything.
+      const isSame = before?.metadata.uid === after?.metadata.uid;
+      if (before === undefined || (after !== undefined && isSame && !isShutDown(after))) return;
       for (const key of claimsOf(before)) {
         const [namespace, name = ""] = key.split("/");
         yield { namespace, name };
@@ -32,8 +32,10 @@ export const claimProtectionController = defineController({
     }),
   ],
   reconcile: () => Promise.resolve(),
-  finalize: ({ metadata: { namespace = "", name } }, { cache }) => {
-    const isUsed = usersOf(`${namespace}/${name}`, cache).length > 0;
+  finalize: (claim, { cache }) => {
+    const { namespace = "", name } = claim.metadata;
+    const pods = cache(Pod).indexed(BY_CLAIM, `${namespace}/${name}`);
+    const isUsed = pods.some((pod) => isUsing(pod, claim));
     return Promise.resolve(isUsed ? { recheckAfterMs: RECHECK_MS, timer: "periodic" } : undefined);
   },
 });
@@ -47,10 +49,22 @@ export const volumeProtectionController = defineController({
     Promise.resolve(status.phase === "Bound" ? { recheckAfterMs: RECHECK_MS, timer: "periodic" } : undefined),
 });
 
-function usersOf(claim: string, cache: CacheReader): readonly Pod[] {
-  return cache(Pod)
-    .indexed(BY_CLAIM, claim)
-    .filter((pod) => !isTerminal(pod));
+/**
+ * A pod that has ended may still be looked at, and its claim with it. One without a node does not count: no node starts a pod whose claim is
+ * going. A claim that a pod brought along goes with it, so that neither waits for the other.
+ */
+function isUsing(pod: Pod, claim: PersistentVolumeClaim): boolean {
+  if (pod.spec.nodeName === undefined) return false;
+  const { name } = claim.metadata;
+  return (pod.spec.volumes ?? []).some(({ persistentVolumeClaim, ephemeral }) => {
+    if (persistentVolumeClaim !== undefined) return persistentVolumeClaim.claimName === name;
+    return ephemeral !== undefined && isControlledBy(claim, pod) && !isShutDown(pod);
+  });
+}
+
+/** Its node is done with it, or nobody waits for that. */
+function isShutDown({ metadata }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined && metadata.deletionGracePeriodSeconds === 0;
 }
 
 /** Claims that pods bring along (ephemeral volumes) are named after pod and volume. */
