@@ -194,6 +194,35 @@ describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
     expect(cluster.objects(PersistentVolumeClaim)).toEqual([]);
   });
 
+  test("lets go of other volumes that say they are its own", async () => {
+    await using cluster = await start(seed);
+    await createVolume(cluster, "right", "1Gi");
+    await createClaim(cluster, "data", { storageClassName: "" });
+    await cluster.settle();
+    const { metadata } = await cluster.client(PersistentVolumeClaim).get({ name: "data" });
+    const claimRef = { namespace: "default", name: "data", uid: metadata.uid };
+    await createVolume(cluster, "named", "1Gi", claimRef);
+    await cluster.client(PersistentVolume).create({
+      metadata: { name: "chosen", annotations: { "pv.kubernetes.io/bound-by-controller": "yes" } },
+      spec: {
+        capacity: { storage: "1Gi" },
+        accessModes: ["ReadWriteOnce"],
+        hostPath: { path: "/chosen" },
+        claimRef,
+      },
+    });
+    await cluster.settle();
+
+    const references = cluster.objects(PersistentVolume).map(({ spec }) => spec.claimRef);
+    expect(phases(cluster)).toEqual({ chosen: "Available", named: "Available", right: "Bound" });
+    expect(references).toMatchObject([
+      undefined,
+      { namespace: "default", name: "data" },
+      { uid: metadata.uid },
+    ]);
+    expect(references[1]).not.toHaveProperty("uid");
+  });
+
   test("whose volume is deleted under it is lost, and says so", async () => {
     await using cluster = await start(seed);
     await createVolume(cluster, "v", "1Gi");
@@ -206,6 +235,24 @@ describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
 
     expect(cluster.objects(PersistentVolumeClaim)[0]?.status.phase).toBe("Lost");
     expect(reasons(cluster)).toContain("ClaimLost");
+  });
+
+  test("whose volume could not be removed leaves it to be seen that something went wrong", async () => {
+    await using cluster = await start(seed);
+    await createVolume(cluster, "v", "1Gi");
+    await createClaim(cluster, "data", { storageClassName: "" });
+    await cluster.settle();
+    await cluster.client(PersistentVolumeClaim).delete({ name: "data" });
+    await cluster.settle();
+    const volume = await cluster.client(PersistentVolume).get({ name: "v" });
+
+    await cluster.client(PersistentVolume).updateStatus(volume, { phase: "Failed", message: "no such disk" });
+    await cluster.settle();
+
+    expect(cluster.objects(PersistentVolume)[0]?.status).toMatchObject({
+      phase: "Failed",
+      message: "no such disk",
+    });
   });
 
   test("is not touched any more once everything is as it should be", async () => {
@@ -240,10 +287,9 @@ async function createVolume(
   name: string,
   storage: string,
   claimRef?: NonNullable<PersistentVolume["spec"]["claimRef"]>,
-  annotations: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   await cluster.client(PersistentVolume).create({
-    metadata: { name, annotations },
+    metadata: { name },
     spec: {
       capacity: { storage },
       accessModes: ["ReadWriteOnce"],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
+import type { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import { findMismatch, findVolume } from "./match.ts";
 
 type VolumeSpec = PersistentVolume["spec"];
