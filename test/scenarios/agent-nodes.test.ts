@@ -177,6 +177,7 @@ describe.each([1, 2, 3])("simulated nodes, seed %s", (seed) => {
       expect(pod.status.conditions?.find(({ type }) => type === "DisruptionTarget")).toMatchObject({
         status: "True",
         reason: "DeletionByTaintManager",
+        observedGeneration: 1,
       });
     }
 

@@ -40,6 +40,7 @@ describe("PodGC", () => {
       status: "True",
       reason: "DeletionByPodGC",
       message: "PodGC: node no longer exists",
+      observedGeneration: 1,
     });
   });
 

@@ -20,9 +20,18 @@ describe("a pod on a node that drives pods away", () => {
   });
 
   test("goes after the shortest time it puts up with it, counted from when the taint came", () => {
-    const patient = pod([tolerating(300), tolerating(60)]);
+    const patient = pod([tolerating(300), { ...tolerating(60), key: "slow" }]);
 
-    expect(findEvictionAt(patient, [TAINT], SEEN)).toBe(Date.parse("2026-01-01T00:01:00Z"));
+    expect(findEvictionAt(patient, [TAINT, { ...TAINT, key: "slow" }], SEEN)).toBe(
+      Date.parse("2026-01-01T00:01:00Z"),
+    );
+  });
+
+  test("goes by the first toleration that fits, whatever others say", () => {
+    expect(findEvictionAt(pod([tolerating(), tolerating(60)]), [TAINT], SEEN)).toBeUndefined();
+    expect(findEvictionAt(pod([tolerating(300), tolerating(60)]), [TAINT], SEEN)).toBe(
+      Date.parse("2026-01-01T00:05:00Z"),
+    );
   });
 
   test("counts from when the taint was seen when that does not say", () => {

@@ -9,18 +9,17 @@ export function drivingTaints({ spec }: Node): readonly Taint[] {
 
 /**
  * Undefined: it may stay for ever. Otherwise the moment, which is past when it must go at once. A taint that does not say since when it is
- * there counts from `seenAt`.
+ * there counts from `seenAt`. Of several tolerations for one taint the first counts, as upstream has it.
  */
 export function findEvictionAt(pod: Pod, taints: readonly Taint[], seenAt: number): number | undefined {
   let earliest = Infinity;
   for (const taint of taints) {
-    const tolerations = (pod.spec.tolerations ?? []).filter((it) => tolerates(it, taint));
-    if (tolerations.length === 0) return seenAt;
+    const toleration = (pod.spec.tolerations ?? []).find((each) => tolerates(each, taint));
+    if (toleration === undefined) return seenAt;
+    const { tolerationSeconds } = toleration;
+    if (tolerationSeconds === undefined) continue;
     const since = taint.timeAdded === undefined ? seenAt : Math.min(seenAt, Date.parse(taint.timeAdded));
-    for (const { tolerationSeconds } of tolerations) {
-      if (tolerationSeconds === undefined) continue;
-      earliest = Math.min(earliest, since + Math.max(0, tolerationSeconds) * 1000);
-    }
+    earliest = Math.min(earliest, since + Math.max(0, tolerationSeconds) * 1000);
   }
   return earliest === Infinity ? undefined : earliest;
 }

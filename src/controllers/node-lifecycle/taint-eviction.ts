@@ -7,18 +7,21 @@
 import { isApiError } from "../../api/api-error.ts";
 import { Node, Pod, type Taint } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import { formatTime } from "../../api/time.ts";
 import type { Timer } from "../../base/loop.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { indexing, type ObjectChange } from "../../runtime/controller.ts";
 import type { Routine, RoutineParts } from "../../runtime/routine.ts";
 import { untilAborted } from "../../runtime/run-all.ts";
 import { WriteWindow } from "../../runtime/write-window.ts";
+import { disruptionTarget } from "../pods/disruption-target.ts";
 import { drivingTaints, findEvictionAt } from "./eviction-plan.ts";
 
 const PODS_BY_NODE = "taint-eviction/node";
 const RETRY_MS = 10_000;
-const MESSAGE = "Taint manager: deleting due to NoExecute taint";
+const WHY = {
+  reason: "DeletionByTaintManager",
+  message: "Taint manager: deleting due to NoExecute taint",
+};
 
 export const taintEvictionRoutine: Routine = {
   name: "taint-eviction-controller",
@@ -128,13 +131,7 @@ class EvictionRun {
   async #delete({ pod, seenAt }: Eviction): Promise<void> {
     const pods = this.#parts.client(Pod);
     const { loop, log } = this.#parts;
-    const condition = {
-      type: "DisruptionTarget",
-      status: "True",
-      reason: "DeletionByTaintManager",
-      message: MESSAGE,
-      lastTransitionTime: formatTime(BigInt(Math.floor(loop.now())) * 1000n),
-    };
+    const condition = disruptionTarget(pod, WHY, loop.now());
     const changes = { metadata: { uid: pod.metadata.uid }, status: { conditions: [condition] } };
     try {
       await pods.patch(pod, { type: "strategic", changes }, { subresource: "status" });

@@ -6,10 +6,9 @@
  */
 import { isApiError } from "../../api/api-error.ts";
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
-import type { PodCondition } from "../../api/generated/types/core-v1.ts";
-import { formatTime } from "../../api/time.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import type { Routine, RoutineParts } from "../../runtime/routine.ts";
+import { disruptionTarget } from "../pods/disruption-target.ts";
 import { missingNodes, planPodGc } from "./plan-pod-gc.ts";
 import type { Victim } from "./plan-pod-gc.ts";
 
@@ -23,6 +22,7 @@ const PERIOD_MS = 20_000;
 /** A node that is not there may only not be there yet. */
 const QUARANTINE_MS = 40_000;
 const PARALLEL = 20;
+const WHY = { reason: "DeletionByPodGC", message: "PodGC: node no longer exists" };
 
 /** By name: since when a node that pods are on has been missing. */
 type Quarantine = Map<string, number>;
@@ -92,22 +92,10 @@ async function fail(
   pod: Pod,
   why: Victim["why"],
 ): Promise<void> {
-  const conditions = why === "orphaned" ? [disruption(pod, loop.now())] : [];
+  const conditions = why === "orphaned" ? [disruptionTarget(pod, WHY, loop.now())] : [];
   const status = { phase: "Failed", ...(conditions.length > 0 && { conditions }) };
   const changes = { metadata: { uid: pod.metadata.uid }, status };
   await client(Pod).patch(pod, { type: "strategic", changes }, { subresource: "status" });
-}
-
-function disruption({ metadata: { generation }, status }: Pod, now: number): PodCondition {
-  const isTracked = status.observedGeneration !== undefined && generation !== undefined;
-  return {
-    type: "DisruptionTarget",
-    status: "True",
-    reason: "DeletionByPodGC",
-    message: "PodGC: node no longer exists",
-    lastTransitionTime: formatTime(BigInt(Math.floor(now)) * 1000n),
-    ...(isTracked && { observedGeneration: generation }),
-  };
 }
 
 /** Whether it is time for another round; false once the signal is aborted. */

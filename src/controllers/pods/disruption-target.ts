@@ -1,0 +1,18 @@
+/** The condition by which whoever owns a pod sees that it did not end by itself. */
+import type { Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
+import { formatTime } from "../../api/time.ts";
+
+export function disruptionTarget(
+  { metadata: { generation } }: Pod,
+  { reason, message }: { readonly reason: string; readonly message: string },
+  now: number,
+): PodCondition {
+  return {
+    type: "DisruptionTarget",
+    status: "True",
+    reason,
+    message,
+    lastTransitionTime: formatTime(BigInt(Math.floor(now)) * 1000n),
+    ...(generation !== undefined && { observedGeneration: generation }),
+  };
+}
