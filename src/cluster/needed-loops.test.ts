@@ -7,6 +7,7 @@ const NEEDED = [
   "node-controller",
   "pvc-protection-controller",
   "pv-protection-controller",
+  "volumeattributesclass-protection-controller",
 ];
 
 test("plugins take part when the loops that they count on run, and those are built-in loops", () => {

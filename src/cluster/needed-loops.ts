@@ -7,7 +7,11 @@ import type { LoopChoice } from "./loops.ts";
 const NEEDED: Readonly<Record<string, readonly string[]>> = {
   ServiceAccount: ["serviceaccount-controller"],
   TaintNodesByCondition: ["node-controller"],
-  StorageObjectInUseProtection: ["pvc-protection-controller", "pv-protection-controller"],
+  StorageObjectInUseProtection: [
+    "pvc-protection-controller",
+    "pv-protection-controller",
+    "volumeattributesclass-protection-controller",
+  ],
 };
 
 /** What is left out of admission beside these loops, and besides what was asked for. Throws for names of plugins that there are not. */

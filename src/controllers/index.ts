@@ -32,7 +32,11 @@ import { statefulSetController } from "./stateful-set/controller.ts";
 import { ttlAfterFinishedController } from "./ttl-after-finished.ts";
 import { claimController } from "./volume/claim.ts";
 import { defaultStorageClass } from "./volume/default-class.ts";
-import { claimProtectionController, volumeProtectionController } from "./volume/protection.ts";
+import {
+  attributesProtectionController,
+  claimProtectionController,
+  volumeProtectionController,
+} from "./volume/protection.ts";
 import { hostPathProvisioner } from "./volume/provisioner.ts";
 import { volumeController } from "./volume/volume.ts";
 
@@ -64,6 +68,7 @@ export const controllers: readonly Controller[] = [
   hostPathProvisioner,
   claimProtectionController,
   volumeProtectionController,
+  attributesProtectionController,
   ephemeralVolumeController,
   podClaimsController,
   claimReleaseController,

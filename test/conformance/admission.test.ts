@@ -377,7 +377,7 @@ describe("classes and storage", () => {
     expect(bare["spec"]?.["storageClassName"]).toBe("");
   });
 
-  test("StorageObjectInUseProtection holds claims and volumes from the start", async () => {
+  test("StorageObjectInUseProtection holds claims, volumes and their classes from the start", async () => {
     await using api = await startWhole();
 
     const held = await make(api, CLAIMS, claim("data"));
@@ -387,7 +387,15 @@ describe("classes and storage", () => {
       metadata: { name: "disk" },
       spec: { capacity: { storage: "1Gi" }, accessModes: ["ReadWriteOnce"], hostPath: { path: "/data" } },
     });
+    const attributes = await make(api, "/apis/storage.k8s.io/v1/volumeattributesclasses", {
+      apiVersion: "storage.k8s.io/v1",
+      kind: "VolumeAttributesClass",
+      metadata: { name: "gold" },
+      driverName: "disks.example.com",
+      parameters: { iops: "9000" },
+    });
 
+    expect(attributes["metadata"]?.["finalizers"]).toEqual(["kubernetes.io/vac-protection"]);
     expect(held["metadata"]?.["finalizers"]).toEqual(["kubernetes.io/pvc-protection"]);
     expect(volume["metadata"]?.["finalizers"]).toEqual(["kubernetes.io/pv-protection"]);
   });

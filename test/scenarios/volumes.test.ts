@@ -5,7 +5,7 @@ import {
   PersistentVolumeClaim,
   Pod,
 } from "../../src/api/generated/types/core-v1.ts";
-import { StorageClass } from "../../src/api/generated/types/storage-v1.ts";
+import { StorageClass, VolumeAttributesClass } from "../../src/api/generated/types/storage-v1.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
 
@@ -15,6 +15,7 @@ const LOOPS = [
   "host-path-provisioner",
   "pvc-protection-controller",
   "pv-protection-controller",
+  "volumeattributesclass-protection-controller",
   "default-storage-class",
 ];
 
@@ -194,6 +195,25 @@ describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
     expect(cluster.objects(PersistentVolumeClaim)).toEqual([]);
   });
 
+  test("keeps the class of attributes that it names until it is gone", async () => {
+    await using cluster = await start(seed);
+    await cluster.client(VolumeAttributesClass).create({
+      metadata: { name: "gold" },
+      driverName: "disks.example.com",
+      parameters: { iops: "9000" },
+    });
+    await createClaim(cluster, "data", { storageClassName: "", volumeAttributesClassName: "gold" });
+    await cluster.settle();
+
+    await cluster.client(VolumeAttributesClass).delete({ name: "gold" });
+    await cluster.settle();
+    expect(cluster.objects(VolumeAttributesClass)).toHaveLength(1);
+    await cluster.client(PersistentVolumeClaim).delete({ name: "data" });
+    await cluster.settle();
+
+    expect(cluster.objects(VolumeAttributesClass)).toEqual([]);
+  });
+
   test("lets go of other volumes that say they are its own", async () => {
     await using cluster = await start(seed);
     await createVolume(cluster, "right", "1Gi");
@@ -274,7 +294,7 @@ function start(seed: number): Promise<Cluster> {
 async function createClaim(
   cluster: Cluster,
   name: string,
-  spec: { readonly storageClassName?: string; readonly volumeName?: string },
+  spec: Partial<PersistentVolumeClaim["spec"]>,
 ): Promise<void> {
   await cluster.client(PersistentVolumeClaim).create({
     metadata: { name },

@@ -1,17 +1,23 @@
 /**
- * Keeps claims that pods use, and volumes that claims have, from going before their users do.
+ * Keeps claims that pods use, volumes that claims have, and classes of attributes that either names, from going before their users do.
  *
- * Two loops: one for PersistentVolumeClaims, which reads Pods, and one for PersistentVolumes. Each puts a finalizer on every object and takes it off
- * one that is deleted and no longer in use.
+ * Three loops: one for PersistentVolumeClaims, which reads Pods, one for PersistentVolumes, and one for VolumeAttributesClasses, which reads both.
+ * Each puts a finalizer on every object and takes it off one that is deleted and no longer in use.
  */
+import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
+import { VolumeAttributesClass } from "../../api/generated/types/storage-v1.ts";
 import { defineController, indexing, watching } from "../../runtime/controller.ts";
+import type { ObjectChange } from "../../runtime/controller.ts";
 import { isControlledBy } from "../../runtime/owner-reference.ts";
 
 const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER = "kubernetes.io/pv-protection";
+const ATTRIBUTES_FINALIZER = "kubernetes.io/vac-protection";
 /** Pods by the claims they name. */
 const BY_CLAIM = "claim";
+/** Volumes and claims by the classes of attributes they name. */
+const BY_ATTRIBUTES = "attributes-class";
 /** The end of a user is seen by its event; this is only for a server that forgot to send one. */
 const RECHECK_MS = 300_000;
 
@@ -48,6 +54,51 @@ export const volumeProtectionController = defineController({
   finalize: ({ status }) =>
     Promise.resolve(status.phase === "Bound" ? { recheckAfterMs: RECHECK_MS, timer: "periodic" } : undefined),
 });
+
+export const attributesProtectionController = defineController({
+  name: "volumeattributesclass-protection-controller",
+  for: VolumeAttributesClass,
+  finalizer: ATTRIBUTES_FINALIZER,
+  indexes: [
+    indexing(PersistentVolume, BY_ATTRIBUTES, attributesOfVolume),
+    indexing(PersistentVolumeClaim, BY_ATTRIBUTES, attributesOfClaim),
+  ],
+  watches: [
+    watching(PersistentVolume, (change) => givenUp(change, attributesOfVolume)),
+    watching(PersistentVolumeClaim, (change) => givenUp(change, attributesOfClaim)),
+  ],
+  reconcile: () => Promise.resolve(),
+  finalize: ({ metadata: { name } }, { cache }) => {
+    const isUsed = [PersistentVolume, PersistentVolumeClaim].some(
+      (type: ResourceType) => cache(type).indexed(BY_ATTRIBUTES, name).length > 0,
+    );
+    return Promise.resolve(isUsed ? { recheckAfterMs: RECHECK_MS, timer: "periodic" } : undefined);
+  },
+});
+
+function attributesOfVolume({ spec }: PersistentVolume): readonly string[] {
+  return [spec.volumeAttributesClassName ?? ""].filter((name) => name !== "");
+}
+
+/** What it asks for, what it has, and what it is about to get. */
+function attributesOfClaim({ spec, status }: PersistentVolumeClaim): readonly string[] {
+  const names = [
+    spec.volumeAttributesClassName,
+    status.currentVolumeAttributesClassName,
+    status.modifyVolumeStatus?.targetVolumeAttributesClassName,
+  ];
+  return [...new Set(names.filter((name) => name !== undefined && name !== ""))] as readonly string[];
+}
+
+/** The classes that a user no longer names. */
+function givenUp<T extends ApiObject>(
+  { before, after }: ObjectChange<T>,
+  namesOf: (user: T) => readonly string[],
+): readonly ObjectKey[] {
+  const left = new Set(after === undefined ? [] : namesOf(after));
+  const names = before === undefined ? [] : namesOf(before);
+  return names.filter((name) => !left.has(name)).map((name) => ({ name }));
+}
 
 /**
  * A pod that has ended may still be looked at, and its claim with it. One without a node does not count: no node starts a pod whose claim is

@@ -48,6 +48,9 @@ const CONTROLLERS: Readonly<Record<string, readonly PolicyRule[]>> = {
   // Finalizers are taken off by patches.
   "pv-protection-controller": [{ apiGroups: [""], resources: ["persistentvolumes"], verbs: ["patch"] }],
   "pvc-protection-controller": [{ apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["patch"] }],
+  "volumeattributesclass-protection-controller": [
+    { apiGroups: ["storage.k8s.io"], resources: ["volumeattributesclasses"], verbs: ["patch"] },
+  ],
   // A quota that somebody else has just written is read again at once.
   "resourcequota-controller": [{ apiGroups: [""], resources: ["resourcequotas"], verbs: ["get"] }],
   // Owners of claims are set by patches.
