@@ -19,6 +19,7 @@ const GROUPS: ReadonlyMap<string, PeerIdentity> = new Map(
 /** Loops that are called otherwise than the account that upstream's one has in kube-system. */
 const ACCOUNTS: ReadonlyMap<string, string> = new Map(
   Object.entries({
+    "bootstrap-signer-controller": "bootstrap-signer",
     "certificatesigningrequest-approving-controller": "certificate-controller",
     "certificatesigningrequest-cleaner-controller": "certificate-controller",
     "certificatesigningrequest-signing-controller": "certificate-controller",

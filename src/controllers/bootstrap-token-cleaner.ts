@@ -30,7 +30,7 @@ async function reconcile(secret: Secret, { client, clock }: ReconcileContext): P
   return undefined;
 }
 
-function isToken({ type, metadata }: Secret): boolean {
+export function isToken({ type, metadata }: Secret): boolean {
   return type === "bootstrap.kubernetes.io/token" && metadata.namespace === "kube-system";
 }
 

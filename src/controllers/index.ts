@@ -2,6 +2,7 @@
 import type { Controller } from "../runtime/controller.ts";
 import type { Routine } from "../runtime/routine.ts";
 import { autoscalerController } from "./autoscaler/controller.ts";
+import { bootstrapSignerController } from "./bootstrap-signer.ts";
 import { bootstrapTokenCleanerController } from "./bootstrap-token-cleaner.ts";
 import { csrApprovingController } from "./certificates/approving.ts";
 import { clusterRoleAggregationController } from "./cluster-role-aggregation.ts";
@@ -63,6 +64,7 @@ export const controllers: readonly Controller[] = [
   csrCleanerController,
   csrApprovingController,
   bootstrapTokenCleanerController,
+  bootstrapSignerController,
   claimController,
   volumeController,
   hostPathProvisioner,

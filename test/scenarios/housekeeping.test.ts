@@ -227,6 +227,34 @@ describe("what expires", () => {
   });
 });
 
+describe("what machines are told that want to join", () => {
+  test("is signed anew when it changes, and with each token for as long as it is there", async () => {
+    const loops = ["bootstrap-signer-controller"];
+    await using cluster = await startCluster({ clock: "virtual", loops, nodes: 0 });
+    const place = { namespace: "kube-public", name: "cluster-info" };
+    const secret = { namespace: "kube-system", name: "bootstrap-token-abc123" };
+    await cluster.client(ConfigMap).create({ metadata: place, data: { kubeconfig: "one" } });
+    await cluster.client(Secret).create({
+      metadata: secret,
+      type: "bootstrap.kubernetes.io/token",
+      stringData: { "token-id": "abc123", "token-secret": "s", "usage-bootstrap-signing": "true" },
+    });
+    await cluster.settle();
+    const first = (await cluster.client(ConfigMap).get(place)).data?.["jws-kubeconfig-abc123"];
+
+    const changes = { data: { kubeconfig: "two" } };
+    await cluster.client(ConfigMap).patch(place, { type: "merge", changes });
+    await cluster.settle();
+    const second = (await cluster.client(ConfigMap).get(place)).data?.["jws-kubeconfig-abc123"];
+    await cluster.client(Secret).delete(secret);
+    await cluster.settle();
+
+    expect(first).toMatch(/^[\w-]+\.\.[\w-]+$/);
+    expect(second).not.toBe(first);
+    expect((await cluster.client(ConfigMap).get(place)).data).toEqual({ kubeconfig: "two" });
+  });
+});
+
 describe("a ServiceCIDR", () => {
   test("is ready, and when deleted stays while a Service has an address of it", async () => {
     const loops = ["service-cidr-controller"];

@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import type { Secret } from "../api/generated/types/core-v1.ts";
+import { signedData } from "./bootstrap-signer.ts";
+
+const NOW = Date.parse("2026-01-01T00:00:00Z");
+const INFO = { kubeconfig: "payload" };
+/** As kubeadm computes it. */
+const SIGNATURE = "eyJhbGciOiJIUzI1NiIsImtpZCI6ImFiYzEyMyJ9..QSxpUG7Q542CirTI2ECPSZjvBOJURUW5a7XqFpNI958";
+
+describe("what machines are told that want to join", () => {
+  test("is signed with each token, as those that join check it", () => {
+    expect(signedData(INFO, [token()], NOW)).toEqual({ ...INFO, "jws-kubeconfig-abc123": SIGNATURE });
+  });
+
+  test("has no signature of a token that is gone", () => {
+    expect(signedData({ ...INFO, "jws-kubeconfig-abc123": SIGNATURE }, [], NOW)).toEqual(INFO);
+  });
+
+  test.each<[string, Secret]>([
+    ["is not for that", token({ "usage-bootstrap-signing": "false" })],
+    ["has expired", token({ expiration: "2025-12-31T23:59:59Z" })],
+    ["is called otherwise", token({ "token-id": "xyz789" })],
+    ["has no secret", token({ "token-secret": "" })],
+    ["is of another type", { ...token(), type: "Opaque" }],
+  ])("is not signed with a token that %s", (_, secret) => {
+    expect(signedData(INFO, [secret], NOW)).toEqual(INFO);
+  });
+
+  test("stays as it is when there is nothing to sign", () => {
+    const data = { "jws-kubeconfig-abc123": "old" };
+
+    expect(signedData(data, [token()], NOW)).toBe(data);
+  });
+});
+
+function token(changes: Readonly<Record<string, string>> = {}): Secret {
+  const texts = {
+    "token-id": "abc123",
+    "token-secret": "tokenSecret",
+    "usage-bootstrap-signing": "true",
+    ...changes,
+  };
+  return {
+    apiVersion: "v1",
+    kind: "Secret",
+    metadata: {
+      namespace: "kube-system",
+      name: "bootstrap-token-abc123",
+      uid: "1",
+      resourceVersion: "1",
+      creationTimestamp: "",
+    },
+    type: "bootstrap.kubernetes.io/token",
+    data: Object.fromEntries(
+      Object.entries(texts).map(([name, text]) => [name, Buffer.from(text).toString("base64")]),
+    ),
+  };
+}
