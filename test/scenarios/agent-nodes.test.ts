@@ -187,6 +187,36 @@ describe.each([1, 2, 3])("simulated nodes, seed %s", (seed) => {
     expect(cluster.objects(Pod, "default")).toHaveLength(9);
   });
 
+  test("that are alive without being ready are believed what they say of their pods", async () => {
+    await using cluster = await openCluster({ clock: "virtual", seed, loops: ["node-controller"], nodes: 0 });
+    await cluster.client(Node).create({ metadata: { name: "n1" } });
+    const report = async (status: "True" | "False"): Promise<void> => {
+      const lastHeartbeatTime = new Date(cluster.clock.now()).toISOString();
+      const conditions = [{ type: "Ready", status, reason: "Kubelet", lastHeartbeatTime }];
+      await cluster.client(Node).updateStatus(await cluster.client(Node).get({ name: "n1" }), { conditions });
+      await cluster.clock.advance("10s");
+    };
+    const start = async (): Promise<void> => {
+      const pod = await cluster.client(Pod).get({ name: "p" });
+      const conditions = [{ type: "Ready", status: "True" }] as const;
+      await cluster.client(Pod).updateStatus(pod, { ...pod.status, conditions });
+      await cluster.settle();
+    };
+    await report("False");
+    const containers = [{ name: "c", image: "c" }];
+    await cluster.client(Pod).create({ metadata: { name: "p" }, spec: { nodeName: "n1", containers } });
+    await start();
+    await report("False");
+    expect(readyPods(cluster)).toHaveLength(1);
+
+    await report("True");
+    await report("False");
+    expect(readyPods(cluster)).toHaveLength(0);
+    await start();
+    await report("False");
+    expect(readyPods(cluster)).toHaveLength(1);
+  });
+
   test("that die together drive their pods away one by one, and not at all when all are dark", async () => {
     await using cluster = await openCluster({ clock: "virtual", seed, loops: LOOPS, nodes: 20 });
     await cluster.settle();

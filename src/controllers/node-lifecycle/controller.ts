@@ -43,6 +43,8 @@ class LifecycleRun {
   readonly #signal: AbortSignal;
   readonly #health = new Map<string, NodeHealth>();
   readonly #marked = new Set<string>();
+  /** Nodes that were lost and whose pods have not been told of it: once, since a node that lives knows better afterwards. */
+  readonly #lost = new Set<string>();
   /** Nodes of which something could not be written. */
   readonly #failed = new Set<string>();
   /** Versions of nodes that a write was refused for: there is a newer one, which is heard of soon. */
@@ -65,7 +67,10 @@ class LifecycleRun {
       subscribe(Node, (change) => this.#nodeChanged(change)),
       subscribe(Lease, ({ after }) => this.#leaseChanged(after)),
     ];
-    for (const node of cache(Node).list()) this.#hearOf(node.metadata.name, node);
+    for (const node of cache(Node).list()) {
+      if (isLost(node)) this.#lost.add(node.metadata.name);
+      this.#hearOf(node.metadata.name, node);
+    }
     this.#look();
     await untilAborted(this.#signal);
     for (const each of leave) each();
@@ -84,6 +89,7 @@ class LifecycleRun {
       this.#tell(after, "RegisteredNode", `Node ${name} event: Registered Node ${name} in Controller`);
     }
     if (before !== undefined && isNodeReady(before) && !isNodeReady(after)) {
+      this.#lost.add(name);
       this.#tell(after, "NodeNotReady", `Node ${name} status is now: NodeNotReady`);
     }
     this.#hearOf(name, after);
@@ -94,6 +100,7 @@ class LifecycleRun {
     this.#health.delete(name);
     this.#outdated.delete(name);
     this.#marked.delete(name);
+    this.#lost.delete(name);
     this.#queues.remove(name);
     this.#tell(node, "RemovingNode", `Node ${name} event: Removing Node ${name} from Controller`);
   }
@@ -175,7 +182,7 @@ class LifecycleRun {
       return;
     }
     this.#taint(node, time);
-    if (isLost(node)) this.#unreadyPods(node);
+    if (this.#lost.delete(name) && isLost(node)) this.#unreadyPods(node);
   }
 
   /** A node that is ready again lets pods stay at once; one that is not waits for its turn to drive them away. */
@@ -203,15 +210,21 @@ class LifecycleRun {
   }
 
   #unreadyPods(node: Node): void {
+    const { name } = node.metadata;
     const time = timeText(this.#parts.loop.now());
-    for (const pod of this.#parts.cache(Pod).indexed(PODS_BY_NODE, node.metadata.name)) {
+    for (const pod of this.#parts.cache(Pod).indexed(PODS_BY_NODE, name)) {
       if (!isReady(pod)) continue;
       const conditions = [{ type: "Ready", status: "False", lastTransitionTime: time }];
       const patch = { type: "strategic", changes: { status: { conditions } } } as const;
       this.#parts.event(pod, { type: "Warning", reason: "NodeNotReady", message: "Node is not ready" });
-      this.#send(`pod ${pod.metadata.uid}`, node.metadata.name, () =>
-        this.#parts.client(Pod).patch(pod, patch, { subresource: "status" }),
-      );
+      this.#send(`pod ${pod.metadata.uid}`, name, async () => {
+        try {
+          await this.#parts.client(Pod).patch(pod, patch, { subresource: "status" });
+        } catch (error) {
+          this.#lost.add(name);
+          throw error;
+        }
+      });
     }
   }
 
