@@ -144,6 +144,20 @@ describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
     ]);
   });
 
+  test("of a class whose volumes nobody makes is told so", async () => {
+    await using cluster = await start(seed);
+    await cluster.client(StorageClass).create({
+      metadata: { name: "local" },
+      provisioner: "kubernetes.io/no-provisioner",
+    });
+    await createClaim(cluster, "data", { storageClassName: "local" });
+    await cluster.settle();
+
+    expect(told(cluster)).toEqual([
+      "ProvisioningFailed: no volume plugin matched name: kubernetes.io/no-provisioner",
+    ]);
+  });
+
   test("that was made before there was a default class gets the class that becomes it", async () => {
     await using cluster = await start(seed);
     await cluster.settle();

@@ -146,8 +146,8 @@ function planProvisioning(claim: PersistentVolumeClaim, storageClass: StorageCla
   }
   const { provisioner } = storageClass;
   if (provisioner === "kubernetes.io/no-provisioner") {
-    const message = "no persistent volumes available for this claim and no storage class is set";
-    return { phase: "Pending", event: { type: "Normal", reason: "FailedBinding", message } };
+    const message = `no volume plugin matched name: ${provisioner}`;
+    return { phase: "Pending", event: { type: "Warning", reason: "ProvisioningFailed", message } };
   }
   const isAsked = claim.metadata.annotations?.[STORAGE_PROVISIONER] === provisioner;
   const message =
