@@ -196,6 +196,25 @@ describe.each([1, 2])("the endpoints of a Service, seed %s", (seed) => {
     ]);
   });
 
+  test("follow the pods for as long as a finalizer keeps the Service that is deleted", async () => {
+    await using cluster = await start(seed);
+    await createService(cluster, {});
+    await createPod(cluster, "a", { ip: "10.0.0.1", ready: true });
+    const changes = { metadata: { finalizers: ["example.com/balancer"] } };
+    await cluster.client(Service).patch({ name: "web" }, { type: "merge", changes });
+    await cluster.settle();
+
+    await cluster.client(Service).delete({ name: "web" });
+    await createPod(cluster, "b", { ip: "10.0.0.2", ready: true });
+    await cluster.settle();
+    expect(slices(cluster).map(({ endpoints }) => endpoints.length)).toEqual([2]);
+    expect((await cluster.client(Endpoints).get({ name: "web" })).subsets?.[0]?.addresses).toHaveLength(2);
+
+    for (const slice of slices(cluster)) await cluster.client(EndpointSlice).delete(slice);
+    await cluster.settle();
+    expect(slices(cluster)).toEqual([]);
+  });
+
   test("are not made in a namespace that is going, nor tried again", async () => {
     const warnings: string[] = [];
     const log: Log = { ...silentLog, warn: (message) => void warnings.push(message), with: () => log };

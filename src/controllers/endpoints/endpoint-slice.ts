@@ -53,7 +53,7 @@ export const endpointSliceController = defineController({
 });
 
 async function reconcile(service: Service, context: ReconcileContext): Promise<Outcome> {
-  if (!choosesPods(service) || service.metadata.deletionTimestamp !== undefined) return;
+  if (!choosesPods(service)) return;
   const { cache, client } = context;
   const slices = cache(EndpointSlice)
     .ownedBy(service)
@@ -64,10 +64,10 @@ async function reconcile(service: Service, context: ReconcileContext): Promise<O
   const changed = new Map(plan.updates.map(({ slice, ...content }) => [slice, content]));
   const kept = slices.filter((slice) => !plan.deletes.includes(slice));
   const outdated = kept.filter((slice) => changed.has(slice) || !jsonEqual(slice.metadata.labels, labels));
+  // What is there stays true for as long as a finalizer keeps the Service; nothing is added to what is about to go.
+  const creates = service.metadata.deletionTimestamp === undefined ? plan.creates : [];
   await Promise.all([
-    ...plan.creates.map((group) =>
-      createUnlessEnding(client(EndpointSlice).create(newSlice(service, group))),
-    ),
+    ...creates.map((group) => createUnlessEnding(client(EndpointSlice).create(newSlice(service, group)))),
     ...outdated.map((slice) =>
       client(EndpointSlice).update({
         ...slice,

@@ -48,7 +48,7 @@ export const endpointsController = defineController({
 });
 
 async function reconcile(service: Service, { cache, client }: ReconcileContext): Promise<Outcome> {
-  if (!choosesPods(service) || service.metadata.deletionTimestamp !== undefined) return;
+  if (!choosesPods(service)) return;
   const { namespace, name } = service.metadata;
   const { labels, isCut, subsets } = wantedOf(service, cache);
   const known = cache(Endpoints).find({ namespace, name });
