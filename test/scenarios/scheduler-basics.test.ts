@@ -68,7 +68,7 @@ describe("the scheduler", () => {
     await world.settle();
 
     expect(await world.reason("web")).toBe(
-      "0/3 nodes are available: 1 node(s) had untolerated taint {team: blue}, 2 Insufficient cpu. " +
+      "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient cpu. " +
         "preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, " +
         "2 No preemption victims found for incoming pod.",
     );

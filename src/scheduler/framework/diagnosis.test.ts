@@ -10,7 +10,7 @@ function byNode(rejections: readonly Rejection[]): ReadonlyMap<NodeInfo, Rejecti
 
 describe("the reason why a pod fits nowhere", () => {
   const cpu = reject("NodeResourcesFit", "Insufficient cpu", true);
-  const taint = reject("TaintToleration", "node(s) had untolerated taint {a: b}", false);
+  const taint = reject("TaintToleration", "node(s) had untolerated taint(s)", false);
 
   test("counts nodes by reason and sorts the counts as texts", () => {
     const rejections = [...Array<Rejection>(10).fill(cpu), taint, taint];
@@ -23,7 +23,7 @@ describe("the reason why a pod fits nowhere", () => {
     });
 
     expect(text).toBe(
-      "0/12 nodes are available: 10 Insufficient cpu, 2 node(s) had untolerated taint {a: b}.",
+      "0/12 nodes are available: 10 Insufficient cpu, 2 node(s) had untolerated taint(s).",
     );
   });
 
@@ -43,7 +43,7 @@ describe("the reason why a pod fits nowhere", () => {
   test("has no count when no node was looked at", () => {
     const text = diagnosisText({ nodeCount: 3, all: taint, byNode: new Map(), others: undefined });
 
-    expect(text).toBe("0/3 nodes are available: node(s) had untolerated taint {a: b}.");
+    expect(text).toBe("0/3 nodes are available: node(s) had untolerated taint(s).");
   });
 });
 

@@ -6,6 +6,9 @@ import { type PluginFactory, reject } from "../framework/plugin.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 
+/** Which taint it was is not said: whoever sees the pod need not be somebody who may see nodes. */
+const REJECTION = reject("TaintToleration", "node(s) had untolerated taint(s)", false);
+
 export const taintToleration: PluginFactory = () => ({
   name: "TaintToleration",
   scope: "node",
@@ -17,7 +20,7 @@ export const taintToleration: PluginFactory = () => ({
     type: "check",
     check({ repellingTaints }) {
       const taint = findUntolerated(repellingTaints, pod.shape.spec.tolerations);
-      return taint === undefined ? undefined : reject("TaintToleration", taintText(taint), false);
+      return taint === undefined ? undefined : REJECTION;
     },
   }),
   score: ({ pod }) => ({
@@ -25,10 +28,6 @@ export const taintToleration: PluginFactory = () => ({
     score: ({ node }) => unwelcome(node.spec.taints, pod),
   }),
 });
-
-function taintText({ key, value = "" }: Taint): string {
-  return `node(s) had untolerated taint {${key}: ${value}}`;
-}
 
 function isTolerated({ shape }: PodInfo, { repellingTaints }: NodeInfo): boolean {
   return findUntolerated(repellingTaints, shape.spec.tolerations) === undefined;
