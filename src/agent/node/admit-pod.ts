@@ -3,17 +3,36 @@ import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { findUntolerated, matchesPodNodeSelection } from "../../resources/pod/node-selection.ts";
 import { podRequests } from "../../resources/pod/pod-requests.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
+import { isExtendedResource } from "../../resources/resource-name.ts";
+import { ownValue } from "../../resources/value-rules.ts";
 import type { Refusal } from "../pod/pod-facts.ts";
 import type { Allotment } from "./allotment.ts";
 
 /** Undefined when it fits. The allotment is that of the other pods. */
 export function findRefusal(pod: Pod, node: Node, others: Allotment): Refusal | undefined {
   return (
+    findForeignSystem(pod, node) ??
     findShortage(pod, node, others) ??
     findMismatch(pod, node) ??
     findTakenPort(pod, others) ??
     findTaint(pod, node)
   );
+}
+
+const OS_LABEL = "kubernetes.io/os";
+
+/** Of the pod's labels, not of its node selector: kubelet looks there. */
+function findForeignSystem({ metadata, spec }: Pod, { status }: Node): Refusal | undefined {
+  const system = status.nodeInfo?.operatingSystem ?? "linux";
+  if ((ownValue(metadata.labels, OS_LABEL) ?? system) !== system) {
+    const message = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label";
+    return { reason: "PodOSSelectorNodeLabelDoesNotMatch", message };
+  }
+  if ((spec.os?.name ?? system) === system) return undefined;
+  return {
+    reason: "PodOSNotSupported",
+    message: "Failed to admit pod as the OS field doesn't match node OS",
+  };
 }
 
 function findShortage(pod: Pod, { status }: Node, others: Allotment): Refusal | undefined {
@@ -23,6 +42,8 @@ function findShortage(pod: Pod, { status }: Node, others: Allotment): Refusal | 
     return shortage({ resource: "pods", requested: 1, used: others.pods, capacity: pods });
   }
   for (const [resource, requested] of podRequests(pod)) {
+    // One that no node has belongs to the cluster: others count it.
+    if (isExtendedResource(resource) && !Object.hasOwn(allocatable, resource)) continue;
     const capacity = resourceNumber(resource, allocatable[resource] ?? "0");
     const used = others.used(resource);
     if (requested > 0 && used + requested > capacity) {
@@ -60,9 +81,8 @@ function findTakenPort(pod: Pod, others: Allotment): Refusal | undefined {
 /** Only what would drive the pod out again at once. */
 function findTaint({ spec }: Pod, node: Node): Refusal | undefined {
   const driving = (node.spec.taints ?? []).filter(({ effect }) => effect === "NoExecute");
-  const taint = findUntolerated(driving, spec.tolerations);
-  if (taint === undefined) return undefined;
-  return failed("TaintToleration", `node(s) had untolerated taint {${taint.key}: ${taint.value ?? ""}}`);
+  if (findUntolerated(driving, spec.tolerations) === undefined) return undefined;
+  return failed("TaintToleration", "node(s) had taints that the pod didn't tolerate");
 }
 
 function failed(predicate: string, why: string): Refusal {

@@ -1,0 +1,58 @@
+import { expect, test } from "vitest";
+import type { Manifest } from "../../api/api-object.ts";
+import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
+import { findRefusal } from "./admit-pod.ts";
+import { Allotment } from "./allotment.ts";
+
+const NODE = {
+  metadata: { name: "node-1", labels: { "kubernetes.io/os": "linux" } },
+  spec: { taints: [{ key: "secret", value: "x", effect: "NoExecute" }] },
+  status: {
+    allocatable: { cpu: "4", memory: "8Gi", pods: "10", "example.com/known": "1" },
+    nodeInfo: { operatingSystem: "linux" },
+  },
+} as unknown as Node;
+
+interface PodChange {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly requests?: Readonly<Record<string, string>>;
+  readonly spec?: Manifest<Pod>["spec"];
+}
+
+function podWith({ labels = {}, requests = {}, spec = {} }: PodChange): Pod {
+  const containers = [{ name: "web", image: "web:1", resources: { requests } }];
+  const tolerations = [{ operator: "Exists" }];
+  return {
+    metadata: { name: "web", namespace: "default", uid: "1", labels },
+    spec: { containers, tolerations, ...spec },
+    status: {},
+  } as unknown as Pod;
+}
+
+test.each<[string, PodChange, string | undefined]>([
+  ["for its own system", { spec: { os: { name: "linux" } } as PodChange["spec"] }, undefined],
+  ["for another system", { spec: { os: { name: "windows" } } as PodChange["spec"] }, "PodOSNotSupported"],
+  [
+    "labelled for another system",
+    { labels: { "kubernetes.io/os": "windows" } },
+    "PodOSSelectorNodeLabelDoesNotMatch",
+  ],
+  ["that asks for more than is left", { requests: { "example.com/known": "2" } }, "OutOfexample.com/known"],
+  ["that asks for what only the cluster counts", { requests: { "example.com/other": "2" } }, undefined],
+  [
+    "that asks for huge pages where there are none",
+    { requests: { "hugepages-2Mi": "2Mi" } },
+    "OutOfhugepages-2Mi",
+  ],
+])("a node judges a pod %s", (_, change, reason) => {
+  expect(findRefusal(podWith(change), NODE, new Allotment())?.reason).toBe(reason);
+});
+
+test("a pod is not told by which taint it is driven out", () => {
+  const pod = podWith({ spec: { tolerations: [] } as PodChange["spec"] });
+
+  expect(findRefusal(pod, NODE, new Allotment())).toEqual({
+    reason: "TaintToleration",
+    message: "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",
+  });
+});
