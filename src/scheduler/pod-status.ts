@@ -37,16 +37,19 @@ function isReported({ status, reason, message = "" }: PodCondition, report: PodR
   return status === "False" && reason === report.reason && message === report.message;
 }
 
+/** The condition, and its reason, by which a pod that must go for another is known. */
+export const DISRUPTED = "DisruptionTarget";
+export const PREEMPTED = "PreemptionByScheduler";
+
 /** Says that the pod is about to be deleted for the sake of another. */
 export function disruptionPatch(pod: Pod, preemptorScheduler: string, nowMs: number): Patch {
-  const type = "DisruptionTarget";
-  const before = pod.status.conditions?.find((condition) => condition.type === type);
+  const before = pod.status.conditions?.find(({ type }) => type === DISRUPTED);
   return statusPatch(pod, {
     conditions: [
       {
-        type,
+        type: DISRUPTED,
         status: "True",
-        reason: "PreemptionByScheduler",
+        reason: PREEMPTED,
         message: `${preemptorScheduler}: preempting to accommodate a higher priority pod`,
         lastTransitionTime: transitionTime(before, "True", nowMs),
         ...(pod.metadata.generation === undefined ? {} : { observedGeneration: pod.metadata.generation }),

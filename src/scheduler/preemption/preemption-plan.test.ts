@@ -11,6 +11,7 @@ import { PodShapes } from "../snapshot/pod-shape.ts";
 import { planPreemption, type PreemptionPlan } from "./preemption-plan.ts";
 
 const CPU = 6;
+const PREEMPTED = { type: "DisruptionTarget", status: "True", reason: "PreemptionByScheduler" };
 
 interface PodSpec {
   readonly cpu: number;
@@ -58,8 +59,11 @@ function build(nodes: readonly (readonly PodSpec[])[]): ClusterSnapshot {
   return snapshot;
 }
 
-function plan(snapshot: ClusterSnapshot, pod: PodInfo): PreemptionPlan | undefined {
-  const nominations = new Nominations();
+function plan(
+  snapshot: ClusterSnapshot,
+  pod: PodInfo,
+  nominations = new Nominations(),
+): PreemptionPlan | undefined {
   const profile = makeProfile(snapshot, nominations);
   const placement = profile.place({ pod });
   if (placement.type === "node") return undefined;
@@ -123,6 +127,29 @@ test("hope is given up only where there is none", () => {
     }),
     { numRuns: 200 },
   );
+});
+
+test.each<[string, readonly object[], PreemptionPlan["type"]]>([
+  ["waited for when it goes for another", [PREEMPTED], "ineligible"],
+  ["not waited for when it goes for its own reasons", [], "preempt"],
+  [
+    "not waited for when somebody else evicts it",
+    [{ ...PREEMPTED, reason: "EvictionByEvictionAPI" }],
+    "preempt",
+  ],
+])("a pod on its way out of the nominated node is %s", (_, conditions, type) => {
+  const snapshot = build([[], [{ cpu: CPU, priority: 1, isApart: false }]]);
+  const leaving = makePod("leaving", { cpu: CPU, priority: 0, isApart: false });
+  const { pod } = leaving;
+  snapshot.addPod(
+    { ...leaving, isTerminating: true, pod: { ...pod, status: { conditions } } as Pod },
+    "node-0",
+  );
+  const incoming = makePod("incoming", { cpu: CPU, priority: 4, isApart: false });
+  const nominations = new Nominations();
+  nominations.nominate(incoming, "node-0");
+
+  expect(plan(snapshot, incoming, nominations)?.type).toBe(type);
 });
 
 test("looking for victims leaves everything as it was", () => {

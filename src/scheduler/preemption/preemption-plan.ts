@@ -6,6 +6,7 @@ import { type Diagnosis, diagnosisText, isResolvable } from "../framework/diagno
 import type { Nominations } from "../framework/nominations.ts";
 import { type Cycle, reject, type Rejection } from "../framework/plugin.ts";
 import type { Profile } from "../framework/profile.ts";
+import { DISRUPTED, PREEMPTED } from "../pod-status.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
@@ -71,8 +72,14 @@ function findIneligibility({ pod }: Cycle, diagnosis: Diagnosis, scope: Preempti
   if (node === undefined || !isResolvable(diagnosis, node)) return undefined;
   const isMakingRoom =
     isPreempting ||
-    [...node.pods.values()].some((other) => other.isTerminating && other.priority < pod.priority);
+    [...node.pods.values()].some((other) => other.priority < pod.priority && isPreempted(other));
   return isMakingRoom ? "not eligible due to a terminating pod on the nominated node" : undefined;
+}
+
+/** On its way out for the sake of another. One that ends for its own reasons may take its time, and is not waited for. */
+function isPreempted({ isTerminating, pod }: PodInfo): boolean {
+  const target = isTerminating ? pod.status.conditions?.find(({ type }) => type === DISRUPTED) : undefined;
+  return target?.status === "True" && target.reason === PREEMPTED;
 }
 
 /** Takes all less important pods away, then gives back as many as the room allows, the most important and the protected first. */
