@@ -61,3 +61,18 @@ test("a budget protects as many pods as it must, the first in the list go free",
   expect(free.map(({ priority }) => priority)).toEqual([3]);
   expect(violating.map(({ priority }) => priority)).toEqual([2, 1]);
 });
+
+test("no budget protects a pod without labels", () => {
+  const budget = {
+    metadata: { namespace: "default", name: "b" },
+    spec: { selector: { matchExpressions: [{ key: "app", operator: "DoesNotExist" }] } },
+    status: { disruptionsAllowed: 0 },
+  } as unknown as PodDisruptionBudget;
+  const unlabelled = { ...victim(1), labels: undefined };
+  const labelled = { ...victim(2), labels: { tier: "x" } };
+
+  const { violating, free } = splitByBudgets([labelled, unlabelled], [budget]);
+
+  expect(violating).toEqual([labelled]);
+  expect(free).toEqual([unlabelled]);
+});

@@ -102,8 +102,9 @@ export function splitByBudgets(
   return { violating, free };
 }
 
-/** A budget without a selector protects nobody. Pods that were let go already are not counted again. */
+/** A budget without a selector protects nobody, and none protects a pod without labels. Pods that were let go already are not counted again. */
 function isProtecting({ metadata, spec, status }: PodDisruptionBudget, pod: PodInfo): boolean {
+  if (Object.keys(pod.labels ?? {}).length === 0) return false;
   if (metadata.namespace !== pod.namespace || spec.selector === undefined) return false;
   if (status.disruptedPods !== undefined && Object.hasOwn(status.disruptedPods, pod.name)) return false;
   const selector = compileLabelSelector(spec.selector);
