@@ -43,7 +43,7 @@ export class SchedulerRun {
   readonly #signal: AbortSignal;
   readonly #metrics: SchedulerMetrics;
   readonly #snapshot = new ClusterSnapshot();
-  readonly #nominations = new Nominations();
+  readonly #nominations = new Nominations((pod, nodeName) => this.#promiseFreed(pod, nodeName));
   readonly #profiles: ReadonlyMap<string, Profile>;
   readonly #queue: SchedulingQueue;
   readonly #writes: WriteWindow;
@@ -108,8 +108,8 @@ export class SchedulerRun {
       shapes: new PodShapes(),
       notice: (event) => this.#notice(event),
       waiting: (pod, isChanged) => this.#podWaiting(pod, isChanged),
-      placed: ({ key }) => {
-        this.#forgetWaiting(key);
+      placed: ({ key, pod }) => {
+        this.#forgetWaiting(key, pod.spec.nodeName);
         return this.#binder.shown(key);
       },
       gone: (key) => {
@@ -137,9 +137,14 @@ export class SchedulerRun {
     for (const listener of [...this.#volumeListeners]) listener();
   }
 
-  #forgetWaiting(key: string): void {
+  /** Those of the same or less importance counted the pod as placed there. */
+  #promiseFreed(pod: PodInfo, nodeName: string): void {
+    this.#queue.notice({ type: "podFreed", pod, node: this.#snapshot.find(nodeName) });
+  }
+
+  #forgetWaiting(key: string, placedOn?: string): void {
     this.#queue.remove(key);
-    this.#nominations.withdraw(key);
+    this.#nominations.withdraw(key, placedOn);
     this.#reporter.forget(key);
   }
 
@@ -225,7 +230,7 @@ export class SchedulerRun {
 
   #bind(entry: QueuedPod, profile: Profile, node: NodeInfo): void {
     const { pod } = entry;
-    this.#nominations.withdraw(pod.key);
+    this.#nominations.withdraw(pod.key, node.name);
     this.#binder.bind({ pod }, node, profile.plugins).then(
       () => this.#bound(entry, node),
       (error: unknown) => this.#notBound(entry, error),
@@ -236,7 +241,7 @@ export class SchedulerRun {
     const { pod, key } = entry;
     this.#metrics.attempted("scheduled");
     // Another pod may have come under this name meanwhile.
-    if (this.#queue.find(key) === entry) this.#forgetWaiting(key);
+    if (this.#queue.find(key) === entry) this.#forgetWaiting(key, name);
     const message = `Successfully assigned ${key} to ${name}`;
     this.#parts.event(pod.pod, { type: "Normal", reason: "Scheduled", action: "Binding", message });
   }

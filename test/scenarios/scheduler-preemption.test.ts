@@ -97,6 +97,36 @@ describe("preemption", () => {
     expect(await world.places()).toEqual({ high: "a", middle: undefined });
   });
 
+  test.each([
+    [
+      "is deleted",
+      (world: SchedulerWorld) => world.client(Pod).delete({ namespace: "default", name: "high" }),
+    ],
+    [
+      "is told to wait no longer",
+      async (world: SchedulerWorld) => {
+        const patch = { type: "merge", changes: { status: { nominatedNodeName: null } } } as const;
+        await world
+          .client(Pod)
+          .patch({ namespace: "default", name: "high" }, patch, { subresource: "status" });
+      },
+    ],
+  ])("gives the room to others when the pod that waits for it %s", async (_, act) => {
+    const world = await start();
+    await world.addNode("a", ROOM_FOR_TWO);
+    await world.addPod("low", important("low", { spec: { terminationGracePeriodSeconds: 30 } }));
+    await world.settle();
+    await world.addPod("high", important("high", { requests: { cpu: "2" } }));
+    await world.settle();
+    await world.addPod("middle", important("middle"));
+    await world.settle();
+    expect((await world.pod("middle")).spec.nodeName).toBeUndefined();
+    await world.run(Promise.resolve(act(world)));
+    await world.settle();
+
+    expect((await world.pod("middle")).spec.nodeName).toBe("a");
+  });
+
   test("looks for room anew when the node it waits for is gone", async () => {
     const world = await start();
     const one = { allocatable: { cpu: "1", memory: "8Gi", pods: "10" } };

@@ -7,22 +7,31 @@ const NOBODY: readonly PodInfo[] = [];
 export class Nominations {
   readonly #nodeByPod = new Map<string, string>();
   readonly #podsByNode = new Map<string, Map<string, PodInfo>>();
+  readonly #onFreed: (pod: PodInfo, nodeName: string) => void;
+
+  /** `onFreed` is told of room on a node that is no longer kept for a pod, and which the pod has not taken either. */
+  constructor(onFreed: (pod: PodInfo, nodeName: string) => void = () => undefined) {
+    this.#onFreed = onFreed;
+  }
 
   nominate(pod: PodInfo, nodeName: string): void {
-    this.withdraw(pod.key);
+    this.withdraw(pod.key, nodeName);
     this.#nodeByPod.set(pod.key, nodeName);
     const pods = this.#podsByNode.get(nodeName) ?? new Map<string, PodInfo>();
     pods.set(pod.key, pod);
     this.#podsByNode.set(nodeName, pods);
   }
 
-  withdraw(key: string): void {
+  /** `placedOn` is the node that the pod has instead of a promise, if any. */
+  withdraw(key: string, placedOn?: string): void {
     const nodeName = this.#nodeByPod.get(key);
     if (nodeName === undefined) return;
     this.#nodeByPod.delete(key);
     const pods = this.#podsByNode.get(nodeName);
+    const pod = pods?.get(key);
     pods?.delete(key);
     if (pods?.size === 0) this.#podsByNode.delete(nodeName);
+    if (pod !== undefined && nodeName !== placedOn) this.#onFreed(pod, nodeName);
   }
 
   get isEmpty(): boolean {
