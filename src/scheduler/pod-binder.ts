@@ -8,6 +8,7 @@ import type { RoutineParts } from "../runtime/routine.ts";
 import { AssumedPods } from "./assumed-pods.ts";
 import type { ClusterEvent } from "./framework/cluster-event.ts";
 import type { Cycle, SchedulerPlugin } from "./framework/plugin.ts";
+import { expectationPatch } from "./pod-status.ts";
 import type { ClusterSnapshot } from "./snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "./snapshot/node-info.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
@@ -75,8 +76,21 @@ export class PodBinder {
     const waiting = plugins.filter((plugin) => plugin.hasPreBind?.(cycle) ?? false);
     if (waiting.length === 0) return;
     await this.#waits.run(async () => {
+      await this.#tellExpectation(cycle.pod, node.name);
       for (const plugin of waiting) await plugin.preBind?.(cycle, node, this.#options.signal);
     });
+  }
+
+  /** Whoever adds or removes nodes, and a scheduler that takes over, shall know where the pod is to be. It is bound without, too. */
+  async #tellExpectation({ pod, key }: PodInfo, nodeName: string): Promise<void> {
+    const { parts, writes } = this.#options;
+    const patch = expectationPatch(pod, nodeName);
+    if (patch === undefined) return;
+    try {
+      await writes.run(() => parts.client(Pod).patch(pod, patch, { subresource: "status" }));
+    } catch (error) {
+      parts.log.warn("the node of a pod could not be announced", { pod: key, error });
+    }
   }
 
   async #write({ namespace, name, uid }: PodInfo, nodeName: string): Promise<void> {

@@ -58,6 +58,12 @@ export function disruptionPatch(pod: Pod, preemptorScheduler: string, nowMs: num
   });
 }
 
+/** Says where the pod will be, while something has to be done before it can be bound. Undefined when the status says so already. */
+export function expectationPatch(pod: Pod, nodeName: string): Patch | undefined {
+  if (pod.status.nominatedNodeName === nodeName) return undefined;
+  return statusPatch(pod, { nominatedNodeName: nodeName });
+}
+
 /** The room that was kept for it goes to a more important one. */
 export function withdrawPatch(pod: Pod): Patch {
   return statusPatch(pod, { nominatedNodeName: null });

@@ -134,10 +134,12 @@ describe("claims", () => {
     const right = await world.run(world.client(PersistentVolume).get({ name: "right" }));
     expect(right.spec.claimRef).toMatchObject({ name: "data", uid: claim.metadata.uid });
     expect((await world.pod("web")).spec.nodeName).toBeUndefined();
+    expect((await world.pod("web")).status.nominatedNodeName).toBe("b");
 
     await bind(world, "data", "right");
     await world.settle();
     expect((await world.pod("web")).spec.nodeName).toBe("b");
+    expect((await world.pod("web")).status.nominatedNodeName).toBeUndefined();
   });
 
   test("without a volume have the chosen node written down for whoever makes one", async () => {
