@@ -34,6 +34,7 @@ export function actionEvents(action: PodAction): readonly Words[] {
     }
     case "stop":
       return [normal("Killing", action.message)];
+    case "resize":
     case "probe":
       return [];
   }

@@ -9,6 +9,7 @@ import {
 } from "./container-record.ts";
 
 const MINUTE = 60_000;
+const WEB = { name: "web", image: "web", resources: {} };
 const verdict = () => "open" as const;
 
 describe("a container's record", () => {
@@ -36,7 +37,7 @@ describe("a container's record", () => {
   test("counts restarts when the new run has begun", () => {
     const once = ran(NEW_CONTAINER, 0, 1000);
     expect(once.restartCount).toBe(0);
-    expect(beginStart(once, "web", 2000).restartCount).toBe(0);
+    expect(beginStart(once, WEB, 2000).restartCount).toBe(0);
     expect(ran(once, 2000, 1000)).toMatchObject({ restartCount: 1, exitBefore: { finishedAt: 1000 } });
   });
 
@@ -68,7 +69,7 @@ describe("a container's record", () => {
 
 function ran(record: ContainerRecord, now: number, forMs: number): ContainerRecord {
   const started = stepContainer(
-    beginStart(record, "web", now),
+    beginStart(record, WEB, now),
     { type: "started", id: "simulated://1", imageId: "", at: now },
     { now, verdict },
   );

@@ -2,6 +2,7 @@
  * What the agent knows of one container of a pod, as data. `stepContainer` is the only place where a report changes it, `beginContainer` the only
  * one where an action does; both are pure.
  */
+import type { Container } from "../../api/generated/types/core-v1.ts";
 import type { ContainerReport, ProbeType } from "../container-runtime.ts";
 
 /** One finished run. */
@@ -12,7 +13,7 @@ export interface Exit {
   readonly exitCode: number;
   readonly reason: string;
   readonly message?: string;
-  /** It was ended to run with another image; whatever else is said of restarts, it is followed by another run. */
+  /** It was ended to run with another image or size; whatever else is said of restarts, it is followed by another run. */
   readonly isReplaced?: boolean;
 }
 
@@ -52,7 +53,7 @@ export type ContainerPhase =
       readonly asked: ReadonlySet<ProbeType>;
       /** When it will have been killed at the latest; undefined while nobody wants it to end. */
       readonly killAt: number | undefined;
-      /** It is being ended to run with another image. */
+      /** It is being ended to run with another image or size. */
       readonly isReplaced?: boolean;
     }
   | { readonly type: "exited" };
@@ -72,6 +73,8 @@ export interface ContainerRecord {
   /** What its last run was started with, as its spec named it then; empty before. */
   readonly image: string;
   readonly imageId: string;
+  /** What its last run has been given; undefined before. */
+  readonly resources: Container["resources"] | undefined;
   readonly crashes: BackOff | undefined;
   readonly pulls: BackOff | undefined;
 }
@@ -83,6 +86,7 @@ export const NEW_CONTAINER: ContainerRecord = {
   restartCount: 0,
   image: "",
   imageId: "",
+  resources: undefined,
   crashes: undefined,
   pulls: undefined,
 };
@@ -131,12 +135,21 @@ function crashesWith(record: ContainerRecord, image: string): BackOff | undefine
 }
 
 /** A start after an end is a restart, and makes the next one wait longer. */
-export function beginStart(record: ContainerRecord, image: string, now: number): ContainerRecord {
+export function beginStart(
+  record: ContainerRecord,
+  { image = "", resources }: Container,
+  now: number,
+): ContainerRecord {
   const { exit } = record;
   const known = crashesWith(record, image);
   const waitedMs = putOffMs(known === record.crashes ? record : { ...record, crashes: known });
   const crashes = exit === undefined ? undefined : nextBackOff(known, exit.finishedAt, now);
-  return { ...record, phase: { type: "starting", waitedMs }, image, crashes };
+  return { ...record, phase: { type: "starting", waitedMs }, image, resources, crashes };
+}
+
+/** It runs on with another size. */
+export function resize(record: ContainerRecord, { resources }: Container): ContainerRecord {
+  return { ...record, resources };
 }
 
 export function beginProbe(record: ContainerRecord, probe: ProbeType): ContainerRecord {

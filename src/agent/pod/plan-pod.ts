@@ -13,6 +13,7 @@ import {
   type ContainerPhase,
   type ContainerRecord,
 } from "./container-record.ts";
+import { sizeOf } from "./container-size.ts";
 import {
   findDeadline,
   findEnding,
@@ -36,6 +37,8 @@ export type PodAction =
       readonly message: string;
     }
   | { readonly type: "start"; readonly container: Container; readonly isImageNew: boolean }
+  /** It is given another size while it runs. */
+  | { readonly type: "resize"; readonly container: Container }
   | { readonly type: "probe"; readonly container: Container; readonly probe: ProbeType }
   | {
       readonly type: "stop";
@@ -44,7 +47,7 @@ export type PodAction =
       readonly graceMs: number;
       /** Why, as an Event says it. */
       readonly message: string;
-      /** Only to run with another image. */
+      /** Only to run with another image or size. */
       readonly isReplaced: boolean;
     };
 
@@ -122,14 +125,15 @@ class PlanDraft {
     else if (phase.type === "exited") this.#again(each, record);
     else if (phase.type === "unpullable") this.#pullAgain(container, phase);
     else if (phase.type === "running" && phase.killAt === undefined) {
-      if (isReplaceable(each) && isOutdated(record, container.image ?? "")) this.#replace(container);
-      else this.#watch(container, phase);
+      const reason = isReplaceable(each) ? findReplacement(container, record) : undefined;
+      if (reason !== undefined) return this.#replace(container, reason);
+      if (sizeOf(container, record) !== "same") this.actions.push({ type: "resize", container });
+      this.#watch(container, phase);
     }
   }
 
   /** What the spec now says differs from what runs: it is ended, and started anew whatever the rules of restart say. */
-  #replace(container: Container): void {
-    const message = `Container ${container.name} definition changed, will be restarted`;
+  #replace(container: Container, message: string): void {
     const graceMs = (this.#facts.pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
     this.actions.push({ ...stopAction(container, graceMs, message), isReplaced: true });
   }
@@ -223,6 +227,15 @@ function planEnding(facts: PodFacts, ending: Ending, now: number): PodPlan {
     }
   }
   return { actions, recheck: undefined, ending, hasEnded: isQuiet };
+}
+
+/** Why a running container must be started anew to be what its spec says, if it must. */
+function findReplacement(container: Container, record: ContainerRecord): string | undefined {
+  const { name, image = "" } = container;
+  if (isOutdated(record, image)) return `Container ${name} definition changed, will be restarted`;
+  return sizeOf(container, record) === "needs restart"
+    ? `Container ${name} resize requires restart`
+    : undefined;
 }
 
 /** Init containers are done, or end by themselves; what was added to look inside is never changed. */

@@ -20,6 +20,7 @@ import {
   beginStart,
   beginStop,
   cannotPull,
+  resize,
   stepContainer,
   type ContainerRecord,
 } from "./container-record.ts";
@@ -206,8 +207,10 @@ export class PodWorker {
       case "refuse":
         return set(cannotPull(record, { ...action, now }));
       case "start":
-        set(beginStart(record, container.image ?? "", now));
+        set(beginStart(record, container, now));
         return runtime.start(place, record.exit === undefined ? 0 : record.restartCount + 1);
+      case "resize":
+        return set(resize(record, container));
       case "probe":
         set(beginProbe(record, action.probe));
         return runtime.probe(place, action.probe);

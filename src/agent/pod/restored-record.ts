@@ -25,6 +25,7 @@ export function restoredRecord(status: ContainerStatus, now: number): ContainerR
     restartCount,
     image,
     imageId: imageID,
+    resources: status.resources ?? {},
     crashes: findCrashes(status, exit),
   };
 }

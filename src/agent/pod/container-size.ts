@@ -1,0 +1,30 @@
+/** Whether a container has been given what its spec asks for, and how it gets that. */
+import type { Container } from "../../api/generated/types/core-v1.ts";
+import { resourceNumber } from "../../resources/pod/resource-number.ts";
+import type { ContainerRecord } from "./container-record.ts";
+
+export type Size = "same" | "other" | "needs restart";
+
+const RESIZABLE = ["cpu", "memory"] as const;
+
+/** Amounts that only are written in another way are the same. */
+export function sizeOf({ resources, resizePolicy = [] }: Container, record: ContainerRecord): Size {
+  const given = record.resources;
+  if (given === undefined || given === resources) return "same";
+  const changed = RESIZABLE.filter((name) =>
+    (["requests", "limits"] as const).some(
+      (list) => amountOf(given[list], name) !== amountOf(resources[list], name),
+    ),
+  );
+  if (changed.length === 0) return "same";
+  const isRestarted = resizePolicy.some(
+    ({ resourceName, restartPolicy }) =>
+      restartPolicy === "RestartContainer" && changed.some((name) => name === resourceName),
+  );
+  return isRestarted ? "needs restart" : "other";
+}
+
+function amountOf(list: Readonly<Record<string, string>> | undefined, name: string): number | undefined {
+  const text = list?.[name];
+  return text === undefined ? undefined : resourceNumber(name, text);
+}
