@@ -41,6 +41,18 @@ describe("a container that is given another size", () => {
   });
 });
 
+test("what a pod that shrinks gives up is there for others", async () => {
+  await using cluster = await openCluster();
+  await create(cluster, "web", { cpu: "6" });
+  await cluster.settle();
+  await resize(cluster, "web", { cpu: "1" });
+  await cluster.settle();
+  await create(cluster, "other", { cpu: "6" });
+  await cluster.settle();
+
+  expect(find(cluster, "other").status.phase).toBe("Running");
+});
+
 async function create(cluster: Cluster, name: string, requests: Requests, more: object = {}): Promise<Pod> {
   const containers = [{ name: "web", image: "web:1", resources: { requests }, ...more }];
   const spec = { nodeName: "node-1", containers } as unknown as Spec;

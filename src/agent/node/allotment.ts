@@ -26,11 +26,11 @@ export class Allotment {
     return this.#ports.conflictsWith(hostPorts(spec));
   }
 
-  /** Takes the pod in, or its new sizes. */
+  /** Takes the pod in, or its new sizes. What is granted is in use at once, so that its status, which lags behind, does not count. */
   add(pod: Pod): void {
     const { uid } = pod.metadata;
     this.remove(uid);
-    const share = { requests: podRequests(pod), ports: hostPorts(pod.spec) };
+    const share = { requests: podRequests({ ...pod, status: {} }), ports: hostPorts(pod.spec) };
     this.#shares.set(uid, share);
     for (const [resource, amount] of share.requests) this.#sums.set(resource, this.used(resource) + amount);
     this.#ports.add(share.ports);
