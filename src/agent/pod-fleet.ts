@@ -13,7 +13,7 @@ import type { RoutineParts } from "../runtime/routine.ts";
 import { WriteWindow } from "../runtime/write-window.ts";
 import type { Agenda } from "./agenda.ts";
 import type { ContainerRuntime, ReportListener } from "./container-runtime.ts";
-import { findRefusal } from "./node/admit-pod.ts";
+import { findRefusal, findSizeProblem } from "./node/admit-pod.ts";
 import type { AgentNode } from "./node/agent-node.ts";
 import { PodWorker, type PassOutcome, type PodPlace, type PodWorkerParts } from "./pod/pod-worker.ts";
 
@@ -53,6 +53,8 @@ export class PodFleet {
   readonly #again = new Set<PodWorker>();
   /** Their objects have been deleted for good; they go when the cache knows. */
   readonly #removed = new Set<PodWorker>();
+  /** They wait for room to grow. */
+  readonly #deferred = new Set<PodWorker>();
   readonly #window = new WriteWindow<PodWorker>();
   /** On their way to run, and not written as they are now. */
   readonly #steps = new Set<PodWorker>();
@@ -119,7 +121,7 @@ export class PodFleet {
       this.#drop(worker);
       return;
     }
-    if (isEdited && !worker.hasEnded && worker.place.refusal === undefined) node.allotment.add(pod);
+    if (isEdited && !worker.hasEnded && worker.place.refusal === undefined) this.#size(worker, node);
     this.#mark(worker);
   }
 
@@ -129,13 +131,37 @@ export class PodFleet {
     const place = this.#findPlace(pod, node, isNew);
     if (place === undefined) return;
     const worker = new PodWorker(pod, place, this.#workerParts);
-    if (place.refusal === undefined) node.allotment.add(pod);
+    if (place.refusal === undefined) this.#size(worker, node);
     else this.#tell(pod, node, place.refusal);
     for (const message of isNew ? this.#runtime.problems(pod) : []) {
       this.#tell(pod, node, { reason: "InvalidAnnotation", message });
     }
     this.#workers.set(uid, worker);
     this.#mark(worker);
+  }
+
+  /** Grants the pod the size it asks for, unless that must wait for others to leave. */
+  #size(worker: PodWorker, node: AgentNode): void {
+    const { pod } = worker;
+    node.allotment.remove(pod.metadata.uid);
+    const object =
+      worker.grantedPod === pod ? undefined : this.#parts.routine.cache(Node).find({ name: node.name });
+    const problem = object === undefined ? undefined : findSizeProblem(pod, object, node.allotment);
+    worker.settleSize(problem);
+    node.allotment.add(worker.grantedPod);
+    if (problem?.reason === "Deferred") this.#deferred.add(worker);
+    else if (this.#deferred.delete(worker) || object !== undefined) this.#sizeDeferred(node);
+  }
+
+  /** There may be room on the node: the most important pods get it first. */
+  #sizeDeferred(node: AgentNode): void {
+    if (this.#deferred.size === 0) return;
+    const waiting = [...this.#deferred].filter(({ place }) => place.node === node.name);
+    for (const worker of waiting.toSorted(byPriority)) {
+      if (!this.#deferred.has(worker)) continue;
+      this.#size(worker, node);
+      if (!this.#deferred.has(worker)) this.#mark(worker);
+    }
   }
 
   /** Undefined when the pod must wait for something that a sandbox needs. */
@@ -211,6 +237,8 @@ export class PodFleet {
     // Once only: afterwards the address may be another pod's.
     const wasThere = found?.allotment.remove(worker.pod.metadata.uid) ?? false;
     if (wasThere && worker.pod.spec.hostNetwork !== true) found?.freeAddress(address);
+    this.#deferred.delete(worker);
+    if (wasThere && found !== undefined) this.#sizeDeferred(found);
   }
 
   #mark(worker: PodWorker): void {
@@ -322,6 +350,10 @@ function hasWork(pod: Pod): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
   if (deletionTimestamp !== undefined) return deletionGracePeriodSeconds > 0;
   return !isTerminal(pod);
+}
+
+function byPriority({ pod: left }: PodWorker, { pod: right }: PodWorker): number {
+  return (right.spec.priority ?? 0) - (left.spec.priority ?? 0);
 }
 
 function isNewer(pod: Pod, than: Pod): boolean {

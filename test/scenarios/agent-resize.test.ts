@@ -41,6 +41,68 @@ describe("a container that is given another size", () => {
   });
 });
 
+describe("a pod that asks for more than its node has left", () => {
+  const pending = (cluster: Cluster): unknown =>
+    find(cluster, "web").status.conditions?.find(({ type }) => type === "PodResizePending");
+
+  async function openCrowded(): Promise<Cluster> {
+    const cluster = await openCluster();
+    await create(cluster, "web", { cpu: "2" });
+    await create(cluster, "other", { cpu: "5" });
+    await cluster.settle();
+    await resize(cluster, "web", { cpu: "4" });
+    await cluster.settle();
+    return cluster;
+  }
+
+  test("keeps what it has, and says why", async () => {
+    await using cluster = await openCrowded();
+
+    expect(pending(cluster)).toMatchObject({
+      status: "True",
+      reason: "Deferred",
+      message: "Node didn't have enough resource: cpu, requested: 4000, used: 5000, capacity: 8000",
+      observedGeneration: 2,
+    });
+    const had = { requests: { cpu: "2" } };
+    expect(container(cluster, "web")).toMatchObject({ resources: had, allocatedResources: had.requests });
+  });
+
+  test.each([
+    ["leaves", (cluster: Cluster) => cluster.client(Pod).delete({ name: "other" })],
+    ["shrinks", (cluster: Cluster) => resize(cluster, "other", { cpu: "1" })],
+  ])("gets it when another one %s", async (_, makeRoom) => {
+    await using cluster = await openCrowded();
+    await makeRoom(cluster);
+    await cluster.settle();
+
+    expect(pending(cluster)).toBeUndefined();
+    expect(container(cluster, "web")).toMatchObject({
+      resources: { requests: { cpu: "4" } },
+      restartCount: 0,
+    });
+  });
+
+  test("goes on waiting when its agent is replaced", async () => {
+    await using cluster = await openCrowded();
+
+    await using next = await cluster.fork();
+    await next.settle();
+    expect(find(next, "web").status).toEqual(find(cluster, "web").status);
+    await next.client(Pod).delete({ name: "other" });
+    await next.settle();
+    expect(container(next, "web").resources).toEqual({ requests: { cpu: "4" } });
+  });
+
+  test("no longer waits when it asks for what it has", async () => {
+    await using cluster = await openCrowded();
+    await resize(cluster, "web", { cpu: "2" });
+    await cluster.settle();
+
+    expect(pending(cluster)).toBeUndefined();
+  });
+});
+
 test("what a pod that shrinks gives up is there for others", async () => {
   await using cluster = await openCluster();
   await create(cluster, "web", { cpu: "6" });

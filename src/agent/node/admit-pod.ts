@@ -5,6 +5,7 @@ import { podRequests } from "../../resources/pod/pod-requests.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
 import { isExtendedResource } from "../../resources/resource-name.ts";
 import { ownValue } from "../../resources/value-rules.ts";
+import type { SizeProblem } from "../pod/granted-size.ts";
 import type { Refusal } from "../pod/pod-facts.ts";
 import type { Allotment } from "./allotment.ts";
 
@@ -35,20 +36,33 @@ function findForeignSystem({ metadata, spec }: Pod, { status }: Node): Refusal |
   };
 }
 
-function findShortage(pod: Pod, { status }: Node, others: Allotment): Refusal | undefined {
+/** Whether the node can give the pod another size. Other pods may leave; the node does not grow. */
+export function findSizeProblem(pod: Pod, node: Node, others: Allotment): SizeProblem | undefined {
+  const shortage = findLack(pod, node, others);
+  if (shortage === undefined) return undefined;
+  const { resource, requested, capacity } = shortage;
+  if (requested <= capacity) return { reason: "Deferred", message: lackText(shortage) };
+  const numbers = `${resource}, requested: ${requested}, capacity: ${capacity}`;
+  return { reason: "Infeasible", message: `Node didn't have enough capacity: ${numbers}` };
+}
+
+function findShortage(pod: Pod, node: Node, others: Allotment): Refusal | undefined {
+  const shortage = findLack(pod, node, others);
+  return shortage && { reason: `OutOf${shortage.resource}`, message: lackText(shortage) };
+}
+
+function findLack(pod: Pod, { status }: Node, others: Allotment): Shortage | undefined {
   const allocatable = status.allocatable ?? {};
   const pods = resourceNumber("pods", allocatable["pods"] ?? "0");
   if (others.pods + 1 > pods) {
-    return shortage({ resource: "pods", requested: 1, used: others.pods, capacity: pods });
+    return { resource: "pods", requested: 1, used: others.pods, capacity: pods };
   }
-  for (const [resource, requested] of podRequests(pod)) {
+  for (const [resource, requested] of podRequests({ ...pod, status: {} })) {
     // One that no node has belongs to the cluster: others count it.
     if (isExtendedResource(resource) && !Object.hasOwn(allocatable, resource)) continue;
     const capacity = resourceNumber(resource, allocatable[resource] ?? "0");
     const used = others.used(resource);
-    if (requested > 0 && used + requested > capacity) {
-      return shortage({ resource, requested, used, capacity });
-    }
+    if (requested > 0 && used + requested > capacity) return { resource, requested, used, capacity };
   }
   return undefined;
 }
@@ -60,12 +74,9 @@ interface Shortage {
   readonly capacity: number;
 }
 
-function shortage({ resource, requested, used, capacity }: Shortage): Refusal {
+function lackText({ resource, requested, used, capacity }: Shortage): string {
   const numbers = `requested: ${requested}, used: ${used}, capacity: ${capacity}`;
-  return {
-    reason: `OutOf${resource}`,
-    message: `Node didn't have enough resource: ${resource}, ${numbers}`,
-  };
+  return `Node didn't have enough resource: ${resource}, ${numbers}`;
 }
 
 function findMismatch({ spec }: Pod, node: Node): Refusal | undefined {

@@ -171,6 +171,7 @@ function facts(
     hostAddress: "172.18.0.2",
     address: "10.0.0.2",
     refusal: undefined,
+    sizeProblem: undefined,
     probeOf,
     hasImage: () => true,
   };

@@ -3,10 +3,12 @@ import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import type { ProbeType } from "../container-runtime.ts";
 import { NEW_CONTAINER, type ContainerRecord, type Exit, type Verdict } from "./container-record.ts";
+import type { SizeProblem } from "./granted-size.ts";
 import { judgeProbe, type Judgement } from "./probe-verdict.ts";
 import { containersOf, restarts, type RoleContainer } from "./restart-rules.ts";
 
 export interface PodFacts {
+  /** With the sizes that its node has granted. */
   readonly pod: Pod;
   /** By name; what is not there is new. */
   readonly records: ReadonlyMap<string, ContainerRecord>;
@@ -17,6 +19,8 @@ export interface PodFacts {
   readonly address: string;
   /** Set when the node refused it. */
   readonly refusal: Refusal | undefined;
+  /** Set while it asks for a size that its node does not grant. */
+  readonly sizeProblem: SizeProblem | undefined;
   readonly probeOf: (container: Container, type: ProbeType) => Probe | undefined;
   readonly hasImage: (container: Container) => boolean;
 }

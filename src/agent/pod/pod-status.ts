@@ -26,6 +26,9 @@ export type OwnStatus = Pick<
   | "startTime"
 >;
 
+/** A condition that is there only while it holds. */
+export const RESIZE_PENDING = "PodResizePending";
+
 const DEADLINE_MESSAGE = "Pod was active on the node longer than the specified deadline";
 
 export function podStatus(facts: PodFacts, plan: PodPlan, now: number): OwnStatus {
@@ -146,6 +149,7 @@ function conditionsOf(facts: PodFacts, about: ConditionFacts): readonly PodCondi
     readyClaim(facts, containersReady),
     containersReady,
     { type: "PodScheduled", holds: true },
+    ...(facts.sizeProblem === undefined ? [] : [{ type: RESIZE_PENDING, holds: true, ...facts.sizeProblem }]),
   ].map((claim) => conditionOf(facts, claim));
 }
 

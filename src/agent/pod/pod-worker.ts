@@ -24,6 +24,7 @@ import {
   stepContainer,
   type ContainerRecord,
 } from "./container-record.ts";
+import { grantedByStatus, withSizesOf, type SizeProblem } from "./granted-size.ts";
 import { PULL_ERROR_SHOWN_MS, planPod, type PodAction, type PodPlan } from "./plan-pod.ts";
 import { hasSandbox, isReplacing, isRunAgain, verdictOf, type PodFacts, type Refusal } from "./pod-facts.ts";
 import { podStatus } from "./pod-status.ts";
@@ -68,6 +69,10 @@ export class PodWorker {
   readonly #acceptedAt: number;
   readonly #records = new Map<string, ContainerRecord>();
   #pod: Pod;
+  /** The spec whose sizes are granted, and the pod with them. */
+  #grantedSpec: Pod["spec"];
+  #grantedPod: Pod;
+  #sizeProblem: SizeProblem | undefined;
   #hasEnded = false;
   #recheck: Appointment | undefined;
 
@@ -76,12 +81,26 @@ export class PodWorker {
     this.#pod = pod;
     this.#place = place;
     const startedAt = pod.status.startTime;
+    this.#grantedSpec = startedAt === undefined ? pod.spec : grantedByStatus(pod);
+    this.#grantedPod = withSizesOf(pod, this.#grantedSpec);
     this.#acceptedAt = startedAt === undefined ? parts.now() : Date.parse(startedAt);
     if (startedAt !== undefined) this.#restore();
   }
 
   get pod(): Pod {
     return this.#pod;
+  }
+
+  /** With the sizes that its node has granted; it is the pod itself when these are what it asks for. */
+  get grantedPod(): Pod {
+    return this.#grantedPod;
+  }
+
+  /** The node's answer to the sizes that the pod asks for now. */
+  settleSize(problem: SizeProblem | undefined): void {
+    if (problem === undefined) this.#grantedSpec = this.#pod.spec;
+    this.#grantedPod = withSizesOf(this.#pod, this.#grantedSpec);
+    this.#sizeProblem = problem;
   }
 
   get place(): PodPlace {
@@ -96,6 +115,9 @@ export class PodWorker {
   /** The newest state of the object. */
   take(pod: Pod): void {
     this.#pod = pod;
+    this.#grantedPod = withSizesOf(pod, this.#grantedSpec);
+    // The older one need not be kept, and the next comparison is one of references.
+    if (this.#grantedPod === pod) this.#grantedSpec = pod.spec;
     this.#parts.runtime.update(this.#place.node, pod);
   }
 
@@ -170,12 +192,13 @@ export class PodWorker {
   #facts(): PodFacts {
     const { runtime } = this.#parts;
     return {
-      pod: this.#pod,
+      pod: this.#grantedPod,
       records: this.#records,
       acceptedAt: this.#acceptedAt,
       hostAddress: this.#place.hostAddress,
       address: this.#place.address,
       refusal: this.#place.refusal,
+      sizeProblem: this.#sizeProblem,
       probeOf: (container, type) => runtime.probeOf(this.#in(container), type),
       hasImage: (container) => runtime.hasImage(this.#in(container)),
     };
@@ -195,7 +218,7 @@ export class PodWorker {
     const { runtime } = this.#parts;
     const place = this.#in(container);
     const record = this.#recordOf(container.name);
-    const each = containersOf(this.#pod).find((it) => it.container === container);
+    const each = containersOf(this.#pod).find((it) => it.container.name === container.name);
     // Giving up what has not been started is not worth a word.
     const isSilent = action.type === "stop" && record.phase.type !== "running";
     if (each !== undefined && !isSilent) this.#tell(each, actionEvents(action));

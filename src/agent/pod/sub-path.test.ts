@@ -72,6 +72,7 @@ function facts(): PodFacts {
     hostAddress: "172.18.0.2",
     address: "10.0.0.2",
     refusal: undefined,
+    sizeProblem: undefined,
     probeOf: () => undefined,
     hasImage: () => true,
   };

@@ -1,0 +1,47 @@
+/** What a node has granted to a pod, which is less than its spec asks for while a resize has to wait. */
+import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
+
+type Spec = Pod["spec"];
+type Resources = Container["resources"];
+
+/** Why the size that is asked for is not granted. */
+export interface SizeProblem {
+  /** `Infeasible` when the node could never grant it. */
+  readonly reason: "Deferred" | "Infeasible";
+  readonly message: string;
+}
+
+/** The pod with the sizes of another spec of it; the pod itself when it has those. */
+export function withSizesOf(pod: Pod, granted: Spec): Pod {
+  if (pod.spec === granted) return pod;
+  const spec = resized(pod.spec, (name) => findContainer(granted, name)?.resources);
+  return spec === pod.spec ? pod : { ...pod, spec };
+}
+
+/** As the status shows it, for an agent that starts anew. */
+export function grantedByStatus({ spec, status }: Pod): Spec {
+  const known = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
+  return resized(spec, (name) => known.find((it) => it.name === name)?.resources);
+}
+
+/** Undefined sizes stay. */
+function resized(spec: Spec, sizeOf: (name: string) => Resources | undefined): Spec {
+  const change = (container: Container): Container => {
+    const { limits, requests } = sizeOf(container.name) ?? container.resources;
+    const { limits: ownLimits, requests: ownRequests, ...rest } = container.resources;
+    if (jsonEqual(limits, ownLimits) && jsonEqual(requests, ownRequests)) return container;
+    const size = { ...(limits !== undefined && { limits }), ...(requests !== undefined && { requests }) };
+    return { ...container, resources: { ...rest, ...size } };
+  };
+  const containers = spec.containers.map(change);
+  const initContainers = spec.initContainers?.map(change);
+  const isSame =
+    containers.every((it, i) => it === spec.containers[i]) &&
+    (initContainers ?? []).every((it, i) => it === spec.initContainers?.[i]);
+  return isSame ? spec : { ...spec, containers, ...(initContainers !== undefined && { initContainers }) };
+}
+
+function findContainer({ containers, initContainers = [] }: Spec, name: string): Container | undefined {
+  return [...containers, ...initContainers].find((it) => it.name === name);
+}
