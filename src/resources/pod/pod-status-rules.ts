@@ -12,6 +12,7 @@ import { findIpAddress, legacyIpAddress } from "../../api/ip-address.ts";
 import { dns1123Subdomain, qualifiedName } from "../../api/names.ts";
 import type { Draft } from "../kind-rules.ts";
 import { addNew } from "../value-rules.ts";
+import { canRestartAll } from "./container/restart-rules.ts";
 import { isSidecar } from "./pod-resources.ts";
 
 const SYSTEM_CONDITIONS: ReadonlySet<string> = new Set(["PodScheduled", "Ready", "Initialized"]);
@@ -52,7 +53,8 @@ function checkConditions(conditions: readonly PodCondition[], path: FieldPath, e
 }
 
 function checkTransitions(next: Pod, previous: Pod, errors: FieldErrors): void {
-  const { restartPolicy = "Always" } = previous.spec;
+  // One container may bring back all others, whatever is said of them.
+  const restartPolicy = canRestartAll(previous.spec) ? "Always" : (previous.spec.restartPolicy ?? "Always");
   for (const list of ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"] as const) {
     // Ephemeral containers are never started again.
     const policy = list === "ephemeralContainerStatuses" ? "Never" : restartPolicy;

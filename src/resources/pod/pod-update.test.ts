@@ -113,6 +113,19 @@ describe("an update of a pod", () => {
   });
 });
 
+const RESTARTING_ALL = {
+  restartPolicy: "Never",
+  containers: [
+    { name: "main", image: "a" },
+    {
+      name: "watcher",
+      image: "a",
+      restartPolicy: "Never",
+      restartPolicyRules: [{ action: "RestartAllContainers", exitCodes: { operator: "In", values: [42] } }],
+    },
+  ],
+};
+
 describe("an update of a pod's status", () => {
   const status = (more: Manifest, spec: Manifest = {}): Manifest => ({
     ...withSpec(spec),
@@ -133,6 +146,12 @@ describe("an update of a pod's status", () => {
       status({ containerStatuses: [running] }, { restartPolicy: "Never" }),
       status({ containerStatuses: [ended] }, { restartPolicy: "Never" }),
       ["status.containerStatuses[0].state: Forbidden: may not be transitioned to non-terminated state"],
+    ],
+    [
+      "brings back anything where one container restarts all",
+      status({ containerStatuses: [running] }, RESTARTING_ALL),
+      status({ containerStatuses: [ended] }, RESTARTING_ALL),
+      [],
     ],
     [
       "restarts what may",

@@ -5,12 +5,15 @@ import type {
   Container,
   ContainerResizePolicy,
   ContainerRestartRule,
+  PodSpec,
 } from "../../../api/generated/types/core-v1.ts";
 import { addNew, checkChoice, checkRequiredChoice } from "../../value-rules.ts";
 import type { PodScope } from "../pod-scope.ts";
 
 const RESTART_POLICIES = ["Always", "Never", "OnFailure"];
-const ACTIONS = ["Restart", "RestartAllContainers"];
+/** What a rule does that makes the whole pod begin anew. */
+export const RESTART_ALL = "RestartAllContainers";
+const ACTIONS = ["Restart", RESTART_ALL];
 const OPERATORS = ["In", "NotIn"];
 const RULES_MAX = 20;
 const EXIT_CODES_MAX = 255;
@@ -41,6 +44,13 @@ function checkRestartRule(
   checkChoice({ path: at.child("operator"), value: exitCodes.operator ?? "", among: OPERATORS }, errors);
   const count = exitCodes.values?.length ?? 0;
   if (count > EXIT_CODES_MAX) errors.tooMany(at.child("values"), count, EXIT_CODES_MAX);
+}
+
+/** Whether the end of some container can make all start anew. */
+export function canRestartAll({ containers, initContainers }: PodSpec): boolean {
+  const isCause = ({ restartPolicyRules }: Container): boolean =>
+    restartPolicyRules?.some(({ action }) => action === RESTART_ALL) ?? false;
+  return containers.some(isCause) || (initContainers?.some(isCause) ?? false);
 }
 
 export function checkResizePolicy(
