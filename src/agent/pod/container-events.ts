@@ -35,6 +35,7 @@ export function actionEvents(action: PodAction): readonly Words[] {
     case "stop":
       return [normal("Killing", action.message)];
     case "resize":
+    case "reset":
     case "probe":
       return [];
   }

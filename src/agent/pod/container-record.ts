@@ -30,7 +30,7 @@ export interface ProbeRun {
 export type ProbeRuns = Readonly<Partial<Record<ProbeType, ProbeRun>>>;
 
 export type ContainerPhase =
-  /** Nothing has been asked of the runtime. */
+  /** Nothing has been asked of the runtime, or nothing since the whole pod began anew. */
   | { readonly type: "idle" }
   | { readonly type: "pulling" }
   /** Its image is there; it is started next. */
@@ -145,6 +145,11 @@ export function beginStart(
   const waitedMs = putOffMs(known === record.crashes ? record : { ...record, crashes: known });
   const crashes = exit === undefined ? undefined : nextBackOff(known, exit.finishedAt, now);
   return { ...record, phase: { type: "starting", waitedMs }, image, resources, crashes };
+}
+
+/** It starts anew from its image on, as part of a pod that does. */
+export function reset(record: ContainerRecord): ContainerRecord {
+  return { ...record, phase: { type: "idle" } };
 }
 
 /** It runs on with another size. */

@@ -49,8 +49,8 @@ function shownState(facts: PodFacts, each: RoleContainer, { now, hasEnded }: Sta
   if (phase.type === "running") {
     return { state: { running: { startedAt: timeText(phase.startedAt) } }, lastExit: exit };
   }
-  if (exit === undefined)
-    return { state: beforeFirstRun(facts, each, { now, hasEnded }), lastExit: undefined };
+  if (exit === undefined || (phase.type === "idle" && !hasEnded))
+    return { state: beforeFirstRun(facts, each, { now, hasEnded }), lastExit: exit };
   const isOver = hasEnded || hasEndedForGood(facts, each);
   const waiting = isOver ? undefined : findWaiting(facts, each.container, { record, now });
   if (waiting !== undefined) return { state: { waiting }, lastExit: exit };

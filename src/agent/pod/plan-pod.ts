@@ -17,6 +17,7 @@ import { sizeOf } from "./container-size.ts";
 import {
   findDeadline,
   findEnding,
+  findRestartOfAll,
   isRunAgain,
   isStarted,
   judge,
@@ -39,6 +40,8 @@ export type PodAction =
   | { readonly type: "start"; readonly container: Container; readonly isImageNew: boolean }
   /** It is given another size while it runs. */
   | { readonly type: "resize"; readonly container: Container }
+  /** It is as if it had not run yet. */
+  | { readonly type: "reset"; readonly container: Container }
   | { readonly type: "probe"; readonly container: Container; readonly probe: ProbeType }
   | {
       readonly type: "stop";
@@ -75,6 +78,8 @@ export function planPod(facts: PodFacts, now: number): PodPlan {
 }
 
 function planRunning(facts: PodFacts, now: number): PodPlan {
+  const cause = findRestartOfAll(facts);
+  if (cause !== undefined) return planRestartOfAll(facts, restartAt(cause), now);
   const draft = new PlanDraft(facts, now);
   let isBlocked = false;
   for (const each of containersOf(facts.pod)) {
@@ -82,6 +87,25 @@ function planRunning(facts: PodFacts, now: number): PodPlan {
     draft.keepRunning(each);
     isBlocked ||= isHoldingUp(facts, each, now);
   }
+  draft.lookAt(findDeadline(facts), "periodic");
+  return { actions: draft.actions, recheck: draft.recheck, ending: undefined, hasEnded: false };
+}
+
+/** Everything ends, without hooks; then the pod begins anew with its first init container. */
+function planRestartOfAll(facts: PodFacts, at: number, now: number): PodPlan {
+  const draft = new PlanDraft(facts, now);
+  const all = containersOf(facts.pod).filter(({ role }) => role !== "ephemeral");
+  const left = all.filter(({ container }) => !isAtRest(recordOf(facts, container.name)));
+  const graceMs = (facts.pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
+  for (const { container } of left) {
+    if (!isNews(recordOf(facts, container.name), now + graceMs)) continue;
+    const message = `Stopping container ${container.name}`;
+    draft.actions.push({ type: "stop", container, delayMs: 0, graceMs, message, isReplaced: false });
+  }
+  if (left.length === 0 && at <= now) {
+    draft.actions.push(...all.map(({ container }) => ({ type: "reset", container }) as const));
+  }
+  draft.lookAt(at, "periodic");
   draft.lookAt(findDeadline(facts), "periodic");
   return { actions: draft.actions, recheck: draft.recheck, ending: undefined, hasEnded: false };
 }

@@ -5,7 +5,7 @@ import type { ProbeType } from "../container-runtime.ts";
 import { NEW_CONTAINER, type ContainerRecord, type Exit, type Verdict } from "./container-record.ts";
 import type { SizeProblem } from "./granted-size.ts";
 import { judgeProbe, type Judgement } from "./probe-verdict.ts";
-import { containersOf, restarts, type RoleContainer } from "./restart-rules.ts";
+import { containersOf, restarts, restartsAll, type RoleContainer } from "./restart-rules.ts";
 
 export interface PodFacts {
   /** With the sizes that its node has granted. */
@@ -50,7 +50,20 @@ export function findEnding(facts: PodFacts, now: number): Ending | undefined {
   if (isTerminal(pod)) return { type: "finished" };
   const deadlineAt = findDeadline(facts);
   if (deadlineAt !== undefined && now >= deadlineAt) return { type: "deadline" };
+  if (findRestartOfAll(facts) !== undefined) return undefined;
   return isFinished(facts) ? { type: "finished" } : undefined;
+}
+
+/** The container whose end makes all start anew, until they can. */
+export function findRestartOfAll(facts: PodFacts): ContainerRecord | undefined {
+  for (const each of containersOf(facts.pod)) {
+    if (each.container.restartPolicyRules === undefined) continue;
+    const record = recordOf(facts, each.container.name);
+    const { phase, exit } = record;
+    const hasEnded = phase.type === "exited" && exit !== undefined && exit.isReplaced !== true;
+    if (hasEnded && restartsAll(each, exit.exitCode)) return record;
+  }
+  return undefined;
 }
 
 export function findDeadline({ pod, acceptedAt }: PodFacts): number | undefined {

@@ -1,9 +1,10 @@
 /** The status of a pod as its agent sees it: a pure function of what is known. What others have written into it is not here, and stays. */
 import type { ContainerStatus, PodCondition, PodStatus } from "../../api/generated/types/core-v1.ts";
+import { canRestartAll } from "../../resources/pod/container/restart-rules.ts";
 import { hasCondition } from "../../resources/pod/pod-state.ts";
 import { containerStatus, timeText, type StatusMoment } from "./container-status.ts";
 import type { PodPlan } from "./plan-pod.ts";
-import { hasSandbox, recordOf, type PodFacts } from "./pod-facts.ts";
+import { findRestartOfAll, hasSandbox, recordOf, type PodFacts } from "./pod-facts.ts";
 import { containersOf, type ContainerRole } from "./restart-rules.ts";
 
 type Phase = NonNullable<PodStatus["phase"]>;
@@ -149,8 +150,18 @@ function conditionsOf(facts: PodFacts, about: ConditionFacts): readonly PodCondi
     readyClaim(facts, containersReady),
     containersReady,
     { type: "PodScheduled", holds: true },
+    ...restartingAllClaims(facts, about),
     ...(facts.sizeProblem === undefined ? [] : [{ type: RESIZE_PENDING, holds: true, ...facts.sizeProblem }]),
   ].map((claim) => conditionOf(facts, claim));
+}
+
+/** Only where it can ever hold. */
+function restartingAllClaims(facts: PodFacts, { phase }: ConditionFacts): readonly Claim[] {
+  const type = "AllContainersRestarting";
+  if (!canRestartAll(facts.pod.spec)) return [];
+  if (phase === "Succeeded") return [{ type, holds: false, reason: "PodCompleted" }];
+  if (phase === "Failed") return [{ type, holds: false, reason: "PodFailed" }];
+  return [{ type, holds: findRestartOfAll(facts) !== undefined }];
 }
 
 function initializedClaim(facts: PodFacts, { lists, phase }: ConditionFacts): Claim {

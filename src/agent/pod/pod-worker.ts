@@ -20,6 +20,7 @@ import {
   beginStart,
   beginStop,
   cannotPull,
+  reset,
   resize,
   stepContainer,
   type ContainerRecord,
@@ -222,24 +223,20 @@ export class PodWorker {
     // Giving up what has not been started is not worth a word.
     const isSilent = action.type === "stop" && record.phase.type !== "running";
     if (each !== undefined && !isSilent) this.#tell(each, actionEvents(action));
-    const set = (next: ContainerRecord): void => void this.#records.set(container.name, next);
+    this.#records.set(container.name, recordAfter(record, action, now));
     switch (action.type) {
       case "pull":
-        set(beginPull(record, container.image ?? ""));
         return runtime.pull(place);
-      case "refuse":
-        return set(cannotPull(record, { ...action, now }));
       case "start":
-        set(beginStart(record, container, now));
         return runtime.start(place, record.exit === undefined ? 0 : record.restartCount + 1);
-      case "resize":
-        return set(resize(record, container));
       case "probe":
-        set(beginProbe(record, action.probe));
         return runtime.probe(place, action.probe);
       case "stop":
-        set(beginStop(record, { killAt: now + action.graceMs, isReplaced: action.isReplaced }));
         return runtime.stop(place, action);
+      case "refuse":
+      case "resize":
+      case "reset":
+        return undefined;
     }
   }
 
@@ -275,5 +272,25 @@ export class PodWorker {
     for (const { type, reason, message } of events) {
       this.#parts.event(this.#pod, { type, reason, message, fieldPath, host: this.#place.node });
     }
+  }
+}
+
+function recordAfter(record: ContainerRecord, action: PodAction, now: number): ContainerRecord {
+  const { container } = action;
+  switch (action.type) {
+    case "pull":
+      return beginPull(record, container.image ?? "");
+    case "refuse":
+      return cannotPull(record, { ...action, now });
+    case "start":
+      return beginStart(record, container, now);
+    case "resize":
+      return resize(record, container);
+    case "reset":
+      return reset(record);
+    case "probe":
+      return beginProbe(record, action.probe);
+    case "stop":
+      return beginStop(record, { killAt: now + action.graceMs, isReplaced: action.isReplaced });
   }
 }
