@@ -107,6 +107,31 @@ describe("the plan for a pod", () => {
     expect(planPod(none, NOW)).toMatchObject({ actions: [], hasEnded: true });
   });
 
+  test.each([
+    [0, { delayMs: 4000, graceMs: 30_000 }],
+    [20, { delayMs: 0, graceMs: 10_000 }],
+    [40, { delayMs: 0, graceMs: 2000 }],
+  ])("gives a sidecar what is left %s seconds after the pod was deleted", (seconds, times) => {
+    const lifecycle = { preStop: { sleep: { seconds: 4 } } };
+    const side = { ...web("side"), restartPolicy: "Always", lifecycle };
+    const deletionTimestamp = new Date(NOW + (30 - seconds) * 1000).toISOString();
+    const deleted = { deletionTimestamp, deletionGracePeriodSeconds: 30 };
+    const left = facts(
+      { initContainers: [side], containers: [web("a")] },
+      { side: RUNNING, a: exited(143) },
+      deleted,
+    );
+
+    expect(planPod(left, NOW).actions).toMatchObject([{ type: "stop", ...times }]);
+  });
+
+  test("gives every container two seconds to end", () => {
+    const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z", deletionGracePeriodSeconds: 1 };
+    const plan = planPod(facts({ containers: [web("a")] }, { a: RUNNING }, deleted), NOW);
+
+    expect(plan.actions).toMatchObject([{ type: "stop", graceMs: 2000 }]);
+  });
+
   test("is over when nothing will run again", () => {
     const spec = { restartPolicy: "Never" as const, containers: [web("a"), web("b")] };
     const done = facts(spec, { a: exited(0), b: exited(2) });

@@ -69,7 +69,7 @@ export interface Recheck {
 
 /** How long a failed pull is shown as such before it is shown as waiting for the next try. */
 export const PULL_ERROR_SHOWN_MS = 2000;
-/** What a container gets after a preStop hook that took all the time there was. */
+/** What a container gets at least, also after a preStop hook that took all the time there was. */
 const LAST_GRACE_MS = 2000;
 
 export function planPod(facts: PodFacts, now: number): PodPlan {
@@ -236,9 +236,10 @@ class PlanDraft {
   }
 }
 
-/** Sidecars end after what they serve, the last one first. */
+/** Sidecars end after what they serve, the last one first, within what is left of the time that all have together. */
 function planEnding(facts: PodFacts, ending: Ending, now: number): PodPlan {
   const graceMs = graceOf(facts, ending);
+  const passedMs = passedOf(facts, ending, now);
   const actions: PodAction[] = [];
   let isQuiet = true;
   for (const { role, container } of containersOf(facts.pod).toReversed()) {
@@ -246,9 +247,9 @@ function planEnding(facts: PodFacts, ending: Ending, now: number): PodPlan {
     if (isAtRest(record)) continue;
     const mayStop = role !== "sidecar" || isQuiet;
     isQuiet = false;
-    if (mayStop && isNews(record, now + graceMs)) {
-      actions.push(stopAction(container, graceMs, `Stopping container ${container.name}`));
-    }
+    const stop = stopAction(container, graceMs, `Stopping container ${container.name}`);
+    const action = role === "sidecar" ? laterStop(stop, passedMs) : stop;
+    if (mayStop && isNews(record, now + action.graceMs)) actions.push(action);
   }
   return { actions, recheck: undefined, ending, hasEnded: isQuiet };
 }
@@ -276,13 +277,26 @@ function graceOf({ pod }: PodFacts, ending: Ending): number {
   return (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
 }
 
-function stopAction(
-  container: Container,
-  graceMs: number,
-  message: string,
-): Extract<PodAction, { type: "stop" }> {
-  const delayMs = (container.lifecycle?.preStop?.sleep?.seconds ?? 0) * 1000;
-  const given = delayMs > 0 && delayMs >= graceMs ? graceMs + LAST_GRACE_MS : graceMs;
-  const times = { delayMs: Math.min(delayMs, graceMs), graceMs: given };
+/** How long ago everything was told to end. */
+function passedOf(facts: PodFacts, ending: Ending, now: number): number {
+  const { deletionTimestamp } = facts.pod.metadata;
+  const graceMs = graceOf(facts, ending);
+  if (ending.type === "deleted" && deletionTimestamp !== undefined) {
+    return Math.max(0, now - (Date.parse(deletionTimestamp) - graceMs));
+  }
+  return ending.type === "deadline" ? now - (findDeadline(facts) ?? now) : 0;
+}
+
+/** The hook of a container that had to wait for its turn has run meanwhile. */
+function laterStop(stop: StopAction, passedMs: number): StopAction {
+  const delayMs = Math.max(0, stop.delayMs - passedMs);
+  return { ...stop, delayMs, graceMs: Math.max(delayMs + LAST_GRACE_MS, stop.graceMs - passedMs) };
+}
+
+type StopAction = Extract<PodAction, { type: "stop" }>;
+
+function stopAction(container: Container, graceMs: number, message: string): StopAction {
+  const delayMs = Math.min((container.lifecycle?.preStop?.sleep?.seconds ?? 0) * 1000, graceMs);
+  const times = { delayMs, graceMs: Math.max(graceMs, delayMs + LAST_GRACE_MS) };
   return { type: "stop", container, ...times, message, isReplaced: false };
 }
