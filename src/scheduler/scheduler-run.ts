@@ -131,6 +131,14 @@ export class SchedulerRun {
       }
     }
     this.#queue.notice(event);
+    if (event.type === "podFreed" && event.node !== undefined) this.#lookAgain(event.node);
+  }
+
+  /** Pods wait for a node while others leave it. When none does any more, they fit by now or have waited in vain. */
+  #lookAgain(node: NodeInfo): void {
+    const waiting = [...this.#nominations.on(node.name)];
+    if (waiting.length === 0 || [...node.pods.values()].some(({ isTerminating }) => isTerminating)) return;
+    for (const { key } of waiting) if (!this.#preemptor.isPreempting(key)) this.#queue.reactivate(key);
   }
 
   #tellVolumeListeners(): void {

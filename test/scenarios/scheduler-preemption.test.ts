@@ -127,6 +127,24 @@ describe("preemption", () => {
     expect((await world.pod("middle")).spec.nodeName).toBe("a");
   });
 
+  test("no longer waits for room that a more important pod has taken", async () => {
+    const world = await start();
+    await world.addNode("a", ROOM_FOR_TWO);
+    await world.addPod("low", important("low", { spec: { terminationGracePeriodSeconds: 30 } }));
+    await world.settle();
+    await world.addPod("middle", important("middle", { requests: { cpu: "2" } }));
+    await world.settle();
+    await world.addPod("high", important("high"));
+    await world.settle();
+    expect((await world.pod("high")).spec.nodeName).toBe("a");
+    expect((await world.pod("middle")).status.nominatedNodeName).toBe("a");
+    const low = { namespace: "default", name: "low" };
+    await world.run(world.client(Pod).delete(low, { gracePeriodSeconds: 0 }));
+    await world.settle();
+
+    expect((await world.pod("middle")).status.nominatedNodeName).toBeUndefined();
+  });
+
   test("looks for room anew when the node it waits for is gone", async () => {
     const world = await start();
     const one = { allocatable: { cpu: "1", memory: "8Gi", pods: "10" } };

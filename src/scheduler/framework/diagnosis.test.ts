@@ -22,9 +22,7 @@ describe("the reason why a pod fits nowhere", () => {
       others: undefined,
     });
 
-    expect(text).toBe(
-      "0/12 nodes are available: 10 Insufficient cpu, 2 node(s) had untolerated taint(s).",
-    );
+    expect(text).toBe("0/12 nodes are available: 10 Insufficient cpu, 2 node(s) had untolerated taint(s).");
   });
 
   test("counts a node for each of its reasons", () => {
