@@ -142,6 +142,25 @@ describe("claims", () => {
     expect((await world.pod("web")).status.nominatedNodeName).toBeUndefined();
   });
 
+  test("for which a volume was set aside get no other, and that one whatever it offers", async () => {
+    const world = await startSchedulerWorld();
+    await addClass(world, "local", "kubernetes.io/no-provisioner");
+    const claimRef = { namespace: "default", name: "data" };
+    const spec = { claimRef, accessModes: ["ReadOnlyMany"] };
+    await addVolume(world, "kept", { node: "b", storage: "10Gi", spec });
+    await addVolume(world, "other", { node: "a" });
+    await world.addNode("a");
+    const claim = await addClaim(world, "data", { storageClassName: "local" });
+    await world.addPod("web", using("data"));
+    await world.settle();
+    expect(await world.reason("web")).toContain("1 node(s) didn't find available persistent volumes to bind");
+
+    await world.addNode("b");
+    await world.settle();
+    const kept = await world.run(world.client(PersistentVolume).get({ name: "kept" }));
+    expect(kept.spec.claimRef).toMatchObject({ uid: claim.metadata.uid });
+  });
+
   test("without a volume have the chosen node written down for whoever makes one", async () => {
     const world = await startSchedulerWorld();
     await world.addNode("a");

@@ -18,41 +18,50 @@ function capacityBytes({ spec }: PersistentVolume): number {
   return wholeNumber(spec.capacity?.["storage"] ?? "0");
 }
 
-/** Volumes that suit the claim wherever they are: those set aside for it first, then the smallest that is large enough. */
+/** Volumes that suit the claim wherever they are, the smallest first. Where one was set aside for it, no other does. */
 export function suitableVolumes(
   claim: PersistentVolumeClaim,
   volumes: readonly PersistentVolume[],
 ): readonly PersistentVolume[] {
-  const rank = (volume: PersistentVolume): number => (isClaimedBy(volume, claim) ? 0 : 1);
-  return volumes
-    .filter((volume) => isSuitable(volume, claim))
-    .toSorted((a, b) => rank(a) - rank(b) || capacityBytes(a) - capacityBytes(b));
+  const usable = volumes.filter((volume) => isUsable(volume, claim));
+  const setAside = usable.filter((volume) => isClaimedBy(volume, claim));
+  if (setAside.length > 0) return setAside;
+  return usable
+    .filter((volume) => isOffered(volume, claim))
+    .toSorted((a, b) => capacityBytes(a) - capacityBytes(b));
 }
 
-function isSuitable(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
-  if (!isFree(volume, claim) || !isOfSameClass(volume, claim)) return false;
+function isUsable(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
+  const { spec, metadata } = volume;
+  if (metadata.deletionTimestamp !== undefined || !hasSame(CLASS_FIELDS, volume, claim)) return false;
+  if (spec.claimRef !== undefined && !isClaimedBy(volume, claim)) return false;
+  return capacityBytes(volume) >= requestedBytes(claim);
+}
+
+/** What whoever sets a volume aside need not heed. */
+function isOffered(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
+  if ((volume.status.phase ?? "Available") !== "Available") return false;
+  if (!hasSame(OFFER_FIELDS, volume, claim)) return false;
   const { accessModes = [], selector } = claim.spec;
   if (!accessModes.every((mode) => volume.spec.accessModes?.includes(mode) ?? false)) return false;
-  if (capacityBytes(volume) < requestedBytes(claim)) return false;
   return selector === undefined || labelsMatch(compileLabelSelector(selector), volume.metadata.labels);
-}
-
-function isFree(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
-  const { spec, metadata, status } = volume;
-  if (metadata.deletionTimestamp !== undefined) return false;
-  if (spec.claimRef !== undefined) return isClaimedBy(volume, claim);
-  return (status.phase ?? "Available") === "Available";
 }
 
 /** Fields that must be equal, with what their absence means. */
 const CLASS_FIELDS = [
   ["storageClassName", ""],
   ["volumeMode", "Filesystem"],
-  ["volumeAttributesClassName", ""],
 ] as const;
+const OFFER_FIELDS = [["volumeAttributesClassName", ""]] as const;
 
-function isOfSameClass({ spec }: PersistentVolume, { spec: wanted }: PersistentVolumeClaim): boolean {
-  return CLASS_FIELDS.every(([field, absent]) => (spec[field] ?? absent) === (wanted[field] ?? absent));
+type Fields = readonly (typeof CLASS_FIELDS | typeof OFFER_FIELDS)[number][];
+
+function hasSame(
+  fields: Fields,
+  { spec }: PersistentVolume,
+  { spec: wanted }: PersistentVolumeClaim,
+): boolean {
+  return fields.every(([field, absent]) => (spec[field] ?? absent) === (wanted[field] ?? absent));
 }
 
 /** A volume without affinity can be reached from everywhere. */
