@@ -83,13 +83,24 @@ export interface KindRules<T extends ApiObject = ApiObject> {
   /** What field selectors see, besides metadata.name and metadata.namespace; every field of `selectors.json` must be there. */
   fields?(object: T): Readonly<Record<string, string>>;
 
-  /** The columns of a table, where `columns.json` has none for the kind. */
+  /** The columns of a table, where `columns.json` has none for the kind or not all. */
   readonly columns?: readonly ColumnFacts[];
   /** One for each column, in their order; Name and Age too. */
   cells?(object: T, now: number): readonly (string | number | boolean | null)[];
+  /** What a table says of a row besides its cells. */
+  rowConditions?(object: T): readonly RowCondition[];
+  /** The order of the rows of a list, where it is not that of the list. */
+  compareRows?(left: T, right: T): number;
 
   /** Where scale lives, for kinds that have it. */
   readonly scale?: ScaleRules<T>;
+}
+
+export interface RowCondition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
 }
 
 export interface ScaleRules<T extends ApiObject> {

@@ -9,7 +9,7 @@ import { applyAppArmorAnnotations } from "./pod/app-armor.ts";
 import { checkImageBlanks } from "./pod/container/container-rules.ts";
 import { applyMatchLabelKeys } from "./pod/match-label-keys.ts";
 import { checkAnnotationChanges, checkPodAnnotations } from "./pod/pod-annotation-rules.ts";
-import { podCells } from "./pod/pod-cells.ts";
+import { podCells, podRowConditions } from "./pod/pod-cells.ts";
 import { podDefaults } from "./pod/pod-defaults.ts";
 import { qosClass } from "./pod/pod-resources.ts";
 import { checkPodSpec } from "./pod/pod-spec-rules.ts";
@@ -65,6 +65,7 @@ export const pod = defineKind<Pod>("v1", "Pod", {
 
   fields: selectableFields,
   cells: podCells,
+  rowConditions: podRowConditions,
 });
 
 /** Whether nothing is wrong with a spec, whatever the name of its pod. */

@@ -20,6 +20,7 @@ type RuleName = Exclude<
 /** How many of a rule's arguments are objects, the first ones. A previous object may be undefined. */
 const OBJECTS: Readonly<Record<RuleName, 1 | 2>> = {
   cells: 1,
+  compareRows: 2,
   defaults: 1,
   fields: 1,
   gracePeriodSeconds: 1,
@@ -29,6 +30,7 @@ const OBJECTS: Readonly<Record<RuleName, 1 | 2>> = {
   prepareCreate: 1,
   prepareStatus: 2,
   prepareUpdate: 2,
+  rowConditions: 1,
   validate: 1,
   validateCreate: 1,
   validateStatus: 2,

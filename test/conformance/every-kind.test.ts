@@ -397,13 +397,26 @@ function fieldQuery(selector: string): string {
   return `fieldSelector=${encodeURIComponent(selector)}`;
 }
 
-/** Of kinds about which the facts say nothing. */
+/** Of kinds about which the facts say nothing, or not everything. */
 const OWN_COLUMNS: ReadonlyMap<string, readonly string[]> = new Map([
   ["APIService", ["Name", "Service", "Available", "Age"]],
+  [
+    "CSIDriver",
+    [
+      "Name",
+      "AttachRequired",
+      "PodInfoOnMount",
+      "StorageCapacity",
+      "TokenRequests",
+      "RequiresRepublish",
+      "Modes",
+      "Age",
+    ],
+  ],
 ]);
 
 function columnNames({ kind, columns }: ResourceFacts): readonly string[] {
-  return columns?.map(({ name }) => name) ?? OWN_COLUMNS.get(kind) ?? ["Name", "Created At"];
+  return OWN_COLUMNS.get(kind) ?? columns?.map(({ name }) => name) ?? ["Name", "Created At"];
 }
 
 /** Some kinds are held by finalizers that the server or a controller sets. */

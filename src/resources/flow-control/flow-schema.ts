@@ -54,4 +54,9 @@ export const flowSchema = defineKind<FlowSchema>("flowcontrol.apiserver.k8s.io/v
     ageText(it, now),
     it.status.conditions?.find(({ type }) => type === "Dangling")?.status ?? "?",
   ],
+  // As requests are matched.
+  compareRows(left, right) {
+    const difference = left.spec.matchingPrecedence - right.spec.matchingPrecedence;
+    return difference !== 0 ? difference : left.metadata.name < right.metadata.name ? -1 : 1;
+  },
 });

@@ -132,6 +132,21 @@ describe("a line about a pod", () => {
     expect(cells(status, { spec }).slice(1, 4)).toEqual(["2/2", "Running", "2"]);
   });
 
+  test("counts no restarts beyond the container that it waits for again", () => {
+    const spec = {
+      containers: [named("a")],
+      initContainers: [named("i"), { ...named("side"), restartPolicy: "Always" }],
+    };
+    const status = {
+      phase: "Running",
+      conditions: [{ type: "Initialized", status: "True" }],
+      initContainerStatuses: [waiting("i", "PodInitializing"), running("side", { restartCount: 2 })],
+      containerStatuses: [running("a", { restartCount: 1 })],
+    };
+
+    expect(cells(status, { spec }).slice(1, 4)).toEqual(["1/2", "Init:0/2", "1"]);
+  });
+
   test.each([
     [READY, "Running"],
     [[], "NotReady"],

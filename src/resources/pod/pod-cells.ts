@@ -2,6 +2,7 @@
 
 import type { ContainerState, ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
 import { ageText, findTimeMs, humanDuration } from "../human-duration.ts";
+import type { RowCondition } from "../kind-rules.ts";
 import { isSidecar } from "./pod-resources.ts";
 import { hasCondition, isTerminal } from "./pod-state.ts";
 
@@ -27,6 +28,16 @@ export function podCells(pod: Pod, now: number): readonly string[] {
   ];
 }
 
+const COMPLETED = { type: "Completed", status: "True" };
+
+/** Whoever shows the table may leave out pods that are done. */
+export function podRowConditions({ status }: Pod): readonly RowCondition[] {
+  if (status.phase === "Succeeded")
+    return [{ ...COMPLETED, reason: "Succeeded", message: "The pod has completed successfully." }];
+  if (status.phase === "Failed") return [{ ...COMPLETED, reason: "Failed", message: "The pod failed." }];
+  return [];
+}
+
 interface Restarts {
   readonly count: number;
   /** When a container last ended before it was started again. */
@@ -48,25 +59,30 @@ function summarize(pod: Pod): Summary {
 
 interface InitSummary extends Summary {
   readonly state: "initializing" | "initialized";
+  /** Of the sidecars up to the container that the pod waits for. */
+  readonly sidecars: readonly ContainerStatus[];
 }
 
 /** Init containers run one after the other: the first that is not done is what the pod waits for. */
 function initSummary(pod: Pod): InitSummary {
   const { initContainers = [] } = pod.spec;
-  const sidecars = new Set(initContainers.filter(isSidecar).map(({ name }) => name));
+  const names = new Set(initContainers.filter(isSidecar).map(({ name }) => name));
   const statuses = pod.status.initContainerStatuses ?? [];
   const isDone = (status: ContainerStatus): boolean =>
-    status.state.terminated?.exitCode === 0 || (sidecars.has(status.name) && status.started === true);
+    status.state.terminated?.exitCode === 0 || (names.has(status.name) && status.started === true);
   const pending = statuses.findIndex((status) => !isDone(status));
   const reached = pending < 0 ? statuses : statuses.slice(0, pending + 1);
-  const started = reached.filter(({ name, state }) => sidecars.has(name) && state.terminated?.exitCode !== 0);
-  const ready = started.filter((status) => isDone(status) && status.ready).length;
+  const sidecars = reached.filter(({ name }) => names.has(name));
+  const isReady = (status: ContainerStatus): boolean =>
+    isDone(status) && status.ready && status.state.terminated?.exitCode !== 0;
+  const ready = sidecars.filter(isReady).length;
   const status = statuses[pending];
   if (status === undefined) {
-    return { state: "initialized", reason: phaseReason(pod), ready, restarts: restartsOf(started) };
+    const restarts = restartsOf(sidecars);
+    return { state: "initialized", reason: phaseReason(pod), ready, restarts, sidecars };
   }
   const reason = initReason(status.state) ?? `Init:${pending}/${initContainers.length}`;
-  return { state: "initializing", reason, ready, restarts: restartsOf(reached) };
+  return { state: "initializing", reason, ready, restarts: restartsOf(reached), sidecars };
 }
 
 function initReason({ terminated, waiting }: ContainerState): string | undefined {
@@ -80,16 +96,11 @@ function mainSummary(pod: Pod, initial: InitSummary): Summary {
   const statuses = pod.status.containerStatuses ?? [];
   const running = statuses.filter(({ ready, state }) => ready && state.running !== undefined);
   const reasons = statuses.map(({ state }) => stateReason(state)).filter((reason) => reason !== undefined);
-  const restarts = restartsOf([...sidecarStatuses(pod), ...statuses]);
+  const restarts = restartsOf([...initial.sidecars, ...statuses]);
   const ready = initial.ready + running.length;
   const reason = reasons[0] ?? (initial.state === "initializing" ? initial.reason : phaseReason(pod));
   if (reason !== "Completed" || running.length === 0) return { reason, ready, restarts };
   return { reason: hasCondition(pod, "Ready") ? "Running" : "NotReady", ready, restarts };
-}
-
-function sidecarStatuses({ spec, status }: Pod): readonly ContainerStatus[] {
-  const names = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
-  return (status.initContainerStatuses ?? []).filter(({ name }) => names.has(name));
 }
 
 function stateReason({ waiting, terminated }: ContainerState): string | undefined {

@@ -2,6 +2,7 @@
 
 import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
 import type { CSIDriver, TokenRequest } from "../../api/generated/types/storage-v1.ts";
+import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
 import { addNew, checkRequiredChoice } from "../value-rules.ts";
 import { checkDriverName } from "./csi-driver-name.ts";
@@ -51,11 +52,25 @@ export const csiDriver = defineKind<CSIDriver>("storage.k8s.io/v1", "CSIDriver",
     errors.immutable("spec.volumeLifecycleModes", next.volumeLifecycleModes, previous.volumeLifecycleModes);
   },
 
-  cells: ({ metadata, spec }) => [
-    metadata.name,
-    spec.attachRequired ?? true,
-    spec.podInfoOnMount ?? false,
-    spec.storageCapacity ?? false,
+  columns: [
+    { name: "Name", type: "string", format: "name", priority: 0 },
+    { name: "AttachRequired", type: "boolean", format: "", priority: 0 },
+    { name: "PodInfoOnMount", type: "boolean", format: "", priority: 0 },
+    { name: "StorageCapacity", type: "boolean", format: "", priority: 0 },
+    { name: "TokenRequests", type: "string", format: "", priority: 0 },
+    { name: "RequiresRepublish", type: "boolean", format: "", priority: 0 },
+    { name: "Modes", type: "string", format: "", priority: 0 },
+    { name: "Age", type: "string", format: "", priority: 0 },
+  ],
+  cells: (it, now) => [
+    it.metadata.name,
+    it.spec.attachRequired ?? true,
+    it.spec.podInfoOnMount ?? false,
+    it.spec.storageCapacity ?? false,
+    it.spec.tokenRequests?.map(({ audience }) => audience).join(",") ?? "<unset>",
+    it.spec.requiresRepublish ?? false,
+    (it.spec.volumeLifecycleModes ?? []).join(",") || "<none>",
+    ageText(it, now),
   ],
 });
 

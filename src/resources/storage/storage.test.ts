@@ -283,7 +283,12 @@ describe("the kinds of storage drivers", () => {
     expect(probe.updateProblems({ spec: { attachRequired: false } }, {})).toEqual([
       "spec.attachedRequired: Invalid value: false: field is immutable",
     ]);
-    expect(probe.cells({})).toEqual(["it", true, false, false]);
+    expect(probe.cells({})).toEqual(["it", true, false, false, "<unset>", false, "Persistent", "2m5s"]);
+    expect(
+      probe.cells({
+        spec: { requiresRepublish: true, tokenRequests: [{ audience: "a" }, { audience: "b" }] },
+      }),
+    ).toEqual(["it", true, false, false, "a,b", true, "Persistent", "2m5s"]);
   });
 
   test("a CSINode lists each driver once, as it is", () => {

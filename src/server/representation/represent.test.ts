@@ -10,9 +10,11 @@ import { decodeObject, encodeList, readEnvelope } from "../../api/protobuf/envel
 import { WireReader } from "../../api/protobuf/wire-reader.ts";
 import { parseYaml } from "../../api/yaml.ts";
 import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { flowSchema } from "../../resources/flow-control/flow-schema.ts";
 import { ageText } from "../../resources/human-duration.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import { defineKind } from "../../resources/kind-rules.ts";
+import { podRowConditions } from "../../resources/pod/pod-cells.ts";
 import type { Answer, ListAnswer, WatchAnswer, WatchEventAnswer } from "../answer.ts";
 import type { HttpRequest, HttpResponse } from "../http.ts";
 import { Versions } from "../objects.ts";
@@ -29,8 +31,9 @@ import { errorResponse, represent } from "./represent.ts";
 
 const podRules = defineKind<Pod>("v1", "Pod", {
   cells: (pod, now) => [pod.metadata.name ?? "", "1/1", "Running", "0", String(now), "", "", "", ""],
+  rowConditions: podRowConditions,
 });
-const registry = new Registry([podRules], ({ version }) => !version.includes("alpha"));
+const registry = new Registry([podRules, flowSchema], ({ version }) => !version.includes("alpha"));
 const TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io";
 const PARTIAL = "as=PartialObjectMetadata;v=v1;g=meta.k8s.io";
 const PROTOBUF = "application/vnd.kubernetes.protobuf";
@@ -383,6 +386,34 @@ describe("represent: tables", () => {
         },
         { object: { metadata: { name: "q" } } },
       ],
+    });
+  });
+
+  test("say of a pod that is done why it is", async () => {
+    const { object } = pod("p");
+    const done = stored({ ...object, status: { phase: "Failed" } } as ApiObject, 7);
+
+    expect(await showJson(listOf(pod("o"), done), { target: "/api/v1/pods", accept: TABLE })).toMatchObject({
+      rows: [
+        { cells: expect.anything() as unknown },
+        { conditions: [{ type: "Completed", status: "True", reason: "Failed", message: "The pod failed." }] },
+      ],
+    });
+  });
+
+  test("list flow schemas in the order in which they match", async () => {
+    const schemas = resourceAt("flowcontrol.apiserver.k8s.io", "v1", "flowschemas");
+    const named = (name: string, matchingPrecedence: number): StoredObject => {
+      const spec = { matchingPrecedence, priorityLevelConfiguration: { name: "l" } };
+      const { apiVersion, facts } = schemas;
+      const object = { apiVersion, kind: facts.kind, metadata: { name, uid: "u-1" }, spec, status: {} };
+      return stored(object as unknown as ApiObject, 7);
+    };
+    const list = { ...listOf(named("a", 9), named("b", 1), named("c", 9)), resource: schemas };
+    const target = "/apis/flowcontrol.apiserver.k8s.io/v1/flowschemas";
+
+    expect(await showJson(list, { target, accept: TABLE, resource: schemas })).toMatchObject({
+      rows: ["b", "a", "c"].map((name) => ({ object: { metadata: { name } } })),
     });
   });
 

@@ -21,7 +21,7 @@ type Cells = readonly (string | number | boolean | null)[];
 /** What is known of the columns of a kind, and of its cells. */
 export interface Tabled {
   readonly facts: Pick<Resource["facts"], "columns">;
-  readonly rules: Pick<Resource["rules"], "columns" | "cells">;
+  readonly rules: Pick<Resource["rules"], "columns" | "cells" | "rowConditions" | "compareRows">;
 }
 
 export interface TableOptions {
@@ -44,7 +44,7 @@ export class Table {
   constructor(options: TableOptions) {
     const { facts, rules } = options.resource;
     this.#options = options;
-    const own = rules.cells === undefined ? undefined : (facts.columns ?? rules.columns);
+    const own = rules.cells === undefined ? undefined : (rules.columns ?? facts.columns);
     this.#columns = own ?? DEFAULT_COLUMNS;
     this.#cells = (object) =>
       own === undefined ? defaultCells(object) : (rules.cells?.(object, options.now) ?? []);
@@ -53,7 +53,7 @@ export class Table {
   *jsonList(list: ListAnswer): Generator<Uint8Array> {
     yield this.#head(listMetadata(list), true);
     let isFirst = true;
-    for (const item of list.items) {
+    for (const item of this.#ordered(list.items)) {
       if (!isFirst) yield COMMA;
       isFirst = false;
       yield* this.#row(this.#options.servedOf(item), item);
@@ -66,13 +66,20 @@ export class Table {
     yield Buffer.from(stringifyYaml({ apiVersion, columnDefinitions, kind: "Table" }));
     const isEmpty = list.items.length === 0;
     yield Buffer.from(`${stringifyYaml({ metadata: listMetadata(list) })}rows:${isEmpty ? " []" : ""}\n`);
-    for (const item of list.items) {
+    for (const item of this.#ordered(list.items)) {
       const row = {
-        cells: this.#cells(this.#options.servedOf(item)),
+        ...this.#words(this.#options.servedOf(item)),
         object: this.#options.view?.value(item) ?? null,
       };
       yield Buffer.from(stringifyYaml([row]));
     }
+  }
+
+  #ordered(items: readonly StoredObject[]): readonly StoredObject[] {
+    const { resource, servedOf } = this.#options;
+    const { rules } = resource;
+    if (rules.compareRows === undefined) return items;
+    return items.toSorted((left, right) => rules.compareRows?.(servedOf(left), servedOf(right)) ?? 0);
   }
 
   /** A table of one stored object. Watchers see the columns with the first event only. */
@@ -87,7 +94,7 @@ export class Table {
     const { resourceVersion } = object.metadata;
     const shown = "items" in object ? (object.items as readonly ApiObject[]) : [object];
     const rows = shown.map((one) => ({
-      cells: this.#cells(one),
+      ...this.#words(one),
       object: this.#options.view?.shown(one) ?? null,
     }));
     return { ...this.#envelope(resourceVersion === undefined ? {} : { resourceVersion }, hasColumns), rows };
@@ -98,6 +105,12 @@ export class Table {
     const { resourceVersion = "" } = object.metadata;
     const row = { cells: this.#columns.map(() => ""), object: this.#options.view?.shown(object) ?? null };
     return { ...this.#envelope({ resourceVersion }, hasColumns), rows: [row] };
+  }
+
+  /** A row but for its object. */
+  #words(object: ApiObject): JsonObject {
+    const conditions = this.#options.resource.rules.rowConditions?.(object) ?? [];
+    return { cells: this.#cells(object), ...(conditions.length > 0 && { conditions }) };
   }
 
   #envelope(metadata: JsonObject, hasColumns: boolean): JsonObject {
@@ -117,7 +130,8 @@ export class Table {
   }
 
   *#row(object: ApiObject, stored: StoredObject): Generator<Uint8Array> {
-    yield Buffer.from(`{"cells":${stringifyJson(this.#cells(object))},"object":`);
+    const words = stringifyJson(this.#words(object));
+    yield Buffer.from(`${words.slice(0, -"}".length)},"object":`);
     yield this.#options.view?.json(stored) ?? NULL;
     yield CLOSE_ROW;
   }
