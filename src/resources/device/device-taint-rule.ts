@@ -3,7 +3,7 @@
 import { fieldPath } from "../../api/field-error.ts";
 import type { DeviceTaintRule } from "../../api/generated/types/resource-v1alpha3.ts";
 import { qualifiedName } from "../../api/names.ts";
-import { ageText } from "../human-duration.ts";
+import { ageText, timeSince } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
 import { checkRequiredChoice } from "../value-rules.ts";
 
@@ -18,7 +18,8 @@ export const deviceTaintRule = defineKind<DeviceTaintRule>("resource.k8s.io/v1al
   },
 
   cells: (it, now) => {
-    const { key, value = "", effect, timeAdded = "" } = it.spec.taint;
-    return [it.metadata.name, key, value, effect, timeAdded, ageText(it, now)];
+    const { key, value = "", effect, timeAdded } = it.spec.taint;
+    const added = timeAdded === undefined ? "" : timeSince(timeAdded, now);
+    return [it.metadata.name, key, value, effect, added, ageText(it, now)];
   },
 });

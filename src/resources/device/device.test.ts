@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { KindProbe } from "../kind-probe.ts";
 import { deviceClass } from "./device-class.ts";
+import { deviceTaintRule } from "./device-taint-rule.ts";
 import { resourceClaimTemplate } from "./resource-claim-template.ts";
 import { resourceClaim } from "./resource-claim.ts";
 import { resourceSlice } from "./resource-slice.ts";
@@ -100,5 +101,14 @@ describe("the other kinds of devices", () => {
     ]);
     expect(probe.fields({ spec })).toEqual({ "spec.driver": "d.example", "spec.nodeName": "n" });
     expect(probe.cells({ spec })).toEqual(["it", "n", "d.example", "p", "2m5s"]);
+    expect(probe.cells({ spec: { ...spec, nodeName: undefined } })[1]).toBe("");
+  });
+
+  test("a DeviceTaintRule is shown with how long its taint is there", () => {
+    const probe = new KindProbe(deviceTaintRule);
+    const taint = { key: "k", effect: "NoExecute", timeAdded: "2026-01-02T03:03:05Z" };
+
+    expect(probe.cells({ spec: { taint } })).toEqual(["it", "k", "", "NoExecute", "60s", "2m5s"]);
+    expect(probe.cells({ spec: { taint: { key: "k", effect: "None" } } })[4]).toBe("");
   });
 });

@@ -31,7 +31,7 @@ export const resourceSlice = defineKind<ResourceSlice>("resource.k8s.io/v1", "Re
 
   cells: (it, now) => [
     it.metadata.name,
-    it.spec.nodeName ?? "<unset>",
+    it.spec.nodeName ?? "",
     it.spec.driver,
     it.spec.pool.name,
     ageText(it, now),

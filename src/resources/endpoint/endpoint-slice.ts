@@ -49,7 +49,7 @@ export const endpointSlice = defineKind<EndpointSlice>("discovery.k8s.io/v1", "E
   cells: (it, now) => [
     it.metadata.name,
     it.addressType,
-    listText(it.ports.map(({ port }) => (port === undefined ? "*" : String(port)))) || "<unset>",
+    listText(it.ports.map(({ name = "*", port }) => String(port ?? name))) || "<unset>",
     listText(it.endpoints.flatMap(({ addresses }) => addresses)) || "<unset>",
     ageText(it, now),
   ],

@@ -113,10 +113,10 @@ describe("an EndpointSlice", () => {
   });
 
   test("is shown with ports and addresses", () => {
-    expect(onSlice.cells({ ...slice, ports: [{}, { name: "b", port: 81 }] })).toEqual([
+    expect(onSlice.cells({ ...slice, ports: [{ name: "a" }, { name: "b", port: 81 }] })).toEqual([
       "it",
       "IPv4",
-      "*,81",
+      "a,81",
       "10.0.0.1",
       "2m5s",
     ]);

@@ -130,7 +130,7 @@ describe("a PriorityLevelConfiguration", () => {
     expect(probe.cells({ spec: { type: "Exempt" } })).toEqual([
       "it",
       "Exempt",
-      0,
+      "<none>",
       "<none>",
       "<none>",
       "<none>",

@@ -37,13 +37,12 @@ export const priorityLevelConfiguration = defineKind<PriorityLevelConfiguration>
     },
 
     cells(it, now) {
-      const { type, exempt, limited } = it.spec;
+      const { type, limited } = it.spec;
       const queuing = limited?.limitResponse.queuing;
-      const shares = type === "Exempt" ? exempt?.nominalConcurrencyShares : limited?.nominalConcurrencyShares;
       return [
         it.metadata.name,
         type,
-        shares ?? "<none>",
+        limited?.nominalConcurrencyShares ?? "<none>",
         queuing?.queues ?? "<none>",
         queuing?.handSize ?? "<none>",
         queuing?.queueLengthLimit ?? "<none>",

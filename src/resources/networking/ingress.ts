@@ -37,7 +37,7 @@ export const ingress = defineKind<Ingress>("networking.k8s.io/v1", "Ingress", {
 
   cells: (it, now) => [
     it.metadata.name,
-    it.spec.ingressClassName ?? it.metadata.annotations?.[CLASS_ANNOTATION] ?? "<none>",
+    it.spec.ingressClassName ?? "<none>",
     hostsText(it),
     ingressPoints(it.status.loadBalancer.ingress ?? []).join(","),
     (it.spec.tls ?? []).length > 0 ? "80, 443" : "80",
@@ -45,12 +45,14 @@ export const ingress = defineKind<Ingress>("networking.k8s.io/v1", "Ingress", {
   ],
 });
 
-/** So many hosts are shown; the rest is counted. */
+/** So many hosts are shown; the other rules are counted, with or without a host. */
 const HOSTS_SHOWN_MAX = 3;
 
 function hostsText({ spec: { rules = [] } }: Ingress): string {
-  const hosts = rules.map(({ host = "" }) => host).filter((host) => host !== "");
-  if (hosts.length === 0) return "*";
-  const shown = hosts.slice(0, HOSTS_SHOWN_MAX).join(",");
-  return hosts.length > HOSTS_SHOWN_MAX ? `${shown} + ${hosts.length - HOSTS_SHOWN_MAX} more...` : shown;
+  const named = rules.flatMap(({ host = "" }, i) => (host === "" ? [] : [{ host, i }]));
+  if (named.length === 0) return "*";
+  const shown = named.slice(0, HOSTS_SHOWN_MAX);
+  const text = shown.map(({ host }) => host).join(",");
+  const last = shown[HOSTS_SHOWN_MAX - 1]?.i ?? rules.length;
+  return last < rules.length - 1 ? `${text} + ${rules.length - HOSTS_SHOWN_MAX} more...` : text;
 }

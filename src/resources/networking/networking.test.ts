@@ -142,6 +142,22 @@ describe("an Ingress", () => {
     ]);
     expect(probe.cells({})).toEqual(["it", "<none>", "*", "", "80", "2m5s"]);
   });
+
+  test.each<[string, readonly string[], string]>([
+    ["only some", ["a", "", "b"], "a,b"],
+    ["three and one without", ["a", "b", "c", ""], "a,b,c + 1 more..."],
+    ["one without among many", ["a", "", "b", "c", "d"], "a,b,c + 2 more..."],
+  ])("counts rules beyond three hosts: %s", (_, hosts, text) => {
+    const rules = hosts.map((host) => (host === "" ? {} : { host }));
+
+    expect(probe.cells({ spec: { rules } })[2]).toBe(text);
+  });
+
+  test("is shown without a class that only its annotation names", () => {
+    const metadata = { annotations: { "kubernetes.io/ingress.class": "a" } };
+
+    expect(probe.cells({ metadata })[1]).toBe("<none>");
+  });
 });
 
 describe("an IngressClass", () => {
