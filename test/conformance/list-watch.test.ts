@@ -124,6 +124,17 @@ describe("the resourceVersion of a list", () => {
     expect((list.body["items"] as unknown as ReplyBody[])[1]?.["data"]).toEqual({ a: "1" });
   });
 
+  test("besides a limit shows that very state too", async () => {
+    await using api = await withMaps("a", "b");
+    const old = versionOf((await api.send("GET", MAPS)).body);
+    await api.send("DELETE", `${MAPS}/a`);
+
+    const list = await api.send("GET", `${MAPS}?limit=1&resourceVersion=${old}`);
+
+    expect([names(list), versionOf(list.body)]).toEqual([["a"], old]);
+    expect(list.body["metadata"]).toMatchObject({ remainingItemCount: 1 });
+  });
+
   test("with Exact of a compacted revision is Expired", async () => {
     await using api = await withMaps("a", "b");
     await api.store.compact(api.store.view.revision);
@@ -213,6 +224,19 @@ describe("a list in pieces", () => {
       ["c", "d"],
       String(api.store.view.revision),
     ]);
+  });
+
+  test("whose revision is gone goes on with what came right behind its last piece", async () => {
+    await using api = await withMaps("a", "c");
+    const first = await api.send("GET", `${MAPS}?limit=1`);
+    await api.send("POST", MAPS, configMap("b"));
+    await api.store.compact(api.store.view.revision);
+
+    const token = text(first.body["metadata"]?.["continue"]);
+    const expired = await api.send("GET", `${MAPS}?limit=1&continue=${token}`);
+    const again = text(expired.body["metadata"]?.["continue"]);
+
+    expect(names(await api.send("GET", `${MAPS}?continue=${again}`))).toEqual(["b", "c"]);
   });
 
   test("shows its revision for five minutes, also where nothing is written meanwhile", async () => {
@@ -386,9 +410,12 @@ describe("a watch begins", () => {
     expect(seen[3]?.type).toBe("DELETED");
   });
 
-  test("without initial events when they are not wanted", async () => {
+  test.each([
+    ["", ""],
+    [" at 0", "&resourceVersion=0"],
+  ])("without initial events when they are not wanted%s", async (_, query) => {
     await using api = await withMaps("a", "b");
-    const options = "sendInitialEvents=false&resourceVersionMatch=NotOlderThan";
+    const options = `sendInitialEvents=false&resourceVersionMatch=NotOlderThan${query}`;
 
     const watching = firstEvents(api, `${MAPS}?watch=1&${options}`, 1);
     await api.send("POST", MAPS, configMap("c"));
@@ -409,6 +436,30 @@ describe("a watch begins", () => {
     const { body } = await api.send("PATCH", `${MAPS}/b`, { data: { a: "2" } }, { type: MERGE });
 
     expect((await watching).map(brief)).toEqual(["ADDED b 4", `MODIFIED b ${versionOf(body)}`]);
+  });
+});
+
+describe("a watch on the path of an object", () => {
+  test.each(["metadata.name%3Da", "metadata.namespace%3Ddefault"])(
+    "takes no selector of other objects: %s",
+    async (selector) => {
+      await using api = await withMaps("a", "b");
+
+      const reply = await api.send("GET", `${MAPS}/b?watch=1&fieldSelector=${selector}`);
+
+      expect([reply.code, reply.body["message"]]).toEqual([
+        400,
+        "fieldSelector metadata.name doesn't match requested name",
+      ]);
+    },
+  );
+
+  test("takes its own name as a selector", async () => {
+    await using api = await withMaps("a", "b");
+
+    const seen = await firstEvents(api, `${MAPS}/b?watch=1&fieldSelector=metadata.name%3Db`, 1);
+
+    expect(seen.map(brief)).toEqual(["ADDED b 4"]);
   });
 });
 

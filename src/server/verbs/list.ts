@@ -30,11 +30,12 @@ export async function list(call: Call<StoredResource>, workshop: Workshop): Prom
   const name = info.name === "" ? requiredFieldValue(options.fields, "metadata.name") : info.name;
   const prefix = prefixOf(resource, info.namespace);
   const token = options.continueToken === "" ? undefined : decodeContinue(options.continueToken);
-  const view = await viewFor({ token, options, prefix }, workshop);
+  const isOne = name !== undefined && (info.namespace !== "" || !resource.facts.namespaced);
+  const view = await viewFor({ token, options, prefix, isOne }, workshop);
   const filter = filterOf(options, resource, workshop.versions);
   if (filter !== undefined) await readyToFilter({ view, prefix, resource }, workshop);
   const since = token === undefined || token.revision < 0 ? workshop.loop.now() : token.since;
-  return collect({ view, prefix, token, since, options, name, resource }, filter);
+  return collect({ view, prefix, token, since, options, name, resource, isOne }, filter);
 }
 
 /** Selectors are about objects in the version asked for. */
@@ -54,9 +55,12 @@ interface ViewRequest {
   readonly token: ContinueToken | undefined;
   readonly options: ListOptions;
   readonly prefix: string;
+  /** No more than one object can be found. */
+  readonly isOne: boolean;
 }
 
-async function viewFor({ token, options, prefix }: ViewRequest, { store, loop }: Workshop): Promise<View> {
+async function viewFor(request: ViewRequest, { store, loop }: Workshop): Promise<View> {
+  const { token, options, prefix } = request;
   if (token !== undefined) {
     if ((options.resourceVersion ?? 0) > 0)
       throw badRequest("specifying resource version is not allowed when using continue");
@@ -64,16 +68,21 @@ async function viewFor({ token, options, prefix }: ViewRequest, { store, loop }:
     if (loop.now() - (token.since ?? Infinity) > CONSISTENT_MS) throw tooOld(token);
     return continued(token, () => store.at(token.revision, prefix));
   }
-  const { resourceVersion, match } = options;
+  const { resourceVersion } = options;
   if (resourceVersion === undefined) return store.fresh();
   await reachRevision(store, loop, resourceVersion);
-  if (match !== "Exact") return store.view;
+  if (!isExact(request)) return store.view;
   try {
     return await store.at(resourceVersion, prefix);
   } catch (error) {
     if (!isStoreError(error, "Compacted")) throw error;
     throw expired(`The resourceVersion for the provided list is too old.`);
   }
+}
+
+/** A limit without a word about the revision asks for that very one: so it was before there was a word. */
+function isExact({ options: { resourceVersion = 0, match, limit }, isOne }: ViewRequest): boolean {
+  return match === "Exact" || (match === "" && limit > 0 && resourceVersion > 0 && !isOne);
 }
 
 async function continued(token: ContinueToken, read: () => Promise<View>): Promise<View> {
@@ -121,17 +130,20 @@ function collect(collection: Collection, filter: ObjectFilter | undefined): List
 
 interface Page {
   readonly items: readonly StoredObject[];
-  /** The key at which the next piece begins. */
+  /** Behind the last key of this piece, if there are more: what comes to lie between it and the next one belongs to the rest. */
   readonly next: string | undefined;
 }
 
 function pageOf({ view, prefix, token, options, name }: Collection, filter: ObjectFilter | undefined): Page {
   const items: StoredObject[] = [];
+  let last = "";
   for (const entry of view.range(prefix + (token?.start ?? ""), prefixEnd(prefix))) {
-    if (options.limit > 0 && items.length === options.limit) return { items, next: entry.key };
+    if (options.limit > 0 && items.length === options.limit) return { items, next: `${last}\0` };
     if (name !== undefined && !entry.key.endsWith(`/${name}`)) continue;
     const stored = StoredObject.of(entry);
-    if (filter === undefined || filter(stored)) items.push(stored);
+    if (filter !== undefined && !filter(stored)) continue;
+    items.push(stored);
+    last = entry.key;
   }
   return { items, next: undefined };
 }

@@ -2,7 +2,7 @@
  * A watch: every change after a revision, filtered by selectors. An object that begins to match arrives as ADDED, one that
  * stops matching as DELETED with its last matching state and the revision of the change.
  */
-import { expired, toStatus } from "../../api/api-error.ts";
+import { badRequest, expired, toStatus } from "../../api/api-error.ts";
 import { requiredFieldValue } from "../../api/field-selector.ts";
 import type { Loop, Timer } from "../../base/loop.ts";
 import { isStoreError } from "../../store/store-error.ts";
@@ -36,6 +36,7 @@ const INITIAL_PIECE = 500;
 export async function watch(call: Call<StoredResource>, workshop: Workshop): Promise<WatchAnswer> {
   const { resource, query } = call;
   const options = listOptionsOf(query, resource.facts, "watch");
+  requireOwnName(call.info.name, options);
   const start = await beginning(options, workshop);
   const prefix = watchedPrefix(call, options);
   const filter = filterOf(options, resource, workshop.versions);
@@ -44,6 +45,13 @@ export async function watch(call: Call<StoredResource>, workshop: Workshop): Pro
     resource,
     events: new WatchRun({ ...start, options, prefix, filter, call, workshop }),
   };
+}
+
+/** Of an object's own path nothing is selected but itself. */
+function requireOwnName(name: string, { fields }: ListOptions): void {
+  if (name === "" || fields.terms.length === 0) return;
+  if (requiredFieldValue(fields, "metadata.name") !== name)
+    throw badRequest("fieldSelector metadata.name doesn't match requested name");
 }
 
 /** A single object is watched by its key, which costs nothing while others change. */
@@ -70,8 +78,10 @@ async function beginning(options: ListOptions, { store, loop }: Workshop): Promi
     const view = await store.fresh();
     return { initial: view, after: view.revision };
   }
-  if (resourceVersion === 0 && sendInitialEvents === undefined)
-    return { initial: store.view, after: store.view.revision };
+  if (resourceVersion === 0) {
+    const { view } = store;
+    return { initial: sendInitialEvents === undefined ? view : undefined, after: view.revision };
+  }
   const after = resourceVersion ?? (await store.fresh()).revision;
   return { initial: undefined, after };
 }
