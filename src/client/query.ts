@@ -17,8 +17,14 @@ export function readQuery({ resourceVersion, resourceVersionMatch }: GetOptions)
 }
 
 export function listQuery(options: ListOptions): Query {
-  const { labelSelector, fieldSelector, limit, continue: token } = options;
-  return { ...readQuery(options), ...queryOf({ labelSelector, fieldSelector, limit, continue: token }) };
+  const { labelSelector, fieldSelector, limit, continue: token, resourceVersion } = options;
+  // Without a word of it, a limit asks for that very revision.
+  const isPaged = limit !== undefined && resourceVersion !== undefined;
+  return {
+    ...(isPaged && { resourceVersionMatch: "NotOlderThan" }),
+    ...readQuery(options),
+    ...queryOf({ labelSelector, fieldSelector, limit, continue: token }),
+  };
 }
 
 export function watchQuery(options: WatchOptions): Query {

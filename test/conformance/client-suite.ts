@@ -140,6 +140,20 @@ export function clientSuite(name: string, makeTransport: MakeTransport): void {
       expect(revisions.size).toBe(1);
     });
 
+    test("reads pages of a revision that is not older than the one asked for", async () => {
+      const { client } = await start();
+      const { metadata } = await client(ConfigMap).create({ metadata: { name: "a" } });
+      await client(ConfigMap).create({ metadata: { name: "b" } });
+
+      const { resourceVersion } = metadata;
+      const seen: string[] = [];
+      for await (const { items } of client(ConfigMap).pages({ namespace, resourceVersion })) {
+        seen.push(...items.map((item) => item.metadata.name));
+      }
+
+      expect(seen).toEqual(["a", "b"]);
+    });
+
     test("goes on with a list whose revision the server has forgotten meanwhile", async () => {
       const { api, client } = await start();
       for (const map of ["a", "b", "c"]) await client(ConfigMap).create({ metadata: { name: map } });

@@ -5,6 +5,7 @@ import { TestApi, text, watchEvents } from "../api-harness.ts";
 import type { Reply, ReplyBody } from "../api-harness.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
+const EVENTS = "/api/v1/namespaces/default/events";
 const MERGE = "application/merge-patch+json";
 const TOO_FAR = "999999";
 
@@ -192,6 +193,23 @@ describe("a list in pieces", () => {
     expect(some.body["metadata"]).not.toHaveProperty("remainingItemCount");
     expect(some.body["metadata"]).toHaveProperty("continue");
   });
+
+  test.each(["", "&resourceVersionMatch=NotOlderThan"])(
+    "is whole where any revision will do, but of Events: %j",
+    async (match) => {
+      await using api = await withMaps("a", "b", "c");
+      const involvedObject = { kind: "ConfigMap", namespace: "default", name: "a" };
+      for (const name of ["e", "f"])
+        await api.send("POST", EVENTS, { metadata: { name }, involvedObject, reason: "Test" });
+
+      const query = `limit=1&resourceVersion=0${match}`;
+      const maps = await api.send("GET", `${MAPS}?${query}`);
+      const events = await api.send("GET", `${EVENTS}?${query}`);
+
+      expect([names(maps), names(events)]).toEqual([["a", "b", "c"], ["e"]]);
+      expect(maps.body["metadata"]).not.toHaveProperty("continue");
+    },
+  );
 
   test("fills each piece of a selection", async () => {
     await using api = await withMaps("a", "b", "c", "d", "e");

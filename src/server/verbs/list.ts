@@ -25,7 +25,7 @@ const CONSISTENT_MS = 5 * 60_000;
 /** All pieces of a paged list show one revision, whatever is written meanwhile. */
 export async function list(call: Call<StoredResource>, workshop: Workshop): Promise<ListAnswer> {
   const { resource, info, query } = call;
-  const options = listOptionsOf(query, resource.facts, "list");
+  const options = withUsedLimit(listOptionsOf(query, resource.facts, "list"), resource);
   // An object's own path may be listed too: `GET …/pods/a?watch` has no other form of list.
   const name = info.name === "" ? requiredFieldValue(options.fields, "metadata.name") : info.name;
   const prefix = prefixOf(resource, info.namespace);
@@ -36,6 +36,16 @@ export async function list(call: Call<StoredResource>, workshop: Workshop): Prom
   if (filter !== undefined) await readyToFilter({ view, prefix, resource }, workshop);
   const since = token === undefined || token.revision < 0 ? workshop.loop.now() : token.since;
   return collect({ view, prefix, token, since, options, name, resource, isOne }, filter);
+}
+
+/**
+ * What may be of any revision comes whole, as kube-apiserver tells it out of its memory: clients count on it, some of which look for no
+ * token. Events it does not keep there.
+ */
+function withUsedLimit(options: ListOptions, { storage }: StoredResource): ListOptions {
+  const isWhole =
+    options.resourceVersion === 0 && options.continueToken === "" && storage.prefix !== "events";
+  return isWhole ? { ...options, limit: 0 } : options;
 }
 
 /** Selectors are about objects in the version asked for. */
