@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
+import { readEnvelope } from "../../src/api/protobuf/envelope.ts";
 import { hasCondition, TestApi, text, until, watchEvents } from "../api-harness.ts";
 import type { Reply, ReplyBody } from "../api-harness.ts";
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const NAME = "widgets.example.com";
 const SERVICE = "/apis/apiregistration.k8s.io/v1/apiservices/v1.example.com";
+const PROTOBUF = "application/vnd.kubernetes.protobuf";
 const WIDGETS = "/apis/example.com/v1/namespaces/default/widgets";
 
 const schema = {
@@ -249,11 +251,37 @@ describe("a custom resource", () => {
     expect(labels.body["metadata"]).toMatchObject({ generation: 2, labels: { a: "b" } });
   });
 
+  test.each([
+    ["one", `${WIDGETS}/a`, "PartialObjectMetadata"],
+    ["all", WIDGETS, "PartialObjectMetadataList"],
+  ])("shows its metadata in protobuf too: %s", async (_, target, kind) => {
+    await using api = await withWidgets();
+    await api.send("POST", WIDGETS, widget());
+    const accept = `${PROTOBUF};as=${kind};g=meta.k8s.io;v=v1,application/json;as=${kind};g=meta.k8s.io;v=v1`;
+
+    const { headers, bytes } = await api.send("GET", target, undefined, { accept });
+
+    expect(headers.get("content-type")).toBe(PROTOBUF);
+    expect(readEnvelope(bytes)).toMatchObject({ apiVersion: "meta.k8s.io/v1", kind });
+  });
+
+  test("tells who watches its metadata in protobuf", async () => {
+    await using api = await withWidgets();
+    await api.send("POST", WIDGETS, widget());
+    const accept = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1`;
+    const ending = new AbortController();
+
+    const watching = { accept, signal: ending.signal };
+    const { status, headers } = await api.raw("GET", `${WIDGETS}?watch=1`, undefined, watching);
+    ending.abort();
+
+    expect([status, headers.get("content-type")]).toEqual([200, `${PROTOBUF};stream=watch`]);
+  });
+
   test("is not replaced without its resourceVersion, nor patched by rules of Go types, nor read as protobuf", async () => {
     await using api = await withWidgets();
     await api.send("POST", WIDGETS, widget());
     const strategic = { type: "application/strategic-merge-patch+json" };
-    const protobuf = "application/vnd.kubernetes.protobuf";
 
     const put = await api.send("PUT", `${WIDGETS}/a`, widget());
     const patched = await api.send("PATCH", `${WIDGETS}/a`, {}, strategic);
@@ -263,10 +291,10 @@ describe("a custom resource", () => {
       "metadata.resourceVersion: Invalid value: 0: must be specified for an update",
     ]);
     expect(patched).toMatchObject({ code: 415 });
-    expect(await api.send("GET", `${WIDGETS}/a`, undefined, { accept: protobuf })).toMatchObject({
+    expect(await api.send("GET", `${WIDGETS}/a`, undefined, { accept: PROTOBUF })).toMatchObject({
       code: 406,
     });
-    expect(await api.send("POST", WIDGETS, Buffer.from("k8s\0"), { type: protobuf })).toMatchObject({
+    expect(await api.send("POST", WIDGETS, Buffer.from("k8s\0"), { type: PROTOBUF })).toMatchObject({
       code: 415,
     });
   });

@@ -41,9 +41,7 @@ const MEDIA_TYPES: Readonly<Record<Media, string>> = {
 
 /** Frames of YAML have no end one could see. */
 const STREAMED: readonly Media[] = ["json", "protobuf"];
-const STREAMED_CUSTOM: readonly Media[] = ["json"];
-const CUSTOM: readonly Media[] = ["json", "yaml"];
-const BUILT_IN: readonly Media[] = ["json", "yaml", "protobuf"];
+const OFFERED: readonly Media[] = ["json", "yaml", "protobuf"];
 
 const LIST_VERBS: ReadonlySet<string> = new Set(["list", "deletecollection"]);
 /** People, who get JSON on several lines unless they say otherwise. */
@@ -58,23 +56,32 @@ export function mediaTypeOf(media: Media): string {
  * Throws NotAcceptable, or BadRequest for a query no table can follow. Call it before a verb does anything, and hand it to `represent`, which would choose the same.
  */
 export function chooseForm(asked: Asked): Form {
-  const offered = offeredMedia(asked);
-  const clauses = clausesOf(asked.request.headers.get("accept"));
-  for (const clause of clauses) {
+  const isWatch = asked.info.verb === "watch";
+  const form = findForm(asked, isWatch ? STREAMED : OFFERED);
+  if (form !== undefined) {
+    requireFitting(form, asked);
+    return form;
+  }
+  // What would do for anything but a watch is told so.
+  if (isWatch && findForm(asked, OFFERED) !== undefined)
+    throw notAcceptable(STREAMED.map((media) => `${mediaTypeOf(media)};stream=watch`));
+  throw notAcceptable(OFFERED.map(mediaTypeOf));
+}
+
+function findForm(asked: Asked, offered: readonly Media[]): Form | undefined {
+  for (const clause of clausesOf(asked.request.headers.get("accept"))) {
     for (const media of offered) {
       const form = asksFor(clause, MEDIA_TYPES[media]) ? formOf(clause, media, asked) : undefined;
-      if (form === undefined) continue;
-      requireFitting(form, asked);
-      return form;
+      if (form !== undefined) return form;
     }
   }
-  throw notAcceptable(offered.map(mediaTypeOf));
+  return undefined;
 }
 
 /** For errors and other Status objects, which are never transformed; JSON where nothing else will do. */
 export function chooseStatusMedia(accept: string | undefined): Media {
   for (const clause of clausesOf(accept)) {
-    const media = BUILT_IN.find((offered) => asksFor(clause, MEDIA_TYPES[offered]));
+    const media = OFFERED.find((offered) => asksFor(clause, MEDIA_TYPES[offered]));
     if (media !== undefined) return media;
   }
   return "json";
@@ -105,11 +112,6 @@ function clausesOf(accept: string | undefined): readonly AcceptClause[] {
   return clauses;
 }
 
-function offeredMedia({ info, resource }: Asked): readonly Media[] {
-  if (info.verb === "watch") return hasProtobuf(resource) ? STREAMED : STREAMED_CUSTOM;
-  return hasProtobuf(resource) ? BUILT_IN : CUSTOM;
-}
-
 const withProtobuf = new WeakMap<Resource, boolean>();
 
 function hasProtobuf(resource: Resource): boolean {
@@ -128,7 +130,13 @@ function formOf({ parameters }: AcceptClause, media: Media, asked: Asked): Form 
   const isPretty = media === "json" && (parameters.get("pretty") === "1" || wantsPretty(asked));
   const plain = (isPretty ? PRETTY : PLAIN)[media];
   const isTransformed = parameters.has("as") || parameters.has("g") || parameters.has("v");
-  return isTransformed ? transformed(plain, parameters, asked) : plain;
+  if (isTransformed) return transformed(plain, parameters, asked);
+  return isWritable(media, asked.resource) ? plain : undefined;
+}
+
+/** Metadata of custom kinds has a protobuf message, the kinds themselves have none. */
+function isWritable(media: Media, resource: Resource): boolean {
+  return media !== "protobuf" || hasProtobuf(resource);
 }
 
 const PLAIN = formsOf({ isPretty: false });

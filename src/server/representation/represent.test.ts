@@ -638,11 +638,24 @@ describe("what a client accepts", () => {
       message:
         "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",
     });
-    expect(
-      refusal(() =>
-        represent(watchOf(), ask({ target: "/api/v1/pods?watch=1", accept: "application/yaml" }), tools),
-      ).reason,
-    ).toBe("NotAcceptable");
+  });
+
+  test.each([
+    [
+      "application/yaml;as=Table;v=v1;g=meta.k8s.io",
+      "application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch",
+    ],
+    [
+      "application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io",
+      "application/json, application/yaml, application/vnd.kubernetes.protobuf",
+    ],
+  ])("a watch is not told in %s", (accept, types) => {
+    const asked = ask({ target: "/api/v1/pods?watch=1", accept });
+
+    expect(refusal(() => represent(watchOf(), asked, tools))).toEqual({
+      reason: "NotAcceptable",
+      message: `only the following media types are accepted: ${types}`,
+    });
   });
 
   test("what is never stored has no table", () => {
