@@ -1,4 +1,4 @@
-/** /healthz, /livez and /readyz, with named checks. They answer everybody and tell nobody more than that. */
+/** /healthz, /livez and /readyz, with named checks. They answer everybody; why one fails is told at its own path, to those who may see it. */
 import type { Exchange, Site } from "./exchange.ts";
 import type { HttpResponse } from "./http.ts";
 
@@ -9,19 +9,14 @@ export interface HealthCheck {
 }
 
 export interface HealthChecks {
+  readonly healthz: readonly HealthCheck[];
   readonly livez: readonly HealthCheck[];
   readonly readyz: readonly HealthCheck[];
 }
 
-interface Outcome {
-  readonly name: string;
-  readonly problem: string | undefined;
-  readonly isExcluded: boolean;
-}
-
-export function healthSite({ livez, readyz }: HealthChecks): Site {
+export function healthSite({ healthz, livez, readyz }: HealthChecks): Site {
   const checks = new Map([
-    ["healthz", livez],
+    ["healthz", healthz],
     ["livez", livez],
     ["readyz", readyz],
   ]);
@@ -32,28 +27,36 @@ export function healthSite({ livez, readyz }: HealthChecks): Site {
     // Names of checks may have slashes.
     const name = parts.join("/");
     if (name === "") return Promise.resolve(all(endpoint, own, exchange));
-    const one = own.find((check) => check.name === name);
-    return one === undefined ? undefined : Promise.resolve(all(`${endpoint}/${name}`, [one], exchange));
+    const only = own.find((check) => check.name === name);
+    return only === undefined ? undefined : Promise.resolve(one(only));
   };
 }
 
 function all(endpoint: string, checks: readonly HealthCheck[], { query }: Exchange): HttpResponse {
   const excluded = new Set(query.getAll("exclude"));
-  const outcomes = checks.map(({ name, check }) => ({
-    name,
-    isExcluded: excluded.has(name),
-    problem: check(),
-  }));
-  const isGood = outcomes.every(({ problem, isExcluded }) => isExcluded || problem === undefined);
+  const outcomes = checks.map(({ name, check }) => {
+    if (excluded.delete(name)) return { isGood: true, line: `[+]${name} excluded: ok` };
+    const isGood = check() === undefined;
+    return { isGood, line: isGood ? `[+]${name} ok` : `[-]${name} failed: reason withheld` };
+  });
+  const isGood = outcomes.every((outcome) => outcome.isGood);
   if (isGood && !query.has("verbose")) return text(200, "ok");
-  const lines = outcomes.map(lineOf);
-  const last = `${endpoint} check ${isGood ? "passed" : "failed"}`;
-  return text(isGood ? 200 : 500, `${[...lines, last].join("\n")}\n`);
+  const lines = [
+    ...outcomes.map(({ line }) => line),
+    ...(excluded.size === 0 ? [] : [warning(excluded)]),
+    `${endpoint} check ${isGood ? "passed" : "failed"}`,
+  ];
+  return text(isGood ? 200 : 500, `${lines.join("\n")}\n`);
 }
 
-function lineOf({ name, problem, isExcluded }: Outcome): string {
-  if (isExcluded) return `[+]${name} excluded: ok`;
-  return problem === undefined ? `[+]${name} ok` : `[-]${name} failed: ${problem}`;
+function warning(unknown: ReadonlySet<string>): string {
+  const names = [...unknown].toSorted().map((name) => JSON.stringify(name));
+  return `warn: some health checks cannot be excluded: no matches for ${names.join(",")}`;
+}
+
+function one({ check }: HealthCheck): HttpResponse {
+  const problem = check();
+  return problem === undefined ? text(200, "ok") : text(500, `internal server error: ${problem}\n`);
 }
 
 function text(status: number, body: string): HttpResponse {

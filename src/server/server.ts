@@ -92,9 +92,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const aggregation = createAggregation(workshop, { frontProxy });
   const storeCheck = { name: "etcd", check: () => store.health().reason };
   const ping = { name: "ping", check: () => undefined };
+  const ready = [ping, storeCheck, ...(options.readiness ?? [])];
   const sites = [
     ...fairness.sites,
-    healthSite({ livez: [ping], readyz: [ping, storeCheck, ...(options.readiness ?? [])] }),
+    healthSite({ healthz: ready, livez: [ping, storeCheck], readyz: ready }),
     discoverySite(registry, aggregation.discovery),
     issuerSite(tokens),
     openApiSite(registry, loop, aggregation.discovery),

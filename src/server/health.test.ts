@@ -1,0 +1,58 @@
+import { describe, expect, test } from "vitest";
+import { healthSite } from "./health.ts";
+import { bytesOf, isWhole } from "./http.ts";
+import { parseRequestInfo } from "./request-info.ts";
+import { RequestNotes } from "./request-notes.ts";
+
+const good = { name: "ping", check: () => undefined };
+const bad = { name: "store", check: () => "the disk is full" };
+
+async function ask(target: string): Promise<readonly [number, string] | undefined> {
+  const [path = "", search = ""] = target.split("?");
+  const site = healthSite({ healthz: [good, bad], livez: [good], readyz: [good, bad] });
+  const query = new URLSearchParams(search);
+  const signal = new AbortController().signal;
+  const request = {
+    method: "GET",
+    target,
+    headers: new Map<string, string>(),
+    peer: undefined,
+    signal,
+    readBody: () => Promise.resolve(new Uint8Array()),
+  };
+  const info = parseRequestInfo("GET", path, query);
+  const response = await site({ request, path, query, info, user: undefined, notes: new RequestNotes() });
+  if (response === undefined) return undefined;
+  const { status, body } = response;
+  return [status, isWhole(body) ? Buffer.from(bytesOf(body)).toString() : ""];
+}
+
+describe("a server's health", () => {
+  test.each([
+    ["/livez", 200, "ok"],
+    ["/livez?verbose", 200, "[+]ping ok\nlivez check passed\n"],
+    ["/readyz", 500, "[+]ping ok\n[-]store failed: reason withheld\nreadyz check failed\n"],
+    ["/healthz", 500, "[+]ping ok\n[-]store failed: reason withheld\nhealthz check failed\n"],
+    ["/readyz?exclude=store", 200, "ok"],
+    ["/readyz?verbose&exclude=store", 200, "[+]ping ok\n[+]store excluded: ok\nreadyz check passed\n"],
+    [
+      "/livez?verbose=1&exclude=b&exclude=a",
+      200,
+      '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "a","b"\nlivez check passed\n',
+    ],
+  ])("is told at %s in general", async (target, code, text) => {
+    expect(await ask(target)).toEqual([code, text]);
+  });
+
+  test.each([
+    ["/livez/ping?verbose", 200, "ok"],
+    ["/readyz/store", 500, "internal server error: the disk is full\n"],
+  ])("is told at %s in particular", async (target, code, text) => {
+    expect(await ask(target)).toEqual([code, text]);
+  });
+
+  test("is not told of what nobody checks", async () => {
+    expect(await ask("/livez/store")).toBeUndefined();
+    expect(await ask("/other")).toBeUndefined();
+  });
+});
