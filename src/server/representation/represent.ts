@@ -27,6 +27,7 @@ import { jsonList, protobufList, yamlList } from "./list-body.ts";
 import { metadataView, wholeView } from "./object-view.ts";
 import type { ObjectView } from "./object-view.ts";
 import { SCALE_TABLE } from "./scale-table.ts";
+import { asksForSocket, SocketFrames, socketHeaders, socketResponse } from "./socket/watch-socket.ts";
 import { Table } from "./table.ts";
 import { warningHeader } from "./warnings.ts";
 import { WatchFeed } from "./watch-feed.ts";
@@ -200,10 +201,19 @@ function listBody(page: Page, list: ListAnswer): Body {
 
 function watchResponse(page: Page, answer: WatchAnswer): HttpResponse {
   const { media } = page.form;
+  if (asksForSocket(page.asked.request)) return watchOverSocket(page, answer);
   const type = mediaTypeOf(media);
   const headers = headersOf(media === "json" ? type : `${type};stream=watch`, warningsFor(page.asked));
   const tools = { writer: framesOf(page, answer.resource), gathering: page.tools.gathering };
   return { status: 200, headers, body: NO_BYTES, feed: new WatchFeed(answer.events, tools) };
+}
+
+function watchOverSocket(page: Page, answer: WatchAnswer): HttpResponse {
+  const headers = socketHeaders(page.asked.request);
+  const type = page.form.media === "protobuf" ? "binary" : "text";
+  const writer = new SocketFrames(framesOf(page, answer.resource), type);
+  const feed = new WatchFeed(answer.events, { writer, gathering: page.tools.gathering });
+  return socketResponse(feed, headers);
 }
 
 const NO_BYTES = new Uint8Array(0);

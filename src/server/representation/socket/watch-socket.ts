@@ -1,0 +1,124 @@
+/** A watch over a WebSocket, for libraries and programs in browsers that know no other stream: each event is a message. */
+import { Duplex } from "node:stream";
+import { badRequest } from "../../../api/api-error.ts";
+import type { WatchEventAnswer } from "../../answer.ts";
+import type { Feed, HttpRequest, HttpResponse } from "../../http.ts";
+import type { FrameWriter } from "../watch-frames.ts";
+import { acceptKey, ClientFrames, serverFrame } from "./frames.ts";
+
+/** The token of a client that cannot send headers; it was looked at before. */
+const TOKEN = /^base64url\.bearer\.authorization\.k8s\.io\./;
+/** The only version that was ever agreed upon. */
+const VERSION = "13";
+/** Of 16 bytes. */
+const KEY = /^[A-Za-z0-9+/]{22}==$/;
+
+export function asksForSocket({ isUpgrade, headers }: HttpRequest): boolean {
+  return isUpgrade === true && headers.get("upgrade")?.toLowerCase() === "websocket";
+}
+
+/** The head of the answer that agrees. Throws BadRequest when the client does not say what it must. */
+export function socketHeaders({ headers }: HttpRequest): ReadonlyMap<string, string> {
+  const key = headers.get("sec-websocket-key") ?? "";
+  if (!KEY.test(key) || headers.get("sec-websocket-version") !== VERSION)
+    throw badRequest("a WebSocket begins with a key of 16 bytes and version 13");
+  const offered = (headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
+  const protocols = offered.filter((name) => name !== "" && !TOKEN.test(name));
+  if (protocols.length > 1) throw badRequest("a watch is of one WebSocket protocol, or of none");
+  return new Map([
+    ["upgrade", "websocket"],
+    ["connection", "Upgrade"],
+    ["sec-websocket-accept", acceptKey(key)],
+    ...protocols.map((name) => ["sec-websocket-protocol", name] as const),
+  ]);
+}
+
+export function socketResponse(feed: Feed, headers: ReadonlyMap<string, string>): HttpResponse {
+  const head = new Uint8Array();
+  return { status: 101, headers, body: head, switched: { stream: new WatchSocket(feed), head } };
+}
+
+/** Frames of another kind, each as a message: text for JSON, bytes for protobuf, whose length the message says already. */
+export class SocketFrames implements FrameWriter {
+  readonly name: string | undefined;
+  readonly #inner: FrameWriter;
+  readonly #type: "text" | "binary";
+
+  constructor(inner: FrameWriter, type: "text" | "binary") {
+    this.name = inner.name === undefined ? undefined : `socket ${inner.name}`;
+    this.#inner = inner;
+    this.#type = type;
+  }
+
+  frame(event: WatchEventAnswer): Uint8Array {
+    const frame = this.#inner.frame(event);
+    return serverFrame(this.#type, this.#type === "text" ? frame : frame.subarray(LENGTH_BYTES));
+  }
+
+  *parts(event: WatchEventAnswer): Generator<Uint8Array> {
+    yield this.frame(event);
+  }
+}
+
+const LENGTH_BYTES = 4;
+
+/** What the connection becomes: reads as the frames of a feed, and hears when the client wants to leave. */
+class WatchSocket extends Duplex {
+  readonly #feed: Feed;
+  readonly #frames = new ClientFrames();
+  #isStarted = false;
+  #isFull = false;
+  #isOver = false;
+
+  constructor(feed: Feed) {
+    super();
+    this.#feed = feed;
+  }
+
+  override _read(): void {
+    if (!this.#isStarted) {
+      this.#isStarted = true;
+      this.#feed.start({ send: (piece) => this.#send(piece), end: (error) => this.#end(error) });
+    } else if (this.#isFull) {
+      this.#isFull = false;
+      this.#feed.resume();
+    }
+  }
+
+  override _write(chunk: Uint8Array, _encoding: string, done: () => void): void {
+    for (const { type, content } of this.#frames.take(chunk)) {
+      if (type === "ping" && !this.#isOver) this.push(serverFrame("pong", content));
+      if (type === "close" || type === "broken") this.#leave(content);
+    }
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#feed.stop();
+    done(error);
+  }
+
+  #send(piece: Uint8Array): boolean {
+    if (this.#isOver) return false;
+    this.#isFull = !this.push(piece);
+    return !this.#isFull;
+  }
+
+  #end(error: unknown): void {
+    if (error === undefined) this.#close(new Uint8Array());
+    else this.destroy();
+  }
+
+  /** A goodbye is answered with the same words. */
+  #leave(words: Uint8Array): void {
+    this.#feed.stop();
+    this.#close(words);
+  }
+
+  #close(words: Uint8Array): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.push(serverFrame("close", words));
+    this.push(null);
+  }
+}
