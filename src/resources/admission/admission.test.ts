@@ -178,6 +178,20 @@ describe("an admission policy", () => {
       new KindProbe(mutatingAdmissionPolicyBinding).cells({
         spec: { policyName: "a", paramRef: { name: "p" } },
       }),
-    ).toEqual(["it", "a", "p", "2m5s"]);
+    ).toEqual(["it", "a", "*/p", "2m5s"]);
+  });
+
+  test.each([
+    [{ name: "p" }, "*/p"],
+    [{ name: "p", namespace: "n" }, "n/p"],
+    [
+      { selector: { matchLabels: { b: "2", a: "1" }, matchExpressions: [{ key: "k", operator: "Exists" }] } },
+      "&LabelSelector{MatchLabels:map[string]string{a: 1,b: 2,},MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:k,Operator:Exists,Values:[],},},}",
+    ],
+    [undefined, "<unset>"],
+  ])("a binding with the parameter %j shows %s", (paramRef, text) => {
+    const probe = new KindProbe(validatingAdmissionPolicyBinding);
+
+    expect(probe.cells({ spec: { policyName: "a", paramRef } })[2]).toBe(text);
   });
 });

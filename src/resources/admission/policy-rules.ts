@@ -9,11 +9,11 @@ import type {
   ValidatingAdmissionPolicySpec,
   Variable,
 } from "../../api/generated/types/admissionregistration-v1.ts";
+import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import { validateLabelSelector } from "../../api/label-selector.ts";
 import { cIdentifier, dns1123Label, dns1123Subdomain, pathSegmentName } from "../../api/names.ts";
 import type { Draft } from "../kind-rules.ts";
 import { addNew, checkChoice } from "../value-rules.ts";
-import { selectorText } from "../workload-cells.ts";
 import { PolicyEnvironment, type PolicyProgram, WANTED, type Wanted } from "./policy-environment.ts";
 import { checkConditions, checkMatch, matchDefaults } from "./rule-rules.ts";
 
@@ -171,9 +171,21 @@ function checkParamRef(
   else checkChoice({ path: at, value: action, among: ["Allow", "Deny"] }, errors);
 }
 
+/** Whether parameters lie in namespaces is not known here, so that those of none are shown as of any. */
 export function paramRefText(param: ParamRef | undefined): string {
-  if (param === undefined) return "<unset>";
-  const { name, namespace, selector } = param;
-  if (name === undefined) return selectorText(selector);
-  return namespace === undefined ? name : `${namespace}/${name}`;
+  const { name, namespace = "*", selector } = param ?? {};
+  if (name !== undefined) return `${namespace}/${name}`;
+  return selector === undefined ? "<unset>" : goText(selector);
+}
+
+/** As Go writes it, which is what upstream shows. */
+function goText({ matchLabels = {}, matchExpressions = [] }: LabelSelector): string {
+  const labels = Object.keys(matchLabels)
+    .toSorted()
+    .map((key) => `${key}: ${matchLabels[key] ?? ""},`);
+  const expressions = matchExpressions.map(
+    ({ key, operator, values = [] }) =>
+      `LabelSelectorRequirement{Key:${key},Operator:${operator},Values:[${values.join(" ")}],},`,
+  );
+  return `&LabelSelector{MatchLabels:map[string]string{${labels.join("")}},MatchExpressions:[]LabelSelectorRequirement{${expressions.join("")}},}`;
 }
