@@ -69,6 +69,8 @@ class WatchSocket extends Duplex {
   #isStarted = false;
   #isFull = false;
   #isOver = false;
+  /** Whoever pings and does not read is listened to again once it does. */
+  #onRoom: (() => void) | undefined;
 
   constructor(feed: Feed) {
     super();
@@ -83,14 +85,19 @@ class WatchSocket extends Duplex {
       this.#isFull = false;
       this.#feed.resume();
     }
+    const onRoom = this.#onRoom;
+    this.#onRoom = undefined;
+    onRoom?.();
   }
 
   override _write(chunk: Uint8Array, _encoding: string, done: () => void): void {
+    let hasRoom = true;
     for (const { type, content } of this.#frames.take(chunk)) {
-      if (type === "ping" && !this.#isOver) this.push(serverFrame("pong", content));
+      if (type === "ping" && !this.#isOver) hasRoom = this.push(serverFrame("pong", content));
       if (type === "close" || type === "broken") this.#leave(content);
     }
-    done();
+    if (hasRoom) done();
+    else this.#onRoom = done;
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
