@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { isApiError } from "../../src/api/api-error.ts";
+import type { Manifest } from "../../src/api/api-object.ts";
 import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
-import { Pod } from "../../src/api/generated/types/core-v1.ts";
+import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../src/api/generated/types/policy-v1.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
@@ -49,32 +50,83 @@ describe.each([1, 2])("a PodDisruptionBudget, seed %s", (seed) => {
     await evict(cluster, second as Pod);
   });
 
-  test("that cannot know how many pods there should be says so, and allows nothing", async () => {
-    await using cluster = await start(seed, { maxUnavailable: 1 });
-    await cluster.client(Pod).create({
-      metadata: { name: "bare", labels: { bare: "yes" } },
-      spec: { containers: [{ name: "c", image: "c" }] },
+  test.each([
+    [{ maxUnavailable: 1 }, { desiredHealthy: 2, disruptionsAllowed: 2 }],
+    [{ minAvailable: "100%" }, { desiredHealthy: 3, disruptionsAllowed: 1 }],
+  ])("of %j does not expect pods that nobody controls, but counts and tells them", async (spec, expected) => {
+    await using cluster = await start(seed, spec);
+    await createPod(cluster, { name: "bare" });
+    await makeAllReady(cluster);
+
+    expect(budget(cluster).status).toMatchObject({ ...expected, expectedPods: 3, currentHealthy: 4 });
+    expect(reasons(cluster)).toContain("UnmanagedPods");
+  });
+
+  test("of pods that nobody controls allows nothing", async () => {
+    await using cluster = await start(seed, { maxUnavailable: 1 }, 0);
+    await createPod(cluster, { name: "bare" });
+    await makeAllReady(cluster);
+
+    expect(budget(cluster).status).toMatchObject({
+      expectedPods: 0,
+      currentHealthy: 1,
+      disruptionsAllowed: 0,
+      conditions: [{ status: "False", reason: "InsufficientPods" }],
     });
-    await cluster.client(PodDisruptionBudget).create({
-      metadata: { name: "bare" },
-      spec: { maxUnavailable: 1, selector: { matchLabels: { bare: "yes" } } },
-    });
+  });
+
+  test.each([
+    ["batch/v1", "Job", "jobs.batch does not implement the scale subresource"],
+    ["apps/v1", "ReplicaSet", 'found no controllers for pod "stray"'],
+    ["apps/v1", "Deployment", 'found no controllers for pod "stray"'],
+    ["example.com/v1", "Thing", 'no matches for kind "Thing" in version "example.com/v1"'],
+  ])(
+    "that cannot know how many pods a %s %s wants says so, and allows nothing",
+    async (apiVersion, kind, message) => {
+      await using cluster = await start(seed, { maxUnavailable: 1 });
+      const owner = { apiVersion, kind, name: "gone", uid: "4d2f6f6e-1111-4222-8333-444455556666" };
+      await createPod(cluster, {
+        name: "stray",
+        ownerReferences: [{ ...owner, controller: true, blockOwnerDeletion: false }],
+      });
+      await cluster.settle();
+
+      const { disruptionsAllowed, conditions } = budget(cluster).status;
+      expect(disruptionsAllowed).toBe(0);
+      expect(conditions).toMatchObject([{ status: "False", reason: "SyncFailed", message }]);
+      expect(reasons(cluster)).toContain("CalculateExpectedPodCountFailed");
+    },
+  );
+
+  test("that could not be judged is not observed", async () => {
+    await using cluster = await start(seed, { minAvailable: 1 });
+    const owner = {
+      apiVersion: "batch/v1",
+      kind: "Job",
+      name: "gone",
+      uid: "4d2f6f6e-1111-4222-8333-444455556666",
+    };
+    await createPod(cluster, { name: "stray", ownerReferences: [{ ...owner, controller: true }] });
     await cluster.settle();
 
-    const bare = cluster.objects(PodDisruptionBudget).find(({ metadata }) => metadata.name === "bare");
-    expect(bare?.status.disruptionsAllowed).toBe(0);
-    expect(bare?.status.conditions).toMatchObject([{ status: "False", reason: "SyncFailed" }]);
+    const { metadata } = budget(cluster);
+    const changes = { spec: { minAvailable: "50%" } };
+    await cluster.client(PodDisruptionBudget).patch(metadata, { type: "merge", changes });
+    await cluster.settle();
+
+    expect(budget(cluster).metadata.generation).toBe(2);
+    expect(budget(cluster).status).toMatchObject({ observedGeneration: 1, disruptionsAllowed: 0 });
   });
 });
 
-async function start(seed: number, spec: object): Promise<Cluster> {
+async function start(seed: number, spec: object, replicas = 3): Promise<Cluster> {
   const cluster = await startCluster({ clock: "virtual", seed, loops: LOOPS });
   await cluster.client(ReplicaSet).create({
     metadata: { name: "web" },
     spec: {
-      replicas: 3,
-      selector: SELECTOR,
-      template: { metadata: SELECTOR_LABELS, spec: { containers: [{ name: "c", image: "c" }] } },
+      replicas,
+      selector: { matchLabels: SET_LABELS },
+      template: { metadata: { labels: SET_LABELS }, spec: { containers: [{ name: "c", image: "c" }] } },
     },
   });
   await cluster
@@ -84,12 +136,24 @@ async function start(seed: number, spec: object): Promise<Cluster> {
   return cluster;
 }
 
-const SELECTOR_LABELS = { labels: SELECTOR.matchLabels };
+/** More than the budget asks for, so that it can cover pods that the set does not adopt. */
+const SET_LABELS = { ...SELECTOR.matchLabels, of: "set" };
 
 function budget(cluster: Cluster): PodDisruptionBudget {
   const found = cluster.objects(PodDisruptionBudget).find(({ metadata }) => metadata.name === "web");
   if (found === undefined) throw new Error("the budget is gone");
   return found;
+}
+
+async function createPod(cluster: Cluster, metadata: Manifest<Pod>["metadata"]): Promise<void> {
+  await cluster.client(Pod).create({
+    metadata: { ...metadata, labels: SELECTOR.matchLabels },
+    spec: { containers: [{ name: "c", image: "c" }] },
+  });
+}
+
+function reasons(cluster: Cluster): readonly (string | undefined)[] {
+  return cluster.objects(Event).map(({ reason }) => reason);
 }
 
 async function evict(cluster: Cluster, { metadata: { name } }: Pod): Promise<void> {

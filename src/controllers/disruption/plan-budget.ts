@@ -61,21 +61,16 @@ export function planBudget(budget: PodDisruptionBudget, { pods, expected, now }:
   };
 }
 
-/** What cannot be judged allows nothing. */
+/** What cannot be judged allows nothing, and does not count as seen. */
 export function failedStatus(
   budget: PodDisruptionBudget,
   message: string,
   now: number,
 ): PodDisruptionBudgetStatus {
-  const { generation: observedGeneration } = budget.metadata;
+  const { observedGeneration } = budget.status;
   const condition = { type: "DisruptionAllowed", status: "False", reason: "SyncFailed", message } as const;
   const conditions = withCondition(budget.status.conditions, condition, { now, observedGeneration });
-  return {
-    ...budget.status,
-    conditions,
-    disruptionsAllowed: 0,
-    ...(observedGeneration !== undefined && { observedGeneration }),
-  };
+  return { ...budget.status, conditions, disruptionsAllowed: 0 };
 }
 
 function desiredOf({ spec }: PodDisruptionBudget, expected: number): number {
