@@ -6,6 +6,7 @@ import { builtInLoops } from "../../src/cluster/loops.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
 import { isActive } from "../../src/resources/pod/pod-state.ts";
+import { ownerReferenceTo } from "../../src/runtime/owner-reference.ts";
 
 const LOOPS = ["cronjob-controller", "job-controller", "job-orphan-pods-controller"];
 const HOUR_MS = 3_600_000;
@@ -165,6 +166,29 @@ describe.each([1, 2, 3])("a CronJob, seed %s", (seed) => {
     expect(jobs(cluster)).toEqual([]);
     expect(reasons(cluster)).toContain("MissingJob");
   });
+
+  test.each(["Forbid", "Replace"] as const)(
+    "that says %s tells of a Job that somebody started by hand, and neither waits for it nor replaces it",
+    async (concurrencyPolicy) => {
+      await using cluster = await start(seed);
+      await create(cluster, { schedule: "0 * * * *", concurrencyPolicy });
+      await cluster.client(Job).create({
+        metadata: { name: "by-hand", ownerReferences: [ownerReferenceTo(cronJob(cluster))] },
+        spec: cronJob(cluster).spec.jobTemplate.spec,
+      });
+      await cluster.settle();
+      expect(cronJob(cluster).status.active).toBeUndefined();
+      expect(reasons(cluster)).toContain("UnexpectedJob");
+
+      await toFullHour(cluster);
+      await cluster.clock.advance("1m");
+
+      const [byHand, scheduled, ...more] = jobs(cluster).map(({ metadata }) => metadata.name);
+      expect([byHand, more]).toEqual(["by-hand", []]);
+      expect(scheduled).toMatch(/^nightly-\d+$/);
+      expect(cronJob(cluster).status.active).toMatchObject([{ name: scheduled }]);
+    },
+  );
 
   test("makes each Job once although its loop is stopped right after it", async () => {
     await using cluster = await startCluster({ clock: "virtual", seed, loops: "none" });

@@ -7,7 +7,7 @@ export interface JobNews {
   readonly lastSuccessfulTime: string | undefined;
   /** Have ended since the last look. */
   readonly ended: readonly Job[];
-  /** Are at work although nobody noted that they were started, as after a crash in between. They count from now on. */
+  /** Are at work although nobody noted that they were started: after a crash in between, or by hand. */
   readonly unexpected: readonly Job[];
   /** Were noted, and are not there. */
   readonly missing: readonly ObjectReference[];

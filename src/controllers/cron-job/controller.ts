@@ -15,7 +15,7 @@ import { isNamespaceEnding } from "../ending-namespace.ts";
 import { textOf } from "../pods/pod-changes.ts";
 import { endingOf, planHistory, readJobs } from "./active-jobs.ts";
 import type { JobNews } from "./active-jobs.ts";
-import { jobName, newJob } from "./new-job.ts";
+import { isMadeFor, jobName, newJob } from "./new-job.ts";
 import { planRun } from "./plan-run.ts";
 import type { RunPlan } from "./plan-run.ts";
 
@@ -32,7 +32,7 @@ async function reconcile(cronJob: CronJob, context: ReconcileContext): Promise<O
   const active = [
     ...news.active,
     ...(await stillThere(news.missing, cronJob, context)),
-    ...news.unexpected.map(referenceTo),
+    ...news.unexpected.filter((job) => isMadeFor(cronJob, job)).map(referenceTo),
   ];
   tellNews(cronJob, news, context);
   const plan = planRun(cronJob, context.clock.now());

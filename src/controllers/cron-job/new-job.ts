@@ -28,6 +28,12 @@ export function newJob(cronJob: CronJob, at: number): Manifest<Job> {
   };
 }
 
+/** By its schedule. What somebody has started by hand is not the CronJob's to wait for or to replace. */
+export function isMadeFor(cronJob: CronJob, { metadata }: Job): boolean {
+  const at = Date.parse(metadata.annotations?.[SCHEDULED_AT] ?? "");
+  return metadata.name === jobName(cronJob, at);
+}
+
 /** `2026-03-28T02:30:00+01:00`. */
 function localTime(at: number, zone: string): string {
   const offset = offsetMinutes(at, zone);
