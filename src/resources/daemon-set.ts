@@ -7,6 +7,7 @@ import type {
 import { ageText } from "./human-duration.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
 import { podTemplateDefaults } from "./pod/pod-defaults.ts";
+import { followTemplate, keepTemplateGeneration, startTemplateGeneration } from "./template-generation.ts";
 import { isOldPodError } from "./tolerated-errors.ts";
 import { checkAtMostAll, checkCounts, checkIntOrPercent, intOrPercentNumber } from "./value-rules.ts";
 import { containerCells, labelsText, selectorCell } from "./workload-cells.ts";
@@ -18,6 +19,10 @@ export const daemonSet = defineKind<DaemonSet>("apps/v1", "DaemonSet", {
     spec.revisionHistoryLimit ??= 10;
     podTemplateDefaults(spec.template);
   },
+
+  prepareCreate: startTemplateGeneration,
+  prepareUpdate: followTemplate,
+  prepareStatus: keepTemplateGeneration,
 
   validate({ spec }, errors) {
     const words = { emptySelector: "empty selector is invalid for daemonset", deadlineOwner: "DaemonSet" };

@@ -97,6 +97,24 @@ describe("a DaemonSet", () => {
   const probe = new KindProbe(daemonSet);
   const strategy = (rollingUpdate: Manifest): Manifest => ({ updateStrategy: { rollingUpdate } });
 
+  test("counts its templates, whatever is sent as their number", () => {
+    const numbered = (generation: string, spec: Manifest = {}): Manifest => ({
+      metadata: { annotations: { "deprecated.daemonset.template.generation": generation } },
+      ...withSpec(spec),
+    });
+    const isAt = (generation: string): object => ({
+      metadata: { annotations: { "deprecated.daemonset.template.generation": generation } },
+    });
+    const template = { metadata: { labels: { app: "web", other: "yes" } }, spec: { containers: [] } };
+
+    expect(probe.created(withSpec())).toMatchObject(isAt("1"));
+    expect(probe.created(numbered("-4"))).toMatchObject(isAt("1"));
+    expect(probe.created(numbered("7"))).toMatchObject(isAt("7"));
+    expect(probe.updated(withSpec({ minReadySeconds: 3 }), numbered("7"))).toMatchObject(isAt("7"));
+    expect(probe.updated(numbered("99", { template }), numbered("7"))).toMatchObject(isAt("8"));
+    expect(probe.statusUpdated(numbered("99"), numbered("7"))).toMatchObject(isAt("7"));
+  });
+
   test("replaces one pod after the other", () => {
     expect(probe.created(withSpec())).toMatchObject({
       spec: {

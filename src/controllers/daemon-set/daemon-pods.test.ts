@@ -3,7 +3,7 @@ import type { DaemonSet } from "../../api/generated/types/apps-v1.ts";
 import type { Node, Pod, PodSpec, Taint } from "../../api/generated/types/core-v1.ts";
 import { REVISION_HASH } from "../revisions/revisions.ts";
 import { FAILURES, fitnessFor, newDaemon, nodeOf } from "./daemon-pods.ts";
-import { viewOf } from "./daemon-view.ts";
+import { isUpdated, viewOf } from "./daemon-view.ts";
 import { planPods } from "./plan-pods.ts";
 import { planUpdate } from "./plan-update.ts";
 
@@ -129,6 +129,26 @@ describe("the pods of a DaemonSet", () => {
     expect(plan.toCreate).toEqual([{ node: "a", failures: 4 }]);
     expect(plan.toDelete).toEqual([pods[0]]);
     expect(plan.waitMs).toBe(128_000 - 60_000);
+  });
+});
+
+describe("a pod of a DaemonSet", () => {
+  test("is of the present template by its hash or by the number of the template", () => {
+    const metadata = { annotations: { "deprecated.daemonset.template.generation": "3" } };
+    const base = setOf();
+    const set = { ...base, metadata: { ...base.metadata, ...metadata } };
+    const isOf = (labels: Readonly<Record<string, string>>): boolean => {
+      const pod = podOn("a", "ready");
+      return isUpdated({ ...pod, metadata: { ...pod.metadata, labels } }, { set, hash: "new" });
+    };
+
+    expect(newDaemon(set, { node: "a", hash: "new", failures: 0 }).metadata?.labels).toEqual({
+      "pod-template-generation": "3",
+      "controller-revision-hash": "new",
+    });
+    expect(isOf({ "pod-template-generation": "2", "controller-revision-hash": "new" })).toBe(true);
+    expect(isOf({ "pod-template-generation": "3", "controller-revision-hash": "old" })).toBe(true);
+    expect(isOf({ "pod-template-generation": "2", "controller-revision-hash": "old" })).toBe(false);
   });
 });
 

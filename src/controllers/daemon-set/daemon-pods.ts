@@ -8,9 +8,12 @@ import {
   isRepellingTaint,
   matchesPodNodeSelection,
 } from "../../resources/pod/node-selection.ts";
+import { findTemplateGeneration } from "../../resources/template-generation.ts";
 import { podFromTemplate } from "../pods/pod-from-template.ts";
 import { REVISION_HASH } from "../revisions/revisions.ts";
 
+/** On pods: which of the set's templates they are of, as it was said before there were hashes. */
+export const TEMPLATE_GENERATION = "pod-template-generation";
 /** How often the pods before this one have failed on its node, one after the other. */
 export const FAILURES = "daemonset.setpoint.dev/failures-before";
 
@@ -71,10 +74,15 @@ export interface NewDaemon {
 
 export function newDaemon(set: DaemonSet, { node, hash, failures }: NewDaemon): Manifest<Pod> {
   const { metadata, spec } = set.spec.template;
+  const generation = findTemplateGeneration(set);
   return podFromTemplate(set, {
     metadata: {
       ...metadata,
-      labels: { ...metadata.labels, [REVISION_HASH]: hash },
+      labels: {
+        ...metadata.labels,
+        ...(generation !== undefined && { [TEMPLATE_GENERATION]: generation }),
+        [REVISION_HASH]: hash,
+      },
       ...(failures > 0 && { annotations: { ...metadata.annotations, [FAILURES]: String(failures) } }),
     },
     spec: { ...spec, affinity: pinnedTo(node, spec.affinity), tolerations: tolerationsOf(spec) },

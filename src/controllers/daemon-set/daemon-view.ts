@@ -3,8 +3,9 @@ import type { DaemonSet } from "../../api/generated/types/apps-v1.ts";
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { scaledValue } from "../../resources/int-or-percent.ts";
 import { isAvailable, isTerminal } from "../../resources/pod/pod-state.ts";
+import { findTemplateGeneration } from "../../resources/template-generation.ts";
 import { REVISION_HASH } from "../revisions/revisions.ts";
-import { fitnessFor, nodeOf } from "./daemon-pods.ts";
+import { fitnessFor, nodeOf, TEMPLATE_GENERATION } from "./daemon-pods.ts";
 import type { Fitness } from "./daemon-pods.ts";
 
 export interface DaemonView {
@@ -71,8 +72,10 @@ function compareAge(left: Pod, right: Pod): number {
   );
 }
 
-export function isUpdated({ metadata }: Pod, { hash }: Pick<DaemonView, "hash">): boolean {
-  return metadata.labels?.[REVISION_HASH] === hash;
+/** Either of the two tells: pods that were made by another controller may have no hash. */
+export function isUpdated({ metadata }: Pod, { hash, set }: Pick<DaemonView, "hash" | "set">): boolean {
+  const { [REVISION_HASH]: hashOfPod, [TEMPLATE_GENERATION]: generation } = metadata.labels ?? {};
+  return hashOfPod === hash || (generation !== undefined && generation === findTemplateGeneration(set));
 }
 
 export function isUsable(pod: Pod, { set, now }: Pick<DaemonView, "set" | "now">): boolean {
