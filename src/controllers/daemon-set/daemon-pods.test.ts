@@ -111,6 +111,31 @@ describe("the pods of a DaemonSet", () => {
     expect(toDelete).toEqual([]);
   });
 
+  test("are made beside one that is still going, where there may be two", () => {
+    const rolling = { maxUnavailable: 0, maxSurge: 1 };
+    const pods = [podOn("a", "going", { isNew: false }), podOn("b", "ready"), podOn("c", "failed")];
+
+    expect(planPods(view(pods, rolling)).toCreate).toEqual([
+      { node: "a", failures: 0 },
+      { node: "c", failures: 1 },
+    ]);
+    expect(planPods(view([...pods, podOn("a", "unready")], rolling)).toCreate).toEqual([
+      { node: "c", failures: 1 },
+    ]);
+  });
+
+  test("that have their node stay rather than those that wait for it", () => {
+    const waiting = podOn("a", "unready");
+    const spec = newDaemon(setOf(), { node: "a", hash: "new", failures: 0 }).spec as PodSpec;
+    const pods = [{ ...waiting, spec }, podOn("a", "ready"), podOn("b", "ready"), podOn("c", "ready")];
+    const older = {
+      ...pods[0],
+      metadata: { ...waiting.metadata, creationTimestamp: "2025-01-01T00:00:00Z" },
+    };
+
+    expect(planPods(view([older as Pod, ...pods.slice(1)])).toDelete).toEqual([older]);
+  });
+
   test("that are one too many on a node go, the younger first", () => {
     const pods = [podOn("a", "ready"), podOn("a", "unready"), podOn("b", "ready"), podOn("c", "ready")];
 

@@ -22,7 +22,7 @@ export interface DaemonView {
 export interface Place {
   readonly node: string;
   readonly fitness: Fitness;
-  /** The oldest first. */
+  /** Those on their node first, then the oldest. */
   readonly pods: readonly Pod[];
 }
 
@@ -36,7 +36,7 @@ export function viewOf(
   const places = nodes.map((node) => ({
     node: node.metadata.name,
     fitness: fitness(node),
-    pods: (byNode.get(node.metadata.name) ?? []).toSorted(compareAge),
+    pods: (byNode.get(node.metadata.name) ?? []).toSorted(compareUse),
   }));
   const known = new Set(places.map(({ node }) => node));
   const lost = pods.filter(
@@ -65,8 +65,11 @@ export function isGoing({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-function compareAge(left: Pod, right: Pod): number {
+/** One that has its node is of more use than one that waits for it. */
+function compareUse(left: Pod, right: Pod): number {
+  const isWaiting = ({ spec }: Pod): boolean => (spec.nodeName ?? "") === "";
   return (
+    Number(isWaiting(left)) - Number(isWaiting(right)) ||
     Date.parse(left.metadata.creationTimestamp) - Date.parse(right.metadata.creationTimestamp) ||
     (left.metadata.name < right.metadata.name ? -1 : 1)
   );

@@ -50,12 +50,15 @@ function planPlace(place: Place, view: DaemonView): DaemonPlan {
  * A pod that has ended makes room for a new one. One that failed does so only after a while, which doubles with each failure in a row:
  * otherwise a node that refuses the pod would be fought without end. The new one carries the count.
  */
-function planEnded({ node, fitness, pods }: Place, { now }: DaemonView): DaemonPlan {
-  const ended = pods.filter((pod) => isTerminal(pod) && !isGoing(pod));
+function planEnded({ node, fitness, pods }: Place, view: DaemonView): DaemonPlan {
+  const { now } = view;
+  const present = pods.filter((pod) => !isGoing(pod));
+  const ended = present.filter(isTerminal);
   const waits = ended.map((pod) => (pod.status.phase === "Failed" ? backOffEnd(pod) - now : 0));
   const due = ended.filter((_, at) => (waits[at] ?? 0) <= 0);
   const waiting = waits.filter((wait) => wait > 0);
-  const isEmpty = due.length === pods.length && due.length > 0;
+  // Where there may be two, the next pod need not wait until the one before is gone.
+  const isEmpty = allowsSurge(view) ? due.length === present.length : due.length === pods.length;
   const failures = Math.max(0, ...due.map(failuresWith));
   return {
     toCreate: isEmpty && fitness === "fits" ? [{ node, failures }] : [],

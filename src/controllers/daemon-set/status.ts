@@ -4,7 +4,7 @@ import { isReady } from "../../resources/pod/pod-state.ts";
 import { isUpdated, isUsable } from "./daemon-view.ts";
 import type { DaemonView, Place } from "./daemon-view.ts";
 
-/** The oldest pod of a node stands for it. */
+/** The first pod of a node stands for it. */
 export function statusOf(view: DaemonView, collisionCount: number | undefined): DaemonSetStatus {
   const { set, places } = view;
   const wanted = places.filter(({ fitness }) => fitness === "fits");
