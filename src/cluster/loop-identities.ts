@@ -37,6 +37,7 @@ const ACCOUNTS: ReadonlyMap<string, string> = new Map(
     "root-ca-certificate-publisher-controller": "root-ca-cert-publisher",
     "service-cidr-controller": "service-cidrs-controller",
     "serviceaccount-controller": "service-account-controller",
+    "stale-disruption-controller": "disruption-controller",
     "taint-eviction-controller": "node-controller",
     "token-cleaner-controller": "token-cleaner",
   }),

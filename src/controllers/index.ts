@@ -11,6 +11,7 @@ import { csrCleanerController } from "./csr-cleaner.ts";
 import { daemonSetController } from "./daemon-set/controller.ts";
 import { deploymentController } from "./deployment/controller.ts";
 import { disruptionController } from "./disruption/controller.ts";
+import { staleTargetController } from "./disruption/stale-target.ts";
 import { endpointSliceController } from "./endpoints/endpoint-slice.ts";
 import { endpointsController } from "./endpoints/endpoints.ts";
 import { endpointSliceMirroringController } from "./endpoints/mirroring.ts";
@@ -55,6 +56,7 @@ export const controllers: readonly Controller[] = [
   endpointSliceMirroringController,
   autoscalerController,
   disruptionController,
+  staleTargetController,
   namespaceController,
   serviceAccountController,
   resourceQuotaController,

@@ -3,6 +3,7 @@ import { isApiError } from "../../src/api/api-error.ts";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
+import type { PodCondition } from "../../src/api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../src/api/generated/types/policy-v1.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
@@ -118,6 +119,57 @@ describe.each([1, 2])("a PodDisruptionBudget, seed %s", (seed) => {
     expect(budget(cluster).status).toMatchObject({ observedGeneration: 1, disruptionsAllowed: 0 });
   });
 });
+
+describe.each([1, 2])("a pod that was told of its end, seed %s", (seed) => {
+  test("is told otherwise when it still lives two minutes later", async () => {
+    await using cluster = await startCluster({
+      clock: "virtual",
+      seed,
+      loops: ["stale-disruption-controller"],
+    });
+    await createPod(cluster, { name: "web" });
+    await tell(cluster, { reason: "EvictionByEvictionAPI", message: "Eviction API: evicting" });
+
+    await cluster.clock.advance("119s");
+    expect(target(cluster)).toMatchObject({ status: "True" });
+    await cluster.clock.advance("2s");
+
+    const { lastTransitionTime, ...rest } = target(cluster) ?? {};
+    expect(rest).toEqual({ type: "DisruptionTarget", status: "False" });
+    expect(Date.parse(lastTransitionTime ?? "")).toBeGreaterThan(cluster.clock.now() - 2000);
+  });
+
+  test.each([
+    ["by its node", { reason: "TerminationByKubelet" }, "Running"],
+    ["and has ended", { reason: "EvictionByEvictionAPI" }, "Failed"],
+  ])("%s is not told otherwise", async (_, condition, phase) => {
+    await using cluster = await startCluster({
+      clock: "virtual",
+      seed,
+      loops: ["stale-disruption-controller"],
+    });
+    await createPod(cluster, { name: "web" });
+    await tell(cluster, condition, phase);
+
+    await cluster.clock.advance("10m");
+
+    expect(target(cluster)).toMatchObject({ status: "True", ...condition });
+  });
+});
+
+async function tell(cluster: Cluster, condition: object, phase = "Running"): Promise<void> {
+  const lastTransitionTime = new Date(cluster.clock.now()).toISOString().replace(/\.\d+/, "");
+  const conditions = [{ type: "DisruptionTarget", status: "True", lastTransitionTime, ...condition }];
+  const changes = { status: { phase, conditions } };
+  await cluster
+    .client(Pod)
+    .patch({ namespace: "default", name: "web" }, { type: "strategic", changes }, { subresource: "status" });
+}
+
+function target(cluster: Cluster): PodCondition | undefined {
+  const [pod] = cluster.objects(Pod, "default");
+  return pod?.status.conditions?.find(({ type }) => type === "DisruptionTarget");
+}
 
 async function start(seed: number, spec: object, replicas = 3): Promise<Cluster> {
   const cluster = await startCluster({ clock: "virtual", seed, loops: LOOPS });
