@@ -8,7 +8,7 @@ import { viewOf } from "./set-pods.ts";
 const STAMP = "2026-01-01T00:00:00Z";
 const NOW = Date.parse(STAMP) + 3_600_000;
 
-/** How a pod is: `r` ready, `n` not ready, `f` failed, `g` going; an upper-case letter is one of the present template. `-`: none. */
+/** How a pod is: `r` ready, `s` ready since just now, `n` not ready, `f` failed, `g` going; an upper-case letter is one of the present template. `-`: none. */
 function podOf(ordinal: number, state: string): readonly Pod[] {
   if (state === "-") return [];
   const kind = state.toLowerCase();
@@ -16,7 +16,8 @@ function podOf(ordinal: number, state: string): readonly Pod[] {
   const labels = { [REVISION_HASH]: state === kind ? "web-old" : "web-new" };
   const metadata = { name, uid: name, resourceVersion: "1", creationTimestamp: STAMP, labels };
   const status = kind === "n" ? ("False" as const) : ("True" as const);
-  const conditions = [{ type: "Ready", status, lastTransitionTime: STAMP }];
+  const lastTransitionTime = kind === "s" ? new Date(NOW).toISOString() : STAMP;
+  const conditions = [{ type: "Ready", status, lastTransitionTime }];
   return [
     {
       apiVersion: "v1",
@@ -85,6 +86,13 @@ describe("a StatefulSet in order", () => {
     ["has nothing to do", 3, "RRR", ""],
   ])("%s", (_, replicas, ...[states, expected]) => {
     expect(steps({ replicas }, states)).toBe(expected);
+  });
+
+  test("does not wait until the last, which is to go anyway, has been ready for long enough", () => {
+    expect(steps({ replicas: 2, minReadySeconds: 60 }, "RRRS")).toBe("-3");
+    expect(steps({ replicas: 2, minReadySeconds: 60 }, "RRSR")).toBe("-3");
+    expect(steps({ replicas: 2, minReadySeconds: 60 }, "RRSS")).toBe("");
+    expect(steps({ replicas: 2, minReadySeconds: 60 }, "RSRR")).toBe("");
   });
 
   test("waits for an old pod that is not ready, too: only somebody's hand can help", () => {

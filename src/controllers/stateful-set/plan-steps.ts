@@ -7,7 +7,7 @@ import type { ControllerRevision } from "../../api/generated/types/apps-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { scaledValue } from "../../resources/int-or-percent.ts";
 import { findAvailableAt, isTerminal } from "../../resources/pod/pod-state.ts";
-import { isGoing, isRunningAndReady, isUsable, revisionOf, startOf, wantedOf } from "./set-pods.ts";
+import { isGoing, isUsable, revisionOf, startOf, wantedOf } from "./set-pods.ts";
 import type { SetView, Slot } from "./set-pods.ts";
 
 export type Step =
@@ -75,9 +75,10 @@ function shrinkAtOnce({ condemned }: SetView): Phase {
   return left.slice(0, BATCH_MAX).map((pod) => ({ type: "delete", pod }));
 }
 
-function firstAiling({ slots, condemned }: SetView): Pod | undefined {
-  const pods = [...slots.flatMap(({ pod }) => pod ?? []), ...condemned.toReversed()];
-  return pods.find((pod) => !isRunningAndReady(pod) || isGoing(pod));
+/** One that has not been ready for long enough ails, too. */
+function firstAiling(view: SetView): Pod | undefined {
+  const pods = [...view.slots.flatMap(({ pod }) => pod ?? []), ...view.condemned.toReversed()];
+  return pods.find((pod) => !isUsable(pod, view) || isGoing(pod));
 }
 
 /** From the last ordinal down to the partition; those that are of no use anyway first, and never more missing than allowed. */
