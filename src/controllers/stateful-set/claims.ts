@@ -47,7 +47,7 @@ export function newClaims(set: StatefulSet, ordinal: number): readonly Manifest<
 
 /**
  * The owners that a claim shall have; undefined when they are as they should be. Owners that are neither the set nor its pod stay; if one of
- * them controls the claim, it is their business when the claim goes.
+ * them controls the claim, it is their business when the claim goes. A claim of an earlier set or pod of the same name was meant to go with it.
  */
 export function planOwners(
   set: StatefulSet,
@@ -55,6 +55,7 @@ export function planOwners(
   claim: PersistentVolumeClaim,
 ): readonly OwnerReference[] | undefined {
   const owners = claim.metadata.ownerReferences ?? [];
+  if (owners.some((owner) => isNamesake(owner, set) || isNamesake(owner, pod))) return undefined;
   const others = owners.filter((owner) => !refersTo(owner, set) && !refersTo(owner, pod));
   const isForeign = others.some(({ controller }) => controller === true);
   const wanted = isForeign ? [] : wantedOwners(set, { ordinal: ordinalOf(pod, set) ?? 0, pod });
@@ -80,8 +81,18 @@ function wantedOwners(
   return whenDeleted === "Delete" ? [ownerReferenceTo(set)] : [];
 }
 
-function refersTo({ kind, name, uid }: OwnerReference, object: ApiObject): boolean {
-  return kind === object.kind && (uid === object.metadata.uid || name === object.metadata.name);
+function refersTo({ uid }: OwnerReference, { metadata }: ApiObject): boolean {
+  return uid === metadata.uid;
+}
+
+/** Called the same, and yet another one. */
+function isNamesake({ apiVersion, kind, name, uid }: OwnerReference, object: ApiObject): boolean {
+  const isCalledSame = kind === object.kind && name === object.metadata.name;
+  return isCalledSame && groupOf(apiVersion) === groupOf(object.apiVersion) && uid !== object.metadata.uid;
+}
+
+function groupOf(apiVersion: string): string {
+  return apiVersion.includes("/") ? (apiVersion.split("/", 1)[0] ?? "") : "";
 }
 
 function haveSameUids(left: readonly OwnerReference[], right: readonly OwnerReference[]): boolean {
