@@ -25,13 +25,17 @@ interface PodOptions {
   /** Seconds before now. */
   readonly endedFor?: number;
   readonly isGoing?: boolean;
+  readonly age?: number;
+  readonly cost?: string;
 }
 
 let pods = 0;
 
-function podOf({ phase = "Running", index, failures, endedFor, isGoing = false }: PodOptions = {}): Pod {
+function podOf(options: PodOptions = {}): Pod {
+  const { phase = "Running", index, failures, endedFor, isGoing = false, age = 3600, cost } = options;
   const name = `pod-${String(pods++)}`;
   const annotations = {
+    ...(cost !== undefined && { "controller.kubernetes.io/pod-deletion-cost": cost }),
     ...(index !== undefined && { [COMPLETION_INDEX]: String(index) }),
     ...(failures !== undefined && { [INDEX_FAILURES]: String(failures) }),
   };
@@ -44,7 +48,7 @@ function podOf({ phase = "Running", index, failures, endedFor, isGoing = false }
       name,
       uid: name,
       resourceVersion: "1",
-      creationTimestamp: ago(3600),
+      creationTimestamp: ago(age),
       finalizers: [TRACKING],
       annotations,
       ...(isGoing && { deletionTimestamp: ago(0) }),
@@ -124,6 +128,13 @@ describe("the pods that a Job takes away", () => {
     ["pods without an index", INDEXED, [{}, { index: 2 }], 1],
   ])("are %s", (_, spec, ...[found, count]) => {
     expect(plan(spec, found.map(podOf))).toMatchObject({ surplus: count, missing: [] });
+  });
+
+  test("takes the youngest away first, whatever they are said to cost", () => {
+    const found = [podOf({ age: 1000, cost: "-5" }), podOf({ age: 999, cost: "9" }), podOf({ age: 1001 })];
+    const { surplus } = planPods(observe(jobOf({ completions: 3, parallelism: 1 }), found, NOW));
+
+    expect(surplus).toEqual([found[1], found[0]]);
   });
 });
 

@@ -2,7 +2,7 @@
 import type { Job } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { countIndexes, firstMissing, withIndexes } from "../../resources/job/index-set.ts";
-import { byUsefulness } from "../pods/victims.ts";
+import { byProgress } from "../pods/victims.ts";
 import { waitMs, waitOfIndexMs } from "./back-off.ts";
 import { findIndex, hasLimitPerIndex, isIndexed, waitsForEnd } from "./job-pods.ts";
 import { indexesOf } from "./observation.ts";
@@ -43,8 +43,8 @@ function wantedActive({ job, active, succeeded, failedIndexes }: Observation): n
 }
 
 /** Pods that double an index or have none go in any case; then as many as are too much, the least useful first. */
-function surplusPods({ job, active, now }: Observation, atLeast: number): readonly Pod[] {
-  const byUse = byUsefulness(active, () => 0, now);
+function surplusPods({ job, active }: Observation, atLeast: number): readonly Pod[] {
+  const byUse = byProgress(active);
   if (!isIndexed(job)) return byUse.slice(0, atLeast);
   const kept = new Map<number, Pod>();
   for (const pod of byUse) {

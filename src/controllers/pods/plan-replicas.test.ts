@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Pod } from "../../api/generated/types/core-v1.ts";
+import type { ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
 import { planReplicas } from "./plan-replicas.ts";
 import type { ReplicaGoal } from "./plan-replicas.ts";
 
@@ -13,6 +13,7 @@ interface PodOptions {
   readonly age?: number;
   readonly cost?: string;
   readonly restarts?: number;
+  readonly sidecarRestarts?: number;
   readonly isGoing?: boolean;
   readonly labels?: Readonly<Record<string, string>>;
 }
@@ -32,17 +33,32 @@ function pod(name: string, options: PodOptions = {}): Pod {
       ...(cost !== undefined && { annotations: { "controller.kubernetes.io/pod-deletion-cost": cost } }),
       ...(isGoing && { deletionTimestamp: ago(1) }),
     },
-    spec: { containers: [], ...(node !== undefined && { nodeName: node }) },
+    spec: {
+      containers: [],
+      initContainers: [
+        { name: "s", restartPolicy: "Always", resources: {} },
+        { name: "first", resources: {} },
+      ],
+      ...(node !== undefined && { nodeName: node }),
+    },
     status: {
       phase,
       ...(readyFor !== undefined && {
         conditions: [{ type: "Ready", status: "True", lastTransitionTime: ago(readyFor) }],
       }),
-      containerStatuses: [
-        { name: "c", image: "i", imageID: "", ready: true, restartCount: restarts, lastState: {}, state: {} },
-      ],
+      containerStatuses: [containerStatus("c", restarts)],
+      initContainerStatuses: initStatuses(options),
     },
   };
+}
+
+/** What restarts before the pod runs says nothing. */
+function initStatuses({ sidecarRestarts = 0 }: PodOptions): readonly ContainerStatus[] {
+  return [containerStatus("s", sidecarRestarts), containerStatus("first", 100 - sidecarRestarts)];
+}
+
+function containerStatus(name: string, restartCount: number): ContainerStatus {
+  return { name, image: "i", imageID: "", ready: true, restartCount, lastState: {}, state: {} };
 }
 
 function plan(goal: Partial<ReplicaGoal>, pods: readonly Pod[], siblings: readonly Pod[] = []) {
@@ -79,8 +95,16 @@ describe("planReplicas", () => {
     ["cheap before dear", { ...useful, cost: "-5" }, { ...useful, cost: "5" }],
     ["just ready before long ready", { ...useful, readyFor: 5 }, useful],
     ["often restarted before rarely", { ...useful, restarts: 9 }, { ...useful, restarts: 1 }],
+    ["often restarted sidecars", { ...useful, sidecarRestarts: 2 }, { ...useful, sidecarRestarts: 1 }],
+    [
+      "often restarted before often restarted sidecars",
+      { ...useful, restarts: 2 },
+      { ...useful, restarts: 1, sidecarRestarts: 5 },
+    ],
+    ["the cheapest there is", { ...useful, cost: "-2147483648" }, { ...useful, cost: "-2147483647" }],
     ["young before old", { ...useful, age: 5, readyFor: 3 }, { ...useful, readyFor: 3 }],
   ])("deletes %s", (_, victim, survivor) => {
+    // By its name, and so by its uid, the survivor would go.
     const pods = [pod("survivor", survivor), pod("victim", victim)];
 
     expect(plan({ replicas: 1 }, pods).victims.map(({ metadata }) => metadata.name)).toEqual(["victim"]);

@@ -1,8 +1,10 @@
 /** Which pods go first when there are too many: those that serve least, as upstream orders them. */
-import type { Pod } from "../../api/generated/types/core-v1.ts";
+import type { ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
 import { findCondition, isReady } from "../../resources/pod/pod-state.ts";
 
 const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
+/** Of 32 bits. */
+const COST_MIN = -(2 ** 31);
 const COST_MAX = 2 ** 31 - 1;
 
 /** In the order in which they go. `crowding` says how many pods of the same kind share a pod's node. */
@@ -11,7 +13,30 @@ export function byUsefulness(
   crowding: (pod: Pod) => number,
   now: number,
 ): readonly Pod[] {
-  const ranked = pods.map((pod) => ({ pod, rank: rankOf(pod, crowding(pod), now) }));
+  return byRank(pods, (pod) => [
+    ...stateRank(pod),
+    deletionCost(pod),
+    -crowding(pod),
+    ageRank(readySince(pod), now),
+    ...restartRank(pod),
+    ageRank(Date.parse(pod.metadata.creationTimestamp), now),
+    pod.metadata.uid,
+  ]);
+}
+
+/** The same for pods that work on something and end: what they cost is not asked, and of two the younger one has done less. */
+export function byProgress(pods: readonly Pod[]): readonly Pod[] {
+  return byRank(pods, (pod) => [
+    ...stateRank(pod),
+    -(readySince(pod) ?? Number.POSITIVE_INFINITY),
+    ...restartRank(pod),
+    -Date.parse(pod.metadata.creationTimestamp),
+    pod.metadata.uid,
+  ]);
+}
+
+function byRank(pods: readonly Pod[], rankOf: (pod: Pod) => Rank): readonly Pod[] {
+  const ranked = pods.map((pod) => ({ pod, rank: rankOf(pod) }));
   return ranked.toSorted((left, right) => compareRanks(left.rank, right.rank)).map(({ pod }) => pod);
 }
 
@@ -24,19 +49,9 @@ const PHASES: ReadonlyMap<string, number> = new Map([
   ["Running", 2],
 ]);
 
-function rankOf(pod: Pod, crowding: number, now: number): Rank {
+function stateRank(pod: Pod): Rank {
   const isOnNode = (pod.spec.nodeName ?? "") !== "";
-  return [
-    Number(isOnNode),
-    PHASES.get(pod.status.phase ?? "Pending") ?? 0,
-    Number(isReady(pod)),
-    deletionCost(pod),
-    -crowding,
-    ageRank(readySince(pod), now),
-    -maxRestarts(pod),
-    ageRank(Date.parse(pod.metadata.creationTimestamp), now),
-    pod.metadata.uid,
-  ];
+  return [Number(isOnNode), PHASES.get(pod.status.phase ?? "Pending") ?? 0, Number(isReady(pod))];
 }
 
 function compareRanks(left: Rank, right: Rank): number {
@@ -51,7 +66,7 @@ function compareRanks(left: Rank, right: Rank): number {
 function deletionCost({ metadata }: Pod): number {
   const text = metadata.annotations?.[DELETION_COST] ?? "";
   const cost = /^-?(?:0|[1-9]\d*)$/.test(text) ? Number(text) : 0;
-  return Math.abs(cost) <= COST_MAX ? cost : 0;
+  return cost >= COST_MIN && cost <= COST_MAX ? cost : 0;
 }
 
 /**
@@ -70,6 +85,15 @@ function readySince(pod: Pod): number | undefined {
   return Date.parse(ready.lastTransitionTime);
 }
 
-function maxRestarts({ status }: Pod): number {
-  return Math.max(0, ...(status.containerStatuses ?? []).map(({ restartCount }) => restartCount));
+/** Those of the containers proper, then those of sidecars; more go first. */
+function restartRank({ spec, status }: Pod): Rank {
+  const sidecars = new Set(
+    (spec.initContainers ?? []).filter((each) => each.restartPolicy === "Always").map(({ name }) => name),
+  );
+  const ofSidecars = (status.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name));
+  return [-maxRestarts(status.containerStatuses ?? []), -maxRestarts(ofSidecars)];
+}
+
+function maxRestarts(statuses: readonly ContainerStatus[]): number {
+  return Math.max(0, ...statuses.map(({ restartCount }) => restartCount));
 }
