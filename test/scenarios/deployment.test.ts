@@ -6,6 +6,7 @@ import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
 import { isActive, isReady } from "../../src/resources/pod/pod-state.ts";
 
+const REVISION = "deployment.kubernetes.io/revision";
 const LOOPS = ["deployment-controller", "replicaset-controller"];
 
 describe.each([1, 2, 3])("a Deployment, seed %s", (seed) => {
@@ -147,6 +148,41 @@ describe.each([1, 2, 3])("a Deployment, seed %s", (seed) => {
     );
   });
 
+  test("goes back to an earlier template when an annotation asks for its revision, once", async () => {
+    await using cluster = await start(seed);
+    const { metadata, ...rest } = web({ replicas: 1 });
+    const created = { ...metadata, annotations: { note: "first", only: "first" } };
+    await cluster.client(Deployment).create({ ...rest, metadata: created });
+    await makeAllReady(cluster);
+    const containers = [{ name: "web", image: "web:2" }];
+    const changes = {
+      metadata: { annotations: { note: "second", only: null } },
+      spec: { template: { spec: { containers } } },
+    };
+    await cluster.client(Deployment).patch({ name: "web" }, { type: "strategic", changes });
+    await makeAllReady(cluster);
+
+    const ask = async (revision: string): Promise<readonly unknown[]> => {
+      await note(cluster, { "deprecated.deployment.rollback.to": revision });
+      await makeAllReady(cluster);
+      const [{ spec, metadata: shown }] = cluster.objects(Deployment) as [Deployment];
+      return [spec.template.spec.containers[0]?.image, shown.annotations];
+    };
+
+    expect(await ask("7")).toEqual(["web:2", { [REVISION]: "2", note: "second" }]);
+    expect(await ask("2")).toEqual(["web:2", { [REVISION]: "2", note: "second" }]);
+    expect(await ask("1")).toEqual(["web:1", { [REVISION]: "3", note: "first", only: "first" }]);
+    expect(await ask("0")).toEqual(["web:2", { [REVISION]: "4", note: "second" }]);
+    const reasons = cluster.objects(Event).map(({ reason }) => reason);
+    expect(reasons).toEqual(
+      expect.arrayContaining([
+        "DeploymentRollbackRevisionNotFound",
+        "DeploymentRollbackTemplateUnchanged",
+        "DeploymentRollback",
+      ]),
+    );
+  });
+
   test("forgets what lies further back than its history reaches", async () => {
     await using cluster = await start(seed);
     await cluster.client(Deployment).create(web({ replicas: 1, revisionHistoryLimit: 2 }));
@@ -240,6 +276,11 @@ function sizes(cluster: Cluster): readonly (number | undefined)[] {
     Number(metadata.annotations?.["deployment.kubernetes.io/revision"]);
   const sets = cluster.objects(ReplicaSet).toSorted((left, right) => revision(left) - revision(right));
   return sets.map(({ spec }) => spec.replicas);
+}
+
+async function note(cluster: Cluster, annotations: Readonly<Record<string, string | null>>): Promise<void> {
+  const changes = { metadata: { annotations } };
+  await cluster.client(Deployment).patch({ name: "web" }, { type: "merge", changes });
 }
 
 async function makeReady(cluster: Cluster, pod: Pod): Promise<void> {

@@ -16,6 +16,7 @@ import { ensureNewSet, tellScaled } from "./new-set.ts";
 import { isScaling, planRollingUpdate, planScaling } from "./plan-scales.ts";
 import type { SetScale } from "./plan-scales.ts";
 import { REVISION, revisionOf, scaleAnnotations } from "./revision.ts";
+import { findRollback, planRollback } from "./rollback.ts";
 import { isActiveSet, rolloutOf, wantedOf } from "./rollout.ts";
 import type { Rollout } from "./rollout.ts";
 import { isComplete, planStatus } from "./status.ts";
@@ -40,6 +41,8 @@ export const deploymentController = defineController({
 async function reconcile(deployment: Deployment, context: ReconcileContext): Promise<Outcome> {
   const sets = await context.claim(ReplicaSet, deployment, deployment.spec.selector);
   const found = rolloutOf(deployment, sets);
+  const revision = findRollback(deployment);
+  if (revision !== undefined) return await rollBack(deployment, { revision, found, context });
   const plan = planPass(deployment, found, context.cache);
   const ensured = await ensureNewSet(deployment, found, { context, mayCreate: plan.mayCreate });
   const shown = await showRevision(deployment, ensured.rollout, context);
@@ -56,6 +59,22 @@ async function reconcile(deployment: Deployment, context: ReconcileContext): Pro
   if (ensured.error !== undefined) throw ensured.error;
   // A deadline is nothing to be done: a world that only waits for it is quiet.
   return recheckAfterMs === undefined ? undefined : { recheckAfterMs, timer: "periodic" };
+}
+
+/** What it brings about is the business of the next pass. */
+async function rollBack(
+  deployment: Deployment,
+  {
+    revision,
+    found,
+    context,
+  }: { readonly revision: bigint; readonly found: Rollout; readonly context: ReconcileContext },
+): Promise<void> {
+  const { rollout, error } = await ensureNewSet(deployment, found, { context, mayCreate: true });
+  if (error !== undefined) throw error;
+  const { changed, event } = planRollback(deployment, revision, rollout);
+  await context.client(Deployment).update(changed);
+  context.event(deployment, event);
 }
 
 interface PassPlan {

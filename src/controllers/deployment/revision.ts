@@ -8,6 +8,9 @@ const REVISION_HISTORY = "deployment.kubernetes.io/revision-history";
 const DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas";
 const MAX_REPLICAS = "deployment.kubernetes.io/max-replicas";
 
+/** Asks to go back to a revision. */
+export const ROLLBACK_TO = "deprecated.deployment.rollback.to";
+
 /** A set's own, or a tool's: not to be copied from the Deployment. */
 const NOT_COPIED: ReadonlySet<string> = new Set([
   REVISION,
@@ -15,7 +18,7 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   DESIRED_REPLICAS,
   MAX_REPLICAS,
   "kubectl.kubernetes.io/last-applied-configuration",
-  "deprecated.deployment.rollback.to",
+  ROLLBACK_TO,
 ]);
 /** Older numbers are forgotten beyond this, so that a Deployment that goes back and forth for ever does not grow. */
 const HISTORY_LENGTH_MAX = 2000;
@@ -24,6 +27,11 @@ const REVISIONS_END = 2n ** 63n - 1n;
 
 type Annotations = Readonly<Record<string, string>>;
 type Annotated = Pick<Deployment | ReplicaSet, "metadata">;
+
+/** Whether an annotation of the Deployment is also one of its sets. */
+export function isCopied(annotation: string): boolean {
+  return !NOT_COPIED.has(annotation);
+}
 
 /** Counted in 64 bits, as upstream does; what is no such number counts as none. */
 export function revisionOf({ metadata }: Annotated): bigint {
@@ -52,7 +60,7 @@ export function newSetAnnotations(
   known: Annotations | undefined,
   revision: bigint,
 ): Annotations {
-  const copied = Object.entries(metadata.annotations ?? {}).filter(([name]) => !NOT_COPIED.has(name));
+  const copied = Object.entries(metadata.annotations ?? {}).filter(([name]) => isCopied(name));
   const kept = { ...known, ...Object.fromEntries(copied) };
   const before = known?.[REVISION];
   if (before !== undefined && revisionIn(before) >= revision) return kept;

@@ -29,7 +29,7 @@ export function isOfTemplate({ spec }: ReplicaSet, template: PodTemplateSpec): b
   return jsonEqual(withoutHash(spec.template), withoutHash(template));
 }
 
-function withoutHash(template: PodTemplateSpec): PodTemplateSpec {
+export function withoutHash(template: PodTemplateSpec): PodTemplateSpec {
   const { [TEMPLATE_HASH]: _hash, ...labels } = template.metadata.labels ?? {};
   return { ...template, metadata: { ...template.metadata, labels } };
 }

@@ -1,0 +1,74 @@
+/**
+ * Going back to an earlier template, as an annotation asks for it: what was a field of versions that are no longer served. `kubectl rollout undo`
+ * writes the template itself and needs none of this.
+ */
+import type { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
+import type { RecordedEvent } from "../../runtime/controller.ts";
+import { isCopied, revisionOf, ROLLBACK_TO } from "./revision.ts";
+import { allSets, isOfTemplate, withoutHash } from "./rollout.ts";
+import type { Rollout } from "./rollout.ts";
+
+export interface RollbackPlan {
+  /** Without the annotation, whatever comes of it: it is asked for once. */
+  readonly changed: Deployment;
+  readonly event: RecordedEvent;
+}
+
+/** Undefined where nobody asks for it; 0 is the one before the present. */
+export function findRollback({ metadata, spec }: Deployment): bigint | undefined {
+  const text = metadata.annotations?.[ROLLBACK_TO] ?? "";
+  if (spec.paused === true || metadata.deletionTimestamp !== undefined) return undefined;
+  return /^[+-]?\d{1,18}$/.test(text) ? BigInt(text.replace(/^\+/, "")) : undefined;
+}
+
+export function planRollback(deployment: Deployment, asked: bigint, rollout: Rollout): RollbackPlan {
+  const sets = allSets(rollout);
+  const revision = asked === 0n ? lastRevision(sets) : asked;
+  const changed = withAnnotations(deployment, ownAnnotations(deployment));
+  if (revision === 0n) return { changed, event: notFound("Unable to find last revision.") };
+  const set = sets.find((each) => revisionOf(each) === revision);
+  if (set === undefined) return { changed, event: notFound("Unable to find the revision to rollback to.") };
+  const name = JSON.stringify(deployment.metadata.name);
+  if (isOfTemplate(set, deployment.spec.template)) {
+    const message = `The rollback revision contains the same template as current deployment ${name}`;
+    return { changed, event: { type: "Warning", reason: "DeploymentRollbackTemplateUnchanged", message } };
+  }
+  const message = `Rolled back deployment ${name} to revision ${String(revision)}`;
+  return {
+    changed: {
+      ...withSetAnnotations(changed, set),
+      spec: { ...changed.spec, template: withoutHash(set.spec.template) },
+    },
+    event: { type: "Normal", reason: "DeploymentRollback", message },
+  };
+}
+
+function notFound(message: string): RecordedEvent {
+  return { type: "Warning", reason: "DeploymentRollbackRevisionNotFound", message };
+}
+
+/** The second of all; 0 when there is none. */
+function lastRevision(sets: readonly ReplicaSet[]): bigint {
+  const [, last = 0n] = sets
+    .map(revisionOf)
+    .toSorted((left, right) => (left > right ? -1 : Number(left < right)));
+  return last;
+}
+
+type Annotations = Readonly<Record<string, string>>;
+
+function ownAnnotations({ metadata }: Deployment): Annotations {
+  const { [ROLLBACK_TO]: _asked, ...annotations } = metadata.annotations ?? {};
+  return annotations;
+}
+
+/** What was noted with the earlier template comes back with it, in place of what was noted with the present one. */
+function withSetAnnotations(deployment: Deployment, set: ReplicaSet): Deployment {
+  const kept = Object.entries(deployment.metadata.annotations ?? {}).filter(([name]) => !isCopied(name));
+  const copied = Object.entries(set.metadata.annotations ?? {}).filter(([name]) => isCopied(name));
+  return withAnnotations(deployment, Object.fromEntries([...kept, ...copied]));
+}
+
+function withAnnotations(deployment: Deployment, annotations: Annotations): Deployment {
+  return { ...deployment, metadata: { ...deployment.metadata, annotations } };
+}
