@@ -183,6 +183,25 @@ describe.each([1, 2, 3])("a Deployment, seed %s", (seed) => {
     );
   });
 
+  test("forgets what lies further back than its history reaches while it is paused, whatever else is wrong", async () => {
+    await using cluster = await start(seed);
+    await cluster.client(Deployment).create(web({ replicas: 1 }));
+    await makeAllReady(cluster);
+    for (const version of [2, 3]) {
+      await cluster.client(Deployment).patch({ name: "web" }, image(`web:${String(version)}`));
+      await makeAllReady(cluster);
+    }
+    await cluster.client(Deployment).patch({ name: "web" }, image("web:broken"));
+    await cluster.settle();
+
+    const changes = { spec: { paused: true, revisionHistoryLimit: 1 } };
+    await cluster.client(Deployment).patch({ name: "web" }, { type: "merge", changes });
+    await cluster.settle();
+
+    const kept = cluster.objects(ReplicaSet).map(({ spec }) => spec.template.spec.containers[0]?.image ?? "");
+    expect(new Set(kept)).toEqual(new Set(["web:3", "web:broken"]));
+  });
+
   test("forgets what lies further back than its history reaches", async () => {
     await using cluster = await start(seed);
     await cluster.client(Deployment).create(web({ replicas: 1, revisionHistoryLimit: 2 }));

@@ -6,6 +6,7 @@
  * controls, adopts and lets go of them by selector; writes Deployment status and the revision annotation. Pods are the ReplicaSets' business.
  */
 import { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
+import type { DeploymentStatus } from "../../api/generated/types/apps-v1.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
@@ -55,7 +56,7 @@ async function reconcile(deployment: Deployment, context: ReconcileContext): Pro
   const findings = { ...ensured, now: context.clock.now() };
   const { status, recheckAfterMs } = planStatus(deployment, rollout, findings);
   const written = await context.updateStatus(shown, status);
-  if (isComplete(written, status)) await cleanUp(written, rollout, context);
+  if (mayForget(written, status)) await cleanUp(written, rollout, context);
   if (ensured.error !== undefined) throw ensured.error;
   // A deadline is nothing to be done: a world that only waits for it is quiet.
   return recheckAfterMs === undefined ? undefined : { recheckAfterMs, timer: "periodic" };
@@ -150,6 +151,12 @@ async function showRevision(
   return await context
     .client(Deployment)
     .patch(deployment, { type: "merge", changes }, { subresource: "status" });
+}
+
+/** Not in the middle of a change, unless somebody has stopped it there. */
+function mayForget(deployment: Deployment, status: DeploymentStatus): boolean {
+  if (deployment.metadata.deletionTimestamp !== undefined) return false;
+  return deployment.spec.paused === true || isComplete(deployment, status);
 }
 
 async function cleanUp(
