@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { Job } from "../../src/api/generated/types/batch-v1.ts";
 import { Pod, ResourceQuota } from "../../src/api/generated/types/core-v1.ts";
+import type { OwnerReference } from "../../src/api/generated/types/meta-v1.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import { builtInLoops } from "../../src/cluster/loops.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { ownerReferenceTo } from "../../src/runtime/owner-reference.ts";
 import {
   LOOPS,
   start,
@@ -18,6 +20,8 @@ import {
   fail,
   reasons,
 } from "./job-world.ts";
+
+const TRACKING = "batch.kubernetes.io/job-tracking";
 
 describe.each([1, 2, 3])("a Job, seed %s", (seed) => {
   test("counts pods that vanish as failed, each once", async () => {
@@ -172,6 +176,32 @@ describe("a Job", () => {
     expect(job(cluster).status).toMatchObject({ active: 1 });
   });
 
+  test("that has finished does not keep a pod that is deleted afterwards", async () => {
+    await using cluster = await start(1);
+    await create(cluster, {});
+    await cluster.settle();
+    await succeed(cluster, active(cluster)[0] as Pod);
+    await cluster.settle();
+    expect(conditions(cluster)).toContain("Complete: CompletionsReached");
+
+    await createTracked(cluster, ownerReferenceTo(job(cluster)));
+    await cluster.settle();
+    expect((await cluster.client(Pod).get({ name: "late" })).metadata.finalizers).toEqual([TRACKING]);
+    await cluster.client(Pod).delete({ name: "late" });
+    await cluster.settle();
+
+    expect(await cluster.client(Pod).find({ name: "late" })).toBeUndefined();
+  });
+
+  test("leaves the finalizer of a pod alone that something else controls", async () => {
+    await using cluster = await start(1);
+    const owner = { apiVersion: "example.com/v1", kind: "Job", name: "other", uid: "4d2f6f6e" };
+    await createTracked(cluster, { ...owner, controller: true });
+    await cluster.settle();
+
+    expect((await cluster.client(Pod).get({ name: "late" })).metadata.finalizers).toEqual([TRACKING]);
+  });
+
   test("is at an exact end after it failed with its loop being stopped again and again", async () => {
     await using cluster = await startCluster({ clock: "virtual", seed: 1, loops: "none" });
     await create(cluster, { parallelism: 5, completions: 5, backoffLimit: 3 });
@@ -240,3 +270,10 @@ describe("a Job in a whole cluster", () => {
     },
   );
 });
+
+async function createTracked(cluster: Cluster, owner: OwnerReference): Promise<void> {
+  await cluster.client(Pod).create({
+    metadata: { name: "late", finalizers: [TRACKING], ownerReferences: [owner] },
+    spec: { containers: [{ name: "work", image: "work:1" }] },
+  });
+}

@@ -22,10 +22,17 @@ import { planPods } from "./plan-pods.ts";
 import type { PodPlan } from "./plan-pods.ts";
 import { endedStatus, hasEnded, statusOf } from "./status.ts";
 import type { Findings } from "./status.ts";
-import { COMPLETIONS_REACHED, deadlineOf, findTrue, isComplete, isFinished, judgeJob } from "./verdict.ts";
+import {
+  COMPLETIONS_REACHED,
+  deadlineOf,
+  findTrue,
+  isComplete,
+  isFinished,
+  isManagedHere,
+  judgeJob,
+} from "./verdict.ts";
 import type { Verdict } from "./verdict.ts";
 
-const MANAGER = "kubernetes.io/job-controller";
 /** The server makes a selector for every Job; an empty one would choose everything. */
 const CHOOSES_NOTHING: LabelSelector = { matchExpressions: [{ key: TRACKING, operator: "In", values: [] }] };
 const NO_PODS: PodPlan = { surplus: [], missing: [], waitMs: undefined };
@@ -39,8 +46,8 @@ export const jobController = defineController({
 });
 
 async function reconcile(job: Job, context: ReconcileContext): Promise<Outcome> {
-  const { selector, managedBy = MANAGER } = job.spec;
-  if (isFinished(job) || managedBy !== MANAGER || selector === undefined) return;
+  const { selector } = job.spec;
+  if (isFinished(job) || !isManagedHere(job) || selector === undefined) return;
   const seen = observe(job, await context.claim(Pod, job, selector), context.clock.now());
   const decided = judgeJob(seen);
   const mayPlan = decided === undefined && job.metadata.deletionTimestamp === undefined;

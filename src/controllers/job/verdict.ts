@@ -35,6 +35,13 @@ export function findTrue({ status }: Job, type: string): JobCondition | undefine
   return status.conditions?.find((condition) => condition.type === type && condition.status === "True");
 }
 
+const MANAGER = "kubernetes.io/job-controller";
+
+/** Not by a controller that somebody has brought along. */
+export function isManagedHere({ spec: { managedBy = MANAGER } }: Job): boolean {
+  return managedBy === MANAGER;
+}
+
 export function isFinished(job: Job): boolean {
   return findTrue(job, "Complete") !== undefined || findTrue(job, "Failed") !== undefined;
 }
