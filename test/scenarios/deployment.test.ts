@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { Deployment, ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
-import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
+import { Event, Pod, ResourceQuota } from "../../src/api/generated/types/core-v1.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
 import { isActive, isReady } from "../../src/resources/pod/pod-state.ts";
@@ -129,6 +129,31 @@ describe.each([1, 2, 3])("a Deployment, seed %s", (seed) => {
     await makeAllReady(cluster);
 
     expect(images(cluster)).toEqual(["web:2", "web:2"]);
+  });
+
+  test("whose ReplicaSet is refused says so, and goes on when there is room", async () => {
+    await using cluster = await startCluster({
+      clock: "virtual",
+      seed,
+      loops: [...LOOPS, "resourcequota-controller"],
+    });
+    const quota = (sets: string) => ({ spec: { hard: { "count/replicasets.apps": sets } } });
+    await cluster.client(ResourceQuota).create({ metadata: { name: "few" }, ...quota("0") });
+    await cluster.settle();
+    await cluster.client(Deployment).create(web({ replicas: 1 }));
+    await cluster.clock.advance("5s");
+
+    const progress = deployment(cluster).status.conditions?.find(({ type }) => type === "Progressing");
+    expect(progress).toMatchObject({ status: "False", reason: "ReplicaSetCreateError" });
+    const refusal = /^Failed to create new replica set "web-[a-z0-9]+": .*exceeded quota: few/;
+    expect(progress?.message).toMatch(refusal);
+    const told = cluster.objects(Event).find(({ reason }) => reason === "ReplicaSetCreateError");
+    expect(told).toMatchObject({ type: "Warning", message: progress?.message });
+
+    await cluster.client(ResourceQuota).patch({ name: "few" }, { type: "merge", changes: quota("9") });
+    await cluster.clock.advance("20m");
+    await makeAllReady(cluster);
+    expect(conditions(cluster)).toEqual(["Available=True", "Progressing=True"]);
   });
 
   test("counts revisions on from a set that it adopts, however large their numbers", async () => {

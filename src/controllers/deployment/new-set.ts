@@ -6,10 +6,13 @@ import type { Deployment } from "../../api/generated/types/apps-v1.ts";
 import { templateHash } from "../../resources/template-hash.ts";
 import type { ReconcileContext } from "../../runtime/controller.ts";
 import { isControlledBy, ownerReferenceTo } from "../../runtime/owner-reference.ts";
+import { isNamespaceEnding } from "../ending-namespace.ts";
+import { textOf } from "../pods/pod-changes.ts";
 import { newSetReplicas } from "./plan-scales.ts";
 import { haveSameAnnotations, newSetAnnotations, nextRevision, scaleAnnotations } from "./revision.ts";
 import { isOfTemplate, TEMPLATE_HASH } from "./rollout.ts";
 import type { Rollout } from "./rollout.ts";
+import { CREATE_ERROR } from "./status.ts";
 import type { NewSetNews } from "./status.ts";
 
 export interface EnsuredSet {
@@ -66,15 +69,13 @@ async function createSet(
     if (replicas > 0) tellScaled(deployment, context, { set: newSet, from: 0, to: replicas });
     return { rollout: { ...rollout, newSet }, news: "created", collisionCount };
   } catch (error) {
-    if (!isApiError(error, "AlreadyExists")) {
-      const failure = error instanceof Error ? error.message : String(error);
-      return { rollout, news: { failure }, collisionCount, error: error as Error };
-    }
-    return await afterCollision(deployment, rollout, {
-      context,
-      name: manifest.metadata?.name ?? "",
-      error: error as Error,
-    });
+    const name = manifest.metadata?.name ?? "";
+    if (isNamespaceEnding(error)) return { rollout, news: undefined, collisionCount };
+    if (isApiError(error, "AlreadyExists"))
+      return await afterCollision(deployment, rollout, { context, name, error });
+    const failure = `Failed to create new replica set ${JSON.stringify(name)}: ${textOf(error)}`;
+    context.event(deployment, { type: "Warning", reason: CREATE_ERROR, message: failure });
+    return { rollout, news: { failure }, collisionCount, error: error as Error };
   }
 }
 

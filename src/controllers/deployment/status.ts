@@ -14,6 +14,9 @@ export interface StatusPlan {
   readonly recheckAfterMs: number | undefined;
 }
 
+/** Reason of the condition, and of the Event, when the new set could not be made. */
+export const CREATE_ERROR = "ReplicaSetCreateError";
+
 /** What happened to the new set in this pass; undefined: nothing. */
 export type NewSetNews = "created" | "found" | { readonly failure: string };
 
@@ -139,7 +142,7 @@ function newsVerdict({ rollout, findings, list }: Judgement): Verdict | undefine
     return { type: "Progressing", status: "True", reason: "FoundNewReplicaSet", message };
   }
   if (typeof news !== "object") return undefined;
-  return { type: "Progressing", status: "False", reason: "ReplicaSetCreateError", message: news.failure };
+  return { type: "Progressing", status: "False", reason: CREATE_ERROR, message: news.failure };
 }
 
 function progressVerdict(judgement: Judgement, deadlineSeconds: number): Verdict | undefined {
