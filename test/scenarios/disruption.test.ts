@@ -63,6 +63,24 @@ describe.each([1, 2])("a PodDisruptionBudget, seed %s", (seed) => {
     expect(reasons(cluster)).toContain("UnmanagedPods");
   });
 
+  test("counts a pod again whose eviction was granted and did not come, and tells it", async () => {
+    await using cluster = await start(seed, { minAvailable: 2 });
+    const [pod] = cluster.objects(Pod, "default") as [Pod];
+    const now = new Date(cluster.clock.now()).toISOString().replace(/\.\d+/, "");
+    const changes = { status: { disruptedPods: { [pod.metadata.name]: now } } };
+    await cluster
+      .client(PodDisruptionBudget)
+      .patch(budget(cluster).metadata, { type: "merge", changes }, { subresource: "status" });
+
+    await cluster.clock.advance("1m");
+    expect(budget(cluster).status).toMatchObject({ currentHealthy: 2, disruptionsAllowed: 0 });
+    await cluster.clock.advance("2m");
+
+    expect(budget(cluster).status).toMatchObject({ currentHealthy: 3, disruptionsAllowed: 1 });
+    expect(budget(cluster).status.disruptedPods).toBeUndefined();
+    expect(reasons(cluster).filter((reason) => reason === "NotDeleted")).toHaveLength(1);
+  });
+
   test("of pods that nobody controls allows nothing", async () => {
     await using cluster = await start(seed, { maxUnavailable: 1 }, 0);
     await createPod(cluster, { name: "bare" });

@@ -46,6 +46,10 @@ async function reconcile(budget: PodDisruptionBudget, context: ReconcileContext)
   if (expected?.areSomeUnmanaged === true) tellUnmanaged(budget, context);
   const plan = planBudget(budget, { pods, expected: expected?.count, now: clock.now() });
   await updateStatus(budget, plan.status);
+  for (const pod of plan.overdue) {
+    const message = `Pod was expected by PDB ${namespace}/${budget.metadata.name} to be deleted but it wasn't`;
+    event(pod, { type: "Warning", reason: "NotDeleted", message });
+  }
   return plan.recheckAfterMs === undefined ? undefined : { recheckAfterMs: plan.recheckAfterMs };
 }
 

@@ -20,6 +20,8 @@ export interface BudgetPlan {
   readonly status: PodDisruptionBudgetStatus;
   /** When the oldest granted eviction times out. */
   readonly recheckAfterMs: number | undefined;
+  /** Were to be evicted, and still live. */
+  readonly overdue: readonly Pod[];
 }
 
 /** Only absolute numbers of pods that must stay can be judged without knowing how many there should be. */
@@ -58,6 +60,7 @@ export function planBudget(budget: PodDisruptionBudget, { pods, expected, now }:
       ...(observedGeneration !== undefined && { observedGeneration }),
     },
     recheckAfterMs: ends.length === 0 ? undefined : Math.max(0, Math.min(...ends)),
+    overdue: overduePods(budget, pods, disruptedPods),
   };
 }
 
@@ -89,5 +92,16 @@ function stillDisrupted(
     Object.entries(status.disruptedPods ?? {}).filter(
       ([name, since]) => waiting.has(name) && Date.parse(since) + DISRUPTION_TIMEOUT_MS > now,
     ),
+  );
+}
+
+function overduePods(
+  { status }: PodDisruptionBudget,
+  pods: readonly Pod[],
+  disruptedPods: Readonly<Record<string, string>>,
+): readonly Pod[] {
+  const wasGranted = ({ metadata: { name } }: Pod): boolean => status.disruptedPods?.[name] !== undefined;
+  return pods.filter(
+    (pod) => isActive(pod) && wasGranted(pod) && disruptedPods[pod.metadata.name] === undefined,
   );
 }
