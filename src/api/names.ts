@@ -22,6 +22,7 @@ const ENV_VAR = "[-._a-zA-Z][-._a-zA-Z0-9]*";
 const CONFIG_KEY = "[-._a-zA-Z0-9]+";
 const C_IDENTIFIER = "[A-Za-z_][A-Za-z0-9_]*";
 const PERCENT = "[0-9]+%";
+const CONDITION_REASON = "[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?";
 
 const QUALIFIED_NAME_TEXT =
   "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character";
@@ -105,6 +106,13 @@ export const cIdentifier = patternRule({
   pattern: C_IDENTIFIER,
   text: "a valid C identifier must start with alphabetic character or '_', followed by a string of alphanumeric characters or '_'",
   examples: ["my_name", "MY_NAME", "MyName"],
+});
+
+/** The format of it only: how long one may be is said apart. */
+export const conditionReason = patternRule({
+  pattern: CONDITION_REASON,
+  text: "a condition reason must start with alphabetic character, optionally followed by a string of alphanumeric characters or '_,:', and must end with an alphanumeric character or '_'",
+  examples: ["my_name", "MY_NAME", "MyName", "ReasonA,ReasonB", "ReasonA:ReasonB"],
 });
 
 export const percentage = patternRule({

@@ -32,6 +32,40 @@ describe("a PodDisruptionBudget", () => {
     ]);
   });
 
+  test("has conditions that say when and why, each once", () => {
+    const good = {
+      type: "DisruptionAllowed",
+      status: "True",
+      reason: "SufficientPods",
+      message: "",
+      lastTransitionTime: "2026-01-02T03:04:05Z",
+    };
+    const bad = { type: "a b", status: "yes", observedGeneration: -1, reason: "no;", message: "" };
+
+    expect(probe.statusProblems({ status: { conditions: [good] } })).toEqual([]);
+    expect(probe.statusProblems({ status: { conditions: [good, { ...good, reason: "" }] } })).toEqual([
+      'status.conditions[1].type: Duplicate value: "DisruptionAllowed"',
+      "status.conditions[1].reason: Required value: must be set",
+    ]);
+    expect(probe.statusProblems({ status: { conditions: [bad] } })).toEqual([
+      expect.stringMatching(/^status.conditions\[0\].type: Invalid value: "a b": name part must consist/),
+      'status.conditions[0].status: Unsupported value: "yes": supported values: "False", "True", "Unknown"',
+      "status.conditions[0].observedGeneration: Invalid value: -1: must be greater than or equal to zero",
+      "status.conditions[0].lastTransitionTime: Required value: must be set",
+      expect.stringMatching(
+        /^status.conditions\[0\].reason: Invalid value: "no;": a condition reason must start/,
+      ),
+    ]);
+    expect(
+      probe.statusProblems({
+        status: { conditions: [{ ...good, reason: "a".repeat(1025), message: "a".repeat(32769) }] },
+      }),
+    ).toEqual([
+      "status.conditions[0].reason: Too long: may not be more than 1024 bytes",
+      "status.conditions[0].message: Too long: may not be more than 32768 bytes",
+    ]);
+  });
+
   test("is shown with what it allows", () => {
     expect(probe.cells({ spec: { minAvailable: "50%" }, status: { disruptionsAllowed: 2 } })).toEqual([
       "it",

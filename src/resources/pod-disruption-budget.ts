@@ -1,6 +1,7 @@
 import { fieldPath } from "../api/field-error.ts";
 import type { PodDisruptionBudget } from "../api/generated/types/policy-v1.ts";
 import { validateLabelSelector } from "../api/label-selector.ts";
+import { checkConditions } from "./condition-rules.ts";
 import { ageText } from "./human-duration.ts";
 import { defineKind } from "./kind-rules.ts";
 import { isSelectorValueError } from "./tolerated-errors.ts";
@@ -26,6 +27,7 @@ export const podDisruptionBudget = defineKind<PodDisruptionBudget>("policy/v1", 
   tolerates: isSelectorValueError,
 
   validateStatus({ status }, _previous, errors) {
+    checkConditions(status.conditions ?? [], fieldPath("status", "conditions"), errors);
     const names = ["disruptionsAllowed", "currentHealthy", "desiredHealthy", "expectedPods"] as const;
     checkCounts(status, names, { path: fieldPath("status"), errors });
   },
