@@ -6,20 +6,25 @@ import type {
   DeviceRequest,
   DeviceSelector,
   DeviceSubRequest,
-  DeviceToleration,
   ExactDeviceRequest,
   OpaqueDeviceConfiguration,
   ResourceClaimSpec,
 } from "../../api/generated/types/resource-v1.ts";
-import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/names.ts";
+import { isJsonObject } from "../../api/json-object.ts";
+import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
 import type { Draft } from "../kind-rules.ts";
-import { addNew, checkChoice, checkRequiredChoice } from "../value-rules.ts";
-import { checkDriver } from "./driver-name.ts";
+import { checkDriverName } from "../storage/csi-driver-name.ts";
+import { checkChoice } from "../value-rules.ts";
+import { checkFullAttributeName } from "./driver-name.ts";
+import { checkList } from "./list-rules.ts";
+import { checkToleration } from "./taint-rules.ts";
 
 /** The scheduler's work grows with each of these. */
 const LIST_MAX = 32;
 const SUBREQUESTS_MAX = 8;
 const TOLERATIONS_MAX = 16;
+const EXPRESSION_MAX_BYTES = 10 * 1024;
+const PARAMETERS_MAX_BYTES = 10 * 1024;
 const MODES = ["All", "ExactCount"];
 
 export function claimSpecDefaults({ devices }: Draft<ResourceClaimSpec>): void {
@@ -32,35 +37,51 @@ export function claimSpecDefaults({ devices }: Draft<ResourceClaimSpec>): void {
   }
 }
 
-export function checkClaimSpec({ devices }: ResourceClaimSpec, path: FieldPath, errors: FieldErrors): void {
+export function checkClaimSpec(spec: ResourceClaimSpec, path: FieldPath, errors: FieldErrors): void {
   const at = path.child("devices");
-  const { requests, constraints = [], config = [] } = devices;
-  for (const [name, list] of Object.entries({ requests, constraints, config })) {
-    if (list.length > LIST_MAX) errors.tooMany(at.child(name), list.length, LIST_MAX);
-  }
-  const names = checkRequests(requests, at.child("requests"), errors);
-  for (const [i, it] of constraints.entries()) {
-    checkConstraint(it, { names, path: at.child("constraints").index(i) }, errors);
-  }
-  for (const [i, it] of config.entries()) {
-    checkNames(it.requests ?? [], { names, path: at.child("config").index(i).child("requests") }, errors);
-    checkOpaque(it.opaque, at.child("config").index(i).child("opaque"), errors);
-  }
+  const { requests, constraints = [], config = [] } = spec.devices;
+  const names = requestNames(spec);
+  checkList(
+    requests,
+    {
+      path: at.child("requests"),
+      max: LIST_MAX,
+      check: (request, place) => checkRequest(request, place, errors),
+      keyOf: ({ name }) => name,
+    },
+    errors,
+  );
+  checkList(
+    constraints,
+    {
+      path: at.child("constraints"),
+      max: LIST_MAX,
+      check: (constraint, place) => checkConstraint(constraint, { names, path: place }, errors),
+    },
+    errors,
+  );
+  checkList(
+    config,
+    {
+      path: at.child("config"),
+      max: LIST_MAX,
+      check: (it, place) => {
+        checkRequestNames(it.requests ?? [], { names, path: place.child("requests") }, errors);
+        checkOpaque(it.opaque, place.child("opaque"), errors);
+      },
+    },
+    errors,
+  );
 }
 
-/** The names by which the rest of the claim may speak of its requests. */
-function checkRequests(
-  requests: readonly DeviceRequest[],
-  path: FieldPath,
-  errors: FieldErrors,
-): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const [i, request] of requests.entries()) {
-    checkRequest(request, path.index(i), errors);
-    if (!addNew(names, request.name)) errors.duplicate(path.index(i).child("name"), request.name);
-    for (const { name } of request.firstAvailable ?? []) names.add(`${request.name}/${name}`);
-  }
-  return names;
+/** By which the rest of the claim may speak of its requests, and of their alternatives. */
+export function requestNames({ devices }: ResourceClaimSpec): ReadonlySet<string> {
+  return new Set(
+    devices.requests.flatMap(({ name, firstAvailable = [] }) => [
+      name,
+      ...firstAvailable.map((alternative) => `${name}/${alternative.name}`),
+    ]),
+  );
 }
 
 function checkRequest(
@@ -82,14 +103,12 @@ function checkRequest(
     errors.required(path, "exactly one of `exactly` or `firstAvailable` is required");
   }
   if (exactly !== undefined) checkOne(exactly, path.child("exactly"), errors);
+  const check = (alternative: DeviceSubRequest, at: FieldPath): void => {
+    errors.invalidFor(at.child("name"), alternative.name, dns1123Label(alternative.name));
+    checkOne(alternative, at, errors);
+  };
   const at = path.child("firstAvailable");
-  if (firstAvailable.length > SUBREQUESTS_MAX) errors.tooMany(at, firstAvailable.length, SUBREQUESTS_MAX);
-  const names = new Set<string>();
-  for (const [i, sub] of firstAvailable.entries()) {
-    errors.invalidFor(at.index(i).child("name"), sub.name, dns1123Label(sub.name));
-    if (!addNew(names, sub.name)) errors.duplicate(at.index(i).child("name"), sub.name);
-    checkOne(sub, at.index(i), errors);
-  }
+  checkList(firstAvailable, { path: at, max: SUBREQUESTS_MAX, check, keyOf: (it) => it.name }, errors);
 }
 
 function checkOne(it: ExactDeviceRequest | DeviceSubRequest, path: FieldPath, errors: FieldErrors): void {
@@ -104,28 +123,16 @@ function checkOne(it: ExactDeviceRequest | DeviceSubRequest, path: FieldPath, er
   if (allocationMode === "ExactCount" && count <= 0) {
     errors.invalid(path.child("count"), count, "must be greater than zero");
   }
-  if (tolerations.length > TOLERATIONS_MAX) {
-    errors.tooMany(path.child("tolerations"), tolerations.length, TOLERATIONS_MAX);
-  }
-  for (const [i, toleration] of tolerations.entries()) {
-    checkToleration(toleration, path.child("tolerations").index(i), errors);
-  }
+  checkTolerations(tolerations, path.child("tolerations"), errors);
 }
 
-function checkToleration(
-  { key = "", operator, value = "", effect }: DeviceToleration,
+export function checkTolerations(
+  tolerations: NonNullable<ExactDeviceRequest["tolerations"]>,
   path: FieldPath,
   errors: FieldErrors,
 ): void {
-  if (key !== "") errors.invalidFor(path.child("key"), key, qualifiedName(key));
-  checkRequiredChoice({ path: path.child("operator"), value: operator, among: ["Equal", "Exists"] }, errors);
-  if (operator === "Exists" && value !== "") {
-    errors.invalid(path.child("value"), value, "must be empty for operator `Exists`");
-  }
-  checkChoice(
-    { path: path.child("effect"), value: effect, among: ["NoExecute", "NoSchedule", "None"] },
-    errors,
-  );
+  const check = (it: (typeof tolerations)[number], at: FieldPath): void => checkToleration(it, at, errors);
+  checkList(tolerations, { path, max: TOLERATIONS_MAX, check }, errors);
 }
 
 /** The expressions themselves are not compiled here. */
@@ -134,34 +141,56 @@ export function checkSelectors(
   path: FieldPath,
   errors: FieldErrors,
 ): void {
-  if (selectors.length > LIST_MAX) errors.tooMany(path, selectors.length, LIST_MAX);
-  for (const [i, { cel }] of selectors.entries()) {
-    if (cel === undefined) errors.required(path.index(i).child("cel"));
-    else if (cel.expression === "") errors.required(path.index(i).child("cel", "expression"));
-  }
+  const check = ({ cel }: DeviceSelector, at: FieldPath): void => {
+    const expression = at.child("cel", "expression");
+    if (cel === undefined) errors.required(at.child("cel"));
+    else if (cel.expression === "") errors.required(expression);
+    else if (Buffer.byteLength(cel.expression) > EXPRESSION_MAX_BYTES) {
+      errors.tooLong(expression, EXPRESSION_MAX_BYTES);
+    }
+  };
+  checkList(selectors, { path, max: LIST_MAX, check }, errors);
 }
 
-interface NameScope {
+export interface NameScope {
   readonly names: ReadonlySet<string>;
   readonly path: FieldPath;
 }
 
 function checkConstraint(it: DeviceConstraint, { names, path }: NameScope, errors: FieldErrors): void {
-  checkNames(it.requests ?? [], { names, path: path.child("requests") }, errors);
-  if (it.matchAttribute === undefined && it.distinctAttribute === undefined) {
-    errors.required(path, "exactly one of `matchAttribute`, `distinctAttribute` is required");
+  const { requests = [], matchAttribute, distinctAttribute } = it;
+  checkRequestNames(requests, { names, path: path.child("requests") }, errors);
+  if (matchAttribute !== undefined) {
+    checkFullAttributeName(matchAttribute, path.child("matchAttribute"), errors);
+  } else if (distinctAttribute !== undefined) {
+    checkFullAttributeName(distinctAttribute, path.child("distinctAttribute"), errors);
+  } else {
+    // Upstream says this of none, and nothing of both.
+    const detail = `exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set`;
+    errors.required(path, detail);
   }
 }
 
-function checkNames(requests: readonly string[], { names, path }: NameScope, errors: FieldErrors): void {
-  for (const [i, request] of requests.entries()) {
-    if (names.has(request)) continue;
-    errors.invalid(
-      path.index(i),
-      request,
-      "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'",
-    );
+export function checkRequestNames(
+  requests: readonly string[],
+  { names, path }: NameScope,
+  errors: FieldErrors,
+): void {
+  const check = (name: string, at: FieldPath): void => checkRequestName(name, { names, path: at }, errors);
+  checkList(requests, { path, max: LIST_MAX, check, keyOf: (name) => name }, errors);
+}
+
+export function checkRequestName(name: string, { names, path }: NameScope, errors: FieldErrors): void {
+  const parts = name.split("/");
+  if (parts.length <= 2) {
+    for (const part of parts) errors.invalidFor(path, part, dns1123Label(part));
   }
+  if (names.has(name)) return;
+  errors.invalid(
+    path,
+    name,
+    "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'",
+  );
 }
 
 export function checkOpaque(
@@ -173,7 +202,15 @@ export function checkOpaque(
     errors.required(path);
     return;
   }
-  checkDriver(opaque.driver, path.child("driver"), errors);
+  checkDriverName(opaque.driver, path.child("driver"), errors);
   const { parameters } = opaque;
   if (parameters === undefined || parameters === null) errors.required(path.child("parameters"));
+  else checkForeignData(parameters, path.child("parameters"), errors);
+}
+
+/** What only a driver understands: any object that is not too large. */
+export function checkForeignData(data: unknown, path: FieldPath, errors: FieldErrors): void {
+  if (Buffer.byteLength(JSON.stringify(data)) > PARAMETERS_MAX_BYTES) {
+    errors.tooLong(path, PARAMETERS_MAX_BYTES);
+  } else if (!isJsonObject(data)) errors.invalid(path, "<value omitted>", "must be a valid JSON object");
 }

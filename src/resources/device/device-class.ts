@@ -1,11 +1,12 @@
 /** DeviceClass: devices that one can ask for by a name. */
 
-import { fieldPath } from "../../api/field-error.ts";
+import { type FieldPath, fieldPath } from "../../api/field-error.ts";
 import type { DeviceClass } from "../../api/generated/types/resource-v1.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
 import { isExtendedResource } from "../resource-name.ts";
 import { checkOpaque, checkSelectors } from "./claim-spec.ts";
+import { checkList } from "./list-rules.ts";
 
 const SPEC = fieldPath("spec");
 const CONFIG_MAX = 32;
@@ -14,10 +15,9 @@ export const deviceClass = defineKind<DeviceClass>("resource.k8s.io/v1", "Device
   validate({ spec }, errors) {
     checkSelectors(spec.selectors ?? [], SPEC.child("selectors"), errors);
     const { config = [], extendedResourceName: name } = spec;
-    if (config.length > CONFIG_MAX) errors.tooMany(SPEC.child("config"), config.length, CONFIG_MAX);
-    for (const [i, { opaque }] of config.entries()) {
-      checkOpaque(opaque, SPEC.child("config").index(i).child("opaque"), errors);
-    }
+    const check = ({ opaque }: (typeof config)[number], path: FieldPath): void =>
+      checkOpaque(opaque, path.child("opaque"), errors);
+    checkList(config, { path: SPEC.child("config"), max: CONFIG_MAX, check }, errors);
     if (name !== undefined && !isExtendedResource(name)) {
       errors.invalid(SPEC.child("extendedResourceName"), name, "must be a valid extended resource name");
     }

@@ -1,20 +1,36 @@
 /** DeviceTaintRule: keeps pods off devices, whoever published them. */
 
-import { fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
 import type { DeviceTaintRule } from "../../api/generated/types/resource-v1alpha3.ts";
-import { qualifiedName } from "../../api/names.ts";
+import { dns1123Label } from "../../api/names.ts";
+import { checkConditions } from "../condition-rules.ts";
 import { ageText, timeSince } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
-import { checkRequiredChoice } from "../value-rules.ts";
+import { checkDriverName } from "../storage/csi-driver-name.ts";
+import { checkPoolName } from "./driver-name.ts";
+import { addTaintTime, checkTaint } from "./taint-rules.ts";
 
-const TAINT = fieldPath("spec", "taint");
+const SELECTOR = fieldPath("spec", "deviceSelector");
+const CONDITIONS = fieldPath("status", "conditions");
+const CONDITIONS_MAX = 8;
 
 export const deviceTaintRule = defineKind<DeviceTaintRule>("resource.k8s.io/v1alpha3", "DeviceTaintRule", {
-  validate({ spec }, errors) {
-    const { key, effect } = spec.taint;
-    errors.invalidFor(TAINT.child("key"), key, qualifiedName(key));
-    const among = ["NoExecute", "NoSchedule", "None"];
-    checkRequiredChoice({ path: TAINT.child("effect"), value: effect, among }, errors);
+  prepareCreate: ({ spec }, { now }) => addTaintTime(spec.taint, now),
+
+  /** With another effect the time begins anew, unless a time is given with it. */
+  prepareUpdate({ spec: { taint } }, { spec: { taint: before } }, { now }) {
+    if (taint.effect !== before.effect && taint.timeAdded === before.timeAdded) delete taint.timeAdded;
+    addTaintTime(taint, now);
+  },
+
+  validate(rule, errors) {
+    checkSelector(rule, errors);
+    checkTaint(rule.spec.taint, fieldPath("spec", "taint"), errors);
+  },
+
+  validateStatus({ status: { conditions = [] } }, _previous, errors) {
+    checkConditions(conditions, CONDITIONS, errors);
+    if (conditions.length > CONDITIONS_MAX) errors.tooMany(CONDITIONS, conditions.length, CONDITIONS_MAX);
   },
 
   cells: (it, now) => {
@@ -23,3 +39,10 @@ export const deviceTaintRule = defineKind<DeviceTaintRule>("resource.k8s.io/v1al
     return [it.metadata.name, key, value, effect, added, ageText(it, now)];
   },
 });
+
+function checkSelector({ spec: { deviceSelector = {} } }: DeviceTaintRule, errors: FieldErrors): void {
+  const { driver, pool, device } = deviceSelector;
+  if (driver !== undefined) checkDriverName(driver, SELECTOR.child("driver"), errors);
+  if (pool !== undefined) checkPoolName(pool, SELECTOR.child("pool"), errors);
+  if (device !== undefined) errors.invalidFor(SELECTOR.child("device"), device, dns1123Label(device));
+}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe } from "../kind-probe.ts";
+import { KindProbe, type Manifest } from "../kind-probe.ts";
 import { deviceClass } from "./device-class.ts";
 import { deviceTaintRule } from "./device-taint-rule.ts";
 import { resourceClaimTemplate } from "./resource-claim-template.ts";
@@ -24,7 +24,7 @@ describe("a ResourceClaim", () => {
       [{ name: "gpu" }],
       ["spec.devices.requests[0]: Required value: exactly one of `exactly` or `firstAvailable` is required"],
     ],
-    [[gpu, gpu], ['spec.devices.requests[1].name: Duplicate value: "gpu"']],
+    [[gpu, gpu], ['spec.devices.requests[1]: Duplicate value: "gpu"']],
     [[{ name: "gpu", exactly: {} }], ["spec.devices.requests[0].exactly.deviceClassName: Required value"]],
     [
       [{ name: "gpu", exactly: { deviceClassName: "a", count: -1 } }],
@@ -33,6 +33,70 @@ describe("a ResourceClaim", () => {
     [[{ name: "gpu", firstAvailable: [{ name: "big", deviceClassName: "a" }] }], []],
   ])("names what it asks for: %#", (requests, problems) => {
     expect(probe.problems({ spec: { devices: { requests } } })).toEqual(problems);
+  });
+
+  test.each<[string, Manifest, readonly string[]]>([
+    ["attributes that agree", { constraints: [{ matchAttribute: "d.example/numa" }] }, []],
+    [
+      "attributes that nobody is asked for",
+      { constraints: [{ requests: ["gpu"] }] },
+      [
+        'spec.devices.constraints[0]: Required value: exactly one of "matchAttribute" or "distinctAttribute" is required, but multiple fields are set',
+      ],
+    ],
+    [
+      "attributes of no driver",
+      { constraints: [{ matchAttribute: "numa" }] },
+      [
+        'spec.devices.constraints[0].matchAttribute: Invalid value: "numa": a fully qualified name must be a domain and a name separated by a slash',
+      ],
+    ],
+    [
+      "requests that are not there",
+      { constraints: [{ requests: ["Disk"], distinctAttribute: "d/a" }] },
+      [
+        expect.stringMatching(
+          /^spec.devices.constraints\[0\].requests\[0\]: Invalid value: "Disk": a lowercase RFC 1123 label/,
+        ) as string,
+        "spec.devices.constraints[0].requests[0]: Invalid value: \"Disk\": must be the name of a request in the claim or the name of a request and a subrequest separated by '/'",
+      ],
+    ],
+    [
+      "parameters that are too long",
+      {
+        config: [{ opaque: { driver: "d", parameters: { a: "x".repeat(10 * 1024) } } }],
+      },
+      ["spec.devices.config[0].opaque.parameters: Too long: may not be more than 10240 bytes"],
+    ],
+    [
+      "an expression that is too long",
+      {
+        requests: [
+          {
+            name: "gpu",
+            exactly: { deviceClassName: "a", selectors: [{ cel: { expression: "x".repeat(10241) } }] },
+          },
+        ],
+      },
+      [
+        "spec.devices.requests[0].exactly.selectors[0].cel.expression: Too long: may not be more than 10240 bytes",
+      ],
+    ],
+    [
+      "what it bears",
+      {
+        requests: [
+          { name: "gpu", exactly: { deviceClassName: "a", tolerations: [{ key: "a", value: "b c" }] } },
+        ],
+      },
+      [
+        expect.stringMatching(
+          /^spec.devices.requests\[0\].exactly.tolerations\[0\].value: Invalid value: "b c"/,
+        ) as string,
+      ],
+    ],
+  ])("says with its requests: %s", (_, devices, problems) => {
+    expect(probe.problems({ spec: { devices: { requests: [gpu], ...devices } } })).toEqual(problems);
   });
 
   test("does not change, and keeps what it got", () => {
@@ -94,7 +158,7 @@ describe("the other kinds of devices", () => {
       probe.problems({ spec: { ...spec, nodeName: undefined, devices: [{ name: "x" }, { name: "x" }] } }),
     ).toEqual([
       "spec: Required value: exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required",
-      'spec.devices[1].name: Duplicate value: "x"',
+      'spec.devices[1]: Duplicate value: "x"',
     ]);
     expect(probe.updateProblems({ spec: { ...spec, driver: "e" } }, { spec })).toEqual([
       'spec.driver: Invalid value: "e": field is immutable',

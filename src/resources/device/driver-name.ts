@@ -1,22 +1,50 @@
-/** Names of device drivers, as those of storage drivers. */
+/** By which names drivers, pools and what devices have are known. */
 
 import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
-import { dns1123Subdomain } from "../../api/names.ts";
+import { cIdentifier, dns1123Subdomain } from "../../api/names.ts";
+import { checkDriverName } from "../storage/csi-driver-name.ts";
 
-const NAME_MAX = 63;
+const POOL_NAME_MAX = 253;
+const IDENTIFIER_MAX = 32;
 
-export function checkDriver(name: string, path: FieldPath, errors: FieldErrors): void {
-  if (name === "") errors.required(path);
-  else if (name.length > NAME_MAX) errors.tooLong(path, NAME_MAX);
-  else errors.invalidFor(path, name, dns1123Subdomain(name));
-}
-
-/** One to three parts with slashes between them. */
+/** One or more parts with slashes between them. */
 export function checkPoolName(name: string, path: FieldPath, errors: FieldErrors): void {
   if (name === "") {
     errors.required(path);
     return;
   }
-  if (name.length > 253) errors.tooLong(path, 253);
+  if (name.length > POOL_NAME_MAX) errors.tooLong(path, POOL_NAME_MAX);
   for (const part of name.split("/")) errors.invalidFor(path, part, dns1123Subdomain(part));
+}
+
+/** The name of an attribute or a capacity: `model`, or `gpu.example.com/model` where the driver is not meant. */
+export function checkAttributeName(name: string, path: FieldPath, errors: FieldErrors): void {
+  const parts = name.split("/");
+  if (parts.length > 2) {
+    errors.invalid(path, name, "must not contain more than one slash");
+    return;
+  }
+  const identifier = parts.at(-1) ?? "";
+  if (parts.length === 1) {
+    checkIdentifier(identifier, path, errors);
+    return;
+  }
+  const [domain = ""] = parts;
+  if (domain === "") errors.invalid(path, "", "the domain must not be empty");
+  else checkDriverName(domain, path, errors);
+  if (identifier === "") errors.invalid(path, "", "the name must not be empty");
+  else checkIdentifier(identifier, path, errors);
+}
+
+/** Where no driver is there to be meant. */
+export function checkFullAttributeName(name: string, path: FieldPath, errors: FieldErrors): void {
+  checkAttributeName(name, path, errors);
+  if (!name.includes("/")) {
+    errors.invalid(path, name, "a fully qualified name must be a domain and a name separated by a slash");
+  }
+}
+
+function checkIdentifier(name: string, path: FieldPath, errors: FieldErrors): void {
+  if (name.length > IDENTIFIER_MAX) errors.tooLong(path, IDENTIFIER_MAX);
+  errors.invalidFor(path, name, cIdentifier(name));
 }

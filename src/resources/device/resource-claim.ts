@@ -1,18 +1,24 @@
 /** ResourceClaim: somebody's wish for devices, and what they got. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/field-error.ts";
 import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { addNew, isSame } from "../value-rules.ts";
+import { defineKind, type Draft } from "../kind-rules.ts";
 import { checkClaimSpec, claimSpecDefaults } from "./claim-spec.ts";
-import { checkDriver, checkPoolName } from "./driver-name.ts";
+import {
+  checkAllocation,
+  checkConsumerList,
+  checkConsumers,
+  checkDeviceStatuses,
+  deviceKey,
+} from "./claim-status.ts";
 
 const STATUS = fieldPath("status");
-const CONSUMERS_MAX = 256;
 
 export const resourceClaim = defineKind<ResourceClaim>("resource.k8s.io/v1", "ResourceClaim", {
   defaults: ({ spec }) => claimSpecDefaults(spec),
+
+  prepareStatus: forgetDevices,
 
   validate({ spec }, errors) {
     checkClaimSpec(spec, fieldPath("spec"), errors);
@@ -23,51 +29,26 @@ export const resourceClaim = defineKind<ResourceClaim>("resource.k8s.io/v1", "Re
   },
 
   validateStatus(next, previous, errors) {
-    checkAllocation(next, previous, errors);
+    checkConsumerList(next.status, STATUS.child("reservedFor"), errors);
+    checkDeviceStatuses(next.status, STATUS.child("devices"), errors);
     checkConsumers(next, previous, errors);
+    checkAllocation(next, { previous, path: STATUS.child("allocation") }, errors);
   },
 
   cells: (it, now) => [it.metadata.name, stateText(it), ageText(it, now)],
 });
 
-/** Devices are given once; to change them they are given back first. */
-function checkAllocation(next: ResourceClaim, previous: ResourceClaim, errors: FieldErrors): void {
-  const { allocation } = next.status;
-  const before = previous.status.allocation;
-  const path = STATUS.child("allocation");
-  if (allocation !== undefined && before !== undefined && !isSame(allocation, before)) {
-    errors.immutable(path, allocation, before);
-  }
-  for (const [i, { request, driver, pool, device }] of (allocation?.devices.results ?? []).entries()) {
-    const at = path.child("devices", "results").index(i);
-    if (request === "") errors.required(at.child("request"));
-    checkDriver(driver, at.child("driver"), errors);
-    checkPoolName(pool, at.child("pool"), errors);
-    if (device === "") errors.required(at.child("device"));
-  }
+/** Whoever gives devices back need not know what their drivers have said of them. */
+function forgetDevices({ status }: Draft<ResourceClaim>, previous: ResourceClaim): void {
+  const gone = new Set(placesOf(previous));
+  for (const place of placesOf({ status })) gone.delete(place);
+  const devices = (status.devices ?? []).filter((device) => !gone.has(deviceKey(device)));
+  if (devices.length > 0) status.devices = devices;
+  else delete status.devices;
 }
 
-function checkConsumers(next: ResourceClaim, previous: ResourceClaim, errors: FieldErrors): void {
-  const { reservedFor = [], allocation } = next.status;
-  const path = STATUS.child("reservedFor");
-  if (reservedFor.length > CONSUMERS_MAX) errors.tooMany(path, reservedFor.length, CONSUMERS_MAX);
-  if (reservedFor.length > 0 && allocation === undefined) {
-    errors.forbidden(path, "may not be specified when `allocated` is not set");
-  }
-  const isAdded = reservedFor.length > (previous.status.reservedFor ?? []).length;
-  if (next.metadata.deletionTimestamp !== undefined && isAdded) {
-    errors.forbidden(
-      path,
-      "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set",
-    );
-  }
-  const uids = new Set<string>();
-  for (const [i, consumer] of reservedFor.entries()) {
-    for (const field of ["resource", "name", "uid"] as const) {
-      if (consumer[field] === "") errors.required(path.index(i).child(field));
-    }
-    if (!addNew(uids, consumer.uid)) errors.duplicate(path.index(i).child("uid"), consumer.uid);
-  }
+function placesOf({ status }: Pick<ResourceClaim, "status">): readonly string[] {
+  return (status.allocation?.devices.results ?? []).map(deviceKey);
 }
 
 function stateText({ metadata, status }: ResourceClaim): string {

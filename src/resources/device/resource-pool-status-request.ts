@@ -3,7 +3,7 @@
 import { fieldPath } from "../../api/field-error.ts";
 import type { PoolStatus, ResourcePoolStatusRequest } from "../../api/generated/types/resource-v1alpha3.ts";
 import { defineKind } from "../kind-rules.ts";
-import { checkDriver } from "./driver-name.ts";
+import { checkDriverName } from "../storage/csi-driver-name.ts";
 
 type Count = "allocatedDevices" | "availableDevices" | "totalDevices" | "unavailableDevices";
 
@@ -12,7 +12,7 @@ export const resourcePoolStatusRequest = defineKind<ResourcePoolStatusRequest>(
   "ResourcePoolStatusRequest",
   {
     validate({ spec }, errors) {
-      checkDriver(spec.driver, fieldPath("spec", "driver"), errors);
+      checkDriverName(spec.driver, fieldPath("spec", "driver"), errors);
     },
 
     validateUpdate(next, previous, errors) {

@@ -1,30 +1,45 @@
 /** ResourceSlice: some of the devices that a driver has. */
 
 import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
-import type { Device, ResourceSlice } from "../../api/generated/types/resource-v1.ts";
-import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/names.ts";
+import type { ResourceSlice } from "../../api/generated/types/resource-v1.ts";
+import { quoted } from "../../api/message-text.ts";
+import { dns1123Subdomain } from "../../api/names.ts";
 import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
+import { defineKind, type Draft } from "../kind-rules.ts";
 import { checkNodeSelector } from "../node-selector-rules.ts";
-import { addNew, checkRequiredChoice } from "../value-rules.ts";
-import { checkDriver, checkPoolName } from "./driver-name.ts";
+import { checkDriverName } from "../storage/csi-driver-name.ts";
+import { checkCounterName, checkCounters, checkDevice, isLargeDevice } from "./device-rules.ts";
+import { checkPoolName } from "./driver-name.ts";
+import { checkList } from "./list-rules.ts";
+import { addTaintTime } from "./taint-rules.ts";
 
 const SPEC = fieldPath("spec");
 const DEVICES_MAX = 128;
+const LARGE_DEVICES_MAX = 64;
+const COUNTER_SETS_MAX = 8;
 const PLACES = ["nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"] as const;
 
 export const resourceSlice = defineKind<ResourceSlice>("resource.k8s.io/v1", "ResourceSlice", {
+  prepareCreate: (draft, { now }) => addTaintTimes(draft, now),
+  prepareUpdate: (draft, _previous, { now }) => addTaintTimes(draft, now),
+
   validate(it, errors) {
-    checkDriver(it.spec.driver, SPEC.child("driver"), errors);
+    checkDriverName(it.spec.driver, SPEC.child("driver"), errors);
     checkPool(it, errors);
     checkPlace(it, errors);
-    checkDevices(it.spec.devices ?? [], errors);
+    checkDevices(it, errors);
+    checkCounterSets(it, errors);
   },
 
   validateUpdate({ spec: next }, { spec: previous }, errors) {
-    errors.immutable("spec.driver", next.driver, previous.driver);
     errors.immutable("spec.pool.name", next.pool.name, previous.pool.name);
+    errors.immutable("spec.driver", next.driver, previous.driver);
     errors.immutable("spec.nodeName", next.nodeName, previous.nodeName);
+  },
+
+  warnings({ spec: { driver } }) {
+    if (driver === driver.toLowerCase()) return [];
+    return [`spec.driver: driver names should be lowercase; ${quoted(driver)} contains uppercase characters`];
   },
 
   fields: ({ spec }) => ({ "spec.driver": spec.driver, "spec.nodeName": spec.nodeName ?? "" }),
@@ -37,6 +52,12 @@ export const resourceSlice = defineKind<ResourceSlice>("resource.k8s.io/v1", "Re
     ageText(it, now),
   ],
 });
+
+function addTaintTimes({ spec }: Draft<ResourceSlice>, now: number): void {
+  for (const { taints = [] } of spec.devices ?? []) {
+    for (const taint of taints) addTaintTime(taint, now);
+  }
+}
 
 function checkPool({ spec: { pool } }: ResourceSlice, errors: FieldErrors): void {
   const path = SPEC.child("pool");
@@ -52,7 +73,25 @@ function checkPool({ spec: { pool } }: ResourceSlice, errors: FieldErrors): void
 /** Where the devices are: on one node, on some, on all, or each where it says. */
 function checkPlace({ spec }: ResourceSlice, errors: FieldErrors): void {
   const { nodeName, nodeSelector } = spec;
-  const set = PLACES.filter((place) => spec[place] !== undefined && spec[place] !== false);
+  if (nodeName === "")
+    errors.invalid(SPEC.child("nodeName"), nodeName, "must be either unset or set to a non-empty string");
+  else if (nodeName !== undefined) {
+    errors.invalidFor(SPEC.child("nodeName"), nodeName, dns1123Subdomain(nodeName));
+  }
+  if (nodeSelector !== undefined) {
+    checkNodeSelector(nodeSelector, { path: SPEC.child("nodeSelector"), values: "strict" }, errors);
+    const { nodeSelectorTerms: terms } = nodeSelector;
+    if (terms.length !== 1) {
+      const path = SPEC.child("nodeSelector", "nodeSelectorTerms");
+      errors.invalid(path, terms, "must have exactly one node selector term");
+    }
+  }
+  for (const name of ["allNodes", "perDeviceNodeSelection"] as const) {
+    if (spec[name] === false) errors.invalid(SPEC.child(name), false, "must be either unset or set to true");
+  }
+  const set = PLACES.filter(
+    (place) => spec[place] !== undefined && spec[place] !== false && spec[place] !== "",
+  );
   const detail =
     "exactly one of `nodeName`, `nodeSelector`, `allNodes`, `perDeviceNodeSelection` is required";
   if (set.length === 0) errors.required(SPEC, detail);
@@ -60,34 +99,38 @@ function checkPlace({ spec }: ResourceSlice, errors: FieldErrors): void {
     const named = set.map((place) => `\`${place}\``).join(", ");
     errors.invalid(SPEC, `{${named}}`, `${detail}, but multiple fields are set`);
   }
-  if (nodeName !== undefined) {
-    if (nodeName === "")
-      errors.invalid(SPEC.child("nodeName"), nodeName, "must be either unset or set to a non-empty string");
-    else errors.invalidFor(SPEC.child("nodeName"), nodeName, dns1123Subdomain(nodeName));
-  }
-  if (nodeSelector === undefined) return;
-  checkNodeSelector(nodeSelector, { path: SPEC.child("nodeSelector"), values: "strict" }, errors);
-  if (nodeSelector.nodeSelectorTerms.length > 1) {
-    const path = SPEC.child("nodeSelector", "nodeSelectorTerms");
-    errors.invalid(path, nodeSelector.nodeSelectorTerms, "must have exactly one node selector term");
-  }
 }
 
-function checkDevices(devices: readonly Device[], errors: FieldErrors): void {
-  const path = SPEC.child("devices");
-  if (devices.length > DEVICES_MAX) errors.tooMany(path, devices.length, DEVICES_MAX);
-  const names = new Set<string>();
-  for (const [i, { name, taints = [] }] of devices.entries()) {
-    const at = path.index(i);
-    errors.invalidFor(at.child("name"), name, dns1123Label(name));
-    if (!addNew(names, name)) errors.duplicate(at.child("name"), name);
-    for (const [j, { key, effect }] of taints.entries()) {
-      const taint = at.child("taints").index(j);
-      errors.invalidFor(taint.child("key"), key, qualifiedName(key));
-      checkRequiredChoice(
-        { path: taint.child("effect"), value: effect, among: ["NoExecute", "NoSchedule", "None"] },
-        errors,
-      );
-    }
+function checkDevices({ spec }: ResourceSlice, errors: FieldErrors): void {
+  const { devices = [], perDeviceNodeSelection: isPlacedAlone = false } = spec;
+  if (spec.sharedCounters !== undefined && spec.devices !== undefined) {
+    errors.invalid(SPEC, "", "only one of `sharedCounters` or `devices` is allowed");
   }
+  const max = devices.some(isLargeDevice) ? LARGE_DEVICES_MAX : DEVICES_MAX;
+  checkList(
+    devices,
+    {
+      path: SPEC.child("devices"),
+      max,
+      check: (device, path) => checkDevice(device, { path, isPlacedAlone }, errors),
+      keyOf: ({ name }) => name,
+    },
+    errors,
+  );
+}
+
+function checkCounterSets({ spec: { sharedCounters = [] } }: ResourceSlice, errors: FieldErrors): void {
+  checkList(
+    sharedCounters,
+    {
+      path: SPEC.child("sharedCounters"),
+      max: COUNTER_SETS_MAX,
+      check: ({ name, counters = {} }, path) => {
+        checkCounterName(name, path.child("name"), errors);
+        checkCounters(counters, path.child("counters"), errors);
+      },
+      keyOf: ({ name }) => name,
+    },
+    errors,
+  );
 }

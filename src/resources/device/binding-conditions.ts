@@ -1,0 +1,39 @@
+/** What a device waits for before pods are bound to its node, and what tells that it was waited for in vain. */
+
+import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import { qualifiedName } from "../../api/names.ts";
+import { checkList } from "./list-rules.ts";
+
+const CONDITIONS_MAX = 4;
+
+interface BindingConditions {
+  readonly bindingConditions?: readonly string[];
+  readonly bindingFailureConditions?: readonly string[];
+}
+
+export function checkBindingConditions(
+  { bindingConditions: awaited = [], bindingFailureConditions: failures = [] }: BindingConditions,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  checkNames(awaited, path.child("bindingConditions"), errors);
+  checkNames(failures, path.child("bindingFailureConditions"), errors);
+  for (const [i, name] of failures.entries()) {
+    if (!awaited.includes(name)) continue;
+    const at = path.child("bindingFailureConditions").index(i);
+    errors.invalid(at, name, "bindingFailureConditions must not overlap with bindingConditions");
+  }
+  if (awaited.length === 0 && failures.length > 0) {
+    const detail = "bindingConditions are required to use bindingFailureConditions";
+    errors.invalid(path.child("bindingConditions"), undefined, detail);
+  }
+  if (failures.length === 0 && awaited.length > 0) {
+    const detail = "bindingFailureConditions are required to use bindingConditions";
+    errors.invalid(path.child("bindingFailureConditions"), undefined, detail);
+  }
+}
+
+function checkNames(names: readonly string[], path: FieldPath, errors: FieldErrors): void {
+  const check = (name: string, at: FieldPath): void => errors.invalidFor(at, name, qualifiedName(name));
+  checkList(names, { path, max: CONDITIONS_MAX, check, keyOf: (name) => name }, errors);
+}

@@ -1,0 +1,40 @@
+/** Taints of devices, and who bears them. */
+
+import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { DeviceTaint, DeviceToleration } from "../../api/generated/types/resource-v1.ts";
+import { labelValue, qualifiedName } from "../../api/names.ts";
+import { formatTime } from "../../api/time.ts";
+import type { Draft } from "../kind-rules.ts";
+import { checkChoice, checkRequiredChoice } from "../value-rules.ts";
+
+const EFFECTS = ["NoExecute", "NoSchedule", "None"];
+const OPERATORS = ["Equal", "Exists"];
+
+export function checkTaint(
+  { key, value = "", effect }: DeviceTaint,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  errors.invalidFor(path.child("key"), key, qualifiedName(key));
+  errors.invalidFor(path.child("value"), value, labelValue(value));
+  checkRequiredChoice({ path: path.child("effect"), value: effect, among: EFFECTS }, errors);
+}
+
+export function checkToleration(
+  { key = "", operator, value = "", effect }: DeviceToleration,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  if (key !== "") errors.invalidFor(path.child("key"), key, qualifiedName(key));
+  checkRequiredChoice({ path: path.child("operator"), value: operator, among: OPERATORS }, errors);
+  if (operator === "Exists" && value !== "") {
+    errors.invalid(path.child("value"), value, "must be empty for operator `Exists`");
+  }
+  if (operator === "Equal") errors.invalidFor(path.child("value"), value, labelValue(value));
+  checkChoice({ path: path.child("effect"), value: effect, among: EFFECTS }, errors);
+}
+
+/** How long a taint is borne is counted from when it was added, which is now unless somebody says otherwise. */
+export function addTaintTime(taint: Draft<DeviceTaint>, now: number): void {
+  taint.timeAdded ??= formatTime(BigInt(now) * 1000n);
+}
