@@ -14,6 +14,7 @@ import {
 import { persistentVolumeClaimResize } from "./claim-resize.ts";
 import { defaultIngressClass, defaultStorageClass } from "./default-classes.ts";
 import { defaultTolerationSeconds } from "./default-toleration-seconds.ts";
+import { deviceAdminAccess } from "./device-admin-access.ts";
 import { extendedResourceToleration } from "./extended-resource-toleration.ts";
 import { limitRanger } from "./limit-ranger.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
@@ -57,7 +58,8 @@ interface AdmissionParts {
 
 export function builtInAdmission(parts: AdmissionParts, options: AdmissionOptions = {}): Admission {
   const all = [...builtInPlugins(parts, options), ...(parts.policies ?? []), ...(parts.webhooks ?? [])];
-  const plugins = [...(parts.guards ?? []), ...all.filter(({ name }) => isEnabled(name, options))];
+  const guards = [deviceAdminAccess, ...(parts.guards ?? [])];
+  const plugins = [...guards, ...all.filter(({ name }) => isEnabled(name, options))];
   return new Admission(plugins, parts);
 }
 
