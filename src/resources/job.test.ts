@@ -233,6 +233,39 @@ describe("an update of a Job", () => {
 
     expect(problem).toMatch(/^spec\.template: Invalid value: .*: field is immutable$/);
   });
+
+  const startTime = "2026-01-02T03:00:00Z";
+  const suspended = { type: "Suspended", status: "True" };
+  const larger = template({
+    containers: [{ name: "main", image: "busybox", resources: { requests: { cpu: "2" } } }],
+  });
+  const elsewhere = template({ nodeSelector: { a: "b" } });
+
+  /** What an update says of a suspended job that has this status. */
+  const suspendedChanges = (next: Manifest, status: Manifest): readonly string[] =>
+    probe.updateProblems(stored({ template: next }), { ...withSpec({ suspend: true }), status });
+
+  test.each<[string, Manifest, Manifest]>([
+    ["what a job gets that is yet to start", larger, {}],
+    ["what a job gets that was stopped", larger, { startTime, conditions: [suspended] }],
+    ["where a job runs that was stopped", elsewhere, { startTime, conditions: [suspended] }],
+  ])("may say anew %s", (_, next, status) => {
+    expect(suspendedChanges(next, status)).toEqual([]);
+  });
+
+  const other = template({ containers: [{ name: "main", image: "other" }] });
+  const renamed = template({ containers: [{ name: "other", image: "busybox" }] });
+
+  test.each<[string, Manifest, Manifest]>([
+    ["what a job gets that is being stopped", larger, { startTime }],
+    ["what a job gets that has pods left", larger, { active: 1, conditions: [suspended] }],
+    ["what a job runs that was stopped", other, { conditions: [suspended] }],
+    ["what its containers are called", renamed, {}],
+  ])("may not say anew %s", (_, next, status) => {
+    expect(suspendedChanges(next, status)).toEqual([
+      expect.stringMatching(/^spec\.template: Invalid value: .*: field is immutable$/),
+    ]);
+  });
 });
 
 describe("the status of a Job", () => {

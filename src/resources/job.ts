@@ -5,7 +5,7 @@
 
 import { type FieldErrors, fieldPath } from "../api/field-error.ts";
 import type { Job, JobSpec, PodFailurePolicy } from "../api/generated/types/batch-v1.ts";
-import type { PodTemplateSpec } from "../api/generated/types/core-v1.ts";
+import type { Container, PodTemplateSpec } from "../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../api/generated/types/meta-v1.ts";
 import { validateLabelSelector } from "../api/label-selector.ts";
 import { dns1123Label } from "../api/names.ts";
@@ -62,9 +62,7 @@ export const job = defineKind<Job>("batch/v1", "Job", {
   validateUpdate(next, previous, errors) {
     checkCompletions(next.spec, previous.spec, errors);
     errors.immutable("spec.selector", next.spec.selector, previous.spec.selector);
-    const template = isStartable(previous)
-      ? withSchedulingOf(next.spec, previous.spec)
-      : previous.spec.template;
+    const template = isAtRest(previous) ? withDirectivesOf(next.spec, previous.spec) : previous.spec.template;
     errors.immutable("spec.template", next.spec.template, template);
     const fields = [
       "completionMode",
@@ -173,21 +171,32 @@ function checkCompletions(next: JobSpec, previous: JobSpec, errors: FieldErrors)
   errors.invalid(path, next.completions, "can only be modified in tandem with spec.parallelism");
 }
 
-/** A suspended job that has no pods yet can still be sent elsewhere. */
-function isStartable({ spec, status }: Job): boolean {
-  return spec.suspend === true && status.startTime === undefined;
+/** A suspended job without pods can still be sent elsewhere and be given more or less; one that ran is known to be suspended first. */
+function isAtRest({ spec, status }: Job): boolean {
+  const hasStopped = status.startTime === undefined || hasJobCondition(status, "Suspended");
+  return spec.suspend === true && (status.active ?? 0) === 0 && hasStopped;
 }
 
-function withSchedulingOf(next: JobSpec, previous: JobSpec): PodTemplateSpec {
+/** The template that was, with where pods may go and what their containers get taken from the next one. */
+function withDirectivesOf(next: JobSpec, previous: JobSpec): PodTemplateSpec {
   const template = draftCopy(previous.template);
   const from = draftCopy(next.template);
   copyFields(template.metadata, from.metadata, ["labels", "annotations"]);
   copyFields(template.spec, from.spec, ["nodeSelector", "tolerations", "schedulingGates"]);
+  copyResources(template.spec.containers, from.spec.containers);
+  copyResources(template.spec.initContainers ?? [], from.spec.initContainers ?? []);
   const affinity = { ...template.spec.affinity };
   copyFields(affinity, { ...from.spec.affinity }, ["nodeAffinity"]);
   if (from.spec.affinity === undefined && Object.keys(affinity).length === 0) delete template.spec.affinity;
   else template.spec.affinity = affinity;
   return template;
+}
+
+function copyResources(to: Draft<Container>[], from: readonly Draft<Container>[]): void {
+  for (const [i, container] of to.entries()) {
+    const other = from[i];
+    if (other !== undefined) copyFields(container, other, ["resources"]);
+  }
 }
 
 function copyFields<T extends object>(to: T, from: T, fields: readonly (keyof T)[]): void {
