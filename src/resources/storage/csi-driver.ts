@@ -1,7 +1,7 @@
 /** CSIDriver: what a storage driver wants of the cluster. */
 
 import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
-import type { CSIDriver, TokenRequest } from "../../api/generated/types/storage-v1.ts";
+import type { CSIDriver, CSIDriverSpec, TokenRequest } from "../../api/generated/types/storage-v1.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
 import { addNew, checkRequiredChoice } from "../value-rules.ts";
@@ -33,7 +33,7 @@ export const csiDriver = defineKind<CSIDriver>("storage.k8s.io/v1", "CSIDriver",
       { path: SPEC.child("fsGroupPolicy"), value: spec.fsGroupPolicy, among: policies },
       errors,
     );
-    checkTokenRequests(spec.tokenRequests ?? [], errors);
+    checkTokens(spec, errors);
     for (const mode of spec.volumeLifecycleModes ?? []) {
       if (mode !== "Persistent" && mode !== "Ephemeral") {
         errors.notSupported(SPEC.child("volumeLifecycleModes"), mode, ["Persistent", "Ephemeral"]);
@@ -73,6 +73,16 @@ export const csiDriver = defineKind<CSIDriver>("storage.k8s.io/v1", "CSIDriver",
     ageText(it, now),
   ],
 });
+
+function checkTokens(
+  { tokenRequests = [], serviceAccountTokenInSecrets: inSecrets }: CSIDriverSpec,
+  errors: FieldErrors,
+): void {
+  checkTokenRequests(tokenRequests, errors);
+  if (inSecrets === undefined || tokenRequests.length > 0) return;
+  const detail = "serviceAccountTokenInSecrets is set but no tokenRequests are specified";
+  errors.invalid(SPEC.child("serviceAccountTokenInSecrets"), inSecrets, detail);
+}
 
 function checkTokenRequests(requests: readonly TokenRequest[], errors: FieldErrors): void {
   const path = SPEC.child("tokenRequests");
