@@ -80,6 +80,15 @@ describe("a ResourceQuota", () => {
       { hard: { cpu: "1" }, scopes: ["BestEffort"] },
       ['spec.scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource'],
     ],
+    [{ hard: { "requests.cpu": "1", "limits.memory": "1Gi" }, scopes: ["NotBestEffort"] }, []],
+    [
+      { hard: { "requests.ephemeral-storage": "1Gi" }, scopes: ["NotBestEffort"] },
+      ['spec.scopes: Invalid value: ["NotBestEffort"]: unsupported scope applied to resource'],
+    ],
+    [
+      { hard: { "hugepages-2Mi": "1Gi" }, scopes: ["Terminating"] },
+      ['spec.scopes: Invalid value: ["Terminating"]: unsupported scope applied to resource'],
+    ],
     [
       { scopes: ["BestEffort", "NotBestEffort"] },
       ['spec.scopes: Invalid value: ["BestEffort","NotBestEffort"]: conflicting scopes'],

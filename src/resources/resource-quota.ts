@@ -20,6 +20,8 @@ const POD_SCOPES = [
   "CrossNamespacePodAffinity",
 ];
 const SCOPES = [...POD_SCOPES, "PriorityClass", "VolumeAttributesClass"];
+/** What scopes of pods can narrow, besides the number of pods; storage and huge pages are not among it. */
+const COMPUTE_RESOURCES = ["cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"];
 const CONFLICTS = [
   ["BestEffort", "NotBestEffort"],
   ["Terminating", "NotTerminating"],
@@ -145,7 +147,7 @@ function isScopable(scope: string, name: string): boolean {
     case "NotBestEffort":
     case "PriorityClass":
     case "CrossNamespacePodAffinity":
-      return name === "pods" || isComputeResource(name);
+      return name === "pods" || COMPUTE_RESOURCES.includes(name);
     case "BestEffort":
       return name === "pods";
     case "VolumeAttributesClass":
@@ -153,11 +155,6 @@ function isScopable(scope: string, name: string): boolean {
     default:
       return true;
   }
-}
-
-function isComputeResource(name: string): boolean {
-  const bare = name.replace(/^(requests|limits)\./, "");
-  return ["cpu", "memory", "ephemeral-storage"].includes(bare) || bare.startsWith("hugepages-");
 }
 
 function usageText(
