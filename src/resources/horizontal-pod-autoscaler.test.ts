@@ -68,8 +68,18 @@ describe("a HorizontalPodAutoscaler", () => {
       [
         "spec.scaleTargetRef.kind: Required value",
         "spec.scaleTargetRef.name: Invalid value: \"a/b\": may not contain '/'",
+        'spec.scaleTargetRef.apiVersion: Invalid value: "": apiVersion must specify API group',
       ],
     ],
+    [
+      { scaleTargetRef: { apiVersion: "v1", kind: "Deployment", name: "web" } },
+      ['spec.scaleTargetRef.apiVersion: Invalid value: "v1": apiVersion must specify API group'],
+    ],
+    [
+      { scaleTargetRef: { apiVersion: "a/b/c", kind: "Deployment", name: "web" } },
+      ['spec.scaleTargetRef.apiVersion: Invalid value: "a/b/c": unexpected GroupVersion string: a/b/c'],
+    ],
+    [{ scaleTargetRef: { kind: "ReplicationController", name: "web" } }, []],
     [{ metrics: [pods] }, []],
     [
       { metrics: [{ type: "Pods" }] },

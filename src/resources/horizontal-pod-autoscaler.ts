@@ -40,11 +40,15 @@ export const horizontalPodAutoscaler = defineKind<HorizontalPodAutoscaler>(
         const problem = "must be greater than or equal to `minReplicas`";
         errors.invalid(path.child("maxReplicas"), maxReplicas, problem);
       }
-      checkReference(spec.scaleTargetRef, path.child("scaleTargetRef"), errors);
+      const group = spec.scaleTargetRef.kind === "ReplicationController" ? "optional" : "required";
+      checkReference(spec.scaleTargetRef, { path: path.child("scaleTargetRef"), group }, errors);
       for (const [i, metric] of metrics.entries())
         checkMetric(metric, path.child("metrics").index(i), errors);
       if (behavior !== undefined) checkBehavior(behavior, path.child("behavior"), errors);
     },
+
+    /** Versions were not always looked at. */
+    tolerates: ({ field }) => field.endsWith(".apiVersion"),
 
     validateStatus({ status }, _previous, errors) {
       checkCounts(status, ["currentReplicas", "desiredReplicas"], { path: fieldPath("status"), errors });

@@ -259,7 +259,7 @@ describe("a validating policy", () => {
       metadata: { name: "a" },
       spec: {
         maxReplicas: 3,
-        scaleTargetRef: { kind: "Deployment", name: "web" },
+        scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "web" },
         targetCPUUtilizationPercentage: percent,
       },
     });

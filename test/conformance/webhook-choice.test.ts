@@ -156,7 +156,11 @@ describe("selectors", () => {
           apiVersion: "autoscaling/v2",
           kind: "HorizontalPodAutoscaler",
           metadata: { name: "a" },
-          spec: { scaleTargetRef: { kind: "Deployment", name: "a" }, maxReplicas: 3, metrics },
+          spec: {
+            scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "a" },
+            maxReplicas: 3,
+            metrics,
+          },
         },
       );
 

@@ -24,14 +24,26 @@ const SOURCE_OF_TYPE: ReadonlyMap<string, Source> = new Map([
 ]);
 const TARGET_TYPES = ["Utilization", "Value", "AverageValue"];
 
+interface ReferencePlace {
+  readonly path: FieldPath;
+  /** Whether the core API counts as a group; it has hardly anything that can be scaled. */
+  readonly group: "required" | "optional";
+}
+
 export function checkReference(
-  { kind, name }: CrossVersionObjectReference,
-  path: FieldPath,
+  { kind, name, apiVersion = "" }: CrossVersionObjectReference,
+  { path, group }: ReferencePlace,
   errors: FieldErrors,
 ): void {
   for (const [field, value] of Object.entries({ kind, name })) {
     if (value === "") errors.required(path.child(field));
     else errors.invalidFor(path.child(field), value, pathSegmentName(value));
+  }
+  const at = path.child("apiVersion");
+  const parts = apiVersion.split("/");
+  if (parts.length > 2) errors.invalid(at, apiVersion, `unexpected GroupVersion string: ${apiVersion}`);
+  else if (group === "required" && (parts.length === 1 || parts[0] === "")) {
+    errors.invalid(at, apiVersion, "apiVersion must specify API group");
   }
 }
 
@@ -60,7 +72,11 @@ interface SourcePlace {
 function checkSource(metric: MetricSpec, { source, path }: SourcePlace, errors: FieldErrors): void {
   const { object, external, pods, resource, containerResource } = metric;
   if (source === "object" && object !== undefined) {
-    checkReference(object.describedObject, path.child("describedObject"), errors);
+    checkReference(
+      object.describedObject,
+      { path: path.child("describedObject"), group: "optional" },
+      errors,
+    );
     checkIdentifier(object.metric, path.child("metric"), errors);
     checkTarget(object.target, { path: path.child("target"), needs: "object" }, errors);
   }
