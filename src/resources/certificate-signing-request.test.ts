@@ -87,8 +87,10 @@ describe("a CertificateSigningRequest", () => {
     const previous = { spec, status: { certificate: "AA==" } };
 
     expect(probe.statusProblems({ spec, status: { certificate: "AQ==" } }, previous)).toEqual([
+      'status.certificate: Invalid value: "<certificate data>": must contain at least one CERTIFICATE PEM block',
       "status.certificate: Forbidden: updates may not modify existing certificate content",
     ]);
+    expect(probe.statusProblems(previous)).toEqual([]);
   });
 
   test.each([

@@ -7,6 +7,7 @@ import type {
 } from "../api/generated/types/certificates-v1.ts";
 import { quoted } from "../api/message-text.ts";
 import { formatTime } from "../api/time.ts";
+import { findCertificateProblem } from "./certificate-pem.ts";
 import { draftCopy } from "./draft-copy.ts";
 import { ageText, humanDuration } from "./human-duration.ts";
 import { defineKind, type Draft, type Requester, type RuleContext } from "./kind-rules.ts";
@@ -86,6 +87,7 @@ export const certificateSigningRequest = defineKind<Request>(
 
     validateStatus(next, previous, errors) {
       checkConditions(next, errors);
+      checkCertificate(next, previous, errors);
       refuseLostConditions(next, previous, errors);
       const { certificate: before } = previous.status;
       if (before !== undefined && next.status.certificate !== before) {
@@ -188,6 +190,18 @@ function checkConditions({ status: { conditions = [] } }: Request, errors: Field
       "Approved and Denied conditions are mutually exclusive",
     );
   }
+}
+
+/** What was taken once stays as it is. */
+function checkCertificate(
+  { status: next }: Request,
+  { status: previous }: Request,
+  errors: FieldErrors,
+): void {
+  const { certificate = "" } = next;
+  if (certificate === (previous.certificate ?? "")) return;
+  const problem = findCertificateProblem(Buffer.from(certificate, "base64").toString("latin1"));
+  if (problem !== undefined) errors.invalid("status.certificate", "<certificate data>", problem);
 }
 
 function refuseLostConditions(next: Request, previous: Request, errors: FieldErrors): void {
