@@ -9,9 +9,7 @@ import {
   bindPod,
   checkBinding,
   checkEphemeralContainersUpdate,
-  checkResize,
   prepareEphemeralContainers,
-  prepareResize,
 } from "./pod-subresources.ts";
 
 const probe = new KindProbe(pod);
@@ -75,57 +73,6 @@ describe("ephemeral containers", () => {
 
     expect(problemsOf(checkEphemeralContainersUpdate, [build({}, mirror), build({}, mirror)])).toEqual([
       ": Forbidden: static pods do not support ephemeral containers",
-    ]);
-  });
-});
-
-describe("a resize", () => {
-  const sized = (resources: Manifest): Draft<Pod> =>
-    build({ containers: [{ name: "main", image: "a", resources }] });
-
-  test("takes over resources and nothing else", () => {
-    const draft = build({
-      containers: [{ name: "main", image: "b", resources: { requests: { cpu: "2" } } }],
-    });
-
-    prepareResize(draft, sized({ requests: { cpu: "1" } }));
-
-    expect(draft.spec.containers[0]).toMatchObject({ image: "a", resources: { requests: { cpu: "2" } } });
-  });
-
-  test.each<[string, Manifest, Manifest, readonly string[]]>([
-    ["changes cpu", { requests: { cpu: "2" } }, { requests: { cpu: "1" } }, []],
-    [
-      "keeps the class of service",
-      { requests: { cpu: "1" } },
-      {},
-      ['spec: Invalid value: "Burstable": Pod QOS Class may not change as a result of resizing'],
-    ],
-    [
-      "takes nothing away",
-      { requests: { cpu: "1" } },
-      { requests: { cpu: "1", memory: "1Gi" } },
-      ["spec.containers[0].resources.requests: Forbidden: resource requests cannot be removed"],
-    ],
-    [
-      "changes no other resource",
-      { requests: { cpu: "1", "ephemeral-storage": "1Gi" } },
-      { requests: { cpu: "1" } },
-      ["spec: Forbidden: only cpu and memory resources are mutable"],
-    ],
-  ])("%s", (...[, next, previous, problems]) => {
-    expect(problemsOf(checkResize, [sized(next), sized(previous)])).toEqual(problems);
-  });
-
-  test("leaves init containers alone", () => {
-    const withInit = (cpu: string): Draft<Pod> =>
-      build({
-        containers: [{ name: "main", image: "a", resources: { requests: { cpu: "1" } } }],
-        initContainers: [{ name: "init", image: "a", resources: { requests: { cpu } } }],
-      });
-
-    expect(problemsOf(checkResize, [withInit("2"), withInit("1")])).toEqual([
-      "spec: Forbidden: resources for non-sidecar init containers are immutable",
     ]);
   });
 });

@@ -1,23 +1,15 @@
-/** The rules of `pods/ephemeralcontainers`, `pods/resize` and `pods/binding`. */
+/** The rules of `pods/ephemeralcontainers` and `pods/binding`. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
-import type {
-  Binding,
-  Container,
-  Pod,
-  PodCondition,
-  ResourceRequirements,
-} from "../../api/generated/types/core-v1.ts";
+import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import type { Binding, Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
 import { quoted } from "../../api/message-text.ts";
 import { formatTime } from "../../api/time.ts";
 import { draftCopy } from "../draft-copy.ts";
 import type { Draft, RuleContext } from "../kind-rules.ts";
 import { checkChoice, isSame, ownValue } from "../value-rules.ts";
-import { isSidecar, qosClass, type ResourceList } from "./pod-resources.ts";
 import { specDiff } from "./spec-diff.ts";
 
 const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
-const RESIZABLE = ["cpu", "memory"];
 
 /** Takes over the ephemeral containers of what was sent, and nothing else. */
 export function prepareEphemeralContainers(draft: Draft<Pod>, previous: Pod): void {
@@ -45,97 +37,8 @@ export function checkEphemeralContainersUpdate(next: Pod, previous: Pod, errors:
   }
 }
 
-/** Takes over resources and resize policies of what was sent, and nothing else. */
-export function prepareResize(draft: Draft<Pod>, previous: Pod): void {
-  const sent = draft.spec;
-  draft.spec = draftCopy(previous.spec);
-  for (const list of ["containers", "initContainers"] as const) {
-    for (const container of draft.spec[list] ?? []) {
-      const from = (sent[list] ?? []).find(({ name }) => name === container.name);
-      if (from === undefined) continue;
-      container.resources = from.resources;
-      if (from.resizePolicy !== undefined) container.resizePolicy = from.resizePolicy;
-    }
-  }
-}
-
-/** Only cpu and memory change, and the class of service stays what it was. The pod itself is checked before. */
-export function checkResize(next: Pod, previous: Pod, errors: FieldErrors): void {
-  const refusal = resizeRefusal(previous);
-  if (refusal !== undefined) return errors.forbidden(fieldPath(), refusal);
-  const path = fieldPath("spec");
-  if ((previous.status.qosClass ?? qosClass(previous.spec)) !== qosClass(next.spec)) {
-    errors.invalid(path, next.status.qosClass ?? "", "Pod QOS Class may not change as a result of resizing");
-  }
-  for (const [i, container] of previous.spec.containers.entries()) {
-    const now = next.spec.containers[i];
-    if (now === undefined) continue;
-    checkContainerResize(now, { previous: container, path: path.child("containers").index(i) }, errors);
-    if (!isResizeOnly(now, container)) errors.forbidden(path, "only cpu and memory resources are mutable");
-  }
-  for (const [i, container] of (previous.spec.initContainers ?? []).entries()) {
-    const now = next.spec.initContainers?.[i];
-    if (now === undefined) continue;
-    checkInitResize(now, { previous: container, path: path.child("initContainers").index(i) }, errors);
-  }
-}
-
-function resizeRefusal(pod: Pod): string | undefined {
-  const { requests, limits } = pod.spec.resources ?? {};
-  if (requests !== undefined || limits !== undefined)
-    return "pods with pod-level resources cannot be resized";
-  if (isMirror(pod)) return "static pods cannot be resized";
-  return pod.spec.os?.name === "windows" ? "windows pods cannot be resized" : undefined;
-}
-
-interface ResizePlace {
-  readonly previous: Container;
-  readonly path: FieldPath;
-}
-
-function checkInitResize(next: Container, { previous, path }: ResizePlace, errors: FieldErrors): void {
-  const spec = fieldPath("spec");
-  if (!isSidecar(previous)) {
-    if (!isSame(next, previous))
-      errors.forbidden(spec, "resources for non-sidecar init containers are immutable");
-    return;
-  }
-  checkContainerResize(next, { previous, path }, errors);
-  if (!isResizeOnly(next, previous)) {
-    errors.forbidden(spec, "only cpu and memory resources for sidecar containers are mutable");
-  }
-}
-
-function checkContainerResize(next: Container, { previous, path }: ResizePlace, errors: FieldErrors): void {
-  const at = path.child("resources");
-  for (const list of ["requests", "limits"] as const) {
-    const now = next.resources[list];
-    const isRemoved = Object.keys(previous.resources[list] ?? {}).some(
-      (name) => ownValue(now, name) === undefined,
-    );
-    if (isRemoved) errors.forbidden(at.child(list), `resource ${list} cannot be removed`);
-  }
-}
-
-/** Apart from cpu and memory, and the policies that go with them, the two are equal. */
-function isResizeOnly(next: Container, previous: Container): boolean {
-  return isSame(withoutResized(next), withoutResized(previous));
-}
-
-function withoutResized(container: Container): unknown {
-  const draft = draftCopy(container);
-  delete draft.resizePolicy;
-  draft.resources = otherResources(container.resources);
-  return draft;
-}
-
-function otherResources({ requests, limits, claims }: ResourceRequirements): Draft<ResourceRequirements> {
-  const others = (list: ResourceList | undefined): Record<string, string> =>
-    Object.fromEntries(Object.entries(list ?? {}).filter(([name]) => !RESIZABLE.includes(name)));
-  return { requests: others(requests), limits: others(limits), claims: [...(claims ?? [])] };
-}
-
-function isMirror({ metadata }: Pod): boolean {
+/** What an agent runs by itself and only shows here. */
+export function isMirror({ metadata }: Pod): boolean {
   return ownValue(metadata.annotations, MIRROR_ANNOTATION) !== undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { checkResize, prepareResize } from "../../resources/pod/pod-subresources.ts";
+import { checkResize, prepareResize } from "../../resources/pod/pod-resize.ts";
 import type { EndpointRules } from "../write/revise.ts";
 import { draftOf, keepMetadata } from "./kept.ts";
 
