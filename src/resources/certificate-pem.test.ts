@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findCertificateProblem } from "./certificate-pem.ts";
+import { findCertificateProblem, trustProblems } from "./certificate-pem.ts";
 
 const body = [
   "MIIBcjCCARegAwIBAgIUDWpEeRgL56NJKhW+KauasGu8X1swCgYIKoZIzj0EAwIw",
@@ -10,6 +10,18 @@ const body = [
   "A1UdIwQYMBaAFEdHsGId2kZqtHJ5GTSBHbPlbA4SMA8GA1UdEwEB/wQFMAMBAf8w",
   "CgYIKoZIzj0EAwIDSQAwRgIhAN9a2As9ENjnYHlUfvgd4MXeeG53p8Rf88SaWaOs",
   "FDsdAiEA2c0cTuEqhiB6tNKVcmP+wQgRESBDsUcp28n0SbsBse8=",
+].join("\n");
+
+/** Of one that may not sign others. */
+const leaf = [
+  "MIIBcTCCARigAwIBAgIUY5TWH1d8Pm15EPoBTLzfEnveSTUwCgYIKoZIzj0EAwIw",
+  "DzENMAsGA1UEAwwEbGVhZjAgFw0yNjExMTYwODQxNThaGA8yMTI2MTAyMzA4NDE1",
+  "OFowDzENMAsGA1UEAwwEbGVhZjBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABMOz",
+  "9Fbuq5dDBOTe2swPxQQgGZIgTN9yMoAGNX6mfscDS86IUr1Ul/+j5n0YNVZc2Naa",
+  "MnNzS7odTheQHxjRkLijUDBOMB0GA1UdDgQWBBROQuicf3d5+iqYw6aVt4Z3lsxP",
+  "yjAfBgNVHSMEGDAWgBROQuicf3d5+iqYw6aVt4Z3lsxPyjAMBgNVHRMBAf8EAjAA",
+  "MAoGCCqGSM49BAMCA0cAMEQCIDtPuML2d7lvltT5Q8wQ/sANPdbXkPCrbv1iXRdj",
+  "OGnKAiAgynPRJ08eoTqcmm/jKd8xYgZU8UIv/mtMj2R4+w74Qw==",
 ].join("\n");
 
 function block(text: string, type = "CERTIFICATE"): string {
@@ -45,5 +57,21 @@ describe("certificates in PEM", () => {
     const many = "-----BEGIN CERTIFICATE-----\n".repeat(100_000);
 
     expect(findCertificateProblem(`${many}${block(body)}`)).toBeUndefined();
+  });
+});
+
+describe("certificates that others are trusted by", () => {
+  test.each<[string, string, readonly string[]]>([
+    ["one", `# a comment\n${block(body)}`, []],
+    ["none", "words", ["at least one trust anchor must be provided"]],
+    [
+      "others between them",
+      `${block(body)}${block(body, "KEY")}${block("AAAA")}${block(`a: b\n\n${body}`)}`,
+      ["entry 1 has bad block type: KEY", "entry 2 does not parse as X.509", "entry 3 has PEM block headers"],
+    ],
+    ["of somebody who is no authority", block(leaf), ["entry 0 does not have the CA bit set"]],
+    ["one twice", `${block(body)}${block(body)}`, ["duplicate trust anchor (indices [0 1])"]],
+  ])("are looked at: %s", (_, pem, problems) => {
+    expect(trustProblems(pem)).toEqual(problems);
   });
 });

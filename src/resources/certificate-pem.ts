@@ -6,6 +6,7 @@ import { quoted } from "../api/message-text.ts";
 const BEGIN = "-----BEGIN ";
 const END = "\n-----END ";
 const DASHES = "-----";
+const CERTIFICATE = "CERTIFICATE";
 
 interface PemBlock {
   readonly type: string;
@@ -26,15 +27,42 @@ export function findCertificateProblem(pem: string): string | undefined {
 }
 
 function blockProblem({ type, hasHeaders, bytes }: PemBlock): string | undefined {
-  if (type !== "CERTIFICATE") return `only CERTIFICATE PEM blocks are allowed, found ${quoted(type)}`;
+  if (type !== CERTIFICATE) return `only CERTIFICATE PEM blocks are allowed, found ${quoted(type)}`;
   if (hasHeaders) return "no PEM block headers are permitted";
   if (bytes.length === 0) return "found CERTIFICATE PEM block containing 0 certificates";
+  return findCertificate(bytes) === undefined ? "x509: malformed certificate" : undefined;
+}
+
+function findCertificate(bytes: Buffer): X509Certificate | undefined {
   try {
-    new X509Certificate(bytes);
-    return undefined;
+    return new X509Certificate(bytes);
   } catch {
-    return "x509: malformed certificate";
+    return undefined;
   }
+}
+
+/** What is wrong with certificates that others are to be trusted by: each may sign others, and is there once. */
+export function trustProblems(pem: string): readonly string[] {
+  const blocks = [...pemBlocks(pem)];
+  const problems = blocks.flatMap((block, i) => anchorProblem(block, i) ?? []);
+  if (problems.length > 0) return problems;
+  if (blocks.length === 0) return ["at least one trust anchor must be provided"];
+  const places = new Map<string, number[]>();
+  for (const [i, { bytes }] of blocks.entries()) {
+    const key = bytes.toString("base64");
+    places.set(key, [...(places.get(key) ?? []), i]);
+  }
+  return [...places.values()].flatMap((indices) =>
+    indices.length > 1 ? [`duplicate trust anchor (indices [${indices.join(" ")}])`] : [],
+  );
+}
+
+function anchorProblem({ type, hasHeaders, bytes }: PemBlock, i: number): string | undefined {
+  if (type !== CERTIFICATE) return `entry ${i} has bad block type: ${type}`;
+  if (hasHeaders) return `entry ${i} has PEM block headers`;
+  const certificate = findCertificate(bytes);
+  if (certificate === undefined) return `entry ${i} does not parse as X.509`;
+  return certificate.ca ? undefined : `entry ${i} does not have the CA bit set`;
 }
 
 /**

@@ -72,6 +72,20 @@ function deviceForms(make: (version: "v1" | "v1beta1") => Form["content"]): read
   ];
 }
 
+/** Of an authority that signs nothing. */
+const TRUST_ANCHOR = [
+  "-----BEGIN CERTIFICATE-----",
+  "MIIBcjCCARegAwIBAgIUDWpEeRgL56NJKhW+KauasGu8X1swCgYIKoZIzj0EAwIw",
+  "DTELMAkGA1UEAwwCaXQwIBcNMjYxMTE2MDgzMjE2WhgPMjEyNjEwMjMwODMyMTZa",
+  "MA0xCzAJBgNVBAMMAml0MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAE851CZ0Tb",
+  "rWblSqyPkyd7q+tRAlJbPY4ESkK+gPn0S9XP5dJdgwX6/mHHDcITcM5IWTQK7wWk",
+  "aYwUmtD2MyQgbqNTMFEwHQYDVR0OBBYEFEdHsGId2kZqtHJ5GTSBHbPlbA4SMB8G",
+  "A1UdIwQYMBaAFEdHsGId2kZqtHJ5GTSBHbPlbA4SMA8GA1UdEwEB/wQFMAMBAf8w",
+  "CgYIKoZIzj0EAwIDSQAwRgIhAN9a2As9ENjnYHlUfvgd4MXeeG53p8Rf88SaWaOs",
+  "FDsdAiEA2c0cTuEqhiB6tNKVcmP+wQgRESBDsUcp28n0SbsBse8=",
+  "-----END CERTIFICATE-----",
+  "",
+].join("\n");
 const TARGET = { apiVersion: "apps/v1", kind: "Deployment", name: "web" };
 const BOUNDS = { scaleTargetRef: TARGET, minReplicas: 1, maxReplicas: 3 };
 const CPU = {
@@ -162,7 +176,7 @@ const CASES: readonly Case[] = [
     path: "clustertrustbundles",
     name: "example.com:a:b",
     forms: alike("certificates.k8s.io", ["v1alpha1", "v1beta1"], {
-      spec: { signerName: "example.com/a", trustBundle: "-----BEGIN CERTIFICATE-----" },
+      spec: { signerName: "example.com/a", trustBundle: TRUST_ANCHOR },
     }),
   },
   {
@@ -336,7 +350,7 @@ describe("rules and selectors of a second version", () => {
 
   test.each(["v1alpha1", "v1beta1"])("trust bundles are selected by signer in %s", async (version) => {
     await using api = await startAll();
-    const spec = { signerName: "example.com/a", trustBundle: "-----BEGIN CERTIFICATE-----" };
+    const spec = { signerName: "example.com/a", trustBundle: TRUST_ANCHOR };
     await api.send("POST", "/apis/certificates.k8s.io/v1beta1/clustertrustbundles", {
       metadata: { name: "example.com:a:b" },
       spec,
