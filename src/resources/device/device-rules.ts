@@ -50,12 +50,13 @@ export function checkDevice(device: Device, { path, isPlacedAlone }: DevicePlace
 }
 
 /** Lists in attributes, taints and counters make devices large, so that there may be fewer of them in one slice. */
-export function isLargeDevice({ attributes = {}, taints = [], consumesCounters = [] }: Device): boolean {
-  return (
-    taints.length > 0 ||
-    consumesCounters.length > 0 ||
-    Object.values(attributes).some((attribute) => listsOf(attribute).length > 0)
-  );
+export function isLargeDevice(device: Device): boolean {
+  const { taints = [], consumesCounters = [] } = device;
+  return taints.length > 0 || consumesCounters.length > 0 || hasLists(device);
+}
+
+export function hasLists({ attributes = {} }: Device): boolean {
+  return Object.values(attributes).some((attribute) => listsOf(attribute).length > 0);
 }
 
 function checkProperties(device: Device, path: FieldPath, errors: FieldErrors): void {

@@ -91,6 +91,19 @@ describe("a ResourceSlice", () => {
     expect(probe.warnings({ spec: base })).toEqual([]);
   });
 
+  test("has no parts of features that are off, unless it had them", () => {
+    const device = {
+      name: "x",
+      attributes: { a: { bools: [true] } },
+      nodeAllocatableResourceMappings: { cpu: { capacityKey: "c" } },
+    };
+    const spec = { ...base, devices: [device] };
+    const without = { devices: [{ name: "x", attributes: { a: {} } }] };
+
+    expect(probe.created({ spec })["spec"]).toEqual(expect.objectContaining(without));
+    expect(probe.updated({ spec }, { spec: base })["spec"]).toEqual(expect.objectContaining(without));
+  });
+
   test("notes when a device was tainted", () => {
     const devices = [{ name: "x", taints: [{ key: "a", effect: "None" }] }];
     const timed = [{ name: "x", taints: [{ key: "a", effect: "None", timeAdded: "2025-01-01T00:00:00Z" }] }];

@@ -1,14 +1,14 @@
 /** ResourceSlice: some of the devices that a driver has. */
 
 import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
-import type { ResourceSlice } from "../../api/generated/types/resource-v1.ts";
+import type { Device, ResourceSlice } from "../../api/generated/types/resource-v1.ts";
 import { quoted } from "../../api/message-text.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind, type Draft } from "../kind-rules.ts";
 import { checkNodeSelector } from "../node-selector-rules.ts";
 import { checkDriverName } from "../storage/csi-driver-name.ts";
-import { checkCounterName, checkCounters, checkDevice, isLargeDevice } from "./device-rules.ts";
+import { checkCounterName, checkCounters, checkDevice, hasLists, isLargeDevice } from "./device-rules.ts";
 import { checkPoolName } from "./driver-name.ts";
 import { checkList } from "./list-rules.ts";
 import { addTaintTime } from "./taint-rules.ts";
@@ -20,8 +20,17 @@ const COUNTER_SETS_MAX = 8;
 const PLACES = ["nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"] as const;
 
 export const resourceSlice = defineKind<ResourceSlice>("resource.k8s.io/v1", "ResourceSlice", {
-  prepareCreate: (draft, { now }) => addTaintTimes(draft, now),
-  prepareUpdate: (draft, _previous, { now }) => addTaintTimes(draft, now),
+  prepareCreate(draft, { now }) {
+    for (const field of OFF) dropField(draft, field);
+    addTaintTimes(draft, now);
+  },
+
+  prepareUpdate(draft, previous, { now }) {
+    for (const field of OFF) {
+      if (!previous.spec.devices?.some(field.isUsed)) dropField(draft, field);
+    }
+    addTaintTimes(draft, now);
+  },
 
   validate(it, errors) {
     checkDriverName(it.spec.driver, SPEC.child("driver"), errors);
@@ -52,6 +61,35 @@ export const resourceSlice = defineKind<ResourceSlice>("resource.k8s.io/v1", "Re
     ageText(it, now),
   ],
 });
+
+/** A part of devices that belongs to a feature which is off by default, and with it the part. */
+interface OffField {
+  isUsed(this: void, device: Device): boolean;
+  drop(this: void, device: Draft<Device>): void;
+}
+
+const OFF: readonly OffField[] = [
+  { isUsed: hasLists, drop: dropLists },
+  {
+    isUsed: ({ nodeAllocatableResourceMappings }) => nodeAllocatableResourceMappings !== undefined,
+    drop: (device) => {
+      delete device.nodeAllocatableResourceMappings;
+    },
+  },
+];
+
+function dropField({ spec }: Draft<ResourceSlice>, { drop }: OffField): void {
+  for (const device of spec.devices ?? []) drop(device);
+}
+
+function dropLists({ attributes = {} }: Draft<Device>): void {
+  for (const attribute of Object.values(attributes)) {
+    delete attribute.bools;
+    delete attribute.ints;
+    delete attribute.strings;
+    delete attribute.versions;
+  }
+}
 
 function addTaintTimes({ spec }: Draft<ResourceSlice>, now: number): void {
   for (const { taints = [] } of spec.devices ?? []) {

@@ -3,7 +3,7 @@
 import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
 import type { CSIDriver, CSIDriverSpec, TokenRequest } from "../../api/generated/types/storage-v1.ts";
 import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
+import { defineKind, type Draft } from "../kind-rules.ts";
 import { addNew, checkRequiredChoice } from "../value-rules.ts";
 import { checkDriverName } from "./csi-driver-name.ts";
 
@@ -21,6 +21,11 @@ export const csiDriver = defineKind<CSIDriver>("storage.k8s.io/v1", "CSIDriver",
     spec.requiresRepublish ??= false;
     spec.seLinuxMount ??= false;
     if ((spec.volumeLifecycleModes ?? []).length === 0) spec.volumeLifecycleModes = ["Persistent"];
+  },
+
+  prepareCreate: dropLimitScaling,
+  prepareUpdate(draft, previous) {
+    if (previous.spec.preventPodSchedulingIfMissing === undefined) dropLimitScaling(draft);
   },
 
   validate({ metadata, spec }, errors) {
@@ -73,6 +78,11 @@ export const csiDriver = defineKind<CSIDriver>("storage.k8s.io/v1", "CSIDriver",
     ageText(it, now),
   ],
 });
+
+/** Off by default, and with it its field. */
+function dropLimitScaling({ spec }: Draft<CSIDriver>): void {
+  delete spec.preventPodSchedulingIfMissing;
+}
 
 function checkTokens(
   { tokenRequests = [], serviceAccountTokenInSecrets: inSecrets }: CSIDriverSpec,

@@ -280,6 +280,9 @@ describe("the kinds of storage drivers", () => {
     expect(probe.problems({ spec: { tokenRequests: [{ audience: "a", expirationSeconds: 1 }] } })).toEqual([
       "spec.tokenRequests[0].expirationSeconds: Invalid value: 1: may not specify a duration less than 10 minutes",
     ]);
+    expect(probe.created({ spec: { preventPodSchedulingIfMissing: true } })).not.toHaveProperty(
+      "spec.preventPodSchedulingIfMissing",
+    );
     expect(probe.problems({ spec: { serviceAccountTokenInSecrets: false } })).toEqual([
       "spec.serviceAccountTokenInSecrets: Invalid value: false: serviceAccountTokenInSecrets is set but no tokenRequests are specified",
     ]);
