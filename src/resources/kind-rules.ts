@@ -77,6 +77,8 @@ export interface KindRules<T extends ApiObject = ApiObject> {
   isHeld?(object: T): boolean;
   /** Held by this finalizer from the first request for its deletion on. */
   readonly deletionFinalizer?: string;
+  /** Nothing is owned by it: a deletion waits for no dependents, whatever is asked for (Event). */
+  readonly hasNoDependents?: boolean;
   /** Shows in the object that its deletion was asked for (Namespace: its phase). */
   markDeleted?(draft: Draft<T>, now: number): void;
 

@@ -14,7 +14,14 @@ export interface RuleConversion {
 
 type RuleName = Exclude<
   keyof KindRules,
-  "columns" | "keepsStatus" | "nameRule" | "repeatsSpec" | "scale" | "tolerates" | "deletionFinalizer"
+  | "columns"
+  | "keepsStatus"
+  | "nameRule"
+  | "repeatsSpec"
+  | "scale"
+  | "tolerates"
+  | "deletionFinalizer"
+  | "hasNoDependents"
 >;
 
 /** How many of a rule's arguments are objects, the first ones. A previous object may be undefined. */

@@ -9,6 +9,7 @@ import { checkEvent } from "./event-rules.ts";
 export const coreEvent = defineKind<Event>("v1", "Event", {
   // Names are made of the names of all sorts of things; this API never asked more of them.
   nameRule: pathSegmentName,
+  hasNoDependents: true,
 
   validate(it, errors) {
     checkEvent(it, "reportingComponent", errors);

@@ -10,6 +10,8 @@ import { eventToCore } from "./event-conversion.ts";
 import { checkEvent, checkEventChange, checkWholeEvent } from "./event-rules.ts";
 
 export const event = defineKind<Event>("events.k8s.io/v1", "Event", {
+  hasNoDependents: true,
+
   validate(it, errors) {
     checkEvent(stored(it), "reportingController", errors);
     if (isNew(it)) checkWholeEvent(stored(it), errors);

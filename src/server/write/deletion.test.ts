@@ -81,6 +81,67 @@ describe("planDeletion", () => {
     expect(planDeletion(marked, pods, { ...asked, graceSeconds: 0 })).toEqual({ outcome: "remove" });
   });
 
+  describe("while the grace period of an earlier request runs", () => {
+    const going = (phase: string): ApiObject =>
+      object(
+        {
+          finalizers: ["foregroundDeletion"],
+          deletionTimestamp: "2026-11-15T12:01:00Z",
+          deletionGracePeriodSeconds: 60,
+        },
+        { spec: { nodeName: "n", terminationGracePeriodSeconds: 30 }, status: { phase } },
+      );
+
+    test.each(["Running", "Failed"])("a %s pod keeps it when the next one asks for none", (phase) => {
+      expect(planDeletion(going(phase), pods, asked)).toEqual({ outcome: "unchanged" });
+    });
+
+    test("one that asks for a shorter one gets it, also when the pod has ended", () => {
+      expect(planDeletion(going("Failed"), pods, { ...asked, graceSeconds: 10 })).toMatchObject({
+        object: { metadata: { deletionTimestamp: "2026-11-15T12:00:10Z", deletionGracePeriodSeconds: 10 } },
+      });
+      expect(planDeletion(going("Running"), pods, { ...asked, graceSeconds: -1 })).toMatchObject({
+        object: { metadata: { deletionGracePeriodSeconds: 1 } },
+      });
+    });
+
+    test("what becomes of dependents stays as it was decided", () => {
+      expect(planDeletion(going("Running"), pods, { ...asked, propagation: "Orphan" })).toEqual({
+        outcome: "unchanged",
+      });
+    });
+  });
+
+  test("one that has run out does not begin again", () => {
+    const held = object(
+      {
+        finalizers: ["example.com/x"],
+        deletionTimestamp: "2026-11-15T11:00:00Z",
+        deletionGracePeriodSeconds: 0,
+      },
+      { spec: { nodeName: "n", terminationGracePeriodSeconds: 30 }, status: { phase: "Running" } },
+    );
+
+    expect(planDeletion(held, pods, { ...asked, propagation: "Orphan" })).toMatchObject({
+      object: {
+        metadata: {
+          finalizers: ["example.com/x", "orphan"],
+          deletionTimestamp: "2026-11-15T11:00:00Z",
+          deletionGracePeriodSeconds: 0,
+        },
+      },
+    });
+  });
+
+  test.each(["", "events.k8s.io"])("events of group %j have no dependents to wait for", (group) => {
+    const events = stored(group, "events");
+
+    for (const propagation of ["Foreground", "Orphan"] as const) {
+      expect(planDeletion(object({}), events, { ...asked, propagation })).toEqual({ outcome: "remove" });
+    }
+    expect(planDeletion(object({ finalizers: ["orphan"] }), events, asked)).toEqual({ outcome: "remove" });
+  });
+
   test("the first request is a new generation where generations are counted", () => {
     const deployments = stored("apps", "deployments");
 

@@ -27,8 +27,11 @@ export function planDeletion(
   resource: StoredResource,
   request: DeletionRequest,
 ): DeletionPlan {
-  const finalizers = finalizersFor(presentFinalizers(object, resource), request.propagation);
   const grace = graceFor(object, resource, request.graceSeconds);
+  const running = runningGrace(object);
+  // What was decided of its dependents stays with the period that runs.
+  if (running > 0 && grace >= running) return { outcome: "unchanged" };
+  const finalizers = finalizersFor(presentFinalizers(object, resource), propagationFor(resource, request));
   if (isMarkedAlready(object, finalizers, grace)) {
     return isFinished(object, resource) ? { outcome: "remove" } : { outcome: "unchanged" };
   }
@@ -44,18 +47,29 @@ function presentFinalizers({ metadata }: ApiObject, { rules }: StoredResource): 
   return [...finalizers, own];
 }
 
-/** Kinds without a grace period of their own go at once, whatever is asked for. */
+/**
+ * Kinds without a grace period of their own go at once, whatever is asked for. Once one has begun, the kind is not asked again: whoever names a
+ * shorter one gets it, and one that has run out does not come back.
+ */
 function graceFor(object: ApiObject, { rules }: StoredResource, asked: number | undefined): number {
-  if (rules.gracePeriodSeconds === undefined) return 0;
-  return Math.max(0, rules.gracePeriodSeconds(object, asked) ?? 0);
+  if (object.metadata.deletionTimestamp === undefined)
+    return Math.max(0, rules.gracePeriodSeconds?.(object, asked) ?? 0);
+  const running = runningGrace(object);
+  if (running === 0 || asked === undefined) return running;
+  // A negative period means as soon as possible.
+  return asked < 0 ? 1 : asked;
 }
 
-/** Nothing would change: the mark is there, with the same finalizers and no longer grace period. */
-function isMarkedAlready({ metadata }: ApiObject, finalizers: readonly string[], grace: number): boolean {
+/** What an earlier request gave it; none when it is not being deleted, or nothing but finalizers hold it. */
+function runningGrace({ metadata }: ApiObject): number {
+  return metadata.deletionTimestamp === undefined ? 0 : (metadata.deletionGracePeriodSeconds ?? 0);
+}
+
+/** Nothing would change: the mark is there, with the same finalizers and grace period. */
+function isMarkedAlready(object: ApiObject, finalizers: readonly string[], grace: number): boolean {
+  const { metadata } = object;
   if (metadata.deletionTimestamp === undefined) return false;
-  return (
-    grace >= (metadata.deletionGracePeriodSeconds ?? 0) && sameItems(finalizers, metadata.finalizers ?? [])
-  );
+  return grace === runningGrace(object) && sameItems(finalizers, metadata.finalizers ?? []);
 }
 
 /** Once the last finalizer is gone and no grace period runs, an update is the end of a marked object. */
@@ -102,6 +116,14 @@ function deletionTime({ metadata }: ApiObject, grace: number, now: number): stri
   if (metadata.deletionTimestamp === undefined) return timeText(now + grace * 1000);
   const askedAt = Date.parse(metadata.deletionTimestamp) - (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
   return timeText(askedAt + grace * 1000);
+}
+
+/** Nobody looks after the dependents of kinds that have none: finalizers for it would hold them forever. */
+function propagationFor(
+  { rules }: StoredResource,
+  { propagation }: DeletionRequest,
+): Propagation | undefined {
+  return rules.hasNoDependents === true ? "Background" : propagation;
 }
 
 /** The garbage collector reads the policy off these finalizers. */
