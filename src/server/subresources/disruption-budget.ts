@@ -85,7 +85,7 @@ export async function spendDisruption(
 function refuseWhenSpent({ metadata, status }: PodDisruptionBudget, resource: StoredResource): void {
   const { name } = metadata;
   if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) {
-    throw refusal(`The disruption budget ${name} is still being processed by the server.`, RETRY_SECONDS);
+    throw stillProcessed({ metadata });
   }
   if (status.disruptionsAllowed < 0) {
     throw forbidden(groupResource(resource), name, "pdb disruptions allowed is negative");
@@ -105,6 +105,12 @@ function refuseWhenSpent({ metadata, status }: PodDisruptionBudget, resource: St
       : `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${failed.message}`,
     0,
   );
+}
+
+/** Whoever asks again soon gets an answer that counts. */
+export function stillProcessed({ metadata }: Pick<PodDisruptionBudget, "metadata">): ApiError {
+  const message = `The disruption budget ${metadata.name} is still being processed by the server.`;
+  return refusal(message, RETRY_SECONDS);
 }
 
 function refusal(message: string, retryAfterSeconds: number): ApiError {

@@ -1,5 +1,5 @@
 /** A deletion of a pod that asks its disruption budget first (policy/v1 Eviction). */
-import { badRequest, notFound } from "../../api/api-error.ts";
+import { badRequest, conflict, isApiError, notFound } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
@@ -12,39 +12,105 @@ import type { Call, Verb, Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
 import { removeOne } from "../verbs/delete.ts";
+import type { Target } from "../verbs/delete.ts";
+import { checkPreconditions } from "../verbs/update.ts";
+import type { Preconditions } from "../verbs/update.ts";
 import { readObject } from "../write/incoming.ts";
 import { normal } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Place } from "../write/object-writer.ts";
 import { timeText } from "../write/system-metadata.ts";
-import { writeOptionsOf } from "../write/write-options.ts";
-import { budgetOf, spendDisruption, ignoresUnready } from "./disruption-budget.ts";
+import { isDryRun, writeOptionsOf } from "../write/write-options.ts";
+import { budgetOf, ignoresUnready, spendDisruption, stillProcessed } from "./disruption-budget.ts";
 import { created } from "./success.ts";
+
+/** As upstream's. */
+const TRIES_MAX = 20;
 
 export const evictPod: Verb = async (call, workshop) => {
   const { info, resource } = call;
   const sent = await readEviction(call);
   const pass = callPass({ call, workshop }, "CREATE");
   const eviction = pass === undefined ? sent : await pass.admit(sent);
-  const isDryRun = writeOptionsOf(call).isDryRun || (eviction.deleteOptions?.dryRun ?? []).length > 0;
+  const isTrial = writeOptionsOf(call).isDryRun || isDryRun(eviction.deleteOptions?.dryRun ?? []);
   const place = { resource, namespace: info.namespace, name: info.name };
-  const pod = await readPod(place, workshop);
+  const target = { ...place, user: call.user, notes: call.notes };
   const options: DeleteOptions = {
     apiVersion: "v1",
     kind: "DeleteOptions",
     ...eviction.deleteOptions,
-    ...(isDryRun && { dryRun: ["All"] }),
+    ...(isTrial && { dryRun: ["All"] }),
   };
-  if (!isFreeToGo(pod)) await askBudget(pod, isDryRun, workshop);
-  if (!isDryRun) await noteDisruption(place, workshop);
-  await removeOne({ ...place, user: call.user, notes: call.notes }, options, workshop);
+  for (let tries = 1; (await attempt(target, options, workshop)) === "overtaken"; tries++) {
+    if (tries === TRIES_MAX) throw conflict(groupResource(resource), info.name);
+  }
   return created();
 };
+
+async function attempt(
+  target: Target,
+  options: DeleteOptions,
+  workshop: Workshop,
+): Promise<"done" | "overtaken"> {
+  const pod = await readPod(target, workshop);
+  const { whenOvertaken } = await judge(pod, isDryRun(options.dryRun ?? []), workshop);
+  if (whenOvertaken === undefined || options.preconditions?.resourceVersion !== undefined) {
+    await evict(target, options, workshop);
+    return "done";
+  }
+  checkPreconditions({ uid: options.preconditions?.uid, resourceVersion: undefined }, pod, target.resource);
+  try {
+    await evict(target, inVersionOf(pod, options), workshop);
+    return "done";
+  } catch (error) {
+    if (!isApiError(error, "Conflict")) throw error;
+    if (whenOvertaken === "judge again") return "overtaken";
+    throw whenOvertaken;
+  }
+}
+
+/** What is to be done when the pod is another one by the time it goes; undefined if that makes no difference. */
+interface Judgement {
+  readonly whenOvertaken: "judge again" | Error | undefined;
+}
+
+/** A budget is about pods that run: one that ended, has not begun or is going anyway disturbs nobody. */
+async function judge(pod: Pod, isTrial: boolean, workshop: Workshop): Promise<Judgement> {
+  if (isTerminal(pod) || pod.metadata.deletionTimestamp !== undefined) return { whenOvertaken: undefined };
+  if (pod.status.phase === "Pending") return { whenOvertaken: "judge again" };
+  const budget = budgetOf(pod, workshop);
+  if (budget === undefined) return { whenOvertaken: undefined };
+  if (ignoresUnready(budget, pod)) return { whenOvertaken: stillProcessed(budget) };
+  await spendDisruption(budget, { pod, isDryRun: isTrial }, workshop);
+  return { whenOvertaken: undefined };
+}
+
+function inVersionOf({ metadata }: Pod, options: DeleteOptions): DeleteOptions {
+  const { resourceVersion = "" } = metadata as ApiObject["metadata"];
+  return { ...options, preconditions: { ...options.preconditions, resourceVersion } };
+}
+
+async function evict(target: Target, options: DeleteOptions, workshop: Workshop): Promise<void> {
+  if (isDryRun(options.dryRun ?? [])) {
+    await removeOne(target, options, workshop);
+    return;
+  }
+  const { preconditions } = options;
+  const resourceVersion = await noteDisruption(target, preconditions, workshop);
+  // The version that was named is the one before the note.
+  const isNamed = preconditions?.resourceVersion !== undefined;
+  const next = isNamed ? { ...options, preconditions: { ...preconditions, resourceVersion } } : options;
+  await removeOne(target, next, workshop);
+}
 
 async function readEviction({ request, query, info }: Call): Promise<Eviction> {
   const schema = findKindSchema("policy/v1", "Eviction");
   if (schema === undefined) throw new Error("the published API has no Eviction");
-  const { object } = await readObject(request, { apiVersion: "policy/v1", kind: "Eviction", schema }, query);
+  const { object } = await readObject(
+    request,
+    { apiVersion: "policy/v1", kind: "Eviction", schema, formerVersion: "policy/v1beta1" },
+    query,
+  );
   if (object.metadata.name !== info.name) {
     throw badRequest("name in URL does not match name in Eviction object");
   }
@@ -57,21 +123,16 @@ async function readPod({ resource, namespace, name }: Place, { store, versions }
   return versions.entry(entry, resource) as Pod;
 }
 
-/** A budget is about pods that run: one that ended, has not begun or is going anyway disturbs nobody. */
-function isFreeToGo(pod: Pod): boolean {
-  return isTerminal(pod) || pod.status.phase === "Pending" || pod.metadata.deletionTimestamp !== undefined;
-}
-
-async function askBudget(pod: Pod, isDryRun: boolean, workshop: Workshop): Promise<void> {
-  const budget = budgetOf(pod, workshop);
-  if (budget === undefined || ignoresUnready(budget, pod)) return;
-  await spendDisruption(budget, { pod, isDryRun }, workshop);
-}
-
-/** So that whoever owns the pod sees why it went. */
-async function noteDisruption(place: Place, workshop: Workshop): Promise<void> {
+/** So that whoever owns the pod sees why it went. Answers with the version that says so. */
+async function noteDisruption(
+  place: Place,
+  { uid, resourceVersion }: Partial<Preconditions> = {},
+  workshop: Workshop,
+): Promise<string> {
   const now = timeText(workshop.loop.now());
-  await new ObjectWriter(workshop).update(place, { isDryRun: false, onConflict: "retry" }, (previous) => {
+  const options = { isDryRun: false, onConflict: "retry" } as const;
+  const saved = await new ObjectWriter(workshop).update(place, options, (previous) => {
+    checkPreconditions({ uid, resourceVersion }, previous, place.resource);
     const draft = cloneJson(previous) as Draft<Pod>;
     delete (draft as Draft<ApiObject>).metadata.resourceVersion;
     const conditions = draft.status.conditions ?? [];
@@ -87,6 +148,9 @@ async function noteDisruption(place: Place, workshop: Workshop): Promise<void> {
     draft.status.conditions = [...conditions.filter((each) => each !== known), condition];
     return { outcome: "put", object: settled(draft, place.resource) };
   });
+  const pod =
+    saved.outcome === "stored" ? workshop.versions.served(saved.stored, place.resource) : saved.object;
+  return pod.metadata.resourceVersion ?? "";
 }
 
 function settled(draft: Draft<Pod>, { schema }: StoredResource): ApiObject {

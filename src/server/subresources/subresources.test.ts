@@ -172,6 +172,37 @@ describe("eviction", () => {
     expect((await evict(server, "a")).code).toBe(201);
     expect((await server.send("GET", `${PODS}/a`)).code).toBe(404);
   });
+
+  test("takes place only in the version that was named", async () => {
+    const server = await ServerFixture.start();
+    await runPod(server, "a");
+    const { uid, resourceVersion } = (await server.send("GET", `${PODS}/a`)).body["metadata"] ?? {};
+    const named = (preconditions: object): object => ({ deleteOptions: { preconditions } });
+
+    expect((await evict(server, "a", named({ resourceVersion: "1" }))).code).toBe(409);
+    expect((await evict(server, "a", named({ uid: "somebody-else" }))).code).toBe(409);
+    expect((await server.send("GET", `${PODS}/a`)).body["metadata"]).toMatchObject({ resourceVersion });
+    expect((await evict(server, "a", named({ uid, resourceVersion }))).code).toBe(201);
+    expect((await server.send("GET", `${PODS}/a`)).body["metadata"]).toMatchObject({
+      deletionGracePeriodSeconds: 30,
+    });
+  });
+
+  test("may be written in the version that came before, and in no other", async () => {
+    const server = await ServerFixture.start();
+    await runPod(server, "a");
+    const as = (apiVersion: string): object => ({
+      apiVersion,
+      kind: "Eviction",
+      deleteOptions: { dryRun: ["All"] },
+    });
+
+    expect((await evict(server, "a", as("policy/v1beta1"))).code).toBe(201);
+    expect(await evict(server, "a", as("policy/v2"))).toMatchObject({
+      code: 400,
+      body: { message: expect.stringContaining("policy/v2") as string },
+    });
+  });
 });
 
 describe("scale", () => {

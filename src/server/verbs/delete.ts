@@ -34,7 +34,7 @@ export async function remove(call: Call<StoredResource>, workshop: Workshop): Pr
 }
 
 /** Who asks for a deletion; the server itself unless given. */
-interface Target extends Place {
+export interface Target extends Place {
   readonly user?: User;
   readonly notes?: RequestNotes;
   /** `unasked` goes whatever admission would say of it. */

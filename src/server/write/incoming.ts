@@ -21,6 +21,8 @@ export interface ExpectedKind {
   readonly apiVersion: string;
   readonly kind: string;
   readonly schema: StructSchema;
+  /** A version of the same form that clients may send instead. */
+  readonly formerVersion?: string;
   /** Where equal specs become one. */
   readonly specs?: SharedSpecs | undefined;
 }
@@ -44,9 +46,11 @@ export async function readObject(
   expected: ExpectedKind,
   query: URLSearchParams,
 ): Promise<Incoming> {
-  const { apiVersion, kind, schema, specs } = expected;
+  const { apiVersion, kind, schema, specs, formerVersion } = expected;
   const hasProtobuf = findKindSchema(apiVersion, kind) === schema;
-  const body = await readBody(request, { kind, schemaOf: findKindSchema, hasProtobuf, specs });
+  const schemaOf = (version: string, name: string): StructSchema | undefined =>
+    findKindSchema(version === formerVersion ? apiVersion : version, name);
+  const body = await readBody(request, { kind, schemaOf, hasProtobuf, specs });
   return toObject(body, expected, fieldValidationOf(query));
 }
 
@@ -126,7 +130,7 @@ function checkKind(value: JsonObject, expected: ExpectedKind): void {
         `(${version}.${kind}) to (${packageOf(expected)}.${expected.kind}): unknown conversion`,
     );
   }
-  if (apiVersion !== expected.apiVersion) {
+  if (apiVersion !== expected.apiVersion && apiVersion !== expected.formerVersion) {
     throw badRequest(
       `the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`,
     );
