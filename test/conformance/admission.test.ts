@@ -93,6 +93,25 @@ describe("NamespaceLifecycle", () => {
     ]);
   });
 
+  test.each([
+    ["pods/a/binding", { target: { kind: "Node", name: "n" } }],
+    ["pods/a/eviction", {}],
+    ["serviceaccounts/a/token", { spec: { audiences: [] } }],
+  ])("%s is new content too", async (path, more) => {
+    await using api = await TestApi.start(["default", "old"]);
+    const pods = "/api/v1/namespaces/old/pods";
+    await make(api, pods, pod("a", { metadata: { finalizers: ["example.com/held"] } }));
+    await api.send("DELETE", "/api/v1/namespaces/old");
+
+    const reply = await api.send("POST", `/api/v1/namespaces/old/${path}`, {
+      metadata: { name: "a" },
+      ...more,
+    });
+
+    expect(reply.code).toBe(403);
+    expect(reply.body["details"]?.["causes"]).toMatchObject([{ reason: "NamespaceTerminating" }]);
+  });
+
   test.each(["default", "kube-system", "kube-public"])("keeps %s", async (name) => {
     await using api = await TestApi.start(["default", "kube-system", "kube-public"]);
 
@@ -472,11 +491,31 @@ describe("RuntimeClass", () => {
     expect(made["spec"]?.["tolerations"]).toContainEqual({ key: "boxes", operator: "Exists" });
   });
 
+  test("says no toleration twice: the wider of two stays", async () => {
+    await using api = await TestApi.start();
+    const everything = { operator: "Exists", effect: "NoSchedule" };
+    const scheduling = { tolerations: [{ key: "boxes", operator: "Exists" }, everything] };
+    await make(api, CLASSES, { ...boxed, scheduling });
+    const narrow = { key: "boxes", operator: "Equal", value: "big", effect: "NoExecute" };
+    const brief = { key: "boxes", operator: "Exists", effect: "NoExecute", tolerationSeconds: 5 };
+    const other = { key: "other", operator: "Equal", value: "1" };
+
+    const spec = { runtimeClassName: "boxed", tolerations: [narrow, brief, other, everything] };
+    const made = await make(api, PODS, pod("a", { spec }));
+
+    const { tolerations } = made["spec"] as unknown as { tolerations: readonly { key?: string }[] };
+    expect(tolerations.filter(({ key = "" }) => !key.startsWith("node.kubernetes.io/"))).toEqual([
+      other,
+      everything,
+      { key: "boxes", operator: "Exists" },
+    ]);
+  });
+
   test.each([
     [{ runtimeClassName: "other" }, 'pod rejected: RuntimeClass "other" not found'],
     [
       { runtimeClassName: "boxed", nodeSelector: { boxes: "no" } },
-      "conflict: runtimeClass.scheduling.nodeSelector[boxes] = yes, pod.spec.nodeSelector[boxes] = no",
+      "conflict: runtimeClass.scheduling.nodeSelector[boxes] = yes; pod.spec.nodeSelector[boxes] = no",
     ],
     [
       { runtimeClassName: "boxed", overhead: { cpu: "1" } },

@@ -237,7 +237,7 @@ function concerns(
   if (!operations.includes(operation)) return false;
   const { name, group, namespaced } = resource.facts;
   if (resources === "all") return true;
-  if (resources === "all in namespaces") return namespaced && subresource === "";
+  if (resources === "all in namespaces") return namespaced;
   const full = group === "" ? name : `${name}.${group}`;
   return resources.includes(subresource === "" ? full : `${full}/${subresource}`);
 }

@@ -59,9 +59,7 @@ function applyScheduling(
     refuseConflicts(nodeSelector, spec.nodeSelector, request);
     spec.nodeSelector = { ...spec.nodeSelector, ...nodeSelector };
   }
-  const { tolerations: own = [] } = spec;
-  const added = tolerations.filter((each) => !own.some((known) => jsonEqual(known, each)));
-  if (added.length > 0) spec.tolerations = [...own, ...added.map(copyOf)];
+  if (scheduling !== undefined) spec.tolerations = widest([...(spec.tolerations ?? []), ...tolerations]);
 }
 
 type Labels = Readonly<Record<string, string>>;
@@ -70,11 +68,41 @@ function refuseConflicts(wanted: Labels, given: Labels | undefined, request: Adm
   for (const [key, value] of Object.entries(wanted)) {
     const own = ownValue(given, key);
     if (own === undefined || own === value) continue;
-    const why = `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}, pod.spec.nodeSelector[${key}] = ${own}`;
+    const why = `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`;
     throw refusal(request, why);
   }
 }
 
-function copyOf(toleration: Toleration): Draft<Toleration> {
-  return { ...toleration };
+/** Without those that another one includes; of equal ones the first stays. */
+function widest(all: readonly Toleration[]): Draft<Toleration>[] {
+  const kept: Toleration[] = [];
+  for (const [i, each] of all.entries()) {
+    const isKnown = kept.some((other) => includes(other, each));
+    const isIncluded = all.slice(i + 1).some((other) => !jsonEqual(other, each) && includes(other, each));
+    if (!isKnown && !isIncluded) kept.push(each);
+  }
+  return kept.map((each) => ({ ...each }));
+}
+
+/** Whether the wide one tolerates all that the other does. */
+function includes(wide: Toleration, other: Toleration): boolean {
+  if (jsonEqual(wide, other)) return true;
+  if (!hasSameKey(wide, other) || !hasSameEffect(wide, other)) return false;
+  if (wide.operator === "Exists") return true;
+  const isEqual = wide.operator === undefined || wide.operator === "Equal";
+  return isEqual && other.operator === "Equal" && (wide.value ?? "") === (other.value ?? "");
+}
+
+/** No key and `Exists` is every key. */
+function hasSameKey(wide: Toleration, other: Toleration): boolean {
+  return (wide.key ?? "") === (other.key ?? "") || ((wide.key ?? "") === "" && wide.operator === "Exists");
+}
+
+/** No effect is every effect. What is put up with for a while includes nothing that is longer. */
+function hasSameEffect(wide: Toleration, other: Toleration): boolean {
+  if (wide.effect === undefined) return true;
+  if (wide.effect !== other.effect) return false;
+  const { effect, tolerationSeconds: longest } = wide;
+  if (effect !== "NoExecute" || longest === undefined) return true;
+  return other.tolerationSeconds !== undefined && other.tolerationSeconds <= longest;
 }
