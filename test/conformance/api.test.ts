@@ -240,6 +240,39 @@ describe("apply", () => {
   });
 });
 
+describe("a write that names a uid", () => {
+  const LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/a";
+  const lease = {
+    apiVersion: "coordination.k8s.io/v1",
+    kind: "Lease",
+    metadata: { name: "a", uid: "gone" },
+    spec: {},
+  };
+
+  test("makes no new object, where an update may", async () => {
+    await using api = await TestApi.start();
+
+    const refused = await api.send("PUT", LEASE, lease);
+    const made = await api.send("PUT", LEASE, { ...lease, metadata: { name: "a" } });
+
+    expect([refused.code, refused.body["reason"], made.code]).toEqual([409, "Conflict", 201]);
+    expect(refused.body["message"]).toContain("UID in precondition: gone, UID in object meta: ");
+  });
+
+  test("makes no new object by being applied", async () => {
+    await using api = await TestApi.start();
+
+    const { code, body } = await api.send("PATCH", `${LEASE}?fieldManager=me`, lease, {
+      type: "application/apply-patch+yaml",
+    });
+
+    expect(code).toBe(409);
+    expect(body["message"]).toBe(
+      'Operation cannot be fulfilled on leases.coordination.k8s.io "a": uid mismatch: the provided object specified uid gone, and no existing object was found',
+    );
+  });
+});
+
 describe("managed fields", () => {
   const managedFields = [{}];
   const replacement = { ...configMap("a"), metadata: { name: "a", managedFields } };

@@ -1,5 +1,5 @@
 /** Server-side apply: the client states its intent, the server finds out what that changes. Creates what is not there. */
-import { isApiError } from "../../api/api-error.ts";
+import { conflict, isApiError } from "../../api/api-error.ts";
 import { beginApply, checkConfig } from "../../api/apply/apply-patch.ts";
 import type { ApplyInput } from "../../api/apply/apply-patch.ts";
 import { cloneJson } from "../../api/json-clone.ts";
@@ -15,7 +15,7 @@ import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
 import { expectedKind, fieldValidationOf, normal, strictRefusal, toObject } from "../write/incoming.ts";
-import { ObjectWriter } from "../write/object-writer.ts";
+import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Next, Saved } from "../write/object-writer.ts";
 import { admittedDraft, admittedObject, admittedRevision, revisedDraft } from "../write/revise.ts";
 import { writerOf } from "../write/tracking.ts";
@@ -81,7 +81,11 @@ async function save(intent: Intent, call: Call<StoredResource>, workshop: Worksh
       });
       return { result, code: 200, made, before };
     } catch (error) {
-      if (!isApiError(error, "NotFound") || info.subresource !== "" || (uid ?? "") !== "") throw error;
+      if (!isApiError(error, "NotFound") || info.subresource !== "") throw error;
+    }
+    if (uid !== undefined && uid !== "") {
+      const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+      throw conflict(groupResource(resource), info.name, why);
     }
     const admission = callPass({ call, workshop }, "CREATE");
     await admission?.ready(intent.object);

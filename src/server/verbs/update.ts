@@ -39,6 +39,8 @@ export async function update(call: Call<StoredResource>, workshop: Workshop): Pr
   } catch (error) {
     const mayCreate = resource.storage.createsOnUpdate && info.subresource === "";
     if (!mayCreate || !isApiError(error, "NotFound")) throw error;
+    const nobody = { metadata: { name: info.name } } as ApiObject;
+    checkPreconditions({ uid: object.metadata.uid, resourceVersion: undefined }, nobody, resource);
     return createInstead(incoming, call, workshop);
   }
 }
