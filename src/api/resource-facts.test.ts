@@ -41,6 +41,7 @@ describe("resource facts", () => {
       createsOnUpdate: true,
       updatesUnconditionally: true,
       hasGeneration: false,
+      showsDeleted: false,
     });
     expect(resource("certificates.k8s.io", "v1", "certificatesigningrequests").fieldSelectors).toEqual([
       "spec.signerName",

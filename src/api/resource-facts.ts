@@ -61,6 +61,8 @@ export interface StorageFacts {
   /** PUT without resourceVersion overwrites whatever is there. */
   readonly updatesUnconditionally: boolean;
   readonly hasGeneration: boolean;
+  /** DELETE answers with the object that is gone, not with a Status. */
+  readonly showsDeleted: boolean;
 }
 
 export interface ColumnFacts {
@@ -106,6 +108,22 @@ interface SubresourceRow {
   readonly verbs: readonly Verb[];
   readonly foreign?: boolean;
 }
+
+/** As the published API says of their DELETE; of `resource.k8s.io` all. */
+const SHOWING_DELETED: ReadonlySet<string> = new Set([
+  "persistentvolumeclaims",
+  "persistentvolumes",
+  "pods",
+  "podtemplates",
+  "resourcequotas",
+  "serviceaccounts",
+  "services",
+  "csidrivers.storage.k8s.io",
+  "csinodes.storage.k8s.io",
+  "storageclasses.storage.k8s.io",
+  "volumeattachments.storage.k8s.io",
+  "volumeattributesclasses.storage.k8s.io",
+]);
 
 /** A version that a server serves unless told otherwise: neither alpha nor beta. */
 const STABLE_VERSION = /^v\d+$/;
@@ -181,5 +199,10 @@ function storageOf(
     createsOnUpdate: strategy?.createOnUpdate ?? false,
     updatesUnconditionally: strategy?.unconditionalUpdate ?? false,
     hasGeneration: strategy?.generation ?? false,
+    showsDeleted: showsDeleted(owner.group, name),
   };
+}
+
+function showsDeleted(group: string, name: string): boolean {
+  return group === "resource.k8s.io" || SHOWING_DELETED.has(group === "" ? name : `${name}.${group}`);
 }

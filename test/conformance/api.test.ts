@@ -316,6 +316,18 @@ describe("delete", () => {
     expect((await api.send("GET", `${MAPS}/a`)).body["message"]).toBe('configmaps "a" not found');
   });
 
+  test("answers with what is gone, of kinds whose DELETE promises it", async () => {
+    await using api = await TestApi.start();
+    const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "a" } };
+    const made = await api.send("POST", "/api/v1/namespaces/default/serviceaccounts", account);
+
+    const { code, body } = await api.send("DELETE", "/api/v1/namespaces/default/serviceaccounts/a");
+
+    expect(code).toBe(200);
+    expect(body).toMatchObject({ kind: "ServiceAccount", metadata: { uid: made.body["metadata"]?.["uid"] } });
+    expect(Number(body["metadata"]?.["resourceVersion"])).toBe(api.store.view.revision);
+  });
+
   test("an object with finalizers is marked, and goes with the last of them", async () => {
     await using api = await TestApi.start();
     await api.send("POST", MAPS, {

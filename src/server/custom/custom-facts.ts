@@ -37,6 +37,7 @@ export function customFacts(outline: CustomOutline, version: VersionOutline): Re
       createsOnUpdate: false,
       updatesUnconditionally: false,
       hasGeneration: true,
+      showsDeleted: false,
     },
     columns: columnsOf(version),
     fieldSelectors: version.selectable,

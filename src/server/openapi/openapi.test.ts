@@ -123,6 +123,18 @@ describe("/openapi/v3", () => {
     });
   });
 
+  test.each([
+    ["pods", "core.v1.Pod"],
+    ["configmaps", "apimachinery.pkg.apis.meta.v1.Status"],
+  ])("says that DELETE of %s answers with %s", async (resource, name) => {
+    const { paths } = await read("/openapi/v3/api/v1");
+
+    const item = paths?.[`/api/v1/namespaces/{namespace}/${resource}/{name}`] as JsonObject;
+    const { responses } = item["delete"] as { responses: object };
+
+    expect(JSON.stringify(responses)).toContain(`${name}"`);
+  });
+
   test("names operations as generated clients know them", async () => {
     const { paths } = await read("/openapi/v3/api/v1");
     const ids = Object.values(paths ?? {}).flatMap((item) =>

@@ -151,7 +151,11 @@ function operation(facts: ResourceFacts, options: OperationOptions): Operation {
     parameters: PARAMETERS_OF[action],
     body: bodyOf(action, own),
     isBodyRequired: !action.startsWith("delete"),
-    answers: answersOf(action, { own, list: listName(facts, { group, version, kind }) }),
+    answers: answersOf(action, {
+      own,
+      list: listName(facts, { group, version, kind }),
+      deleted: facts.storage?.showsDeleted === true ? own : publishedName("meta.v1.Status"),
+    }),
   };
 }
 
@@ -174,9 +178,8 @@ function bodyOf(action: Action, own: string | undefined): string | undefined {
 
 function answersOf(
   action: Action,
-  { own, list }: { readonly own: string | undefined; readonly list: string | undefined },
+  { own, list, deleted }: Readonly<Record<"own" | "list" | "deleted", string | undefined>>,
 ): Operation["answers"] {
-  const status = publishedName("meta.v1.Status");
   switch (action) {
     case "list":
       return [[200, list]];
@@ -194,11 +197,11 @@ function answersOf(
       ];
     case "delete":
       return [
-        [200, status],
-        [202, status],
+        [200, deleted],
+        [202, deleted],
       ];
     case "deletecollection":
-      return [[200, status]];
+      return [[200, publishedName("meta.v1.Status")]];
     case "get":
     case "connect":
       return [[200, own]];

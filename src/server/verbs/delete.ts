@@ -9,6 +9,7 @@ import { deletionOptions } from "../admission/operation-options.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
+import { isTrue } from "../request-info.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { SERVER_USER } from "../server-user.ts";
 import type { User } from "../user.ts";
@@ -27,8 +28,9 @@ export async function remove(call: Call<StoredResource>, workshop: Workshop): Pr
   const options = await readDeleteOptions(call);
   const place = { resource, namespace: info.namespace, name: info.name, user: call.user, notes: call.notes };
   const saved = await removeOne(place, options, workshop);
-  if (saved.outcome === "removed") return { type: "status", status: removedStatus(saved.object, resource) };
-  const code = options.orphanDependents === false ? 202 : 200;
+  if (saved.outcome === "removed" && !resource.storage.showsDeleted)
+    return { type: "status", status: removedStatus(saved.object, resource) };
+  const code = options.orphanDependents === false && saved.outcome !== "removed" ? 202 : 200;
   if (saved.outcome === "stored") return { type: "stored", code, stored: saved.stored, resource };
   return { type: "object", code, object: saved.object };
 }
@@ -98,7 +100,7 @@ function optionsInQuery({ query }: Call): DeleteOptions {
     kind: "DeleteOptions",
     dryRun: query.getAll("dryRun"),
     ...(grace !== null && { gracePeriodSeconds: wholeNumber(grace) }),
-    ...(orphan !== null && { orphanDependents: orphan === "true" }),
+    ...(orphan !== null && { orphanDependents: isTrue(orphan) }),
     ...(policy !== null && { propagationPolicy: policy }),
   };
 }
