@@ -21,6 +21,20 @@ export function applyJsonPatch(document: unknown, patch: unknown): unknown {
   throw unprocessablePatch(attempt.why);
 }
 
+const MEMBERS: readonly string[] = ["op", "path", "from", "value"];
+
+/** Where operations have members that mean nothing: `[0].foo`. */
+export function unknownMembers(patch: unknown): readonly string[] {
+  if (!Array.isArray(patch)) return [];
+  return patch.flatMap((operation: unknown, i) =>
+    isJsonObject(operation)
+      ? Object.keys(operation)
+          .filter((name) => !MEMBERS.includes(name))
+          .map((name) => `[${i}].${name}`)
+      : [],
+  );
+}
+
 export type PatchAttempt =
   | { readonly outcome: "patched"; readonly value: unknown }
   /** A `test` does not hold. */

@@ -18,7 +18,7 @@ import { keyOf } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
 import { StoredObject } from "../stored-object.ts";
-import { changed, patchTypeOf, readPatch } from "../verbs/patch.ts";
+import { patchTypeOf, readPatch, resultOf } from "../verbs/patch.ts";
 import { checkPreconditions } from "../verbs/update.ts";
 import { versionAsked } from "../write/asked-version.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
@@ -63,9 +63,8 @@ export const patchScale: Verb = async (call, workshop) => {
   const change = await readPatch(call);
   const saved = await save({ call, workshop }, options, (previous) => {
     const before = scaleOf(previous, resource) as unknown as JsonObject;
-    const value = changed(before, change, { schema: scaleSchema() });
-    if (!isJsonObject(value)) throw badRequest("the patched value is no object");
-    const { object } = toObject({ value, duplicates: [] }, expected(), fieldValidationOf(query));
+    const reading = { expected: expected(), validation: fieldValidationOf(query) };
+    const { object } = resultOf(change, before, reading);
     const scale = checked(object as Scale, call);
     checkPreconditions(preconditionsOf(scale), previous, resource);
     return rescaled(previous, scale, { call, workshop });
@@ -179,14 +178,11 @@ function scaled({ replicas }: JsonObject, resource: StoredResource): JsonObject 
 
 function checked(scale: Scale, { info }: Call): Scale {
   const { name, namespace }: { readonly name?: string; readonly namespace?: string } = scale.metadata;
+  if ((namespace ?? info.namespace) !== info.namespace)
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   if (name !== info.name) {
     throw badRequest(
       `the name of the object (${name ?? ""}) does not match the name on the URL (${info.name})`,
-    );
-  }
-  if ((namespace ?? info.namespace) !== info.namespace) {
-    throw badRequest(
-      `the namespace of the object (${namespace ?? ""}) does not match the namespace on the request (${info.namespace})`,
     );
   }
   const { replicas = 0 } = scale.spec;

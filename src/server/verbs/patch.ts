@@ -1,9 +1,13 @@
 /** The three patches that say what to change. They start again on the newest object when another writer was faster. */
-import { badRequest, unsupportedMediaType } from "../../api/api-error.ts";
+import { badRequest, invalid, isApiError, unsupportedMediaType } from "../../api/api-error.ts";
+import { FieldErrors } from "../../api/field-error.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { parseJson } from "../../api/json-scan.ts";
-import { applyJsonPatch } from "../../api/patch/json-patch.ts";
+import type { ParsedJson } from "../../api/json-scan.ts";
+import { stringifyJson } from "../../api/json-text.ts";
+import { goJsonWord, goText } from "../../api/patch/go-text.ts";
+import { applyJsonPatch, unknownMembers } from "../../api/patch/json-patch.ts";
 import { applyMergePatch } from "../../api/patch/merge-patch.ts";
 import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.ts";
 import { whenDone } from "../../base/soon.ts";
@@ -12,11 +16,11 @@ import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { HttpRequest } from "../http.ts";
 import { isStored } from "../registry.ts";
-import type { Resource, StoredResource } from "../registry.ts";
+import type { StoredResource } from "../registry.ts";
 import { versionAsked } from "../write/asked-version.ts";
 import { BODY_BYTES_MAX, mediaTypeOf } from "../write/body.ts";
 import { expectedKind, fieldValidationOf, toObject } from "../write/incoming.ts";
-import type { Incoming } from "../write/incoming.ts";
+import type { ExpectedKind, FieldValidation, Incoming } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
 import { APPLY_YAML, writeOptionsOf } from "../write/write-options.ts";
 import { apply } from "./apply.ts";
@@ -35,7 +39,7 @@ export function patch(call: Call<StoredResource>, workshop: Workshop): Promise<A
 async function patchAsTold(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, info } = call;
   const { isDryRun } = writeOptionsOf(call);
-  const { type, changes } = await readPatch(call);
+  const change = await readPatch(call);
   let incoming: Incoming | undefined;
   let before: ApiObject | undefined;
   const place = { resource, namespace: info.namespace, name: info.name };
@@ -44,7 +48,7 @@ async function patchAsTold(call: Call<StoredResource>, workshop: Workshop): Prom
     { isDryRun, onConflict: "retry" },
     (previous) => {
       before = previous;
-      incoming = patched(previous, { type, changes }, call);
+      incoming = patched(previous, change, call);
       return whenDone(successor(incoming, previous, { call, workshop }), put);
     },
   );
@@ -56,6 +60,8 @@ async function patchAsTold(call: Call<StoredResource>, workshop: Workshop): Prom
 export interface Patch {
   readonly type: string;
   readonly changes: unknown;
+  /** What is wrong with the patch itself, for who wants to hear of it: keys given twice, members that operations have not. */
+  readonly problems: readonly string[];
 }
 
 /** What strategic merge patch does is said in Go types, which custom resources have not. */
@@ -69,29 +75,55 @@ export function patchTypeOf({ request, resource }: Call): string {
 
 /** One of the patches that say what to change. */
 export async function readPatch(call: Call): Promise<Patch> {
-  return { type: patchTypeOf(call), changes: await readChanges(call.request) };
+  const type = patchTypeOf(call);
+  const { value, duplicates } = await readChanges(call.request);
+  return { type, changes: value, problems: problemsIn(value, { type, duplicates }) };
+}
+
+function problemsIn(
+  changes: unknown,
+  { type, duplicates }: { readonly type: string; readonly duplicates: readonly string[] },
+): readonly string[] {
+  const twice = duplicates.map((path) => `duplicate field ${JSON.stringify(path)}`);
+  if (type !== JSON_PATCH) return twice;
+  const unknown = unknownMembers(changes).map((path) => `unknown field ${JSON.stringify(path)}`);
+  return [...unknown, ...twice].map((problem) => `json patch ${problem}`);
 }
 
 /** The result is held to the same rules as an object that was sent whole. */
 function patched(previous: ApiObject, change: Patch, call: Call<StoredResource>): Incoming {
-  const { resource, query } = call;
-  const known = previous as unknown as JsonObject;
-  const value = changed(known, change, resource);
-  if (!isJsonObject(value)) throw badRequest("the patched value is no object");
-  const expected = expectedKind(resource);
-  const incoming = toObject({ value, duplicates: [], known }, expected, fieldValidationOf(query));
+  const { resource } = call;
+  const incoming = resultOf(change, previous as unknown as JsonObject, {
+    expected: expectedKind(resource),
+    validation: fieldValidationOf(call.query),
+  });
   const { object } = incoming;
   checkPlace(object, call);
   checkPreconditions({ uid: object.metadata.uid, resourceVersion: versionAsked(object) }, previous, resource);
   return incoming;
 }
 
-/** What the patch makes of a document; it may be no object any more. */
-export function changed(
-  document: JsonObject,
-  { type, changes }: Patch,
-  { schema }: Pick<Resource, "schema">,
-): unknown {
+interface Reading {
+  readonly expected: ExpectedKind;
+  readonly validation: FieldValidation;
+}
+
+/** What the patch makes of an object. What cannot be read as one any more is a mistake in the patch. */
+export function resultOf(change: Patch, known: JsonObject, { expected, validation }: Reading): Incoming {
+  const value = changed(known, change, expected);
+  try {
+    if (!isJsonObject(value)) throw badRequest(`cannot unmarshal ${goJsonWord(value)} into ${expected.kind}`);
+    return toObject({ value, duplicates: [], known, problems: change.problems }, expected, validation);
+  } catch (error) {
+    if (!isApiError(error, "BadRequest")) throw error;
+    const errors = new FieldErrors();
+    const shownValue = change.type === STRATEGIC_PATCH ? goText(change.changes) : stringifyJson(value);
+    errors.invalid("patch", shownValue, error.message);
+    throw invalid({ group: "", kind: "" }, "", errors.found);
+  }
+}
+
+function changed(document: JsonObject, { type, changes }: Patch, { schema }: ExpectedKind): unknown {
   switch (type) {
     case JSON_PATCH:
       return applyJsonPatch(document, changes);
@@ -102,16 +134,19 @@ export function changed(
   }
 }
 
-async function readChanges(request: HttpRequest): Promise<unknown> {
+async function readChanges(request: HttpRequest): Promise<ParsedJson> {
+  const { direct } = request;
   const changes =
-    request.direct === undefined ? parsePatch(await request.readBody(BODY_BYTES_MAX)) : request.direct.body;
-  request.onBody?.(changes);
+    direct === undefined
+      ? parsePatch(await request.readBody(BODY_BYTES_MAX))
+      : { value: direct.body, duplicates: [] };
+  request.onBody?.(changes.value);
   return changes;
 }
 
-function parsePatch(bytes: Uint8Array): unknown {
+function parsePatch(bytes: Uint8Array): ParsedJson {
   try {
-    return parseJson(bytes).value;
+    return parseJson(bytes);
   } catch (error) {
     throw badRequest(`error decoding patch: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -100,6 +100,8 @@ async function createInstead(
 }
 
 export function checkPlace({ metadata }: ApiObject, { info, resource }: Call<StoredResource>): void {
+  if (resource.facts.namespaced && (metadata.namespace ?? info.namespace) !== info.namespace)
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   if ((metadata.name ?? "") === "") {
     const why = "name must be provided";
     throw badRequest(`the name of the object (based on URL) was undeterminable: ${why}`);
@@ -109,10 +111,6 @@ export function checkPlace({ metadata }: ApiObject, { info, resource }: Call<Sto
       `the name of the object (${metadata.name}) does not match the name on the URL (${info.name})`,
     );
   }
-  if (!resource.facts.namespaced || (metadata.namespace ?? info.namespace) === info.namespace) return;
-  throw badRequest(
-    `the namespace of the object (${metadata.namespace ?? ""}) does not match the namespace on the request (${info.namespace})`,
-  );
 }
 
 export interface Preconditions {

@@ -22,6 +22,8 @@ export interface Body {
   readonly value: JsonObject;
   /** Keys given twice, in upstream's words. */
   readonly duplicates: readonly string[];
+  /** What else is to be told before them, to who wants to hear of it. */
+  readonly problems?: readonly string[];
   /** What the value was made from, if it was: in normal form, so that what both have in common is too. */
   readonly known?: JsonObject;
   /** Where its spec was looked for, if it was; the value has what is known of it. */

@@ -70,6 +70,7 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
       ? normal(expected.schema, sent, body.known)
       : normal(expected.schema, { ...sent, spec: begun }, { spec: begun });
   const problems = [
+    ...(body.problems ?? []),
     ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`),
     ...body.duplicates,
   ];
