@@ -26,6 +26,24 @@ describe("create", () => {
     expect(Number(body["metadata"]?.["resourceVersion"])).toBeGreaterThan(1);
   });
 
+  test("of a copy of another object takes neither its identity nor its end", async () => {
+    await using api = await TestApi.start();
+    const gone = { uid: "x", deletionTimestamp: "2020-01-01T00:00:00Z", deletionGracePeriodSeconds: 4 };
+    const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", ...gone } };
+
+    const { code, body } = await api.send("POST", MAPS, object);
+
+    expect(code).toBe(201);
+    expect(Object.keys(body["metadata"] ?? {}).toSorted()).toEqual([
+      "creationTimestamp",
+      "name",
+      "namespace",
+      "resourceVersion",
+      "uid",
+    ]);
+    expect(body["metadata"]?.["uid"]).not.toBe("x");
+  });
+
   test("a name can be used once", async () => {
     await using api = await TestApi.start();
     await api.send("POST", MAPS, configMap("a"));
@@ -271,6 +289,37 @@ describe("a write that names a uid", () => {
       'Operation cannot be fulfilled on leases.coordination.k8s.io "a": uid mismatch: the provided object specified uid gone, and no existing object was found',
     );
   });
+});
+
+test("a namespace is ignored where a kind has none, however it is written", async () => {
+  await using api = await TestApi.start();
+  const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+  const role = (name: string): object => ({
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRole",
+    metadata: { name, namespace: "somewhere" },
+  });
+
+  const replies = [
+    await api.send("POST", ROLES, role("a")),
+    await api.send("PUT", `${ROLES}/a`, role("a")),
+    await api.send("PUT", `${ROLES}/b`, role("b")),
+    await api.send(
+      "PATCH",
+      `${ROLES}/a`,
+      { metadata: { namespace: "x" } },
+      { type: "application/merge-patch+json" },
+    ),
+    await api.send("PATCH", `${ROLES}/c?fieldManager=me`, role("c"), {
+      type: "application/apply-patch+yaml",
+    }),
+    await api.send("PATCH", `${ROLES}/a?fieldManager=me`, role("a"), {
+      type: "application/apply-patch+yaml",
+    }),
+  ];
+
+  expect(replies.map(({ code }) => code)).toEqual([201, 200, 201, 200, 201, 200]);
+  for (const { body } of replies) expect(body["metadata"]).not.toHaveProperty("namespace");
 });
 
 describe("managed fields", () => {

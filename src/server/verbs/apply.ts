@@ -167,5 +167,6 @@ function withPlace(value: JsonObject, { info, resource }: Call<StoredResource>):
   for (const key of Object.keys(given)) setOwn(metadata, key, given[key]);
   metadata["name"] ??= info.name;
   if (resource.facts.namespaced) metadata["namespace"] ??= info.namespace;
+  else delete metadata["namespace"];
   return { ...value, metadata };
 }

@@ -27,6 +27,7 @@ export async function create(call: Call<StoredResource>, workshop: Workshop): Pr
   const { object, warnings, sentManagedFields, shared } = await readObject(request, expected, query);
   const draft = object as Draft<ApiObject>;
   placeInNamespace(draft, call);
+  forgetSystemFields(draft.metadata);
   if (versionAsked(draft) !== "") {
     throw badRequest("resourceVersion should not be set on objects to be created");
   }
@@ -59,12 +60,25 @@ const NO_WARNINGS: readonly string[] = [];
 
 function placeInNamespace(draft: Draft<ApiObject>, { resource, info }: Call<StoredResource>): void {
   const { metadata } = draft;
-  if (!resource.facts.namespaced) return;
+  if (!resource.facts.namespaced) {
+    // Manifests name one for objects that are in none.
+    delete metadata.namespace;
+    return;
+  }
   if (info.namespace === "") throw badRequest("an empty namespace may not be set during creation");
   if ((metadata.namespace ?? info.namespace) !== info.namespace) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   }
   metadata.namespace = info.namespace;
+}
+
+/** Of a copy of an object that was there once: nobody is to see them, or to own them. */
+function forgetSystemFields(metadata: Draft<ApiObject>["metadata"]): void {
+  delete metadata.creationTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete metadata.deletionTimestamp;
+  delete metadata.selfLink;
+  delete metadata.uid;
 }
 
 /** Its beginning, while it is still to be generated. */

@@ -90,6 +90,7 @@ async function createInstead(
   await admission?.ready(object);
   const asked = object as Draft<ApiObject>;
   if (resource.facts.namespaced) asked.metadata.namespace ??= info.namespace;
+  else delete asked.metadata.namespace;
   const draft = await admittedDraft(asked, resource, { admission });
   checkPlace(draft, call);
   const next = await admittedObject(draft, resource, { now, user, uid, admission });

@@ -61,7 +61,7 @@ export function carryOver(draft: Draft<ApiObject>, previous: ApiObject): void {
   put(next, "labels", metadata.labels);
   put(next, "managedFields", metadata.managedFields);
   put(next, "name", metadata.name);
-  put(next, "namespace", metadata.namespace ?? old.namespace);
+  if (old.namespace !== undefined) put(next, "namespace", metadata.namespace ?? old.namespace);
   put(next, "ownerReferences", metadata.ownerReferences);
   put(next, "resourceVersion", old.resourceVersion);
   put(next, "uid", metadata.uid ?? old.uid);
