@@ -188,6 +188,39 @@ refusals("a strict server names everything it does not understand:", [
     'strict decoding error: unknown field "spec.x", duplicate field "spec.replicas"',
   ],
   [
+    "all in the order of the body, and what is unknown only as that",
+    {
+      target: `${DEPLOYMENTS}?fieldValidation=Strict`,
+      body: '{"metadata":{"name":"a","name":"x","y":1},"spec":{"x":{"z":1,"z":2},"x":2,"replicas":1,"replicas":2}}',
+    },
+    400,
+    "BadRequest",
+    'strict decoding error: duplicate field "metadata.name", unknown field "metadata.y", unknown field "spec.x", duplicate field "spec.replicas"',
+  ],
+  [
+    "repeated keys of YAML before unknown ones",
+    {
+      target: `${MAPS}?fieldValidation=Strict`,
+      body: "metadata: {name: x}\nzz: 1\nb: 1\ndata:\n  foo: b\n  foo: c\n",
+      type: YAML,
+    },
+    400,
+    "BadRequest",
+    'strict decoding error: yaml: unmarshal errors:\n  line 6: key "foo" already set in map, unknown field "b", unknown field "zz"',
+  ],
+  [
+    "repeated keys of what is applied",
+    {
+      method: "PATCH",
+      target: `${MAPS}/a?fieldValidation=Strict&fieldManager=me`,
+      body: "apiVersion: v1\nkind: ConfigMap\ndata:\n  foo: b\n  foo: c\n",
+      type: APPLY,
+    },
+    400,
+    "BadRequest",
+    'error strict decoding YAML: error converting YAML to JSON: yaml: unmarshal errors:\n  line 5: key "foo" already set in map',
+  ],
+  [
     "repeated keys of YAML, with their line",
     {
       target: `${MAPS}?fieldValidation=Strict`,

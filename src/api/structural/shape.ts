@@ -23,7 +23,9 @@ export function shapeObject(schema: Structural, value: JsonObject): ShapedObject
   const shaping = new Shaping();
   const root = schema.isEmbedded ? schema : { ...schema, isEmbedded: true };
   const shaped = shaping.object(root, value, 0);
-  return { value: withMetadata(shaped, shaping), unknownFields: shaping.unknown };
+  const { object, unknown } = withMetadata(shaped);
+  const unknownFields = [...unknown, ...shaping.unknown.toSorted(), ...shaping.unknownMetadata];
+  return { value: object, unknownFields: unknownFields.slice(0, UNKNOWN_MAX) };
 }
 
 /** A part of an object, such as a default. */
@@ -32,22 +34,25 @@ export function shapeValue(schema: Structural, value: unknown): unknown {
 }
 
 /** Throws a DecodeError when metadata has not the types it must have. */
-function withMetadata(object: JsonObject, shaping: Shaping): JsonObject {
+function withMetadata(object: JsonObject): { object: JsonObject; unknown: readonly string[] } {
   const { metadata } = object;
-  if (metadata === undefined) return object;
+  if (metadata === undefined) return { object, unknown: [] };
   const whole = { apiVersion: "v1", kind: "PartialObjectMetadata", metadata };
   const normal = toNormalForm(builtInStruct("meta.v1.PartialObjectMetadata"), whole);
-  for (const path of normal.unknownFields) shaping.note(path);
-  return normal.value["metadata"] === metadata
-    ? object
-    : { ...object, metadata: normal.value["metadata"] ?? {} };
+  const isSame = normal.value["metadata"] === metadata;
+  return {
+    object: isSame ? object : { ...object, metadata: normal.value["metadata"] ?? {} },
+    unknown: normal.unknownFields,
+  };
 }
 
 class Shaping {
   readonly unknown: string[] = [];
+  /** Of embedded objects. */
+  readonly unknownMetadata: string[] = [];
   readonly #path: (string | number)[] = [];
 
-  note(path: string): void {
+  #note(path: string): void {
     if (this.unknown.length < UNKNOWN_MAX) this.unknown.push(path);
   }
 
@@ -81,14 +86,17 @@ class Shaping {
     }
     if (named === true && !schema.keepsUnknown) return withoutContent(value);
     if (schema.keepsUnknown) return sorted(value);
-    this.note(pathText(this.#path.slice(0, depth), key));
+    this.#note(pathText(this.#path.slice(0, depth), key));
     return undefined;
   }
 
   /** The metadata of the object itself is seen to when it is whole. */
   #objectField(key: string, { value, depth }: Place): unknown {
     if (value === null) return undefined;
-    return key === "metadata" && depth > 0 ? embeddedMetadata(value) : value;
+    if (key !== "metadata" || depth === 0) return value;
+    const { metadata, unknown } = embeddedMetadata(value);
+    for (const field of unknown) this.unknownMetadata.push(pathText(this.#path.slice(0, depth), field));
+    return metadata;
   }
 
   #list(schema: Structural, value: readonly unknown[], depth: number): readonly unknown[] {
@@ -120,14 +128,14 @@ function withoutContent(value: unknown): unknown {
 }
 
 /** Metadata of an embedded object that cannot be read stays as it is, for validation to name. */
-function embeddedMetadata(value: unknown): unknown {
-  if (!isJsonObject(value)) return value;
+function embeddedMetadata(value: unknown): { metadata: unknown; unknown: readonly string[] } {
+  if (!isJsonObject(value)) return { metadata: value, unknown: [] };
   try {
     const whole = { apiVersion: "v1", kind: "PartialObjectMetadata", metadata: value };
     const normal = toNormalForm(builtInStruct("meta.v1.PartialObjectMetadata"), whole);
-    return normal.value["metadata"] ?? {};
+    return { metadata: normal.value["metadata"] ?? {}, unknown: normal.unknownFields };
   } catch {
-    return sorted(value);
+    return { metadata: sorted(value), unknown: [] };
   }
 }
 

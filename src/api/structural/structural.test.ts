@@ -58,7 +58,7 @@ describe("the normal form of a custom resource", () => {
         kind: "K",
         spec: { a: "x", list: [{ x: "1" }, {}], map: { k: { x: "1" } }, open: { in: {}, z: { y: 1 } } },
       },
-      unknownFields: ["spec.b", "spec.map.k.y", "spec.list[1].y", "spec.open.in.c", "other"],
+      unknownFields: ["other", "spec.b", "spec.list[1].y", "spec.map.k.y", "spec.open.in.c"],
     });
   });
 
@@ -81,7 +81,7 @@ describe("the normal form of a custom resource", () => {
 
     expect(shaped(schema, value)).toEqual({
       value: { metadata: { name: "a" }, spec: { pod: { metadata: { name: "b" }, spec: {} } } },
-      unknownFields: ["metadata.odd"],
+      unknownFields: ["metadata.odd", "spec.pod.metadata.odd"],
     });
   });
 

@@ -1,5 +1,5 @@
 /** Server-side apply: the client states its intent, the server finds out what that changes. Creates what is not there. */
-import { conflict, isApiError } from "../../api/api-error.ts";
+import { badRequest, conflict, isApiError } from "../../api/api-error.ts";
 import { beginApply, checkConfig } from "../../api/apply/apply-patch.ts";
 import type { ApplyInput } from "../../api/apply/apply-patch.ts";
 import { cloneJson } from "../../api/json-clone.ts";
@@ -14,7 +14,7 @@ import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
-import { expectedKind, fieldValidationOf, normal, strictRefusal, toObject } from "../write/incoming.ts";
+import { expectedKind, fieldValidationOf, normal, toObject, yamlErrors } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Next, Saved } from "../write/object-writer.ts";
 import { admittedDraft, admittedObject, admittedRevision, revisedDraft } from "../write/revise.ts";
@@ -40,7 +40,7 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
   if (isStrict && warnings.length > 0) {
     // A field that is not in the schema is refused in the words of an apply, strict or not.
     checkConfig(config, inputOf(config, { call, workshop }, undefined).writer);
-    throw strictRefusal(warnings);
+    throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${yamlErrors(warnings)}`);
   }
   checkPlace(object, call);
   const { result, code, made, before } = await save({ config, object, isDryRun }, call, workshop);

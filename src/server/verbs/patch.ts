@@ -113,7 +113,11 @@ export function resultOf(change: Patch, known: JsonObject, { expected, validatio
   const value = changed(known, change, expected);
   try {
     if (!isJsonObject(value)) throw badRequest(`cannot unmarshal ${goJsonWord(value)} into ${expected.kind}`);
-    return toObject({ value, duplicates: [], known, problems: change.problems }, expected, validation);
+    return toObject(
+      { value, duplicates: [], known, problems: change.problems, isRewritten: true },
+      expected,
+      validation,
+    );
   } catch (error) {
     if (!isApiError(error, "BadRequest")) throw error;
     const errors = new FieldErrors();

@@ -20,10 +20,12 @@ const WITHOUT_PROTOBUF = [JSON_TYPE, YAML_TYPE];
 
 export interface Body {
   readonly value: JsonObject;
-  /** Keys given twice, in upstream's words. */
+  /** Where JSON has a key twice. */
   readonly duplicates: readonly string[];
-  /** What else is to be told before them, to who wants to hear of it. */
+  /** What else is to be told before that, to who wants to hear of it. */
   readonly problems?: readonly string[];
+  /** It was not sent like this, but as YAML or as a patch. */
+  readonly isRewritten?: boolean;
   /** What the value was made from, if it was: in normal form, so that what both have in common is too. */
   readonly known?: JsonObject;
   /** Where its spec was looked for, if it was; the value has what is known of it. */
@@ -96,7 +98,9 @@ function decodeBody(bytes: Uint8Array, type: string, options: BodyOptions): Body
     const spec = isYaml || options.specs === undefined ? undefined : new SpecReader(options.specs);
     const { value, duplicates } = isYaml ? parseYaml(bytes) : parseJson(bytes, spec);
     if (isJsonObject(value))
-      return { value, duplicates: duplicateTexts(duplicates, isYaml), shared: spec?.shared };
+      return isYaml
+        ? { value, duplicates: [], problems: duplicates, isRewritten: true }
+        : { value, duplicates, shared: spec?.shared };
   } catch (error) {
     throw unrecognized(options.kind, error);
   }
@@ -120,12 +124,6 @@ class SpecReader {
     this.shared = this.#specs.findText(text);
     return this.shared?.begun ?? JSON.parse(text);
   }
-}
-
-/** YAML names the lines, JSON the paths. */
-function duplicateTexts(found: readonly string[], isYaml: boolean): readonly string[] {
-  if (!isYaml) return found.map((path) => `duplicate field ${JSON.stringify(path)}`);
-  return found.length === 0 ? [] : [["yaml: unmarshal errors:", ...found].join("\n  ")];
 }
 
 function decodeProtobuf(bytes: Uint8Array, { schemaOf, kind }: BodyOptions): JsonObject {

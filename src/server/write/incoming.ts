@@ -13,6 +13,7 @@ import type { Resource } from "../registry.ts";
 import { readBody } from "./body.ts";
 import type { Body } from "./body.ts";
 import type { SharedSpec, SharedSpecs } from "./shared-specs.ts";
+import { problemsIn } from "./strict-problems.ts";
 
 export type FieldValidation = "Ignore" | "Warn" | "Strict";
 
@@ -69,11 +70,8 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
     begun === undefined
       ? normal(expected.schema, sent, body.known)
       : normal(expected.schema, { ...sent, spec: begun }, { spec: begun });
-  const problems = [
-    ...(body.problems ?? []),
-    ...unknownFields.map((path) => `unknown field ${JSON.stringify(path)}`),
-    ...body.duplicates,
-  ];
+  const kind = expected.schema.normalForm === undefined ? "built-in" : "custom";
+  const problems = problemsIn(body, unknownFields, kind);
   if (validation === "Strict" && problems.length > 0) throw strictRefusal(problems);
   const { metadata = {} } = value;
   return {
@@ -86,8 +84,20 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
 }
 
 /** Of a client that wants to hear of everything the server does not understand. */
-export function strictRefusal(problems: readonly string[]): Error {
-  return badRequest(`strict decoding error: ${problems.join(", ")}`);
+function strictRefusal(problems: readonly string[]): Error {
+  const lines = problems.filter(isYamlLine);
+  const yaml = lines.length === 0 ? [] : [yamlErrors(lines)];
+  const others = problems.filter((problem) => !isYamlLine(problem));
+  return badRequest(`strict decoding error: ${[...yaml, ...others].join(", ")}`);
+}
+
+/** What is wrong with YAML is told line by line, or refused in one piece. */
+export function yamlErrors(lines: readonly string[]): string {
+  return ["yaml: unmarshal errors:", ...lines].join("\n  ");
+}
+
+function isYamlLine(problem: string): boolean {
+  return problem.endsWith(" already set in map");
 }
 
 function withKind(value: JsonObject, { apiVersion, kind }: ExpectedKind): JsonObject {
