@@ -3,6 +3,7 @@
 import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type { Counter, Device, DeviceAttribute } from "../../api/generated/types/resource-v1.ts";
 import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
+import { findSemanticVersion } from "../../api/semantic-version.ts";
 import { checkNodeSelector } from "../node-selector-rules.ts";
 import { checkBindingConditions } from "./binding-conditions.ts";
 import { checkCapacity } from "./capacity-rules.ts";
@@ -16,14 +17,6 @@ const TEXT_MAX_BYTES = 64;
 const TAINTS_MAX = 16;
 const CONSUMPTIONS_MAX = 2;
 const COUNTERS_MAX = 32;
-
-const NUMBER = String.raw`(?:0|[1-9]\d*)`;
-const PRERELEASE = String.raw`(?:0|[1-9]\d*|\d*[a-zA-Z-][0-9a-zA-Z-]*)`;
-const BUILD = "[0-9a-zA-Z-]+";
-/** As semver.org has it. */
-const VERSION = new RegExp(
-  String.raw`^${NUMBER}\.${NUMBER}\.${NUMBER}(?:-${PRERELEASE}(?:\.${PRERELEASE})*)?(?:\+${BUILD}(?:\.${BUILD})*)?$`,
-);
 
 interface DevicePlace {
   readonly path: FieldPath;
@@ -107,7 +100,7 @@ function checkText(text: string, path: FieldPath, errors: FieldErrors): void {
 
 function checkVersion(text: string, path: FieldPath, errors: FieldErrors): void {
   // What is too long anyway is not tried on the pattern.
-  if (text.length > TEXT_MAX_BYTES || !VERSION.test(text)) {
+  if (text.length > TEXT_MAX_BYTES || findSemanticVersion(text) === undefined) {
     errors.invalid(path, text, "must be a string compatible with semver.org spec 2.0.0");
   }
   checkText(text, path, errors);

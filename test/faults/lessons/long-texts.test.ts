@@ -221,9 +221,9 @@ describe("regular expressions of the server", () => {
       new Set([
         "src/agent/image-name.ts",
         "src/api/apply/fields/path-element.ts",
-        "src/api/cel/library/semver.ts",
         "src/api/cel/library/text.ts",
         "src/api/names.ts",
+        "src/api/semantic-version.ts",
         "src/resources/networking/ingress-class.ts",
         "src/resources/pod/pod-security-rules.ts",
       ]),

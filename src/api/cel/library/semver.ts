@@ -1,31 +1,13 @@
 /** Versions as semver 2.0 orders them. */
 import { quoted } from "../../message-text.ts";
+import { findSemanticVersion } from "../../semantic-version.ts";
+import type { SemanticVersion } from "../../semantic-version.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import type { Library } from "../overload.ts";
 import { type CelValue, Opaque } from "../value.ts";
 
-interface Version {
-  readonly numbers: readonly [major: bigint, minor: bigint, patch: bigint];
-  readonly pre: readonly string[];
-}
-
-const NUMBER = "(0|[1-9]\\d*)";
-const PART = "(?:0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)";
-const SHAPE = new RegExp(
-  `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-(${PART}(?:\\.${PART})*))?(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?$`,
-);
-/** Longer texts are no version that anybody has. */
+/** Longer texts are left as they are, and are no version. */
 const TEXT_MAX = 1000;
-const NUMBER_MAX = 2n ** 64n;
-
-function findVersion(text: string): Version | undefined {
-  const parts = text.length > TEXT_MAX ? null : SHAPE.exec(text);
-  if (parts === null) return undefined;
-  const [, major = "", minor = "", patch = "", pre = ""] = parts;
-  const numbers = [BigInt(major), BigInt(minor), BigInt(patch)] as const;
-  if (numbers.some((number) => number >= NUMBER_MAX)) return undefined;
-  return { numbers, pre: pre === "" ? [] : pre.split(".") };
-}
 
 /** Without a leading `v` and leading zeros, with three numbers: `v01.2` is `1.2.0`. */
 function normalized(text: string): string {
@@ -37,14 +19,14 @@ function normalized(text: string): string {
 }
 
 function parse(text: string): CelValue {
-  const version = findVersion(text);
+  const version = findSemanticVersion(text);
   if (version === undefined)
     throw new CelEvaluationError(`invalid semantic version ${quoted(text.slice(0, 100))}`);
   return new Opaque("kubernetes.Semver", version, `${version.numbers.join(".")}-${version.pre.join(".")}`);
 }
 
-function versionOf(value: CelValue): Version {
-  return (value as Opaque<Version>).content;
+function versionOf(value: CelValue): SemanticVersion {
+  return (value as Opaque<SemanticVersion>).content;
 }
 
 function compare(left: CelValue, right: CelValue): number {
@@ -86,8 +68,11 @@ const TYPE = "kubernetes.Semver";
 export const VERSIONS: Library = [
   [`semver(string): ${TYPE}`, ([text]) => parse(text as string)],
   [`semver(string, bool): ${TYPE}`, ([text, isLenient]) => parse(shaped(text, isLenient))],
-  ["isSemver(string): bool", ([text]) => findVersion(text as string) !== undefined],
-  ["isSemver(string, bool): bool", ([text, isLenient]) => findVersion(shaped(text, isLenient)) !== undefined],
+  ["isSemver(string): bool", ([text]) => findSemanticVersion(text as string) !== undefined],
+  [
+    "isSemver(string, bool): bool",
+    ([text, isLenient]) => findSemanticVersion(shaped(text, isLenient)) !== undefined,
+  ],
   [`${TYPE} -> major(): int`, ([version]) => versionOf(version).numbers[0]],
   [`${TYPE} -> minor(): int`, ([version]) => versionOf(version).numbers[1]],
   [`${TYPE} -> patch(): int`, ([version]) => versionOf(version).numbers[2]],
