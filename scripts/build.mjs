@@ -7,7 +7,10 @@ import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { build } from "rolldown";
+import { install } from "./prepare.mjs";
+
+install();
+const { build } = await import("rolldown");
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const dist = join(root, "dist");

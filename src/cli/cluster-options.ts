@@ -1,5 +1,6 @@
 /** The options of a server, and what its run prints: common to the commands that start one. */
 import { join, resolve } from "node:path";
+import { createMetrics } from "../base/prom-metrics.ts";
 import { createRealLoop } from "../base/real-loop.ts";
 import { runCluster, type ClusterEvent } from "../cluster/cluster.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
@@ -105,9 +106,11 @@ function encryptionFiles(path: (name: string) => string | undefined): ClusterOpt
 export async function runReported(options: ClusterOptions, io: Io, args: Arguments): Promise<void> {
   const print = args.options["json"] ? JSON.stringify : textOf;
   const { log, signal } = io;
+  const metrics = createMetrics();
   await runCluster(options, {
-    loop: createRealLoop({ name: "cluster", log }),
+    loop: createRealLoop({ name: "cluster", log, metrics }),
     log,
+    metrics,
     signal,
     report: (event) => io.stdout(`${print(event)}\n`),
   });

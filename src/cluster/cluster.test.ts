@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../base/log.ts";
+import { createMetrics } from "../base/prom-metrics.ts";
 import { createRealLoop } from "../base/real-loop.ts";
 import { openFileStore } from "../store/file-store.ts";
 import type { Store } from "../store/store.ts";
@@ -36,6 +37,23 @@ describe("runCluster", () => {
       { event: "stopped" },
     ]);
   });
+});
+
+test("a cluster counts where it is told to, beside what the loop counts", async () => {
+  const metrics = createMetrics();
+  const ending = new AbortController();
+  const report = (): void => ending.abort();
+  const given = { loop: createRealLoop({ name: "test", metrics }), log: silentLog, metrics };
+
+  await runCluster(options({ dataDir: folder(), store: { type: "memory" } }), {
+    ...given,
+    signal: ending.signal,
+    report,
+  });
+
+  const text = await metrics.expose();
+  expect(text).toContain("setpoint_loop_long_steps_total");
+  expect(text).toContain("apiserver_request_total");
 });
 
 describe("a data dir", () => {

@@ -52,6 +52,8 @@ export type ClusterEvent =
 export interface ClusterSurroundings {
   readonly loop: Loop;
   readonly log: Log;
+  /** Where the loop counts, so that the server shows it; of its own unless given. */
+  readonly metrics?: Metrics;
   /** Aborted when the cluster shall end. */
   readonly signal: AbortSignal;
   readonly report: (event: ClusterEvent) => void;
@@ -75,18 +77,17 @@ const GRACE_MS = 3000;
 
 /** Runs a cluster until the signal is aborted; resolves when everything it started has stopped, rejects when it broke. */
 export async function runCluster(options: ClusterOptions, surroundings: ClusterSurroundings): Promise<void> {
-  const { loop, log, signal, report } = surroundings;
+  const { loop, log, metrics = createMetrics(), signal, report } = surroundings;
   signal.throwIfAborted();
   await loop.outside("file", mkdir(options.dataDir, { recursive: true, mode: 0o700 }));
   const encryption = await openEncryption(options.encryption, { loop: loop.child("encryption"), log });
-  const metrics = createMetrics();
   const audit = await openAudit(await readAudit(options.audit, loop), {
     loop: loop.child("audit"),
     log,
     metrics,
   });
   const [store, pki] = await Promise.all([
-    openStore(options, { loop: loop.child("store"), log }),
+    openStore(options, { loop: loop.child("store"), log, metrics }),
     openPki({ dir: options.pkiDir, names: namesOf(options), loop, log }),
   ]);
   try {

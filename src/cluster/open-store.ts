@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
+import type { Metrics } from "../base/metrics.ts";
 import type { EtcdStoreOptions } from "../store/etcd/etcd-store.ts";
 import { openFileStore } from "../store/file-store.ts";
 import { readBackup, restoreFile } from "../store/file/backup.ts";
@@ -18,6 +19,7 @@ const ROOT = "/registry/";
 export interface Surroundings {
   readonly loop: Loop;
   readonly log: Log;
+  readonly metrics?: Metrics;
 }
 
 export function storeFolder(dataDir: string): string {
@@ -52,11 +54,17 @@ async function openFile(dir: string, { loop, log }: Surroundings, file: string |
 /** gRPC takes a tenth of a second to load, so only those who use etcd pay for it. */
 export async function openEtcd(
   etcd: EtcdOptions,
-  { loop, log }: Surroundings,
+  { loop, log, metrics }: Surroundings,
   file?: string,
 ): Promise<Store> {
   const { openEtcdStore } = await loop.outside("import", import("../store/etcd/etcd-store.ts"));
-  const store = await openEtcdStore({ loop, log, prefix: ROOT, ...(await readEtcdFiles(etcd, loop)) });
+  const store = await openEtcdStore({
+    loop,
+    log,
+    ...(metrics !== undefined && { metrics }),
+    prefix: ROOT,
+    ...(await readEtcdFiles(etcd, loop)),
+  });
   try {
     if (file !== undefined) await restoreInto(store, await readEntries(file, loop));
     return store;
