@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { SAMPLE_REQUESTS } from "../admission/sample-requests.ts";
 import { ServerFixture, textAt } from "../upkeep/fixture.ts";
 import type { Reply } from "../upkeep/fixture.ts";
 import { approval } from "./approval.ts";
@@ -434,9 +435,8 @@ describe("namespaces/finalize", () => {
 describe("a certificate request", () => {
   test("says who sent it, whatever it claims", async () => {
     const server = await ServerFixture.start();
-    const pem = "-----BEGIN CERTIFICATE REQUEST-----\nAA==\n-----END CERTIFICATE REQUEST-----\n";
     const spec = {
-      request: Buffer.from(pem).toString("base64"),
+      request: SAMPLE_REQUESTS.nodeOne,
       signerName: "example.com/signer",
       usages: ["client auth"],
     };
@@ -454,6 +454,33 @@ describe("a certificate request", () => {
 });
 
 describe("approval of a certificate request", () => {
+  test("is not taken back, and not said with a no", async () => {
+    const server = await ServerFixture.start();
+    const requests = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
+    const spec = {
+      request: SAMPLE_REQUESTS.nodeOne,
+      signerName: "example.com/signer",
+      usages: ["client auth"],
+    };
+    const made = await server.send("POST", requests, { metadata: { name: "it" }, spec });
+    const [yes, no] = ["Approved", "Denied"].map((type) => ({ type, status: "True" }));
+    const decide = async (...conditions: readonly unknown[]): Promise<number> => {
+      const { code } = await server.send("PUT", `${requests}/it/approval`, {
+        metadata: { name: "it" },
+        spec,
+        status: { conditions },
+      });
+      return code;
+    };
+
+    expect(made.code).toBe(201);
+    expect(await decide(yes, no)).toBe(422);
+    expect(await decide({ ...yes, status: "False" })).toBe(422);
+    expect(await decide(yes)).toBe(200);
+    expect(await decide(no)).toBe(422);
+    expect(await decide()).toBe(422);
+  });
+
   test("writes conditions with their times, and neither spec nor certificate", () => {
     const condition = { type: "Approved", status: "True", reason: "Fine", message: "" };
     const draft = { spec: { signerName: "a" }, status: { certificate: "eA==", conditions: [condition] } };
