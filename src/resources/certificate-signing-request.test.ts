@@ -10,9 +10,25 @@ import { KindProbe } from "./kind-probe.ts";
 import type { Draft } from "./kind-rules.ts";
 
 const probe = new KindProbe(certificateSigningRequest);
-const request = Buffer.from(
-  "-----BEGIN CERTIFICATE REQUEST-----\nAA==\n-----END CERTIFICATE REQUEST-----\n",
-).toString("base64");
+const DER =
+  "MIHNMHQCAQAwEjEQMA4GA1UEAwwHbWluaW1hbDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABAyotWBRxc8xZKsJRzkoZCVKnZuBpg4ix8fzRjcO" +
+  "kx43gnWZsJqzX4o9o9ZVU1YqxToAQL8tUzObo49BsG08grGgADAKBggqhkjOPQQDAgNJADBGAiEAonmMBCfueKf9yio2guUJY84iBvs//d3GAmGc" +
+  "4JrSXXECIQDpO7eI1Krl+yTjI1z/CfGosjdhI//4nb3568xJMkKT2g==";
+const CERTIFICATE_DER =
+  "MIIBfDCCASGgAwIBAgIUAub73qxdwbDXe1xXj3+8aOByoEIwCgYIKoZIzj0EAwIwEjEQMA4GA1UEAwwHbWluaW1hbDAgFw0yNjExMTUwNjEyMzha" +
+  "GA8yMTI2MTAyMjA2MTIzOFowEjEQMA4GA1UEAwwHbWluaW1hbDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABAyotWBRxc8xZKsJRzkoZCVKnZuB" +
+  "pg4ix8fzRjcOkx43gnWZsJqzX4o9o9ZVU1YqxToAQL8tUzObo49BsG08grGjUzBRMB0GA1UdDgQWBBTr9Ia5nHviBQHKs2GKPlK8YWpH8DAfBgNV" +
+  "HSMEGDAWgBTr9Ia5nHviBQHKs2GKPlK8YWpH8DAPBgNVHRMBAf8EBTADAQH/MAoGCCqGSM49BAMCA0kAMEYCIQCtAWgK65BCwTyzbuz/CHfPlMvm" +
+  "aex/s17Vzb007l1wUgIhAIUmPfnuC0Ko2IDJIAzlaxpc3EWRQL0O6qvpYc9FWnjP";
+
+function pem(label: string, ...body: readonly string[]): string {
+  const text = [`-----BEGIN ${label}-----`, ...body, `-----END ${label}-----`, ""].join("\n");
+  return Buffer.from(text).toString("base64");
+}
+
+/** The same request with a name that its key has not signed. */
+const FORGED_DER = DER.replace("bWluaW1hbD", "bWluaW1hbT");
+const request = pem("CERTIFICATE REQUEST", DER);
 const spec = { request, signerName: "example.com/signer", usages: ["client auth"] };
 const approved = { conditions: [{ type: "Approved", status: "True" }] };
 
@@ -48,6 +64,18 @@ describe("a CertificateSigningRequest", () => {
       { ...spec, request: "AA==" },
       ['spec.request: Invalid value: "AA==": PEM block type must be CERTIFICATE REQUEST'],
     ],
+    [
+      { ...spec, request: pem("NEW CERTIFICATE REQUEST", DER) },
+      [expect.stringContaining("PEM block type must be CERTIFICATE REQUEST")],
+    ],
+    [
+      { ...spec, request: pem("CERTIFICATE REQUEST", "AA==") },
+      [expect.stringContaining("x509: malformed certificate request")],
+    ],
+    [
+      { ...spec, request: pem("CERTIFICATE REQUEST", FORGED_DER) },
+      [expect.stringContaining("x509: the signature is not one of the key in the request")],
+    ],
     [{ ...spec, usages: [] }, ["spec.usages: Required value"]],
     [{ ...spec, signerName: "" }, ["spec.signerName: Required value"]],
     [
@@ -72,15 +100,40 @@ describe("a CertificateSigningRequest", () => {
     expect(probe.problems({ spec: it })).toEqual(problems);
   });
 
-  test("is not approved by its signer", () => {
-    const next = { spec, status: { ...approved, certificate: "AA==" } };
+  test.each(["Approved", "Denied"])("is not %s by its signer, nor is that taken back", (type) => {
+    const decided = { spec, status: { conditions: [{ type, status: "True" }] } };
 
-    expect(probe.statusUpdated(next, { spec })).not.toHaveProperty("status.conditions");
-    expect(
-      probe.statusUpdated({ spec, status: { certificate: "AA==" } }, { spec, status: approved }),
-    ).toMatchObject({
-      status: { certificate: "AA==", conditions: [{ type: "Approved" }] },
-    });
+    expect(probe.statusProblems(decided, { spec })).toEqual([
+      `status.conditions: Forbidden: updates may not add a condition of type "${type}"`,
+    ]);
+    expect(probe.statusProblems({ spec }, decided)).toEqual([
+      `status.conditions: Forbidden: updates may not remove a condition of type "${type}"`,
+    ]);
+  });
+
+  test("keeps the words of a decision, whatever its signer says", () => {
+    const words = (message: string): object => ({ type: "Approved", status: "True", message });
+    const failed = { type: "Failed", status: "True" };
+
+    const { status } = probe.statusUpdated(
+      { spec, status: { conditions: [failed, words("by me")] } },
+      { spec, status: { conditions: [words("by somebody")] } },
+    );
+
+    expect(status).toMatchObject({ conditions: [failed, words("by somebody")] });
+  });
+
+  test.each([
+    [pem("CERTIFICATE", CERTIFICATE_DER), []],
+    ["AA==", ["must contain at least one CERTIFICATE PEM block"]],
+    [pem("PRIVATE KEY", "AA=="), ['only CERTIFICATE PEM blocks are allowed, found "PRIVATE KEY"']],
+    [pem("CERTIFICATE", "a: b", "", CERTIFICATE_DER), ["no PEM block headers are permitted"]],
+    [pem("CERTIFICATE"), ["found CERTIFICATE PEM block containing 0 certificates"]],
+    [pem("CERTIFICATE", "AA=="), ["x509: malformed certificate"]],
+  ])("gets certificates and nothing else: %#", (certificate, problems) => {
+    expect(probe.statusProblems({ spec, status: { certificate } }, { spec })).toEqual(
+      problems.map((problem) => `status.certificate: Invalid value: "<certificate data>": ${problem}`),
+    );
   });
 
   test("keeps its certificate", () => {

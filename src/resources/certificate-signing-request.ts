@@ -1,10 +1,12 @@
 /** CertificateSigningRequest: a wish for a certificate, which somebody approves and somebody else signs. */
 
+import { findRequestProblem } from "../api/certificate-request.ts";
 import { type FieldErrors, type FieldPath, fieldPath } from "../api/field-error.ts";
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
 } from "../api/generated/types/certificates-v1.ts";
+import { findCertificateProblem } from "../api/issued-certificates.ts";
 import { quoted } from "../api/message-text.ts";
 import { formatTime } from "../api/time.ts";
 import { findCertificateProblem } from "./certificate-pem.ts";
@@ -70,7 +72,6 @@ export const certificateSigningRequest = defineKind<Request>(
     },
 
     validate({ spec }, errors) {
-      checkPem(spec.request, errors);
       checkUsages(spec.usages ?? [], errors);
       if (spec.signerName === "kubernetes.io/legacy-unknown") {
         const detail = "the legacy signerName is not allowed via this API version";
@@ -85,14 +86,18 @@ export const certificateSigningRequest = defineKind<Request>(
       }
     },
 
+    /** Nobody changes it later. */
+    validateCreate({ spec }, errors) {
+      const problem = findRequestProblem(spec.request);
+      if (problem !== undefined) errors.invalid(SPEC.child("request"), spec.request, problem);
+    },
+
     validateStatus(next, previous, errors) {
       checkConditions(next, errors);
       checkCertificate(next, previous, errors);
       refuseLostConditions(next, previous, errors);
-      const { certificate: before } = previous.status;
-      if (before !== undefined && next.status.certificate !== before) {
-        errors.forbidden("status.certificate", "updates may not modify existing certificate content");
-      }
+      refuseDecisions(next, previous, errors);
+      checkCertificate(next, previous, errors);
     },
 
     fields: ({ spec }) => ({ "spec.signerName": spec.signerName }),
@@ -132,13 +137,22 @@ export function validateApproval(next: Request, previous: Request, errors: Field
   refuseLostConditions(next, previous, errors);
 }
 
-/** A signer's update of the status cannot approve. */
+/** A signer's update of the status cannot change a decision; whether it adds or removes one is for validation to see. */
 function keepDecisions(draft: Draft<Request>, previous: Request): void {
-  const isDecision = ({ type }: CertificateSigningRequestCondition): boolean => DECISIONS.includes(type);
-  const decided = draftCopy((previous.status.conditions ?? []).filter(isDecision));
-  const others = (draft.status.conditions ?? []).filter((condition) => !isDecision(condition));
-  if (decided.length + others.length > 0) draft.status.conditions = [...decided, ...others];
-  else delete draft.status.conditions;
+  const { conditions = [] } = draft.status;
+  for (const wanted of DECISIONS) {
+    const before = conditionsOf(previous, wanted);
+    const sent = conditions.filter(({ type }) => type === wanted);
+    if (sent.length !== before.length) continue;
+    for (const [i, condition] of before.entries()) {
+      const place = conditions.findIndex((one) => one === sent[i]);
+      conditions[place] = draftCopy(condition);
+    }
+  }
+}
+
+function conditionsOf({ status }: Request, wanted: string): readonly CertificateSigningRequestCondition[] {
+  return (status.conditions ?? []).filter(({ type }) => type === wanted);
 }
 
 function setConditionTimes(draft: Draft<Request>, previous: Request, { now }: RuleContext): void {
@@ -151,16 +165,17 @@ function setConditionTimes(draft: Draft<Request>, previous: Request, { now }: Ru
   }
 }
 
-const PEM_BEGIN = /-----BEGIN (?:NEW )?CERTIFICATE REQUEST-----/;
-const PEM_ENDS = ["-----END CERTIFICATE REQUEST-----", "-----END NEW CERTIFICATE REQUEST-----"];
-
-/** From the first beginning to the last end: a regular expression of both would look for the end from each beginning. */
-function checkPem(request: string, errors: FieldErrors): void {
-  const text = Buffer.from(request, "base64").toString("latin1");
-  const begin = PEM_BEGIN.exec(text);
-  const end = Math.max(...PEM_ENDS.map((line) => text.lastIndexOf(line)));
-  if (begin !== null && end > begin.index + begin[0].length) return;
-  errors.invalid(SPEC.child("request"), request, "PEM block type must be CERTIFICATE REQUEST");
+/** A certificate stays; a new one must be one that can be read. */
+function checkCertificate({ status }: Request, previous: Request, errors: FieldErrors): void {
+  const { certificate = "" } = status;
+  const { certificate: before = "" } = previous.status;
+  if (certificate === before) return;
+  if (before !== "") {
+    errors.forbidden("status.certificate", "updates may not modify existing certificate content");
+    return;
+  }
+  const problem = findCertificateProblem(Buffer.from(certificate, "base64").toString("latin1"));
+  if (problem !== undefined) errors.invalid("status.certificate", "<certificate data>", problem);
 }
 
 function checkUsages(usages: readonly string[], errors: FieldErrors): void {
@@ -211,6 +226,13 @@ function refuseLostConditions(next: Request, previous: Request, errors: FieldErr
     if (isSame(after?.type, before.type)) continue;
     errors.forbidden(CONDITIONS, `updates may not remove a condition of type ${quoted(before.type)}`);
   }
+}
+
+/** They are made by way of the approval. */
+function refuseDecisions(next: Request, previous: Request, errors: FieldErrors): void {
+  for (const type of DECISIONS)
+    if (conditionsOf(next, type).length > conditionsOf(previous, type).length)
+      errors.forbidden(CONDITIONS, `updates may not add a condition of type ${quoted(type)}`);
 }
 
 function conditionText({ status: { conditions = [], certificate } }: Request): string {

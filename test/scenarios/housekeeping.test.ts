@@ -17,8 +17,8 @@ import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
 import { rootCaController } from "../../src/controllers/root-ca.ts";
 import { tokenSecretController } from "../../src/controllers/token-secret.ts";
+import { SAMPLE_REQUESTS } from "../../src/server/admission/sample-requests.ts";
 
-const REQUEST = "-----BEGIN CERTIFICATE REQUEST-----\nMAA=\n-----END CERTIFICATE REQUEST-----\n";
 const SPEC = { containers: [{ name: "main", image: "main:1" }] };
 
 describe("PodGC", () => {
@@ -338,7 +338,7 @@ async function createRequest(cluster: Cluster, name: string): Promise<void> {
   await cluster.client(CertificateSigningRequest).create({
     metadata: { name },
     spec: {
-      request: Buffer.from(REQUEST).toString("base64"),
+      request: SAMPLE_REQUESTS.nodeOne,
       signerName: "example.com/signer",
       usages: ["client auth"],
     },
