@@ -244,6 +244,23 @@ describe("somebody who manages roles", () => {
     expect((await api.send("POST", ROLES, role("more", [SECRETS]), BOB)).code).toBe(201);
   });
 
+  test("may escalate a role by its name when they apply it, even one that is not there", async () => {
+    await using api = await start();
+    const escalate = {
+      apiGroups: [GROUP],
+      resources: ["roles"],
+      verbs: ["escalate"],
+      resourceNames: ["more"],
+    };
+    await allow(api, "exempt", escalate);
+    const apply = { ...BOB, type: "application/apply-patch+yaml" };
+    const send = (name: string): Promise<Reply> =>
+      api.send("PATCH", `${ROLES}/${name}?fieldManager=bob`, role(name, [SECRETS]), apply);
+
+    expect((await send("other")).code).toBe(403);
+    expect((await send("more")).code).toBe(201);
+  });
+
   test("cannot have a role filled by others", async () => {
     await using api = await TestApi.start();
     await allowEverywhere(api, "manager", MANAGE_ROLES, READ_PODS);

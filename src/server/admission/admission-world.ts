@@ -82,7 +82,8 @@ export class AdmissionWorld {
     const notes = new RequestNotes();
     const { name: objectName, namespace = "" } = object.metadata;
     const place = { resource, subresource, namespace, name: objectName };
-    const pass = this.#admission.pass({ ...place, operation, user, notes, isDryRun: false });
+    const asked = { ...place, operation, verb: operation.toLowerCase(), user, notes, isDryRun: false };
+    const pass = this.#admission.pass(asked);
     const draft = subresourceForm(resource, object, subresource);
     const before = previous === undefined ? undefined : normalForm(resource, previous);
     try {

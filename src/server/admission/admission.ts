@@ -29,6 +29,7 @@ interface Chain {
 /** What a pass begins with. */
 interface Subject {
   readonly operation: Operation;
+  readonly verb: string;
   readonly resource: StoredResource;
   readonly subresource: string;
   readonly namespace: string;
@@ -57,10 +58,12 @@ export class Admission {
   pass(subject: Subject): AdmissionPass | undefined {
     const chain = this.#chainOf(subject);
     if (chain === undefined) return undefined;
-    const { operation, resource, subresource, namespace, name, user, isDryRun, options, notes } = subject;
+    const { operation, verb, resource, subresource, namespace, name, user } = subject;
+    const { isDryRun, options, notes } = subject;
     // Member by member: an object that is spread and then added to costs more than the rest of a pass.
     return new AdmissionPass(chain, {
       operation,
+      verb,
       resource,
       subresource,
       namespace,

@@ -17,9 +17,10 @@ export function callPass(
   name = call.info.name,
 ): AdmissionPass | undefined {
   const { resource, info, user, query, notes } = call;
-  const { namespace, subresource } = info;
+  const { verb, namespace, subresource } = info;
   return workshop.admission.pass({
     operation,
+    verb,
     resource,
     subresource,
     namespace,

@@ -18,6 +18,8 @@ export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
 
 export interface AdmissionRequest {
   readonly operation: Operation;
+  /** For which the requester was authorized: what is created may come by `patch`, what is deleted by `deletecollection`. */
+  readonly verb: string;
   readonly resource: StoredResource;
   /** Empty for the object itself. */
   readonly subresource: string;

@@ -57,6 +57,7 @@ export function removeOne(place: Target, options: DeleteOptions, workshop: Works
     notes: new RequestNotes(),
     ...place,
     operation: "DELETE",
+    verb: "delete",
     subresource: "",
   } as const;
   const isAsked = place.consent !== "unasked";

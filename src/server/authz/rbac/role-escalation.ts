@@ -65,13 +65,11 @@ export function roleEscalation(parts: {
 }
 
 /** What somebody must be allowed to do who may hand out more than they hold. */
-function exemption(
-  object: Guarded,
-  { resource, operation, user, namespace }: AdmissionRequest,
-): AccessAttributes {
+function exemption(object: Guarded, { resource, verb, user, namespace }: AdmissionRequest): AccessAttributes {
   const isRole = !("roleRef" in object);
   const plural = isRole ? resource.facts.name : object.roleRef.kind === "Role" ? "roles" : "clusterroles";
-  const own = operation === "CREATE" ? "" : object.metadata.name;
+  // Who creates by `create` names nothing in the path; who applies does, even what is not there yet.
+  const own = verb === "create" ? "" : object.metadata.name;
   return {
     user,
     verb: isRole ? "escalate" : "bind",
