@@ -12,20 +12,33 @@ const END = "\n-----END ";
 const DASHES = "-----";
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
-/** Goes on behind the end of each block that it has looked at: the time it takes grows with the text, and no faster. */
+/** Each part of the text is read once, however many beginnings without an end there are. */
 export function* pemBlocks(text: string): Generator<PemBlock> {
-  for (let from = 0; ;) {
-    const begin = text.indexOf(BEGIN, from);
-    const lineEnd = begin < 0 ? -1 : text.indexOf("\n", begin);
-    const end = lineEnd < 0 ? -1 : text.indexOf(END, lineEnd);
-    if (end < 0) return;
-    const label = labelIn(text.slice(begin + BEGIN.length, lineEnd));
-    const isClosed = label !== undefined && text.startsWith(`${label}${DASHES}`, end + END.length);
+  let end = 0;
+  let next = 0;
+  for (let begin = text.indexOf(BEGIN); begin >= 0; begin = next) {
+    next = text.indexOf(BEGIN, begin + 1);
+    const lineEnd = text.indexOf("\n", begin);
+    if (end < lineEnd) end = text.indexOf(END, lineEnd);
+    if (lineEnd < 0 || end < 0) return;
+    const isBroken = next >= 0 && next < end;
     const isAtLineStart = begin === 0 || text[begin - 1] === "\n";
-    const block = isClosed && isAtLineStart ? blockOf(label, text.slice(lineEnd + 1, end)) : undefined;
+    const block = isBroken || !isAtLineStart ? undefined : readBlock(text, { begin, lineEnd, end });
     if (block !== undefined) yield block;
-    from = end + END.length;
   }
+}
+
+interface BlockPlace {
+  readonly begin: number;
+  /** Of the line with the label. */
+  readonly lineEnd: number;
+  readonly end: number;
+}
+
+function readBlock(text: string, { begin, lineEnd, end }: BlockPlace): PemBlock | undefined {
+  const label = labelIn(text.slice(begin + BEGIN.length, lineEnd));
+  const isClosed = label !== undefined && text.startsWith(`${label}${DASHES}`, end + END.length);
+  return isClosed ? blockOf(label, text.slice(lineEnd + 1, Math.max(end, lineEnd + 1))) : undefined;
 }
 
 function labelIn(line: string): string | undefined {

@@ -2,17 +2,10 @@
 
 import { X509Certificate } from "node:crypto";
 import { quoted } from "../api/message-text.ts";
+import { pemBlocks } from "../api/pem.ts";
+import type { PemBlock } from "../api/pem.ts";
 
-const BEGIN = "-----BEGIN ";
-const END = "\n-----END ";
-const DASHES = "-----";
 const CERTIFICATE = "CERTIFICATE";
-
-interface PemBlock {
-  readonly type: string;
-  readonly hasHeaders: boolean;
-  readonly bytes: Buffer;
-}
 
 /** What is wrong with one or more certificates; undefined for good ones, and where there is nothing at all. */
 export function findCertificateProblem(pem: string): string | undefined {
@@ -26,8 +19,8 @@ export function findCertificateProblem(pem: string): string | undefined {
   return count === 0 ? "must contain at least one CERTIFICATE PEM block" : undefined;
 }
 
-function blockProblem({ type, hasHeaders, bytes }: PemBlock): string | undefined {
-  if (type !== CERTIFICATE) return `only CERTIFICATE PEM blocks are allowed, found ${quoted(type)}`;
+function blockProblem({ label, hasHeaders, bytes }: PemBlock): string | undefined {
+  if (label !== CERTIFICATE) return `only CERTIFICATE PEM blocks are allowed, found ${quoted(label)}`;
   if (hasHeaders) return "no PEM block headers are permitted";
   if (bytes.length === 0) return "found CERTIFICATE PEM block containing 0 certificates";
   return findCertificate(bytes) === undefined ? "x509: malformed certificate" : undefined;
@@ -57,42 +50,10 @@ export function trustProblems(pem: string): readonly string[] {
   );
 }
 
-function anchorProblem({ type, hasHeaders, bytes }: PemBlock, i: number): string | undefined {
-  if (type !== CERTIFICATE) return `entry ${i} has bad block type: ${type}`;
+function anchorProblem({ label, hasHeaders, bytes }: PemBlock, i: number): string | undefined {
+  if (label !== CERTIFICATE) return `entry ${i} has bad block type: ${label}`;
   if (hasHeaders) return `entry ${i} has PEM block headers`;
   const certificate = findCertificate(bytes);
   if (certificate === undefined) return `entry ${i} does not parse as X.509`;
   return certificate.ca ? undefined : `entry ${i} does not have the CA bit set`;
-}
-
-/**
- * Whatever stands between blocks is skipped, and so are blocks that do not end as they begin or are not in base64. Each part of the text is read
- * once, however many beginnings without an end there are.
- */
-function* pemBlocks(pem: string): Generator<PemBlock> {
-  let end = 0;
-  let next = 0;
-  for (let begin = pem.indexOf(BEGIN); begin >= 0; begin = next) {
-    next = pem.indexOf(BEGIN, begin + 1);
-    const line = pem.indexOf("\n", begin);
-    if (end < line) end = pem.indexOf(END, line);
-    if (line < 0 || end < 0) return;
-    const isBroken = next >= 0 && next < end;
-    const block = isBroken ? undefined : readBlock(pem, { begin, line, end });
-    if (block !== undefined) yield block;
-  }
-}
-
-function readBlock(
-  pem: string,
-  { begin, line, end }: { readonly begin: number; readonly line: number; readonly end: number },
-): PemBlock | undefined {
-  const title = pem.slice(begin + BEGIN.length, line).trimEnd();
-  const type = title.slice(0, -DASHES.length);
-  if (!title.endsWith(DASHES) || !pem.startsWith(`${type}${DASHES}`, end + END.length)) return undefined;
-  const body = pem.slice(line + 1, Math.max(end, line + 1));
-  if (body.includes(":")) return { type, hasHeaders: true, bytes: Buffer.alloc(0) };
-  const text = body.replace(/\s/g, "");
-  if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) return undefined;
-  return { type, hasHeaders: false, bytes: Buffer.from(text, "base64") };
 }

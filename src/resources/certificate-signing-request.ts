@@ -6,7 +6,6 @@ import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
 } from "../api/generated/types/certificates-v1.ts";
-import { findCertificateProblem } from "../api/issued-certificates.ts";
 import { quoted } from "../api/message-text.ts";
 import { formatTime } from "../api/time.ts";
 import { findCertificateProblem } from "./certificate-pem.ts";
@@ -94,7 +93,6 @@ export const certificateSigningRequest = defineKind<Request>(
 
     validateStatus(next, previous, errors) {
       checkConditions(next, errors);
-      checkCertificate(next, previous, errors);
       refuseLostConditions(next, previous, errors);
       refuseDecisions(next, previous, errors);
       checkCertificate(next, previous, errors);
@@ -170,12 +168,10 @@ function checkCertificate({ status }: Request, previous: Request, errors: FieldE
   const { certificate = "" } = status;
   const { certificate: before = "" } = previous.status;
   if (certificate === before) return;
-  if (before !== "") {
-    errors.forbidden("status.certificate", "updates may not modify existing certificate content");
-    return;
-  }
   const problem = findCertificateProblem(Buffer.from(certificate, "base64").toString("latin1"));
   if (problem !== undefined) errors.invalid("status.certificate", "<certificate data>", problem);
+  if (before !== "")
+    errors.forbidden("status.certificate", "updates may not modify existing certificate content");
 }
 
 function checkUsages(usages: readonly string[], errors: FieldErrors): void {
@@ -205,18 +201,6 @@ function checkConditions({ status: { conditions = [] } }: Request, errors: Field
       "Approved and Denied conditions are mutually exclusive",
     );
   }
-}
-
-/** What was taken once stays as it is. */
-function checkCertificate(
-  { status: next }: Request,
-  { status: previous }: Request,
-  errors: FieldErrors,
-): void {
-  const { certificate = "" } = next;
-  if (certificate === (previous.certificate ?? "")) return;
-  const problem = findCertificateProblem(Buffer.from(certificate, "base64").toString("latin1"));
-  if (problem !== undefined) errors.invalid("status.certificate", "<certificate data>", problem);
 }
 
 function refuseLostConditions(next: Request, previous: Request, errors: FieldErrors): void {

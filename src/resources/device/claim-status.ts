@@ -15,6 +15,7 @@ import { checkConditions } from "../condition-rules.ts";
 import { checkNodeSelector } from "../node-selector-rules.ts";
 import { checkDriverName } from "../storage/csi-driver-name.ts";
 import { checkRequiredChoice, isSame } from "../value-rules.ts";
+import { deviceKey } from "./allocated-devices.ts";
 import { checkBindingConditions } from "./binding-conditions.ts";
 import {
   checkForeignData,
@@ -149,10 +150,6 @@ function shareProblem(id: string): string {
   if (id.length !== UUID_LENGTH) return `error validating uid: invalid UUID length: ${id.length}`;
   if (!UUID.test(id.toLowerCase())) return "error validating uid: invalid UUID format";
   return "uid must be in RFC 4122 normalized form, `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx` with lowercase hexadecimal characters";
-}
-
-export function deviceKey({ driver, pool, device }: NamedDevice): string {
-  return [driver, pool, device].join("/");
 }
 
 function shareKey(device: NamedDevice): string {

@@ -12,6 +12,21 @@ describe("a ResourceClaim", () => {
   const probe = new KindProbe(resourceClaim);
   const spec = { devices: { requests: [gpu] } };
 
+  test("tells nothing more of devices that it gave back", () => {
+    const [one, two] = ["one", "two"].map((device) => ({ driver: "gpu.example.com", pool: "p", device }));
+    const given = (...devices: readonly unknown[]): object => ({ devices: { results: devices } });
+    const status = { allocation: given(one, two), devices: [one, two] };
+
+    const kept = probe.statusUpdated(
+      { spec, status: { ...status, allocation: given(two) } },
+      { spec, status },
+    );
+    const none = probe.statusUpdated({ spec, status: { devices: [one, two] } }, { spec, status });
+
+    expect(kept["status"]).toMatchObject({ devices: [two] });
+    expect(none["status"]).not.toHaveProperty("devices");
+  });
+
   test("asks for one device by default", () => {
     expect(probe.created({ spec })).toMatchObject({
       spec: { devices: { requests: [{ exactly: { allocationMode: "ExactCount", count: 1 } }] } },

@@ -3,22 +3,15 @@
 import { fieldPath } from "../../api/field-error.ts";
 import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import { ageText } from "../human-duration.ts";
-import { defineKind, type Draft } from "../kind-rules.ts";
+import { defineKind } from "../kind-rules.ts";
+import { deallocatedDevices, deviceKey } from "./allocated-devices.ts";
 import { checkClaimSpec, claimSpecDefaults } from "./claim-spec.ts";
-import {
-  checkAllocation,
-  checkConsumerList,
-  checkConsumers,
-  checkDeviceStatuses,
-  deviceKey,
-} from "./claim-status.ts";
+import { checkAllocation, checkConsumerList, checkConsumers, checkDeviceStatuses } from "./claim-status.ts";
 
 const STATUS = fieldPath("status");
 
 export const resourceClaim = defineKind<ResourceClaim>("resource.k8s.io/v1", "ResourceClaim", {
   defaults: ({ spec }) => claimSpecDefaults(spec),
-
-  prepareStatus: forgetDevices,
 
   validate({ spec }, errors) {
     checkClaimSpec(spec, fieldPath("spec"), errors);
@@ -26,6 +19,14 @@ export const resourceClaim = defineKind<ResourceClaim>("resource.k8s.io/v1", "Re
 
   validateUpdate(next, previous, errors) {
     errors.immutable("spec", next.spec, previous.spec);
+  },
+
+  /** Whoever gives devices back need not know what their drivers have said of them. */
+  prepareStatus({ status }, previous) {
+    const gone = deallocatedDevices(status as ResourceClaim["status"], previous.status);
+    const kept = (status.devices ?? []).filter((device) => !gone.has(deviceKey(device)));
+    if (kept.length > 0) status.devices = kept;
+    else delete status.devices;
   },
 
   validateStatus(next, previous, errors) {
@@ -37,19 +38,6 @@ export const resourceClaim = defineKind<ResourceClaim>("resource.k8s.io/v1", "Re
 
   cells: (it, now) => [it.metadata.name, stateText(it), ageText(it, now)],
 });
-
-/** Whoever gives devices back need not know what their drivers have said of them. */
-function forgetDevices({ status }: Draft<ResourceClaim>, previous: ResourceClaim): void {
-  const gone = new Set(placesOf(previous));
-  for (const place of placesOf({ status })) gone.delete(place);
-  const devices = (status.devices ?? []).filter((device) => !gone.has(deviceKey(device)));
-  if (devices.length > 0) status.devices = devices;
-  else delete status.devices;
-}
-
-function placesOf({ status }: Pick<ResourceClaim, "status">): readonly string[] {
-  return (status.allocation?.devices.results ?? []).map(deviceKey);
-}
 
 function stateText({ metadata, status }: ResourceClaim): string {
   const isDeleted = metadata.deletionTimestamp !== undefined;

@@ -14,6 +14,7 @@ import { RequestNotes } from "../request-notes.ts";
 import { encodeObject } from "../stored-object.ts";
 import { normal } from "../write/incoming.ts";
 import type { Admission } from "./admission.ts";
+import { claimPermissions } from "./claim-permissions.ts";
 import type { Operation } from "./plugin.ts";
 import { builtInAdmission } from "./plugins.ts";
 import type { AdmissionOptions } from "./plugins.ts";
@@ -61,7 +62,13 @@ export class AdmissionWorld {
     this.#store = openMemoryStore({ loop: loop.child("store") });
     const disabled = ["ServiceAccount", "NamespaceLifecycle", ...(options.disabled ?? [])];
     this.#admission = builtInAdmission(
-      { loop, store: this.#store, registry: this.#registry, authorizer },
+      {
+        loop,
+        store: this.#store,
+        registry: this.#registry,
+        authorizer,
+        guards: [claimPermissions(authorizer)],
+      },
       { ...options, disabled },
     );
   }

@@ -1,5 +1,6 @@
 /** The stage at which it is found out whether somebody may make their request, before a byte of its body is read. */
 import { forbidden, internalError } from "../../api/api-error.ts";
+import type { ApiError } from "../../api/api-error.ts";
 import { pathSegmentName } from "../../api/names.ts";
 import type { Exchange, Reply, Stage } from "../exchange.ts";
 import type { ResourceRequest } from "../request-info.ts";
@@ -98,8 +99,13 @@ function conclude(
     throw internalError(new Error(error));
   }
   notes.noteAccess("forbid", reason);
+  throw accessRefusal(attributes, reason);
+}
+
+/** What somebody is told who may not. */
+export function accessRefusal(attributes: AccessAttributes, reason: string): ApiError {
   const { group, resource, name } = attributes;
-  throw forbidden({ group, resource }, name, refusalText(attributes, reason));
+  return forbidden({ group, resource }, name, refusalText(attributes, reason));
 }
 
 /** As kubectl's users know it. */

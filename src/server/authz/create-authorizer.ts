@@ -1,6 +1,7 @@
 /** Makes of the options the one authorizer that the server asks. */
 import type { Loop } from "../../base/loop.ts";
 import type { Store } from "../../store/store.ts";
+import { claimPermissions } from "../admission/claim-permissions.ts";
 import type { AdmissionPlugin } from "../admission/plugin.ts";
 import type { Egress } from "../egress/egress.ts";
 import { alwaysAllow, alwaysDeny } from "./always-allow.ts";
@@ -24,7 +25,7 @@ interface Parts {
 
 interface Authorization {
   readonly authorizer: Authorizer;
-  /** What keeps people from giving each other more than they have. */
+  /** What keeps people from giving each other, or themselves, more than they have. */
   readonly guards: readonly AdmissionPlugin[];
 }
 
@@ -35,7 +36,8 @@ export function createAuthorization(
   const roles = new RoleBook(parts.store);
   const members = options.map((each) => memberOf(each, roles, parts));
   const authorizer = authorizerChain(members);
-  return { authorizer, guards: [roleEscalation({ authorizer, book: roles })] };
+  const guards = [roleEscalation({ authorizer, book: roles }), claimPermissions(authorizer)];
+  return { authorizer, guards };
 }
 
 function memberOf(options: AuthorizerOptions, roles: RoleBook, parts: Parts): Authorizer {
