@@ -167,6 +167,19 @@ describe("a node may", () => {
     );
   });
 
+  test("read the secrets of a volume that belongs to a claim of its pods, before the claim knows of it", async () => {
+    const scratch = { claimRef: { namespace: "a", name: "web-scratch" }, azureFile: { secretName: "share" } };
+    await world.put("persistentvolumes/scratch", { spec: scratch });
+    expect(answer("get secrets a/share")).toBe("allowed");
+
+    await world.put("persistentvolumes/scratch", { spec: { ...scratch, claimRef: undefined } });
+    expect(answer("get secrets a/share")).toBe(UNRELATED);
+
+    await world.put("persistentvolumes/scratch", { spec: scratch });
+    await world.remove("persistentvolumes/scratch");
+    expect(answer("get secrets a/share")).toBe(UNRELATED);
+  });
+
   test("read what a pod needs as soon as it is there, and no longer once the pod is gone", async () => {
     await world.put("pods/a/late", pod("n1", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
     expect(answer("get secrets a/late")).toBe("allowed");

@@ -1,5 +1,5 @@
 /** Which objects a node has to do with, by the pods that run on it. Answers from memory; pods are found by their node, not looked through. */
-import type { PersistentVolume, PersistentVolumeClaim, Pod } from "../../../api/generated/types/core-v1.ts";
+import type { PersistentVolume, Pod } from "../../../api/generated/types/core-v1.ts";
 import type { ResourceSlice } from "../../../api/generated/types/resource-v1.ts";
 import type { VolumeAttachment } from "../../../api/generated/types/storage-v1.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
@@ -11,7 +11,6 @@ import type { ReferencedResource } from "./pod-references.ts";
 
 const PODS = "/registry/pods/";
 const VOLUMES = "/registry/persistentvolumes/";
-const CLAIMS = "/registry/persistentvolumeclaims/";
 const ATTACHMENTS = "/registry/volumeattachments/";
 const SLICES = "/registry/resourceslices/";
 
@@ -26,8 +25,16 @@ export class NodeGraph {
   readonly #pods = new Map<string, Set<string>>();
   readonly #index = new LiveIndex<Pod>({
     prefix: PODS,
-    add: (pod) => this.#add(pod),
-    remove: (pod) => this.#remove(pod),
+    add: (pod) => note(this.#pods, pod.spec.nodeName, podKey(pod)),
+    remove: (pod) => forget(this.#pods, pod.spec.nodeName, podKey(pod)),
+  });
+
+  /** By claim: the keys of the volumes that say that they belong to it, whether or not the claim knows yet. */
+  readonly #volumes = new Map<string, Set<string>>();
+  readonly #volumeIndex = new LiveIndex<PersistentVolume>({
+    prefix: VOLUMES,
+    add: (volume) => note(this.#volumes, claimOf(volume), volumeKey(volume)),
+    remove: (volume) => forget(this.#volumes, claimOf(volume), volumeKey(volume)),
   });
 
   constructor(store: Store) {
@@ -69,19 +76,18 @@ export class NodeGraph {
       const { namespace = "" } = pod.metadata;
       for (const reference of podReferences(pod)) {
         if (!reference.startsWith("persistentvolumeclaims/")) continue;
-        const volume = this.#volumeOf(`${namespace}/${reference.slice(reference.indexOf("/") + 1)}`);
-        if (volume !== undefined && volumeSecretPlaces(volume).includes(secret)) return true;
+        const volumes = this.#volumesOf(`${namespace}/${reference.slice(reference.indexOf("/") + 1)}`);
+        if (volumes.some((volume) => volumeSecretPlaces(volume).includes(secret))) return true;
       }
     }
     return false;
   }
 
-  /** The volume that says itself that it belongs to the claim. */
-  #volumeOf(claim: string): PersistentVolume | undefined {
-    const name = this.#find<PersistentVolumeClaim>(`${CLAIMS}${claim}`)?.spec.volumeName ?? "";
-    const volume = name === "" ? undefined : this.#find<PersistentVolume>(`${VOLUMES}${name}`);
-    const { namespace, name: of } = volume?.spec.claimRef ?? {};
-    return `${namespace}/${of}` === claim ? volume : undefined;
+  #volumesOf(claim: string): readonly PersistentVolume[] {
+    this.#volumeIndex.catchUp(this.#store.view);
+    return Array.from(this.#volumes.get(claim) ?? []).flatMap(
+      (key) => this.#find<PersistentVolume>(key) ?? [],
+    );
   }
 
   *#podsOn(node: string): Iterable<Pod> {
@@ -96,26 +102,32 @@ export class NodeGraph {
     const entry = this.#store.view.get(key);
     return entry === undefined ? undefined : (StoredObject.of(entry).object as T);
   }
-
-  #add(pod: Pod): void {
-    const { nodeName = "" } = pod.spec;
-    if (nodeName === "") return;
-    let pods = this.#pods.get(nodeName);
-    if (pods === undefined) {
-      pods = new Set();
-      this.#pods.set(nodeName, pods);
-    }
-    pods.add(keyOf(pod));
-  }
-
-  #remove(pod: Pod): void {
-    const { nodeName = "" } = pod.spec;
-    const pods = this.#pods.get(nodeName);
-    pods?.delete(keyOf(pod));
-    if (pods?.size === 0) this.#pods.delete(nodeName);
-  }
 }
 
-function keyOf({ metadata: { namespace = "", name } }: Pod): string {
+type KeySets = Map<string, Set<string>>;
+
+function note(sets: KeySets, of: string | undefined, key: string): void {
+  if (of === undefined || of === "") return;
+  const known = sets.get(of);
+  if (known === undefined) sets.set(of, new Set([key]));
+  else known.add(key);
+}
+
+function forget(sets: KeySets, of: string | undefined, key: string): void {
+  if (of === undefined) return;
+  const known = sets.get(of);
+  known?.delete(key);
+  if (known?.size === 0) sets.delete(of);
+}
+
+function podKey({ metadata: { namespace = "", name } }: Pod): string {
   return `${PODS}${namespace}/${name}`;
+}
+
+function volumeKey({ metadata: { name } }: PersistentVolume): string {
+  return `${VOLUMES}${name}`;
+}
+
+function claimOf({ spec: { claimRef } }: PersistentVolume): string | undefined {
+  return claimRef === undefined ? undefined : `${claimRef.namespace ?? ""}/${claimRef.name ?? ""}`;
 }
