@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { claimsOf } from "../../src/server/authn/fixture.ts";
 import { describePeer } from "../peers.ts";
 import { Kubectl } from "./kubectl/kubectl.ts";
 import { Folder, RunningCluster } from "./running-cluster.ts";
@@ -140,6 +141,22 @@ describe("a request", () => {
     expect(token).toMatch(/^ey/);
     expect(text).toContain('"resource":"tokenreviews"');
     expect(text).not.toContain(token);
+  });
+
+  test("for a token says by which name it is known when it is used", async () => {
+    const cluster = await start("{level: Metadata, resources: [{resources: [serviceaccounts/token]}]}");
+    await cluster.ask("POST", "/api/v1/namespaces/default/serviceaccounts", {
+      body: { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "robot" } },
+    });
+    const made = await cluster.ask("POST", "/api/v1/namespaces/default/serviceaccounts/robot/token", {
+      body: { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", spec: {} },
+    });
+    const { jti } = claimsOf(made.body["status"]?.["token"] as unknown as string);
+    const [event] = complete(await stopped(cluster), "serviceaccounts");
+
+    expect(event?.["annotations"]).toMatchObject({
+      "authentication.kubernetes.io/issued-credential-id": `JTI=${String(jti)}`,
+    });
   });
 
   test("of a path is matched by its path, and health probes can be left out", async () => {

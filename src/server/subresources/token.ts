@@ -8,6 +8,7 @@ import { toNormalForm } from "../../api/normal-form.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import { callPass } from "../admission/call-pass.ts";
+import { textClaim } from "../authn/jwt.ts";
 import type { Call, Verb, Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
@@ -45,6 +46,7 @@ export const createToken: Verb = async (call, workshop) => {
     ...claimsOf(draft, account, { now, seconds: life.seconds }),
     ...identity({ account, bound, workshop, warnAfter: secondsOf(now) + life.warnAfterSeconds }),
   };
+  call.notes.annotate("authentication.kubernetes.io/issued-credential-id", `JTI=${textClaim(claims, "jti")}`);
   draft.status = {
     token: workshop.tokens.sign(claims),
     expirationTimestamp: timeText(now + draft.spec.expirationSeconds * 1000),
