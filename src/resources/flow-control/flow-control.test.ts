@@ -55,6 +55,19 @@ describe("a FlowSchema", () => {
     expect(probe.problems({ spec })).toEqual(problems);
   });
 
+  test("is of one opinion about each condition, as its level is", () => {
+    const twice = { conditions: [{ type: "A" }, { type: "A" }, { type: "" }] };
+    const problems = [
+      'status.conditions[1].type: Duplicate value: "A"',
+      "status.conditions[2].type: Required value: must not be empty",
+    ];
+
+    expect(probe.statusProblems({ spec: level, status: twice })).toEqual(problems);
+    expect(new KindProbe(priorityLevelConfiguration).statusProblems({ spec: {}, status: twice })).toEqual(
+      problems,
+    );
+  });
+
   test("is shown with its level", () => {
     const status = { conditions: [{ type: "Dangling", status: "False" }] };
 

@@ -1,6 +1,6 @@
 /** Whose requests, and which, a FlowSchema is about. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
 import type {
   NonResourcePolicyRule,
   PolicyRulesWithSubjects,
@@ -8,9 +8,23 @@ import type {
   Subject,
 } from "../../api/generated/types/flowcontrol-v1.ts";
 import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
+import { addNew } from "../value-rules.ts";
 
 const ALL = "*";
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];
+
+/** In the status of schemas and of levels alike. */
+export function checkConditionTypes(
+  conditions: readonly { readonly type?: string }[],
+  errors: FieldErrors,
+): void {
+  const seen = new Set<string>();
+  for (const [i, { type = "" }] of conditions.entries()) {
+    const path = fieldPath("status", "conditions").index(i).child("type");
+    if (!addNew(seen, type)) errors.duplicate(path, type);
+    if (type === "") errors.required(path, "must not be empty");
+  }
+}
 
 export function checkFlowRule(rule: PolicyRulesWithSubjects, path: FieldPath, errors: FieldErrors): void {
   const { subjects, resourceRules = [], nonResourceRules = [] } = rule;

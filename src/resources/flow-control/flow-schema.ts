@@ -3,10 +3,11 @@
 import { fieldPath } from "../../api/field-error.ts";
 import type { FlowSchema } from "../../api/generated/types/flowcontrol-v1.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
-import { addNew } from "../value-rules.ts";
-import { checkFlowRule } from "./flow-rules.ts";
+import { checkConditionTypes, checkFlowRule } from "./flow-rules.ts";
+import { MANDATORY_SCHEMAS } from "./mandatory-flows.ts";
 
 const SPEC = fieldPath("spec");
 const DEFAULT_PRECEDENCE = 1000;
@@ -35,15 +36,13 @@ export const flowSchema = defineKind<FlowSchema>("flowcontrol.apiserver.k8s.io/v
     else errors.invalidFor(name, level.name, dns1123Subdomain(level.name));
     for (const [i, rule] of (spec.rules ?? []).entries())
       checkFlowRule(rule, SPEC.child("rules").index(i), errors);
+    const fixed = MANDATORY_SCHEMAS.get(metadata.name);
+    if (fixed !== undefined && !jsonEqual(spec, fixed))
+      errors.invalid(SPEC, spec, `spec of '${metadata.name}' must equal the fixed value`);
   },
 
   validateStatus({ status }, _previous, errors) {
-    const seen = new Set<string>();
-    for (const [i, { type = "" }] of (status.conditions ?? []).entries()) {
-      const path = fieldPath("status", "conditions").index(i).child("type");
-      if (!addNew(seen, type)) errors.duplicate(path, type);
-      if (type === "") errors.required(path, "must not be empty");
-    }
+    checkConditionTypes(status.conditions ?? [], errors);
   },
 
   cells: (it, now) => [

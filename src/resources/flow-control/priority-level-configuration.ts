@@ -6,8 +6,11 @@ import type {
   PriorityLevelConfiguration,
   QueuingConfiguration,
 } from "../../api/generated/types/flowcontrol-v1.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind, type Draft } from "../kind-rules.ts";
+import { checkConditionTypes } from "./flow-rules.ts";
+import { CATCH_ALL, MANDATORY_LEVELS } from "./mandatory-flows.ts";
 
 const SPEC = fieldPath("spec");
 const LIMITED = SPEC.child("limited");
@@ -34,6 +37,11 @@ export const priorityLevelConfiguration = defineKind<PriorityLevelConfiguration>
       checkType(it, errors);
       checkExempt(it, errors);
       if (it.spec.type === "Limited" && it.spec.limited !== undefined) checkLimited(it.spec.limited, errors);
+      checkFixed(it, errors);
+    },
+
+    validateStatus({ status }, _previous, errors) {
+      checkConditionTypes(status.conditions ?? [], errors);
     },
 
     cells(it, now) {
@@ -80,6 +88,12 @@ function checkType({ metadata, spec }: PriorityLevelConfiguration, errors: Field
     default:
       errors.notSupported(SPEC.child("type"), type, ["Exempt", "Limited"]);
   }
+}
+
+/** Of the level `exempt` nothing else is left to say than what it may say. */
+function checkFixed({ metadata: { name }, spec }: PriorityLevelConfiguration, errors: FieldErrors): void {
+  if (name === CATCH_ALL && !jsonEqual(spec, MANDATORY_LEVELS.get(name)))
+    errors.invalid(SPEC, spec, `spec of '${name}' must equal the fixed value`);
 }
 
 function checkExempt({ spec: { exempt } }: PriorityLevelConfiguration, errors: FieldErrors): void {

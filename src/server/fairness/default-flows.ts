@@ -11,15 +11,13 @@ import type {
   ResourcePolicyRule,
   Subject,
 } from "../../api/generated/types/flowcontrol-v1.ts";
+import { EXEMPT, MANDATORY_LEVELS, MANDATORY_SCHEMAS } from "../../resources/flow-control/mandatory-flows.ts";
 
 export interface DefaultFlowObject<S> {
   readonly name: string;
   readonly isMandatory: boolean;
   readonly spec: S;
 }
-
-const EXEMPT = "exempt";
-export const CATCH_ALL = "catch-all";
 
 const QUEUE_LENGTH_MAX = 50;
 
@@ -45,14 +43,12 @@ function limited({ shares, lendable, queues }: Shares): PriorityLevelConfigurati
 function level(
   name: string,
   spec: PriorityLevelConfigurationSpec,
-  isMandatory = false,
 ): DefaultFlowObject<PriorityLevelConfigurationSpec> {
-  return { name, isMandatory, spec };
+  return { name, isMandatory: false, spec };
 }
 
 export const DEFAULT_LEVELS: readonly DefaultFlowObject<PriorityLevelConfigurationSpec>[] = [
-  level(EXEMPT, { type: "Exempt", exempt: { nominalConcurrencyShares: 0, lendablePercent: 0 } }, true),
-  level(CATCH_ALL, limited({ shares: 5, lendable: 0 }), true),
+  ...Array.from(MANDATORY_LEVELS, ([name, spec]) => ({ name, isMandatory: true, spec })),
   level("system", limited({ shares: 30, lendable: 33, queues: [64, 6] })),
   level("node-high", limited({ shares: 40, lendable: 25, queues: [64, 6] })),
   level("leader-election", limited({ shares: 10, lendable: 0, queues: [16, 4] })),
@@ -105,12 +101,11 @@ interface Schema {
   readonly precedence: number;
   readonly by?: "ByUser" | "ByNamespace";
   readonly rule: PolicyRulesWithSubjects;
-  readonly isMandatory?: boolean;
 }
 
 function schema(
   name: string,
-  { level: levelName, precedence, by, rule, isMandatory = false }: Schema,
+  { level: levelName, precedence, by, rule }: Schema,
 ): DefaultFlowObject<FlowSchemaSpec> {
   const spec: FlowSchemaSpec = {
     priorityLevelConfiguration: { name: levelName },
@@ -118,16 +113,11 @@ function schema(
     ...(by !== undefined && { distinguisherMethod: { type: by } }),
     rules: [rule],
   };
-  return { name, isMandatory, spec };
+  return { name, isMandatory: false, spec };
 }
 
 export const DEFAULT_SCHEMAS: readonly DefaultFlowObject<FlowSchemaSpec>[] = [
-  schema("exempt", {
-    level: EXEMPT,
-    precedence: 1,
-    rule: { subjects: groups("system:masters"), ...EVERYTHING },
-    isMandatory: true,
-  }),
+  ...Array.from(MANDATORY_SCHEMAS, ([name, spec]) => ({ name, isMandatory: true, spec })),
   schema("probes", {
     level: EXEMPT,
     precedence: 2,
@@ -210,12 +200,5 @@ export const DEFAULT_SCHEMAS: readonly DefaultFlowObject<FlowSchemaSpec>[] = [
     precedence: 9900,
     by: "ByUser",
     rule: { subjects: EVERYBODY, ...EVERYTHING },
-  }),
-  schema("catch-all", {
-    level: CATCH_ALL,
-    precedence: 10_000,
-    by: "ByUser",
-    rule: { subjects: EVERYBODY, ...EVERYTHING },
-    isMandatory: true,
   }),
 ];

@@ -12,13 +12,14 @@ import type {
 } from "../../api/generated/types/flowcontrol-v1.ts";
 import { assert } from "../../base/assert.ts";
 import type { Loop } from "../../base/loop.ts";
+import { CATCH_ALL } from "../../resources/flow-control/mandatory-flows.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Mark, Store, View } from "../../store/store.ts";
 import type { Exchange } from "../exchange.ts";
 import type { FlowMark } from "../request-notes.ts";
 import { findReadable } from "../stored-object.ts";
 import type { User } from "../user.ts";
-import { CATCH_ALL, DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "./default-flows.ts";
+import { DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "./default-flows.ts";
 import { isAskedFor, meansEverything, namespaceOf, rulesFor } from "./flow-matcher.ts";
 import type { FlowMeter, FlowMetrics } from "./flow-metrics.ts";
 import { PriorityLevel } from "./priority-level.ts";

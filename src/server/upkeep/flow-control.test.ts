@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { FlowSchema } from "../../api/generated/types/flowcontrol-v1.ts";
+import type { ApiObject } from "../../resources/kind-rules.ts";
 import { DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "../fairness/default-flows.ts";
+import { encodeObject } from "../stored-object.ts";
 import { listAt, ServerFixture, textAt } from "./fixture.ts";
 import { flowControl } from "./flow-control.ts";
 
@@ -73,16 +75,48 @@ describe("the flow control of a new server", () => {
   });
 
   test.each([
-    {
-      what: "a mandatory level",
-      path: `${LEVELS}/catch-all`,
-      change: { limited: { nominalConcurrencyShares: 9 } },
-    },
-    { what: "a suggested schema", path: `${SCHEMAS}/probes`, change: { matchingPrecedence: 7 } },
-  ])("puts $what back as it was", async ({ path, change }) => {
+    [`${LEVELS}/catch-all`, { limited: { nominalConcurrencyShares: 9 } }],
+    [`${SCHEMAS}/catch-all`, { matchingPrecedence: 9000 }],
+    [`${SCHEMAS}/exempt`, { rules: [] }],
+  ])("refuses changes of what is mandatory: %s", async (path, spec) => {
     const server = await ServerFixture.start();
+
+    const { code, body } = await server.patch(path, { spec });
+
+    expect(code).toBe(422);
+    expect(textAt(body, "message")).toContain("must equal the fixed value");
+  });
+
+  test("leaves it to others for how many seats the exempt level counts", async () => {
+    const server = await ServerFixture.start();
+    const path = `${LEVELS}/exempt`;
+    const exempt = { nominalConcurrencyShares: 10, lendablePercent: 50 };
+    await server.patch(path, { spec: { exempt } });
+
+    await server.upkeep.settle();
+
+    expect((await server.send("GET", path)).body["spec"]).toEqual({ type: "Exempt", exempt });
+  });
+
+  test("puts a mandatory level back as it was, however it came to be different", async () => {
+    const server = await ServerFixture.start();
+    const path = `${LEVELS}/catch-all`;
     const { body } = await server.send("GET", path);
-    await server.patch(path, { spec: change });
+    const spec = { type: "Limited", limited: { ...body["spec"]?.["limited"], nominalConcurrencyShares: 9 } };
+    const { bytes } = encodeObject({ ...body, spec } as unknown as ApiObject);
+    const key = "/registry/prioritylevelconfigurations/catch-all";
+    await server.workshop.store.write({ changes: [{ type: "put", key, value: bytes }] });
+
+    await server.upkeep.settle();
+
+    expect((await server.send("GET", path)).body["spec"]).toEqual(body["spec"]);
+  });
+
+  test("puts a suggested schema back as it was", async () => {
+    const server = await ServerFixture.start();
+    const path = `${SCHEMAS}/probes`;
+    const { body } = await server.send("GET", path);
+    await server.patch(path, { spec: { matchingPrecedence: 7 } });
 
     await server.upkeep.settle();
 
@@ -105,7 +139,7 @@ describe("the flow control of a new server", () => {
   test("leaves nobody the mandatory ones", async () => {
     const server = await ServerFixture.start();
     const path = `${SCHEMAS}/exempt`;
-    await server.patch(path, { metadata: { annotations: { [AUTO_UPDATE]: "false" } }, spec: { rules: [] } });
+    await server.patch(path, { metadata: { annotations: { [AUTO_UPDATE]: "false" } } });
 
     await server.upkeep.settle();
 

@@ -7,6 +7,7 @@ import type {
   FlowSchema,
   FlowSchemaCondition,
   FlowSchemaSpec,
+  PriorityLevelConfiguration,
   PriorityLevelConfigurationSpec,
 } from "../../api/generated/types/flowcontrol-v1.ts";
 import type { JsonObject } from "../../api/json-object.ts";
@@ -102,13 +103,20 @@ function kept(
     corrected: (live) => {
       const isOurs = isMandatory || mayUpdate(live);
       const isSaid = findBoolean(live.metadata.annotations?.[AUTO_UPDATE]) === isOurs;
-      const isAsWanted = !isOurs || jsonEqual((live as unknown as JsonObject)["spec"], spec);
+      const wantedSpec = withOwnShares(spec, live);
+      const isAsWanted = !isOurs || jsonEqual((live as unknown as JsonObject)["spec"], wantedSpec);
       if (isSaid && isAsWanted) return live as unknown as JsonObject;
       const said = { ...live.metadata.annotations, [AUTO_UPDATE]: String(isOurs) };
       const metadata = { ...live.metadata, annotations: said };
-      return { ...live, metadata, ...(isOurs && { spec }) } as unknown as JsonObject;
+      return { ...live, metadata, ...(isOurs && { spec: wantedSpec }) } as unknown as JsonObject;
     },
   };
+}
+
+/** How many seats the exempt level counts for is for administrators to say. */
+function withOwnShares(spec: JsonObject, live: ApiObject): JsonObject {
+  const { exempt } = (live as PriorityLevelConfiguration).spec;
+  return spec["exempt"] === undefined || exempt === undefined ? spec : { ...spec, exempt };
 }
 
 /** Who said nothing about it has not changed it either, as long as it is of its first generation. */
