@@ -87,19 +87,40 @@ export function validateLabelSelector(
 }
 
 function validateExpression(
-  { key, operator, values = [] }: LabelSelectorRequirement,
+  expression: LabelSelectorRequirement,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  if (!EXPRESSION_OPERATORS.has(expression.operator)) {
+    errors.invalid(path.child("operator"), expression.operator, "not a valid selector operator");
+  }
+  validateLabelRequirement(expression, path, errors);
+}
+
+/** Whether an operator has the values that it needs, of labels or of fields. One that is not known may have any. */
+export function validateOperands(
+  { operator, values = [] }: Pick<LabelSelectorRequirement, "operator" | "values">,
   path: FieldPath,
   errors: FieldErrors,
 ): void {
   const isSet = operator === "In" || operator === "NotIn";
-  if (!EXPRESSION_OPERATORS.has(operator)) {
-    errors.invalid(path.child("operator"), operator, "not a valid selector operator");
-  } else if (isSet && values.length === 0) {
+  if (!EXPRESSION_OPERATORS.has(operator)) return;
+  if (isSet && values.length === 0) {
     errors.required(path.child("values"), "must be specified when `operator` is 'In' or 'NotIn'");
   } else if (!isSet && values.length > 0) {
     const detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
     errors.forbidden(path.child("values"), detail);
   }
+}
+
+/** All but whether the operator is known: somebody newer may know more of them. */
+export function validateLabelRequirement(
+  requirement: LabelSelectorRequirement,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  const { key, values = [] } = requirement;
+  validateOperands(requirement, path, errors);
   errors.invalidFor(path.child("key"), key, qualifiedName(key));
   for (const [i, value] of values.entries()) {
     errors.invalidFor(path.child("values").index(i), value, labelValue(value));

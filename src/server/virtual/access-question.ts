@@ -10,7 +10,12 @@ import type {
   SelfSubjectAccessReview,
 } from "../../api/generated/types/authorization-v1.ts";
 import type { FieldSelectorRequirement } from "../../api/generated/types/meta-v1.ts";
-import { compileLabelSelector, labelSelectorText } from "../../api/label-selector.ts";
+import {
+  compileLabelSelector,
+  labelSelectorText,
+  validateLabelRequirement,
+  validateOperands,
+} from "../../api/label-selector.ts";
 import { NOTHING_ASKED } from "../authz/authorizer.ts";
 import type { AccessAttributes } from "../authz/authorizer.ts";
 import { fieldTerms, labelTerms } from "../authz/selector-terms.ts";
@@ -106,9 +111,23 @@ export function checkQuestion(
     const detail = "exactly one of nonResourceAttributes or resourceAttributes must be specified";
     errors.invalid("spec.resourceAttributes", null, detail);
   }
+  const { fieldSelector, labelSelector } = resourceAttributes ?? {};
   const path = fieldPath("spec", "resourceAttributes");
-  checkSelector(resourceAttributes?.fieldSelector, path.child("fieldSelector"), errors);
-  checkSelector(resourceAttributes?.labelSelector, path.child("labelSelector"), errors);
+  checkSelector(fieldSelector, path.child("fieldSelector"), errors);
+  for (const [i, requirement] of (fieldSelector?.requirements ?? []).entries())
+    checkFieldRequirement(requirement, path.child("fieldSelector", "requirements").index(i), errors);
+  checkSelector(labelSelector, path.child("labelSelector"), errors);
+  for (const [i, requirement] of (labelSelector?.requirements ?? []).entries())
+    validateLabelRequirement(requirement, path.child("labelSelector", "requirements").index(i), errors);
+}
+
+function checkFieldRequirement(
+  requirement: FieldSelectorRequirement,
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  if (requirement.key === "") errors.required(path.child("key"), "must be specified");
+  validateOperands(requirement, path, errors);
 }
 
 function checkSelector(
@@ -126,10 +145,7 @@ function checkSelector(
     );
   }
   if (rawSelector === "" && requirements.length === 0) {
-    const name = path.child("requirements");
-    errors.required(
-      name,
-      "when fieldSelector or labelSelector is specified, requirements or rawSelector is required",
-    );
+    const detail = `when ${path.toString()} is specified, requirements or rawSelector is required`;
+    errors.required(path.child("requirements"), detail);
   }
 }

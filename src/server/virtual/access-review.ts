@@ -19,19 +19,21 @@ import { answered, readQuestion } from "./review.ts";
 
 export const reviewOwnAccess: Verb<Resource> = async (call, workshop) => {
   const question = await readQuestion(call);
-  const { spec } = question.object as SelfSubjectAccessReview;
+  const { metadata, spec } = question.object as SelfSubjectAccessReview;
   const errors = new FieldErrors();
   checkQuestion(spec, errors);
+  checkBare(metadata, "must be empty", errors);
   refuse(errors, call);
   return answered(question, await judge(spec, call.user, workshop), call);
 };
 
 export const reviewAccess: Verb<Resource> = async (call, workshop) => {
   const question = await readQuestion(call);
-  const { spec } = question.object as SubjectAccessReview;
+  const { metadata, spec } = question.object as SubjectAccessReview;
   const errors = new FieldErrors();
   checkQuestion(spec, errors);
   checkSubject(spec, errors);
+  checkBare(metadata, "must be empty", errors);
   refuse(errors, call);
   return answered(question, await judge(spec, subjectOf(spec), workshop), call);
 };
@@ -46,6 +48,7 @@ export const reviewLocalAccess: Verb<Resource> = async (call, workshop) => {
   const errors = new FieldErrors();
   checkQuestion(spec, errors);
   checkSubject(spec, errors);
+  checkBare({ ...metadata, namespace: undefined }, "must be empty except for namespace", errors);
   const { resourceAttributes, nonResourceAttributes } = spec;
   if (resourceAttributes !== undefined && (resourceAttributes.namespace ?? "") !== namespace) {
     const asked = resourceAttributes.namespace ?? "";
@@ -113,6 +116,12 @@ function checkSubject({ user = "", groups = [] }: SubjectAccessReview["spec"], e
   if (user === "" && groups.length === 0) {
     errors.invalid("spec.user", user, "at least one of user or group must be specified");
   }
+}
+
+/** A question has no name, and is nowhere kept. */
+function checkBare(metadata: object, detail: string, errors: FieldErrors): void {
+  const { managedFields: _fields, ...others } = metadata as { readonly managedFields?: unknown };
+  if (Object.values(others).some((value) => value !== undefined)) errors.invalid("metadata", others, detail);
 }
 
 function refuse(errors: FieldErrors, { resource }: Call): void {

@@ -4,7 +4,8 @@ import { FormCache } from "../representation/form-cache.ts";
 import { metadataView } from "../representation/object-view.ts";
 import { Table } from "../representation/table.ts";
 import type { StoredObject } from "../stored-object.ts";
-import { ServerFixture } from "../upkeep/fixture.ts";
+import { ServerFixture, textAt } from "../upkeep/fixture.ts";
+import type { Reply } from "../upkeep/fixture.ts";
 
 const ACCESS = "/apis/authorization.k8s.io/v1";
 
@@ -56,6 +57,53 @@ describe("reviews", () => {
     expect(
       (await server.send("POST", "/apis/authentication.k8s.io/v1/tokenreviews", { spec: {} })).code,
     ).toBe(400);
+  });
+
+  test.each([
+    ["selfsubjectaccessreviews", "must be empty"],
+    ["subjectaccessreviews", "must be empty"],
+    ["namespaces/default/localsubjectaccessreviews", "must be empty except for namespace"],
+  ])("about what somebody may do have no name: %s", async (path, problem) => {
+    const server = await ServerFixture.start();
+    const resourceAttributes = { namespace: "default", verb: "get", resource: "pods" };
+    const ask = (metadata: object): Promise<Reply> =>
+      server.send("POST", `${ACCESS}/${path}`, { metadata, spec: { user: "bob", resourceAttributes } });
+
+    const named = await ask({ name: "a" });
+
+    expect(named.code).toBe(422);
+    expect(textAt(named.body, "details", "causes", "0", "message")).toContain(problem);
+    expect((await ask({ creationTimestamp: null })).code).toBe(201);
+    expect((await ask({ managedFields: [{ manager: "a" }] })).code).toBe(201);
+  });
+
+  test.each([
+    ["fieldSelector", {}, "requirements: Required value: when spec.resourceAttributes.fieldSelector is"],
+    ["fieldSelector", { requirements: [{ operator: "In", values: ["a"] }] }, "key: Required value"],
+    ["fieldSelector", { requirements: [{ key: "a", operator: "In" }] }, "values: Required value"],
+    [
+      "labelSelector",
+      { requirements: [{ key: "a", operator: "Exists", values: ["b"] }] },
+      "values: Forbidden",
+    ],
+    ["labelSelector", { requirements: [{ key: "a b", operator: "Exists" }] }, "key: Invalid value"],
+    [
+      "labelSelector",
+      { requirements: [{ key: "a", operator: "In", values: ["b c"] }] },
+      "values[0]: Invalid",
+    ],
+    ["labelSelector", { requirements: [{ key: "a", operator: "Later", values: ["b"] }] }, ""],
+    ["fieldSelector", { requirements: [{ key: "a", operator: "Later" }] }, ""],
+  ])("say what is wrong with a %s: %j", async (field, selector, problem) => {
+    const server = await ServerFixture.start();
+    const resourceAttributes = { verb: "list", resource: "pods", [field]: selector };
+
+    const { code, body } = await server.send("POST", `${ACCESS}/selfsubjectaccessreviews`, {
+      spec: { resourceAttributes },
+    });
+
+    expect(code).toBe(problem === "" ? 201 : 422);
+    if (problem !== "") expect(textAt(body, "message")).toContain(problem);
   });
 
   test("are made, never read", async () => {
