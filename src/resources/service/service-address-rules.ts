@@ -101,16 +101,20 @@ function checkListChange({ next, previous, field }: ListChange, errors: FieldErr
 /** One more or one less; in upstream's errors the value is the addresses, for families too. */
 function checkCountChange({ next, previous, field }: ListChange, errors: FieldErrors): void {
   const [path, singular] = field === "clusterIPs" ? [IPS, "clusterIP"] : [FAMILIES, "ipFamily"];
-  const [first] = previous[field] ?? [];
-  const after = next[field] ?? [];
-  if (after.length === 0) {
-    errors.invalid(path.index(0), after, `primary ${singular} can not be unset`);
-  } else if (first !== undefined && after[0] !== first) {
-    errors.invalid(path.index(0), next.clusterIPs ?? [], "may not change once set");
+  const { length, 0: first } = previous[field] ?? [];
+  const { clusterIPs = [], [field]: after = [] } = next;
+  // Families that were left out follow from the addresses, which are kept.
+  if (after.length < length && clusterIPs.length === 0) {
+    errors.invalid(path.index(0), next[field], `primary ${singular} can not be unset`);
   }
-  const isReleased = after.length === 1 && first !== undefined;
-  if (isReleased && next.ipFamilyPolicy !== "SingleStack") {
-    const detail = `must be set to 'SingleStack' when releasing the secondary ${singular}`;
-    errors.invalid(POLICY, next.ipFamilyPolicy, detail);
+  if (after.length > 0 && first !== undefined && after[0] !== first) {
+    errors.invalid(path.index(0), clusterIPs, "may not change once set");
   }
+  if (after.length === 1 && length > 1) checkRelease(next, singular, errors);
+}
+
+function checkRelease({ ipFamilyPolicy }: ServiceSpec, singular: string, errors: FieldErrors): void {
+  if (ipFamilyPolicy === "SingleStack") return;
+  const detail = `must be set to 'SingleStack' when releasing the secondary ${singular}`;
+  errors.invalid(POLICY, ipFamilyPolicy, detail);
 }

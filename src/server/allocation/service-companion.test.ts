@@ -104,6 +104,20 @@ describe("the addresses of a Service", () => {
     expect((await server.send("GET", ADDRESSES)).body["items"]).toHaveLength(1);
   });
 
+  test("a Service that is replaced by its manifest keeps what it was given", async () => {
+    const server = await ServerFixture.start();
+    const made = await server.send("POST", SERVICES, service("web", { type: "NodePort" }));
+
+    const { code, body } = await server.send(
+      "PUT",
+      `${SERVICES}/web`,
+      service("web", { type: "NodePort", selector: { app: "web" } }),
+    );
+
+    expect(code).toBe(200);
+    expect(body["spec"]).toEqual({ ...(made.body["spec"] as object), selector: { app: "web" } });
+  });
+
   test("what becomes an ExternalName gives its address and ports back", async () => {
     const server = await ServerFixture.start();
     const made = await server.send("POST", SERVICES, service("web", { type: "NodePort" }));
