@@ -209,6 +209,17 @@ refusals("a strict server names everything it does not understand:", [
     'strict decoding error: yaml: unmarshal errors:\n  line 6: key "foo" already set in map, unknown field "b", unknown field "zz"',
   ],
   [
+    "a wrong type in an apply, in its own words",
+    patch(
+      APPLY,
+      "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {a: 1}\n",
+      "?fieldManager=me&fieldValidation=Strict",
+    ),
+    400,
+    "BadRequest",
+    "failed to create typed patch object (default/a; /v1, Kind=ConfigMap): .data.a: expected string, got &value.valueUnstructured{Value:1}",
+  ],
+  [
     "repeated keys of what is applied",
     {
       method: "PATCH",

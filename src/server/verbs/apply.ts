@@ -15,6 +15,7 @@ import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
 import { expectedKind, fieldValidationOf, normal, toObject, yamlErrors } from "../write/incoming.ts";
+import type { Incoming } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Next, Saved } from "../write/object-writer.ts";
 import { admittedDraft, admittedObject, admittedRevision, revisedDraft } from "../write/revise.ts";
@@ -31,20 +32,29 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
     schemaOf: () => undefined,
   });
   const config = withPlace(body.value, call);
-  const isStrict = fieldValidationOf(query) === "Strict";
-  const { object, warnings } = toObject(
-    { ...body, value: config },
-    expectedKind(resource),
-    isStrict ? "Warn" : fieldValidationOf(query),
-  );
+  const validation = fieldValidationOf(query);
+  const isStrict = validation === "Strict";
+  // What is no configuration of its kind is refused in the words of an apply, strict or not.
+  const refuse = (): void => checkConfig(config, inputOf(config, { call, workshop }, undefined).writer);
+  const read = (): Incoming =>
+    toObject({ ...body, value: config }, expectedKind(resource), isStrict ? "Warn" : validation);
+  const { object, warnings } = readOr(refuse, read);
   if (isStrict && warnings.length > 0) {
-    // A field that is not in the schema is refused in the words of an apply, strict or not.
-    checkConfig(config, inputOf(config, { call, workshop }, undefined).writer);
+    refuse();
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${yamlErrors(warnings)}`);
   }
   checkPlace(object, call);
   const { result, code, made, before } = await save({ config, object, isDryRun }, call, workshop);
   return { ...shown(result, resource, code), warnings: [...warnings, ...warningsOf(made, call, before)] };
+}
+
+function readOr(refuse: () => void, read: () => Incoming): Incoming {
+  try {
+    return read();
+  } catch (error) {
+    refuse();
+    throw error;
+  }
 }
 
 interface Intent {
