@@ -39,6 +39,7 @@ describe("an expression of Kubernetes' libraries holds", () => {
     "format.named('uuid').hasValue() && !format.named('nothing').hasValue()",
     "jsonpatch.escapeKey('a/b~c') == 'a~1b~0c' && base64.encode(b'hi') == 'aGk='",
     "timestamp('2026-01-02T03:04:05Z').getHours('Europe/Berlin') == 4",
+    "duration('1h2m3s4ms').getMilliseconds() == 3723004",
     "{'a': 1}.transformMap(k, v, v + 1) == {'a': 2} && [1, 2].transformList(i, v, i + v) == [1, 3]",
     "[1, 2].transformMapEntry(i, v, {v: i}) == {1: 0, 2: 1} && optional.of(1).optMap(x, x + 1).orValue(0) == 2",
   ])("%s", (source) => {

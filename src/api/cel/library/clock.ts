@@ -25,6 +25,8 @@ const LENGTHS: Readonly<Record<string, bigint>> = {
   getHours: 3_600_000_000_000n,
   getMinutes: 60_000_000_000n,
   getSeconds: 1_000_000_000n,
+  // The whole length, as cel-go has it; the language's definition means the part below a second.
+  getMilliseconds: 1_000_000n,
 };
 
 function dayOfYear(clock: Date): number {
@@ -54,5 +56,4 @@ export const CLOCK: Library = [
     `duration -> ${name}(): int`,
     ([value]) => (value as Duration).ns / unit,
   ]),
-  ["duration -> getMilliseconds(): int", ([value]) => ((value as Duration).ns / 1_000_000n) % 1000n],
 ];
