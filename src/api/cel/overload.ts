@@ -1,6 +1,15 @@
 /** Functions as a table: what they take, what they give, what they do. */
 import type { Run } from "./run.ts";
-import { type CelType, listOf, mapOf, namedType, optionalOf, parameterType, typeOf } from "./type.ts";
+import {
+  type CelType,
+  listOf,
+  mapOf,
+  namedType,
+  optionalOf,
+  parameterOf,
+  parameterType,
+  typeOf,
+} from "./type.ts";
 import type { CelValue } from "./value.ts";
 
 /** Of the types that the signature names; what a signature does not name is not there. */
@@ -15,6 +24,8 @@ export interface Overload {
   readonly result: CelType;
   /** What the arguments must be at run time; `undefined` for anything. */
   readonly tags: readonly (string | undefined)[];
+  /** The same of the items of those that are lists. */
+  readonly itemTags: readonly (string | undefined)[];
   readonly effort: number;
   readonly apply: Apply;
 }
@@ -43,6 +54,7 @@ function overloadOf(signature: Signature, apply: Apply): Omit<Overload, "effort"
     parameters,
     result: readType(result),
     tags: parameters.map((type, at) => (texts[at]?.startsWith("~") === true ? undefined : tagOfType(type))),
+    itemTags: parameters.map((type) => (type.kind === "list" ? tagOfType(parameterOf(type)) : undefined)),
     apply,
   };
 }

@@ -16,6 +16,7 @@ import type { Args, Overload } from "./overload.ts";
 import type { Run } from "./run.ts";
 import { addEntry, type MapEntries, settle, type Step, type StepMaker } from "./step.ts";
 import {
+  CelList,
   CelMap,
   CelRecord,
   type CelValue,
@@ -274,7 +275,7 @@ function callStep({ overloads }: Resolution, steps: readonly Step[]): Step {
   }
   return (run) => {
     const args = steps.map((step) => step(run));
-    const fitting = overloads.find(({ tags }) => areOf(tags, args));
+    const fitting = overloads.find(({ tags, itemTags }) => areOf(tags, args) && haveItemsOf(itemTags, args));
     return apply(fitting ?? overloads[0], args, run);
   };
 }
@@ -285,6 +286,14 @@ function areOf(tags: readonly (string | undefined)[], args: readonly CelValue[])
     if (tag !== undefined && tagOf(args[at] ?? null) !== tag) return false;
   }
   return true;
+}
+
+/** The first item speaks for all, and an empty list fits everything. */
+function haveItemsOf(tags: readonly (string | undefined)[], args: readonly CelValue[]): boolean {
+  return tags.every((tag, at) => {
+    const list = args[at];
+    return tag === undefined || !(list instanceof CelList) || list.size === 0 || tagOf(list.at(0)) === tag;
+  });
 }
 
 function apply(overload: Overload | undefined, args: readonly CelValue[], run: Run): CelValue {

@@ -19,6 +19,7 @@ describe("an expression of Kubernetes' libraries holds", () => {
   test.each([
     "[1, 2, 2].isSorted() && ![2, 1].isSorted()",
     "[1, 2, 3].sum() == 6 && [1.5, 2.0].sum() == 3.5 && ['b', 'a'].min() == 'a' && [3, 5].max() == 5",
+    "dyn([]).sum() == 0 && dyn([1, 2]).sum() == 3 && dyn([1.5, 2.0]).sum() == 3.5",
     "['a', 'b', 'a'].indexOf('a') == 0 && ['a', 'b', 'a'].lastIndexOf('a') == 2 && [1].indexOf(2) == -1",
     "sets.contains([1, 2], [2]) && sets.equivalent([1, 1, 2], [2, 1]) && !sets.intersects([1], [2])",
     "'abc 123'.find('[0-9]+') == '123' && '1 2 3'.findAll('[0-9]') == ['1', '2', '3']",
