@@ -1,4 +1,5 @@
 /** URLs, as Go reads those of requests: with a scheme, or a path from the root. */
+import { isRequestUri } from "../../structural/request-uri.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import type { Library } from "../overload.ts";
 import type { Run } from "../run.ts";
@@ -11,25 +12,18 @@ interface Url {
   readonly query: string;
 }
 
-const SHAPE = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?#]*))?([^?]*)(?:\?([^]*))?$/;
-const HOST = /^(?:[^@]*@)?(\[[0-9a-fA-F:.%]+\]|[^\s:[\]<>"\\^`{|}]*)(:\d*)?$/;
-const BAD_ESCAPE = /%(?![0-9a-fA-F]{2})/;
-const CONTROL = /\p{Cc}/u;
+const SHAPE = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?]*))?([^?]*)(?:\?([^]*))?$/;
+/** Looked at like the rest of the text, but part of nothing. */
+const FRAGMENT = /#[^]*$/;
 /** What Go writes as it is in a path. */
 const UNSAFE = /[^A-Za-z0-9\-_.~$&+,/:;=@!'()*[\]%]/gu;
 
 function findUrl(text: string): Url | undefined {
-  const parts = text === "" || CONTROL.test(text) ? null : SHAPE.exec(text);
-  if (parts === null) return undefined;
-  const [, scheme = "", authority, path = "", query = ""] = parts;
-  if (BAD_ESCAPE.test(path) || !HOST.test(authority ?? "") || !isRooted(parts)) return undefined;
-  return { scheme: scheme.toLowerCase(), host: (authority ?? "").replace(/^[^@]*@/, ""), path, query };
-}
-
-/** Without a scheme only a path may stand there; after a host there may be none. */
-function isRooted([, scheme, authority, path = ""]: readonly (string | undefined)[]): boolean {
-  if (scheme === undefined) return authority === undefined && path.startsWith("/");
-  return path.startsWith("/") || (authority !== undefined && path === "");
+  if (!isRequestUri(text)) return undefined;
+  const [, scheme = "", authority = "", rest = "", query = ""] = SHAPE.exec(text.replace(FRAGMENT, "")) ?? [];
+  // `mailto:a@b` has no path: what follows the scheme says something only to who knows it.
+  const path = scheme === "" || rest.startsWith("/") ? rest : "";
+  return { scheme: scheme.toLowerCase(), host: authority.replace(/^[^@]*@/, ""), path, query };
 }
 
 function urlOf(value: CelValue): Url {
