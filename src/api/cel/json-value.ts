@@ -133,10 +133,11 @@ class JsonRecord extends CelRecord {
     this.#json = json;
   }
 
+  /** A field that is null is not set. */
   find(field: string): CelValue | undefined {
     const found = this.#types.find(field);
     if (found === undefined || !Object.hasOwn(this.#json, found.jsonName)) return undefined;
-    return jsonToValue(found.type, this.#json[found.jsonName]);
+    return jsonToValue(found.type, this.#json[found.jsonName]) ?? undefined;
   }
 
   *fields(): Iterable<string> {

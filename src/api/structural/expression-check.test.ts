@@ -1,0 +1,36 @@
+import { describe, expect, test } from "vitest";
+import { FieldErrors, fieldErrorText, FieldPath } from "../field-error.ts";
+import type { JSONSchemaProps } from "../generated/types/apiextensions-v1.ts";
+import type { JsonObject } from "../json-object.ts";
+import { checkExpressions } from "./expression-check.ts";
+import { compileStructural } from "./structural.ts";
+
+type Properties = Readonly<Record<string, JSONSchemaProps>>;
+
+/** What a rule at the root says of an object whose fields are these. */
+function problems(rule: string, properties: Properties, value: JsonObject): readonly string[] {
+  const schema = compileStructural({
+    type: "object",
+    properties,
+    "x-kubernetes-validations": [{ rule }],
+  } as JSONSchemaProps);
+  const errors = new FieldErrors();
+  checkExpressions({ schema, value, previous: undefined }, new FieldPath(""), errors);
+  return errors.found.map(fieldErrorText);
+}
+
+describe("a rule", () => {
+  const nullable: Properties = {
+    number: { type: "integer", nullable: true },
+    either: { "x-kubernetes-int-or-string": true, nullable: true },
+    list: { type: "array", items: { type: "string", nullable: true } },
+  };
+
+  test.each([
+    "!has(self.number) && !has(self.either)",
+    "self.?number == optional.none()",
+    "size(self.list) == 1",
+  ])("takes a field that is null for one that is not there: %s", (rule) => {
+    expect(problems(rule, nullable, { number: null, either: null, list: [null] })).toEqual([]);
+  });
+});
