@@ -1,5 +1,5 @@
 /** When values are equal, and which of two is less. Numbers compare by their values, whatever their types. */
-import { JsonList, listItemKey } from "./json-value.ts";
+import { JsonList, JsonRecord, listItemKey } from "./json-value.ts";
 import type { Run } from "./run.ts";
 import {
   CelList,
@@ -86,7 +86,8 @@ function areRecordsEqual(left: CelRecord, right: CelRecord, run: Run): boolean {
     const [one, other] = [left.find(name), right.find(name)];
     if (one === undefined || other === undefined || !areEqual(one, other, run)) return false;
   }
-  return true;
+  if (!(left instanceof JsonRecord) || !(right instanceof JsonRecord)) return true;
+  return areMapsEqual(left.hidden, right.hidden, run);
 }
 
 function areOptionalsEqual({ value: left }: Optional, { value: right }: Optional, run: Run): boolean {

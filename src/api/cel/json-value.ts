@@ -121,7 +121,7 @@ class JsonMap extends CelMap {
   }
 }
 
-class JsonRecord extends CelRecord {
+export class JsonRecord extends CelRecord {
   readonly typeName: string;
   readonly #types: FieldTypes;
   readonly #json: JsonObject;
@@ -142,6 +142,18 @@ class JsonRecord extends CelRecord {
 
   *fields(): Iterable<string> {
     for (const name of this.#types.names) if (this.find(name) !== undefined) yield name;
+  }
+
+  /** By its name in JSON, which an expression may not be able to write. */
+  member(jsonName: string): CelValue {
+    return Object.hasOwn(this.#json, jsonName) ? jsonToValue(DYN, this.#json[jsonName]) : null;
+  }
+
+  /** What an expression cannot see of it. */
+  get hidden(): CelMap {
+    const seen = new Set(Array.from(this.fields(), (name) => this.#types.find(name)?.jsonName));
+    const rest = Object.entries(this.#json).filter(([jsonName]) => !seen.has(jsonName));
+    return new JsonMap(Object.fromEntries(rest), DYN);
   }
 }
 
@@ -172,7 +184,11 @@ export function itemsOf(list: CelList): CelValue[] {
 export function listItemKey(keys: ListKeys | undefined, item: CelValue, run: Run): string {
   if (keys?.type !== "map" || !(item instanceof CelRecord || item instanceof CelMap))
     return valueKey(item, run);
-  return keys.keys.map((name) => valueKey(item.find(name) ?? null, run)).join("\n");
+  return keys.keys.map((name) => valueKey(memberOf(item, name), run)).join("\n");
+}
+
+function memberOf(item: CelRecord | CelMap, name: string): CelValue {
+  return item instanceof JsonRecord ? item.member(name) : (item.find(name) ?? null);
 }
 
 function valueKey(value: CelValue, run: Run): string {

@@ -33,4 +33,64 @@ describe("a rule", () => {
   ])("takes a field that is null for one that is not there: %s", (rule) => {
     expect(problems(rule, nullable, { number: null, either: null, list: [null] })).toEqual([]);
   });
+
+  const open: Properties = {
+    objects: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { known: { type: "integer" }, any: { "x-kubernetes-preserve-unknown-fields": true } },
+        "x-kubernetes-preserve-unknown-fields": true,
+      },
+    },
+  };
+
+  test.each([
+    [
+      "self.objects[0] == self.objects[1]",
+      [
+        { known: 1, other: "a" },
+        { known: 1, other: "a" },
+      ],
+    ],
+    [
+      "self.objects[0] != self.objects[1]",
+      [
+        { known: 1, other: "a" },
+        { known: 1, other: "b" },
+      ],
+    ],
+    ["self.objects[0] != self.objects[1]", [{ known: 1, other: "a" }, { known: 1 }]],
+    ["self.objects[0] != self.objects[1]", [{ any: "a" }, { any: 1 }]],
+  ])("compares also the fields that it cannot name: %s %j", (rule, objects) => {
+    expect(problems(rule, open, { objects })).toEqual([]);
+  });
+
+  const item: JSONSchemaProps = {
+    type: "object",
+    properties: { "k!": { type: "string" }, "k.": { type: "string" } },
+  };
+  const keyed: JSONSchemaProps = {
+    type: "array",
+    items: item,
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["k!", "k."],
+  };
+
+  test("tells items apart by keys that it cannot name", () => {
+    const lists = [
+      [
+        { "k!": "a", "k.": "1" },
+        { "k!": "b", "k.": "1" },
+      ],
+      [
+        { "k!": "b", "k.": "1" },
+        { "k!": "a", "k.": "1" },
+      ],
+    ];
+
+    expect(
+      problems("self.lists[0] == self.lists[1]", { lists: { type: "array", items: keyed } }, { lists }),
+    ).toEqual([]);
+  });
 });
