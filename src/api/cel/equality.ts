@@ -1,5 +1,5 @@
 /** When values are equal, and which of two is less. Numbers compare by their values, whatever their types. */
-import { JsonList, JsonRecord, listItemKey } from "./json-value.ts";
+import { JsonRecord, listItemKey, listKeysOf } from "./json-value.ts";
 import type { Run } from "./run.ts";
 import {
   CelList,
@@ -45,7 +45,7 @@ function areAtomsEqual(left: TaggedValue, right: CelValue): boolean {
 
 function areListsEqual(left: CelList, right: CelList, run: Run): boolean {
   if (left.size !== right.size) return false;
-  if (left instanceof JsonList && left.listKeys !== undefined) return areKeyedEqual(left, right, run);
+  if (listKeysOf(left) !== undefined) return areKeyedEqual(left, right, run);
   for (let at = 0; at < left.size; at++) {
     run.charge(1);
     if (!areEqual(left.at(at), right.at(at), run)) return false;
@@ -54,15 +54,16 @@ function areListsEqual(left: CelList, right: CelList, run: Run): boolean {
 }
 
 /** Sets and lists with keys are equal in any order. */
-function areKeyedEqual(left: JsonList, right: CelList, run: Run): boolean {
+function areKeyedEqual(left: CelList, right: CelList, run: Run): boolean {
+  const keys = listKeysOf(left);
   const others = new Map<string, CelValue>();
   for (let at = 0; at < right.size; at++) {
     const item = right.at(at);
-    others.set(listItemKey(left.listKeys, item, run), item);
+    others.set(listItemKey(keys, item, run), item);
   }
   for (let at = 0; at < left.size; at++) {
     const item = left.at(at);
-    const other = others.get(listItemKey(left.listKeys, item, run));
+    const other = others.get(listItemKey(keys, item, run));
     if (other === undefined || !areEqual(item, other, run)) return false;
   }
   return true;

@@ -74,7 +74,7 @@ function durationOf(text: string): Duration | undefined {
   }
 }
 
-export class JsonList extends CelList {
+class JsonList extends CelList {
   readonly listKeys: ListKeys | undefined;
   readonly json: readonly unknown[];
   readonly #element: CelType;
@@ -93,6 +93,21 @@ export class JsonList extends CelList {
   at(at: number): CelValue {
     return jsonToValue(this.#element, this.json[at]);
   }
+}
+
+/** What comes of adding to a set or to a list with keys: another one. */
+class KeyedList extends PlainList {
+  readonly listKeys: ListKeys;
+
+  constructor(items: readonly CelValue[], listKeys: ListKeys) {
+    super(items);
+    this.listKeys = listKeys;
+  }
+}
+
+/** `undefined` for a list in which only the place tells items apart. */
+export function listKeysOf(list: CelList): ListKeys | undefined {
+  return list instanceof JsonList || list instanceof KeyedList ? list.listKeys : undefined;
 }
 
 class JsonMap extends CelMap {
@@ -164,16 +179,16 @@ export class JsonRecord extends CelRecord {
 export function concatLists(left: CelList, right: CelList, run: Run): CelList {
   run.charge(left.size + right.size);
   const items = itemsOf(left);
-  if (!(left instanceof JsonList) || left.listKeys === undefined)
-    return new PlainList([...items, ...itemsOf(right)]);
-  const places = new Map(items.map((item, at) => [listItemKey(left.listKeys, item, run), at]));
+  const keys = listKeysOf(left);
+  if (keys === undefined) return new PlainList([...items, ...itemsOf(right)]);
+  const places = new Map(items.map((item, at) => [listItemKey(keys, item, run), at]));
   for (const item of itemsOf(right)) {
-    const key = listItemKey(left.listKeys, item, run);
+    const key = listItemKey(keys, item, run);
     const place = places.get(key) ?? items.length;
     places.set(key, place);
     items[place] = item;
   }
-  return new PlainList(items);
+  return new KeyedList(items, keys);
 }
 
 export function itemsOf(list: CelList): CelValue[] {

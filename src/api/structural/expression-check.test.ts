@@ -93,4 +93,36 @@ describe("a rule", () => {
       problems("self.lists[0] == self.lists[1]", { lists: { type: "array", items: keyed } }, { lists }),
     ).toEqual([]);
   });
+
+  const pair = { type: "object", properties: { k: { type: "string" }, v: { type: "integer" } } };
+  const marked: Properties = {
+    set: { type: "array", items: { type: "string" }, "x-kubernetes-list-type": "set" },
+    pairs: {
+      type: "array",
+      items: {
+        type: "array",
+        items: pair,
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["k"],
+      },
+    },
+  };
+
+  test.each(["self.set + ['c', 'a'] == ['c', 'b', 'a']", "self.pairs[0] + self.pairs[1] == self.pairs[1]"])(
+    "adds to a list with keys, and has one again: %s",
+    (rule) => {
+      const pairs = [
+        [
+          { k: "a", v: 1 },
+          { k: "b", v: 2 },
+        ],
+        [
+          { k: "b", v: 3 },
+          { k: "a", v: 1 },
+        ],
+      ];
+
+      expect(problems(rule, marked, { set: ["a", "b"], pairs })).toEqual([]);
+    },
+  );
 });
