@@ -5,8 +5,8 @@ import { findInstant } from "../time.ts";
 const NS_PER_US = 1000n;
 const NS_PER_MS = 1_000_000n;
 const NS_PER_SECOND = 1_000_000_000n;
-/** The first instant of year 1 and the last of year 9999. */
-const INSTANT_MIN = -62_135_596_800n * NS_PER_SECOND;
+/** The first instant of year 1, which is Go's zero of times, and the last of year 9999. */
+export const INSTANT_MIN = -62_135_596_800n * NS_PER_SECOND;
 const INSTANT_MAX = 253_402_300_800n * NS_PER_SECOND - 1n;
 const FRACTION = /^([^.]{19})\.(\d{1,9})(.+)$/;
 
@@ -23,12 +23,28 @@ export function isInstant(ns: bigint): boolean {
   return ns >= INSTANT_MIN && ns <= INSTANT_MAX;
 }
 
-/** As RFC 3339 in UTC, with as many decimals as there are. */
-export function instantText(ns: bigint): string {
+const OFFSET = /([+-])(\d{2}):(\d{2})$/;
+
+/** Of a text that is an RFC 3339 time. */
+export function offsetMinutesOf(text: string): number {
+  const [, sign, hours = "0", minutes = "0"] = OFFSET.exec(text) ?? [];
+  const offset = Number(hours) * 60 + Number(minutes);
+  return sign === "-" && offset > 0 ? -offset : offset;
+}
+
+/** As RFC 3339, with as many decimals as there are. */
+export function instantText(ns: bigint, offsetMinutes = 0): string {
   const within = remainder(ns, NS_PER_SECOND);
-  const date = dateTimeText(Number((ns - within) / NS_PER_MS));
+  const date = dateTimeText(Number((ns - within) / NS_PER_MS) + offsetMinutes * 60_000);
   const fraction = within === 0n ? "" : `.${String(within).padStart(9, "0").replace(/0+$/, "")}`;
-  return `${date}${fraction}Z`;
+  return `${date}${fraction}${offsetText(offsetMinutes)}`;
+}
+
+function offsetText(minutes: number): string {
+  if (minutes === 0) return "Z";
+  const size = Math.abs(minutes);
+  const [hours, rest] = [Math.floor(size / 60), size % 60].map((part) => String(part).padStart(2, "0"));
+  return `${minutes < 0 ? "-" : "+"}${hours}:${rest}`;
 }
 
 /** The calendar and the clock of a zone, in the fields of a Date in UTC; `undefined` when there is no such zone. */

@@ -5,7 +5,7 @@
  */
 import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { parseDuration } from "../time.ts";
-import { instantOf } from "./instant.ts";
+import { instantOf, offsetMinutesOf } from "./instant.ts";
 import type { Run } from "./run.ts";
 import { type CelType, DYN, type FieldTypes, type ListKeys, parameterOf } from "./type.ts";
 import {
@@ -54,7 +54,7 @@ function textToValue({ name }: CelType, json: string): CelValue {
   switch (name) {
     case "google.protobuf.Timestamp": {
       const ns = instantOf(json) ?? instantOf(`${json}T00:00:00Z`);
-      return ns === undefined ? json : new Timestamp(ns);
+      return ns === undefined ? json : new Timestamp(ns, offsetMinutesOf(json));
     }
     case "google.protobuf.Duration":
       return durationOf(json) ?? json;

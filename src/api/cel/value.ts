@@ -32,9 +32,12 @@ export class Bytes implements TaggedValue {
 export class Timestamp implements TaggedValue {
   readonly tag = "google.protobuf.Timestamp";
   readonly ns: bigint;
+  /** How far the clock by which it is written is ahead of UTC. Says nothing of the instant. */
+  readonly offsetMinutes: number;
 
-  constructor(ns: bigint) {
+  constructor(ns: bigint, offsetMinutes = 0) {
     this.ns = ns;
+    this.offsetMinutes = offsetMinutes;
   }
 }
 

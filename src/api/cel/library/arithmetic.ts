@@ -33,9 +33,14 @@ export function checkedUint(value: bigint): Uint {
   return new Uint(value);
 }
 
-export function checkedInstant(ns: bigint): Timestamp {
+export function checkedInstant(ns: bigint, offsetMinutes = 0): Timestamp {
   if (!isInstant(ns)) throw new CelEvaluationError("timestamp overflow");
-  return new Timestamp(ns);
+  return new Timestamp(ns, offsetMinutes);
+}
+
+/** On the same clock. */
+function later({ ns, offsetMinutes }: Timestamp, byNs: bigint): Timestamp {
+  return checkedInstant(ns + byNs, offsetMinutes);
 }
 
 export function checkedDuration(ns: bigint): Duration {
@@ -75,14 +80,8 @@ export const ARITHMETIC: Library = [
     "_+_(list<A>, list<A>): list<A>",
     ([left, right], run) => concatLists(left as CelList, right as CelList, run),
   ],
-  [
-    "_+_(timestamp, duration): timestamp",
-    ([at, by]) => checkedInstant((at as Timestamp).ns + (by as Duration).ns),
-  ],
-  [
-    "_+_(duration, timestamp): timestamp",
-    ([by, at]) => checkedInstant((at as Timestamp).ns + (by as Duration).ns),
-  ],
+  ["_+_(timestamp, duration): timestamp", ([at, by]) => later(at as Timestamp, (by as Duration).ns)],
+  ["_+_(duration, timestamp): timestamp", ([by, at]) => later(at as Timestamp, (by as Duration).ns)],
   [
     "_+_(duration, duration): duration",
     ([one, other]) => checkedDuration((one as Duration).ns + (other as Duration).ns),
@@ -94,10 +93,7 @@ export const ARITHMETIC: Library = [
     "_-_(timestamp, timestamp): duration",
     ([one, other]) => checkedDuration((one as Timestamp).ns - (other as Timestamp).ns),
   ],
-  [
-    "_-_(timestamp, duration): timestamp",
-    ([at, by]) => checkedInstant((at as Timestamp).ns - (by as Duration).ns),
-  ],
+  ["_-_(timestamp, duration): timestamp", ([at, by]) => later(at as Timestamp, -(by as Duration).ns)],
   [
     "_-_(duration, duration): duration",
     ([one, other]) => checkedDuration((one as Duration).ns - (other as Duration).ns),

@@ -2,7 +2,7 @@
 import { quoted } from "../../message-text.ts";
 import { formatDuration, parseDuration } from "../../time.ts";
 import { CelEvaluationError } from "../cel-error.ts";
-import { instantOf, instantText } from "../instant.ts";
+import { instantOf, instantText, offsetMinutesOf } from "../instant.ts";
 import type { Apply, Library } from "../overload.ts";
 import {
   Bytes,
@@ -107,7 +107,7 @@ export function timestampOf(text: string): Timestamp {
   const ns = instantOf(text);
   if (ns === undefined)
     throw new CelEvaluationError("type conversion error from 'string' to 'google.protobuf.Timestamp'");
-  return new Timestamp(ns);
+  return new Timestamp(ns, offsetMinutesOf(text));
 }
 
 export function durationOf(text: string): Duration {
@@ -139,7 +139,7 @@ export function findText(value: CelValue): string | undefined {
   if (typeof value === "number") return doubleText(value);
   if (typeof value === "bigint" || typeof value === "boolean") return String(value);
   if (value instanceof Uint) return String(value.value);
-  if (value instanceof Timestamp) return instantText(value.ns);
+  if (value instanceof Timestamp) return instantText(value.ns, value.offsetMinutes);
   if (value instanceof Duration) return secondsText(value.ns);
   return value instanceof TypeValue ? value.name : undefined;
 }

@@ -1,5 +1,6 @@
 /** Values that may not be there. `or` and `orValue` look at their argument only when they need it: see the plan. */
 import { CelEvaluationError } from "../cel-error.ts";
+import { INSTANT_MIN } from "../instant.ts";
 import { itemsOf } from "../json-value.ts";
 import type { Library } from "../overload.ts";
 import {
@@ -22,7 +23,8 @@ function isZero(value: CelValue): boolean {
   if (value === null || typeof value !== "object") return ZEROS.has(value);
   if (value instanceof Uint) return value.value === 0n;
   if (value instanceof Bytes) return value.data.length === 0;
-  if (value instanceof Duration || value instanceof Timestamp) return value.ns === 0n;
+  if (value instanceof Duration) return value.ns === 0n;
+  if (value instanceof Timestamp) return value.ns === INSTANT_MIN;
   if (value instanceof CelRecord) return [...value.fields()].length === 0;
   if (value instanceof Optional) return value.value === undefined;
   return (value instanceof CelList || value instanceof CelMap) && value.size === 0;
