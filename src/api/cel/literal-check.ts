@@ -4,17 +4,19 @@ import type { CallExpr, Expr } from "./ast.ts";
 import { CelEvaluationError, type CelIssue } from "./cel-error.ts";
 import { durationOf, timestampOf } from "./library/conversion.ts";
 
+/** Called on a text, with a pattern. */
+const SEARCHES: ReadonlySet<string> = new Set(["matches", "find", "findAll"]);
+
 export function findLiteralMistake({ name }: CallExpr, args: readonly Expr[]): CelIssue | undefined {
-  const literal = args[name === "matches" ? 1 : 0];
+  const literal = args[SEARCHES.has(name) ? 1 : 0];
   if (literal?.kind !== "literal" || typeof literal.value !== "string" || isFine(name, literal.value))
     return undefined;
   return { at: literal.at, message: `invalid ${name} argument` };
 }
 
 function isFine(name: string, text: string): boolean {
+  if (SEARCHES.has(name)) return findPatternMistake(text) === undefined;
   switch (name) {
-    case "matches":
-      return findPatternMistake(text) === undefined;
     case "duration":
       return succeeds(() => durationOf(text));
     case "timestamp":

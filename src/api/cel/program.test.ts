@@ -63,6 +63,8 @@ describe("an expression is refused", () => {
     ],
     ["[1, 'a']", "ERROR: <input>:1:5: expected type 'int' but found 'string'"],
     ["'a'.matches('(')", "ERROR: <input>:1:13: invalid matches argument"],
+    ["'a'.find(')')", "ERROR: <input>:1:10: invalid find argument"],
+    ["'a'.findAll('(', 1)", "ERROR: <input>:1:13: invalid findAll argument"],
     ["duration('soon')", "ERROR: <input>:1:10: invalid duration argument"],
     ["1.all(x, true)", "cannot be range of a comprehension"],
     ["if", "reserved identifier: if"],
