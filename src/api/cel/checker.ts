@@ -73,6 +73,8 @@ const TYPE_NAMES: ReadonlyMap<string, CelType> = new Map<string, CelType>([
   ["optional_type", optionalOf(DYN)],
   ["google.protobuf.Timestamp", namedType("timestamp")],
   ["google.protobuf.Duration", namedType("duration")],
+  ["net.IP", namedType("net.IP")],
+  ["net.CIDR", namedType("net.CIDR")],
 ]);
 
 const LITERALS: ReadonlyMap<string, CelType> = new Map(

@@ -33,6 +33,7 @@ describe("an expression of Kubernetes' libraries holds", () => {
     "ip('192.168.0.1').family() == 4 && ip('::1').isLoopback() && !isIP('1.2.3') && ip.isCanonical('::1')",
     "ip('8.8.8.8').isGlobalUnicast() && ip('169.254.1.1').isLinkLocalUnicast() && ip('0.0.0.0').isUnspecified()",
     "cidr('10.0.0.0/8').containsIP('10.1.2.3') && cidr('10.0.0.0/8').containsCIDR(cidr('10.1.0.0/16'))",
+    "type(ip('10.0.0.1')) == net.IP && type(cidr('10.0.0.0/8')) == net.CIDR && type(cidr('10.0.0.0/8').ip()) == net.IP",
     "cidr('10.1.2.3/8').masked() == cidr('10.0.0.0/8') && cidr('10.0.0.0/8').prefixLength() == 8 && !isCIDR('10.0.0.0')",
     "quantity('1Gi').isGreaterThan(quantity('1G')) && quantity('1').add(quantity('500m')).compareTo(quantity('1.5')) == 0",
     "quantity('5').asInteger() == 5 && !quantity('1.5').isInteger() && quantity('-1').sign() == -1 && !isQuantity('x')",
