@@ -128,6 +128,21 @@ describe("a CustomResourceDefinition", () => {
     ],
     [{ versions: [schemaVersion(ruled({ rule: "!oldSelf.hasValue()", optionalOldSelf: true }))] }, []],
     [
+      {
+        versions: [
+          schemaVersion({
+            type: "object",
+            properties: { "b's": { type: "string" } },
+            "x-kubernetes-validations": [
+              { rule: "true", fieldPath: ".b's" },
+              { rule: "true", fieldPath: "['b\\'s']" },
+            ],
+          }),
+        ],
+      },
+      [],
+    ],
+    [
       { versions: [schemaVersion(ruled({ rule: "true", fieldPath: ".x" }))] },
       [
         'spec.validation.openAPIV3Schema.properties[a].x-kubernetes-validations[0].fieldPath: Invalid value: ".x": must be a valid path',

@@ -7,7 +7,7 @@ export interface RulePath {
   readonly path: string;
 }
 
-const STEP = /\.([^.[\]']+)|\['((?:[^'\\]|\\.)*)'\]/y;
+const STEP = /\.([^.[\]'][^.[\]]*)|\['((?:[^'\\]|\\.)*)'\]/y;
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["a", "\u0007"],
   ["b", "\b"],
