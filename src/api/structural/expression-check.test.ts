@@ -125,4 +125,20 @@ describe("a rule", () => {
       expect(problems(rule, marked, { set: ["a", "b"], pairs })).toEqual([]);
     },
   );
+
+  test("is held against the kind of an object also when that was the same before", () => {
+    const named = { type: "string", "x-kubernetes-validations": [{ rule: "self == 'A'" }] };
+    const schema = compileStructural({
+      type: "object",
+      properties: { kind: named, part: { type: "object", properties: { kind: named } } },
+    } as JSONSchemaProps);
+    const value = { kind: "B", part: { kind: "B" } };
+    const errors = new FieldErrors();
+
+    checkExpressions({ schema, value, previous: value }, new FieldPath(""), errors);
+
+    expect(errors.found.map(fieldErrorText)).toEqual([
+      `kind: Invalid value: "string": failed rule: self == 'A'`,
+    ]);
+  });
 });

@@ -92,7 +92,8 @@ class ExpressionCheck {
       if (typeof inner !== "object" || !inner.hasExpressions) continue;
       const previous = Object.hasOwn(before, key) ? before[key] : undefined;
       const path = property === undefined ? place.path.key(key) : place.path.child(key);
-      this.#value(inner, within(place, { value: value[key], previous }, path));
+      const within = placeWithin(place, { value: value[key], previous }, path);
+      this.#value(inner, isTypeName(place, key) ? { ...within, nearest: UNKNOWN } : within);
     }
   }
 
@@ -102,7 +103,7 @@ class ExpressionCheck {
     const before = itemsBefore(schema, place.previous);
     for (const [at, item] of value.entries()) {
       const previous = before?.get(itemKey(schema, item));
-      this.#value(items, within(place, { value: item, previous }, place.path.index(at)));
+      this.#value(items, placeWithin(place, { value: item, previous }, place.path.index(at)));
     }
   }
 
@@ -187,7 +188,14 @@ interface RulePlace extends Place {
   readonly schema: Structural;
 }
 
-function within({ nearest }: Place, pair: Pair, path: FieldPath): Place {
+const UNKNOWN: Pair = { value: undefined, previous: undefined };
+
+/** What an object is cannot have been wrong before: a version may just have come. */
+function isTypeName({ level }: Place, key: string): boolean {
+  return level === "root" && (key === "apiVersion" || key === "kind");
+}
+
+function placeWithin({ nearest }: Place, pair: Pair, path: FieldPath): Place {
   const isKnown = pair.previous !== undefined && nearest.previous !== undefined;
   return { ...pair, nearest: isKnown ? pair : nearest, path, level: "part" };
 }
