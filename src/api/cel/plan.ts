@@ -210,28 +210,33 @@ function contentOf(value: CelValue): CelValue | undefined {
   throw new CelEvaluationError("no such overload");
 }
 
-/** `undefined` when there is no such field; throws when the value has no fields at all. */
-function findField(container: CelValue, field: string): CelValue | undefined {
-  if (container instanceof CelRecord || container instanceof CelMap) return container.find(field);
-  throw new CelEvaluationError(`no such overload: ${tagOf(container)}.${field}`);
+function hasFields(value: CelValue): value is CelRecord | CelMap {
+  return value instanceof CelRecord || value instanceof CelMap;
+}
+
+function noSuchKey(field: string): CelEvaluationError {
+  return new CelEvaluationError(`no such key: ${field}`);
 }
 
 function selectField(container: CelValue, field: string): CelValue {
   if (container instanceof Optional) return selectOptional(container, field);
-  const value = findField(container, field);
-  if (value === undefined) throw new CelEvaluationError(`no such key: ${field}`);
+  const value = hasFields(container) ? container.find(field) : undefined;
+  if (value === undefined) throw noSuchKey(field);
   return value;
 }
 
 function selectOptional(container: CelValue, field: string): CelValue {
   const inner = container instanceof Optional ? container.value : container;
-  const value = inner === undefined ? undefined : findField(inner, field);
+  if (inner === undefined) return NONE;
+  if (!hasFields(inner)) throw noSuchKey(field);
+  const value = inner.find(field);
   return value === undefined ? NONE : new Optional(value);
 }
 
+/** What has no fields has not this one either: `has(oldObject.spec)` does not hold when something is created. */
 function hasField(container: CelValue, field: string): boolean {
   const inner = container instanceof Optional ? container.value : container;
-  return inner !== undefined && findField(inner, field) !== undefined;
+  return inner !== undefined && hasFields(inner) && inner.find(field) !== undefined;
 }
 
 function conditional(condition: Step, yes: Step, no: Step): Step {

@@ -47,6 +47,7 @@ describe("an expression of Kubernetes' libraries holds", () => {
     "string(timestamp('2011-08-18T23:30:00-02:30') + duration('1h')) == '2011-08-19T00:30:00-02:30'",
     "string(timestamp('2011-08-18T19:03:37+00:00')) == '2011-08-18T19:03:37Z'",
     "!optional.ofNonZeroValue(timestamp('0001-01-01T00:00:00Z')).hasValue() && optional.ofNonZeroValue(timestamp(0)).hasValue()",
+    "!has(dyn(null).a) && !has(dyn('a').b)",
     "duration('1h2m3s4ms').getMilliseconds() == 3723004",
     "{'a': 1}.transformMap(k, v, v + 1) == {'a': 2} && [1, 2].transformList(i, v, i + v) == [1, 3]",
     "[1, 2].transformMapEntry(i, v, {v: i}) == {1: 0, 2: 1} && optional.of(1).optMap(x, x + 1).orValue(0) == 2",
