@@ -63,3 +63,12 @@ test("kubectl finds the words by which it explains the fields of every object", 
     },
   });
 });
+
+test.each(["v2", "v3"] as const)("clients of OpenAPI %s learn which fields can be selected by", (dialect) => {
+  const facts = { ...FACTS, fieldSelectors: ["spec.color", "spec.size"] };
+  const [, definition] = customDefinitions(facts, { type: "object" }, dialect)[0] ?? [];
+
+  expect(definition).toMatchObject({
+    "x-kubernetes-selectable-fields": [{ fieldPath: "spec.color" }, { fieldPath: "spec.size" }],
+  });
+});

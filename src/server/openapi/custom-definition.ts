@@ -50,9 +50,22 @@ export function customDefinitions(
     "x-kubernetes-group-version-kind": [{ group, version, kind: listKind }],
   };
   return [
-    [definition, { ...own, "x-kubernetes-group-version-kind": [{ group, version, kind }] }],
+    [
+      definition,
+      {
+        ...own,
+        "x-kubernetes-group-version-kind": [{ group, version, kind }],
+        ...selectable(facts),
+      },
+    ],
     [listDefinition(facts), list],
   ];
+}
+
+/** By which fields lists and watches may be narrowed. */
+function selectable({ fieldSelectors }: ResourceFacts): JsonObject {
+  if (fieldSelectors.length === 0) return {};
+  return { "x-kubernetes-selectable-fields": fieldSelectors.map((fieldPath) => ({ fieldPath })) };
 }
 
 const API_VERSION = { description: COMMON_TEXTS.apiVersion, type: "string" };
