@@ -9,11 +9,11 @@ import { type CelValue, NONE, Optional } from "../cel/value.ts";
 import type { FieldErrors, FieldPath } from "../field-error.ts";
 import type { ValidationRule } from "../generated/types/apiextensions-v1.ts";
 import { isJsonObject, type JsonObject } from "../json-object.ts";
-import { jsonEqual } from "../patch/json-equal.ts";
 import { type Expression, type Expressions, expressionsOf } from "./expression-rules.ts";
 import { itemKey } from "./list-key.ts";
 import { findRulePath } from "./rule-path.ts";
 import type { Structural } from "./structural.ts";
+import { isUnchanged } from "./unchanged.ts";
 import type { Checked } from "./value-check.ts";
 
 const WORN_OUT =
@@ -40,18 +40,15 @@ export function checkExpressions(checked: Checked, path: FieldPath, errors: Fiel
     );
     return;
   }
-  const place: Place = { value, previous, nearest: { value, previous }, path, level: "root" };
+  const place: Place = { value, previous, nearest: checked, path, level: "root" };
   new ExpressionCheck(errors).check(schema, place);
 }
 
-interface Pair {
+interface Place {
   readonly value: unknown;
   readonly previous: unknown;
-}
-
-interface Place extends Pair {
-  /** The pair to compare when nobody knows what this value was before: its own, or that of what it lies in. */
-  readonly nearest: Pair;
+  /** What to compare when nobody knows what this value was before: it itself, or what it lies in. */
+  readonly nearest: Checked | undefined;
   readonly path: FieldPath;
   readonly level: "root" | "part";
 }
@@ -92,8 +89,8 @@ class ExpressionCheck {
       if (typeof inner !== "object" || !inner.hasExpressions) continue;
       const previous = Object.hasOwn(before, key) ? before[key] : undefined;
       const path = property === undefined ? place.path.key(key) : place.path.child(key);
-      const within = placeWithin(place, { value: value[key], previous }, path);
-      this.#value(inner, isTypeName(place, key) ? { ...within, nearest: UNKNOWN } : within);
+      const within = placeWithin(place, { schema: inner, value: value[key], previous }, path);
+      this.#value(inner, isTypeName(place, key) ? { ...within, nearest: undefined } : within);
     }
   }
 
@@ -103,7 +100,7 @@ class ExpressionCheck {
     const before = itemsBefore(schema, place.previous);
     for (const [at, item] of value.entries()) {
       const previous = before?.get(itemKey(schema, item));
-      this.#value(items, placeWithin(place, { value: item, previous }, place.path.index(at)));
+      this.#value(items, placeWithin(place, { schema: items, value: item, previous }, place.path.index(at)));
     }
   }
 
@@ -188,20 +185,19 @@ interface RulePlace extends Place {
   readonly schema: Structural;
 }
 
-const UNKNOWN: Pair = { value: undefined, previous: undefined };
-
 /** What an object is cannot have been wrong before: a version may just have come. */
 function isTypeName({ level }: Place, key: string): boolean {
   return level === "root" && (key === "apiVersion" || key === "kind");
 }
 
-function placeWithin({ nearest }: Place, pair: Pair, path: FieldPath): Place {
-  const isKnown = pair.previous !== undefined && nearest.previous !== undefined;
-  return { ...pair, nearest: isKnown ? pair : nearest, path, level: "part" };
+function placeWithin({ nearest }: Place, checked: Checked, path: FieldPath): Place {
+  const { value, previous } = checked;
+  const isKnown = previous !== undefined && nearest?.previous !== undefined;
+  return { value, previous, nearest: isKnown ? checked : nearest, path, level: "part" };
 }
 
-function isSame({ value, previous }: Pair): boolean {
-  return previous !== undefined && jsonEqual(value, previous);
+function isSame(checked: Checked | undefined): boolean {
+  return checked?.previous !== undefined && isUnchanged(checked.schema, checked.value, checked.previous);
 }
 
 /** Only items with keys can be told apart. */

@@ -12,6 +12,7 @@ import { hasFormat } from "./formats.ts";
 import { itemKey } from "./list-key.ts";
 import { isTooLarge, isTooSmall, isUneven } from "./number-rules.ts";
 import type { Structural, ValueRules } from "./structural.ts";
+import { isUnchanged } from "./unchanged.ts";
 
 /** Where a value is: as `spec.ports[0].name`, empty for the object itself. */
 type Path = string;
@@ -45,7 +46,7 @@ class ValueCheck {
 
   check(schema: Structural, place: Place): void {
     const { value, previous } = place;
-    if (previous !== undefined && jsonEqual(value, previous)) return;
+    if (previous !== undefined && isUnchanged(schema, value, previous)) return;
     this.#type(schema, place);
     this.#enum(schema.rules, place);
     if (value === null) return;

@@ -1,0 +1,36 @@
+/** Whether a value is the same as before, as far as its schema tells what belongs together. */
+import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { jsonEqual } from "../patch/json-equal.ts";
+import { itemKey } from "./list-key.ts";
+import type { Structural } from "./structural.ts";
+
+/** Items of a list with keys are the same in any order. */
+export function isUnchanged(schema: Structural, value: unknown, previous: unknown): boolean {
+  if (Array.isArray(value) && Array.isArray(previous) && schema.listType === "map")
+    return areItemsUnchanged(schema, value, previous);
+  if (isJsonObject(value) && isJsonObject(previous)) return areFieldsUnchanged(schema, value, previous);
+  return jsonEqual(value, previous);
+}
+
+function areItemsUnchanged(
+  schema: Structural,
+  value: readonly unknown[],
+  previous: readonly unknown[],
+): boolean {
+  const { items } = schema;
+  if (items === undefined || value.length !== previous.length) return jsonEqual(value, previous);
+  const before = new Map(previous.map((item) => [itemKey(schema, item), item]));
+  return value.every((item) => isUnchanged(items, item, before.get(itemKey(schema, item))));
+}
+
+function areFieldsUnchanged(schema: Structural, value: JsonObject, previous: JsonObject): boolean {
+  const keys = Object.keys(value);
+  if (keys.length !== Object.keys(previous).length) return false;
+  return keys.every((key) => {
+    if (!Object.hasOwn(previous, key)) return false;
+    const inner = schema.properties.get(key) ?? schema.additional;
+    return typeof inner === "object"
+      ? isUnchanged(inner, value[key], previous[key])
+      : jsonEqual(value[key], previous[key]);
+  });
+}
