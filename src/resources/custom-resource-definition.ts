@@ -10,6 +10,7 @@ import type {
 import { dns1035Label, dns1123Subdomain } from "../api/names.ts";
 import { formatTime } from "../api/time.ts";
 import { checkClientConfig } from "./admission/webhook-client.ts";
+import { findBundleMistake } from "./ca-bundle.ts";
 import { checkApproval } from "./custom-resource-definition-approval.ts";
 import { formatWarnings } from "./custom-resource-definition-formats.ts";
 import { checkVersionParts } from "./custom-resource-definition-versions.ts";
@@ -101,6 +102,7 @@ export const customResourceDefinition = defineKind<Definition>(
       errors.immutable(SPEC.child("group"), next.spec.group, previous.spec.group);
       errors.immutable(SPEC.child("names", "plural"), next.spec.names.plural, previous.spec.names.plural);
       checkStoredVersions(next, errors);
+      checkBundle(next.spec, previous.spec, errors);
     },
 
     validateStatus(next, _previous, errors) {
@@ -229,6 +231,19 @@ function checkConversion({ conversion }: CustomResourceDefinitionSpec, errors: F
     if ((webhook?.conversionReviewVersions ?? []).length > 0)
       errors.forbidden(path.child("conversionReviewVersions"), detail);
   }
+}
+
+/** Whoever serves objects of the kind would no longer be able to convert them. */
+function checkBundle(
+  next: CustomResourceDefinitionSpec,
+  previous: CustomResourceDefinitionSpec,
+  errors: FieldErrors,
+): void {
+  const { caBundle } = next.conversion?.webhook?.clientConfig ?? {};
+  const { caBundle: before = "" } = previous.conversion?.webhook?.clientConfig ?? {};
+  const mistake = before === "" || caBundle === before ? undefined : findBundleMistake(caBundle);
+  if (mistake === undefined || findBundleMistake(before) !== undefined) return;
+  errors.invalid(SPEC.child("conversion", "webhookClientConfig", "caBundle"), caBundle, mistake);
 }
 
 function checkReviewVersions(versions: readonly string[], path: FieldPath, errors: FieldErrors): void {

@@ -79,7 +79,7 @@ async function read(request: IncomingMessage): Promise<string> {
   return Buffer.concat(pieces).toString();
 }
 
-async function startAuthor(): Promise<Author & { readonly clientConfig: object }> {
+async function startAuthor(): Promise<StartedAuthor> {
   const authority = await makeAuthority("author");
   const author: Author = { reviews: [], answer: success };
   const { port } = await serve(await authority.leaf(["127.0.0.1"]), (request, response) => {
@@ -97,9 +97,13 @@ async function startAuthor(): Promise<Author & { readonly clientConfig: object }
   return Object.assign(author, { clientConfig: { url: `https://127.0.0.1:${port}/convert`, caBundle } });
 }
 
+interface StartedAuthor extends Author {
+  readonly clientConfig: { readonly url: string; readonly caBundle: string };
+}
+
 interface World {
   readonly api: TestApi;
-  readonly author: Author;
+  readonly author: StartedAuthor;
 }
 
 async function withGauges(run: (world: World) => Promise<void>): Promise<void> {
@@ -133,6 +137,25 @@ describe("a kind whose versions its author converts", () => {
         body: { apiVersion: "example.com/v1", spec: { range: "1-5" } },
       });
       expect(old.body["metadata"]?.["uid"]).toEqual(made.body["metadata"]?.["uid"]);
+    }));
+
+  test("keeps certificates by which its author can be known", () =>
+    withGauges(async ({ api, author }) => {
+      const path = `${DEFINITIONS}/gauges.example.com`;
+      const bundle = (caBundle: string): object => ({
+        spec: { conversion: { webhook: { clientConfig: { caBundle } } } },
+      });
+      const { caBundle } = author.clientConfig;
+
+      const broken = await api.send("PATCH", path, bundle("Cg=="), MERGE);
+      const twice = Buffer.concat([Buffer.from(caBundle, "base64"), Buffer.from(caBundle, "base64")]);
+      const grown = await api.send("PATCH", path, bundle(twice.toString("base64")), MERGE);
+
+      expect(broken).toMatchObject({ code: 422, body: { reason: "Invalid" } });
+      expect(text(broken.body["message"])).toContain(
+        "unable to load root certificates: unable to parse bytes as PEM block",
+      );
+      expect(grown.code).toBe(200);
     }));
 
   test("is changed through each version", () =>

@@ -36,6 +36,26 @@ function definition(
 const nobody = takenNames([]);
 
 describe("plannedStatus", () => {
+  test("does not establish a kind that nobody could convert until its certificates are right", () => {
+    const webhook = { clientConfig: { caBundle: "Cg==" }, conversionReviewVersions: ["v1"] };
+    const plain = definition();
+    const unsafe = {
+      ...plain,
+      spec: { ...plain.spec, conversion: { strategy: "Webhook" as const, webhook } },
+    };
+
+    const status = plannedStatus(unsafe, nobody, NOW);
+
+    expect(status.conditions[1]).toMatchObject({
+      type: "Established",
+      status: "False",
+      reason: "InvalidCABundle",
+    });
+    expect(plannedStatus({ ...plain, status }, nobody, NOW).conditions[1]).toMatchObject({ status: "True" });
+    const established = plannedStatus(plain, nobody, NOW);
+    expect(plannedStatus({ ...unsafe, status: established }, nobody, NOW)).toBe(established);
+  });
+
   test("gives a definition its names and establishes it", () => {
     expect(plannedStatus(definition(), nobody, NOW)).toEqual({
       acceptedNames: names,

@@ -7,6 +7,7 @@ import type {
 } from "../../api/generated/types/apiextensions-v1.ts";
 import { quoted } from "../../api/message-text.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { findBundleMistake } from "../../resources/ca-bundle.ts";
 import { findApproval } from "../../resources/custom-resource-definition-approval.ts";
 
 type Names = CustomResourceDefinitionNames;
@@ -99,7 +100,9 @@ function listed(texts: readonly string[]): string {
 function wanted(definition: CustomResourceDefinition, names: Condition): readonly Condition[] {
   const established = definition.status.conditions.find(({ type }) => type === "Established");
   const approval = approvalCondition(definition);
-  return [names, establishedCondition(established, names), ...(approval === undefined ? [] : [approval])];
+  const bundle = findBundleMistake(definition.spec.conversion?.webhook?.clientConfig?.caBundle);
+  const next = bundle === undefined ? establishedCondition(established, names) : unsafe(established, bundle);
+  return [names, next, ...(approval === undefined ? [] : [approval])];
 }
 
 /** Once established a kind stays so, whatever becomes of its names. */
@@ -117,6 +120,17 @@ function establishedCondition(present: Condition | undefined, names: Condition):
     status: "False",
     reason: "NotAccepted",
     message: "not all names are accepted",
+  };
+}
+
+/** Nobody could convert its objects. One that is established stays so here, too. */
+function unsafe(present: Condition | undefined, mistake: string): Condition {
+  if (present?.status === "True") return present;
+  return {
+    type: "Established",
+    status: "False",
+    reason: "InvalidCABundle",
+    message: `spec.conversion.webhook.clientConfig.caBundle: Invalid value: ${mistake}`,
   };
 }
 
