@@ -11,6 +11,7 @@ import type {
   ResourceClaimSpec,
 } from "../../api/generated/types/resource-v1.ts";
 import { isJsonObject } from "../../api/json-object.ts";
+import { stringifyJson } from "../../api/json-text.ts";
 import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
 import type { Draft } from "../kind-rules.ts";
 import { checkDriverName } from "../storage/csi-driver-name.ts";
@@ -210,7 +211,7 @@ export function checkOpaque(
 
 /** What only a driver understands: any object that is not too large. */
 export function checkForeignData(data: unknown, path: FieldPath, errors: FieldErrors): void {
-  if (Buffer.byteLength(JSON.stringify(data)) > PARAMETERS_MAX_BYTES) {
+  if (Buffer.byteLength(stringifyJson(data)) > PARAMETERS_MAX_BYTES) {
     errors.tooLong(path, PARAMETERS_MAX_BYTES);
   } else if (!isJsonObject(data)) errors.invalid(path, "<value omitted>", "must be a valid JSON object");
 }

@@ -77,6 +77,11 @@ describe("a ResourceClaim", () => {
       ],
     ],
     [
+      "a parameter beyond what a number holds exactly",
+      { config: [{ opaque: { driver: "d", parameters: { a: 2n ** 53n + 1n } } }] },
+      [],
+    ],
+    [
       "parameters that are too long",
       {
         config: [{ opaque: { driver: "d", parameters: { a: "x".repeat(10 * 1024) } } }],
