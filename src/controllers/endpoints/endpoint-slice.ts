@@ -9,10 +9,11 @@ import { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import type { Endpoint } from "../../api/generated/types/discovery-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
-import { defineController, indexing, watching } from "../../runtime/controller.ts";
+import { defineController, watching } from "../../runtime/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller.ts";
 import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
 import { createUnlessEnding } from "../ending-namespace.ts";
+import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
 import { planSlices } from "./plan-slices.ts";
 import type { EndpointGroup } from "./plan-slices.ts";
 import {
@@ -34,19 +35,18 @@ export const SERVICE_NAME = "kubernetes.io/service-name";
 export const MANAGED_BY = "endpointslice.kubernetes.io/managed-by";
 const HEADLESS = "service.kubernetes.io/headless";
 const MANAGER = "endpointslice-controller.k8s.io";
-const PODS_BY_NODE = "endpoint-slice/node";
 
 export const endpointSliceController = defineController({
   name: "endpoint-slice-controller",
   for: Service,
   owns: [EndpointSlice],
-  indexes: [indexing(Pod, PODS_BY_NODE, ({ spec }) => (spec.nodeName === undefined ? [] : [spec.nodeName]))],
+  indexes: [podsByNode],
   watches: [
     chosenPods,
     watching(Node, function* ({ before, after }, cache) {
       if (before !== undefined && after !== undefined && zoneOf(before) === zoneOf(after)) return;
       const { name = "" } = (after ?? before)?.metadata ?? {};
-      for (const pod of cache(Pod).indexed(PODS_BY_NODE, name)) yield* servicesOf(pod, cache);
+      for (const pod of podsOnNode(name, cache)) yield* servicesOf(pod, cache);
     }),
   ],
   reconcile,

@@ -13,10 +13,11 @@ import { beatWithin } from "../../base/beat.ts";
 import type { Timer } from "../../base/loop.ts";
 import type { Patch } from "../../client/client.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
-import { indexing, type ObjectChange } from "../../runtime/controller.ts";
+import type { ObjectChange } from "../../runtime/controller.ts";
 import type { Routine, RoutineParts } from "../../runtime/routine.ts";
 import { untilAborted } from "../../runtime/run-all.ts";
 import { WriteWindow } from "../../runtime/write-window.ts";
+import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
 import { hear, isLost, isNodeReady, silentAt, unknownConditions, type NodeHealth } from "./node-health.ts";
 import { findTaintChange, isDriving } from "./node-taints.ts";
 import { zoneHealth, zoneOf, type ZoneHealth } from "./zone-health.ts";
@@ -24,7 +25,6 @@ import { ZoneQueues } from "./zone-queues.ts";
 
 const NAME = "node-controller";
 const LEASES = "kube-node-lease";
-const PODS_BY_NODE = "node-controller/node";
 /** As upstream's: how often all nodes are looked at. */
 const PERIOD_MS = 5000;
 /** How often it is looked whether the next node may drive its pods away, while one waits. */
@@ -33,7 +33,7 @@ const QUEUE_MS = 1000;
 export const nodeLifecycleRoutine: Routine = {
   name: NAME,
   reads: [Node, Lease, Pod],
-  indexes: [indexing(Pod, PODS_BY_NODE, ({ spec }) => (spec.nodeName === undefined ? [] : [spec.nodeName]))],
+  indexes: [podsByNode],
   run: (parts, signal) => new LifecycleRun(parts, signal).run(),
 };
 
@@ -212,7 +212,7 @@ class LifecycleRun {
   #unreadyPods(node: Node): void {
     const { name } = node.metadata;
     const time = timeText(this.#parts.loop.now());
-    for (const pod of this.#parts.cache(Pod).indexed(PODS_BY_NODE, name)) {
+    for (const pod of podsOnNode(name, this.#parts.cache)) {
       if (!isReady(pod)) continue;
       const conditions = [{ type: "Ready", status: "False", lastTransitionTime: time }];
       const patch = { type: "strategic", changes: { status: { conditions } } } as const;

@@ -9,14 +9,14 @@ import { Node, Pod, type Taint } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { Timer } from "../../base/loop.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
-import { indexing, type ObjectChange } from "../../runtime/controller.ts";
+import type { ObjectChange } from "../../runtime/controller.ts";
 import type { Routine, RoutineParts } from "../../runtime/routine.ts";
 import { untilAborted } from "../../runtime/run-all.ts";
 import { WriteWindow } from "../../runtime/write-window.ts";
 import { disruptionTarget } from "../pods/disruption-target.ts";
+import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
 import { drivingTaints, findEvictionAt } from "./eviction-plan.ts";
 
-const PODS_BY_NODE = "taint-eviction/node";
 const RETRY_MS = 10_000;
 const WHY = {
   reason: "DeletionByTaintManager",
@@ -26,7 +26,7 @@ const WHY = {
 export const taintEvictionRoutine: Routine = {
   name: "taint-eviction-controller",
   reads: [Node, Pod],
-  indexes: [indexing(Pod, PODS_BY_NODE, ({ spec }) => (spec.nodeName === undefined ? [] : [spec.nodeName]))],
+  indexes: [podsByNode],
   run: (parts, signal) => new EvictionRun(parts, signal).run(),
 };
 
@@ -73,7 +73,7 @@ class EvictionRun {
   }
 
   #lookAtAll({ metadata }: Node): void {
-    for (const pod of this.#parts.cache(Pod).indexed(PODS_BY_NODE, metadata.name)) this.#look(pod);
+    for (const pod of podsOnNode(metadata.name, this.#parts.cache)) this.#look(pod);
   }
 
   #podChanged({ before, after }: ObjectChange<Pod>): void {
