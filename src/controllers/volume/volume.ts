@@ -1,8 +1,8 @@
 /**
  * Says in the status of each PersistentVolume whether it is free, taken or left behind, and removes those that nobody needs any more.
  *
- * Reads PersistentVolumes and PersistentVolumeClaims; writes PersistentVolume status, and frees volumes whose claim has taken another; deletes volumes that our own provisioner made and that are
- * to be deleted with their claim.
+ * Reads PersistentVolumes and PersistentVolumeClaims; writes PersistentVolume status, and frees volumes whose claim has taken another; deletes
+ * volumes that our own provisioner made and that are to be deleted with their claim.
  */
 import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import type { PersistentVolumeStatus } from "../../api/generated/types/core-v1.ts";
