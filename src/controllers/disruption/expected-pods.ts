@@ -9,7 +9,7 @@ import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { Client } from "../../client/client.ts";
 import type { CacheReader, ReconcileContext } from "../../runtime/controller.ts";
-import { controllerOf } from "../../runtime/owner-reference.ts";
+import { controllerOf, groupOf } from "../../runtime/owner-reference.ts";
 
 export type ExpectedPods =
   | {
@@ -100,10 +100,4 @@ function sizeOfTop(object: Scalable, cache: CacheReader): Size {
     owner?.kind === "Deployment" ? cache(Deployment).find({ namespace, name: owner.name }) : undefined;
   const top = deployment?.metadata.uid === owner?.uid ? deployment : undefined;
   return { uid: top?.metadata.uid ?? uid, replicas: (top ?? object).spec.replicas ?? 1 };
-}
-
-/** Empty for the core group. */
-function groupOf(apiVersion: string): string {
-  const slash = apiVersion.indexOf("/");
-  return slash < 0 ? "" : apiVersion.slice(0, slash);
 }

@@ -6,6 +6,7 @@
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
+import { groupOf } from "../../runtime/owner-reference.ts";
 import type { ServedResource } from "../served-resources.ts";
 import { isBeingDeleted, isDeletingDependents, isOrphaning } from "./deletion-state.ts";
 
@@ -176,10 +177,6 @@ export function isNamedBy(
 export function isElsewhere({ object }: KnownNode, owner: ApiObject): boolean {
   const { namespace = "" } = owner.metadata;
   return namespace !== "" && namespace !== (object.metadata.namespace ?? "");
-}
-
-function groupOf(apiVersion: string): string {
-  return apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
 }
 
 function isSameReference(left: OwnerReference, right: OwnerReference): boolean {

@@ -1,5 +1,6 @@
 /** Which pods go first when there are too many: those that serve least, as upstream orders them. */
 import type { ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
+import { isSidecar } from "../../resources/pod/pod-resources.ts";
 import { findCondition, isReady } from "../../resources/pod/pod-state.ts";
 
 const DELETION_COST = "controller.kubernetes.io/pod-deletion-cost";
@@ -87,9 +88,7 @@ function readySince(pod: Pod): number | undefined {
 
 /** Those of the containers proper, then those of sidecars; more go first. */
 function restartRank({ spec, status }: Pod): Rank {
-  const sidecars = new Set(
-    (spec.initContainers ?? []).filter((each) => each.restartPolicy === "Always").map(({ name }) => name),
-  );
+  const sidecars = new Set((spec.initContainers ?? []).filter(isSidecar).map(({ name }) => name));
   const ofSidecars = (status.initContainerStatuses ?? []).filter(({ name }) => sidecars.has(name));
   return [-maxRestarts(status.containerStatuses ?? []), -maxRestarts(ofSidecars)];
 }

@@ -6,7 +6,7 @@ import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import type { StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import type { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
-import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
+import { groupOf, ownerReferenceTo } from "../../runtime/owner-reference.ts";
 import { isInRange, ordinalOf } from "./set-pods.ts";
 
 export function claimName(
@@ -89,10 +89,6 @@ function refersTo({ uid }: OwnerReference, { metadata }: ApiObject): boolean {
 function isNamesake({ apiVersion, kind, name, uid }: OwnerReference, object: ApiObject): boolean {
   const isCalledSame = kind === object.kind && name === object.metadata.name;
   return isCalledSame && groupOf(apiVersion) === groupOf(object.apiVersion) && uid !== object.metadata.uid;
-}
-
-function groupOf(apiVersion: string): string {
-  return apiVersion.includes("/") ? (apiVersion.split("/", 1)[0] ?? "") : "";
 }
 
 function haveSameUids(left: readonly OwnerReference[], right: readonly OwnerReference[]): boolean {
