@@ -48,6 +48,13 @@ test.each<[string, PodChange, string | undefined]>([
   expect(findRefusal(podWith(change), NODE, new Allotment())?.reason).toBe(reason);
 });
 
+test("a node that has not told its system yet takes pods of the one that all have", () => {
+  const node = { ...NODE, status: { ...NODE.status, nodeInfo: { operatingSystem: "" } } } as Node;
+  const pod = podWith({ labels: { "kubernetes.io/os": "linux" } });
+
+  expect(findRefusal(pod, node, new Allotment())).toBeUndefined();
+});
+
 test("a pod is not told by which taint it is driven out", () => {
   const pod = podWith({ spec: { tolerations: [] } as PodChange["spec"] });
 

@@ -24,7 +24,8 @@ const OS_LABEL = "kubernetes.io/os";
 
 /** Of the pod's labels, not of its node selector: kubelet looks there. */
 function findForeignSystem({ metadata, spec }: Pod, { status }: Node): Refusal | undefined {
-  const system = status.nodeInfo?.operatingSystem ?? "linux";
+  // Empty until the node has told what it is.
+  const system = status.nodeInfo.operatingSystem || "linux";
   if ((ownValue(metadata.labels, OS_LABEL) ?? system) !== system) {
     const message = "Failed to admit pod as the `kubernetes.io/os` label doesn't match node label";
     return { reason: "PodOSSelectorNodeLabelDoesNotMatch", message };
