@@ -18,10 +18,10 @@ export function readQuery({ resourceVersion, resourceVersionMatch }: GetOptions)
 
 export function listQuery(options: ListOptions): Query {
   const { labelSelector, fieldSelector, limit, continue: token, resourceVersion } = options;
-  // Without a word of it, a limit asks for that very revision.
-  const isPaged = limit !== undefined && resourceVersion !== undefined;
+  // Without a word of it, a limit asks for that very revision. Of a token, which stands for one, no word is allowed.
+  const isFirstPage = limit !== undefined && resourceVersion !== undefined && token === undefined;
   return {
-    ...(isPaged && { resourceVersionMatch: "NotOlderThan" }),
+    ...(isFirstPage && { resourceVersionMatch: "NotOlderThan" }),
     ...readQuery(options),
     ...queryOf({ labelSelector, fieldSelector, limit, continue: token }),
   };

@@ -154,6 +154,17 @@ export function clientSuite(name: string, makeTransport: MakeTransport): void {
       expect(seen).toEqual(["a", "b"]);
     });
 
+    test("goes on with a list of any revision", async () => {
+      const { client } = await start();
+      for (const map of ["a", "b"]) await client(ConfigMap).create({ metadata: { name: map } });
+      const { metadata } = await client(ConfigMap).list({ namespace, limit: 1 });
+
+      const rest = { namespace, limit: 1, continue: metadata.continue ?? "", resourceVersion: "0" };
+      const { items } = await client(ConfigMap).list(rest);
+
+      expect(items.map((item) => item.metadata.name)).toEqual(["b"]);
+    });
+
     test("goes on with a list whose revision the server has forgotten meanwhile", async () => {
       const { api, client } = await start();
       for (const map of ["a", "b", "c"]) await client(ConfigMap).create({ metadata: { name: map } });
