@@ -13,7 +13,9 @@ export function findVolume(
   claim: PersistentVolumeClaim,
   volumes: readonly PersistentVolume[],
 ): PersistentVolume | undefined {
-  const able = volumes.filter((volume) => findFault(volume, claim, FAULTS_OF_CHOSEN) === undefined);
+  // What others have, which are most, is left out before anything costs something.
+  const open = volumes.filter((volume) => volume.spec.claimRef === undefined || isMeantFor(volume, claim));
+  const able = open.filter((volume) => findFault(volume, claim, FAULTS_OF_CHOSEN) === undefined);
   const named = able.find((volume) => isMeantFor(volume, claim));
   if (named !== undefined) return named;
   const free = able.filter((volume) => volume.spec.claimRef === undefined && isWanted(volume, claim));
