@@ -41,6 +41,27 @@ describe("a container that is given another size", () => {
   });
 });
 
+test("a container has its old size until it has ended for the new one, also for the next agent", async () => {
+  await using cluster = await openCluster();
+  const resizePolicy = [{ resourceName: "memory", restartPolicy: "RestartContainer" }];
+  const [before, after] = [{ memory: "100Mi" }, { memory: "200Mi" }];
+  await create(cluster, "web", before, { resizePolicy });
+  const annotations = { "simulated.setpoint.dev/termination-time": "10s" };
+  await cluster.client(Pod).patch({ name: "web" }, { type: "merge", changes: { metadata: { annotations } } });
+  await cluster.settle();
+  await resize(cluster, "web", after);
+  await cluster.clock.advance("2s");
+  expect(container(cluster, "web")).toMatchObject({
+    restartCount: 0,
+    allocatedResources: after,
+    resources: { requests: before },
+  });
+
+  await using next = await cluster.fork();
+  await next.clock.advance("30s");
+  expect(container(next, "web")).toMatchObject({ restartCount: 1, resources: { requests: after } });
+});
+
 describe("a pod that asks for more than its node has left", () => {
   const pending = (cluster: Cluster): unknown =>
     find(cluster, "web").status.conditions?.find(({ type }) => type === "PodResizePending");

@@ -156,15 +156,15 @@ function idOf(
   return id === undefined ? {} : { containerID: id };
 }
 
-/** What a running container was granted is what it asks for: simulated or not, nothing else is known. */
+/** What a running container was granted, and what it has: that is less or more until it has been started anew for it. */
 function grantedResources(
-  { resources }: Container,
-  { phase }: ContainerRecord,
+  { resources: granted }: Container,
+  { phase, resources: inUse = granted }: ContainerRecord,
 ): Pick<ContainerStatus, "allocatedResources" | "resources"> {
-  if (phase.type !== "running" || Object.keys(resources).length === 0) return {};
-  const { requests, limits } = resources;
+  if (phase.type !== "running" || Object.keys(granted).length === 0) return {};
+  const { requests, limits } = inUse;
   return {
-    ...(requests !== undefined && { allocatedResources: requests }),
+    ...(granted.requests !== undefined && { allocatedResources: granted.requests }),
     resources: { ...(limits !== undefined && { limits }), ...(requests !== undefined && { requests }) },
   };
 }
