@@ -491,6 +491,21 @@ describe("RuntimeClass", () => {
     expect(made["spec"]?.["tolerations"]).toContainEqual({ key: "boxes", operator: "Exists" });
   });
 
+  test("takes very many tolerations as they are, and holds up nobody", async () => {
+    await using api = await TestApi.start();
+    await make(api, CLASSES, {
+      ...boxed,
+      scheduling: { tolerations: [{ key: "boxes", operator: "Exists" }] },
+    });
+    const tolerations = Array.from({ length: 10_000 }, (_, at) => ({ key: `k${at}`, operator: "Exists" }));
+
+    const made = await make(api, PODS, pod("a", { spec: { runtimeClassName: "boxed", tolerations } }));
+
+    const { tolerations: all } = made["spec"] as unknown as { tolerations: readonly { key: string }[] };
+    const own = all.filter(({ key }) => !key.startsWith("node.kubernetes.io/"));
+    expect(own).toEqual([...tolerations, { key: "boxes", operator: "Exists" }]);
+  });
+
   test("says no toleration twice: the wider of two stays", async () => {
     await using api = await TestApi.start();
     const everything = { operator: "Exists", effect: "NoSchedule" };

@@ -73,8 +73,12 @@ function refuseConflicts(wanted: Labels, given: Labels | undefined, request: Adm
   }
 }
 
-/** Without those that another one includes; of equal ones the first stays. */
+/** Many more than pods have. Each is compared with each, which of tens of thousands takes a minute. */
+const COMPARED_MAX = 100;
+
+/** Without those that another one includes; of equal ones the first stays. Very many stay as they are, which says the same. */
 function widest(all: readonly Toleration[]): Draft<Toleration>[] {
+  if (all.length > COMPARED_MAX) return all.map((each) => ({ ...each }));
   const kept: Toleration[] = [];
   for (const [i, each] of all.entries()) {
     const isKnown = kept.some((other) => includes(other, each));
