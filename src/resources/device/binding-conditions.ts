@@ -18,8 +18,9 @@ export function checkBindingConditions(
 ): void {
   checkNames(awaited, path.child("bindingConditions"), errors);
   checkNames(failures, path.child("bindingFailureConditions"), errors);
+  const known = new Set(awaited);
   for (const [i, name] of failures.entries()) {
-    if (!awaited.includes(name)) continue;
+    if (!known.has(name)) continue;
     const at = path.child("bindingFailureConditions").index(i);
     errors.invalid(at, name, "bindingFailureConditions must not overlap with bindingConditions");
   }

@@ -296,6 +296,18 @@ describe("a device", () => {
   });
 });
 
+test("conditions of a device that are far too many are refused at once", () => {
+  const names = (prefix: string): readonly string[] =>
+    Array.from({ length: 60_000 }, (_, at) => `${prefix}${at}`);
+
+  const problems = deviceProblems({ bindingConditions: names("a"), bindingFailureConditions: names("b") });
+
+  expect(problems).toEqual([
+    "spec.devices[0].bindingConditions: Too many: 60000: must have at most 4 items",
+    "spec.devices[0].bindingFailureConditions: Too many: 60000: must have at most 4 items",
+  ]);
+});
+
 describe("a DeviceTaintRule", () => {
   const rules = new KindProbe(deviceTaintRule);
   const taint = { key: "a", effect: "NoSchedule" };
