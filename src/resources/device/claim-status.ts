@@ -48,9 +48,9 @@ export function checkConsumers(next: ResourceClaim, previous: ResourceClaim, err
     errors.forbidden(path, "may not be specified when `allocated` is not set");
     return;
   }
+  if (next.metadata.deletionTimestamp === undefined) return;
   const before = previous.status.reservedFor ?? [];
-  const isAdded = users.some((user) => !before.some((each) => isSame(user, each)));
-  if (next.metadata.deletionTimestamp === undefined || !isAdded) return;
+  if (users.every((user) => before.some((each) => isSame(user, each)))) return;
   errors.forbidden(
     path,
     "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set",
