@@ -14,11 +14,12 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 
 /** Each part of the text is read once, however many beginnings without an end there are. */
 export function* pemBlocks(text: string): Generator<PemBlock> {
+  let lineEnd = 0;
   let end = 0;
   let next = 0;
   for (let begin = text.indexOf(BEGIN); begin >= 0; begin = next) {
     next = text.indexOf(BEGIN, begin + 1);
-    const lineEnd = text.indexOf("\n", begin);
+    if (lineEnd <= begin) lineEnd = text.indexOf("\n", begin);
     if (end < lineEnd) end = text.indexOf(END, lineEnd);
     if (lineEnd < 0 || end < 0) return;
     const isBroken = next >= 0 && next < end;
