@@ -32,6 +32,7 @@ describe("a list with keys that a schema no longer allows", () => {
     [[C, A, B], []],
     [[A, B, { name: "c", port: 4 }], ["ports: Too many: 3: must have at most 2 items"]],
     [[A, B, C, { name: "d", port: 5 }], ["ports: Too many: 4: must have at most 2 items"]],
+    [[A, A, B], ["ports: Too many: 3: must have at most 2 items"]],
   ])("may stay in another order, but not change: %j", (ports, problems) => {
     const schema = compileStructural(keyed({ maxItems: 2 }));
     const errors = new FieldErrors();

@@ -20,6 +20,9 @@ function areItemsUnchanged(
   const { items } = schema;
   if (items === undefined || value.length !== previous.length) return jsonEqual(value, previous);
   const before = new Map(previous.map((item) => [itemKey(schema, item), item]));
+  // A key that is there twice stands for nothing that was there before.
+  if (new Set(value.map((item) => itemKey(schema, item))).size < value.length)
+    return jsonEqual(value, previous);
   return value.every((item) => isUnchanged(items, item, before.get(itemKey(schema, item))));
 }
 
