@@ -1,7 +1,6 @@
 /** Certificates by which others are known. */
-import { X509Certificate } from "node:crypto";
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g;
+import { pemBlocks } from "../api/pem.ts";
+import { findCertificate } from "./certificate-pem.ts";
 
 /**
  * What is wrong with a bundle, in upstream's words; `undefined` when it holds a certificate, or when there is none: then those of the machine
@@ -9,17 +8,10 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g
  */
 export function findBundleMistake(caBundle = ""): string | undefined {
   if (caBundle === "") return undefined;
-  const blocks = Buffer.from(caBundle, "base64").toString("latin1").match(CERTIFICATE) ?? [];
-  if (blocks.some(isCertificate)) return undefined;
+  const blocks = [...pemBlocks(Buffer.from(caBundle, "base64").toString("latin1"))].filter(
+    ({ label }) => label === "CERTIFICATE",
+  );
+  if (blocks.some(({ bytes }) => findCertificate(bytes) !== undefined)) return undefined;
   const what = blocks.length === 0 ? "unable to parse bytes as PEM block" : "failed to parse certificate";
   return `unable to load root certificates: ${what}`;
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    // What cannot be read is no certificate, for whatever reason.
-    return false;
-  }
 }

@@ -26,7 +26,7 @@ function blockProblem({ label, hasHeaders, bytes }: PemBlock): string | undefine
   return findCertificate(bytes) === undefined ? "x509: malformed certificate" : undefined;
 }
 
-function findCertificate(bytes: Buffer): X509Certificate | undefined {
+export function findCertificate(bytes: Buffer): X509Certificate | undefined {
   try {
     return new X509Certificate(bytes);
   } catch {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
-import { Event, Pod, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
+import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
 import type { ContainerStatus } from "../../src/api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../../src/api/generated/types/node-v1.ts";
 import { nodeLoops } from "../../src/cluster/loops.ts";
-import { startCluster, type Cluster, type StartOptions } from "../../src/cluster/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { container, find, openCluster } from "./agent-world.ts";
 
 const SETUP = { clock: "virtual", loops: [], nodes: 1 } as const;
 const TOLD = "simulated.setpoint.dev";
@@ -447,18 +448,6 @@ async function create(cluster: Cluster, name: string, more: Manifest<Pod> = {}):
   });
 }
 
-function find(cluster: Cluster, name: string): Pod {
-  const found = cluster.objects(Pod, "default").find(({ metadata }) => metadata.name === name);
-  if (found === undefined) throw new Error(`there is no pod ${name}`);
-  return found;
-}
-
-function container(cluster: Cluster, name: string): ContainerStatus {
-  const [found] = find(cluster, name).status.containerStatuses ?? [];
-  if (found === undefined) throw new Error(`the pod ${name} has no container`);
-  return found;
-}
-
 function states(statuses: readonly ContainerStatus[] | undefined): readonly string[] {
   return (statuses ?? []).map(({ state }) =>
     state.running === undefined ? (state.waiting?.reason ?? state.terminated?.reason ?? "") : "running",
@@ -490,11 +479,4 @@ async function untilRestart(cluster: Cluster, count: number): Promise<ContainerS
 
 async function annotate(cluster: Cluster, name: string, annotations: object): Promise<void> {
   await cluster.client(Pod).patch({ name }, { type: "merge", changes: { metadata: { annotations } } });
-}
-
-/** Pods need an account, which another loop would make. */
-async function openCluster(options: StartOptions): Promise<Cluster> {
-  const cluster = await startCluster(options);
-  await cluster.client(ServiceAccount).apply({ metadata: { name: "default", namespace: "default" } });
-  return cluster;
 }

@@ -1,9 +1,11 @@
 /** Pods are given another size while they run. */
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
-import { Pod, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
-import type { ContainerStatus } from "../../src/api/generated/types/core-v1.ts";
-import { startCluster, type Cluster } from "../../src/cluster/start-cluster.ts";
+import { Pod } from "../../src/api/generated/types/core-v1.ts";
+import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { container, find, openCluster } from "./agent-world.ts";
+
+const ONE_NODE = { clock: "virtual", loops: [], nodes: 1, seed: 1 } as const;
 
 type Spec = NonNullable<Manifest<Pod>["spec"]>;
 type Requests = Readonly<Record<string, string>>;
@@ -18,7 +20,7 @@ describe("a container that is given another size", () => {
     ["runs on when its policy allows that", { cpu: "2", memory: "100Mi" }, 0],
     ["starts anew when its policy wants that", { cpu: "2", memory: "200Mi" }, 1],
   ])("%s", async (_, requests, restartCount) => {
-    await using cluster = await openCluster();
+    await using cluster = await openCluster(ONE_NODE);
     await create(cluster, "web", { cpu: "1", memory: "100Mi" }, { resizePolicy });
     await cluster.settle();
     await resize(cluster, "web", requests);
@@ -29,7 +31,7 @@ describe("a container that is given another size", () => {
   });
 
   test("starts anew after its agent was replaced, too", async () => {
-    await using cluster = await openCluster();
+    await using cluster = await openCluster(ONE_NODE);
     await create(cluster, "web", { cpu: "1", memory: "100Mi" }, { resizePolicy });
     await cluster.settle();
 
@@ -42,7 +44,7 @@ describe("a container that is given another size", () => {
 });
 
 test("a container has its old size until it has ended for the new one, also for the next agent", async () => {
-  await using cluster = await openCluster();
+  await using cluster = await openCluster(ONE_NODE);
   const resizePolicy = [{ resourceName: "memory", restartPolicy: "RestartContainer" }];
   const [before, after] = [{ memory: "100Mi" }, { memory: "200Mi" }];
   await create(cluster, "web", before, { resizePolicy });
@@ -67,7 +69,7 @@ describe("a pod that asks for more than its node has left", () => {
     find(cluster, "web").status.conditions?.find(({ type }) => type === "PodResizePending");
 
   async function openCrowded(): Promise<Cluster> {
-    const cluster = await openCluster();
+    const cluster = await openCluster(ONE_NODE);
     await create(cluster, "web", { cpu: "2" });
     await create(cluster, "other", { cpu: "5" });
     await cluster.settle();
@@ -125,7 +127,7 @@ describe("a pod that asks for more than its node has left", () => {
 });
 
 test("what a pod that shrinks gives up is there for others", async () => {
-  await using cluster = await openCluster();
+  await using cluster = await openCluster(ONE_NODE);
   await create(cluster, "web", { cpu: "6" });
   await cluster.settle();
   await resize(cluster, "web", { cpu: "1" });
@@ -147,23 +149,4 @@ async function resize(cluster: Cluster, name: string, requests: Requests): Promi
   await cluster
     .client(Pod)
     .patch({ name }, { type: "strategic", changes: { spec: { containers } } }, { subresource: "resize" });
-}
-
-function find(cluster: Cluster, name: string): Pod {
-  const found = cluster.objects(Pod, "default").find(({ metadata }) => metadata.name === name);
-  if (found === undefined) throw new Error(`there is no pod ${name}`);
-  return found;
-}
-
-function container(cluster: Cluster, name: string): ContainerStatus {
-  const [found] = find(cluster, name).status.containerStatuses ?? [];
-  if (found === undefined) throw new Error(`the pod ${name} has no container`);
-  return found;
-}
-
-/** Pods need an account, which another loop would make. */
-async function openCluster(): Promise<Cluster> {
-  const cluster = await startCluster({ clock: "virtual", loops: [], nodes: 1, seed: 1 });
-  await cluster.client(ServiceAccount).apply({ metadata: { name: "default", namespace: "default" } });
-  return cluster;
 }

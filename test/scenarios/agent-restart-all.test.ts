@@ -1,13 +1,16 @@
 /** The end of one container can make its whole pod begin anew, on its node and under its address. */
 import { expect, test } from "vitest";
-import { Pod, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
+import { Pod } from "../../src/api/generated/types/core-v1.ts";
 import type { ContainerStatus } from "../../src/api/generated/types/core-v1.ts";
-import { startCluster, type Cluster } from "../../src/cluster/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { openCluster } from "./agent-world.ts";
+
+const ONE_NODE = { clock: "virtual", loops: [], nodes: 1, seed: 1 } as const;
 
 const TOLD = "simulated.setpoint.dev";
 
 test("all containers start anew, init containers first, when a rule wants that", async () => {
-  await using cluster = await openCluster();
+  await using cluster = await openCluster(ONE_NODE);
   await create(cluster, { "exit-code": "42", "exit-after": "30s", "exit-times": "1" });
   await cluster.clock.advance("20s");
   const before = find(cluster).status;
@@ -23,7 +26,7 @@ test("all containers start anew, init containers first, when a rule wants that",
 });
 
 test("the pod says that it begins anew while containers still end", async () => {
-  await using cluster = await openCluster();
+  await using cluster = await openCluster(ONE_NODE);
   await create(cluster, { "exit-code": "42", "exit-after": "30s", "exit-times": "1" }, "10s");
   await cluster.clock.advance("35s");
 
@@ -35,7 +38,7 @@ test("the pod says that it begins anew while containers still end", async () => 
 });
 
 test("another exit code ends the container alone", async () => {
-  await using cluster = await openCluster();
+  await using cluster = await openCluster(ONE_NODE);
   await create(cluster, { "exit-code": "7", "exit-after": "30s" });
   await cluster.clock.advance("1m");
 
@@ -44,7 +47,7 @@ test("another exit code ends the container alone", async () => {
 });
 
 test("one that ends so again and again waits longer each time", async () => {
-  await using cluster = await openCluster();
+  await using cluster = await openCluster(ONE_NODE);
   await create(cluster, { "exit-code": "42", "exit-after": "1s" });
   await cluster.clock.advance("10m");
 
@@ -92,11 +95,4 @@ function find(cluster: Cluster): Pod {
   const [found] = cluster.objects(Pod, "default");
   if (found === undefined) throw new Error("there is no pod");
   return found;
-}
-
-/** Pods need an account, which another loop would make. */
-async function openCluster(): Promise<Cluster> {
-  const cluster = await startCluster({ clock: "virtual", loops: [], nodes: 1, seed: 1 });
-  await cluster.client(ServiceAccount).apply({ metadata: { name: "default", namespace: "default" } });
-  return cluster;
 }

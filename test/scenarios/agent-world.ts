@@ -1,0 +1,25 @@
+/** What the scenarios of the node agent have in common. */
+import type { ContainerStatus } from "../../src/api/generated/types/core-v1.ts";
+import { Pod, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
+import { startCluster } from "../../src/cluster/start-cluster.ts";
+import type { Cluster, StartOptions } from "../../src/cluster/start-cluster.ts";
+
+/** Pods need an account, which another loop would make. */
+export async function openCluster(options: StartOptions): Promise<Cluster> {
+  const cluster = await startCluster(options);
+  await cluster.client(ServiceAccount).apply({ metadata: { name: "default", namespace: "default" } });
+  return cluster;
+}
+
+export function find(cluster: Cluster, name: string): Pod {
+  const found = cluster.objects(Pod, "default").find(({ metadata }) => metadata.name === name);
+  if (found === undefined) throw new Error(`there is no pod ${name}`);
+  return found;
+}
+
+/** The first one. */
+export function container(cluster: Cluster, name: string): ContainerStatus {
+  const [found] = find(cluster, name).status.containerStatuses ?? [];
+  if (found === undefined) throw new Error(`the pod ${name} has no container`);
+  return found;
+}
