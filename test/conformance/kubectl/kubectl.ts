@@ -108,7 +108,8 @@ export class Kubectl {
   #environment(): NodeJS.ProcessEnv {
     const { PATH } = process.env;
     const { kubeconfig, home } = this.#setup;
-    return { PATH, KUBECONFIG: kubeconfig, HOME: home, TMPDIR: home, ...this.#env };
+    // It ends before its memory matters; collecting it takes a fifth of its time.
+    return { PATH, KUBECONFIG: kubeconfig, HOME: home, TMPDIR: home, GOGC: "off", ...this.#env };
   }
 }
 
