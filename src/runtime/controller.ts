@@ -140,6 +140,12 @@ export type ChildManifest = Manifest<ApiObject> & {
   readonly [field: string]: unknown;
 };
 
+/**
+ * How repetitions are told. `counted`: the same message again is a higher count, and many similar ones become one; what most loops write.
+ * `series`: the same reason about the same version of an object goes on until it is quiet; what upstream writes through `events.k8s.io`.
+ */
+export type EventForm = "counted" | "series";
+
 export interface RecordedEvent {
   readonly type: "Normal" | "Warning";
   /** One word, such as `SuccessfulCreate`. */
@@ -151,6 +157,10 @@ export interface RecordedEvent {
   readonly fieldPath?: string;
   /** The machine on which it was seen; then it is also the reporting instance. */
   readonly host?: string;
+  /** Who says so, where a loop speaks under several names; the loop unless given. */
+  readonly reporter?: string;
+  /** The other object that has to do with it; told in a series only. */
+  readonly related?: ApiObject;
 }
 
 /** Thrown by `reconcile`: no use in trying again before something changes. */

@@ -3,7 +3,7 @@
  * or none at all because its object makes too many. The numbers are upstream's, so that `kubectl describe` looks as people know it.
  */
 import type { ApiObject } from "../api/api-object.ts";
-import type { RecordedEvent } from "./controller.ts";
+import type { EventForm, RecordedEvent } from "./controller.ts";
 import { RecentMap } from "./recent-map.ts";
 import { TokenBucket } from "./token-bucket.ts";
 
@@ -16,8 +16,11 @@ const SPAM_RATE = { perSecond: 1 / 300, burst: 25 };
 const REMEMBERED_MAX = 4096;
 /** Bytes of UTF-8 that the API takes in a message. */
 const MESSAGE_MAX = 1024;
+const CUT_OFF = " ...";
 
 export interface ObservedEvent {
+  /** `counted` unless given. */
+  readonly form?: EventForm;
   /** Who says so. */
   readonly component: string;
   readonly about: ApiObject;
@@ -44,7 +47,9 @@ export class EventCorrelation {
   readonly #buckets = new RecentMap<TokenBucket>(REMEMBERED_MAX);
 
   /** `nowMs` is of `Loop.elapsed`. */
-  correlate({ component, about, event }: ObservedEvent, nowMs: number): Correlation {
+  correlate(observed: ObservedEvent, nowMs: number): Correlation {
+    const { component, about, event } = observed;
+    if (observed.form === "series") return inSeries(observed);
     const object = objectText(component, about);
     const message = truncated(event.message);
     const { type, reason, action = "", fieldPath = "" } = event;
@@ -80,16 +85,39 @@ export class EventCorrelation {
   }
 }
 
+/**
+ * Two of a series are about the same version of the object, whatever they say. So there is no end of what an object can cause, but of what it
+ * causes without being written to.
+ */
+function inSeries({ component, about, event }: ObservedEvent): Correlation {
+  const { type, reason, action = "", fieldPath = "", related } = event;
+  const objects = [about, ...(related === undefined ? [] : [related])].map(
+    (object) => `${objectText(component, object)}\0${object.metadata.resourceVersion ?? ""}`,
+  );
+  const key = ["series", type, reason, action, fieldPath, ...objects].join("\0");
+  return { type: "kept", key, message: shortened(event.message) };
+}
+
 function objectText(component: string, { apiVersion, kind, metadata }: ApiObject): string {
   const { namespace = "", name = "", uid = "" } = metadata;
   return [component, apiVersion, kind, namespace, name, uid].join("\0");
 }
 
+/** What was cut off is shown to be missing. */
+function shortened(message: string): string {
+  const whole = truncated(message);
+  return whole === message ? message : `${firstBytes(message, MESSAGE_MAX - CUT_OFF.length)}${CUT_OFF}`;
+}
+
 function truncated(message: string): string {
   if (message.length * 3 <= MESSAGE_MAX || Buffer.byteLength(message) <= MESSAGE_MAX) return message;
+  return firstBytes(message, MESSAGE_MAX);
+}
+
+function firstBytes(message: string, count: number): string {
   // A character that is cut in two becomes a replacement character, which is taken off.
   return Buffer.from(message)
-    .subarray(0, MESSAGE_MAX)
+    .subarray(0, count)
     .toString()
     .replace(/\uFFFD+$/, "");
 }

@@ -1,11 +1,12 @@
 /**
  * Writes Events about objects, as `kubectl describe` shows them, in the background: whoever records one neither waits nor fails. An event is
- * one create; seen again before it was written it is still one create, seen again later it is a patch of its count.
+ * one create; seen again before it was written it is still one create, seen again later it is a patch of its count. Of one that begins a series,
+ * only the first repetition is written at once, and how many there were when the series has ended.
  */
 import { isApiError, serviceUnavailable } from "../api/api-error.ts";
-import type { ApiObject } from "../api/api-object.ts";
 import { Event } from "../api/generated/types/core-v1.ts";
-import { formatTime } from "../api/time.ts";
+import { Event as SeriesEvent } from "../api/generated/types/events-v1.ts";
+import { formatMicroTime, formatTime } from "../api/time.ts";
 import { backoffMs } from "../base/backoff.ts";
 import type { Log } from "../base/log.ts";
 import { Fifo } from "../base/loop-fifo.ts";
@@ -13,8 +14,9 @@ import type { Loop, Timer } from "../base/loop.ts";
 import type { Counter, Metrics } from "../base/metrics.ts";
 import { endableSignal } from "../client/call-signal.ts";
 import type { Client, ResourceClient } from "../client/client.ts";
-import type { RecordedEvent } from "./controller.ts";
+import type { EventForm, RecordedEvent } from "./controller.ts";
 import { EventCorrelation, type EventSink, type ObservedEvent } from "./event-correlation.ts";
+import { referenceTo } from "./object-reference.ts";
 import { RecentMap } from "./recent-map.ts";
 
 /** Events that wait to be written; beyond it they are dropped, which is counted. Some megabytes at most. */
@@ -26,6 +28,12 @@ const REMEMBERED_MAX = 4096;
 const ANSWER_MS = 30_000;
 const TRIES_MAX = 5;
 const RETRY = { baseMs: 1000, maxMs: 30_000 };
+/** A series has ended when nothing came for so long; this often it is looked for. */
+const SERIES_QUIET_MS = 360_000;
+/** What a series that goes on has come to is written this often, before its Event expires. */
+const SERIES_REFRESH_MS = 1_800_000;
+/** Characters that the API takes in a reporting instance. */
+const INSTANCE_MAX = 128;
 /** Of an object's name, so that the name of the event keeps within its limit. */
 const NAME_MAX = 253 - 17;
 
@@ -34,12 +42,13 @@ export interface EventRecorderOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly client: Client;
-  /** Which of several instances of the program this is. */
+  /** Which of several instances of the program this is; Events that begin a series say so. */
   readonly instance: string;
 }
 
 /** One Event object and how often it was seen. */
 interface Series {
+  readonly form: EventForm;
   readonly component: string;
   readonly about: Event["involvedObject"];
   readonly event: RecordedEvent;
@@ -49,6 +58,8 @@ interface Series {
   message: string;
   lastAt: number;
   count: number;
+  /** What the server was last told, and when. */
+  written: { readonly count: number; readonly at: number };
   state: "queued" | "writing" | "seen while writing" | "stored";
   isCreated: boolean;
   tries: number;
@@ -58,6 +69,7 @@ export class EventRecorder implements EventSink {
   readonly #loop: Loop;
   readonly #log: Log;
   readonly #events: ResourceClient<Event>;
+  readonly #seriesEvents: ResourceClient<SeriesEvent>;
   readonly #instance: string;
   readonly #results: Counter;
   readonly #correlation = new EventCorrelation();
@@ -69,12 +81,14 @@ export class EventRecorder implements EventSink {
   #writing = 0;
   #lastStamp = 0n;
   #onIdle: (() => void) | undefined;
+  #sweep: Timer | undefined;
 
   constructor({ loop, log, metrics, client, instance }: EventRecorderOptions) {
     this.#loop = loop;
     this.#log = log;
     this.#instance = instance;
     this.#events = client(Event);
+    this.#seriesEvents = client(SeriesEvent);
     this.#results = metrics.counter({
       name: "setpoint_events_total",
       help: "Events that were recorded, by what became of them.",
@@ -105,6 +119,7 @@ export class EventRecorder implements EventSink {
     });
     this.#ending.abort(signal.reason);
     for (const timer of this.#retries) timer.cancel();
+    this.#sweep?.cancel();
     if (this.#writing > 0) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
@@ -113,10 +128,11 @@ export class EventRecorder implements EventSink {
   }
 
   #begin(key: string, observed: ObservedEvent, message: string): void {
-    const { component, about, event } = observed;
+    const { form = "counted", component, about, event } = observed;
     const { name = "", namespace = "" } = about.metadata;
     const now = this.#loop.now();
     const series: Series = {
+      form,
       component,
       about: referenceTo(about, event.fieldPath),
       event,
@@ -126,20 +142,46 @@ export class EventRecorder implements EventSink {
       lastAt: now,
       message,
       count: 1,
+      written: { count: 0, at: now },
       state: "queued",
       isCreated: false,
       tries: 0,
     };
     this.#series.set(key, series);
     this.#enqueue(series);
+    if (form === "series") this.#sweepLater();
   }
 
   #again(series: Series, message: string): void {
     series.count++;
     series.lastAt = this.#loop.now();
-    series.message = message;
+    // What is said of a series is what was said first.
+    if (series.form === "counted") series.message = message;
+    else if (series.count > 2) return;
     if (series.state === "writing") series.state = "seen while writing";
     if (series.state === "stored") this.#enqueue(series);
+  }
+
+  #sweepLater(): void {
+    if (this.#sweep !== undefined || this.#ending.signal.aborted) return;
+    this.#sweep = this.#loop.timer(this.#loop.now() + SERIES_QUIET_MS, "periodic", () => {
+      this.#sweep = undefined;
+      this.#endSeries(this.#loop.now());
+    });
+  }
+
+  /** Writes what series that have ended came to, and forgets them: what comes later is another one. */
+  #endSeries(now: number): void {
+    let isAny = false;
+    for (const [key, series] of [...this.#series]) {
+      if (series.form !== "series") continue;
+      const hasEnded = now - series.lastAt >= SERIES_QUIET_MS;
+      const isDue = hasEnded || now - series.written.at >= SERIES_REFRESH_MS;
+      if (isDue && series.count > series.written.count && series.state === "stored") this.#enqueue(series);
+      if (hasEnded) this.#series.delete(key);
+      else isAny = true;
+    }
+    if (isAny) this.#sweepLater();
   }
 
   /** Nanoseconds as upstream has them, the last digits by chance: no two are equal. */
@@ -200,19 +242,33 @@ export class EventRecorder implements EventSink {
   }
 
   async #store(series: Series, signal: AbortSignal): Promise<void> {
-    if (!series.isCreated) {
-      await this.#events.create(manifestOf(series, this.#instance), { signal });
-      series.isCreated = true;
-      return;
-    }
-    const { name, namespace, count, message } = series;
-    const changes = { count, message, lastTimestamp: timeText(series.lastAt) };
+    const { count } = series;
+    if (series.isCreated) await this.#update(series, signal);
+    else await this.#create(series, signal);
+    series.isCreated = true;
+    series.written = { count, at: this.#loop.now() };
+  }
+
+  async #create(series: Series, signal: AbortSignal): Promise<void> {
+    if (series.form === "series")
+      await this.#seriesEvents.create(seriesManifest(series, this.#instance), { signal });
+    else await this.#events.create(countedManifest(series), { signal });
+  }
+
+  async #update(series: Series, signal: AbortSignal): Promise<void> {
+    const { name, namespace, count, message, lastAt } = series;
     try {
-      await this.#events.patch({ name, namespace }, { type: "merge", changes }, { signal });
+      if (series.form === "series") {
+        const changes = { series: { count, lastObservedTime: microTimeText(lastAt) } };
+        await this.#seriesEvents.patch({ name, namespace }, { type: "merge", changes }, { signal });
+      } else {
+        const changes = { count, message, lastTimestamp: timeText(lastAt) };
+        await this.#events.patch({ name, namespace }, { type: "merge", changes }, { signal });
+      }
     } catch (error) {
       // Events do not live long: this one has expired meanwhile.
       if (!isApiError(error, "NotFound")) throw error;
-      await this.#events.create(manifestOf(series, this.#instance), { signal });
+      await this.#create(series, signal);
     }
   }
 
@@ -247,7 +303,7 @@ function isTransient(error: unknown): boolean {
   return error.code >= 500 || error.reason === "TooManyRequests";
 }
 
-function manifestOf(series: Series, instance: string): Parameters<ResourceClient<Event>["create"]>[0] {
+function countedManifest(series: Series): Parameters<ResourceClient<Event>["create"]>[0] {
   const { component, about, event, name, namespace, message, count } = series;
   return {
     metadata: { name, namespace },
@@ -258,29 +314,38 @@ function manifestOf(series: Series, instance: string): Parameters<ResourceClient
     ...(event.action === undefined ? {} : { action: event.action }),
     source: { component, ...(event.host === undefined ? {} : { host: event.host }) },
     reportingComponent: component,
-    reportingInstance: event.host ?? instance,
+    reportingInstance: event.host ?? "",
     firstTimestamp: timeText(series.firstAt),
     lastTimestamp: timeText(series.lastAt),
     count,
   };
 }
 
-function referenceTo(
-  { apiVersion, kind, metadata }: ApiObject,
-  fieldPath: string | undefined,
-): Event["involvedObject"] {
-  const { namespace, name, uid, resourceVersion } = metadata;
+function seriesManifest(
+  series: Series,
+  instance: string,
+): Parameters<ResourceClient<SeriesEvent>["create"]>[0] {
+  const { component, about, event, name, namespace, message, count, firstAt, lastAt } = series;
+  const { related } = event;
   return {
-    apiVersion,
-    kind,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(name === undefined ? {} : { name }),
-    ...(uid === undefined ? {} : { uid }),
-    ...(resourceVersion === undefined ? {} : { resourceVersion }),
-    ...(fieldPath === undefined ? {} : { fieldPath }),
+    metadata: { name, namespace },
+    eventTime: microTimeText(firstAt),
+    reportingController: component,
+    reportingInstance: `${component}-${instance}`.slice(0, INSTANCE_MAX),
+    action: event.action ?? event.reason,
+    reason: event.reason,
+    regarding: about,
+    ...(related === undefined ? {} : { related: referenceTo(related) }),
+    note: message,
+    type: event.type,
+    ...(count === 1 ? {} : { series: { count, lastObservedTime: microTimeText(lastAt) } }),
   };
 }
 
 function timeText(ms: number): string {
   return formatTime(BigInt(Math.floor(ms)) * 1000n);
+}
+
+function microTimeText(ms: number): string {
+  return formatMicroTime(BigInt(Math.floor(ms * 1000)));
 }

@@ -190,7 +190,7 @@ class RuntimeManager implements Manager {
   }
 
   #routineMember(routine: Routine): Member {
-    const { name, indexes = [] } = routine;
+    const { name, indexes = [], events: form = "counted" } = routine;
     const kinds = this.#kindsOf(`the routine ${name}`, routine.reads);
     kinds.addIndexes(indexes);
     const [client, loop, metrics] = [this.#clientAs(name), this.#loop, this.metrics];
@@ -207,7 +207,7 @@ class RuntimeManager implements Manager {
           cache: kinds.read,
           subscribe: (type, listener) => kinds.cache(type).subscribe(listener),
           hold: (type) => this.#caches.hold(type),
-          event: (about, event) => recorder.record({ component: name, about, event }),
+          event: (about, event) => recorder.record({ form, component: event.reporter ?? name, about, event }),
         };
         return routine.run(parts, signal);
       },

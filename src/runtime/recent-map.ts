@@ -11,6 +11,11 @@ export class RecentMap<V> {
     return this.#entries.size;
   }
 
+  /** Does not count as use. */
+  [Symbol.iterator](): IterableIterator<[string, V]> {
+    return this.#entries[Symbol.iterator]();
+  }
+
   /** Counts as use. */
   get(key: string): V | undefined {
     const value = this.#entries.get(key);

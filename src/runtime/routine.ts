@@ -8,7 +8,7 @@ import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { Client } from "../client/client.ts";
 import type { HeldCache } from "./cache-set.ts";
-import type { CacheReader, IndexDefinition, ObjectChange, RecordedEvent } from "./controller.ts";
+import type { CacheReader, EventForm, IndexDefinition, ObjectChange, RecordedEvent } from "./controller.ts";
 
 export interface Routine {
   /** Names the loop in logs, metrics, events and as owner of the fields it writes. */
@@ -16,6 +16,8 @@ export interface Routine {
   /** In memory and complete before `run` is called. */
   readonly reads: readonly ResourceType[];
   readonly indexes?: readonly IndexDefinition[];
+  /** `counted` unless given. */
+  readonly events?: EventForm;
   /** Resolves when the signal is aborted and everything it started has ended; rejects when it broke. */
   run(parts: RoutineParts, signal: AbortSignal): Promise<void>;
 }

@@ -7,14 +7,9 @@ import { planReport, type PodReport } from "./pod-status.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
 import type { WriteWindow } from "./write-window.ts";
 
-/** The same message again is news only after this; many pods may be looked at often. */
-const EVENT_AGAIN_MS = 300_000;
-
 /** What was last said about a pod. */
 interface Said {
   readonly uid: string;
-  readonly message: string;
-  readonly eventAt: number;
   /** Of the status; may not be shown by the caches yet. */
   readonly written: string | undefined;
 }
@@ -36,19 +31,22 @@ export class PodReporter {
     this.#said.delete(key);
   }
 
-  report({ key, pod, uid }: PodInfo, report: PodReport): void {
+  report({ key, pod, uid, schedulerName: reporter }: PodInfo, report: PodReport): void {
     const { message } = report;
+    this.#parts.event(pod, {
+      type: "Warning",
+      reason: "FailedScheduling",
+      action: "Scheduling",
+      message,
+      reporter,
+    });
     const now = this.#parts.loop.now();
     const known = this.#said.get(key);
     const said = known?.uid === uid ? known : undefined;
-    const isNews = said?.message !== message || now - said.eventAt >= EVENT_AGAIN_MS;
-    if (isNews) {
-      this.#parts.event(pod, { type: "Warning", reason: "FailedScheduling", action: "Scheduling", message });
-    }
     const text = `${report.reason} ${report.nominatedNodeName ?? ""} ${message}`;
     const patch = planReport(pod, report, now);
     const isWritten = patch === undefined || said?.written === text;
-    this.#said.set(key, { uid, message, eventAt: isNews ? now : said.eventAt, written: text });
+    this.#said.set(key, { uid, written: text });
     if (isWritten) return;
     const pods = this.#parts.client(Pod);
     const written = this.#writes.run(() => pods.patch(pod, patch, { subresource: "status" }));

@@ -251,7 +251,8 @@ export class SchedulerRun {
     // Another pod may have come under this name meanwhile.
     if (this.#queue.find(key) === entry) this.#forgetWaiting(key, name);
     const message = `Successfully assigned ${key} to ${name}`;
-    this.#parts.event(pod.pod, { type: "Normal", reason: "Scheduled", action: "Binding", message });
+    const reporter = pod.schedulerName;
+    this.#parts.event(pod.pod, { type: "Normal", reason: "Scheduled", action: "Binding", message, reporter });
   }
 
   /** It is tried again later, unless it has gone or has got a node meanwhile. */

@@ -41,6 +41,7 @@ const DEFAULT_PROFILE: SchedulerProfile = { schedulerName: "default-scheduler" }
 export function schedulerRoutine({ profiles = [DEFAULT_PROFILE] }: SchedulerOptions = {}): Routine {
   return {
     name: "default-scheduler",
+    events: "series",
     reads: [
       Pod,
       Node,

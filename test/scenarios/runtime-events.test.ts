@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { ConfigMap, Namespace } from "../../src/api/generated/types/core-v1.ts";
 import { defineController } from "../../src/runtime/controller.ts";
 import type { Controller, RecordedEvent } from "../../src/runtime/controller.ts";
+import type { Routine } from "../../src/runtime/routine.ts";
+import { untilAborted } from "../../src/runtime/run-all.ts";
 import { startWorld } from "./runtime-world.ts";
 
 const PLACE = { namespace: "default", name: "a" };
@@ -46,7 +48,7 @@ describe("events", () => {
       type: "Normal",
       source: { component: "recording" },
       reportingComponent: "recording",
-      reportingInstance: "m",
+      reportingInstance: "",
       firstTimestamp: "2026-01-01T00:00:00Z",
       lastTimestamp: "2026-01-01T00:00:00Z",
       count: 1,
@@ -94,6 +96,85 @@ describe("events", () => {
     const combined = found.filter(({ message }) => message?.startsWith("(combined from similar events): "));
     expect(combined.map(({ count, message }) => [count, message])).toEqual([
       [11, "(combined from similar events): number 19"],
+    ]);
+  });
+
+  test("of a series, the first repetition is written at once, and how many there were when it has ended", async () => {
+    const world = await startWorld();
+    const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
+    const routine: Routine = {
+      name: "series",
+      events: "series",
+      reads: [ConfigMap],
+      run: async ({ event, loop }, signal) => {
+        for (let n = 0; n < 4; n++) {
+          const message = `number ${n}`;
+          loop.timer(loop.now() + n * 60_000, "periodic", () => event(object, { ...SEEN, message }));
+        }
+        await untilAborted(signal);
+      },
+    };
+
+    const { link } = world.start("m", { routines: [routine] });
+    const told: (readonly [number | undefined, string | undefined])[] = [];
+    for (const ms of [1000, 60_000, 120_000, 900_000]) {
+      await world.loop.advance(ms);
+      const [event] = await world.events(object);
+      told.push([event?.series?.count, event?.series?.lastObservedTime]);
+    }
+
+    expect(told).toEqual([
+      [undefined, undefined],
+      [2, "2026-01-01T00:01:00.000000Z"],
+      [2, "2026-01-01T00:01:00.000000Z"],
+      [4, "2026-01-01T00:03:00.000000Z"],
+    ]);
+    expect(await world.events(object)).toMatchObject([
+      {
+        involvedObject: { name: "a", resourceVersion: object.metadata.resourceVersion },
+        message: "number 0",
+        eventTime: "2026-01-01T00:00:00.000000Z",
+        action: "Seen",
+        source: {},
+        reportingComponent: "series",
+        reportingInstance: "series-m",
+      },
+    ]);
+    const writes = link.requests.filter(({ path }) => path.includes("/events")).map(({ method }) => method);
+    expect(writes).toEqual(["POST", "PATCH", "PATCH"]);
+  });
+
+  test("of a series that has ended, or about another version of the object, are another series", async () => {
+    const world = await startWorld();
+    const object = await world.run(world.client(ConfigMap).create({ metadata: PLACE }));
+    const other = { ...object, metadata: { ...object.metadata, resourceVersion: "77" } };
+    const routine: Routine = {
+      name: "series",
+      events: "series",
+      reads: [ConfigMap],
+      run: async ({ event, loop }, signal) => {
+        event(object, SEEN);
+        event(other, { ...SEEN, related: object, reporter: "somebody" });
+        loop.timer(loop.now() + 800_000, "periodic", () => event(object, SEEN));
+        await untilAborted(signal);
+      },
+    };
+
+    world.start("m", { routines: [routine] });
+    await world.loop.advance(900_000);
+
+    const events = await world.events(object);
+    expect(
+      events.map(({ involvedObject, related, reportingComponent, series }) => [
+        involvedObject.resourceVersion,
+        related?.name,
+        reportingComponent,
+        series,
+      ]),
+    ).toEqual([
+      [object.metadata.resourceVersion, undefined, "series", undefined],
+      ["77", "a", "somebody", undefined],
+      [object.metadata.resourceVersion, undefined, "series", undefined],
     ]);
   });
 

@@ -16,9 +16,20 @@ describe("the scheduler", () => {
     expect(placed.spec.nodeName).toBe("a");
     expect(placed.status.conditions).toMatchObject([{ type: "PodScheduled", status: "True" }]);
     const events = await world.events(pod);
-    expect(events.map(({ reason, message }) => ({ reason, message }))).toEqual([
-      { reason: "Scheduled", message: "Successfully assigned default/web to a" },
+    expect(events).toMatchObject([
+      {
+        reason: "Scheduled",
+        action: "Binding",
+        message: "Successfully assigned default/web to a",
+        involvedObject: { kind: "Pod", name: "web", resourceVersion: pod.metadata.resourceVersion },
+        reportingComponent: "default-scheduler",
+        source: {},
+      },
     ]);
+    expect(events[0]?.reportingInstance).toMatch(/^default-scheduler-./);
+    expect(events[0]?.eventTime).toMatch(/^2026-.*\.\d{6}Z$/);
+    expect(events[0]).not.toHaveProperty("count");
+    expect(events[0]).not.toHaveProperty("firstTimestamp");
   });
 
   test("holds an impossible pod with its reason until a node is added that has room", async () => {

@@ -111,6 +111,8 @@ export class Preemptor {
       reason: "Preempted",
       action: "Preempting",
       message: `Preempted by pod ${preemptor.uid} on node ${nodeName}`,
+      reporter: preemptor.schedulerName,
+      related: preemptor.pod,
     });
   }
 }
