@@ -21,6 +21,7 @@ import { jobController } from "./job/controller.ts";
 import { orphanJobPodsController } from "./job/orphan-pods.ts";
 import { namespaceController } from "./namespace/controller.ts";
 import { nodeLifecycleRoutine } from "./node-lifecycle/controller.ts";
+import { nodeTtlRoutine } from "./node-lifecycle/node-ttl.ts";
 import { taintEvictionRoutine } from "./node-lifecycle/taint-eviction.ts";
 import { podGcRoutine } from "./pod-gc/routine.ts";
 import { replicaSetController } from "./replica-set.ts";
@@ -84,4 +85,5 @@ export const routines: readonly Routine[] = [
   defaultStorageClass,
   nodeLifecycleRoutine,
   taintEvictionRoutine,
+  nodeTtlRoutine,
 ];

@@ -21,6 +21,17 @@ import { SAMPLE_REQUESTS } from "../../src/server/admission/sample-requests.ts";
 
 const SPEC = { containers: [{ name: "main", image: "main:1" }] };
 
+test("nodes are told how long what they know of Secrets lasts", async () => {
+  await using cluster = await startCluster({ clock: "virtual", loops: ["ttl-controller"], nodes: 0 });
+  const ttl = "node.alpha.kubernetes.io/ttl";
+  await cluster.client(Node).create({ metadata: { name: "new" } });
+  await cluster.client(Node).create({ metadata: { name: "strange", annotations: { [ttl]: "long" } } });
+
+  await cluster.settle();
+
+  expect(cluster.objects(Node).map(({ metadata }) => metadata.annotations?.[ttl])).toEqual(["0", "0"]);
+});
+
 describe("PodGC", () => {
   const POD_GC = ["pod-garbage-collector-controller"];
 
