@@ -12,6 +12,9 @@ import { addNew, checkRequiredChoice } from "./value-rules.ts";
 const POD_CIDRS = fieldPath("spec", "podCIDRs");
 /** Upstream looks for taints in spec but speaks of metadata; clients know it so. */
 const TAINTS = fieldPath("metadata", "taints");
+const FEATURE = /^[A-Z][a-zA-Z0-9]*(?:\/[a-zA-Z0-9]+)*$/;
+const FEATURE_DETAIL =
+  "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
 export function checkTaints(taints: readonly Taint[], errors: FieldErrors): void {
@@ -55,6 +58,19 @@ export function checkNodeAddresses({ status }: Node, errors: FieldErrors): void 
   for (const [i, { type, address }] of (status.addresses ?? []).entries()) {
     if (addNew(seen, `${type}/${address}`)) continue;
     errors.duplicate(fieldPath("status", "addresses").index(i), { Type: type, Address: address });
+  }
+}
+
+/** In order and each once, so that two nodes that can do the same say the same. */
+export function checkDeclaredFeatures({ status }: Node, errors: FieldErrors): void {
+  const features = status.declaredFeatures ?? [];
+  for (const [i, feature] of features.entries()) {
+    const path = fieldPath("status", "declaredFeatures").index(i);
+    const last = features[i - 1] ?? "";
+    if (!FEATURE.test(feature))
+      errors.invalid(path, feature, `invalid feature name ${jsonText(feature)}: ${FEATURE_DETAIL}`);
+    if (i > 0 && last === feature) errors.duplicate(path, feature);
+    else if (last > feature) errors.invalid(path, feature, "list must be sorted alphabetically");
   }
 }
 

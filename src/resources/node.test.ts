@@ -138,4 +138,20 @@ describe("a Node", () => {
       'spec.podCIDRs[0]: IPv6 CIDR value "FD00::/64" should be in RFC 5952 canonical format ("fd00::/64")',
     ]);
   });
+
+  test("declares features in order, each once", () => {
+    const problems = (...declaredFeatures: readonly string[]): readonly string[] =>
+      probe.statusProblems({ status: { declaredFeatures } });
+
+    expect(problems("A", "B/c")).toEqual([]);
+    expect(problems("B", "A", "A")).toEqual([
+      'status.declaredFeatures[1]: Invalid value: "A": list must be sorted alphabetically',
+      'status.declaredFeatures[2]: Duplicate value: "A"',
+    ]);
+    expect(problems("a")).toEqual([
+      expect.stringMatching(
+        /^status\.declaredFeatures\[0\]: Invalid value: "a": invalid feature name "a": must /,
+      ),
+    ]);
+  });
 });

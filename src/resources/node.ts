@@ -6,6 +6,7 @@ import { cidrWarnings } from "./address-rules.ts";
 import { ageText } from "./human-duration.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
 import {
+  checkDeclaredFeatures,
   checkNodeAddresses,
   checkNodeAmounts,
   checkNodeIdentity,
@@ -33,6 +34,7 @@ export const node = defineKind<Node>("v1", "Node", {
   validate(it, errors) {
     checkTaints(it.spec.taints ?? [], errors);
     checkNodeAmounts(it, errors);
+    checkDeclaredFeatures(it, errors);
     checkPodCidrs(it.spec.podCIDRs ?? [], errors);
   },
 
@@ -43,6 +45,7 @@ export const node = defineKind<Node>("v1", "Node", {
 
   validateStatus(next, previous, errors) {
     checkNodeAmounts(next, errors);
+    checkDeclaredFeatures(next, errors);
     checkNodeAddresses(next, errors);
     checkNodeIdentity(next, previous, errors);
   },

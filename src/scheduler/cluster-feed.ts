@@ -177,7 +177,7 @@ function placeDifference(before: Place, after: Place): "none" | "leaving" | "oth
   return after.pod.isTerminating && !before.pod.isTerminating ? "leaving" : "none";
 }
 
-type NodeUpdate = "nodeAllocatable" | "nodeLabels" | "nodeTaints";
+type NodeUpdate = "nodeAllocatable" | "nodeLabels" | "nodeTaints" | "nodeFeatures";
 
 function nodeDifferences(before: Node, after: Node): readonly NodeUpdate[] {
   const found: NodeUpdate[] = [];
@@ -187,5 +187,6 @@ function nodeDifferences(before: Node, after: Node): readonly NodeUpdate[] {
     isSame(before.spec.taints, after.spec.taints) &&
     (before.spec.unschedulable ?? false) === (after.spec.unschedulable ?? false);
   if (!isSameTaints) found.push("nodeTaints");
+  if (!isSame(before.status.declaredFeatures, after.status.declaredFeatures)) found.push("nodeFeatures");
   return found;
 }

@@ -11,6 +11,7 @@ import { balancedAllocation } from "./plugins/balanced-allocation.ts";
 import { imageLocality } from "./plugins/image-locality.ts";
 import { interPodAffinity } from "./plugins/inter-pod-affinity.ts";
 import { nodeAffinity } from "./plugins/node-affinity.ts";
+import { nodeDeclaredFeatures } from "./plugins/node-declared-features.ts";
 import { nodeName } from "./plugins/node-name.ts";
 import { nodePorts } from "./plugins/node-ports.ts";
 import { nodeResourcesFit } from "./plugins/node-resources-fit.ts";
@@ -38,6 +39,7 @@ const FACTORIES: Readonly<Record<Exclude<PluginName, "DefaultPreemption">, Plugi
   InterPodAffinity: interPodAffinity,
   NodeResourcesBalancedAllocation: balancedAllocation,
   ImageLocality: imageLocality,
+  NodeDeclaredFeatures: nodeDeclaredFeatures,
 };
 
 export const DEFAULT_WEIGHTS: Readonly<Partial<Record<PluginName, number>>> = {

@@ -184,4 +184,26 @@ describe("the scheduler", () => {
 
     expect((await world.pod("web")).spec.nodeName).toBe("a");
   });
+
+  test("puts a pod that restarts all of its containers where the node says that it can do that", async () => {
+    const world = await startSchedulerWorld();
+    await world.addNode("a");
+    const rule = { action: "RestartAllContainers", exitCodes: { operator: "In", values: [42] } } as const;
+    const container = {
+      name: "main",
+      image: "app",
+      restartPolicy: "Never",
+      restartPolicyRules: [rule],
+    } as const;
+    await world.addPod("web", { spec: { containers: [container] } });
+    await world.settle();
+    expect(await world.reason("web")).toContain("1 node(s) didn't match Pod's required features");
+
+    const changes = { status: { declaredFeatures: ["RestartAllContainersOnContainerExits"] } };
+    const patch = { type: "merge", changes } as const;
+    await world.run(world.client(Node).patch({ name: "a" }, patch, { subresource: "status" }));
+    await world.settle();
+
+    expect((await world.pod("web")).spec.nodeName).toBe("a");
+  });
 });

@@ -2,6 +2,7 @@
 import type { Manifest } from "../../api/api-object.ts";
 import type { Node, NodeCondition, NodeStatus } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { INIT_RESIZE, POD_RESIZE, RESTART_ALL_CONTAINERS } from "../../resources/pod/declared-features.ts";
 import { isExtendedResource } from "../../resources/resource-name.ts";
 import { timeText } from "../pod/container-status.ts";
 import type { NodeSetup } from "./agent-node.ts";
@@ -74,7 +75,13 @@ export function findMachinePatch(node: Node, wanted: MachineStatus): object | un
 /** The part of it that nobody else has anything to say about: who the machine is, and where. */
 export function findIdentityPatch(node: Node, wanted: MachineStatus): object | undefined {
   const changes: Record<string, unknown> = {};
-  for (const field of ["addresses", "nodeInfo", "daemonEndpoints", "runtimeHandlers"] as const) {
+  for (const field of [
+    "addresses",
+    "nodeInfo",
+    "daemonEndpoints",
+    "declaredFeatures",
+    "runtimeHandlers",
+  ] as const) {
     if (!jsonEqual(wanted[field], node.status[field])) changes[field] = wanted[field];
   }
   return Object.keys(changes).length === 0 ? undefined : changes;
@@ -114,7 +121,7 @@ export function conditionsAt(node: Node | undefined, now: number): readonly Node
 /** What an agent knows of its machine, whatever its Node object says. */
 export type MachineStatus = Pick<
   NodeStatus,
-  "addresses" | "nodeInfo" | "daemonEndpoints" | "runtimeHandlers"
+  "addresses" | "nodeInfo" | "daemonEndpoints" | "declaredFeatures" | "runtimeHandlers"
 > & {
   readonly capacity: Readonly<Record<string, string>>;
   readonly allocatable: Readonly<Record<string, string>>;
@@ -129,6 +136,7 @@ export function machineStatus({ name, address, capacity }: NodeSetup, versions: 
     capacity,
     allocatable: capacity,
     daemonEndpoints: { kubeletEndpoint: { Port: 10_250 } },
+    declaredFeatures: [POD_RESIZE, INIT_RESIZE, RESTART_ALL_CONTAINERS],
     nodeInfo: {
       architecture: "amd64",
       bootID: identityOf(name, 2),

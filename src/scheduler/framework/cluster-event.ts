@@ -11,6 +11,7 @@ export type ClusterEvent =
   | { readonly type: "nodeLabels"; readonly node: NodeInfo }
   /** Taints, or whether it takes pods at all. */
   | { readonly type: "nodeTaints"; readonly node: NodeInfo }
+  | { readonly type: "nodeFeatures"; readonly node: NodeInfo }
   /** A pod came to a node, or its labels changed there. */
   | { readonly type: "podPlaced"; readonly pod: PodInfo }
   /** A pod left its node, or takes less of it. The node is undefined when that is gone as well. */

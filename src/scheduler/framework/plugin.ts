@@ -30,6 +30,7 @@ export const PLUGIN_NAMES = [
   "DefaultPreemption",
   "NodeResourcesBalancedAllocation",
   "ImageLocality",
+  "NodeDeclaredFeatures",
 ] as const;
 export type PluginName = (typeof PLUGIN_NAMES)[number];
 

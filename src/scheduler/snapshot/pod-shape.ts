@@ -4,6 +4,7 @@
  */
 
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import { featuresToRun } from "../../resources/pod/declared-features.ts";
 import { type HostPort, hostPorts } from "../../resources/pod/host-ports.ts";
 import { grantedPart, podRequests } from "../../resources/pod/pod-requests.ts";
 import { type AffinityTerms, compileAffinity } from "./affinity-term.ts";
@@ -20,6 +21,8 @@ export interface PodShape {
   readonly assumed: { readonly milliCpu: number; readonly memory: number };
   readonly hostPorts: readonly HostPort[];
   readonly images: readonly string[];
+  /** What its node must be able to do. */
+  readonly features: readonly string[];
   /** Of some pod of this shape. Only what makes up a shape may be read of it. */
   readonly spec: ShapedSpec;
   affinityIn(namespace: string): AffinityTerms;
@@ -59,6 +62,7 @@ function shapeText(pod: Pod): string {
     spec.tolerations,
     spec.topologySpreadConstraints,
     grantedPart(pod),
+    featuresToRun(spec),
   ]);
 }
 
@@ -77,6 +81,7 @@ function makeShape(pod: Pod): PodShape {
     requests: amountsOf(podRequests(pod)),
     assumed: { milliCpu: assumed.milliCpu, memory: assumed.memory },
     hostPorts: hostPorts(spec),
+    features: featuresToRun(spec),
     images: containers.flatMap(({ image }) => (image === undefined ? [] : [normalImage(image)])),
     spec,
     affinityIn(namespace) {

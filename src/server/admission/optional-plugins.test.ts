@@ -184,6 +184,45 @@ describe("PodTopologyLabels", () => {
   });
 });
 
+describe("NodeDeclaredFeatureValidator", () => {
+  const sized = (cpu: string, init: string): Written =>
+    pod(
+      {
+        nodeName: "n1",
+        resources: { requests: { cpu } },
+        initContainers: [
+          { name: "i", image: "x", resources: { requests: { cpu: init } } },
+          { name: "s", image: "x", restartPolicy: "Always", resources: { requests: { cpu } } },
+        ],
+      },
+      { generation: Number(cpu) + Number(init) },
+    );
+  const resize = async (object: Written, declaredFeatures: readonly string[]): Promise<string> => {
+    const world = new AdmissionWorld();
+    const status = { allocatable: { cpu: "9" }, declaredFeatures };
+    const metadata = { name: "n1", labels: { "kubernetes.io/os": "linux" } };
+    await world.put("nodes", { apiVersion: "v1", kind: "Node", metadata, spec: {}, status });
+    const deed = { operation: "UPDATE", resource: "pods/resize", object, previous: sized("1", "1") } as const;
+    return (await world.attempt(deed)).refusal;
+  };
+
+  test("asks nothing of nodes that they do not declare", async () => {
+    expect(await resize(sized("2", "2"), ["InPlacePodVerticalScalingInitContainers"])).toBe(
+      'pods "p" is forbidden: pod update requires features InPlacePodLevelResourcesVerticalScaling which are not available on node "n1"',
+    );
+    expect(await resize(sized("1", "2"), [])).toBe(
+      'pods "p" is forbidden: pod update requires features InPlacePodVerticalScalingInitContainers which are not available on node "n1"',
+    );
+  });
+
+  test("lets pass what needs nothing, or nothing that the node has not", async () => {
+    const both = ["InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers"];
+
+    expect(await resize(sized("1", "1"), [])).toBe("");
+    expect(await resize(sized("2", "2"), both)).toBe("");
+  });
+});
+
 describe("PodResizeValidator", () => {
   const asking = (cpu: string, generation: number): Written =>
     pod(

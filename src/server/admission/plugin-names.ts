@@ -14,6 +14,7 @@ const ON = [
   "MutatingAdmissionPolicy",
   "MutatingAdmissionWebhook",
   "NamespaceLifecycle",
+  "NodeDeclaredFeatureValidator",
   "NodeRestriction",
   "PersistentVolumeClaimResize",
   "PodResizeValidator",

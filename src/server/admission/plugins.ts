@@ -18,6 +18,7 @@ import { deviceAdminAccess } from "./device-admin-access.ts";
 import { extendedResourceToleration } from "./extended-resource-toleration.ts";
 import { limitRanger } from "./limit-ranger.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle.ts";
+import { nodeDeclaredFeatureValidator } from "./node-declared-features.ts";
 import { nodeRestriction } from "./node-restriction/node-restriction.ts";
 import {
   denyServiceExternalIps,
@@ -97,6 +98,7 @@ function builtInPlugins(
     defaultIngressClass,
     denyServiceExternalIps,
     podTopologyLabels,
+    nodeDeclaredFeatureValidator,
     podResizeValidator,
   ];
 }
