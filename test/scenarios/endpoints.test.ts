@@ -55,6 +55,90 @@ describe.each([1, 2])("the endpoints of a Service, seed %s", (seed) => {
     });
   });
 
+  test("say when that happened which made them change", async () => {
+    await using cluster = await start(seed);
+    const trigger = "endpoints.kubernetes.io/last-change-trigger-time";
+    const told = (): readonly (string | undefined)[] =>
+      [
+        ...slices(cluster),
+        ...cluster.objects(Endpoints, "default").filter(({ metadata }) => metadata.name === "web"),
+      ].map(({ metadata }) => metadata.annotations?.[trigger]);
+    await createService(cluster, {});
+    await cluster.settle();
+    const made = (await cluster.client(Service).get({ name: "web" })).metadata.creationTimestamp;
+    expect(told()).toEqual([made, made]);
+
+    const lastTransitionTime = "2026-01-01T00:02:00Z";
+    const pod = await cluster.client(Pod).create({
+      metadata: { name: "a", labels: { app: "web" } },
+      spec: { nodeName: "n1", containers: [{ name: "web", image: "web" }] },
+    });
+    const conditions = [{ type: "Ready", status: "True", lastTransitionTime }] as const;
+    await cluster
+      .client(Pod)
+      .updateStatus(pod, { podIP: "10.0.0.1", podIPs: [{ ip: "10.0.0.1" }], conditions });
+    await cluster.settle();
+    expect(told()).toEqual([lastTransitionTime, lastTransitionTime]);
+
+    const changes = { metadata: { labels: { team: "y" } } };
+    await cluster.client(Service).patch({ name: "web" }, { type: "merge", changes });
+    await cluster.settle();
+    expect(told()).toEqual([undefined, undefined]);
+  });
+
+  test("tell for which zone they are when the Service asks for it, and its events say so", async () => {
+    await using cluster = await start(seed);
+    const mode = "service.kubernetes.io/topology-mode";
+    const hints = (): readonly string[] =>
+      slices(cluster)
+        .flatMap(({ endpoints }) => endpoints)
+        .map((endpoint) => endpoint.hints?.forZones?.map(({ name }) => name).join() ?? "");
+    const addNode = async (name: string, zone: string): Promise<void> => {
+      await cluster.client(Node).create({
+        metadata: { name, labels: { "topology.kubernetes.io/zone": zone } },
+        status: { allocatable: { cpu: "4" }, conditions: [{ type: "Ready", status: "True" }] },
+      });
+    };
+    await addNode("z1", "z1");
+    await addNode("z2", "z2");
+    await createPod(cluster, "a", { ip: "10.0.0.1", ready: true, nodeName: "z1" });
+    await createPod(cluster, "b", { ip: "10.0.0.2", ready: true, nodeName: "z2" });
+    await createPod(cluster, "c", { ip: "10.0.0.3", ready: true, nodeName: "z2" });
+    await createPod(cluster, "d", { ip: "10.0.0.4", ready: true, nodeName: "z2" });
+    await createService(cluster, {});
+    const annotate = (value: string | null): Promise<Service> => {
+      const changes = { metadata: { annotations: { [mode]: value } } };
+      return cluster.client(Service).patch({ name: "web" }, { type: "merge", changes });
+    };
+    await annotate("Auto");
+    await cluster.settle();
+    expect(hints().toSorted()).toEqual(["z1", "z1", "z2", "z2"]);
+
+    for (const zone of ["z3", "z4", "z5"]) await addNode(zone, zone);
+    await cluster.settle();
+    expect(new Set(hints())).toEqual(new Set([""]));
+
+    for (const name of ["z3", "z4", "z5"]) await cluster.client(Node).delete({ name });
+    await createPod(cluster, "e", { ip: "10.0.0.5", ready: true, nodeName: "z1" });
+    await createPod(cluster, "f", { ip: "10.0.0.6", ready: true, nodeName: "z1" });
+    await cluster.settle();
+    expect(hints().toSorted()).toEqual(["z1", "z1", "z1", "z2", "z2", "z2"]);
+
+    await annotate(null);
+    await cluster.settle();
+    expect(new Set(hints())).toEqual(new Set([""]));
+    const events = cluster
+      .objects(Event, "default")
+      .filter(({ reason = "" }) => reason.startsWith("Topology"));
+    expect(events.map(({ reason = "", message = "" }) => `${reason}: ${message}`)).toEqual(
+      expect.arrayContaining([
+        "TopologyAwareHintsEnabled: Topology Aware Hints has been enabled, addressType: IPv4",
+        "TopologyAwareHintsDisabled: Insufficient number of endpoints (4 endpoints, 5 zones), addressType: IPv4",
+        "TopologyAwareHintsDisabled: Topology Aware Hints has been disabled, addressType: IPv4",
+      ]),
+    );
+  });
+
   test("show a pod on its way out as terminating in slices, and not at all in Endpoints", async () => {
     await using cluster = await start(seed);
     await createService(cluster, {});

@@ -1,21 +1,21 @@
 /**
  * Keeps the EndpointSlices of each Service that chooses pods: which addresses stand behind it, at which ports, and whether they can be used.
  *
- * Reads Services, Pods and Nodes (for their zones); writes the EndpointSlices that it manages, owned by their Service.
+ * Reads Services, Pods and Nodes (for their zones and CPUs); writes the EndpointSlices that it manages, owned by their Service.
  */
-import type { Manifest } from "../../api/api-object.ts";
+import type { Manifest, ObjectKey } from "../../api/api-object.ts";
 import { Node, Pod, Service } from "../../api/generated/types/core-v1.ts";
 import { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import type { Endpoint } from "../../api/generated/types/discovery-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
-import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import type { CacheReader, Outcome, ReconcileContext, RecordedEvent } from "../../runtime/controller.ts";
 import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
 import { createUnlessEnding } from "../ending-namespace.ts";
 import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
 import { planSlices } from "./plan-slices.ts";
-import type { EndpointGroup } from "./plan-slices.ts";
+import type { EndpointGroup, SlicePlan } from "./plan-slices.ts";
 import {
   addressOf,
   choosesPods,
@@ -29,6 +29,8 @@ import {
   zoneOf,
 } from "./service-pods.ts";
 import type { Family } from "./service-pods.ts";
+import { isOverloaded, isReadyNode, planHintedSlices, wantsHints, zoneShares } from "./topology-hints.ts";
+import { TriggerTimes, withTriggerTime } from "./trigger-times.ts";
 import { chosenPods, servicesOf } from "./watched-pods.ts";
 
 export const SERVICE_NAME = "kubernetes.io/service-name";
@@ -44,21 +46,73 @@ export const endpointSliceController = defineController({
   watches: [
     chosenPods,
     watching(Node, function* ({ before, after }, cache) {
-      if (before !== undefined && after !== undefined && zoneOf(before) === zoneOf(after)) return;
+      const isBoth = before !== undefined && after !== undefined;
+      const isSameZone = isBoth && zoneOf(before) === zoneOf(after);
+      if (isSameZone && isReadyNode(before) === isReadyNode(after)) return;
+      yield* overloadedServices(cache);
+      if (isSameZone) return;
       const { name = "" } = (after ?? before)?.metadata ?? {};
       for (const pod of podsOnNode(name, cache)) yield* servicesOf(pod, cache);
     }),
   ],
   reconcile,
+  vanished: async (key, { cache }) => {
+    const { triggers, hinted } = memoryOf(cache);
+    triggers.forget(key);
+    hinted.delete(keyText(key));
+  },
 });
+
+/** What a run of the loop, which is known by its caches, keeps of its passes. */
+interface Memory {
+  readonly triggers: TriggerTimes;
+  /** Services with hints by zones; whoever was not told of them is told. */
+  readonly hinted: Set<string>;
+}
+
+const memories = new WeakMap<CacheReader, Memory>();
+
+function memoryOf(cache: CacheReader): Memory {
+  const known = memories.get(cache) ?? { triggers: new TriggerTimes(), hinted: new Set() };
+  memories.set(cache, known);
+  return known;
+}
+
+function keyText({ namespace = "", name }: ObjectKey): string {
+  return `${namespace}/${name}`;
+}
+
+/** Their hints are no longer right now that there are other nodes. */
+function* overloadedServices(cache: CacheReader): Iterable<ObjectKey> {
+  const wanting = cache(Service).list().filter(wantsHints);
+  if (wanting.length === 0) return;
+  const shares = zoneShares(cache(Node).list());
+  for (const service of wanting) {
+    const { namespace, name } = service.metadata;
+    const slices = managedSlices(service, cache);
+    const families = familiesOf(service).map((family) =>
+      slices.filter(({ addressType }) => addressType === family),
+    );
+    if (families.some((each) => isOverloaded(each, shares))) yield { namespace, name };
+  }
+}
+
+function managedSlices(service: Service, cache: CacheReader): readonly EndpointSlice[] {
+  return cache(EndpointSlice)
+    .ownedBy(service)
+    .filter(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER);
+}
 
 async function reconcile(service: Service, context: ReconcileContext): Promise<Outcome> {
   if (!choosesPods(service)) return;
   const { cache, client } = context;
-  const slices = cache(EndpointSlice)
-    .ownedBy(service)
-    .filter(({ metadata }) => metadata.labels?.[MANAGED_BY] === MANAGER);
-  const plan = planSlices(groupsOf(service, cache), slices);
+  const pods = cache(Pod)
+    .list({ namespace: service.metadata.namespace ?? "" })
+    .filter((pod) => isChosen(service, pod));
+  // Also when there is nothing to write: the next pass compares with this one.
+  const triggerTime = memoryOf(cache).triggers.next(service, pods);
+  const slices = managedSlices(service, cache);
+  const { plan, events } = planOf(service, { pods, slices, cache });
 
   const labels = labelsOf(service);
   const changed = new Map(plan.updates.map(({ slice, ...content }) => [slice, content]));
@@ -67,20 +121,90 @@ async function reconcile(service: Service, context: ReconcileContext): Promise<O
   // What is there stays true for as long as a finalizer keeps the Service; nothing is added to what is about to go.
   const creates = service.metadata.deletionTimestamp === undefined ? plan.creates : [];
   await Promise.all([
-    ...creates.map((group) => createUnlessEnding(client(EndpointSlice).create(newSlice(service, group)))),
+    ...creates.map((group) =>
+      createUnlessEnding(client(EndpointSlice).create(newSlice(service, group, triggerTime))),
+    ),
     ...outdated.map((slice) =>
       client(EndpointSlice).update({
         ...slice,
         ...changed.get(slice),
-        metadata: { ...slice.metadata, labels },
+        metadata: {
+          ...slice.metadata,
+          labels,
+          annotations: withTriggerTime(slice.metadata.annotations, triggerTime),
+        },
       }),
     ),
   ]);
   // Last, so that no endpoint is missing in between.
   await Promise.all(plan.deletes.map((slice) => client(EndpointSlice).delete(slice)));
+  for (const event of events) context.event(service, event);
 }
 
-function newSlice(service: Service, group: EndpointGroup): Manifest<EndpointSlice> {
+interface Observed {
+  /** All that the Service chooses. */
+  readonly pods: readonly Pod[];
+  readonly slices: readonly EndpointSlice[];
+  readonly cache: CacheReader;
+}
+
+interface Planned {
+  readonly plan: SlicePlan;
+  readonly events: readonly RecordedEvent[];
+}
+
+/** Each kind of address by itself: one may have hints where another has none. */
+function planOf(service: Service, observed: Observed): Planned {
+  const { slices, cache } = observed;
+  const groups = groupsOf(service, observed);
+  const { hinted } = memoryOf(cache);
+  const key = keyText(service.metadata);
+  if (!wantsHints(service)) {
+    const [family] = familiesOf(service);
+    const events = hinted.delete(key)
+      ? [hintsDisabled("Topology Aware Hints has been disabled", family)]
+      : [];
+    return { plan: planSlices(groups, slices), events };
+  }
+  const shares = zoneShares(cache(Node).list());
+  const plans: SlicePlan[] = [];
+  const events: RecordedEvent[] = [];
+  for (const family of new Set([...groups, ...slices].map(({ addressType }) => addressType))) {
+    const isOfFamily = ({ addressType }: { readonly addressType: string }): boolean => addressType === family;
+    const own = groups.filter(isOfFamily);
+    const { plan, fault } = planHintedSlices(own, slices.filter(isOfFamily), shares);
+    plans.push(plan);
+    if (own.length === 0) continue;
+    if (fault !== undefined) events.push(hintsDisabled(fault, family));
+    else if (!hinted.has(key)) events.push(hintsEnabled(family));
+    if (fault === undefined) hinted.add(key);
+    else hinted.delete(key);
+  }
+  return {
+    plan: {
+      creates: plans.flatMap(({ creates }) => creates),
+      updates: plans.flatMap(({ updates }) => updates),
+      deletes: plans.flatMap(({ deletes }) => deletes),
+    },
+    events,
+  };
+}
+
+function hintsDisabled(why: string, family: string | undefined): RecordedEvent {
+  const message = `${why}, addressType: ${family ?? "IPv4"}`;
+  return { type: "Warning", reason: "TopologyAwareHintsDisabled", message };
+}
+
+function hintsEnabled(family: string): RecordedEvent {
+  const message = `Topology Aware Hints has been enabled, addressType: ${family}`;
+  return { type: "Normal", reason: "TopologyAwareHintsEnabled", message };
+}
+
+function newSlice(
+  service: Service,
+  group: EndpointGroup,
+  triggerTime: string | undefined,
+): Manifest<EndpointSlice> {
   const { name, namespace } = service.metadata;
   return {
     ...group,
@@ -88,6 +212,7 @@ function newSlice(service: Service, group: EndpointGroup): Manifest<EndpointSlic
       generateName: `${name}-`,
       ...(namespace !== undefined && { namespace }),
       labels: labelsOf(service),
+      annotations: withTriggerTime(undefined, triggerTime),
       ownerReferences: [ownerReferenceTo(service)],
     },
   };
@@ -107,12 +232,9 @@ function labelsOf(service: Service): Readonly<Record<string, string>> {
 }
 
 /** One group for each family and set of ports; a family without any endpoint has an empty one. */
-function groupsOf(service: Service, cache: CacheReader): readonly EndpointGroup[] {
-  const { namespace = "" } = service.metadata;
-  const pods = cache(Pod)
-    .list({ namespace })
-    .filter((pod) => hasAddress(pod) && isChosen(service, pod) && isOnNode(service, pod, cache));
-  return familiesOf(service).flatMap((family) => groupsOfFamily(service, pods, { family, cache }));
+function groupsOf(service: Service, { pods, cache }: Observed): readonly EndpointGroup[] {
+  const shown = pods.filter((pod) => hasAddress(pod) && isOnNode(service, pod, cache));
+  return familiesOf(service).flatMap((family) => groupsOfFamily(service, shown, { family, cache }));
 }
 
 /** A pod whose node is not there is reached by nobody; a Service that publishes everything shows it nevertheless. */
@@ -169,7 +291,10 @@ interface Place {
 }
 
 /** A Service that prefers what is near tells proxies which endpoint is near to whom. */
-function hintsOf({ spec }: Service, { ready, zone, nodeName }: Place): Pick<Endpoint, "hints"> {
+function hintsOf(service: Service, { ready, zone, nodeName }: Place): Pick<Endpoint, "hints"> {
+  const { spec } = service;
+  // These depend on all endpoints together.
+  if (wantsHints(service)) return {};
   const isNear = ready && zone !== undefined;
   const forZones = isNear ? [{ name: zone }] : undefined;
   const zones = forZones === undefined ? {} : { forZones };

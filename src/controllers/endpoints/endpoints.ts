@@ -24,6 +24,7 @@ import {
   isHeadless,
   portsOf,
 } from "./service-pods.ts";
+import { TriggerTimes, withTriggerTime } from "./trigger-times.ts";
 import { chosenPods } from "./watched-pods.ts";
 
 const MANAGED_BY = "endpoints.kubernetes.io/managed-by";
@@ -42,17 +43,33 @@ export const endpointsController = defineController({
   ],
   reconcile,
   vanished: async ({ namespace, name }, { cache, client }) => {
+    triggerTimes(cache).forget({ namespace, name });
     const left = cache(Endpoints).find({ namespace, name });
     if (left?.metadata.labels?.[MANAGED_BY] === "endpoint-controller") await client(Endpoints).delete(left);
   },
 });
 
+/** Of each run of the loop, by its caches. */
+const times = new WeakMap<CacheReader, TriggerTimes>();
+
+function triggerTimes(cache: CacheReader): TriggerTimes {
+  const known = times.get(cache) ?? new TriggerTimes();
+  times.set(cache, known);
+  return known;
+}
+
 async function reconcile(service: Service, { cache, client }: ReconcileContext): Promise<Outcome> {
   if (!choosesPods(service)) return;
   const { namespace, name } = service.metadata;
-  const { labels, isCut, subsets } = wantedOf(service, cache);
+  const pods = cache(Pod)
+    .list({ namespace: namespace ?? "" })
+    .filter((pod) => isChosen(service, pod));
+  const { labels, isCut, subsets } = wantedOf(service, pods);
+  // Also when there is nothing to write: the next pass compares with this one.
+  const triggerTime = triggerTimes(cache).next(service, pods);
   const known = cache(Endpoints).find({ namespace, name });
-  const annotations = annotationsWith(known?.metadata.annotations, isCut);
+  const expected = annotationsWith(known?.metadata.annotations, isCut);
+  const annotations = withTriggerTime(expected, triggerTime);
   if (known === undefined) {
     const metadata = { name, namespace, labels, annotations };
     await createUnlessEnding(client(Endpoints).create({ metadata, subsets }));
@@ -62,7 +79,7 @@ async function reconcile(service: Service, { cache, client }: ReconcileContext):
   const isSame =
     jsonEqual(known.subsets ?? [], subsets) &&
     jsonEqual(metadata.labels ?? {}, labels) &&
-    jsonEqual(metadata.annotations ?? {}, annotations);
+    jsonEqual(metadata.annotations ?? {}, expected);
   if (!isSame)
     await client(Endpoints).update({ ...known, metadata: { ...metadata, labels, annotations }, subsets });
 }
@@ -79,23 +96,21 @@ function annotationsWith(known: Texts | undefined, isCut: boolean): Texts {
   return isCut ? { ...others, [OVER_CAPACITY]: "truncated" } : others;
 }
 
-function wantedOf(service: Service, cache: CacheReader): Wanted {
+function wantedOf(service: Service, pods: readonly Pod[]): Wanted {
   const { [HEADLESS]: _headless, [MANAGED_BY]: _manager, ...own } = service.metadata.labels ?? {};
   const labels = {
     ...own,
     ...(isHeadless(service) && { [HEADLESS]: "" }),
     [MANAGED_BY]: "endpoint-controller",
   };
-  return { labels, ...cutToCapacity(subsetsOf(service, cache)) };
+  return { labels, ...cutToCapacity(subsetsOf(service, pods)) };
 }
 
-function subsetsOf(service: Service, cache: CacheReader): readonly EndpointSubset[] {
-  const { namespace = "" } = service.metadata;
+function subsetsOf(service: Service, pods: readonly Pod[]): readonly EndpointSubset[] {
   const [family = "IPv4"] = familiesOf(service);
-  const pods = cache(Pod).list({ namespace });
   const subsets = pods.flatMap((pod) => {
     const ip = addressOf(pod, family);
-    const isBehind = ip !== undefined && hasAddress(pod) && isChosen(service, pod) && isShown(service, pod);
+    const isBehind = ip !== undefined && hasAddress(pod) && isShown(service, pod);
     return isBehind ? [subsetOf(service, pod, ip)] : [];
   });
   return repackSubsets(subsets.flat());

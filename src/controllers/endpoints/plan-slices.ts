@@ -119,6 +119,6 @@ function keep(slice: EndpointSlice, wanted: Map<string, Endpoint>): Kept {
 }
 
 /** The same pod at the same address is the same endpoint. */
-function identityOf({ targetRef, addresses }: Endpoint): string {
+export function identityOf({ targetRef, addresses }: Endpoint): string {
   return `${targetRef?.uid ?? ""} ${addresses.join(" ")}`;
 }
