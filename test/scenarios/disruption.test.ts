@@ -25,6 +25,27 @@ describe.each([1, 2])("a PodDisruptionBudget, seed %s", (seed) => {
     });
   });
 
+  test("is told of at pods that have several, each time such a pod changes", async () => {
+    await using cluster = await start(seed, { minAvailable: 2 });
+    const spec = { selector: SELECTOR, minAvailable: 1 };
+    const { name } = budget(cluster).metadata;
+    await cluster.client(PodDisruptionBudget).create({ metadata: { name: "zzz" }, spec });
+    const shared = (): readonly (readonly [string | undefined, number | undefined])[] =>
+      cluster
+        .objects(Event, "default")
+        .filter(({ reason }) => reason === "MultiplePodDisruptionBudgets")
+        .map(({ message, count }) => [message, count]);
+    const pods = cluster.objects(Pod, "default").map(({ metadata }) => metadata.name);
+    const text = (pod: string): string =>
+      `Pod "default"/"${pod}" matches multiple PodDisruptionBudgets.  Chose "${name}" arbitrarily.`;
+    for (const times of [1, 2]) {
+      const changes = { metadata: { annotations: { times: String(times) } } };
+      await cluster.client(Pod).patch({ name: pods[0] ?? "" }, { type: "merge", changes });
+      await cluster.settle();
+      expect(shared()).toContainEqual([text(pods[0] ?? ""), times]);
+    }
+  });
+
   test.each([
     [{ minAvailable: "50%" }, { desiredHealthy: 2, disruptionsAllowed: 1 }],
     [{ maxUnavailable: 1 }, { desiredHealthy: 2, disruptionsAllowed: 1 }],

@@ -34,6 +34,7 @@ async function reconcile(budget: PodDisruptionBudget, context: ReconcileContext)
   const pods = cache(Pod)
     .list({ namespace })
     .filter((pod) => covers(budget, pod));
+  tellShared(budget, pods, context);
   if (pods.length === 0)
     event(budget, { type: "Normal", reason: "NoPods", message: "No matching pods found" });
   const expected = needsExpected(budget) ? await expectedPods(pods, context) : undefined;
@@ -57,6 +58,30 @@ async function reconcile(budget: PodDisruptionBudget, context: ReconcileContext)
 function covers({ spec, metadata }: PodDisruptionBudget, pod: Pod): boolean {
   if (spec.selector === undefined || pod.metadata.namespace !== metadata.namespace) return false;
   return labelsMatch(compileLabelSelector(spec.selector), pod.metadata.labels);
+}
+
+/** Of each version of a pod, once. */
+const told = new WeakSet<Pod>();
+
+/** Nobody can evict a pod of several budgets. The first of them by its name says so. */
+function tellShared(
+  budget: PodDisruptionBudget,
+  pods: readonly Pod[],
+  { cache, event }: ReconcileContext,
+): void {
+  const { namespace = "", name } = budget.metadata;
+  const others = cache(PodDisruptionBudget)
+    .list({ namespace })
+    .filter(({ metadata }) => metadata.name !== name);
+  for (const pod of others.length === 0 ? [] : pods) {
+    const covering = others.filter((other) => covers(other, pod));
+    const isFirst = covering.every(({ metadata }) => name < metadata.name);
+    if (covering.length === 0 || !isFirst || told.has(pod)) continue;
+    told.add(pod);
+    const which = `Pod "${namespace}"/"${pod.metadata.name}" matches multiple PodDisruptionBudgets.`;
+    const message = `${which}  Chose "${name}" arbitrarily.`;
+    event(pod, { type: "Warning", reason: "MultiplePodDisruptionBudgets", message });
+  }
 }
 
 function tellUnmanaged(budget: PodDisruptionBudget, { event }: ReconcileContext): void {
