@@ -66,6 +66,90 @@ describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
     expect(phases(cluster)).toEqual({ small: "Available", large: "Available", right: "Released" });
   });
 
+  test.each([
+    [{ hostPath: { path: "/tmp/data" } }, "Delete", undefined, undefined],
+    [
+      { hostPath: { path: "/data" } },
+      "Delete",
+      "Failed",
+      "VolumeFailedDelete: host_path deleter only supports /tmp/.+ but received provided /data",
+    ],
+    [
+      { nfs: { server: "a", path: "/b" } },
+      "Delete",
+      "Failed",
+      'VolumeFailedDelete: error getting deleter volume plugin for volume "made": no deletable volume plugin matched',
+    ],
+    [
+      { csi: { driver: "a", volumeHandle: "b" } },
+      "Delete",
+      "Failed",
+      'VolumeFailedDelete: error getting deleter volume plugin for volume "made": no volume plugin matched',
+    ],
+    [
+      { csi: { driver: "a", volumeHandle: "b" } },
+      "Recycle",
+      "Failed",
+      "VolumeFailedRecycle: No recycler plugin found for the volume!",
+    ],
+    [{ csi: { driver: "a", volumeHandle: "b" } }, "Retain", "Released", undefined],
+  ] as const)("that goes leaves a volume %j behind that is to %s", async (source, policy, phase, event) => {
+    await using cluster = await start(seed);
+    await cluster.client(PersistentVolume).create({
+      metadata: { name: "made" },
+      spec: {
+        ...source,
+        capacity: { storage: "1Gi" },
+        accessModes: ["ReadWriteOnce"],
+        persistentVolumeReclaimPolicy: policy,
+      },
+    });
+    await createClaim(cluster, "data", { storageClassName: "" });
+    await cluster.settle();
+    await cluster.client(PersistentVolumeClaim).delete({ name: "data" });
+    await cluster.settle();
+
+    const [volume] = cluster.objects(PersistentVolume);
+    expect(volume?.status.phase).toBe(phase);
+    expect(volume?.status.message).toBe(event?.replace(/^\w+: /, ""));
+    expect(told(cluster).filter((text) => text.startsWith("VolumeFailed"))).toEqual(
+      event === undefined ? [] : [event],
+    );
+  });
+
+  test.each([
+    ["Succeeded", "Available", "VolumeRecycled: Volume recycled"],
+    ["Failed", "Failed", "VolumeFailedRecycle: Recycle failed: too slow"],
+  ] as const)(
+    "that goes has its volume emptied by a pod; when that has %s it is %s",
+    async (ended, phase, event) => {
+      await using cluster = await start(seed);
+      await cluster.client(PersistentVolume).create({
+        metadata: { name: "old" },
+        spec: {
+          hostPath: { path: "/data" },
+          capacity: { storage: "5Gi" },
+          accessModes: ["ReadWriteOnce"],
+          persistentVolumeReclaimPolicy: "Recycle",
+        },
+      });
+      await createClaim(cluster, "data", { storageClassName: "" });
+      await cluster.settle();
+      await cluster.client(PersistentVolumeClaim).delete({ name: "data" });
+      await cluster.settle();
+      expect(phases(cluster)).toEqual({ old: "Released" });
+
+      const recycler = await cluster.client(Pod).get({ name: "recycler-for-old" });
+      expect(recycler.spec).toMatchObject({ restartPolicy: "Never", activeDeadlineSeconds: 150 });
+      await cluster.client(Pod).updateStatus(recycler, { phase: ended, message: "too slow" });
+      await cluster.settle();
+
+      expect(phases(cluster)).toEqual({ old: phase });
+      expect(told(cluster)).toContain(event);
+      expect(cluster.objects(PersistentVolume)[0]?.spec.claimRef === undefined).toBe(phase === "Available");
+    },
+  );
+
   test("gets the volume that names it, and never one that names another", async () => {
     await using cluster = await start(seed);
     await createVolume(cluster, "taken", "1Gi", { namespace: "default", name: "other" });

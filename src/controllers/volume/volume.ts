@@ -1,15 +1,17 @@
 /**
  * Says in the status of each PersistentVolume whether it is free, taken or left behind, and removes those that nobody needs any more.
  *
- * Reads PersistentVolumes and PersistentVolumeClaims; writes PersistentVolume status, and frees volumes whose claim has taken another; deletes
- * volumes that our own provisioner made and that are to be deleted with their claim.
+ * Reads PersistentVolumes, PersistentVolumeClaims and the pods that empty volumes; writes PersistentVolume status, and frees volumes whose claim has
+ * taken another or which have been emptied; deletes volumes that are to be deleted with their claim, and creates and deletes pods that empty others.
  */
-import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
+import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import type { PersistentVolumeStatus } from "../../api/generated/types/core-v1.ts";
 import { formatTime } from "../../api/time.ts";
+import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller.ts";
-import { BOUND_BY_CONTROLLER, HOST_PATH_PROVISIONER, PROVISIONED_BY } from "./annotations.ts";
+import { BOUND_BY_CONTROLLER, PROVISIONED_BY } from "./annotations.ts";
+import { planReclaim, RECYCLER_NAMESPACE, recycledVolume, recyclerFault, recyclerName } from "./reclaim.ts";
 
 export const volumeController = defineController({
   name: "persistentvolume-phase-controller",
@@ -25,6 +27,11 @@ export const volumeController = defineController({
         if (spec.claimRef?.uid === uid) yield { name: metadata.name };
       }
     }),
+    watching(Pod, function* ({ before, after }) {
+      const pod = after ?? before;
+      const name = pod === undefined ? undefined : recycledVolume(pod);
+      if (name !== undefined) yield { name };
+    }),
   ],
   reconcile,
 });
@@ -32,20 +39,45 @@ export const volumeController = defineController({
 type Phase = NonNullable<PersistentVolumeStatus["phase"]>;
 
 async function reconcile(volume: PersistentVolume, context: ReconcileContext): Promise<Outcome> {
-  const { phase, isLoose } = planVolume(volume, context.cache);
-  const isToGo = phase === "Released" && volume.spec.persistentVolumeReclaimPolicy === "Delete";
-  const isOurs = volume.metadata.annotations?.[PROVISIONED_BY] === HOST_PATH_PROVISIONER;
-  if (isToGo && isOurs && volume.metadata.deletionTimestamp === undefined) {
-    await context.client(PersistentVolume).delete(volume);
-  }
+  const plan = planVolume(volume, context.cache);
+  const isLeft = plan.phase === "Released" || plan.phase === "Failed";
+  const { phase, isLoose, message } = isLeft ? await reclaim(volume, plan, context) : plan;
   const newest = isLoose === true ? await context.client(PersistentVolume).update(loosened(volume)) : volume;
-  await context.updateStatus(newest, statusOf(newest, phase, context.clock.now()));
+  await context.updateStatus(newest, statusOf(newest, { phase, message }, context.clock.now()));
+}
+
+async function reclaim(
+  volume: PersistentVolume,
+  plan: VolumePlan,
+  { client, cache, event }: ReconcileContext,
+): Promise<VolumePlan> {
+  const todo = planReclaim(volume);
+  const fail = (reason: string, message: string): VolumePlan => {
+    // Once is enough: it is tried again and again.
+    if (volume.status.phase !== "Failed") event(volume, { type: "Warning", reason, message });
+    return { phase: "Failed", message };
+  };
+  if (todo.type === "fail") return fail(todo.reason, todo.message);
+  if (volume.metadata.deletionTimestamp !== undefined) return plan;
+  if (todo.type === "delete") await client(PersistentVolume).delete(volume);
+  if (todo.type !== "recycle") return plan;
+
+  const pod = cache(Pod).find({ namespace: RECYCLER_NAMESPACE, name: recyclerName(volume) });
+  if (pod === undefined) await client(Pod).create(todo.pod);
+  if (pod === undefined || !isTerminal(pod)) return plan;
+  await client(Pod).delete(pod);
+  const fault = recyclerFault(pod);
+  if (fault !== undefined) return fail("VolumeFailedRecycle", `Recycle failed: ${fault}`);
+  event(volume, { type: "Normal", reason: "VolumeRecycled", message: "Volume recycled" });
+  return { phase: "Available", isLoose: true };
 }
 
 interface VolumePlan {
   readonly phase: Phase;
   /** The claim has taken another volume: this one no longer belongs to it. */
   readonly isLoose?: boolean;
+  /** Why it failed. */
+  readonly message?: string | undefined;
 }
 
 function planVolume(volume: PersistentVolume, cache: CacheReader): VolumePlan {
@@ -69,7 +101,7 @@ function planTaken(volume: PersistentVolume, { spec }: PersistentVolumeClaim): V
 
 /** Whoever could not remove a volume has said so: it is not hidden that something went wrong. */
 function released({ status }: PersistentVolume): VolumePlan {
-  return { phase: status.phase === "Failed" ? "Failed" : "Released" };
+  return status.phase === "Failed" ? { phase: "Failed", message: status.message } : { phase: "Released" };
 }
 
 /** What a loop has written goes as a whole; a claim that somebody else named is still waited for. */
@@ -83,7 +115,15 @@ function loosened({ metadata, spec, ...others }: PersistentVolume): PersistentVo
   };
 }
 
-function statusOf({ status }: PersistentVolume, phase: Phase, now: number): PersistentVolumeStatus {
+function statusOf(
+  { status }: PersistentVolume,
+  { phase, message }: VolumePlan,
+  now: number,
+): PersistentVolumeStatus {
   if (status.phase === phase) return status;
-  return { phase, lastPhaseTransitionTime: formatTime(BigInt(now) * 1000n) };
+  return {
+    phase,
+    ...(message !== undefined && { message }),
+    lastPhaseTransitionTime: formatTime(BigInt(now) * 1000n),
+  };
 }
