@@ -16,6 +16,7 @@ import type { AuthorizerOptions } from "../server/authz/authorization-options.ts
 import type { Encryption } from "../server/encryption/encryption.ts";
 import { sealedStore } from "../server/encryption/sealed-store.ts";
 import type { FairnessOptions } from "../server/fairness/create-fairness.ts";
+import type { BootProgress, BootStep } from "../server/health-checks.ts";
 import type { HttpHandler, PeerIdentity } from "../server/http.ts";
 import type { UsageSource } from "../server/metrics-api/usage-source.ts";
 import { prefixOf } from "../server/objects.ts";
@@ -87,14 +88,24 @@ interface LoopEnds {
 /** The loops that a program brings along may do what the program may. */
 const PROGRAM: PeerIdentity = { user: "kubernetes-admin", groups: ["system:masters"] };
 
-/** Upstream's name: who is told that the server is ready counts on roles. */
-const ROLES_CHECK = "poststarthook/rbac/bootstrap-roles";
+/** What upkeep does of a server's start. */
+const UPKEEP_STEPS = [
+  "poststarthook/start-system-namespaces-controller",
+  "poststarthook/start-service-ip-repair-controllers",
+  "poststarthook/rbac/bootstrap-roles",
+  "poststarthook/scheduling/bootstrap-system-priority-classes",
+  "poststarthook/priority-and-fairness-config-producer",
+  "poststarthook/bootstrap-controller",
+  "poststarthook/start-kubernetes-service-cidr-controller",
+  "poststarthook/kube-apiserver-autoregistration",
+  "autoregister-completion",
+] as const satisfies readonly BootStep[];
 
 export class ControlPlane {
   readonly #options: ControlPlaneOptions;
   readonly #server: ApiServer;
   #upkeep: Upkeep | undefined;
-  #isSettled = false;
+  #isEnding = false;
 
   constructor(options: ControlPlaneOptions) {
     const { loop, log, metrics, store, tokenKeys, nodePorts, runtimeConfig, admission, usage } = options;
@@ -116,7 +127,8 @@ export class ControlPlane {
       audit: options.audit,
       frontProxy: options.frontProxy,
       fairness: options.fairness,
-      readiness: [{ name: ROLES_CHECK, check: () => (this.#isSettled ? undefined : "not finished") }],
+      boot: this.#boot(),
+      isEnding: () => this.#isEnding,
     });
   }
 
@@ -190,11 +202,23 @@ export class ControlPlane {
     const house = { serviceCidrs, nodePorts, host, port, machineAddresses, isStoreShared, vouchers };
     this.#upkeep = createUpkeep(this.#server.workshop, house);
     await this.#upkeep.settle();
-    this.#isSettled = true;
+  }
+
+  #boot(): BootProgress {
+    const steps: readonly BootStep[] =
+      this.#options.vouchers === undefined
+        ? UPKEEP_STEPS
+        : [...UPKEEP_STEPS, "poststarthook/start-cluster-authentication-info-controller"];
+    return Object.fromEntries(steps.map((step) => [step, () => this.#upkeep?.isDone(step) === true]));
   }
 
   /** Keeps everything going until the signal is aborted; resolves when all of it has ended, rejects when something broke. */
   async run(signal: AbortSignal): Promise<void> {
+    const onAbort = (): void => {
+      this.#isEnding = true;
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    if (signal.aborted) onAbort();
     await Promise.all([
       this.#upkeep?.run(signal),
       this.#server.definitions.run(signal),

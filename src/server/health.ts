@@ -26,7 +26,7 @@ export function healthSite({ healthz, livez, readyz }: HealthChecks): Site {
     if (own === undefined) return undefined;
     // Names of checks may have slashes.
     const name = parts.join("/");
-    if (name === "") return Promise.resolve(all(endpoint, own, exchange));
+    if (parts.length === 0) return Promise.resolve(all(endpoint, own, exchange));
     const only = own.find((check) => check.name === name);
     return only === undefined ? undefined : Promise.resolve(one(only));
   };

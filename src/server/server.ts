@@ -28,8 +28,9 @@ import { discoverySite } from "./discovery/discovery.ts";
 import { createEgress } from "./egress/create-egress.ts";
 import { createFairness, DEFAULT_FAIRNESS } from "./fairness/create-fairness.ts";
 import type { FairnessOptions } from "./fairness/create-fairness.ts";
+import { healthChecks } from "./health-checks.ts";
+import type { BootProgress, Vitals } from "./health-checks.ts";
 import { healthSite } from "./health.ts";
-import type { HealthCheck } from "./health.ts";
 import type { HttpHandler } from "./http.ts";
 import { Journal, SERVER_AUTHOR } from "./journal.ts";
 import { MetricsKinds } from "./metrics-api/metrics-kinds.ts";
@@ -71,8 +72,10 @@ export interface ApiServerOptions {
   readonly usage?: UsageSource | undefined;
   /** Where requests are written down; nowhere unless given. */
   readonly audit?: AuditTrail | undefined;
-  /** What else must be well before the server counts as ready. */
-  readonly readiness?: readonly HealthCheck[];
+  /** What is done at the start beside the server itself; without it nobody is told of the server's own steps either. */
+  readonly boot?: BootProgress;
+  /** The process is about to end: nobody shall be sent here any more. */
+  readonly isEnding?: () => boolean;
 }
 
 export interface ApiServer {
@@ -81,21 +84,21 @@ export interface ApiServer {
   /** Keeps the definitions of custom resources: establishes them, and clears up after those that are deleted. */
   readonly definitions: CustomDefinitions;
   /** Keeps APIs of other servers in sight. */
-  readonly aggregation: Pick<Aggregation, "run">;
+  readonly aggregation: Pick<Aggregation, "run" | "isFollowing">;
 }
 
 export function createApiServer(options: ApiServerOptions): ApiServer {
-  const { loop, metrics, authentication, frontProxy, audit } = options;
+  const { loop, metrics, authentication, frontProxy, audit, boot, isEnding = () => false } = options;
   const { workshop, custom } = createWorkshop(options);
-  const { store, registry, versions, tokens, bearers } = workshop;
+  const { registry, versions, tokens, bearers } = workshop;
   const fairness = createFairness(workshop, metrics, options.fairness ?? DEFAULT_FAIRNESS);
   const aggregation = createAggregation(workshop, { frontProxy });
-  const storeCheck = { name: "etcd", check: () => store.health().reason };
-  const ping = { name: "ping", check: () => undefined };
-  const ready = [ping, storeCheck, ...(options.readiness ?? [])];
+  const definitions = new CustomDefinitions(workshop, custom);
   const sites = [
     ...fairness.sites,
-    healthSite({ healthz: ready, livez: [ping, storeCheck], readyz: ready }),
+    healthSite(
+      healthChecks({ store: workshop.store, isEnding, ...startOf({ definitions, aggregation }, boot) }),
+    ),
     discoverySite(registry, aggregation.discovery),
     issuerSite(tokens),
     openApiSite(registry, loop, aggregation.discovery),
@@ -111,7 +114,33 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     relays: aggregation.stages,
     audit,
   });
-  return { handler, workshop, definitions: new CustomDefinitions(workshop, custom), aggregation };
+  return { handler, workshop, definitions, aggregation };
+}
+
+/** Definitions and other servers' APIs are followed by whoever runs the server; then it tells of its start too. */
+function startOf(
+  { definitions, aggregation }: Pick<ApiServer, "definitions" | "aggregation">,
+  boot: BootProgress | undefined,
+): Pick<Vitals, "boot" | "followed"> {
+  if (boot === undefined) return { boot: {}, followed: {} };
+  const areDefinitionsRead = (): boolean => definitions.isFollowing;
+  const areApisRead = (): boolean => aggregation.isFollowing;
+  return {
+    boot: {
+      ...boot,
+      "poststarthook/start-apiextensions-informers": areDefinitionsRead,
+      "poststarthook/start-apiextensions-controllers": areDefinitionsRead,
+      "poststarthook/crd-informer-synced": areDefinitionsRead,
+      "poststarthook/start-kube-aggregator-informers": areApisRead,
+      "poststarthook/apiservice-status-remote-available-controller": areApisRead,
+      "poststarthook/apiservice-registration-controller": areApisRead,
+      "poststarthook/apiservice-discovery-controller": areApisRead,
+    },
+    followed: {
+      "*v1.CustomResourceDefinition": areDefinitionsRead,
+      "*v1.APIService": areApisRead,
+    },
+  };
 }
 
 function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom: CustomKinds } {

@@ -19,6 +19,8 @@ export interface Aggregation {
   /** Answer what is for others to answer. */
   readonly stages: readonly Stage[];
   readonly discovery: RemoteDiscovery;
+  /** Whether it is known which there are. */
+  readonly isFollowing: boolean;
   /** Finds out which of them are there, until the signal is aborted. */
   run(signal: AbortSignal): Promise<void>;
 }
@@ -34,6 +36,9 @@ export function createAggregation(workshop: Workshop, options: AggregationOption
   return {
     stages: [aggregate({ apis, egress, relay, frontProxy, onUnreached }), proxyObjects(workshop, relay)],
     discovery,
+    get isFollowing() {
+      return upkeep.isFollowing;
+    },
     async run(signal) {
       try {
         await upkeep.run(signal);

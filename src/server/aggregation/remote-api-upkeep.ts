@@ -47,19 +47,28 @@ export class RemoteApiUpkeep {
   readonly #kept = new Map<string, Kept>();
   /** End the rest of those that rest. */
   readonly #wakers = new Map<string, () => void>();
+  #isFollowing = false;
 
   constructor(parts: RemoteUpkeepParts) {
     this.#parts = parts;
     this.#writer = new HouseWriter(parts.workshop);
   }
 
+  /** Whether all APIServices that are there have been read, and what changes is looked at. */
+  get isFollowing(): boolean {
+    return this.#isFollowing;
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const { workshop, apis } = this.#parts;
     try {
       apis.follow();
-      await followKeys(workshop, { prefix: API_SERVICES, signal }, (key) =>
+      const following = followKeys(workshop, { prefix: API_SERVICES, signal }, (key) =>
         this.#note(key.slice(API_SERVICES.length)),
       );
+      // Following begins with reading all that is there, without a break.
+      this.#isFollowing = true;
+      await following;
     } finally {
       const kept = [...this.#kept.values()];
       for (const { ending } of kept) ending.abort();

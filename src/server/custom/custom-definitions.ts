@@ -57,6 +57,7 @@ export class CustomDefinitions {
   readonly #work = new WorkSet<Work>();
   /** Of definitions whose objects are still being finalized. */
   readonly #waits = new Map<string, Wait>();
+  #isFollowing = false;
 
   constructor(workshop: Workshop, kinds: CustomKinds) {
     this.#workshop = workshop;
@@ -67,6 +68,11 @@ export class CustomDefinitions {
     this.#removal = new InstanceRemoval(workshop);
   }
 
+  /** Whether all that are there have been read, and what changes is looked at. */
+  get isFollowing(): boolean {
+    return this.#isFollowing;
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     const onAbort = (): void => {
       this.#work.close();
@@ -75,11 +81,14 @@ export class CustomDefinitions {
     signal.addEventListener("abort", onAbort, { once: true });
     try {
       if (signal.aborted) return;
-      await Promise.all([
+      const running = [
         this.#follow(DEFINITIONS, signal, (key) => this.#noteDefinition(key.slice(DEFINITIONS.length))),
         this.#follow(this.#services.prefix, signal, (key) => this.#noteService(key)),
         this.#settleAll(signal),
-      ]);
+      ];
+      // Following begins with reading all that is there, without a break.
+      this.#isFollowing = true;
+      await Promise.all(running);
     } finally {
       signal.removeEventListener("abort", onAbort);
       onAbort();

@@ -27,12 +27,14 @@ export function allocationRepair(workshop: Workshop, nodePorts: PortRange): read
   return [
     {
       name: "repair of service addresses",
+      boot: ["poststarthook/start-service-ip-repair-controllers"],
       firstAfterMs: 0,
       everyMs: EVERY_MS,
       perform: () => repairAddresses(workshop, claims),
     },
     {
       name: "repair of node ports",
+      boot: ["poststarthook/start-service-ip-repair-controllers"],
       firstAfterMs: 0,
       everyMs: EVERY_MS,
       perform: () => repairPorts(workshop, nodePorts),

@@ -33,7 +33,12 @@ export function apiServices(registry: Registry, loop: Loop): Chore {
   const names = new Set(objects.map(({ name }) => name));
   const isStray = ({ metadata }: ApiObject): boolean =>
     metadata.labels?.[LABEL] === ON_START && !names.has(metadata.name ?? "");
-  return { name: "registration of served versions", objects, strays: { resource, isStray } };
+  return {
+    name: "registration of served versions",
+    boot: ["poststarthook/kube-apiserver-autoregistration", "autoregister-completion"],
+    objects,
+    strays: { resource, isStray },
+  };
 }
 
 interface Parts {

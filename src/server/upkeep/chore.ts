@@ -1,11 +1,14 @@
 /** A chore keeps some objects as the server needs them. It looks at what is, never at what happened. */
 import type { JsonObject } from "../../api/json-object.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { BootStep } from "../health-checks.ts";
 import type { StoredResource } from "../registry.ts";
 import type { Mould } from "./mould.ts";
 
 export interface Chore {
   readonly name: string;
+  /** What it is part of in the eyes of those who ask how the server is. */
+  readonly boot?: readonly BootStep[];
   readonly objects: readonly KeptObject[];
   /** Objects of a resource that nobody needs any more. */
   readonly strays?: Strays;

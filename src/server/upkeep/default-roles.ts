@@ -46,6 +46,7 @@ export function defaultRoleChore(registry: Registry): Chore {
   });
   return {
     name: "default roles",
+    boot: ["poststarthook/rbac/bootstrap-roles"],
     objects,
     watched: [...resources.values()].map((resource) => prefixOf(resource, "")),
   };

@@ -34,6 +34,7 @@ export function extensionAuthentication({
   const wanted = dataOf(vouchers);
   return {
     name: "authentication for extension servers",
+    boot: ["poststarthook/start-cluster-authentication-info-controller"],
     objects: [
       {
         resource: requireStored(registry, "", "configmaps"),

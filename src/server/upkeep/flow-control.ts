@@ -45,7 +45,12 @@ export function flowControl(parts: Parts): readonly Chore[] {
   const schemas = requireStored(parts.registry, GROUP, "flowschemas");
   return [
     keepingChore({ ...parts, levels, schemas }),
-    { name: "priority levels of earlier servers", objects: [], strays: straysOf(levels, DEFAULT_LEVELS) },
+    {
+      name: "priority levels of earlier servers",
+      boot: ["poststarthook/priority-and-fairness-config-producer"],
+      objects: [],
+      strays: straysOf(levels, DEFAULT_LEVELS),
+    },
   ];
 }
 
@@ -69,6 +74,7 @@ function keepingChore(parts: FlowParts): Chore {
   const prefix = prefixOf(schemas, "");
   return {
     name: "flow control",
+    boot: ["poststarthook/priority-and-fairness-config-producer"],
     /** With the schemas that others made and that are there: of them only the status is kept. */
     get objects(): readonly KeptObject[] {
       const others: KeptObject[] = [];

@@ -27,9 +27,14 @@ export interface KubernetesServiceParts {
 
 export function kubernetesService(parts: KubernetesServiceParts): readonly Chore[] {
   return [
-    { name: "service of the API server", objects: [service(parts)] },
+    {
+      name: "service of the API server",
+      boot: ["poststarthook/bootstrap-controller"],
+      objects: [service(parts)],
+    },
     {
       name: "endpoints of the API server",
+      boot: ["poststarthook/bootstrap-controller"],
       objects: [endpoints(parts), endpointSlice(parts)],
       ...(parts.source !== undefined && { source: parts.source }),
     },

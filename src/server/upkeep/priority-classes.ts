@@ -21,6 +21,7 @@ export function systemPriorityClasses(registry: Registry): Chore {
   const resource = requireStored(registry, "scheduling.k8s.io", "priorityclasses");
   return {
     name: "system priority classes",
+    boot: ["poststarthook/scheduling/bootstrap-system-priority-classes"],
     objects: CLASSES.map(({ name, value, description }) => ({
       resource,
       namespace: "",

@@ -1,6 +1,10 @@
+import type { BootStep } from "../health-checks.ts";
+
 /** Something that the server does again and again by the clock, whatever has changed meanwhile. */
 export interface Routine {
   readonly name: string;
+  /** What its first time is part of in the eyes of those who ask how the server is. */
+  readonly boot?: readonly BootStep[];
   /** From the moment when the server is ready. */
   readonly firstAfterMs: number;
   /** From the end of one time to the next. */

@@ -19,6 +19,7 @@ export interface ServiceCidrParts {
 export function defaultServiceCidr({ registry, loop, cidrs }: ServiceCidrParts): Chore {
   return {
     name: "default service range",
+    boot: ["poststarthook/start-kubernetes-service-cidr-controller"],
     objects: [
       {
         resource: requireStored(registry, "networking.k8s.io", "servicecidrs"),

@@ -9,6 +9,7 @@ export function systemNamespaces(registry: Registry): Chore {
   const resource = requireStored(registry, "", "namespaces");
   return {
     name: "system namespaces",
+    boot: ["poststarthook/start-system-namespaces-controller"],
     objects: NAMES.map((name) => ({ resource, namespace: "", name, manifest: () => ({}) })),
   };
 }

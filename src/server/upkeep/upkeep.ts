@@ -12,6 +12,7 @@ import { isStoreError } from "../../store/store-error.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Watch } from "../../store/store.ts";
 import type { Workshop } from "../call.ts";
+import type { BootStep } from "../health-checks.ts";
 import { keyOf, prefixOf } from "../objects.ts";
 import { StoredObject } from "../stored-object.ts";
 import type { Chore, KeptObject, Strays } from "./chore.ts";
@@ -45,6 +46,8 @@ export class Upkeep {
   readonly #writer: HouseWriter;
   /** As of which revision what a chore keeps was in place. */
   readonly #inPlaceAt = new Map<Chore, number>();
+  /** What was done at least once. */
+  readonly #done = new Set<Chore | Routine>();
 
   constructor(workshop: Workshop, duties: Duties) {
     this.#workshop = workshop;
@@ -52,11 +55,22 @@ export class Upkeep {
     this.#writer = new HouseWriter(workshop);
   }
 
+  /** Whether all that is part of the step was done at least once since the start. */
+  isDone(step: BootStep): boolean {
+    const { chores, routines } = this.#duties;
+    const isOpen = (duty: Chore | Routine): boolean =>
+      duty.boot?.includes(step) === true && !this.#done.has(duty);
+    return !chores.some(isOpen) && !routines.some(isOpen);
+  }
+
   /** Puts everything in place; rejects when that does not succeed. The server is ready after this, not before. */
   async settle(): Promise<void> {
     const { routines, chores } = this.#duties;
     for (const routine of routines) await routine.begin?.();
-    for (const chore of chores) await this.#settleFirst(chore);
+    for (const chore of chores) {
+      await this.#settleFirst(chore);
+      this.#done.add(chore);
+    }
   }
 
   /** Keeps everything in place until the signal is aborted. */
@@ -71,7 +85,7 @@ export class Upkeep {
     };
     const running = [
       ...chores.map((chore) => this.#keep(chore, own())),
-      ...routines.map((routine) => runRoutine(routine, this.#workshop, own())),
+      ...routines.map((routine) => this.#runRoutine(routine, own())),
     ];
     const end = (): void => {
       for (const ending of endings) ending.abort();
@@ -79,6 +93,14 @@ export class Upkeep {
     signal.addEventListener("abort", end, { once: true });
     if (signal.aborted) end();
     await Promise.all(running);
+  }
+
+  #runRoutine(routine: Routine, signal: AbortSignal): Promise<void> {
+    const perform = async (): Promise<void> => {
+      await routine.perform();
+      this.#done.add(routine);
+    };
+    return runRoutine({ ...routine, perform }, this.#workshop, signal);
   }
 
   async #settleFirst(chore: Chore): Promise<void> {
