@@ -1,6 +1,6 @@
 /** The composition root: the only place that wires the parts of a cluster into one process. */
 import { mkdir } from "node:fs/promises";
-import { networkInterfaces } from "node:os";
+import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
@@ -139,6 +139,7 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     tokenKeys: () => pki.serviceAccount,
     frontProxy: () => pki.frontProxyClient,
     vouchers: vouchersOf(options, pki),
+    hostname: hostname(),
     freezes: false,
     usage: options.nodes > 0 ? simulatedUsageSource : undefined,
   });

@@ -63,6 +63,8 @@ export interface ControlPlaneOptions {
   readonly audit?: AuditTrail | undefined;
   /** Whom servers of other APIs may believe, where there are sockets. */
   readonly vouchers?: HouseOptions["vouchers"];
+  /** Of the machine, where the server tells everybody of itself. */
+  readonly hostname?: string | undefined;
   /** How some resources are stored; all are stored as they are unless given. */
   readonly encryption?: Encryption | undefined;
   /** With which servers of other APIs are shown who speaks for users; with nothing unless given. */
@@ -99,6 +101,14 @@ const UPKEEP_STEPS = [
   "poststarthook/start-kubernetes-service-cidr-controller",
   "poststarthook/kube-apiserver-autoregistration",
   "autoregister-completion",
+] as const satisfies readonly BootStep[];
+
+const TRUST_STEPS = [
+  "poststarthook/start-cluster-authentication-info-controller",
+] as const satisfies readonly BootStep[];
+const IDENTITY_STEPS = [
+  "poststarthook/start-kube-apiserver-identity-lease-controller",
+  "poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
 ] as const satisfies readonly BootStep[];
 
 export class ControlPlane {
@@ -198,17 +208,28 @@ export class ControlPlane {
 
   /** Puts in place what clients expect of a server; it is ready after this, not before. */
   async settle({ host, port, machineAddresses }: ServerAddress): Promise<void> {
-    const { serviceCidrs, isStoreShared, nodePorts, vouchers } = this.#options;
-    const house = { serviceCidrs, nodePorts, host, port, machineAddresses, isStoreShared, vouchers };
+    const { serviceCidrs, isStoreShared, nodePorts, vouchers, hostname } = this.#options;
+    const house = {
+      serviceCidrs,
+      nodePorts,
+      host,
+      port,
+      machineAddresses,
+      isStoreShared,
+      vouchers,
+      hostname,
+    };
     this.#upkeep = createUpkeep(this.#server.workshop, house);
     await this.#upkeep.settle();
   }
 
   #boot(): BootProgress {
-    const steps: readonly BootStep[] =
-      this.#options.vouchers === undefined
-        ? UPKEEP_STEPS
-        : [...UPKEEP_STEPS, "poststarthook/start-cluster-authentication-info-controller"];
+    const { vouchers, hostname } = this.#options;
+    const steps: readonly BootStep[] = [
+      ...UPKEEP_STEPS,
+      ...(vouchers === undefined ? [] : TRUST_STEPS),
+      ...(hostname === undefined ? [] : IDENTITY_STEPS),
+    ];
     return Object.fromEntries(steps.map((step) => [step, () => this.#upkeep?.isDone(step) === true]));
   }
 

@@ -9,6 +9,8 @@ const BOOT_STEPS = [
   "poststarthook/crd-informer-synced",
   "poststarthook/start-system-namespaces-controller",
   "poststarthook/start-cluster-authentication-info-controller",
+  "poststarthook/start-kube-apiserver-identity-lease-controller",
+  "poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
   "poststarthook/start-service-ip-repair-controllers",
   "poststarthook/rbac/bootstrap-roles",
   "poststarthook/scheduling/bootstrap-system-priority-classes",

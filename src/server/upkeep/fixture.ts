@@ -59,6 +59,7 @@ export interface FixtureOptions {
   /** Under which other machines reach the server. */
   readonly address?: string;
   readonly isStoreShared?: boolean;
+  readonly hostname?: string;
   readonly log?: Log;
   readonly loop?: Loop;
 }
@@ -110,6 +111,7 @@ export class ServerFixture {
       port: options.port ?? 6443,
       machineAddresses: ["127.0.0.1", options.address ?? "10.1.2.3"],
       isStoreShared: options.isStoreShared ?? false,
+      hostname: options.hostname,
     };
     const fixture = new ServerFixture(workshop, createUpkeep(workshop, place));
     await fixture.upkeep.settle();

@@ -10,6 +10,7 @@ import { defaultRoleChore } from "./default-roles.ts";
 import { extensionAuthentication } from "./extension-authentication.ts";
 import type { Vouchers } from "./extension-authentication.ts";
 import { flowControl } from "./flow-control.ts";
+import { identityLease } from "./identity-lease.ts";
 import { kubernetesService } from "./kubernetes-service.ts";
 import { policyTypes } from "./policy-types.ts";
 import { systemPriorityClasses } from "./priority-classes.ts";
@@ -31,11 +32,13 @@ export interface HouseOptions {
   readonly isStoreShared: boolean;
   /** Whom servers of other APIs may believe, where there are sockets. */
   readonly vouchers?: Vouchers | undefined;
+  /** Of the machine, where the server is one of its own and tells everybody of itself. */
+  readonly hostname?: string | undefined;
 }
 
 export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep {
   const { registry, loop, store } = workshop;
-  const { serviceCidrs, host, port, machineAddresses } = options;
+  const { serviceCidrs, host, port, machineAddresses, hostname } = options;
   const [cidr = ""] = serviceCidrs;
   const family = findCidr(cidr)?.address.family ?? "IPv4";
   const address = advertisedAddress({ host, machine: machineAddresses, family });
@@ -55,6 +58,7 @@ export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep 
   ];
   const routines = [
     ...(lease === undefined ? [] : [lease.routine()]),
+    ...(hostname === undefined ? [] : identityLease(workshop, hostname)),
     ...allocationRepair(workshop, options.nodePorts),
   ];
   return new Upkeep(workshop, { chores, routines });
