@@ -28,7 +28,7 @@ const INVALIDATED = "service account token has been invalidated";
 export function accountTokens(parts: AccountTokenParts): TokenAuthenticator {
   const { tokens, loop } = parts;
   return {
-    find(token, wanted) {
+    find(token, wanted, notes) {
       const recognition = tokens.recognise(token);
       if (recognition.type === "foreign") return undefined;
       if (recognition.type === "forged") return refused("error in cryptographic primitive");
@@ -43,6 +43,8 @@ export function accountTokens(parts: AccountTokenParts): TokenAuthenticator {
         ? findLegacyProblem(claims, token, parts)
         : (findTimeProblem(claims, loop.now()) ?? findBindingProblem(claims, parts));
       if (problem !== undefined) return refused(problem);
+      const stale = findStaleness(claims, loop.now());
+      if (stale !== undefined) notes?.annotate("authentication.k8s.io/stale-token", stale);
       return { type: "bearer", user: userOf(claims, isLegacy ? legacyBearer : bearerOf), audiences };
     },
   };
@@ -59,6 +61,14 @@ function findTimeProblem({ exp, nbf, iat }: JsonObject, now: number): string | u
   if (typeof iat === "number" && now + LEEWAY_MS < iat * 1000)
     return "service account token is issued in the future";
   return undefined;
+}
+
+/** A pod should have shown a newer one by now: whoever reads the audit log finds those that will be cut off some day. */
+function findStaleness(claims: JsonObject, now: number): string | undefined {
+  const warnAfter = ownClaims(claims)["warnafter"];
+  if (typeof warnAfter !== "number" || warnAfter === 0 || now <= warnAfter * 1000) return undefined;
+  const seconds = Math.floor(now / 1000) - warnAfter;
+  return `subject: ${textClaim(claims, "sub")}, seconds after warning threshold: ${String(seconds)}`;
 }
 
 /** What is named in a token, by name and uid. */

@@ -1,5 +1,6 @@
 /** Tokens of all kinds, as requests show them and as TokenReviews ask about them: one chain for both. */
 import { unauthorized } from "../../api/api-error.ts";
+import type { RequestNotes } from "../request-notes.ts";
 import type { User } from "../user.ts";
 import type { Authenticator, TokenAuthenticator, TokenFinding } from "./authenticator.ts";
 
@@ -14,14 +15,18 @@ export class BearerTokens {
     this.audiences = audiences;
   }
 
-  find(token: string, audiences: readonly string[]): TokenFinding | Promise<TokenFinding> {
-    return this.#ask(0, { token, audiences, reasons: [] });
+  find(
+    token: string,
+    audiences: readonly string[],
+    notes: RequestNotes,
+  ): TokenFinding | Promise<TokenFinding> {
+    return this.#ask(0, { token, audiences, notes, reasons: [] });
   }
 
   #ask(at: number, asked: Asked): TokenFinding | Promise<TokenFinding> {
     const kind = this.#kinds[at];
     if (kind === undefined) return refusal(asked.reasons);
-    const found = kind.find(asked.token, asked.audiences);
+    const found = kind.find(asked.token, asked.audiences, asked.notes);
     if (!(found instanceof Promise)) return this.#weigh(found, at, asked);
     return found.then((later) => this.#weigh(later, at, asked));
   }
@@ -36,6 +41,7 @@ export class BearerTokens {
 interface Asked {
   readonly token: string;
   readonly audiences: readonly string[];
+  readonly notes: RequestNotes;
   readonly reasons: readonly string[];
 }
 
@@ -49,10 +55,10 @@ function refusal(reasons: readonly string[]): TokenFinding {
 /** By the header `authorization: Bearer TOKEN`. Other schemes are nobody's here, and say nothing. */
 export function bearer(tokens: BearerTokens): Authenticator {
   return {
-    authenticate({ headers }) {
+    authenticate({ headers }, notes) {
       const token = findToken(headers.get("authorization")) ?? findSocketToken(headers);
       if (token === undefined) return undefined;
-      const found = tokens.find(token, tokens.audiences);
+      const found = tokens.find(token, tokens.audiences, notes);
       return found instanceof Promise ? found.then(userOf) : userOf(found);
     },
   };

@@ -62,9 +62,9 @@ const DIGEST_KEY_BYTES = 32;
 /** Tokens that say nothing of whom they are for are for this server. */
 function forServer(kind: TokenAuthenticator, own: readonly string[]): TokenAuthenticator {
   return {
-    find(token, wanted) {
+    find(token, wanted, notes) {
       const audiences = wanted === own ? own : wanted.filter((audience) => own.includes(audience));
-      return audiences.length === 0 ? undefined : kind.find(token, audiences);
+      return audiences.length === 0 ? undefined : kind.find(token, audiences, notes);
     },
   };
 }

@@ -20,7 +20,7 @@ export const reviewToken: Verb<Resource> = async (call, { bearers }) => {
   const { token = "", audiences = [] } = (question.object as TokenReview).spec;
   if (token === "") throw badRequest("token is required for TokenReview in authentication");
   const wanted = audiences.length === 0 ? bearers.audiences : audiences;
-  return answered(question, statusOf(await bearers.find(token, wanted)), call);
+  return answered(question, statusOf(await bearers.find(token, wanted, call.notes)), call);
 };
 
 function statusOf(found: TokenFinding): TokenReviewStatus {
