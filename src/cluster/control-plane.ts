@@ -93,6 +93,7 @@ const PROGRAM: PeerIdentity = { user: "kubernetes-admin", groups: ["system:maste
 /** What upkeep does of a server's start. */
 const UPKEEP_STEPS = [
   "poststarthook/start-system-namespaces-controller",
+  "poststarthook/start-legacy-token-tracking-controller",
   "poststarthook/start-service-ip-repair-controllers",
   "poststarthook/rbac/bootstrap-roles",
   "poststarthook/scheduling/bootstrap-system-priority-classes",

@@ -29,6 +29,7 @@ const ACCOUNTS: ReadonlyMap<string, string> = new Map(
     "garbage-collector-controller": "generic-garbage-collector",
     "host-path-provisioner": "persistent-volume-binder",
     "job-orphan-pods-controller": "job-controller",
+    "legacy-serviceaccount-token-cleaner-controller": "legacy-service-account-token-cleaner",
     "node-ipam-controller": "node-controller",
     "persistentvolume-controller": "persistent-volume-binder",
     "persistentvolume-phase-controller": "persistent-volume-binder",

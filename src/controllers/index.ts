@@ -19,6 +19,7 @@ import { ephemeralVolumeController } from "./ephemeral-volume/controller.ts";
 import { garbageCollectorRoutine } from "./garbage-collector/routine.ts";
 import { jobController } from "./job/controller.ts";
 import { orphanJobPodsController } from "./job/orphan-pods.ts";
+import { legacyTokenCleaner } from "./legacy-token-cleaner/routine.ts";
 import { namespaceController } from "./namespace/controller.ts";
 import { nodeLifecycleRoutine } from "./node-lifecycle/controller.ts";
 import { nodeTtlRoutine } from "./node-lifecycle/node-ttl.ts";
@@ -86,4 +87,5 @@ export const routines: readonly Routine[] = [
   nodeLifecycleRoutine,
   taintEvictionRoutine,
   nodeTtlRoutine,
+  legacyTokenCleaner,
 ];

@@ -11,6 +11,7 @@ const BOOT_STEPS = [
   "poststarthook/start-cluster-authentication-info-controller",
   "poststarthook/start-kube-apiserver-identity-lease-controller",
   "poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
+  "poststarthook/start-legacy-token-tracking-controller",
   "poststarthook/start-service-ip-repair-controllers",
   "poststarthook/rbac/bootstrap-roles",
   "poststarthook/scheduling/bootstrap-system-priority-classes",

@@ -1,4 +1,5 @@
 /** The API server: everything behind one handler. Who calls it (sockets, or this process) is not its business. */
+import type { Secret } from "../api/generated/types/core-v1.ts";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -47,6 +48,7 @@ import { FormCache } from "./representation/form-cache.ts";
 import { Gathering } from "./representation/gathering.ts";
 import { RequestTally } from "./request-tally.ts";
 import { tokenIssuer } from "./subresources/token-issuer.ts";
+import { TokenUses } from "./upkeep/token-use.ts";
 
 export interface ApiServerOptions {
   readonly loop: Loop;
@@ -160,7 +162,9 @@ function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom
   const authorizer = (): Authorizer => access.authorizer;
   const policies = policyPlugins({ store, registry, versions, authorizer });
   const webhooks = webhookPlugins({ loop, store, registry, versions, egress, metrics, authorizer });
-  const workshop = {
+  const uses = new TokenUses(() => workshop);
+  const onSecretUse = (secret: Secret): void => uses.note(secret);
+  const workshop: Workshop = {
     loop,
     log,
     store,
@@ -171,7 +175,7 @@ function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom
     authorizer: access.authorizer,
     egress,
     tokens,
-    bearers: createBearerTokens({ loop, store, registry, tokens, egress }, authentication),
+    bearers: createBearerTokens({ loop, store, registry, tokens, egress, onSecretUse }, authentication),
     journal: new Journal(),
     tally: new RequestTally(),
     author: SERVER_AUTHOR,

@@ -227,6 +227,17 @@ describe("a token of a service account", () => {
 
     expect(without).toBe(401);
     expect(await server.nameOf({ token })).toBe(ROBOT);
+    await expect
+      .poll(() =>
+        server.send("GET", "/api/v1/namespaces/default/secrets/robot-token").then(({ body }) => body),
+      )
+      .toMatchObject({
+        metadata: {
+          labels: {
+            "kubernetes.io/legacy-token-last-used": expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/) as unknown,
+          },
+        },
+      });
     expect(await server.nameOf({ token: other })).toBe(401);
     await server.send("DELETE", "/api/v1/namespaces/default/secrets/robot-token");
     expect(await server.nameOf({ token })).toBe(401);

@@ -2,23 +2,26 @@
  * Tokens of service accounts. A signature is checked once; what a token is bound to is looked at each time, since it may be gone by the next
  * request: all of it is in memory.
  */
-import type { Secret } from "../../api/generated/types/core-v1.ts";
+import type { Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { RequestNotes } from "../request-notes.ts";
 import { LEGACY_ISSUER } from "../subresources/token-issuer.ts";
 import type { TokenIssuer } from "../subresources/token-issuer.ts";
 import type { User } from "../user.ts";
 import type { TokenAuthenticator, TokenFinding } from "./authenticator.ts";
 import { audiencesOf, listText, textClaim } from "./jwt.ts";
 import type { ObjectFinder } from "./object-finder.ts";
-import { isSameSecret } from "./secret-equality.ts";
+import { isHolder, noteSecretUse } from "./secret-tokens.ts";
 
 export interface AccountTokenParts {
   readonly loop: Loop;
   readonly tokens: TokenIssuer;
   readonly objects: ObjectFinder;
+  /** Told of a Secret whose token is used and that does not say so yet. */
+  readonly onSecretUse?: ((secret: Secret) => void) | undefined;
 }
 
 /** Clocks differ, and a pod that is deleted may still have a word to say: as upstream's. */
@@ -26,7 +29,7 @@ const LEEWAY_MS = 60_000;
 const INVALIDATED = "service account token has been invalidated";
 
 export function accountTokens(parts: AccountTokenParts): TokenAuthenticator {
-  const { tokens, loop } = parts;
+  const { tokens } = parts;
   return {
     find(token, wanted, notes) {
       const recognition = tokens.recognise(token);
@@ -35,19 +38,24 @@ export function accountTokens(parts: AccountTokenParts): TokenAuthenticator {
       const { claims } = recognition;
       const isLegacy = textClaim(claims, "iss") === LEGACY_ISSUER;
       const meantFor = audiencesOf(claims);
+      if (meantFor.length === 0)
+        notes?.annotate("authentication.k8s.io/legacy-token", textClaim(claims, "sub"));
       const given = meantFor.length === 0 ? tokens.audiences : meantFor;
       const audiences = wanted.filter((audience) => given.includes(audience));
       if (audiences.length === 0)
         return refused(`token audiences ${listText(given)} is not for ${listText(wanted)}`);
-      const problem = isLegacy
-        ? findLegacyProblem(claims, token, parts)
-        : (findTimeProblem(claims, loop.now()) ?? findBindingProblem(claims, parts));
+      const shown = { claims, token, isLegacy, notes };
+      const problem = findProblem(shown, parts) ?? noteUse(shown, parts);
       if (problem !== undefined) return refused(problem);
-      const stale = findStaleness(claims, loop.now());
-      if (stale !== undefined) notes?.annotate("authentication.k8s.io/stale-token", stale);
+      noteStaleness(shown, parts.loop.now());
       return { type: "bearer", user: userOf(claims, isLegacy ? legacyBearer : bearerOf), audiences };
     },
   };
+}
+
+function findProblem({ claims, token, isLegacy }: Shown, parts: AccountTokenParts): string | undefined {
+  if (isLegacy) return findLegacyProblem(claims, token, parts);
+  return findTimeProblem(claims, parts.loop.now()) ?? findBindingProblem(claims, parts);
 }
 
 function refused(reason: string): TokenFinding {
@@ -64,11 +72,14 @@ function findTimeProblem({ exp, nbf, iat }: JsonObject, now: number): string | u
 }
 
 /** A pod should have shown a newer one by now: whoever reads the audit log finds those that will be cut off some day. */
-function findStaleness(claims: JsonObject, now: number): string | undefined {
+function noteStaleness({ claims, notes }: Shown, now: number): void {
   const warnAfter = ownClaims(claims)["warnafter"];
-  if (typeof warnAfter !== "number" || warnAfter === 0 || now <= warnAfter * 1000) return undefined;
+  if (typeof warnAfter !== "number" || warnAfter === 0 || now <= warnAfter * 1000) return;
   const seconds = Math.floor(now / 1000) - warnAfter;
-  return `subject: ${textClaim(claims, "sub")}, seconds after warning threshold: ${String(seconds)}`;
+  notes?.annotate(
+    "authentication.k8s.io/stale-token",
+    `subject: ${textClaim(claims, "sub")}, seconds after warning threshold: ${String(seconds)}`,
+  );
 }
 
 /** What is named in a token, by name and uid. */
@@ -127,10 +138,28 @@ function findLegacyProblem(claims: JsonObject, token: string, parts: AccountToke
   if (textClaim(claims, "sub") !== userName(namespace, account.name)) return "sub claim is invalid";
   const secret = parts.objects("secrets", namespace, name) as Secret | undefined;
   if (secret === undefined || secret.metadata.deletionTimestamp !== undefined) return INVALIDATED;
-  const held = Buffer.from(secret.data?.["token"] ?? "", "base64").toString();
-  if (!isSameSecret(held, token)) return "token does not match server's copy";
-  if (secret.metadata.labels?.["kubernetes.io/legacy-token-invalid-since"] !== undefined) return INVALIDATED;
+  if (!isHolder(secret, token)) return "token does not match server's copy";
   return findAccountProblem(namespace, account, parts);
+}
+
+interface Shown {
+  readonly claims: JsonObject;
+  readonly token: string;
+  readonly isLegacy: boolean;
+  readonly notes: RequestNotes | undefined;
+}
+
+/** Of a token that lies in a Secret, whether it names an end or not. */
+function noteUse({ claims, token, isLegacy, notes }: Shown, parts: AccountTokenParts): string | undefined {
+  const name = isLegacy
+    ? textClaim(claims, `${LEGACY}secret.name`)
+    : (referenceOf(ownClaims(claims), "secret")?.name ?? "");
+  if (name === "") return undefined;
+  const { namespace, account } = isLegacy ? legacyBearer(claims) : bearerOf(claims);
+  const secret = parts.objects("secrets", namespace, name) as Secret | undefined;
+  const holder = parts.objects("serviceaccounts", namespace, account.name) as ServiceAccount | undefined;
+  if (secret === undefined || holder === undefined || !isHolder(secret, token)) return undefined;
+  return noteSecretUse({ secret, account: holder, now: parts.loop.now(), notes, onUse: parts.onSecretUse });
 }
 
 interface Bearer {

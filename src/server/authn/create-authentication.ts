@@ -5,6 +5,7 @@ import type { Egress } from "../egress/egress.ts";
 import type { Registry } from "../registry.ts";
 import type { TokenIssuer, TokenIssuerSettings } from "../subresources/token-issuer.ts";
 import { accountTokens } from "./account-tokens.ts";
+import type { AccountTokenParts } from "./account-tokens.ts";
 import { anonymous } from "./anonymous.ts";
 import type { AnonymousRule } from "./anonymous.ts";
 import type { Authenticator, TokenAuthenticator } from "./authenticator.ts";
@@ -36,12 +37,14 @@ export interface TokenSurroundings {
   readonly registry: Registry;
   readonly tokens: TokenIssuer;
   readonly egress: Egress;
+  /** Told of a Secret whose token is used and that does not say so yet. */
+  readonly onSecretUse?: AccountTokenParts["onSecretUse"];
 }
 
 export const FRONT_PROXY_NAMES: readonly string[] = ["front-proxy-client"];
 
 export function createBearerTokens(
-  { loop, store, registry, tokens, egress }: TokenSurroundings,
+  { loop, store, registry, tokens, egress, onSecretUse }: TokenSurroundings,
   { staticTokens = [], jwt = [] }: AuthenticationOptions = {},
 ): BearerTokens {
   const objects = objectFinder(store, registry);
@@ -52,7 +55,10 @@ export function createBearerTokens(
   others.push(bootstrapTokens({ loop, objects }));
   for (const rules of jwt) others.push(oidcTokens(rules, { loop, egress }));
   return new BearerTokens(
-    [accountTokens({ loop, tokens, objects }), ...others.map((kind) => forServer(kind, audiences))],
+    [
+      accountTokens({ loop, tokens, objects, onSecretUse }),
+      ...others.map((kind) => forServer(kind, audiences)),
+    ],
     audiences,
   );
 }

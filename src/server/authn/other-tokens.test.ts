@@ -132,5 +132,5 @@ test("secrets are compared in constant time only", () => {
   expect(source("./secret-equality.ts")).toContain("timingSafeEqual(");
   expect(source("./token-file.ts")).toContain("timingSafeEqual(");
   expect(source("./bootstrap-tokens.ts")).toMatch(/isSameSecret\(textOf\(found, "token-secret"\), secret\)/);
-  expect(source("./account-tokens.ts")).toContain("isSameSecret(held, token)");
+  expect(source("./secret-tokens.ts")).toContain("isSameSecret(held, token)");
 });

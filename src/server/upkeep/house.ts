@@ -17,6 +17,7 @@ import { systemPriorityClasses } from "./priority-classes.ts";
 import { SERVER_LEASES, ServerLease } from "./server-lease.ts";
 import { defaultServiceCidr } from "./service-cidr.ts";
 import { systemNamespaces } from "./system-namespaces.ts";
+import { tokenTracking } from "./token-tracking.ts";
 import { Upkeep } from "./upkeep.ts";
 
 export interface HouseOptions {
@@ -55,6 +56,7 @@ export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep 
     policyTypes({ registry, store }),
     ...kubernetesService({ registry, cidr, addresses, source, port }),
     ...trustOfExtensions(workshop, options),
+    tokenTracking(registry, loop),
   ];
   const routines = [
     ...(lease === undefined ? [] : [lease.routine()]),

@@ -3,12 +3,12 @@
  * said since before that. Reasons are upstream's.
  */
 import type { PolicyRule } from "../../../api/generated/types/rbac-v1.ts";
+import type { ReferencedResource } from "../../../resources/pod/pod-references.ts";
 import type { User } from "../../user.ts";
 import type { AccessAttributes, AccessDecision, Authorizer } from "../authorizer.ts";
 import { ruleAllows } from "../rbac/rule-match.ts";
 import { exactField } from "../selector-terms.ts";
 import type { NodeGraph } from "./node-graph.ts";
-import type { ReferencedResource } from "./pod-references.ts";
 
 const NAME_PREFIX = "system:node:";
 const NODES = "system:nodes";

@@ -1,5 +1,5 @@
 /** What a pod, or a volume that it uses, needs its node to read. */
-import type { Container, PersistentVolume, Pod, Volume } from "../../../api/generated/types/core-v1.ts";
+import type { Container, PersistentVolume, Pod, Volume } from "../../api/generated/types/core-v1.ts";
 
 const MIRROR = "kubernetes.io/config.mirror";
 

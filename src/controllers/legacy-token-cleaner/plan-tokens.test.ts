@@ -1,0 +1,78 @@
+import { describe, expect, test } from "vitest";
+import type { Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
+import { planTokens } from "./plan-tokens.ts";
+
+const NOW = Date.parse("2026-06-15T12:00:00Z");
+const LAST_USED = "kubernetes.io/legacy-token-last-used";
+const INVALID_SINCE = "kubernetes.io/legacy-token-invalid-since";
+
+interface Case {
+  readonly since?: string;
+  readonly now?: number;
+  readonly created?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly type?: string;
+  readonly deletionTimestamp?: string;
+  readonly secrets?: readonly object[];
+  readonly uid?: string;
+  readonly volumes?: readonly object[];
+}
+
+function fateOf(given: Case): string | undefined {
+  const { since = "2024-01-01", labels = {}, secrets = [{ name: "t" }], uid = "u1", volumes = [] } = given;
+  const secret = {
+    type: given.type ?? "kubernetes.io/service-account-token",
+    metadata: {
+      name: "t",
+      namespace: "a",
+      labels,
+      creationTimestamp: given.created ?? "2024-01-01T00:00:00Z",
+      ...(given.deletionTimestamp !== undefined && { deletionTimestamp: given.deletionTimestamp }),
+      annotations: {
+        "kubernetes.io/service-account.name": "robot",
+        "kubernetes.io/service-account.uid": uid,
+      },
+    },
+  } as unknown as Secret;
+  const account = { metadata: { name: "robot", uid: "u1" }, secrets } as unknown as ServiceAccount;
+  const pod = { metadata: { name: "p", namespace: "a" }, spec: { containers: [], volumes } };
+  const [planned] = planTokens({
+    now: given.now ?? NOW,
+    since,
+    secrets: [secret],
+    pods: [pod as unknown as Pod],
+    findAccount: (namespace, name) => (`${namespace}/${name}` === "a/robot" ? account : undefined),
+  });
+  return planned?.fate;
+}
+
+describe("a token that was made with its account", () => {
+  test.each<[string, Case]>([
+    ["was never used", {}],
+    ["was used more than a year ago", { labels: { [LAST_USED]: "2025-06-14" } }],
+    ["says nonsense of when it was withdrawn", { labels: { [INVALID_SINCE]: "soon" } }],
+    ["has an account without uid", { uid: "" }],
+  ])("is withdrawn when it %s", (_, given) => {
+    expect(fateOf(given)).toBe("withdraw");
+  });
+
+  test("is deleted a year after it was withdrawn", () => {
+    expect(fateOf({ labels: { [INVALID_SINCE]: "2025-06-14" } })).toBe("delete");
+    expect(fateOf({ labels: { [INVALID_SINCE]: "2025-06-15" } })).toBeUndefined();
+  });
+
+  test.each<[string, Case]>([
+    ["was used within a year", { labels: { [LAST_USED]: "2025-06-15" } }],
+    ["was used nobody can say when", { labels: { [LAST_USED]: "2025-02-30" } }],
+    ["is younger than a year", { created: "2025-06-16T00:00:00Z" }],
+    ["is on its way out", { deletionTimestamp: "2026-06-01T00:00:00Z" }],
+    ["is not named by its account", { secrets: [] }],
+    ["belongs to an earlier account", { uid: "u0" }],
+    ["is no token", { type: "Opaque" }],
+    ["is mounted by a pod", { volumes: [{ name: "v", secret: { secretName: "t" } }] }],
+    ["has not been looked at for a year and a day", { since: "2025-06-15" }],
+    ["is looked at since nobody knows when", { since: "" }],
+  ])("stays when it %s", (_, given) => {
+    expect(fateOf(given)).toBeUndefined();
+  });
+});

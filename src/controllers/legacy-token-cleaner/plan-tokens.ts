@@ -1,0 +1,87 @@
+/** Which tokens that were made with their accounts nobody has used for a year: they are withdrawn first, and deleted a year later. */
+import type { Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
+import { podReferences } from "../../resources/pod/pod-references.ts";
+
+const TYPE = "kubernetes.io/service-account-token";
+const ACCOUNT_NAME = "kubernetes.io/service-account.name";
+const ACCOUNT_UID = "kubernetes.io/service-account.uid";
+const LAST_USED = "kubernetes.io/legacy-token-last-used";
+export const INVALID_SINCE = "kubernetes.io/legacy-token-invalid-since";
+const DAY_MS = 24 * 3_600_000;
+/** As upstream's unless told otherwise. */
+const UNUSED_MS = 365 * DAY_MS;
+
+export interface TokenWorld {
+  readonly now: number;
+  /** What the server says of when it began to note uses. */
+  readonly since: string | undefined;
+  readonly secrets: readonly Secret[];
+  readonly pods: readonly Pod[];
+  readonly findAccount: (namespace: string, name: string) => ServiceAccount | undefined;
+}
+
+export interface TokenFate {
+  readonly secret: Secret;
+  readonly fate: "withdraw" | "delete";
+}
+
+export function planTokens({ now, since, secrets, pods, findAccount }: TokenWorld): readonly TokenFate[] {
+  const trackedAt = dayOf(since);
+  // The whole first day may have gone by without notes.
+  if (trackedAt === undefined || now < trackedAt + DAY_MS + UNUSED_MS) return [];
+  const before = now - UNUSED_MS;
+  const unused = secrets.filter(
+    (secret) => isUnused(secret, before) && isGenerated(secret, findAccount(...accountOf(secret))),
+  );
+  if (unused.length === 0) return [];
+  const mounted = mountedSecrets(pods);
+  return unused.flatMap((secret): TokenFate[] => {
+    if (mounted.has(`${secret.metadata.namespace ?? ""}/${secret.metadata.name}`)) return [];
+    const invalidSince = secret.metadata.labels?.[INVALID_SINCE];
+    if (invalidSince === undefined || dayOf(invalidSince) === undefined)
+      return [{ secret, fate: "withdraw" }];
+    return invalidSince < dateText(before) ? [{ secret, fate: "delete" }] : [];
+  });
+}
+
+/** The date in UTC, as labels have it. */
+export function dateText(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
+}
+
+function isUnused({ type, metadata }: Secret, before: number): boolean {
+  const { creationTimestamp, deletionTimestamp, labels } = metadata;
+  if (type !== TYPE || deletionTimestamp !== undefined) return false;
+  if (Date.parse(creationTimestamp) >= before) return false;
+  const lastUsed = labels?.[LAST_USED];
+  if (lastUsed === undefined) return true;
+  // Of a date that nobody can read nothing follows.
+  return dayOf(lastUsed) !== undefined && lastUsed < dateText(before);
+}
+
+function accountOf({ metadata: { namespace = "", annotations } }: Secret): readonly [string, string] {
+  return [namespace, annotations?.[ACCOUNT_NAME] ?? ""];
+}
+
+/** Tokens that somebody asked for by making a Secret are not named by their account, and stay. */
+function isGenerated({ metadata }: Secret, account: ServiceAccount | undefined): boolean {
+  const uid = metadata.annotations?.[ACCOUNT_UID] ?? "";
+  if (account === undefined || (uid !== "" && uid !== account.metadata.uid)) return false;
+  return account.secrets?.some(({ name }) => name === metadata.name) === true;
+}
+
+/** `NAMESPACE/NAME` */
+function mountedSecrets(pods: readonly Pod[]): ReadonlySet<string> {
+  const mounted = new Set<string>();
+  for (const pod of pods)
+    for (const reference of podReferences(pod))
+      if (reference.startsWith("secrets/"))
+        mounted.add(`${pod.metadata.namespace ?? ""}/${reference.slice("secrets/".length)}`);
+  return mounted;
+}
+
+/** When a date begins; undefined when it is none that the calendar has. */
+function dayOf(text = ""): number | undefined {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  return Number.isNaN(at) || dateText(at) !== text ? undefined : at;
+}

@@ -1,0 +1,77 @@
+/**
+ * Clears away tokens that were made with their accounts, lie in Secrets and are used by nobody.
+ *
+ * Reads Secrets, ServiceAccounts, Pods and the ConfigMap in which the server says since when it notes uses; marks such Secrets as withdrawn
+ * after a year without use, and deletes them after another.
+ */
+import { isApiError } from "../../api/api-error.ts";
+import { ConfigMap, Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
+import type { Routine, RoutineParts } from "../../runtime/routine.ts";
+import { dateText, INVALID_SINCE, planTokens } from "./plan-tokens.ts";
+import type { TokenFate } from "./plan-tokens.ts";
+
+export const legacyTokenCleaner: Routine = {
+  name: "legacy-serviceaccount-token-cleaner-controller",
+  reads: [Secret, ServiceAccount, Pod],
+  run,
+};
+
+const PERIOD_MS = 24 * 3_600_000;
+const TRACKING = {
+  namespace: "kube-system",
+  name: "kube-apiserver-legacy-service-account-token-tracking",
+} as const;
+
+async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await clean(parts, signal);
+    await pause(parts, signal);
+  }
+}
+
+async function clean(parts: RoutineParts, signal: AbortSignal): Promise<void> {
+  const { cache, client, loop, log } = parts;
+  try {
+    const tracking = await client(ConfigMap).find(TRACKING);
+    const fates = planTokens({
+      now: loop.now(),
+      since: tracking?.data?.["since"],
+      secrets: cache(Secret).list(),
+      pods: cache(Pod).list(),
+      findAccount: (namespace, name) => cache(ServiceAccount).find({ namespace, name }),
+    });
+    for (const fate of fates) if (!signal.aborted) await carryOut(parts, fate);
+  } catch (error) {
+    if (!signal.aborted)
+      log.warn("unused tokens could not be cleared away; the next round tries again", { error });
+  }
+}
+
+/** One that cannot be written does not hold up the others. */
+async function carryOut({ client, loop, log }: RoutineParts, { secret, fate }: TokenFate): Promise<void> {
+  const { namespace, name, uid, resourceVersion } = secret.metadata;
+  try {
+    if (fate === "delete") await client(Secret).delete(secret, { preconditions: { resourceVersion } });
+    else {
+      const metadata = { uid, labels: { [INVALID_SINCE]: dateText(loop.now()) } };
+      await client(Secret).patch(secret, { type: "merge", changes: { metadata } });
+    }
+    log.info("a token that nobody uses was cleared away", { namespace, name, fate });
+  } catch (error) {
+    if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return;
+    log.warn("a token that nobody uses stays", { namespace, name, error });
+  }
+}
+
+function pause({ loop }: RoutineParts, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const finish = (): void => {
+      timer.cancel();
+      signal.removeEventListener("abort", finish);
+      resolve();
+    };
+    const timer = loop.timer(loop.now() + PERIOD_MS, "periodic", finish);
+    signal.addEventListener("abort", finish, { once: true });
+    if (signal.aborted) finish();
+  });
+}
