@@ -1,5 +1,6 @@
 /** What a request for a certificate asks for (PKCS #10). There is one reader for whoever admits, approves and signs it: they must see the same. */
 import { constants, createPublicKey, verify } from "node:crypto";
+import type { KeyObject } from "node:crypto";
 import type * as X509 from "@peculiar/x509";
 import { x509 } from "../base/x509-library.ts";
 import { pemBlocks } from "./pem.ts";
@@ -64,11 +65,26 @@ export function findRequestProblem(request: string): string | undefined {
   }
 }
 
+/** The key of a request in DER, and whether whoever sent it holds it; undefined when it cannot be read. */
+export function findRequestKey(
+  der: Buffer,
+): { readonly key: KeyObject; readonly isProven: boolean } | undefined {
+  try {
+    return { key: keyOf(new (x509().Pkcs10CertificateRequest)(der)), isProven: isSelfSigned(der) };
+  } catch {
+    return undefined;
+  }
+}
+
+function keyOf({ publicKey }: X509.Pkcs10CertificateRequest): KeyObject {
+  return createPublicKey({ key: Buffer.from(publicKey.rawData), format: "der", type: "spki" });
+}
+
 /** Throws when it cannot be read. At once, since rules do not wait. */
 function isSelfSigned(der: Buffer): boolean {
   const request = new (x509().Pkcs10CertificateRequest)(der);
   const { name, hash, saltLength } = request.signatureAlgorithm as SignatureAlgorithm;
-  const key = createPublicKey({ key: Buffer.from(request.publicKey.rawData), format: "der", type: "spki" });
+  const key = keyOf(request);
   const padding = name === "RSA-PSS" ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength } : {};
   const digest = hash?.name.replace("-", "");
   return verify(digest, signedPart(der), { key, ...padding }, Buffer.from(request.signature));

@@ -1,12 +1,61 @@
 /** PodGroup: the pods of a workload that start together or not at all. */
 
+import { fieldPath } from "../../api/field-error.ts";
+import type { FieldErrors } from "../../api/field-error.ts";
 import type { PodGroup } from "../../api/generated/types/scheduling-v1alpha2.ts";
+import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
+import { checkConditions } from "../condition-rules.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
+import { checkGroup, checkName, checkUnion, CLAIMS_MAX } from "./group-rules.ts";
+
+const SPEC = fieldPath("spec");
+/** All that it says. */
+const FIXED = [
+  "podGroupTemplateRef",
+  "schedulingPolicy",
+  "schedulingConstraints",
+  "resourceClaims",
+  "disruptionMode",
+  "priorityClassName",
+  "priority",
+] as const;
 
 export const podGroup = defineKind<PodGroup>("scheduling.k8s.io/v1alpha2", "PodGroup", {
+  validateCreate({ spec }, errors) {
+    const { podGroupTemplateRef: reference }: Partial<PodGroup["spec"]> = spec;
+    if (reference !== undefined) checkReference(reference, errors);
+    checkGroup(spec, SPEC, errors);
+  },
+
+  validateUpdate(next, previous, errors) {
+    for (const field of FIXED) errors.immutable(SPEC.child(field), next.spec[field], previous.spec[field]);
+  },
+
+  validateStatus({ status }, _previous, errors) {
+    const { conditions = [], resourceClaimStatuses = [] } = status;
+    checkConditions(conditions, fieldPath("status", "conditions"), errors);
+    const path = fieldPath("status", "resourceClaimStatuses");
+    if (resourceClaimStatuses.length > CLAIMS_MAX)
+      errors.tooMany(path, resourceClaimStatuses.length, CLAIMS_MAX);
+    for (const [i, { resourceClaimName: name }] of resourceClaimStatuses.entries())
+      if (name !== undefined)
+        errors.invalidFor(path.index(i).child("resourceClaimName"), name, dns1123Subdomain(name));
+  },
+
   cells: (it, now) => [it.metadata.name, policyText(it), workloadText(it), stateText(it), ageText(it, now)],
 });
+
+function checkReference(reference: PodGroup["spec"]["podGroupTemplateRef"], errors: FieldErrors): void {
+  const { workload }: Partial<PodGroup["spec"]["podGroupTemplateRef"]> = reference;
+  const path = SPEC.child("podGroupTemplateRef");
+  checkUnion({ workload }, path, errors);
+  if (workload === undefined) return;
+  const { workloadName, podGroupTemplateName } = workload;
+  const at = path.child("workload");
+  checkName(workloadName, { path: at.child("workloadName"), rule: dns1123Subdomain }, errors);
+  checkName(podGroupTemplateName, { path: at.child("podGroupTemplateName"), rule: dns1123Label }, errors);
+}
 
 function policyText({ spec }: PodGroup): string {
   return spec.schedulingPolicy.gang === undefined ? "Basic" : "Gang";

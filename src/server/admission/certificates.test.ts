@@ -65,6 +65,31 @@ const DEEDS: readonly (readonly [verb: string, deed: Deed, says: string])[] = [
   ],
 ];
 
+const POD_REQUESTS = "podcertificaterequests.certificates.k8s.io";
+const podRequest = (status: object): Written => ({
+  apiVersion: "certificates.k8s.io/v1beta1",
+  kind: "PodCertificateRequest",
+  metadata: { name: "r", namespace: "default" },
+  spec: { signerName: "example.com/web" },
+  status,
+});
+
+test("to answer a pod's request with a certificate takes the right to sign for its signer", async () => {
+  const issue: Deed = {
+    operation: "UPDATE",
+    resource: `${POD_REQUESTS}/status`,
+    object: podRequest({ certificateChain: "x" }),
+    previous: podRequest({}),
+  };
+  const deny: Deed = { ...issue, object: podRequest({ conditions: [] }) };
+
+  expect(await verdict(allowing("sign", "example.com/*"), issue)).toBe("");
+  expect(await verdict(allowing("approve", "example.com/web"), issue)).toBe(
+    'PodCertificateRequest.certificates.k8s.io "r" is invalid: spec.signerName: Forbidden: User "alice" is not permitted to "sign" for signer "example.com/web"',
+  );
+  expect(await verdict(allowing("approve", "example.com/web"), deny)).toBe("");
+});
+
 describe.each(DEEDS)("to %s", (verb, deed, says) => {
   test.each(["example.com/web", "example.com/*"])("takes the right for %s", async (name) => {
     expect(await verdict(allowing(verb, name), deed)).toBe("");

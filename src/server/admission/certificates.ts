@@ -2,9 +2,15 @@
  * CertificateApproval, CertificateSigning, ClusterTrustBundleAttest and CertificateSubjectRestriction: whoever speaks for a signer needs a right of its own for
  * it, besides that to write the object; and nobody gets a certificate of the group that may do everything.
  */
+import { invalid } from "../../api/api-error.ts";
 import { readCertificateRequest } from "../../api/certificate-request.ts";
+import { FieldErrors } from "../../api/field-error.ts";
 import type { CertificateSigningRequest } from "../../api/generated/types/certificates-v1.ts";
-import type { ClusterTrustBundle } from "../../api/generated/types/certificates-v1beta1.ts";
+import type {
+  ClusterTrustBundle,
+  PodCertificateRequest,
+} from "../../api/generated/types/certificates-v1beta1.ts";
+import { quoted } from "../../api/message-text.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { Authorizer } from "../authz/authorizer.ts";
 import { askSigner, demand } from "./permission.ts";
@@ -49,6 +55,29 @@ export function certificateSigning(authorizer: Authorizer): AdmissionPlugin {
       return demand(answer, () =>
         refusal(request, `user not permitted to sign requests with signerName "${signer}"`),
       );
+    },
+  });
+}
+
+/** Asked by the kind itself upstream: it cannot be turned off, and what it refuses counts as invalid. */
+export function podCertificateSigning(authorizer: Authorizer): AdmissionPlugin {
+  return definePlugin<PodCertificateRequest>({
+    name: "PodCertificateSigning",
+    interests: [{ resources: ["podcertificaterequests.certificates.k8s.io/status"], operations: ["UPDATE"] }],
+
+    validateLater(object, { previous, user }) {
+      const { metadata, spec, status } = previous as PodCertificateRequest;
+      if (status.certificateChain === object?.status.certificateChain) return undefined;
+      const { signerName: signer } = spec;
+      return demand(askSigner(authorizer, { user, verb: "sign", signer }), () => {
+        const errors = new FieldErrors();
+        errors.forbidden(
+          "spec.signerName",
+          `User ${quoted(user.name)} is not permitted to "sign" for signer ${quoted(signer)}`,
+        );
+        const kind = { group: "certificates.k8s.io", kind: "PodCertificateRequest" };
+        return invalid(kind, metadata.name, errors.found);
+      });
     },
   });
 }

@@ -10,6 +10,7 @@ import {
   certificateSigning,
   certificateSubjectRestriction,
   clusterTrustBundleAttest,
+  podCertificateSigning,
 } from "./certificates.ts";
 import { persistentVolumeClaimResize } from "./claim-resize.ts";
 import { defaultIngressClass, defaultStorageClass } from "./default-classes.ts";
@@ -59,7 +60,7 @@ interface AdmissionParts {
 
 export function builtInAdmission(parts: AdmissionParts, options: AdmissionOptions = {}): Admission {
   const all = [...builtInPlugins(parts, options), ...(parts.policies ?? []), ...(parts.webhooks ?? [])];
-  const guards = [deviceAdminAccess, ...(parts.guards ?? [])];
+  const guards = [deviceAdminAccess, podCertificateSigning(parts.authorizer), ...(parts.guards ?? [])];
   const plugins = [...guards, ...all.filter(({ name }) => isEnabled(name, options))];
   return new Admission(plugins, parts);
 }
