@@ -16,6 +16,7 @@ import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
 import type { Draft } from "../kind-rules.ts";
 import { checkDriverName } from "../storage/csi-driver-name.ts";
 import { checkChoice } from "../value-rules.ts";
+import { checkSelectorExpression } from "./device-selector.ts";
 import { checkFullAttributeName } from "./driver-name.ts";
 import { checkList } from "./list-rules.ts";
 import { checkToleration } from "./taint-rules.ts";
@@ -24,7 +25,6 @@ import { checkToleration } from "./taint-rules.ts";
 const LIST_MAX = 32;
 const SUBREQUESTS_MAX = 8;
 const TOLERATIONS_MAX = 16;
-const EXPRESSION_MAX_BYTES = 10 * 1024;
 const PARAMETERS_MAX_BYTES = 10 * 1024;
 const MODES = ["All", "ExactCount"];
 
@@ -136,19 +136,14 @@ export function checkTolerations(
   checkList(tolerations, { path, max: TOLERATIONS_MAX, check }, errors);
 }
 
-/** The expressions themselves are not compiled here. */
 export function checkSelectors(
   selectors: readonly DeviceSelector[],
   path: FieldPath,
   errors: FieldErrors,
 ): void {
   const check = ({ cel }: DeviceSelector, at: FieldPath): void => {
-    const expression = at.child("cel", "expression");
     if (cel === undefined) errors.required(at.child("cel"));
-    else if (cel.expression === "") errors.required(expression);
-    else if (Buffer.byteLength(cel.expression) > EXPRESSION_MAX_BYTES) {
-      errors.tooLong(expression, EXPRESSION_MAX_BYTES);
-    }
+    else checkSelectorExpression(cel.expression, at.child("cel", "expression"), errors);
   };
   checkList(selectors, { path, max: LIST_MAX, check }, errors);
 }

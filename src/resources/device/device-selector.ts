@@ -1,0 +1,98 @@
+/** What is wrong with an expression that says which devices are meant, in upstream's words. It is compiled, not run. */
+
+import { CelCompileError } from "../../api/cel/cel-error.ts";
+import { compileCel, type Program } from "../../api/cel/program.ts";
+import { BOOL, type CelType, DYN, mapOf, namedType, STRING, typeText } from "../../api/cel/type.ts";
+import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import { recordType } from "../admission/match-condition.ts";
+
+const EXPRESSION_MAX_BYTES = 10 * 1024;
+const COST_MAX = 1_000_000;
+/** Of all expressions of one object together: to compile more would keep everybody waiting. */
+const CHARS_MAX = 100_000;
+
+/** How long these may be decides what an expression may cost. */
+const DRIVER_MAX = 63;
+const DOMAIN_MAX = 63;
+const NAME_MAX = 32;
+const ENTRIES_MAX = 32;
+/** Of an attribute that is a text. */
+const VALUE_MAX = 64;
+
+function text(maxSize: number): CelType {
+  return { ...STRING, maxSize };
+}
+
+/** By domain, then by name. */
+function entries(value: CelType): CelType {
+  const names = { ...mapOf(text(NAME_MAX), value), maxSize: ENTRIES_MAX };
+  return { ...mapOf(text(DOMAIN_MAX), names), maxSize: ENTRIES_MAX };
+}
+
+/** What an attribute is depends on the device. */
+const VARIABLES: ReadonlyMap<string, CelType> = new Map([
+  [
+    "device",
+    recordType("kubernetes.DRADevice", {
+      driver: text(DRIVER_MAX),
+      attributes: entries({ ...DYN, maxSize: VALUE_MAX }),
+      capacity: entries(namedType("kubernetes.Quantity")),
+      allowMultipleAllocations: BOOL,
+    }),
+  ],
+]);
+
+type Verdict =
+  | { readonly type: "good" }
+  | { readonly type: "invalid"; readonly detail: string }
+  | { readonly type: "forbidden"; readonly detail: string };
+
+const GOOD: Verdict = { type: "good" };
+
+interface Inspection {
+  charsLeft: number;
+  readonly verdicts: Map<string, Verdict>;
+}
+
+/** One for each object that is looked at: its errors are collected in one place. */
+const inspections = new WeakMap<FieldErrors, Inspection>();
+
+export function checkSelectorExpression(expression: string, path: FieldPath, errors: FieldErrors): void {
+  if (expression === "") return errors.required(path);
+  if (Buffer.byteLength(expression) > EXPRESSION_MAX_BYTES) return errors.tooLong(path, EXPRESSION_MAX_BYTES);
+  const inspection = inspections.get(errors) ?? {
+    charsLeft: CHARS_MAX,
+    verdicts: new Map<string, Verdict>(),
+  };
+  inspections.set(errors, inspection);
+  const verdict = inspection.verdicts.get(expression) ?? judge(expression, inspection);
+  inspection.verdicts.set(expression, verdict);
+  if (verdict.type === "invalid") errors.invalid(path, expression, verdict.detail);
+  if (verdict.type === "forbidden") errors.forbidden(path, verdict.detail);
+}
+
+function judge(expression: string, inspection: Inspection): Verdict {
+  inspection.charsLeft -= expression.length;
+  if (inspection.charsLeft < 0) {
+    const detail = `all expressions together must not be longer than ${String(CHARS_MAX)} characters`;
+    return { type: "forbidden", detail };
+  }
+  const program = compiled(expression);
+  if (program instanceof CelCompileError)
+    return { type: "invalid", detail: `compilation failed: ${program.message}` };
+  const given = typeText(program.type);
+  if (given !== "bool" && given !== "dyn")
+    return { type: "invalid", detail: `must evaluate to bool or the unknown type, not ${given}` };
+  return program.estimate() > COST_MAX
+    ? { type: "forbidden", detail: "too complex, exceeds cost limit" }
+    : GOOD;
+}
+
+function compiled(expression: string): Program | CelCompileError {
+  try {
+    return compileCel(expression, { variables: VARIABLES });
+  } catch (error) {
+    if (error instanceof CelCompileError) return error;
+    throw error;
+  }
+}
