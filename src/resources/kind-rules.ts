@@ -106,7 +106,9 @@ export interface RowCondition {
 }
 
 export interface ScaleRules<T extends ApiObject> {
-  replicas(object: T): number;
+  /** Only custom kinds: where they say how many copies they have, which they may leave open. */
+  readonly replicasPath?: string;
+  replicas(object: T): number | undefined;
   statusReplicas(object: T): number;
   /** In the text form of a label selector. */
   selector(object: T): string;

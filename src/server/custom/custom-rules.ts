@@ -1,5 +1,4 @@
 /** The rules of a custom kind, from its schema: the server runs them like those of any kind. */
-import { ApiError } from "../../api/api-error.ts";
 import { type FieldErrors, FieldPath, fieldPath } from "../../api/field-error.ts";
 import { cloneJson } from "../../api/json-clone.ts";
 import { isJsonObject, type JsonObject, setOwn } from "../../api/json-object.ts";
@@ -111,13 +110,10 @@ function checkScale(
 function scaleRules(scale: NonNullable<VersionOutline["scale"]>): ScaleRules<ApiObject> {
   const { replicas, statusReplicas, selector } = scalePaths(scale);
   return {
+    replicasPath: scale.specReplicasPath,
     replicas: (object) => {
       const value = memberAt(object, replicas);
-      if (typeof value === "number") return value;
-      throw new ApiError(
-        "InternalError",
-        `the spec replicas field ${JSON.stringify(scale.specReplicasPath)} does not exist`,
-      );
+      return typeof value === "number" ? value : undefined;
     },
     statusReplicas: (object) => numberOf(memberAt(object, statusReplicas)),
     selector: (object) => {

@@ -1,5 +1,5 @@
 /** How many copies a workload has, in one form for all kinds that have copies. A view: nothing of it is stored. */
-import { badRequest, invalid, notFound, unknownResource } from "../../api/api-error.ts";
+import { badRequest, internalError, invalid, notFound, unknownResource } from "../../api/api-error.ts";
 import { applyPatch } from "../../api/apply/apply-patch.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import { FieldErrors } from "../../api/field-error.ts";
@@ -32,13 +32,20 @@ import { APPLY_YAML, writeOptionsOf } from "../write/write-options.ts";
 const API_VERSION = "autoscaling/v1";
 const KIND = "Scale";
 
+/** Stands in a scale that is patched for a number that is not there: no client may ask for it. */
+const UNSAID = -(2 ** 31);
+
 export const showScale: Verb = async ({ resource, info }, { store, versions }) => {
   const view = await store.fresh();
   const entry = view.get(keyOf(resource, info.namespace, info.name));
   if (entry === undefined) throw notFound(groupResource(resource), info.name);
   const stored = StoredObject.of(entry);
   await versions.readyToShow([stored], resource);
-  return { type: "object", code: 200, object: scaleOf(versions.served(stored, resource), resource) };
+  const object = versions.served(stored, resource);
+  const rules = rulesOf(resource);
+  if (rules.replicas(object) === undefined)
+    throw internalError(`the spec replicas field ${JSON.stringify(rules.replicasPath)} does not exist`);
+  return { type: "object", code: 200, object: scaleOf(object, resource) };
 };
 
 export const updateScale: Verb = async (call, workshop) => {
@@ -62,7 +69,7 @@ export const patchScale: Verb = async (call, workshop) => {
   if (type === APPLY_YAML) return applyScale(call, workshop, options);
   const change = await readPatch(call);
   const saved = await save({ call, workshop }, options, (previous) => {
-    const before = scaleOf(previous, resource) as unknown as JsonObject;
+    const before = scaleOf(previous, resource, UNSAID) as unknown as JsonObject;
     const reading = { expected: expected(), validation: fieldValidationOf(query) };
     const { object } = resultOf(change, before, reading);
     const scale = checked(object as Scale, call);
@@ -176,7 +183,7 @@ function scaled({ replicas }: JsonObject, resource: StoredResource): JsonObject 
   return config;
 }
 
-function checked(scale: Scale, { info }: Call): Scale {
+function checked(scale: Scale, { info, resource }: Call<StoredResource>): Scale {
   const { name, namespace }: { readonly name?: string; readonly namespace?: string } = scale.metadata;
   if ((namespace ?? info.namespace) !== info.namespace)
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
@@ -187,6 +194,11 @@ function checked(scale: Scale, { info }: Call): Scale {
   }
   const { replicas = 0 } = scale.spec;
   if (replicas >= 0) return scale;
+  const { replicasPath } = rulesOf(resource);
+  if (replicasPath !== undefined && replicas === UNSAID)
+    throw badRequest(`the spec replicas field ${JSON.stringify(replicasPath)} cannot be empty`);
+  // Custom resources are checked as a whole, and refused in their own name.
+  if (replicasPath !== undefined) return scale;
   const errors = new FieldErrors();
   errors.invalid("spec.replicas", replicas, "must be greater than or equal to 0");
   throw invalid({ group: "autoscaling", kind: KIND }, info.name, errors.found);
@@ -209,14 +221,14 @@ async function answerOf(
   return { type: "object", code: 200, object: scaleOf(object, resource) };
 }
 
-function scaleOf(object: ApiObject, resource: StoredResource): ApiObject {
+function scaleOf(object: ApiObject, resource: StoredResource, unsaid = 0): ApiObject {
   const rules = rulesOf(resource);
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   const scale = {
     apiVersion: API_VERSION,
     kind: KIND,
     metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
-    spec: { replicas: rules.replicas(object) },
+    spec: { replicas: rules.replicas(object) ?? unsaid },
     status: { replicas: rules.statusReplicas(object), selector: rules.selector(object) },
   };
   return toNormalForm(scaleSchema(), scale).value as unknown as ApiObject;

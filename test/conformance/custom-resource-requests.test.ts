@@ -1,0 +1,114 @@
+/** What is answered to requests about custom resources where these are treated otherwise than built-in kinds. */
+import { describe, expect, test } from "vitest";
+import { hasCondition, TestApi, until } from "../api-harness.ts";
+
+const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const THINGS = "/apis/example.com/v1/namespaces/default/things";
+const merge = { type: "application/merge-patch+json" };
+
+const schema = {
+  type: "object",
+  properties: {
+    spec: {
+      type: "object",
+      properties: {
+        replicas: { type: "integer" },
+        small: { type: "integer", format: "int32" },
+        color: { type: "string" },
+      },
+    },
+    status: { type: "object", properties: { replicas: { type: "integer" }, phase: { type: "string" } } },
+  },
+};
+
+const definition = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "things.example.com" },
+  spec: {
+    group: "example.com",
+    scope: "Namespaced",
+    names: { plural: "things", kind: "Thing" },
+    versions: [
+      {
+        name: "v1",
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: schema },
+        subresources: {
+          status: {},
+          scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
+        },
+      },
+    ],
+  },
+};
+
+function thing(spec: object = {}, metadata: object = {}): object {
+  return { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a", ...metadata }, spec };
+}
+
+async function withThings(): Promise<TestApi> {
+  const api = await TestApi.start();
+  await api.send("POST", DEFINITIONS, definition);
+  await until(api, `${DEFINITIONS}/things.example.com`, hasCondition("Established"));
+  return api;
+}
+
+describe("a scale of a custom resource that says nothing of its copies", () => {
+  test("is not shown", async () => {
+    await using api = await withThings();
+    await api.send("POST", THINGS, thing());
+
+    const { code, body } = await api.send("GET", `${THINGS}/a/scale`);
+
+    expect([code, body["message"]]).toEqual([
+      500,
+      'Internal error occurred: the spec replicas field ".spec.replicas" does not exist',
+    ]);
+  });
+
+  test("is set by a patch and by an update", async () => {
+    await using api = await withThings();
+    await api.send("POST", THINGS, thing());
+    await api.send("POST", THINGS, thing({}, { name: "b" }));
+    const scale = {
+      apiVersion: "autoscaling/v1",
+      kind: "Scale",
+      metadata: { name: "b" },
+      spec: { replicas: 2 },
+    };
+
+    const patched = await api.send("PATCH", `${THINGS}/a/scale`, { spec: { replicas: 3 } }, merge);
+    const updated = await api.send("PUT", `${THINGS}/b/scale`, scale);
+
+    expect([patched.code, patched.body["spec"]]).toEqual([200, { replicas: 3 }]);
+    expect([updated.code, updated.body["spec"]]).toEqual([200, { replicas: 2 }]);
+  });
+
+  test("is not set by a patch that says nothing of them either", async () => {
+    await using api = await withThings();
+    await api.send("POST", THINGS, thing());
+
+    const { code, body } = await api.send("PATCH", `${THINGS}/a/scale`, {}, merge);
+
+    expect([code, body["message"]]).toEqual([
+      400,
+      'the spec replicas field ".spec.replicas" cannot be empty',
+    ]);
+  });
+});
+
+describe("a scale of a custom resource", () => {
+  test("is refused in the name of the resource when it is negative", async () => {
+    await using api = await withThings();
+    await api.send("POST", THINGS, thing({ replicas: 1 }));
+
+    const { code, body } = await api.send("PATCH", `${THINGS}/a/scale`, { spec: { replicas: -3 } }, merge);
+
+    expect([code, body["message"]]).toEqual([
+      422,
+      'Thing.example.com "a" is invalid: .spec.replicas: Invalid value: -3: should be a non-negative integer',
+    ]);
+  });
+});
