@@ -87,7 +87,11 @@ describe("create", () => {
   });
 
   test.each([
-    ["Strict", 400, 'strict decoding error: unknown field "nonsense"'],
+    [
+      "Strict",
+      400,
+      'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: unknown field "nonsense"',
+    ],
     ["Warn", 201, undefined],
     ["Ignore", 201, undefined],
   ])("with fieldValidation %s an unknown field gives %d", async (validation, expected, message) => {

@@ -185,7 +185,7 @@ refusals("a strict server names everything it does not understand:", [
     },
     400,
     "BadRequest",
-    'strict decoding error: unknown field "spec.x", duplicate field "spec.replicas"',
+    'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: unknown field "spec.x", duplicate field "spec.replicas"',
   ],
   [
     "all in the order of the body, and what is unknown only as that",
@@ -195,7 +195,7 @@ refusals("a strict server names everything it does not understand:", [
     },
     400,
     "BadRequest",
-    'strict decoding error: duplicate field "metadata.name", unknown field "metadata.y", unknown field "spec.x", duplicate field "spec.replicas"',
+    'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: duplicate field "metadata.name", unknown field "metadata.y", unknown field "spec.x", duplicate field "spec.replicas"',
   ],
   [
     "repeated keys of YAML before unknown ones",
@@ -206,7 +206,7 @@ refusals("a strict server names everything it does not understand:", [
     },
     400,
     "BadRequest",
-    'strict decoding error: yaml: unmarshal errors:\n  line 6: key "foo" already set in map, unknown field "b", unknown field "zz"',
+    'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  line 6: key "foo" already set in map, unknown field "b", unknown field "zz"',
   ],
   [
     "a wrong type in an apply, in its own words",
@@ -240,7 +240,7 @@ refusals("a strict server names everything it does not understand:", [
     },
     400,
     "BadRequest",
-    'strict decoding error: yaml: unmarshal errors:\n  line 4: key "foo" already set in map',
+    'ConfigMap in version "v1" cannot be handled as a ConfigMap: strict decoding error: yaml: unmarshal errors:\n  line 4: key "foo" already set in map',
   ],
 ]);
 

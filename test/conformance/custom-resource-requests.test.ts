@@ -112,3 +112,44 @@ describe("a scale of a custom resource", () => {
     ]);
   });
 });
+
+describe("a body that is to become a custom resource", () => {
+  test.each([
+    [
+      "does not say its kind",
+      { apiVersion: "example.com/v1", metadata: { name: "a" } },
+      400,
+      'the object provided is unrecognized (must be of type Thing): Object \'Kind\' is missing in \'{"apiVersion":"example.com/v1","metadata":{"name":"a"}}\'',
+    ],
+    [
+      "does not say its version",
+      { kind: "Thing", metadata: { name: "a" } },
+      400,
+      "the API version in the data () does not match the expected API version (example.com/v1)",
+    ],
+    [
+      "is of another kind",
+      { apiVersion: "example.com/v1", kind: "Other", metadata: { name: "a" } },
+      422,
+      'Other.example.com "a" is invalid: kind: Invalid value: "Other": must be Thing',
+    ],
+  ])("is refused when it %s", async (_, sent, expected, message) => {
+    await using api = await withThings();
+
+    const { code, body } = await api.send("POST", THINGS, sent);
+
+    expect([code, body["message"]]).toEqual([expected, message]);
+  });
+
+  test("cannot be made another kind by a patch", async () => {
+    await using api = await withThings();
+    await api.send("POST", THINGS, thing());
+
+    const { code, body } = await api.send("PATCH", `${THINGS}/a`, { kind: "Other" }, merge);
+
+    expect([code, body["message"]]).toEqual([
+      422,
+      'Other.example.com "a" is invalid: kind: Invalid value: "Other": must be Thing',
+    ]);
+  });
+});

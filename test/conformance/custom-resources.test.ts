@@ -417,7 +417,9 @@ describe("a custom resource", () => {
   test("comes and goes as YAML too", async () => {
     await using api = await withWidgets();
     const yaml = "application/yaml";
-    const sent = Buffer.from("kind: Widget\nmetadata:\n  name: a\nspec:\n  size: 2\n");
+    const sent = Buffer.from(
+      "apiVersion: example.com/v1\nkind: Widget\nmetadata:\n  name: a\nspec:\n  size: 2\n",
+    );
 
     await api.send("POST", WIDGETS, sent, { type: yaml });
     const read = await api.send("GET", `${WIDGETS}/a`, undefined, { accept: yaml });

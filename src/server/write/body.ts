@@ -142,7 +142,7 @@ function decodeProtobuf(bytes: Uint8Array, { schemaOf, kind }: BodyOptions): Jso
   }
 }
 
-function unrecognized(kind: string, error: unknown): Error {
+export function unrecognized(kind: string, error: unknown): Error {
   const message = error instanceof Error ? error.message : String(error);
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${message}`);
 }

@@ -1,7 +1,8 @@
 /** An object that a client sent, brought to the one normal form and checked against the place it was sent to. */
-import { badRequest } from "../../api/api-error.ts";
+import { badRequest, invalid } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import { DecodeError } from "../../api/decode-error.ts";
+import { FieldErrors } from "../../api/field-error.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { stringifyJson } from "../../api/json-text.ts";
@@ -10,7 +11,7 @@ import type { StructSchema } from "../../api/schema.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { HttpRequest } from "../http.ts";
 import type { Resource } from "../registry.ts";
-import { readBody } from "./body.ts";
+import { readBody, unrecognized } from "./body.ts";
 import type { Body } from "./body.ts";
 import type { SharedSpec, SharedSpecs } from "./shared-specs.ts";
 import { problemsIn } from "./strict-problems.ts";
@@ -70,9 +71,9 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
     begun === undefined
       ? normal(expected.schema, sent, body.known)
       : normal(expected.schema, { ...sent, spec: begun }, { spec: begun });
-  const kind = expected.schema.normalForm === undefined ? "built-in" : "custom";
+  const kind = isCustom(expected) ? "custom" : "built-in";
   const problems = problemsIn(body, unknownFields, kind);
-  if (validation === "Strict" && problems.length > 0) throw strictRefusal(problems);
+  if (validation === "Strict" && problems.length > 0) throw strictRefusal(problems, body, expected);
   const { metadata = {} } = value;
   return {
     object: { ...value, metadata } as unknown as ApiObject,
@@ -84,11 +85,19 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
 }
 
 /** Of a client that wants to hear of everything the server does not understand. */
-function strictRefusal(problems: readonly string[]): Error {
+function strictRefusal(
+  problems: readonly string[],
+  { known }: Body,
+  { apiVersion, kind }: ExpectedKind,
+): Error {
   const lines = problems.filter(isYamlLine);
   const yaml = lines.length === 0 ? [] : [yamlErrors(lines)];
   const others = problems.filter((problem) => !isYamlLine(problem));
-  return badRequest(`strict decoding error: ${[...yaml, ...others].join(", ")}`);
+  const message = `strict decoding error: ${[...yaml, ...others].join(", ")}`;
+  // What a patch makes of an object is told as a mistake in the patch.
+  if (known !== undefined) return badRequest(message);
+  const version = JSON.stringify(versionOf({ apiVersion }));
+  return badRequest(`${kind} in version ${version} cannot be handled as a ${kind}: ${message}`);
 }
 
 /** What is wrong with YAML is told line by line, or refused in one piece. */
@@ -98,6 +107,10 @@ export function yamlErrors(lines: readonly string[]): string {
 
 function isYamlLine(problem: string): boolean {
   return problem.endsWith(" already set in map");
+}
+
+function isCustom({ schema }: ExpectedKind): boolean {
+  return schema.normalForm !== undefined;
 }
 
 function withKind(value: JsonObject, { apiVersion, kind }: ExpectedKind): JsonObject {
@@ -132,6 +145,10 @@ function versionOf(object: unknown): string {
 }
 
 function checkKind(value: JsonObject, expected: ExpectedKind): void {
+  if (isCustom(expected)) {
+    checkCustomKind(value, expected);
+    return;
+  }
   const apiVersion = textOf(value["apiVersion"], expected.apiVersion);
   const kind = textOf(value["kind"], expected.kind);
   if (kind !== expected.kind) {
@@ -141,11 +158,32 @@ function checkKind(value: JsonObject, expected: ExpectedKind): void {
         `(${version}.${kind}) to (${packageOf(expected)}.${expected.kind}): unknown conversion`,
     );
   }
-  if (apiVersion !== expected.apiVersion && apiVersion !== expected.formerVersion) {
-    throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`,
-    );
+  if (apiVersion !== expected.apiVersion && apiVersion !== expected.formerVersion)
+    throw otherVersion(apiVersion, expected);
+}
+
+function otherVersion(apiVersion: string, expected: ExpectedKind): Error {
+  return badRequest(
+    `the API version in the data (${apiVersion}) does not match the expected API version (${expected.apiVersion})`,
+  );
+}
+
+/** Custom objects say themselves what they are; a wrong kind is found when they are validated. */
+function checkCustomKind(value: JsonObject, expected: ExpectedKind): void {
+  const kind = textOf(value["kind"], "");
+  const apiVersion = textOf(value["apiVersion"], "");
+  if (kind === "") {
+    const missing = new Error(`Object 'Kind' is missing in '${stringifyJson(value)}'`);
+    throw unrecognized(expected.kind, missing);
   }
+  if (apiVersion !== expected.apiVersion) throw otherVersion(apiVersion, expected);
+  if (kind === expected.kind) return;
+  const errors = new FieldErrors();
+  errors.invalid("kind", kind, `must be ${expected.kind}`);
+  const { metadata } = value;
+  const name = isJsonObject(metadata) ? textOf(metadata["name"], "") : "";
+  const [group = ""] = apiVersion.split("/", 1);
+  throw invalid({ group, kind }, name, errors.found);
 }
 
 /** What is no text cannot name anything; it is shown as it was sent. */
