@@ -140,8 +140,33 @@ describe("validation", () => {
     [
       { type: "integer" },
       1.5,
-      ['<nil>: Invalid value: "number":  in body must be of type integer: "number"'],
+      [
+        '<nil>: Invalid value: "number":  in body must be of type integer: "number"',
+        '<nil>: Invalid value: "": Checked value must be of type integer (default format) in ',
+      ],
     ],
+    [
+      { type: "integer" },
+      2 ** 63,
+      [
+        '<nil>: Invalid value: "number":  in body must be of type integer: "number"',
+        '<nil>: Invalid value: "": Checked value must be of type integer (default format) in ',
+      ],
+    ],
+    [{ type: "integer", format: "int64" }, 2n ** 62n, []],
+    [{ type: "integer", format: "int32" }, 2 ** 31 - 1, []],
+    [
+      { type: "integer", format: "int32" },
+      2 ** 31,
+      ['<nil>: Invalid value: "": Checked value must be of type integer with format int32 in '],
+    ],
+    [{ type: "number", format: "int32" }, 2 ** 31, []],
+    [
+      { type: "number", format: "float" },
+      3.5e38,
+      ['<nil>: Invalid value: "": Checked value must be of type number with format float in '],
+    ],
+    [{ type: "number", format: "double" }, 3.5e38, []],
     [{ type: "number" }, 1, []],
     [{ type: "string" }, null, ['<nil>: Invalid value: "null":  in body must be of type string: "null"']],
     [{ type: "string", nullable: true }, null, []],

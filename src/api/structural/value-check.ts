@@ -10,7 +10,7 @@ import { quoted } from "../message-text.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
 import { hasFormat } from "./formats.ts";
 import { itemKey } from "./list-key.ts";
-import { isTooLarge, isTooSmall, isUneven } from "./number-rules.ts";
+import { isOutOfRange, isTooLarge, isTooSmall, isUneven, numberFormat } from "./number-rules.ts";
 import type { Structural, ValueRules } from "./structural.ts";
 import { isUnchanged } from "./unchanged.ts";
 
@@ -52,7 +52,7 @@ class ValueCheck {
     if (value === null) return;
     this.#branches(schema.rules, place);
     if (typeof value === "string") this.#text(schema, value, place.path);
-    else if (typeof value === "number" || typeof value === "bigint") this.#number(schema.rules, value, place);
+    else if (typeof value === "number" || typeof value === "bigint") this.#number(schema, value, place);
     else if (Array.isArray(value)) this.#list(schema, value, place);
     else if (isJsonObject(value)) this.#object(schema, value, place);
   }
@@ -96,7 +96,12 @@ class ValueCheck {
       );
   }
 
-  #number(rules: ValueRules, value: number | bigint, { path }: Place): void {
+  #number({ rules, types }: Structural, value: number | bigint, { path }: Place): void {
+    const format = numberFormat(types, rules.format);
+    if (isOutOfRange(types, format, value)) {
+      const named = format === "" ? "(default format)" : `with format ${format}`;
+      this.#composite(`Checked value must be of type ${types.join(",")} ${named} in ${path}`);
+    }
     if (isUneven(rules, value))
       this.#invalid(path, value, `should be a multiple of ${rules.multipleOf ?? 0}`);
     if (isTooLarge(rules, value)) {
@@ -231,6 +236,7 @@ function fieldOf(path: Path): string {
 function typeName(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "array";
-  if (typeof value === "bigint" || Number.isInteger(value)) return "integer";
+  // A number beyond 2^53 that is no bigint was written as a fraction, or is beyond 2^63.
+  if (typeof value === "bigint" || Number.isSafeInteger(value)) return "integer";
   return typeof value;
 }
