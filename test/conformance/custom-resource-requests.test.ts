@@ -153,3 +153,43 @@ describe("a body that is to become a custom resource", () => {
     ]);
   });
 });
+
+describe("finalizers of a custom resource", () => {
+  test("that others may use too are warned of when they are new", async () => {
+    await using api = await withThings();
+
+    const made = await api.send("POST", THINGS, thing({}, { finalizers: ["mine", "example.com", "a.b/c"] }));
+    const kept = await api.send("PATCH", `${THINGS}/a`, { spec: { color: "red" } }, merge);
+
+    expect(made.headers.get("warning")).toBe(
+      [
+        String.raw`299 - "metadata.finalizers: \"example.com\": prefer a domain-qualified finalizer name including a path (/) to avoid accidental conflicts with other finalizer writers"`,
+        String.raw`299 - "metadata.finalizers: \"mine\": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers"`,
+      ].join(", "),
+    );
+    expect(kept.headers.has("warning")).toBe(false);
+  });
+});
+
+describe("an owner that is named twice", () => {
+  const owner = { apiVersion: "v1", kind: "Pod", name: "p", uid: "u1" };
+  const text = ".metadata.ownerReferences contains duplicate entries";
+
+  test.each([
+    ["sent", `${text};`],
+    ["patched in", `${text} after mutating admission happens;`],
+  ])("counts once, and is warned of, when it is %s", async (how, warning) => {
+    await using api = await withThings();
+    const metadata = { ownerReferences: [owner, owner] };
+    if (how === "patched in") await api.send("POST", THINGS, thing());
+
+    const { body, headers } =
+      how === "sent"
+        ? await api.send("POST", THINGS, thing({}, metadata))
+        : await api.send("PATCH", `${THINGS}/a`, { metadata }, merge);
+
+    expect(body["metadata"]?.["ownerReferences"]).toEqual([owner]);
+    expect(headers.get("warning")).toContain(warning);
+    expect(headers.get("warning")).toContain("duplicate UID(s) observed: u1");
+  });
+});

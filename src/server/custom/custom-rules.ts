@@ -14,6 +14,7 @@ import { checkValue } from "../../api/structural/value-check.ts";
 import type { ApiObject, Draft, KindRules, ScaleRules } from "../../resources/kind-rules.ts";
 import { customCells } from "./custom-cells.ts";
 import type { VersionOutline } from "./custom-outline.ts";
+import { finalizerWarnings } from "./finalizer-warnings.ts";
 
 type WithStatus = { readonly status?: unknown };
 
@@ -32,6 +33,7 @@ export function customRules(schema: Structural, version: VersionOutline): KindRu
     validateUpdate: check,
     validateStatus: check,
     isNewGeneration: (next, previous) => !version.hasStatus && !jsonEqual(statusOf(next), statusOf(previous)),
+    warnings: (next, previous) => finalizerWarnings(next, previous),
     fields: (object) => selectableFields(version, object),
     cells: customCells(version),
     ...(version.scale !== undefined && { scale: scaleRules(version.scale) }),

@@ -1,0 +1,24 @@
+/** What people are told of finalizers that others may use too. Built-in kinds refuse such names, custom ones do not. */
+import { qualifiedName } from "../../api/names.ts";
+import type { ApiObject } from "../../resources/kind-rules.ts";
+
+/** The garbage collector's, and that of namespaces. */
+const STANDARD: readonly string[] = ["orphan", "foregroundDeletion", "kubernetes"];
+
+export function finalizerWarnings(next: ApiObject, previous: ApiObject | undefined): readonly string[] {
+  const before = previous?.metadata.finalizers ?? [];
+  const added = (next.metadata.finalizers ?? []).filter((finalizer) => !before.includes(finalizer));
+  return [...new Set(added)].toSorted().flatMap(warningsAbout);
+}
+
+function warningsAbout(finalizer: string): readonly string[] {
+  const advice =
+    finalizer.includes("/") || STANDARD.includes(finalizer)
+      ? []
+      : [
+          `prefer a domain-qualified finalizer name ${finalizer.includes(".") ? "including a path (/) " : ""}to avoid accidental conflicts with other finalizer writers`,
+        ];
+  return [...qualifiedName(finalizer), ...advice].map(
+    (text) => `metadata.finalizers: ${JSON.stringify(finalizer)}: ${text}`,
+  );
+}
