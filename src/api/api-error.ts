@@ -57,7 +57,8 @@ export interface Status {
   readonly message?: string;
   readonly reason?: ApiErrorReason;
   readonly details?: StatusDetails;
-  readonly code: number;
+  /** Absent when something is gone: then it is 200, and upstream does not say so. */
+  readonly code?: number;
 }
 
 export interface ApiErrorOptions extends ErrorOptions {

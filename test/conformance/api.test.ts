@@ -365,8 +365,27 @@ describe("delete", () => {
 
     const { code, body } = await api.send("DELETE", `${MAPS}/a`);
 
-    expect([code, body["status"]]).toEqual([200, "Success"]);
+    expect([code, body["status"], body["code"]]).toEqual([200, "Success", undefined]);
     expect((await api.send("GET", `${MAPS}/a`)).body["message"]).toBe('configmaps "a" not found');
+  });
+
+  test.each([
+    [
+      "uid=gone",
+      /^Operation cannot be fulfilled on ConfigMap "a": the UID in the precondition \(gone\) does not/,
+    ],
+    [
+      "resourceVersion=1",
+      /the ResourceVersion in the precondition \(1\) does not match .* have been modified$/,
+    ],
+  ])("has preconditions in its query too: %s", async (query, message) => {
+    await using api = await TestApi.start();
+    await api.send("POST", MAPS, configMap("a"));
+
+    const { code, body } = await api.send("DELETE", `${MAPS}/a?${query}`);
+
+    expect([code, body["reason"]]).toEqual([409, "Conflict"]);
+    expect(body["message"]).toMatch(message);
   });
 
   test("answers with what is gone, of kinds whose DELETE promises it", async () => {

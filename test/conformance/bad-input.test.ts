@@ -759,7 +759,31 @@ refusals("a patch that cannot be is refused:", [
     /does not match the name on the URL \(a\)$/,
   ],
   ["another kind", patch(MERGE, '{"kind":"Secret"}'), 422, "Invalid", /unknown conversion$/],
-  ["another uid", patch(MERGE, '{"metadata":{"uid":"b"}}'), 409, "Conflict", /Precondition failed: UID/],
+  [
+    "another uid",
+    patch(MERGE, '{"metadata":{"uid":"b"}}'),
+    422,
+    "Invalid",
+    /metadata\.uid: Invalid value: "b": field is immutable$/,
+  ],
+  [
+    "another uid in an apply",
+    patch(
+      APPLY,
+      '{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","uid":"b"}}',
+      "?fieldManager=me",
+    ),
+    422,
+    "Invalid",
+    /metadata\.uid: Invalid value: "b": field is immutable$/,
+  ],
+  [
+    "a time of deletion",
+    patch(MERGE, '{"metadata":{"deletionTimestamp":"2020-01-01T00:00:00Z"}}'),
+    422,
+    "Invalid",
+    /metadata\.deletionTimestamp: Invalid value: "2020-01-01T00:00:00Z": field is immutable$/,
+  ],
   ["a wrong type", patch(STRATEGIC, '{"data":5}'), 422, "Invalid", /of type map\[string\]string$/],
   [
     "an unknown directive",

@@ -56,7 +56,7 @@ export class FaultTransport implements Transport {
   async send(request: TransportRequest): Promise<TransportResponse> {
     const fault = await this.#opening(request, LISTING_FAULTS);
     const refusal = fault === "refuse" ? this.#refusal() : undefined;
-    if (refusal !== undefined) return { code: refusal.code, value: refusal, warnings: [] };
+    if (refusal !== undefined) return { code: refusal.code ?? 500, value: refusal, warnings: [] };
     const old = fault === "stale" ? this.#one(this.#oldLists) : undefined;
     if (old !== undefined) return old;
     const response = await this.#server.send(request);
@@ -68,7 +68,8 @@ export class FaultTransport implements Transport {
     const isInitial = request.query?.["sendInitialEvents"] === "true";
     const fault = await this.#opening(request, isInitial ? LISTING_FAULTS : OPENING_FAULTS);
     const refusal = fault === "refuse" ? this.#refusal() : undefined;
-    if (refusal !== undefined) return { code: refusal.code, refusal, items: nothing(), retryAfterSeconds: 1 };
+    if (refusal !== undefined)
+      return { code: refusal.code ?? 500, refusal, items: nothing(), retryAfterSeconds: 1 };
     const old = fault === "stale" ? this.#one(this.#oldStates) : undefined;
     if (old !== undefined) return { code: 200, refusal: undefined, items: this.#stale(old, request) };
     const stream = await this.#server.watch(request);

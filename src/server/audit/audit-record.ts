@@ -160,7 +160,7 @@ function textField(name: string, text: string | undefined): string {
 }
 
 /** Without what has no bound. */
-function boundedStatus({ status, message, reason, details, code }: Status): Partial<Status> {
+function boundedStatus({ status, message, reason, details, code = 200 }: Status): Partial<Status> {
   return {
     metadata: {},
     status,

@@ -24,7 +24,7 @@ export function directResponse(answer: Answer, { view, warnings = [] }: DirectOp
 }
 
 function codeOf(answer: Answer): number {
-  if (answer.type === "status") return answer.status.code;
+  if (answer.type === "status") return answer.status.code ?? 200;
   return "code" in answer ? answer.code : 200;
 }
 

@@ -91,7 +91,7 @@ function statusResponse(
   const wait = status.details?.retryAfterSeconds ?? 0;
   if (wait > 0) headers.set("retry-after", String(wait));
   const bytes = media === "protobuf" ? encodeStatus(status) : textOf(status as unknown as JsonObject, media);
-  return { status: status.code, headers, body: isPretty ? whole(prettyJson([bytes])) : bytes };
+  return { status: status.code ?? 200, headers, body: isPretty ? whole(prettyJson([bytes])) : bytes };
 }
 
 /** What the making of one answer needs. */

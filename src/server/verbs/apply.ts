@@ -82,7 +82,7 @@ async function save(intent: Intent, call: Call<StoredResource>, workshop: Worksh
   for (;;) {
     try {
       const result = await writer.update(place, { isDryRun, onConflict: "retry" }, (previous) => {
-        checkPreconditions({ uid, resourceVersion }, previous, resource);
+        checkPreconditions({ uid: undefined, resourceVersion }, previous, resource);
         before = previous;
         return whenDone(applied(intent.config, previous, { call, workshop }), (next) => {
           made = next.outcome === "put" ? next.object : previous;

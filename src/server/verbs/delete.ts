@@ -1,4 +1,4 @@
-import { badRequest } from "../../api/api-error.ts";
+import { badRequest, conflict } from "../../api/api-error.ts";
 import type { Status } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import { FieldErrors } from "../../api/field-error.ts";
@@ -21,7 +21,7 @@ import { toObject } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
 import type { Place, Saved } from "../write/object-writer.ts";
 import { checkDryRun, isDryRun, refuseOptions } from "../write/write-options.ts";
-import { checkPreconditions } from "./update.ts";
+import type { Preconditions } from "./update.ts";
 
 export async function remove(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, info } = call;
@@ -64,12 +64,29 @@ export function removeOne(place: Target, options: DeleteOptions, workshop: Works
   const deletion = { ...subject, isDryRun: save.isDryRun, options: () => deletionOptions(options) };
   const admission = isAsked ? workshop.admission.pass(deletion) : undefined;
   return new ObjectWriter(workshop).update(place, save, (previous) => {
-    checkPreconditions({ uid, resourceVersion }, previous, place.resource);
+    checkDeletable({ uid, resourceVersion }, previous, place.resource);
     return whenDone(admission?.judge(previous), () => {
       const plan = planDeletion(previous, place.resource, request);
       return plan.outcome === "mark" ? { outcome: "put", object: plan.object } : plan;
     });
   });
+}
+
+/** In words of its own, about the kind: whoever deletes hears what was expected and what was found. */
+function checkDeletable(
+  { uid, resourceVersion }: Preconditions,
+  { metadata }: ApiObject,
+  { facts: { group, kind } }: StoredResource,
+): void {
+  const { name = "", uid: itsUid = "", resourceVersion: its = "" } = metadata;
+  if (uid !== undefined && uid !== itsUid) {
+    const why = `the UID in the precondition (${uid}) does not match the UID in record (${itsUid}). The object might have been deleted and then recreated`;
+    throw conflict({ group, resource: kind }, name, why);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== its) {
+    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${its}). The object might have been modified`;
+    throw conflict({ group, resource: kind }, name, why);
+  }
 }
 
 /** In the body or, for simple clients, in the query. */
@@ -96,6 +113,8 @@ function optionsInQuery({ query }: Call): DeleteOptions {
   const grace = query.get("gracePeriodSeconds");
   const orphan = query.get("orphanDependents");
   const policy = query.get("propagationPolicy");
+  const uid = query.get("uid") ?? "";
+  const resourceVersion = query.get("resourceVersion") ?? "";
   return {
     apiVersion: "v1",
     kind: "DeleteOptions",
@@ -103,6 +122,10 @@ function optionsInQuery({ query }: Call): DeleteOptions {
     ...(grace !== null && { gracePeriodSeconds: wholeNumber(grace) }),
     ...(orphan !== null && { orphanDependents: isTrue(orphan) }),
     ...(policy !== null && { propagationPolicy: policy }),
+    preconditions: {
+      ...(uid !== "" && { uid }),
+      ...(resourceVersion !== "" && { resourceVersion }),
+    },
   };
 }
 
@@ -145,6 +168,5 @@ function removedStatus({ metadata }: ApiObject, { facts }: StoredResource): Stat
       kind: facts.name,
       uid: metadata.uid ?? "",
     },
-    code: 200,
   };
 }

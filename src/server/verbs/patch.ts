@@ -99,7 +99,8 @@ function patched(previous: ApiObject, change: Patch, call: Call<StoredResource>)
   });
   const { object } = incoming;
   checkPlace(object, call);
-  checkPreconditions({ uid: object.metadata.uid, resourceVersion: versionAsked(object) }, previous, resource);
+  // Another uid is found by validation: it is no precondition of a patch, only of an update.
+  checkPreconditions({ uid: undefined, resourceVersion: versionAsked(object) }, previous, resource);
   return incoming;
 }
 
