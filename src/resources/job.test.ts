@@ -301,7 +301,19 @@ describe("the status of a Job", () => {
     [
       {},
       { startTime: "2026-01-02T03:00:00Z" },
-      ["status.startTime: Required value: startTime cannot be removed for unsuspended job"],
+      ["status.startTime: Invalid value: null: field is immutable for unsuspended job once set"],
+    ],
+    [
+      { startTime: "2026-01-02T03:02:05Z" },
+      { startTime: "2026-01-02T03:00:00Z" },
+      [
+        'status.startTime: Invalid value: "2026-01-02T03:02:05Z": field is immutable for unsuspended job once set',
+      ],
+    ],
+    [
+      { startTime: "2026-01-02T03:02:05Z", conditions: [{ type: "Suspended", status: "False" }] },
+      { startTime: "2026-01-02T03:00:00Z", conditions: [condition("Suspended")] },
+      [],
     ],
     [
       { conditions: [condition("Failed")], ...TIMES },

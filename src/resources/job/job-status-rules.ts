@@ -259,9 +259,11 @@ function refuseNewCompletionTime(next: Job, previous: Job, errors: FieldErrors):
   errors.invalid(PATH.child("completionTime"), completionTime, "completionTime cannot be mutated");
 }
 
-/** A job that is suspended starts anew when it goes on. */
+/** A job that was suspended starts anew when it goes on, which its condition shows. */
 function refuseNewStartTime({ spec, status }: Job, previous: Job, errors: FieldErrors): void {
   const { startTime: before } = previous.status;
   if (before === undefined || status.startTime === before || spec.suspend === true) return;
-  errors.required(PATH.child("startTime"), "startTime cannot be removed for unsuspended job");
+  if (hasJobCondition(previous.status, "Suspended") && !hasJobCondition(status, "Suspended")) return;
+  const problem = "field is immutable for unsuspended job once set";
+  errors.invalid(PATH.child("startTime"), status.startTime ?? null, problem);
 }
