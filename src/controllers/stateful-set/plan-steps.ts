@@ -5,9 +5,8 @@
  */
 import type { ControllerRevision } from "../../api/generated/types/apps-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { scaledValue } from "../../resources/int-or-percent.ts";
 import { findAvailableAt, isTerminal } from "../../resources/pod/pod-state.ts";
-import { isGoing, isUsable, revisionOf, startOf, wantedOf } from "./set-pods.ts";
+import { isGoing, isUsable, revisionOf, startOf } from "./set-pods.ts";
 import type { SetView, Slot } from "./set-pods.ts";
 
 export type Step =
@@ -81,30 +80,16 @@ function firstAiling(view: SetView): Pod | undefined {
   return pods.find((pod) => !isUsable(pod, view) || isGoing(pod));
 }
 
-/** From the last ordinal down to the partition; those that are of no use anyway first, and never more missing than allowed. */
+/** From the last ordinal down to the partition, one at a time: `maxUnavailable` is behind a gate that is off. */
 function planUpdate(view: SetView): readonly Step[] {
   const { type, rollingUpdate = {} } = view.set.spec.updateStrategy;
   if (type === "OnDelete") return [];
-  const isUp = (pod: Pod): boolean => !isGoing(pod) && isUsable(pod, view);
-  const targets = view.slots
-    .slice(rollingUpdate.partition ?? 0)
-    .flatMap(({ pod }) => pod ?? [])
-    .filter((pod) => !isGoing(pod) && isOld(pod, view))
-    .toReversed();
-  const useless = targets.filter((pod) => !isUp(pod));
-  const missing = view.slots.filter(({ pod }) => pod === undefined || !isUp(pod)).length;
-  const left = mostUnavailable(view) - (missing - useless.length);
-  const chosen = [
-    ...useless.slice(0, Math.max(0, left)),
-    ...targets.filter(isUp).slice(0, Math.max(0, left - useless.length)),
-  ];
-  return chosen.slice(0, BATCH_MAX).map((pod) => ({ type: "delete", pod }));
-}
-
-/** Rounding may leave none, but then nothing could move. */
-function mostUnavailable({ set }: SetView): number {
-  const { maxUnavailable = 1 } = set.spec.updateStrategy.rollingUpdate ?? {};
-  return Math.max(1, scaledValue(maxUnavailable, wantedOf(set), "down"));
+  for (const { pod } of view.slots.slice(rollingUpdate.partition ?? 0).toReversed()) {
+    if (pod === undefined || isGoing(pod)) return [];
+    if (isOld(pod, view)) return [{ type: "delete", pod }];
+    if (!isUsable(pod, view)) return [];
+  }
+  return [];
 }
 
 function isOld(pod: Pod, { update }: SetView): boolean {
