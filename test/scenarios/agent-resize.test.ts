@@ -43,6 +43,20 @@ describe("a container that is given another size", () => {
   });
 });
 
+test("a container that asks for nothing shows so, also when it has ended", async () => {
+  await using cluster = await openCluster(ONE_NODE);
+  await create(cluster, "web", {}, { resources: {} });
+  await create(cluster, "over", { cpu: "1" }, { command: ["true"] });
+  await cluster.settle();
+
+  expect(container(cluster, "web").resources).toEqual({});
+  expect(container(cluster, "over")).toMatchObject({
+    state: { waiting: {} },
+    allocatedResources: { cpu: "1" },
+    resources: { requests: { cpu: "1" } },
+  });
+});
+
 test("a container has its old size until it has ended for the new one, also for the next agent", async () => {
   await using cluster = await openCluster(ONE_NODE);
   const resizePolicy = [{ resourceName: "memory", restartPolicy: "RestartContainer" }];

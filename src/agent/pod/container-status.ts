@@ -156,13 +156,14 @@ function idOf(
   return id === undefined ? {} : { containerID: id };
 }
 
-/** What a running container was granted, and what it has: that is less or more until it has been started anew for it. */
+/** What a container that was made is granted, and what it has: that is less or more until it has been started anew for it. */
 function grantedResources(
   { resources: granted }: Container,
-  { phase, resources: inUse = granted }: ContainerRecord,
+  { phase, exit, resources: inUse = granted }: ContainerRecord,
 ): Pick<ContainerStatus, "allocatedResources" | "resources"> {
-  if (phase.type !== "running" || Object.keys(granted).length === 0) return {};
-  const { requests, limits } = inUse;
+  const isRunning = phase.type === "running";
+  if (!isRunning && exit === undefined) return {};
+  const { requests, limits } = isRunning ? inUse : granted;
   return {
     ...(granted.requests !== undefined && { allocatedResources: granted.requests }),
     resources: { ...(limits !== undefined && { limits }), ...(requests !== undefined && { requests }) },
