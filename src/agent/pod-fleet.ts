@@ -15,7 +15,9 @@ import type { Agenda } from "./agenda.ts";
 import type { ContainerRuntime, ReportListener } from "./container-runtime.ts";
 import { findRefusal, findSizeProblem } from "./node/admit-pod.ts";
 import type { AgentNode } from "./node/agent-node.ts";
+import type { SizeProblem } from "./pod/granted-size.ts";
 import { PodWorker, type PassOutcome, type PodPlace, type PodWorkerParts } from "./pod/pod-worker.ts";
+import { resizePending, resizeStarted } from "./pod/resize-events.ts";
 
 /** The index of the cache by which the pods of a node are found. */
 export const PODS_BY_NODE = "agent/node";
@@ -149,8 +151,14 @@ export class PodFleet {
     const problem = object === undefined ? undefined : findSizeProblem(pod, object, node.allotment);
     worker.settleSize(problem);
     node.allotment.add(worker.grantedPod);
+    if (object !== undefined) this.#tellSize(worker, problem);
     if (problem?.reason === "Deferred") this.#deferred.add(worker);
     else if (this.#deferred.delete(worker) || object !== undefined) this.#sizeDeferred(node);
+  }
+
+  #tellSize({ pod, place }: PodWorker, problem: SizeProblem | undefined): void {
+    const events = problem === undefined ? [resizeStarted(pod)] : resizePending(pod, problem);
+    for (const event of events) this.#parts.routine.event(pod, { ...event, host: place.node });
   }
 
   /** There may be room on the node: the most important pods get it first. */

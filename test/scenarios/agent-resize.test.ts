@@ -1,7 +1,7 @@
 /** Pods are given another size while they run. */
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
-import { Pod } from "../../src/api/generated/types/core-v1.ts";
+import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
 import { container, find, openCluster } from "./agent-world.ts";
 
@@ -54,6 +54,45 @@ test("a container that asks for nothing shows so, also when it has ended", async
     state: { waiting: {} },
     allocatedResources: { cpu: "1" },
     resources: { requests: { cpu: "1" } },
+  });
+});
+
+describe("Events", () => {
+  const told = (cluster: Cluster, name: string): readonly string[] =>
+    cluster
+      .objects(Event)
+      .filter(
+        ({ involvedObject, reason = "" }) => involvedObject.name === name && reason.startsWith("Resize"),
+      )
+      .map(({ type, message }) => `${type} ${message}`);
+  const sizes = (cpu: string, generation: number): string =>
+    `{"containers":[{"name":"web","resources":{"requests":{"cpu":"${cpu}"}}}],"generation":${generation}`;
+
+  test("tell when a pod gets another size, and when it has it", async () => {
+    await using cluster = await openCluster(ONE_NODE);
+    await create(cluster, "web", { cpu: "1" });
+    await cluster.settle();
+    await resize(cluster, "web", { cpu: "2" });
+    await cluster.settle();
+
+    expect(told(cluster, "web")).toEqual([
+      `Normal Pod resize started: ${sizes("2", 2)}}`,
+      `Normal Pod resize completed: ${sizes("2", 2)}}`,
+    ]);
+  });
+
+  test("tell once why a size must wait", async () => {
+    await using cluster = await openCluster(ONE_NODE);
+    await create(cluster, "web", { cpu: "2" });
+    await create(cluster, "other", { cpu: "5" });
+    await cluster.settle();
+    await resize(cluster, "web", { cpu: "4" });
+    await cluster.settle();
+    await using next = await cluster.fork();
+    await next.settle();
+
+    const lack = "Node didn't have enough resource: cpu, requested: 4000, used: 5000, capacity: 8000";
+    expect(told(next, "web")).toEqual([`Warning Pod resize Deferred: ${sizes("4", 2)},"error":"${lack}"}`]);
   });
 });
 

@@ -25,10 +25,12 @@ import {
   stepContainer,
   type ContainerRecord,
 } from "./container-record.ts";
+import { sizeOf } from "./container-size.ts";
 import { grantedByStatus, withSizesOf, type SizeProblem } from "./granted-size.ts";
 import { PULL_ERROR_SHOWN_MS, planPod, type PodAction, type PodPlan } from "./plan-pod.ts";
 import { hasSandbox, isReplacing, isRunAgain, verdictOf, type PodFacts, type Refusal } from "./pod-facts.ts";
 import { podStatus } from "./pod-status.ts";
+import { resizeCompleted } from "./resize-events.ts";
 import { containersOf, type RoleContainer } from "./restart-rules.ts";
 import { restoredRecord } from "./restored-record.ts";
 import { findStatusPatch } from "./status-patch.ts";
@@ -74,6 +76,8 @@ export class PodWorker {
   #grantedSpec: Pod["spec"];
   #grantedPod: Pod;
   #sizeProblem: SizeProblem | undefined;
+  /** Not all containers have what was granted last. */
+  #isResizing = false;
   #hasEnded = false;
   #recheck: Appointment | undefined;
 
@@ -99,7 +103,10 @@ export class PodWorker {
 
   /** The node's answer to the sizes that the pod asks for now. */
   settleSize(problem: SizeProblem | undefined): void {
-    if (problem === undefined) this.#grantedSpec = this.#pod.spec;
+    if (problem === undefined) {
+      if (this.#grantedPod !== this.#pod) this.#isResizing = true;
+      this.#grantedSpec = this.#pod.spec;
+    }
     this.#grantedPod = withSizesOf(this.#pod, this.#grantedSpec);
     this.#sizeProblem = problem;
   }
@@ -150,6 +157,7 @@ export class PodWorker {
     }
     this.#hasEnded = plan.hasEnded;
     this.#await(plan);
+    this.#endResize();
     if (plan.ending === undefined && isReplacing(facts)) return { type: "nothing" };
     if (plan.ending === undefined && !hasSandbox(facts)) return { type: "step" };
     const patch = findStatusPatch(this.#pod, podStatus(facts, plan, now), now);
@@ -249,6 +257,23 @@ export class PodWorker {
       recheck === undefined
         ? undefined
         : this.#parts.agenda.add(recheck.at, recheck.kind, () => this.#parts.wake(this));
+  }
+
+  #isGettingSize(): boolean {
+    return containersOf(this.#grantedPod).some(({ container }) => {
+      const record = this.#recordOf(container.name);
+      const { phase, exit } = record;
+      if (phase.type === "running") return sizeOf(container, record) !== "same";
+      return phase.type === "starting" || exit?.isReplaced === true;
+    });
+  }
+
+  /** Tells that all containers have what was granted, once. */
+  #endResize(): void {
+    if (!this.#isResizing || this.#isGettingSize()) return;
+    this.#isResizing = false;
+    if (this.#hasEnded) return;
+    this.#parts.event(this.#pod, { ...resizeCompleted(this.#grantedPod), host: this.#place.node });
   }
 
   #tellCrash(each: RoleContainer, record: ContainerRecord): void {

@@ -1,0 +1,42 @@
+/** What `kubectl describe` shows of a pod that is given another size, in kubelet's words. */
+import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import type { RecordedEvent } from "../../runtime/controller.ts";
+import type { SizeProblem } from "./granted-size.ts";
+import { RESIZE_PENDING } from "./pod-status.ts";
+
+type Words = Pick<RecordedEvent, "type" | "reason" | "message">;
+
+export function resizeStarted(pod: Pod): Words {
+  return { type: "Normal", reason: "ResizeStarted", message: `Pod resize started: ${sizesText(pod)}` };
+}
+
+export function resizeCompleted(pod: Pod): Words {
+  return { type: "Normal", reason: "ResizeCompleted", message: `Pod resize completed: ${sizesText(pod)}` };
+}
+
+/** None when the status says it already. */
+export function resizePending(pod: Pod, { reason, message }: SizeProblem): readonly Words[] {
+  const known = pod.status.conditions?.find(({ type }) => type === RESIZE_PENDING);
+  const isKnown =
+    known?.reason === reason &&
+    known.message === message &&
+    known.observedGeneration === pod.metadata.generation;
+  if (isKnown) return [];
+  const text = `Pod resize ${reason}: ${sizesText(pod, message)}`;
+  return [{ type: "Warning", reason: `Resize${reason}`, message: text }];
+}
+
+function sizesText({ metadata, spec }: Pod, error?: string): string {
+  const { containers, initContainers = [] } = spec;
+  return JSON.stringify({
+    ...(initContainers.length > 0 && { initContainers: initContainers.map(sizeOf) }),
+    containers: containers.map(sizeOf),
+    generation: metadata.generation,
+    error,
+  });
+}
+
+/** In the order in which Go writes them. */
+function sizeOf({ name, resources: { limits, requests, claims } }: Container): object {
+  return { name, resources: { limits, requests, claims } };
+}
