@@ -59,6 +59,10 @@ describe("an expression of Kubernetes' libraries holds", () => {
 describe("an expression is refused", () => {
   test.each([
     ["1 +", "ERROR: <input>:1:4: Syntax error: mismatched input '<EOF>' expecting"],
+    ["1 = 2", "ERROR: <input>:1:3: Syntax error: token recognition error at: '= '"],
+    ["true &true", "ERROR: <input>:1:6: Syntax error: token recognition error at: '&t'"],
+    ["1 $ 2", "ERROR: <input>:1:3: Syntax error: token recognition error at: '$'"],
+    ["1 == 'abc", "ERROR: <input>:1:6: Syntax error: token recognition error at: ''abc'"],
     [
       "'a'.nothing()",
       "ERROR: <input>:1:12: undeclared reference to 'nothing' (in container '')\n | 'a'.nothing()\n | ...........^",

@@ -28,6 +28,8 @@ const INTEGER = /(?:0[xX][0-9a-fA-F]+|\d+)([uU])?/y;
 const SIGN = /==|!=|<=|>=|&&|\|\||[-+*/%<>!?:.,()[\]{}]/y;
 /** Triple quotes first; a raw text has no escapes. Single-quoted texts end with the line. */
 const TEXT = /(?:[rR][bB]?|[bB][rR]?)?(?:"""|'''|"|')/y;
+/** What is no word, as far as it was read: what begins a word is read on until it cannot be one. */
+const NO_WORD = /[=&|].?|["'][^\r\n]*|./suy;
 
 /** Never throws: the first thing that is no word is the issue. */
 export function tokenize(source: string): { readonly tokens: readonly Token[]; readonly issue?: CelIssue } {
@@ -38,7 +40,7 @@ export function tokenize(source: string): { readonly tokens: readonly Token[]; r
     if (at >= source.length) break;
     const token = nextToken(source, at);
     if (token === undefined) {
-      const found = String.fromCodePoint(source.codePointAt(at) ?? 0);
+      const found = matchAt(NO_WORD, source, at);
       tokens.push({ kind: "end", text: "<EOF>", at });
       return { tokens, issue: { at, message: `Syntax error: token recognition error at: '${found}'` } };
     }
