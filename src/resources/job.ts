@@ -29,6 +29,9 @@ const BACKOFF_LIMIT = 6;
 /** With limits per index there is none for the job as a whole. */
 const NO_BACKOFF_LIMIT = 2 ** 31 - 1;
 
+const KEPT_PODS =
+  "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background to remove them or set propagationPolicy=Orphan to suppress this warning";
+
 export const job = defineKind<Job>("batch/v1", "Job", {
   defaults(draft) {
     const { spec, metadata } = draft;
@@ -58,6 +61,8 @@ export const job = defineKind<Job>("batch/v1", "Job", {
   },
 
   tolerates: isOldPodError,
+  keepsDependents: true,
+  deletionWarning: KEPT_PODS,
 
   validateUpdate(next, previous, errors) {
     checkCompletions(next.spec, previous.spec, errors);

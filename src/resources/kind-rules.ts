@@ -79,6 +79,10 @@ export interface KindRules<T extends ApiObject = ApiObject> {
   readonly deletionFinalizer?: string;
   /** Nothing is owned by it: a deletion waits for no dependents, whatever is asked for (Event). */
   readonly hasNoDependents?: boolean;
+  /** A deletion that says nothing of its dependents leaves them there (ReplicationController, Job). */
+  readonly keepsDependents?: boolean;
+  /** For whoever deletes it without saying what becomes of its dependents. */
+  readonly deletionWarning?: string;
   /** Shows in the object that its deletion was asked for (Namespace: its phase). */
   markDeleted?(draft: Draft<T>, now: number): void;
 

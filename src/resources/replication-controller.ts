@@ -30,6 +30,7 @@ export const replicationController = defineKind<ReplicationController>("v1", "Re
   },
 
   tolerates: isOldPodError,
+  keepsDependents: true,
 
   validateStatus: ({ status }, _previous, errors) => checkReplicaStatus(status, errors),
 

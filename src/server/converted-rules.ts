@@ -22,6 +22,8 @@ type RuleName = Exclude<
   | "tolerates"
   | "deletionFinalizer"
   | "hasNoDependents"
+  | "keepsDependents"
+  | "deletionWarning"
 >;
 
 /** How many of a rule's arguments are objects, the first ones. A previous object may be undefined. */

@@ -180,6 +180,20 @@ describe("patch", () => {
   });
 });
 
+describe("a deletion of Jobs", () => {
+  const path = "/apis/batch/v1/namespaces/default/jobs";
+
+  test.each([path, `${path}/a`])("warns who does not say what becomes of their pods: %s", async (target) => {
+    await using api = await TestApi.start();
+
+    const { headers } = await api.send("DELETE", target);
+    const told = await api.send("DELETE", `${target}?propagationPolicy=Orphan`);
+
+    expect(headers.get("warning")).toContain("child pods are preserved by default when jobs are deleted");
+    expect(told.headers.get("warning") ?? "").toBe("");
+  });
+});
+
 describe("warnings about a template", () => {
   const path = "/apis/apps/v1/namespaces/default/deployments";
   const nodeSelector = { "beta.kubernetes.io/os": "linux" };

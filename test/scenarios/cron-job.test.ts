@@ -159,7 +159,7 @@ describe.each([1, 2, 3])("a CronJob, seed %s", (seed) => {
     await create(cluster, { schedule: "0 * * * *", concurrencyPolicy: "Forbid" });
     await cluster.clock.advance("1h1m");
 
-    await cluster.client(Job).delete(jobs(cluster)[0] as Job);
+    await cluster.client(Job).delete(jobs(cluster)[0] as Job, { propagationPolicy: "Background" });
     await cluster.settle();
 
     expect(cronJob(cluster).status.active).toBeUndefined();

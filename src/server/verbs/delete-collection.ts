@@ -3,12 +3,13 @@ import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
 import type { StoredObject } from "../stored-object.ts";
-import { readDeleteOptions, removeOne } from "./delete.ts";
+import { readDeleteOptions, removeOne, warnOfDependents } from "./delete.ts";
 import { list } from "./list.ts";
 
 /** Deletes what a list with the same query shows, one by one; what another one deletes meanwhile is no error. */
 export async function deleteCollection(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const options = await readDeleteOptions(call);
+  warnOfDependents(call, options);
   const found = await list(call, workshop);
   const items: StoredObject[] = [];
   for (const stored of found.items) {

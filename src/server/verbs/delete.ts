@@ -26,6 +26,7 @@ import type { Preconditions } from "./update.ts";
 export async function remove(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, info } = call;
   const options = await readDeleteOptions(call);
+  warnOfDependents(call, options);
   const place = { resource, namespace: info.namespace, name: info.name, user: call.user, notes: call.notes };
   const saved = await removeOne(place, options, workshop);
   if (saved.outcome === "removed" && !resource.storage.showsDeleted)
@@ -127,6 +128,13 @@ function optionsInQuery({ query }: Call): DeleteOptions {
       ...(resourceVersion !== "" && { resourceVersion }),
     },
   };
+}
+
+/** Of kinds whose dependents stay, which few expect. */
+export function warnOfDependents({ resource, notes }: Call<StoredResource>, options: DeleteOptions): void {
+  const { deletionWarning } = resource.rules;
+  if (deletionWarning === undefined || propagationOf(options) !== undefined) return;
+  notes.warn(deletionWarning);
 }
 
 const POLICIES: readonly string[] = ["Foreground", "Background", "Orphan", "nil"];

@@ -51,6 +51,35 @@ describe("planDeletion", () => {
     });
   });
 
+  describe.each([
+    ["", "replicationcontrollers"],
+    ["batch", "jobs"],
+  ])("dependents of %s %s", (group, resource) => {
+    const kind = stored(group, resource);
+
+    test("stay when nothing is said of them", () => {
+      expect(planDeletion(object({}), kind, asked)).toMatchObject({
+        outcome: "mark",
+        object: { metadata: { finalizers: ["orphan"] } },
+      });
+    });
+
+    test("go when that is asked for", () => {
+      expect(planDeletion(object({}), kind, { ...asked, propagation: "Background" })).toEqual({
+        outcome: "remove",
+      });
+    });
+
+    test("go when a finalizer says so already", () => {
+      const held = object({ finalizers: ["foregroundDeletion"] });
+
+      expect(planDeletion(held, kind, asked)).toMatchObject({
+        outcome: "mark",
+        object: { metadata: { finalizers: ["foregroundDeletion"] } },
+      });
+    });
+  });
+
   test("Background takes back an earlier choice", () => {
     const held = object({
       finalizers: ["foregroundDeletion"],

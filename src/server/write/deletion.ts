@@ -31,7 +31,8 @@ export function planDeletion(
   const running = runningGrace(object);
   // What was decided of its dependents stays with the period that runs.
   if (running > 0 && grace >= running) return { outcome: "unchanged" };
-  const finalizers = finalizersFor(presentFinalizers(object, resource), propagationFor(resource, request));
+  const present = presentFinalizers(object, resource);
+  const finalizers = finalizersFor(present, propagationFor(present, resource, request));
   if (isMarkedAlready(object, finalizers, grace)) {
     return isFinished(object, resource) ? { outcome: "remove" } : { outcome: "unchanged" };
   }
@@ -118,12 +119,18 @@ function deletionTime({ metadata }: ApiObject, grace: number, now: number): stri
   return timeText(askedAt + grace * 1000);
 }
 
-/** Nobody looks after the dependents of kinds that have none: finalizers for it would hold them forever. */
+/**
+ * Nobody looks after the dependents of kinds that have none: finalizers for it would hold them forever. What is asked for counts before what
+ * finalizers say already, and that before what is usual for the kind.
+ */
 function propagationFor(
+  present: readonly string[],
   { rules }: StoredResource,
   { propagation }: DeletionRequest,
 ): Propagation | undefined {
-  return rules.hasNoDependents === true ? "Background" : propagation;
+  if (rules.hasNoDependents === true) return "Background";
+  if (propagation !== undefined || rules.keepsDependents !== true) return propagation;
+  return present.includes(ORPHAN) || present.includes(FOREGROUND) ? undefined : "Orphan";
 }
 
 /** The garbage collector reads the policy off these finalizers. */
