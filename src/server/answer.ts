@@ -11,7 +11,6 @@ export interface ObjectAnswer {
   readonly type: "object";
   readonly code: number;
   readonly object: ApiObject;
-  readonly warnings?: readonly string[];
 }
 
 export interface StoredAnswer {
@@ -19,7 +18,6 @@ export interface StoredAnswer {
   readonly code: number;
   readonly stored: StoredObject;
   readonly resource: StoredResource;
-  readonly warnings?: readonly string[];
 }
 
 export interface ListAnswer {
@@ -61,5 +59,4 @@ export interface WatchEvents extends AsyncIterable<readonly WatchEventAnswer[]> 
 export interface StatusAnswer {
   readonly type: "status";
   readonly status: Status;
-  readonly warnings?: readonly string[];
 }

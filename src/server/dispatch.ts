@@ -6,6 +6,7 @@ import type { HttpRequest } from "./http.ts";
 import { authorOf } from "./journal.ts";
 import { isStored } from "./registry.ts";
 import type { Registry, StoredResource } from "./registry.ts";
+import { findDeprecation } from "./representation/deprecation.ts";
 import type { RequestVerb, ResourceRequest } from "./request-info.ts";
 import type { RequestNotes } from "./request-notes.ts";
 import { toApiError } from "./store-errors.ts";
@@ -54,6 +55,9 @@ export function resolve({ request, info, query, user, notes }: ResourceExchange,
 
 /** Throws and rejects with ApiErrors for what clients do; anything else is ours. */
 export function dispatch(call: Call, workshop: Workshop): Answer | Promise<Answer> {
+  const deprecation = findDeprecation(call.resource);
+  // Whoever uses what is deprecated is told so, each time and whatever comes of it.
+  if (deprecation !== undefined) call.notes.warn(deprecation);
   try {
     const isRead = READS.has(call.info.verb);
     const answer = run(call, isRead ? workshop : { ...workshop, author: authorOf(call) });

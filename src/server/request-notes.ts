@@ -3,8 +3,8 @@ import type { Answer } from "./answer.ts";
 import type { Resource } from "./registry.ts";
 import type { User } from "./user.ts";
 
-/** More than that help nobody. As upstream, what is said twice is said once. */
-const WARNINGS_MAX = 64;
+/** More than that do not fit into the head of an answer. As upstream, what is said twice is said once. */
+const WARNINGS_MAX = 256;
 const ANNOTATIONS_MAX = 64;
 const ANNOTATION_CHARS_MAX = 10_240;
 
@@ -46,9 +46,12 @@ export class RequestNotes {
     return new Map([...access, ...(this.#annotations ?? [])]);
   }
 
-  warn(text: string): void {
-    this.#warnings ??= [];
-    if (this.#warnings.length < WARNINGS_MAX && !this.#warnings.includes(text)) this.#warnings.push(text);
+  /** Told with the answer, whatever that is: also somebody who is refused wants to hear of it. */
+  warn(...texts: readonly string[]): void {
+    for (const text of texts) {
+      this.#warnings ??= [];
+      if (this.#warnings.length < WARNINGS_MAX && !this.#warnings.includes(text)) this.#warnings.push(text);
+    }
   }
 
   /** The first value of a key stays. */

@@ -105,6 +105,70 @@ describe("create", () => {
     expect([code, code === 201 ? undefined : body["message"]]).toEqual([expected, message]);
     expect(headers.has("warning")).toBe(validation === "Warn");
   });
+
+  test("who is refused is told of unknown fields as well", async () => {
+    await using api = await TestApi.start();
+    const bad = { ...configMap("A"), nonsense: 1 };
+    await api.send("POST", MAPS, configMap("a"));
+
+    const created = await api.send("POST", MAPS, bad);
+    const again = await api.send("POST", MAPS, { ...configMap("a"), nonsense: 1 });
+    const updated = await api.send("PUT", `${MAPS}/a`, {
+      ...configMap("a"),
+      nonsense: 1,
+      data: { "/": "" },
+    });
+    const patched = await api.send(
+      "PATCH",
+      `${MAPS}/a`,
+      { nonsense: 1, data: { "/": "" } },
+      { type: "application/merge-patch+json" },
+    );
+
+    expect([created, again, updated, patched].map(({ code }) => code)).toEqual([422, 409, 422, 422]);
+    for (const { headers } of [created, again, updated, patched]) {
+      expect(headers.get("warning")).toBe(String.raw`299 - "unknown field \"nonsense\""`);
+    }
+  });
+
+  test("what is said of an object is said also where another one has its name", async () => {
+    await using api = await TestApi.start();
+    const path = "/api/v1/namespaces/default/replicationcontrollers";
+    const controller = {
+      apiVersion: "v1",
+      kind: "ReplicationController",
+      metadata: { name: "old" },
+      spec: {
+        selector: { a: "b" },
+        template: {
+          metadata: { labels: { a: "b" } },
+          spec: {
+            nodeSelector: { "beta.kubernetes.io/arch": "amd64" },
+            containers: [{ name: "a", image: "b" }],
+          },
+        },
+      },
+    };
+    await api.send("POST", path, controller);
+
+    const { code, headers } = await api.send("POST", path, controller);
+
+    expect([code, headers.get("warning")]).toEqual([
+      409,
+      expect.stringContaining("deprecated since v1.14") as unknown,
+    ]);
+  });
+
+  test("who asks for something deprecated that is not there is told that it is", async () => {
+    await using api = await TestApi.start();
+
+    const { code, headers } = await api.send("GET", "/api/v1/namespaces/default/endpoints/none");
+
+    expect([code, headers.get("warning")]).toEqual([
+      404,
+      '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"',
+    ]);
+  });
 });
 
 describe("update", () => {

@@ -12,7 +12,7 @@ import { withoutObject } from "./watch-frames.ts";
 export interface DirectOptions {
   /** How stored objects are shown; what answers with one has it. */
   readonly view?: ObjectView | undefined;
-  readonly warnings?: readonly string[];
+  readonly warnings?: readonly string[] | undefined;
 }
 
 const NO_BYTES = new Uint8Array(0);

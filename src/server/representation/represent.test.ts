@@ -22,6 +22,7 @@ import { isStored, Registry } from "../registry.ts";
 import type { Resource, StoredResource } from "../registry.ts";
 import { parseRequestInfo } from "../request-info.ts";
 import type { ResourceRequest } from "../request-info.ts";
+import { RequestNotes } from "../request-notes.ts";
 import { encodeObject, StoredObject } from "../stored-object.ts";
 import { fedPieces, Happening } from "./fixture.ts";
 import { FormCache } from "./form-cache.ts";
@@ -257,15 +258,11 @@ describe("represent: one object", () => {
   });
 
   test("warnings are quoted in one header", () => {
-    const answer: Answer = {
-      type: "stored",
-      code: 200,
-      stored: pod("p"),
-      resource: pods,
-      warnings: ['a "b"', "c\nd", "c\nd"],
-    };
+    const answer: Answer = { type: "stored", code: 200, stored: pod("p"), resource: pods };
+    const notes = new RequestNotes();
+    notes.warn('a "b"', "c\nd", "c\nd");
 
-    const { headers } = represent(answer, ask(), tools);
+    const { headers } = represent(answer, { ...ask(), notes }, tools);
 
     expect(headers.get("warning")).toBe(String.raw`299 - "a \"b\"", 299 - "c d"`);
   });

@@ -17,7 +17,6 @@ import type { StoredObject } from "../stored-object.ts";
 import { acceptsGzip, GZIP_ABOVE_BYTES, gzipped } from "./bytes/gzip.ts";
 import { bodyOf, PIECE_BYTES } from "./bytes/pieces.ts";
 import { prettyJson } from "./bytes/pretty-json.ts";
-import { findDeprecation } from "./deprecation.ts";
 import { directResponse } from "./direct.ts";
 import type { FormCache } from "./form-cache.ts";
 import { chooseForm, chooseStatusMedia, mediaTypeOf, wantsPretty } from "./form.ts";
@@ -43,11 +42,10 @@ export interface RepresentationTools {
 /** Throws where `chooseForm` does; whoever called that before the verb ran is safe from it here. */
 export function represent(answer: Answer, asked: Asked, tools: RepresentationTools): HttpResponse {
   if (asked.request.direct !== undefined) {
-    const warnings = warningsFor(asked, "warnings" in answer ? answer.warnings : []);
-    return directResponse(answer, { view: directView(asked, tools), warnings });
+    return directResponse(answer, { view: directView(asked, tools), warnings: asked.notes?.warnings });
   }
   if (answer.type === "status") {
-    return statusResponse(answer.status, asked.request, warningsFor(asked, answer.warnings));
+    return statusResponse(answer.status, asked.request, asked.notes?.warnings);
   }
   const page = { form: asked.form ?? chooseForm(asked), asked, tools };
   switch (answer.type) {
@@ -106,10 +104,10 @@ type Body = { readonly parts: Iterable<Uint8Array> } | { readonly body: HttpResp
 
 function response(
   { form, asked, tools }: Page,
-  { code, warnings = [] }: { readonly code: number; readonly warnings?: readonly string[] },
+  { code }: { readonly code: number },
   made: Body,
 ): HttpResponse {
-  const headers = headersOf(mediaTypeOf(form.media), warningsFor(asked, warnings));
+  const headers = headersOf(mediaTypeOf(form.media), asked.notes?.warnings);
   const wantsGzip = acceptsGzip(asked.request.headers.get("accept-encoding"));
   const body =
     "body" in made
@@ -130,15 +128,7 @@ async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-/** Whoever uses what is deprecated is told so, each time. */
-function warningsFor({ resource, notes }: Asked, warnings: readonly string[] = []): readonly string[] {
-  const deprecation = findDeprecation(resource);
-  const noted = notes?.warnings ?? [];
-  const all = noted.length === 0 ? warnings : [...warnings, ...noted];
-  return deprecation === undefined ? all : [deprecation, ...all];
-}
-
-function headersOf(contentType: string, warnings: readonly string[]): Map<string, string> {
+function headersOf(contentType: string, warnings: readonly string[] = []): Map<string, string> {
   const headers = new Map([
     ["cache-control", "no-cache, private"],
     ["content-type", contentType],
@@ -203,7 +193,7 @@ function watchResponse(page: Page, answer: WatchAnswer): HttpResponse {
   const { media } = page.form;
   if (asksForSocket(page.asked.request)) return watchOverSocket(page, answer);
   const type = mediaTypeOf(media);
-  const headers = headersOf(media === "json" ? type : `${type};stream=watch`, warningsFor(page.asked));
+  const headers = headersOf(media === "json" ? type : `${type};stream=watch`, page.asked.notes?.warnings);
   const tools = { writer: framesOf(page, answer.resource), gathering: page.tools.gathering };
   return { status: 200, headers, body: NO_BYTES, feed: new WatchFeed(answer.events, tools) };
 }

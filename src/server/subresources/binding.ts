@@ -31,10 +31,11 @@ export const bindPod: Verb = async (call, workshop) => {
 export const createBinding: Verb<Resource> = async (call, workshop) =>
   bind(await readBinding(call), call, workshop);
 
-async function readBinding({ request, query, info }: Call): Promise<Binding> {
+async function readBinding(call: Call): Promise<Binding> {
   const schema = findKindSchema("v1", "Binding");
   if (schema === undefined) throw new Error("the published API has no Binding");
-  const { object } = await readObject(request, { apiVersion: "v1", kind: "Binding", schema }, query);
+  const { object } = await readObject(call, { apiVersion: "v1", kind: "Binding", schema });
+  const { info } = call;
   const { namespace = info.namespace } = object.metadata;
   if (namespace !== info.namespace) {
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");

@@ -103,15 +103,12 @@ async function evict(target: Target, options: DeleteOptions, workshop: Workshop)
   await removeOne(target, next, workshop);
 }
 
-async function readEviction({ request, query, info }: Call): Promise<Eviction> {
+async function readEviction(call: Call): Promise<Eviction> {
   const schema = findKindSchema("policy/v1", "Eviction");
   if (schema === undefined) throw new Error("the published API has no Eviction");
-  const { object } = await readObject(
-    request,
-    { apiVersion: "policy/v1", kind: "Eviction", schema, formerVersion: "policy/v1beta1" },
-    query,
-  );
-  if (object.metadata.name !== info.name) {
+  const expected = { apiVersion: "policy/v1", kind: "Eviction", schema, formerVersion: "policy/v1beta1" };
+  const { object } = await readObject(call, expected);
+  if (object.metadata.name !== call.info.name) {
     throw badRequest("name in URL does not match name in Eviction object");
   }
   return object as Eviction;

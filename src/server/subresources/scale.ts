@@ -49,20 +49,20 @@ export const showScale: Verb = async ({ resource, info }, { store, versions }) =
 };
 
 export const updateScale: Verb = async (call, workshop) => {
-  const { request, query, resource } = call;
+  const { resource } = call;
   const { isDryRun } = writeOptionsOf(call);
-  const { object, warnings } = await readObject(request, expected(), query);
+  const { object } = await readObject(call, expected());
   const scale = checked(object as Scale, call);
   const onConflict = versionAsked(object) === "" ? "retry" : "fail";
   const saved = await save({ call, workshop }, { isDryRun, onConflict }, (previous) => {
     checkPreconditions(preconditionsOf(scale), previous, resource);
     return rescaled(previous, scale, { call, workshop });
   });
-  return { ...(await answerOf(saved, call, workshop)), warnings };
+  return answerOf(saved, call, workshop);
 };
 
 export const patchScale: Verb = async (call, workshop) => {
-  const { resource, query } = call;
+  const { resource, query, notes } = call;
   const type = patchTypeOf(call);
   const { isDryRun } = writeOptionsOf(call);
   const options = { isDryRun, onConflict: "retry" } as const;
@@ -71,7 +71,8 @@ export const patchScale: Verb = async (call, workshop) => {
   const saved = await save({ call, workshop }, options, (previous) => {
     const before = scaleOf(previous, resource, UNSAID) as unknown as JsonObject;
     const reading = { expected: expected(), validation: fieldValidationOf(query) };
-    const { object } = resultOf(change, before, reading);
+    const { object, warnings } = resultOf(change, before, reading);
+    notes.warn(...warnings);
     const scale = checked(object as Scale, call);
     checkPreconditions(preconditionsOf(scale), previous, resource);
     return rescaled(previous, scale, { call, workshop });
@@ -126,12 +127,13 @@ async function applyScale(
   workshop: Workshop,
   options: SaveOptions,
 ): Promise<Answer> {
-  const { resource, request, query, info } = call;
+  const { resource, request, query, info, notes } = call;
   const body = await readBodyAs(request, YAML_TYPE, {
     kind: KIND,
     schemaOf: () => undefined,
   });
   const { object, warnings } = toObject(body, expected(), fieldValidationOf(query));
+  notes.warn(...warnings);
   const named = { ...object, metadata: { ...object.metadata, name: object.metadata.name ?? info.name } };
   const scale = checked(named as Scale, call);
   const spec =
@@ -145,7 +147,7 @@ async function applyScale(
       applied({ replicas: next.spec.replicas ?? 0 }, previous, { call, workshop }),
     );
   });
-  return { ...(await answerOf(saved, call, workshop)), warnings };
+  return answerOf(saved, call, workshop);
 }
 
 function applied(spec: JsonObject, previous: ApiObject, { call, workshop }: Writing): Next {

@@ -25,13 +25,9 @@ const MIN_SECONDS = 600;
 const MAX_SECONDS = 2 ** 32;
 
 export const createToken: Verb = async (call, workshop) => {
-  const { request, query, info, resource } = call;
+  const { info, resource } = call;
   const schema = requestSchema();
-  const { object, warnings } = await readObject(
-    request,
-    { apiVersion: API_VERSION, kind: KIND, schema },
-    query,
-  );
+  const { object } = await readObject(call, { apiVersion: API_VERSION, kind: KIND, schema });
   checkPlace(object, call);
   const pass = callPass({ call, workshop }, "CREATE");
   const draft = (pass === undefined ? object : await pass.admit(object)) as Draft<TokenRequest>;
@@ -51,7 +47,7 @@ export const createToken: Verb = async (call, workshop) => {
     token: workshop.tokens.sign(claims),
     expirationTimestamp: timeText(now + draft.spec.expirationSeconds * 1000),
   };
-  return { type: "object", code: 201, object: settled(draft, schema), warnings };
+  return { type: "object", code: 201, object: settled(draft, schema) };
 };
 
 function requestSchema(): StructSchema {

@@ -21,11 +21,11 @@ import type { Next, Saved } from "../write/object-writer.ts";
 import { admittedDraft, admittedObject, admittedRevision, revisedDraft } from "../write/revise.ts";
 import { writerOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
-import { shown, warningsOf } from "./create.ts";
+import { noteWarnings, shown } from "./create.ts";
 import { checkPlace, checkPreconditions, endpointOf, put } from "./update.ts";
 
 export async function apply(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
-  const { resource, request, query } = call;
+  const { resource, request, query, notes } = call;
   const { isDryRun } = writeOptionsOf(call);
   const body = await readBodyAs(request, YAML_TYPE, {
     kind: resource.facts.kind,
@@ -43,9 +43,10 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
     refuse();
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${yamlErrors(warnings)}`);
   }
+  notes.warn(...warnings);
   checkPlace(object, call);
-  const { result, code, made, before } = await save({ config, object, isDryRun }, call, workshop);
-  return { ...shown(result, resource, code), warnings: [...warnings, ...warningsOf(made, call, before)] };
+  const { result, code } = await save({ config, object, isDryRun }, call, workshop);
+  return shown(result, resource, code);
 }
 
 function readOr(refuse: () => void, read: () => Incoming): Incoming {
@@ -66,9 +67,6 @@ interface Intent {
 interface Applied {
   readonly result: Saved;
   readonly code: number;
-  /** What the object has become: as for every other write, that is what there may be something to say about. */
-  readonly made: ApiObject;
-  readonly before: ApiObject | undefined;
 }
 
 async function save(intent: Intent, call: Call<StoredResource>, workshop: Workshop): Promise<Applied> {
@@ -77,19 +75,17 @@ async function save(intent: Intent, call: Call<StoredResource>, workshop: Worksh
   const { isDryRun } = intent;
   const { uid, resourceVersion } = intent.object.metadata;
   const writer = new ObjectWriter(workshop);
-  let made = intent.object;
-  let before: ApiObject | undefined;
   for (;;) {
     try {
       const result = await writer.update(place, { isDryRun, onConflict: "retry" }, (previous) => {
         checkPreconditions({ uid: undefined, resourceVersion }, previous, resource);
-        before = previous;
         return whenDone(applied(intent.config, previous, { call, workshop }), (next) => {
-          made = next.outcome === "put" ? next.object : previous;
+          // As for every other write, there may be something to say about what the object becomes.
+          noteWarnings(next.outcome === "put" ? next.object : previous, call, previous);
           return next;
         });
       });
-      return { result, code: 200, made, before };
+      return { result, code: 200 };
     } catch (error) {
       if (!isApiError(error, "NotFound") || info.subresource !== "") throw error;
     }
@@ -100,9 +96,10 @@ async function save(intent: Intent, call: Call<StoredResource>, workshop: Worksh
     const admission = callPass({ call, workshop }, "CREATE");
     await admission?.ready(intent.object);
     try {
-      made = await created(intent.config, { call, workshop }, admission);
+      const made = await created(intent.config, { call, workshop }, admission);
+      noteWarnings(made, call);
       const result = await writer.create(place, made, { isDryRun });
-      return { result, code: 201, made, before: undefined };
+      return { result, code: 201 };
     } catch (error) {
       if (!isApiError(error, "AlreadyExists")) throw error;
     }

@@ -20,11 +20,11 @@ import { writeOptionsOf } from "../write/write-options.ts";
 const NAME_TRIES = 8;
 
 export async function create(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
-  const { resource, request, query } = call;
+  const { resource } = call;
   const { apiVersion, facts, schema, specs } = resource;
   const expected = { apiVersion, kind: facts.kind, schema, specs };
   const options = writeOptionsOf(call);
-  const { object, warnings, sentManagedFields, shared } = await readObject(request, expected, query);
+  const { object, sentManagedFields, shared } = await readObject(call, expected);
   const draft = object as Draft<ApiObject>;
   placeInNamespace(draft, call);
   forgetSystemFields(draft.metadata);
@@ -36,27 +36,22 @@ export async function create(call: Call<StoredResource>, workshop: Workshop): Pr
   if (waiting !== undefined) await waiting;
   const known = isTakenAsSent(resource) ? { ...draft } : undefined;
   const fresh = { draft, options, sentManagedFields, admission, shared, known };
-  const { saved, made } = await createNamed(fresh, call, workshop);
-  return { ...shown(saved, resource, 201), warnings: [...warnings, ...warningsOf(made, call)] };
+  return shown(await createNamed(fresh, call, workshop), resource, 201);
 }
 
 /** People are told what they should not write; a subresource writes what they did not. */
-export function warningsOf(
+export function noteWarnings(
   object: ApiObject,
-  { resource, info }: Call<StoredResource>,
+  { resource, info, notes }: Call<StoredResource>,
   previous?: ApiObject,
-): readonly string[] {
-  return info.subresource === "" ? (resource.rules.warnings?.(object, previous) ?? []) : [];
+): void {
+  if (info.subresource === "") notes.warn(...(resource.rules.warnings?.(object, previous) ?? []));
 }
 
 export function shown(saved: Saved, resource: StoredResource, code: number): StoredAnswer | ObjectAnswer {
-  const warnings = NO_WARNINGS;
-  if (saved.outcome === "stored") return { type: "stored", code, stored: saved.stored, resource, warnings };
-  return { type: "object", code, object: saved.object, warnings };
+  if (saved.outcome === "stored") return { type: "stored", code, stored: saved.stored, resource };
+  return { type: "object", code, object: saved.object };
 }
-
-/** There from the start: replacing a member costs less than adding one. */
-const NO_WARNINGS: readonly string[] = [];
 
 function placeInNamespace(draft: Draft<ApiObject>, { resource, info }: Call<StoredResource>): void {
   const { metadata } = draft;
@@ -97,13 +92,7 @@ interface New {
   readonly known: ApiObject | undefined;
 }
 
-interface Created {
-  readonly saved: Saved;
-  /** What was to be created, after everybody had their say. */
-  readonly made: ApiObject;
-}
-
-async function createNamed(fresh: New, call: Call<StoredResource>, workshop: Workshop): Promise<Created> {
+async function createNamed(fresh: New, call: Call<StoredResource>, workshop: Workshop): Promise<Saved> {
   const { draft, admission, shared } = fresh;
   const { resource } = call;
   const random = workshop.loop.random("names");
@@ -128,14 +117,15 @@ async function createOnce(
   { draft, options, sentManagedFields, admission, shared, known }: New,
   call: Call<StoredResource>,
   workshop: Workshop,
-): Promise<Created> {
+): Promise<Saved> {
   const { resource, info } = call;
   const { isDryRun, user, manager } = options;
   const now = workshop.loop.now();
   const uid = workshop.loop.random("uids").uuid();
   const made = await admittedObject(draft, resource, { now, user, uid, admission, shared, known });
+  noteWarnings(made, call);
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
   const object = track({ live: undefined, next: made, asked: admission?.asked, writer, sentManagedFields });
   const place = { resource, namespace: info.namespace, name: object.metadata.name ?? "" };
-  return { saved: await new ObjectWriter(workshop).create(place, object, { isDryRun }), made };
+  return new ObjectWriter(workshop).create(place, object, { isDryRun });
 }

@@ -24,7 +24,7 @@ import type { ExpectedKind, FieldValidation, Incoming } from "../write/incoming.
 import { ObjectWriter } from "../write/object-writer.ts";
 import { APPLY_YAML, writeOptionsOf } from "../write/write-options.ts";
 import { apply } from "./apply.ts";
-import { shown, warningsOf } from "./create.ts";
+import { noteWarnings, shown } from "./create.ts";
 import { checkPlace, checkPreconditions, put, successor } from "./update.ts";
 
 const JSON_PATCH = "application/json-patch+json";
@@ -40,21 +40,19 @@ async function patchAsTold(call: Call<StoredResource>, workshop: Workshop): Prom
   const { resource, info } = call;
   const { isDryRun } = writeOptionsOf(call);
   const change = await readPatch(call);
-  let incoming: Incoming | undefined;
-  let before: ApiObject | undefined;
   const place = { resource, namespace: info.namespace, name: info.name };
   const saved = await new ObjectWriter(workshop).update(
     place,
     { isDryRun, onConflict: "retry" },
     (previous) => {
-      before = previous;
-      incoming = patched(previous, change, call);
-      return whenDone(successor(incoming, previous, { call, workshop }), put);
+      const incoming = patched(previous, change, call);
+      return whenDone(successor(incoming, previous, { call, workshop }), (next) => {
+        noteWarnings(incoming.object, call, previous);
+        return put(next);
+      });
     },
   );
-  const warnings =
-    incoming === undefined ? [] : [...incoming.warnings, ...warningsOf(incoming.object, call, before)];
-  return { ...shown(saved, resource, 200), warnings };
+  return shown(saved, resource, 200);
 }
 
 export interface Patch {
@@ -97,7 +95,8 @@ function patched(previous: ApiObject, change: Patch, call: Call<StoredResource>)
     expected: expectedKind(resource),
     validation: fieldValidationOf(call.query),
   });
-  const { object } = incoming;
+  const { object, warnings } = incoming;
+  call.notes.warn(...warnings);
   checkPlace(object, call);
   // Another uid is found by validation: it is no precondition of a patch, only of an update.
   checkPreconditions({ uid: undefined, resourceVersion: versionAsked(object) }, previous, resource);

@@ -15,27 +15,28 @@ import { admittedDraft, admittedObject, admittedRevision } from "../write/revise
 import type { Endpoint } from "../write/revise.ts";
 import { track, writerOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
-import { shown, warningsOf } from "./create.ts";
+import { noteWarnings, shown } from "./create.ts";
 
 export async function update(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
-  const { resource, request, query, info } = call;
+  const { resource, info } = call;
   const { isDryRun } = writeOptionsOf(call);
-  const incoming = await readObject(request, expectedKind(resource), query);
-  const { object, warnings } = incoming;
+  const incoming = await readObject(call, expectedKind(resource));
+  const { object } = incoming;
   checkPlace(object, call);
   const asked = versionAsked(object);
   const place = { resource, namespace: info.namespace, name: info.name };
-  let before: ApiObject | undefined;
   try {
     const options = { isDryRun, onConflict: asked === "" ? "retry" : "fail" } as const;
     const saved = await new ObjectWriter(workshop).update(place, options, (previous) => {
-      before = previous;
       // Only of an object that is there: where an update may create, there is no version to be told.
       if (asked === "" && !resource.storage.updatesUnconditionally) throw versionRequired(object, resource);
       checkPreconditions({ uid: object.metadata.uid, resourceVersion: asked }, previous, resource);
-      return whenDone(successor(incoming, previous, { call, workshop }), put);
+      return whenDone(successor(incoming, previous, { call, workshop }), (next) => {
+        noteWarnings(object, call, previous);
+        return put(next);
+      });
     });
-    return { ...shown(saved, resource, 200), warnings: [...warnings, ...warningsOf(object, call, before)] };
+    return shown(saved, resource, 200);
   } catch (error) {
     const mayCreate = resource.storage.createsOnUpdate && info.subresource === "";
     if (!mayCreate || !isApiError(error, "NotFound")) throw error;
@@ -94,6 +95,7 @@ async function createInstead(
   const draft = await admittedDraft(asked, resource, { admission });
   checkPlace(draft, call);
   const next = await admittedObject(draft, resource, { now, user, uid, admission });
+  noteWarnings(next, call);
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
   const made = track({ live: undefined, next, asked: admission?.asked, writer, sentManagedFields });
   const place = { resource, namespace: info.namespace, name: info.name };

@@ -7,14 +7,13 @@ import { expectedKind, readObject } from "../write/incoming.ts";
 
 export interface Question {
   readonly object: ApiObject;
-  readonly warnings: readonly string[];
 }
 
-export function readQuestion({ request, query, resource }: Call): Promise<Question> {
-  return readObject(request, expectedKind(resource), query);
+export function readQuestion(call: Call): Promise<Question> {
+  return readObject(call, expectedKind(call.resource));
 }
 
-export function answered({ object, warnings }: Question, status: object, { resource }: Call): ObjectAnswer {
+export function answered({ object }: Question, status: object, { resource }: Call): ObjectAnswer {
   const { value } = toNormalForm(resource.schema, { ...object, status });
-  return { type: "object", code: 201, object: value as unknown as ApiObject, warnings };
+  return { type: "object", code: 201, object: value as unknown as ApiObject };
 }

@@ -11,6 +11,7 @@ import type { StructSchema } from "../../api/schema.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { HttpRequest } from "../http.ts";
 import type { Resource } from "../registry.ts";
+import type { RequestNotes } from "../request-notes.ts";
 import { readBody, unrecognized } from "./body.ts";
 import type { Body } from "./body.ts";
 import type { SharedSpec, SharedSpecs } from "./shared-specs.ts";
@@ -43,17 +44,22 @@ export interface Incoming {
   readonly shared?: SharedSpec | undefined;
 }
 
-export async function readObject(
-  request: HttpRequest,
-  expected: ExpectedKind,
-  query: URLSearchParams,
-): Promise<Incoming> {
+interface Sent {
+  readonly request: HttpRequest;
+  readonly query: URLSearchParams;
+  readonly notes: RequestNotes;
+}
+
+/** What is not understood of the object is noted, unless that is a reason to refuse it. */
+export async function readObject({ request, query, notes }: Sent, expected: ExpectedKind): Promise<Incoming> {
   const { apiVersion, kind, schema, specs, formerVersion } = expected;
   const hasProtobuf = findKindSchema(apiVersion, kind) === schema;
   const schemaOf = (version: string, name: string): StructSchema | undefined =>
     findKindSchema(version === formerVersion ? apiVersion : version, name);
   const body = await readBody(request, { kind, schemaOf, hasProtobuf, specs });
-  return toObject(body, expected, fieldValidationOf(query));
+  const incoming = toObject(body, expected, fieldValidationOf(query));
+  notes.warn(...incoming.warnings);
+  return incoming;
 }
 
 /** What is none of them is refused with the other options of the write. */
