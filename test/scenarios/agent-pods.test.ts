@@ -40,6 +40,22 @@ describe.each([1, 2])("a pod on a simulated node, seed %s", (seed) => {
     expect(conditions(cluster, "web")).toMatchObject({ Ready: "False", ContainersReady: "False" });
   });
 
+  test("stays ready beside an ephemeral container, which never is", async () => {
+    await using cluster = await openCluster({ ...SETUP, seed });
+    await create(cluster, "web");
+    await cluster.settle();
+    const changes = { spec: { ephemeralContainers: [{ name: "debug", image: "busybox" }] } };
+    await cluster
+      .client(Pod)
+      .patch({ name: "web" }, { type: "strategic", changes }, { subresource: "ephemeralcontainers" });
+    await cluster.settle();
+
+    const { status } = find(cluster, "web");
+    expect(status.ephemeralContainerStatuses).toMatchObject([{ name: "debug", ready: false }]);
+    expect(states(status.ephemeralContainerStatuses)).toEqual(["running"]);
+    expect(conditions(cluster, "web")).toMatchObject({ Ready: "True", ContainersReady: "True" });
+  });
+
   test("runs its init containers in order, sidecars beside the rest", async () => {
     await using cluster = await openCluster({ ...SETUP, seed });
     await create(cluster, "web", {

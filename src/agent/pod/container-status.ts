@@ -23,12 +23,22 @@ export function containerStatus(facts: PodFacts, each: RoleContainer, moment: St
     imageID: record.imageId,
     lastState: lastExit === undefined ? {} : { terminated: terminated(lastExit) },
     name: container.name,
-    ready: role === "init" ? state.terminated?.exitCode === 0 : isContainerReady(facts, container, now),
+    ready: isReady(facts, each, { state, now }),
     restartCount: record.restartCount,
     ...(role !== "ephemeral" && { started: isStarted(facts, container, now) }),
     state,
     ...grantedResources(container, record),
   };
+}
+
+/** As kubelet says it: what is there to look into a pod is never ready, nor does it say that it has started. */
+function isReady(
+  facts: PodFacts,
+  { container, role }: RoleContainer,
+  { state, now }: { readonly state: ContainerState; readonly now: number },
+): boolean {
+  if (role === "ephemeral") return false;
+  return role === "init" ? state.terminated?.exitCode === 0 : isContainerReady(facts, container, now);
 }
 
 /** What runs, or has run, shows the image that it was started with. */
