@@ -159,6 +159,32 @@ describe("create", () => {
     ]);
   });
 
+  test("an owner that is named twice is kept once, and told of", async () => {
+    await using api = await TestApi.start();
+    const owner = { apiVersion: "v1", kind: "ConfigMap", name: "o", uid: "u-1" };
+    const other = { ...owner, name: "p" };
+    const owned = { ...configMap("a"), metadata: { name: "a", ownerReferences: [owner, owner, other] } };
+    const { metadata } = owned;
+
+    const created = await api.send("POST", MAPS, owned);
+    const updated = await api.send("PUT", `${MAPS}/a`, owned);
+    const patched = await api.send(
+      "PATCH",
+      `${MAPS}/a`,
+      { metadata },
+      { type: "application/merge-patch+json" },
+    );
+
+    for (const { body } of [created, updated, patched]) {
+      expect(body["metadata"]?.["ownerReferences"]).toEqual([owner, other]);
+    }
+    expect([created, updated, patched].map(({ headers }) => headers.get("warning"))).toEqual([
+      expect.stringMatching(/ownerReferences contains duplicate entries; .* observed: u-1"$/),
+      expect.stringMatching(/ownerReferences contains duplicate entries; .* observed: u-1"$/),
+      expect.stringMatching(/duplicate entries after mutating admission happens; .* observed: u-1"$/),
+    ]);
+  });
+
   test("who asks for something deprecated that is not there is told that it is", async () => {
     await using api = await TestApi.start();
 

@@ -14,6 +14,7 @@ import type { Resource } from "../registry.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import { readBody, unrecognized } from "./body.ts";
 import type { Body } from "./body.ts";
+import { withoutRepeatedOwners } from "./owner-references.ts";
 import type { SharedSpec, SharedSpecs } from "./shared-specs.ts";
 import { problemsIn } from "./strict-problems.ts";
 
@@ -80,37 +81,16 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
   const kind = isCustom(expected) ? "custom" : "built-in";
   const problems = problemsIn(body, unknownFields, kind);
   if (validation === "Strict" && problems.length > 0) throw strictRefusal(problems, body, expected);
-  const { metadata, warnings } = withoutTwins(value, body);
+  const { object, warnings } = withoutRepeatedOwners(value as unknown as ApiObject, {
+    isPatched: body.known !== undefined,
+  });
   return {
-    object: { ...value, metadata } as unknown as ApiObject,
+    object,
     warnings: validation === "Warn" ? [...problems, ...warnings] : warnings,
     sentManagedFields: managedFieldsOf(body.value),
     // What is left out of a spec has to be told each time.
     shared: unknownFields.length === 0 || begun !== undefined ? shared : undefined,
   };
-}
-
-/** An owner counts once, however often it is named; who names it twice is told so. */
-function withoutTwins(
-  { metadata = {} }: JsonObject,
-  { known }: Body,
-): { readonly metadata: unknown; readonly warnings: readonly string[] } {
-  const owners = isJsonObject(metadata) ? metadata["ownerReferences"] : undefined;
-  if (!isJsonObject(metadata) || !Array.isArray(owners) || owners.length < 2)
-    return { metadata, warnings: [] };
-  const seen = new Set<string>();
-  const twins: string[] = [];
-  const first = owners.filter((owner: JsonObject) => {
-    // In normal form, equal ones are equal texts.
-    const text = stringifyJson(owner);
-    if (seen.has(text)) twins.push(String(owner["uid"]));
-    return !seen.has(text) && seen.add(text);
-  });
-  if (twins.length === 0) return { metadata, warnings: [] };
-  // Upstream looks at what patches make later than at what is sent.
-  const when = known === undefined ? "" : " after mutating admission happens";
-  const text = `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${twins.join(", ")}`;
-  return { metadata: { ...metadata, ownerReferences: first }, warnings: [text] };
 }
 
 /** Of a client that wants to hear of everything the server does not understand. */
