@@ -545,6 +545,28 @@ describe("a watch in time", () => {
 });
 
 describe("a watch tells", () => {
+  test("that a pod is marked before it is gone, also when it goes at once", async () => {
+    await using api = await withMaps();
+    const pods = "/api/v1/namespaces/default/pods";
+    const spec = { containers: [{ name: "c", image: "c" }] };
+    const { body } = await api.send("POST", pods, {
+      kind: "Pod",
+      apiVersion: "v1",
+      metadata: { name: "p" },
+      spec,
+    });
+
+    const reply = await api.send("DELETE", `${pods}/p?gracePeriodSeconds=0`);
+
+    const seen = await firstEvents(api, `${pods}?watch=1&resourceVersion=${versionOf(body)}`, 2);
+    expect(seen).toMatchObject([
+      { type: "MODIFIED", object: { metadata: { generation: 2, deletionGracePeriodSeconds: 0 } } },
+      { type: "DELETED", object: { metadata: { generation: 2, deletionGracePeriodSeconds: 0 } } },
+    ]);
+    expect(reply.code).toBe(200);
+    expect(reply.body).toMatchObject({ kind: "Pod", metadata: { deletionGracePeriodSeconds: 0 } });
+  });
+
   test("what stops to match as deleted, in its last matching state, at the revision of the change", async () => {
     await using api = await withMaps("a");
     const from = String(api.store.view.revision);

@@ -1,4 +1,4 @@
-import { badRequest, conflict } from "../../api/api-error.ts";
+import { badRequest, conflict, isApiError } from "../../api/api-error.ts";
 import type { Status } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import { FieldErrors } from "../../api/field-error.ts";
@@ -12,10 +12,11 @@ import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { SERVER_USER } from "../server-user.ts";
+import type { StoredObject } from "../stored-object.ts";
 import type { User } from "../user.ts";
 import { readOptionalBody } from "../write/body.ts";
 import type { Body } from "../write/body.ts";
-import { planDeletion } from "../write/deletion.ts";
+import { isFinished, planDeletion } from "../write/deletion.ts";
 import type { Propagation } from "../write/deletion.ts";
 import { toObject } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
@@ -45,7 +46,7 @@ export interface Target extends Place {
 }
 
 /** Of one object, whatever asks for it. */
-export function removeOne(place: Target, options: DeleteOptions, workshop: Workshop): Promise<Saved> {
+export async function removeOne(place: Target, options: DeleteOptions, workshop: Workshop): Promise<Saved> {
   const request = {
     graceSeconds: options.gracePeriodSeconds,
     propagation: propagationOf(options),
@@ -64,13 +65,33 @@ export function removeOne(place: Target, options: DeleteOptions, workshop: Works
   const isAsked = place.consent !== "unasked";
   const deletion = { ...subject, isDryRun: save.isDryRun, options: () => deletionOptions(options) };
   const admission = isAsked ? workshop.admission.pass(deletion) : undefined;
-  return new ObjectWriter(workshop).update(place, save, (previous) => {
+  const writer = new ObjectWriter(workshop);
+  let isToGo = false;
+  const saved = await writer.update(place, save, (previous) => {
     checkDeletable({ uid, resourceVersion }, previous, place.resource);
     return whenDone(admission?.judge(previous), () => {
       const plan = planDeletion(previous, place.resource, request);
+      isToGo = plan.outcome === "mark and remove";
+      if (plan.outcome === "mark and remove") return { outcome: "put first", object: plan.object };
       return plan.outcome === "mark" ? { outcome: "put", object: plan.object } : plan;
     });
   });
+  return isToGo && saved.outcome === "stored" ? removeMarked(writer, place, saved.stored) : saved;
+}
+
+/** Whoever else removes it meanwhile has done the same. */
+async function removeMarked(writer: ObjectWriter, place: Target, stored: StoredObject): Promise<Saved> {
+  const object = stored.object as ApiObject;
+  const { uid } = object.metadata;
+  try {
+    return await writer.update(place, { isDryRun: false, onConflict: "retry" }, (previous) => {
+      checkDeletable({ uid, resourceVersion: undefined }, previous, place.resource);
+      return { outcome: isFinished(previous, place.resource) ? "remove" : "unchanged" };
+    });
+  } catch (error) {
+    if (!isApiError(error, "NotFound") && !isApiError(error, "Conflict")) throw error;
+    return { outcome: "removed", object };
+  }
 }
 
 /** In words of its own, about the kind: whoever deletes hears what was expected and what was found. */

@@ -107,7 +107,40 @@ describe("planDeletion", () => {
       object: { metadata: { deletionTimestamp: "2026-11-15T12:00:10Z", deletionGracePeriodSeconds: 10 } },
     });
     expect(planDeletion(marked, pods, { ...asked, graceSeconds: 60 })).toEqual({ outcome: "unchanged" });
-    expect(planDeletion(marked, pods, { ...asked, graceSeconds: 0 })).toEqual({ outcome: "remove" });
+    expect(planDeletion(marked, pods, { ...asked, graceSeconds: 0 })).toMatchObject({
+      outcome: "mark and remove",
+      object: { metadata: { deletionTimestamp: "2026-11-15T12:00:00Z", deletionGracePeriodSeconds: 0 } },
+    });
+  });
+
+  test("a shorter grace period does not end in the past", () => {
+    const late = { ...asked, now: NOW + 20_000 };
+    const marked = object(
+      { deletionTimestamp: "2026-11-15T12:00:30Z", deletionGracePeriodSeconds: 30 },
+      { spec: { nodeName: "n" }, status: { phase: "Running" } },
+    );
+
+    expect(planDeletion(marked, pods, { ...late, graceSeconds: 10 })).toMatchObject({
+      outcome: "mark",
+      object: { metadata: { deletionTimestamp: "2026-11-15T12:00:20Z", deletionGracePeriodSeconds: 1 } },
+    });
+    expect(planDeletion(marked, pods, { ...late, graceSeconds: 0 })).toMatchObject({
+      outcome: "mark and remove",
+      object: { metadata: { deletionTimestamp: "2026-11-15T12:00:20Z", deletionGracePeriodSeconds: 0 } },
+    });
+  });
+
+  test("a pod that goes at once is marked first, unless it was already", () => {
+    const free = object({ generation: 1 }, { spec: {}, status: { phase: "Pending" } });
+    const plan = planDeletion(free, pods, asked);
+
+    expect(plan).toMatchObject({
+      outcome: "mark and remove",
+      object: { metadata: { deletionTimestamp: "2026-11-15T12:00:00Z", deletionGracePeriodSeconds: 0 } },
+    });
+    expect(planDeletion(plan.outcome === "mark and remove" ? plan.object : free, pods, asked)).toEqual({
+      outcome: "remove",
+    });
   });
 
   describe("while the grace period of an earlier request runs", () => {

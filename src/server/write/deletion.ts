@@ -16,6 +16,8 @@ export interface DeletionRequest {
 export type DeletionPlan =
   | { readonly outcome: "remove" }
   | { readonly outcome: "mark"; readonly object: ApiObject }
+  /** First the one, then the other: those who watch see it marked, with no time left, before it is gone. */
+  | { readonly outcome: "mark and remove"; readonly object: ApiObject }
   /** It is being deleted already, no later than asked for now. */
   | { readonly outcome: "unchanged" };
 
@@ -27,8 +29,8 @@ export function planDeletion(
   resource: StoredResource,
   request: DeletionRequest,
 ): DeletionPlan {
-  const grace = graceFor(object, resource, request.graceSeconds);
   const running = runningGrace(object);
+  const grace = notYetOver(object, graceFor(object, resource, request.graceSeconds), request.now);
   // What was decided of its dependents stays with the period that runs.
   if (running > 0 && grace >= running) return { outcome: "unchanged" };
   const present = presentFinalizers(object, resource);
@@ -36,8 +38,12 @@ export function planDeletion(
   if (isMarkedAlready(object, finalizers, grace)) {
     return isFinished(object, resource) ? { outcome: "remove" } : { outcome: "unchanged" };
   }
-  if (finalizers.length === 0 && grace === 0 && !isHeld(object, resource)) return { outcome: "remove" };
-  return { outcome: "mark", object: marked(object, { finalizers, grace, now: request.now, resource }) };
+  const isFree = finalizers.length === 0 && grace === 0 && !isHeld(object, resource);
+  const hasGrace = resource.rules.gracePeriodSeconds !== undefined;
+  const isOver = object.metadata.deletionTimestamp !== undefined && running === 0;
+  if (isFree && (!hasGrace || isOver)) return { outcome: "remove" };
+  const next = marked(object, { finalizers, grace, now: request.now, resource });
+  return { outcome: isFree ? "mark and remove" : "mark", object: next };
 }
 
 /** With the one that a kind adds when its deletion is first asked for. */
@@ -59,6 +65,12 @@ function graceFor(object: ApiObject, { rules }: StoredResource, asked: number | 
   if (running === 0 || asked === undefined) return running;
   // A negative period means as soon as possible.
   return asked < 0 ? 1 : asked;
+}
+
+/** A period that is shortened to one that is over already still has a second left: whoever ends the object has to see it. */
+function notYetOver(object: ApiObject, grace: number, now: number): number {
+  const isShortened = grace > 0 && grace < runningGrace(object);
+  return isShortened && endOf(object, grace) < now ? 1 : grace;
 }
 
 /** What an earlier request gave it; none when it is not being deleted, or nothing but finalizers hold it. */
@@ -112,11 +124,17 @@ function marked(object: ApiObject, { finalizers, grace, now, resource }: Mark): 
   return { ...draft, metadata: marks as unknown as ApiObject["metadata"] };
 }
 
-/** When the grace period ends; a shorter one counts from the time of the first request. */
-function deletionTime({ metadata }: ApiObject, grace: number, now: number): string {
-  if (metadata.deletionTimestamp === undefined) return timeText(now + grace * 1000);
-  const askedAt = Date.parse(metadata.deletionTimestamp) - (metadata.deletionGracePeriodSeconds ?? 0) * 1000;
-  return timeText(askedAt + grace * 1000);
+/** When the grace period ends; a shorter one counts from the time of the first request, and does not end in the past. */
+function deletionTime(object: ApiObject, grace: number, now: number): string {
+  const { deletionTimestamp } = object.metadata;
+  if (deletionTimestamp === undefined) return timeText(now + grace * 1000);
+  if (runningGrace(object) === 0) return deletionTimestamp;
+  return timeText(Math.max(endOf(object, grace), now));
+}
+
+function endOf({ metadata }: ApiObject, grace: number): number {
+  const shorterBy = (metadata.deletionGracePeriodSeconds ?? 0) - grace;
+  return Date.parse(metadata.deletionTimestamp ?? "") - shorterBy * 1000;
 }
 
 /**

@@ -29,6 +29,8 @@ export interface Place {
 /** What a writer makes of the newest object: its successor, its removal, or nothing. */
 export type Next =
   | { readonly outcome: "put"; readonly object: ApiObject }
+  /** It is written, although nothing holds it any more: its removal follows. */
+  | { readonly outcome: "put first"; readonly object: ApiObject }
   | { readonly outcome: "remove" }
   | { readonly outcome: "unchanged" };
 
@@ -158,7 +160,7 @@ export class ObjectWriter {
   }
 
   #readyToStore(next: Next, resource: StoredResource): Promise<void> | undefined {
-    return next.outcome === "put" ? this.#versions.readyToStore(next.object, resource) : undefined;
+    return "object" in next ? this.#versions.readyToStore(next.object, resource) : undefined;
   }
 
   /** What the change comes to, with everything that goes with it. */
@@ -168,7 +170,8 @@ export class ObjectWriter {
     const isStale = wanted.outcome === "unchanged" && stored.isStale;
     const next: Next = isStale ? { outcome: "put", object: previous } : wanted;
     if (next.outcome === "unchanged") return { outcome: "unchanged", plan: ALONE };
-    if (next.outcome === "remove" || isFinished(next.object, resource)) {
+    const isKept = next.outcome === "put first";
+    if (next.outcome === "remove" || (!isKept && isFinished(next.object, resource))) {
       const last = next.outcome === "remove" ? previous : next.object;
       return { outcome: "remove", last, plan: this.#plan(resource, { previous, next: undefined }) };
     }
