@@ -179,6 +179,59 @@ describe("a pod that asks for more than its node has left", () => {
   });
 });
 
+describe("a pod that asks for more as a whole", () => {
+  async function openCrowded(cpu: string): Promise<Cluster> {
+    const cluster = await openCluster(ONE_NODE);
+    const spec = {
+      nodeName: "node-1",
+      resources: { requests: { cpu: "2" } },
+      containers: [{ name: "web", image: "web:1" }],
+    };
+    await cluster.client(Pod).create({ metadata: { name: "web" }, spec });
+    await create(cluster, "other", { cpu: "5" });
+    await cluster.settle();
+    const changes = { spec: { resources: { requests: { cpu } } } };
+    await cluster
+      .client(Pod)
+      .patch({ name: "web" }, { type: "strategic", changes }, { subresource: "resize" });
+    await cluster.settle();
+    return cluster;
+  }
+  const sized = (cpu: string): object => ({ resources: { requests: { cpu } }, allocatedResources: { cpu } });
+
+  test("gets it where there is room", async () => {
+    await using cluster = await openCrowded("3");
+
+    expect(find(cluster, "web").status).toMatchObject({
+      phase: "Running",
+      observedGeneration: 2,
+      ...sized("3"),
+    });
+  });
+
+  test("waits where there is none, also for the next agent, until another one leaves", async () => {
+    await using cluster = await openCrowded("4");
+    const { status } = find(cluster, "web");
+    expect(status).toMatchObject(sized("2"));
+    expect(status.conditions).toContainEqual(
+      expect.objectContaining({
+        type: "PodResizePending",
+        reason: "Deferred",
+        message: "Node didn't have enough resource: cpu, requested: 4000, used: 5000, capacity: 8000",
+      }),
+    );
+
+    await using next = await cluster.fork();
+    await next.settle();
+    expect(find(next, "web").status).toEqual(status);
+    await next.client(Pod).delete({ name: "other" });
+    await next.settle();
+
+    expect(find(next, "web").status).toMatchObject(sized("4"));
+    expect(find(next, "web").status.conditions?.map(({ type }) => type)).not.toContain("PodResizePending");
+  });
+});
+
 test("what a pod that shrinks gives up is there for others", async () => {
   await using cluster = await openCluster(ONE_NODE);
   await create(cluster, "web", { cpu: "6" });

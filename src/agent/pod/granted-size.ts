@@ -15,14 +15,22 @@ export interface SizeProblem {
 /** The pod with the sizes of another spec of it; the pod itself when it has those. */
 export function withSizesOf(pod: Pod, granted: Spec): Pod {
   if (pod.spec === granted) return pod;
-  const spec = resized(pod.spec, (name) => findContainer(granted, name)?.resources);
+  const own = resized(pod.spec, (name) => findContainer(granted, name)?.resources);
+  const spec = withWholeSize(own, granted.resources);
   return spec === pod.spec ? pod : { ...pod, spec };
 }
 
 /** As the status shows it, for an agent that starts anew. */
 export function grantedByStatus({ spec, status }: Pod): Spec {
   const known = [...(status.containerStatuses ?? []), ...(status.initContainerStatuses ?? [])];
-  return resized(spec, (name) => known.find((it) => it.name === name)?.resources);
+  const own = resized(spec, (name) => known.find((it) => it.name === name)?.resources);
+  return withWholeSize(own, status.resources ?? spec.resources);
+}
+
+/** With what the pod has as a whole. */
+function withWholeSize(spec: Spec, size: Resources | undefined): Spec {
+  if (size === undefined || jsonEqual(size, spec.resources)) return spec;
+  return { ...spec, resources: size };
 }
 
 /** Undefined sizes stay. */

@@ -12,6 +12,7 @@ type Phase = NonNullable<PodStatus["phase"]>;
 /** The fields that the agent owns. A condition that is not listed belongs to somebody else. */
 export type OwnStatus = Pick<
   PodStatus,
+  | "allocatedResources"
   | "conditions"
   | "containerStatuses"
   | "ephemeralContainerStatuses"
@@ -24,6 +25,7 @@ export type OwnStatus = Pick<
   | "podIP"
   | "podIPs"
   | "reason"
+  | "resources"
   | "startTime"
 >;
 
@@ -51,6 +53,7 @@ export function podStatus(facts: PodFacts, plan: PodPlan, now: number): OwnStatu
     ...common,
     ...lists,
     ...addresses(facts),
+    ...wholeSize(facts),
     phase,
     ...(isLate && { reason: "DeadlineExceeded", message: DEADLINE_MESSAGE }),
     conditions: conditionsOf(facts, { lists, phase, hasEnded: plan.hasEnded }),
@@ -82,6 +85,17 @@ function initStatuses(facts: PodFacts, moment: StatusMoment): readonly Container
   return containersOf(facts.pod)
     .filter(({ role }) => role === "init" || role === "sidecar")
     .map((each) => containerStatus(facts, each, moment));
+}
+
+/** What the pod was granted as a whole, which it has at once. */
+function wholeSize({ pod }: PodFacts): Pick<OwnStatus, "allocatedResources" | "resources"> {
+  const { resources } = pod.spec;
+  if (resources === undefined) return {};
+  const { requests, limits } = resources;
+  return {
+    ...(requests !== undefined && { allocatedResources: requests }),
+    resources: { ...(limits !== undefined && { limits }), ...(requests !== undefined && { requests }) },
+  };
 }
 
 function addresses(facts: PodFacts): Pick<OwnStatus, "hostIP" | "hostIPs" | "podIP" | "podIPs"> {

@@ -5,6 +5,7 @@ import { timeText } from "./container-status.ts";
 import { RESIZE_PENDING, type OwnStatus } from "./pod-status.ts";
 
 const FIELDS: readonly Exclude<keyof OwnStatus, "conditions">[] = [
+  "allocatedResources",
   "containerStatuses",
   "ephemeralContainerStatuses",
   "hostIP",
@@ -16,6 +17,7 @@ const FIELDS: readonly Exclude<keyof OwnStatus, "conditions">[] = [
   "podIP",
   "podIPs",
   "reason",
+  "resources",
   "startTime",
 ];
 

@@ -47,6 +47,15 @@ describe("what a pod takes of a node", () => {
     expect(cpuOf({ containers: [container({ cpu: "1" })] }, { containerStatuses })).toBe(2000);
   });
 
+  test("is the larger of both for the pod as a whole, unless its node will never grant it", () => {
+    const spec = { containers: [container({})], resources: { requests: { cpu: "3" } } };
+    const status = { resources: { requests: { cpu: "1" } }, allocatedResources: { cpu: "2" } };
+    const conditions = [{ type: "PodResizePending", reason: "Infeasible" }];
+
+    expect(cpuOf(spec, status)).toBe(3000);
+    expect(cpuOf(spec, { ...status, conditions })).toBe(2000);
+  });
+
   test("depends on the status only when a container was granted something else than it asks for", () => {
     const spec = { containers: [container({ cpu: "1", memory: "1Gi" })] };
     const isGranted = (requests: Requests, allocatedResources?: Requests): boolean => {

@@ -17,7 +17,7 @@ const POD_LEVEL = /^(?:cpu|memory|hugepages-.*)$/;
 export function podRequests(pod: Pod, missing: ResourceList = {}): ResourceNumbers {
   const sums = containerSums(pod, missing);
   for (const [name, text] of Object.entries(pod.spec.resources?.requests ?? {})) {
-    if (POD_LEVEL.test(name)) sums.set(name, resourceNumber(name, text));
+    if (POD_LEVEL.test(name)) sums.set(name, wholeRequest(pod, name, text));
   }
   for (const [name, text] of Object.entries(pod.spec.overhead ?? {})) {
     sums.set(name, (sums.get(name) ?? 0) + resourceNumber(name, text));
@@ -25,12 +25,29 @@ export function podRequests(pod: Pod, missing: ResourceList = {}): ResourceNumbe
   return sums;
 }
 
-/** Whether what the pod takes depends on its status too: a container was granted something else than it asks for, so a resize is, or may be, under way. */
+function wholeRequest(pod: Pod, name: string, wanted: string): number {
+  const { resources, allocatedResources } = pod.status;
+  if (resources === undefined) return resourceNumber(name, wanted);
+  const granted = [resources.requests?.[name] ?? "0", allocatedResources?.[name] ?? "0"];
+  const counted = isResizeInfeasible(pod) ? granted : [wanted, ...granted];
+  return Math.max(...counted.map((text) => resourceNumber(name, text)));
+}
+
+/** Whether what the pod takes depends on its status too: it, or a container of it, was granted something else than it asks for, so a resize is, or may be, under way. */
 export function hasGrantedResources({ spec, status }: Pod): boolean {
   return (
+    isWholeOther(status, spec.resources?.requests) ||
     (status.containerStatuses?.some((granted) => isGrantedOther(granted, spec.containers)) ?? false) ||
     (status.initContainerStatuses?.some((granted) => isGrantedOther(granted, spec.initContainers)) ?? false)
   );
+}
+
+function isWholeOther(
+  { resources, allocatedResources }: Pod["status"],
+  asked: ResourceList | undefined,
+): boolean {
+  if (resources === undefined || asked === undefined) return false;
+  return !isNoOther(resources.requests, asked) || !isNoOther(allocatedResources, asked);
 }
 
 function isGrantedOther(
@@ -58,7 +75,8 @@ export function grantedPart(pod: Pod): unknown {
   const statuses = [...containerStatuses, ...initContainerStatuses].map(
     ({ name, resources, allocatedResources }) => [name, resources?.requests, allocatedResources],
   );
-  return [statuses, isResizeInfeasible(pod)];
+  const { resources, allocatedResources } = pod.status;
+  return [statuses, isResizeInfeasible(pod), resources?.requests, allocatedResources];
 }
 
 function containerSums(pod: Pod, missing: ResourceList): Map<string, number> {
