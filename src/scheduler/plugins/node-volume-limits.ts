@@ -2,6 +2,7 @@
 
 import { PersistentVolume, type PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import { CSINode, StorageClass } from "../../api/generated/types/storage-v1.ts";
+import { storageClassOf } from "../../resources/storage/claim-class.ts";
 import type { CacheReader } from "../../runtime/controller.ts";
 import { ALWAYS } from "../framework/cluster-event.ts";
 import { type PluginFactory, reject, type Rejection } from "../framework/plugin.ts";
@@ -70,13 +71,13 @@ function findVolume(
   claim: PersistentVolumeClaim,
   cache: CacheReader,
 ): { readonly driver: string; readonly id: string } | undefined {
-  const { volumeName, storageClassName = "" } = claim.spec;
+  const { volumeName } = claim.spec;
   const volume = volumeName === undefined ? undefined : cache(PersistentVolume).find({ name: volumeName });
   if (volume !== undefined) {
     const { csi } = volume.spec;
     return csi === undefined ? undefined : { driver: csi.driver, id: csi.volumeHandle };
   }
-  const driver = cache(StorageClass).find({ name: storageClassName })?.provisioner;
+  const driver = cache(StorageClass).find({ name: storageClassOf(claim) })?.provisioner;
   // A volume that is still to be made has no handle yet; it counts as one.
   return driver === undefined ? undefined : { driver, id: `claim ${claimKey(claim)}` };
 }

@@ -7,6 +7,7 @@ import {
 } from "../../api/generated/types/core-v1.ts";
 import { StorageClass } from "../../api/generated/types/storage-v1.ts";
 import { quoted } from "../../api/message-text.ts";
+import { storageClassOf } from "../../resources/storage/claim-class.ts";
 import { ownValue } from "../../resources/value-rules.ts";
 import type { CacheReader } from "../../runtime/controller.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
@@ -92,10 +93,10 @@ export function isBound({ spec, status, metadata }: PersistentVolumeClaim): bool
 }
 
 /** Whether the claim waits for the pod that uses it to be given a node. */
-function isDelayed({ spec }: PersistentVolumeClaim, cache: CacheReader): boolean {
-  const { storageClassName = "" } = spec;
-  if (storageClassName === "") return false;
-  return cache(StorageClass).find({ name: storageClassName })?.volumeBindingMode === "WaitForFirstConsumer";
+function isDelayed(claim: PersistentVolumeClaim, cache: CacheReader): boolean {
+  const name = storageClassOf(claim);
+  if (name === "") return false;
+  return cache(StorageClass).find({ name })?.volumeBindingMode === "WaitForFirstConsumer";
 }
 
 export function claimKey({ metadata }: PersistentVolumeClaim): string {
@@ -106,8 +107,10 @@ export function claimKey({ metadata }: PersistentVolumeClaim): string {
 export function isClaimedBy({ spec }: PersistentVolume, { metadata }: PersistentVolumeClaim): boolean {
   const { claimRef } = spec;
   if (claimRef === undefined) return false;
-  const { uid = metadata.uid } = claimRef;
-  return claimRef.name === metadata.name && claimRef.namespace === metadata.namespace && uid === metadata.uid;
+  // One that was set aside by hand names no uid.
+  const { name, namespace, uid = "" } = claimRef;
+  const isSame = uid === "" || uid === metadata.uid;
+  return name === metadata.name && namespace === metadata.namespace && isSame;
 }
 
 function claimName({ name }: PodInfo, volume: Volume): string | undefined {

@@ -5,6 +5,7 @@
 
 import { PersistentVolume, type PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import { CSIDriver, CSIStorageCapacity, StorageClass } from "../../api/generated/types/storage-v1.ts";
+import { storageClassOf } from "../../resources/storage/claim-class.ts";
 import { ownValue } from "../../resources/value-rules.ts";
 import { ALWAYS } from "../framework/cluster-event.ts";
 import {
@@ -100,7 +101,7 @@ function planner(
     .map((claim) => ({
       claim,
       suitable: suitableVolumes(claim, volumes).filter((volume) => !binder.isTaken(volume, claim)),
-      storageClass: cache(StorageClass).find({ name: claim.spec.storageClassName ?? "" }),
+      storageClass: cache(StorageClass).find({ name: storageClassOf(claim) }),
     }));
   const capacities = cache(CSIStorageCapacity).list();
   return ({ node }) => {

@@ -5,6 +5,7 @@ import type { CSIStorageCapacity, StorageClass } from "../../api/generated/types
 import { compileLabelSelector, labelsMatch } from "../../api/label-selector.ts";
 import { matchesNodeSelector } from "../../resources/pod/node-selection.ts";
 import { wholeNumber } from "../../resources/pod/resource-number.ts";
+import { storageClassOf } from "../../resources/storage/claim-class.ts";
 import { ownValue } from "../../resources/value-rules.ts";
 import { isClaimedBy } from "./pod-claims.ts";
 
@@ -33,7 +34,7 @@ export function suitableVolumes(
 
 function isUsable(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   const { spec, metadata } = volume;
-  if (metadata.deletionTimestamp !== undefined || !hasSame(CLASS_FIELDS, volume, claim)) return false;
+  if (metadata.deletionTimestamp !== undefined || !isOfSameSort(volume, claim)) return false;
   if (spec.claimRef !== undefined && !isClaimedBy(volume, claim)) return false;
   return capacityBytes(volume) >= requestedBytes(claim);
 }
@@ -41,27 +42,22 @@ function isUsable(volume: PersistentVolume, claim: PersistentVolumeClaim): boole
 /** What whoever sets a volume aside need not heed. */
 function isOffered(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
   if ((volume.status.phase ?? "Available") !== "Available") return false;
-  if (!hasSame(OFFER_FIELDS, volume, claim)) return false;
   const { accessModes = [], selector } = claim.spec;
   if (!accessModes.every((mode) => volume.spec.accessModes?.includes(mode) ?? false)) return false;
   return selector === undefined || labelsMatch(compileLabelSelector(selector), volume.metadata.labels);
 }
 
 /** Fields that must be equal, with what their absence means. */
-const CLASS_FIELDS = [
-  ["storageClassName", ""],
+const SAME_FIELDS = [
+  ["volumeAttributesClassName", ""],
   ["volumeMode", "Filesystem"],
 ] as const;
-const OFFER_FIELDS = [["volumeAttributesClassName", ""]] as const;
 
-type Fields = readonly (typeof CLASS_FIELDS | typeof OFFER_FIELDS)[number][];
-
-function hasSame(
-  fields: Fields,
-  { spec }: PersistentVolume,
-  { spec: wanted }: PersistentVolumeClaim,
-): boolean {
-  return fields.every(([field, absent]) => (spec[field] ?? absent) === (wanted[field] ?? absent));
+function isOfSameSort(volume: PersistentVolume, claim: PersistentVolumeClaim): boolean {
+  if (storageClassOf(volume) !== storageClassOf(claim)) return false;
+  return SAME_FIELDS.every(
+    ([field, absent]) => (volume.spec[field] ?? absent) === (claim.spec[field] ?? absent),
+  );
 }
 
 /** A volume without affinity can be reached from everywhere. */
@@ -90,7 +86,7 @@ export function hasCapacity(
 ): boolean {
   const bytes = requestedBytes(claim);
   return capacities.some(({ storageClassName, capacity, maximumVolumeSize, nodeTopology }) => {
-    if (storageClassName !== claim.spec.storageClassName || nodeTopology === undefined) return false;
+    if (storageClassName !== storageClassOf(claim) || nodeTopology === undefined) return false;
     const room = maximumVolumeSize ?? capacity;
     if (room === undefined || wholeNumber(room) < bytes) return false;
     return labelsMatch(compileLabelSelector(nodeTopology), node.metadata.labels);
