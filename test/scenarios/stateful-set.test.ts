@@ -92,6 +92,27 @@ describe.each([1, 2, 3])("a StatefulSet, seed %s", (seed) => {
     expect(names(cluster)).toEqual(["web-0"]);
   });
 
+  test("that is being deleted says what is left of it, and makes nothing", async () => {
+    await using cluster = await start(seed);
+    await create(cluster, { replicas: 2, podManagementPolicy: "Parallel" });
+    await cluster.settle();
+    const { status } = set(cluster);
+    await cluster.client(StatefulSet).delete({ name: "web" }, { propagationPolicy: "Foreground" });
+    await cluster.client(Pod).delete({ name: "web-1" }, { gracePeriodSeconds: 0 });
+    for (const { metadata } of cluster.objects(ControllerRevision))
+      await cluster.client(ControllerRevision).delete(metadata);
+    await cluster.settle();
+
+    expect(names(cluster)).toEqual(["web-0"]);
+    expect(cluster.objects(ControllerRevision)).toEqual([]);
+    expect(set(cluster).status).toMatchObject({
+      observedGeneration: 2,
+      replicas: 1,
+      currentRevision: status.currentRevision,
+      updateRevision: status.updateRevision,
+    });
+  });
+
   test("makes a deleted or failed pod anew under the same name", async () => {
     await using cluster = await start(seed);
     await create(cluster, { replicas: 3 });

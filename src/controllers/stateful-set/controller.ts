@@ -16,7 +16,7 @@ import { isClaimOf } from "./claims.ts";
 import { nextUsableMs, planSteps } from "./plan-steps.ts";
 import { ordinalOf, revisionOf, viewOf } from "./set-pods.ts";
 import type { SetView } from "./set-pods.ts";
-import { statusOf } from "./status.ts";
+import { leftStatus, statusOf } from "./status.ts";
 
 /** On revisions. */
 const HASH = "controller.kubernetes.io/hash";
@@ -41,14 +41,19 @@ export const statefulSetController = defineController({
 });
 
 async function reconcile(set: StatefulSet, context: ReconcileContext): Promise<Outcome> {
-  // Whatever were made for it now would keep it from going.
-  if (set.metadata.deletionTimestamp !== undefined) return;
   const { selector } = set.spec;
   const accepts = (pod: Pod): boolean => ordinalOf(pod, set) !== undefined;
   const pods = await context.claim(Pod, set, { selector, accepts });
+  const now = context.clock.now();
+  // Whatever were made for it now would keep it from going: it only says what is left of it.
+  if (set.metadata.deletionTimestamp !== undefined) {
+    if (set.status.updateRevision !== undefined)
+      await context.updateStatus(set, leftStatus({ set, pods, now }));
+    return undefined;
+  }
   const { all, update, collisionCount } = await ensureRevisions(set, HASH, context);
   const current = all.find(({ metadata }) => metadata.name === set.status.currentRevision) ?? update;
-  const view = viewOf(set, pods, { current, update, now: context.clock.now() });
+  const view = viewOf(set, pods, { current, update, now });
 
   const made: Pod[] = [];
   try {

@@ -4,7 +4,26 @@ import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { isGoing, isRunningAndReady, isUsable, revisionOf, wantedOf } from "./set-pods.ts";
 import type { SetView } from "./set-pods.ts";
 
-export function statusOf(view: SetView, collisionCount: number | undefined): StatefulSetStatus {
+interface Named {
+  readonly metadata: { readonly name: string };
+}
+
+interface CountedSet extends Pick<SetView, "set" | "pods" | "now"> {
+  readonly current: Named;
+  readonly update: Named;
+}
+
+/** Of a set that is being deleted, whose revisions may be gone before its pods are: those that it names stay. */
+export function leftStatus(counted: Pick<CountedSet, "set" | "pods" | "now">): StatefulSetStatus {
+  const { currentRevision = "", updateRevision = "", collisionCount } = counted.set.status;
+  const named = (name: string): Named => ({ metadata: { name } });
+  return statusOf(
+    { ...counted, current: named(currentRevision), update: named(updateRevision) },
+    collisionCount,
+  );
+}
+
+export function statusOf(view: CountedSet, collisionCount: number | undefined): StatefulSetStatus {
   const { set, pods } = view;
   const count = (holds: (pod: Pod) => boolean): number => pods.filter(holds).length;
   const ofRevision = (name: string): number => count((pod) => !isGoing(pod) && revisionOf(pod) === name);
@@ -31,7 +50,7 @@ export function statusOf(view: SetView, collisionCount: number | undefined): Sta
 
 /** All pods there should be are of the present template, and ready. */
 function isUpdateComplete(
-  { set, pods }: SetView,
+  { set, pods }: CountedSet,
   { ready, updated }: { readonly ready: number; readonly updated: number },
 ): boolean {
   if (set.spec.updateStrategy.type === "OnDelete") return false;
