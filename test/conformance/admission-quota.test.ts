@@ -51,6 +51,29 @@ function messageOf({ body }: Reply): string {
 }
 
 describe("a quota", () => {
+  test("counts devices by their class", async () => {
+    await using api = await TestApi.start();
+    const name = "gpu.deviceclass.resource.k8s.io/devices";
+    await bound(api, { [name]: "3" });
+    const exactly = { deviceClassName: "gpu", allocationMode: "ExactCount", count: 2 };
+    const claimed = (claim: string): Promise<Reply> =>
+      api.send("POST", "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims", {
+        apiVersion: "resource.k8s.io/v1",
+        kind: "ResourceClaim",
+        metadata: { name: claim },
+        spec: { devices: { requests: [{ name: "r", exactly }] } },
+      });
+
+    const first = await claimed("a");
+    const more = await claimed("b");
+
+    expect([first.code, more.code]).toEqual([201, 403]);
+    expect(await usedOf(api)).toEqual({ [name]: "2" });
+    expect(messageOf(more)).toBe(
+      `resourceclaims.resource.k8s.io "b" is forbidden: exceeded quota: q, requested: ${name}=2, used: ${name}=2, limited: ${name}=3`,
+    );
+  });
+
   test("lets in as much as it allows, and says of what there is too little", async () => {
     await using api = await TestApi.start();
     await bound(api, { pods: "2", "requests.cpu": "1", cpu: "1" });

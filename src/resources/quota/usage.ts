@@ -1,9 +1,11 @@
 /** What an object uses of the quotas of its namespace, by the names that quotas have for it. */
 import type { PersistentVolumeClaim, Pod, Service } from "../../api/generated/types/core-v1.ts";
+import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import { addQuantities, parseQuantity, type Quantity } from "../../api/quantity.ts";
 import type { ApiObject } from "../kind-rules.ts";
 import type { ResourceList } from "../resource-amount.ts";
 import { claimUsage } from "./claim-usage.ts";
+import { deviceUsage, DEVICES_SUFFIX } from "./device-usage.ts";
 import { podUsage } from "./pod-usage.ts";
 import { serviceUsage } from "./service-usage.ts";
 
@@ -27,6 +29,7 @@ const OLD_NAMES: ReadonlySet<string> = new Set([
 
 /** Kinds that use more than a place in a count. */
 const MEASURED: ReadonlySet<string> = new Set(["persistentvolumeclaims", "pods", "services"]);
+const DEVICE_CLAIMS: CountedResource = { group: "resource.k8s.io", name: "resourceclaims" };
 
 const ONE = parseQuantity("1");
 
@@ -37,7 +40,7 @@ function countName({ group, name }: CountedResource): string {
 
 /** Whether what an object uses may change while it is there. */
 export function isMeasured({ group, name }: CountedResource): boolean {
-  return group === "" && MEASURED.has(name);
+  return group === "" ? MEASURED.has(name) : group === DEVICE_CLAIMS.group && name === DEVICE_CLAIMS.name;
 }
 
 /** Under which names the mere number of objects is counted. */
@@ -62,6 +65,8 @@ function measured(object: ApiObject, resource: CountedResource, now: number): Re
       return podUsage(object as Pod, now);
     case "services":
       return serviceUsage(object as Service);
+    case "resourceclaims":
+      return deviceUsage(object as ResourceClaim);
     default:
       return claimUsage(object as PersistentVolumeClaim);
   }
@@ -79,6 +84,7 @@ export function resourceBehind(name: string): CountedResource {
   if (name.startsWith("count/")) return countedResource(name.slice("count/".length));
   if (OLD_NAMES.has(name)) return { group: "", name };
   if (name.startsWith("services.")) return { group: "", name: "services" };
+  if (name.endsWith(DEVICES_SUFFIX)) return DEVICE_CLAIMS;
   if (name === "requests.storage" || name.includes(".storageclass.storage.k8s.io/"))
     return { group: "", name: "persistentvolumeclaims" };
   return { group: "", name: "pods" };
