@@ -1,37 +1,26 @@
 /** Asks another server, by a SubjectAccessReview, and remembers its answers for a while. What is remembered is answered at once. */
 import type { Program } from "../../../api/cel/program.ts";
 import { isJsonObject } from "../../../api/json-object.ts";
-import type { Loop } from "../../../base/loop.ts";
-import type { Egress, EgressReply } from "../../egress/egress.ts";
+import type { EgressReply } from "../../egress/egress.ts";
 import { EgressError } from "../../egress/egress.ts";
+import { askReview } from "../../egress/review-call.ts";
+import type { ReviewParts } from "../../egress/review-call.ts";
 import type { WebhookOptions } from "../authorization-options.ts";
 import type { AccessAttributes, AccessDecision, Authorizer, HeldRules } from "../authorizer.ts";
 import { compileConditions, judgeConditions } from "./access-conditions.ts";
 import { accessSpec } from "./access-spec.ts";
 import { DecisionCache } from "./decision-cache.ts";
 
-/** A review is small; this is room for a long reason. */
-const REPLY_BYTES_MAX = 1024 * 1024;
-/** As upstream's: a webhook that restarts is waited for. */
-const TRIES = 5;
-const FIRST_PAUSE_MS = 500;
-const PAUSE_FACTOR = 1.5;
-
 const NO_OPINION: AccessDecision = { outcome: "no opinion", reason: "" };
-
-interface Parts {
-  readonly loop: Loop;
-  readonly egress: Egress;
-}
 
 export class WebhookAuthorizer implements Authorizer {
   readonly #options: WebhookOptions;
-  readonly #parts: Parts;
+  readonly #parts: ReviewParts;
   readonly #cache = new DecisionCache();
   readonly #conditions: readonly Program[];
 
   /** Throws an Error when a condition cannot be understood. */
-  constructor(options: WebhookOptions, parts: Parts) {
+  constructor(options: WebhookOptions, parts: ReviewParts) {
     this.#options = options;
     this.#parts = parts;
     this.#conditions = compileConditions(options.matchConditions);
@@ -73,50 +62,14 @@ export class WebhookAuthorizer implements Authorizer {
     return { outcome: onFailure, reason: "", error: `webhook ${JSON.stringify(name)}: ${why}` };
   }
 
-  /** Rejects with an EgressError. */
-  async #reply(spec: string): Promise<EgressReply> {
-    for (let attempt = 1, pauseMs = FIRST_PAUSE_MS; ; attempt++, pauseMs *= PAUSE_FACTOR) {
-      try {
-        const reply = await this.#call(spec);
-        if (reply.status < 500 || attempt === TRIES) return reply;
-      } catch (error) {
-        if (attempt === TRIES || !(error instanceof EgressError)) throw error;
-      }
-      await this.#pause(pauseMs);
-    }
-  }
-
-  #call(spec: string): Promise<EgressReply> {
-    const { url, ca, pair, headers, version, timeoutMs } = this.#options;
+  #reply(spec: string): Promise<EgressReply> {
+    const { version } = this.#options;
     const body = `{"apiVersion":"authorization.k8s.io/${version}","kind":"SubjectAccessReview","metadata":{},"spec":${spec},"status":{"allowed":false}}`;
-    return this.#parts.egress.call({
-      target: { type: "url", url },
-      trust: { ca },
-      pair,
-      method: "POST",
-      path: "",
-      headers: { "content-type": "application/json", accept: "application/json", ...headers },
-      body: Buffer.from(body),
-      timeoutMs,
-      replyBytesMax: REPLY_BYTES_MAX,
-      signal: NEVER,
-      isRepeatable: true,
-    });
-  }
-
-  #pause(ms: number): Promise<void> {
-    const { loop } = this.#parts;
-    return new Promise((resolve) => {
-      loop.timer(loop.now() + ms, "progress", resolve);
-    });
+    return askReview(this.#parts, this.#options, body);
   }
 }
 
-/** An answer is kept for others too, whoever asked first. */
-const NEVER = new AbortController().signal;
-
-function decisionIn({ status: code, body }: EgressReply): AccessDecision {
-  if (code < 200 || code > 299) throw new EgressError(`answered with code ${String(code)}`);
+function decisionIn({ body }: EgressReply): AccessDecision {
   const status = statusIn(Buffer.from(body).toString());
   const [isAllowed, isDenied] = [status["allowed"] === true, status["denied"] === true];
   if (isAllowed && isDenied)

@@ -1,0 +1,91 @@
+import { describe, expect, test } from "vitest";
+import { createRealLoop } from "../../base/real-loop.ts";
+import { VirtualLoop } from "../../base/virtual-loop.ts";
+import type { Egress, EgressReply } from "./egress.ts";
+import { EgressError } from "./egress.ts";
+import { makeAuthority, openWorld, serve } from "./fixture.ts";
+import { askReview } from "./review-call.ts";
+
+const SERVER = { url: "https://127.0.0.1", ca: undefined, pair: undefined, headers: {}, timeoutMs: 5000 };
+
+interface Outcome {
+  readonly calls: number;
+  readonly tookMs: number;
+  readonly answer: number | string;
+}
+
+/** What becomes of a question when it is answered like this, in turn; the last counts for all that follow. */
+async function ask(answers: readonly (EgressReply | Error)[]): Promise<Outcome> {
+  const loop = new VirtualLoop({ seed: 1 });
+  const begin = loop.now();
+  let calls = 0;
+  const egress: Pick<Egress, "call"> = {
+    call: () => {
+      const answer = answers[Math.min(calls, answers.length - 1)];
+      calls += 1;
+      return answer instanceof Error || answer === undefined
+        ? Promise.reject(answer)
+        : Promise.resolve(answer);
+    },
+  };
+  const asking = askReview({ loop, egress: egress as Egress }, SERVER, "{}").then(
+    ({ status }) => status,
+    (error: unknown) => (error as Error).message,
+  );
+  let isSettled = false;
+  void asking.then(() => {
+    isSettled = true;
+  });
+  await loop.until(() => isSettled);
+  return { calls, tookMs: loop.now() - begin, answer: await asking };
+}
+
+function reply(status: number, headers: Readonly<Record<string, string>> = {}): EgressReply {
+  return { status, headers: new Map(Object.entries(headers)), body: new Uint8Array() };
+}
+
+function broken(code: string): Error {
+  return new EgressError("x", { cause: Object.assign(new Error("y"), { code }) });
+}
+
+describe("a server that is asked for a review", () => {
+  test.each([
+    ["an internal error", reply(500)],
+    ["a timeout behind it", reply(504)],
+    ["too much to do", reply(429)],
+    ["word when to come again", reply(503, { "retry-after": "1" })],
+    ["a connection that broke", broken("ECONNRESET")],
+  ])("is asked again after %s", async (_, trouble) => {
+    expect(await ask([trouble, trouble, reply(200)])).toEqual({ calls: 3, tookMs: 1250, answer: 200 });
+  });
+
+  test("is asked five times and no more", async () => {
+    expect(await ask([reply(500)])).toMatchObject({ calls: 5, answer: "answered with code 500" });
+  });
+
+  test.each([
+    ["no service", reply(503), "answered with code 503"],
+    ["a bad gateway", reply(502), "answered with code 502"],
+    ["a refusal", reply(403), "answered with code 403"],
+    ["nobody there", broken("ECONNREFUSED"), "x"],
+    ["somebody else there", broken("DEPTH_ZERO_SELF_SIGNED_CERT"), "x"],
+  ])("is not asked again after %s", async (_, trouble, answer) => {
+    expect(await ask([trouble])).toEqual({ calls: 1, tookMs: 0, answer });
+  });
+
+  test("is told apart by how a real connection ends", async () => {
+    const authority = await makeAuthority("test");
+    let calls = 0;
+    const { port } = await serve(await authority.leaf(["127.0.0.1"]), (request, response) => {
+      calls += 1;
+      if (calls === 1) request.socket.destroy();
+      else response.end("{}");
+    });
+    const { egress } = openWorld();
+    const server = { ...SERVER, url: `https://127.0.0.1:${String(port)}/`, ca: authority.cert };
+
+    const { status } = await askReview({ loop: createRealLoop({ name: "test" }), egress }, server, "{}");
+
+    expect([status, calls]).toEqual([200, 2]);
+  });
+});
