@@ -33,6 +33,24 @@ describe("options of authentication", () => {
     expect(parsed({ anonymousAuth: "false" })).toEqual({ isAnonymousAllowed: false });
   });
 
+  test("name who else is asked about tokens", () => {
+    const file = { authenticationTokenWebhookConfigFile: "w.conf" };
+
+    expect(parsed(file)).toEqual({
+      webhook: { file: "/etc/setpoint/w.conf", version: "v1beta1", ttlMs: 120_000 },
+    });
+    expect(
+      parsed({
+        ...file,
+        authenticationTokenWebhookVersion: "v1",
+        authenticationTokenWebhookCacheTtl: "10s",
+      }),
+    ).toEqual({ webhook: { file: "/etc/setpoint/w.conf", version: "v1", ttlMs: 10_000 } });
+    expect(() => parsed({ ...file, authenticationTokenWebhookCacheTtl: "soon" })).toThrow(
+      "--authentication-token-webhook-cache-ttl must be a duration",
+    );
+  });
+
   test("describe an issuer", () => {
     const required = { oidcIssuerUrl: "https://a", oidcClientId: "me" };
 

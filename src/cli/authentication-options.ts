@@ -1,4 +1,5 @@
 /** Options by which a server knows who people and programs are: under kube-apiserver's names, lists with commas. */
+import { parseDuration } from "../api/time.ts";
 import type { AuthenticationFlags } from "../cluster/authentication-files.ts";
 import { findText, UsageError, type Arguments, type OptionSpec } from "./command.ts";
 
@@ -37,6 +38,21 @@ export const authenticationOptions: readonly OptionSpec[] = [
   { flags: "--oidc-signing-algs <list>", help: "how its tokens may be signed", fallback: "RS256" },
   { flags: "--oidc-ca-file <file>", help: "whom to trust when its keys are fetched" },
   {
+    flags: "--authentication-token-webhook-config-file <file>",
+    help: "a kubeconfig: who is asked about tokens that nobody here knows",
+  },
+  {
+    flags: "--authentication-token-webhook-version <version>",
+    help: "of the reviews that it is sent",
+    choices: ["v1", "v1beta1"],
+    fallback: "v1beta1",
+  },
+  {
+    flags: "--authentication-token-webhook-cache-ttl <time>",
+    help: "how long its answers hold",
+    fallback: "2m",
+  },
+  {
     flags: "--requestheader-allowed-names <list>",
     help: "common names of front proxies",
     fallback: "front-proxy-client",
@@ -65,10 +81,31 @@ export function parseAuthentication(args: Arguments, path: PathOf): Authenticati
     tokenFile: path("tokenAuthFile"),
     configFile,
     oidc,
+    webhook: parseWebhook(args, path),
     frontProxyNames: parseList(args, "requestheaderAllowedNames"),
     isAnonymousAllowed: anonymous === undefined ? undefined : anonymous === "true",
   };
   return Object.values(flags).every((value) => value === undefined) ? undefined : flags;
+}
+
+/** As upstream's. */
+const TTL_MS = 120_000;
+
+function parseWebhook(args: Arguments, path: PathOf): AuthenticationFlags["webhook"] {
+  const file = path("authenticationTokenWebhookConfigFile");
+  if (file === undefined) return undefined;
+  const version = findText(args, "authenticationTokenWebhookVersion") === "v1" ? "v1" : "v1beta1";
+  return { file, version, ttlMs: parseTtl(findText(args, "authenticationTokenWebhookCacheTtl")) };
+}
+
+function parseTtl(text: string | undefined): number {
+  if (text === undefined) return TTL_MS;
+  try {
+    return Number(parseDuration(text) / 1_000_000n);
+  } catch (cause) {
+    const flag = "--authentication-token-webhook-cache-ttl";
+    throw new UsageError(`${flag} must be a duration like 30s, found "${text}"`, { cause });
+  }
 }
 
 function parseList(args: Arguments, name: string): readonly string[] | undefined {

@@ -31,6 +31,27 @@ describe("files of authentication", () => {
     });
   });
 
+  test("say who else is asked about tokens", async () => {
+    const kubeconfig = file(
+      "w.conf",
+      `clusters: [{name: w, cluster: {server: "https://tokens.example/review"}}]
+users: [{name: me, user: {token: mine}}]
+contexts: [{name: w, context: {cluster: w, user: me}}]
+current-context: w
+`,
+    );
+
+    const read = await readAuthentication({ webhook: { file: kubeconfig, version: "v1", ttlMs: 5 } }, loop);
+
+    expect(read.webhook).toMatchObject({
+      url: "https://tokens.example/review",
+      headers: { authorization: "Bearer mine" },
+      version: "v1",
+      ttlMs: 5,
+      timeoutMs: 30_000,
+    });
+  });
+
   test("that cannot be read are named, and nothing secret of them", async () => {
     const tokenFile = file("tokens.csv", "hush\n");
     const configFile = file("config.yaml", "kind: Other\n");

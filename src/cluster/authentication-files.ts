@@ -8,6 +8,18 @@ import type { OidcFlags } from "../server/authn/oidc/flag-rules.ts";
 import { readAuthenticationConfiguration } from "../server/authn/oidc/read-configuration.ts";
 import { parseTokenFile } from "../server/authn/token-file.ts";
 import { DEFAULT_ISSUER } from "../server/subresources/token-issuer.ts";
+import { readWebhookFile } from "./webhook-file.ts";
+import type { ReadFile } from "./webhook-file.ts";
+
+export interface TokenWebhookFlags {
+  /** A kubeconfig. */
+  readonly file: string;
+  readonly version: "v1" | "v1beta1";
+  readonly ttlMs: number;
+}
+
+/** As upstream's. */
+const WEBHOOK_TIMEOUT_MS = 30_000;
 
 export interface AuthenticationFlags {
   readonly issuers?: readonly string[] | undefined;
@@ -18,6 +30,7 @@ export interface AuthenticationFlags {
   /** An AuthenticationConfiguration; not together with `oidc`. */
   readonly configFile?: string | undefined;
   readonly oidc?: OidcFlags | undefined;
+  readonly webhook?: TokenWebhookFlags | undefined;
   readonly frontProxyNames?: readonly string[] | undefined;
   /** Whether requests without credentials are let in, as far as roles allow; not together with what a file says of it. */
   readonly isAnonymousAllowed?: boolean | undefined;
@@ -35,12 +48,20 @@ export async function readAuthentication(
     tokens: { issuers, audiences, jwksUri, maxSeconds: maxTokenSeconds },
     staticTokens: tokenFile === undefined ? [] : parseTokenFile(await read(tokenFile), tokenFile),
     jwt: [...configuration.jwt, ...(await readOidc(flags, read))],
+    webhook: await readWebhook(flags, read),
     frontProxyNames,
     anonymous: anonymousRule(flags, configuration),
   };
 }
 
-type ReadFile = (path: string) => Promise<string>;
+async function readWebhook(
+  { webhook }: AuthenticationFlags,
+  read: ReadFile,
+): Promise<AuthenticationOptions["webhook"]> {
+  if (webhook === undefined) return undefined;
+  const { file, version, ttlMs } = webhook;
+  return { ...(await readWebhookFile(file, read)), version, ttlMs, timeoutMs: WEBHOOK_TIMEOUT_MS };
+}
 
 const NO_CONFIGURATION: AuthenticationConfiguration = { jwt: [], anonymous: undefined };
 

@@ -18,6 +18,8 @@ import type { JwtRules } from "./oidc/configuration.ts";
 import { oidcTokens } from "./oidc/oidc-tokens.ts";
 import { fileTokens } from "./token-file.ts";
 import type { StaticToken } from "./token-file.ts";
+import { webhookTokens } from "./webhook-tokens.ts";
+import type { TokenWebhookOptions } from "./webhook-tokens.ts";
 
 /** Everything is as kubeadm sets a server up unless given. */
 export interface AuthenticationOptions {
@@ -26,6 +28,8 @@ export interface AuthenticationOptions {
   readonly staticTokens?: readonly StaticToken[];
   /** Of other issuers. */
   readonly jwt?: readonly JwtRules[];
+  /** Asked last, about tokens that nobody here knows. */
+  readonly webhook?: TokenWebhookOptions | undefined;
   /** The common names that a front proxy may have. */
   readonly frontProxyNames?: readonly string[] | undefined;
   readonly anonymous?: AnonymousRule | undefined;
@@ -45,7 +49,7 @@ export const FRONT_PROXY_NAMES: readonly string[] = ["front-proxy-client"];
 
 export function createBearerTokens(
   { loop, store, registry, tokens, egress, onSecretUse }: TokenSurroundings,
-  { staticTokens = [], jwt = [] }: AuthenticationOptions = {},
+  { staticTokens = [], jwt = [], webhook }: AuthenticationOptions = {},
 ): BearerTokens {
   const objects = objectFinder(store, registry);
   const { audiences } = tokens;
@@ -54,10 +58,12 @@ export function createBearerTokens(
     others.push(fileTokens(staticTokens, loop.random("token-file").bytes(DIGEST_KEY_BYTES)));
   others.push(bootstrapTokens({ loop, objects }));
   for (const rules of jwt) others.push(oidcTokens(rules, { loop, egress }));
+  const key = (): Uint8Array => loop.random("token-webhook").bytes(DIGEST_KEY_BYTES);
   return new BearerTokens(
     [
       accountTokens({ loop, tokens, objects, onSecretUse }),
       ...others.map((kind) => forServer(kind, audiences)),
+      ...(webhook === undefined ? [] : [webhookTokens(webhook, { loop, egress, audiences, key: key() })]),
     ],
     audiences,
   );

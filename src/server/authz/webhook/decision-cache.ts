@@ -1,20 +1,19 @@
 /** Decisions that hold for a while. What was not asked for longest makes room. */
-import type { AccessDecision } from "../authorizer.ts";
 
 /** As upstream's. */
 const ENTRIES_MAX = 8192;
 /** Longer questions are not kept: whoever asks them could fill the memory. As upstream's. */
 const QUESTION_CHARS_MAX = 10_000;
 
-interface Kept {
-  readonly decision: AccessDecision;
+interface Kept<T> {
+  readonly decision: T;
   readonly until: number;
 }
 
-export class DecisionCache {
-  readonly #entries = new Map<string, Kept>();
+export class DecisionCache<T> {
+  readonly #entries = new Map<string, Kept<T>>();
 
-  find(question: string, now: number): AccessDecision | undefined {
+  find(question: string, now: number): T | undefined {
     const kept = this.#entries.get(question);
     if (kept === undefined) return undefined;
     this.#entries.delete(question);
@@ -23,7 +22,7 @@ export class DecisionCache {
     return kept.decision;
   }
 
-  keep(question: string, decision: AccessDecision, until: number): void {
+  keep(question: string, decision: T, until: number): void {
     if (question.length > QUESTION_CHARS_MAX) return;
     this.#entries.delete(question);
     this.#entries.set(question, { decision, until });

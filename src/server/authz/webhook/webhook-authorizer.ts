@@ -16,7 +16,7 @@ const NO_OPINION: AccessDecision = { outcome: "no opinion", reason: "" };
 export class WebhookAuthorizer implements Authorizer {
   readonly #options: WebhookOptions;
   readonly #parts: ReviewParts;
-  readonly #cache = new DecisionCache();
+  readonly #cache = new DecisionCache<AccessDecision>();
   readonly #conditions: readonly Program[];
 
   /** Throws an Error when a condition cannot be understood. */
