@@ -46,7 +46,7 @@ describe("the scheduler", () => {
           status: "False",
           reason: "Unschedulable",
           message:
-            "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: " +
+            "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: " +
             "1 Preemption is not helpful for scheduling.",
         },
       ],
@@ -80,7 +80,7 @@ describe("the scheduler", () => {
 
     expect(await world.reason("web")).toBe(
       "0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient cpu. " +
-        "preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, " +
+        "no new claims to deallocate, preemption: 0/3 nodes are available: 1 Preemption is not helpful for scheduling, " +
         "2 No preemption victims found for incoming pod.",
     );
   });

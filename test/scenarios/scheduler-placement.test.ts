@@ -57,7 +57,7 @@ describe("nodes are chosen by their labels", () => {
 
     expect(await world.reason("daemon")).toBe(
       "0/3 nodes are available: 3 node(s) didn't satisfy plugin(s) [NodeAffinity]. " +
-        "preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.",
+        "no new claims to deallocate, preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling.",
     );
   });
 
@@ -128,7 +128,7 @@ test("pods that want the same port of their node are kept apart", async () => {
 
   expect(await countByNode(world)).toEqual({ a: 1, b: 1 });
   expect(await world.reason("three")).toContain(
-    "2 node(s) didn't have free ports for the requested pod ports. preemption: 0/2 nodes are available: " +
+    "2 node(s) didn't have free ports for the requested pod ports. no new claims to deallocate, preemption: 0/2 nodes are available: " +
       "2 No preemption victims found for incoming pod.",
   );
 });

@@ -171,7 +171,7 @@ describe("preemption", () => {
 
     expect(await names(world)).toEqual(["high", "low"]);
     expect(await world.reason("high")).toBe(
-      "0/1 nodes are available: 1 Insufficient cpu. preemption: not eligible due to preemptionPolicy=Never.",
+      "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: not eligible due to preemptionPolicy=Never.",
     );
   });
 

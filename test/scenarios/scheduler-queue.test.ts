@@ -90,7 +90,7 @@ test("many pods that are alike get the same reason, and places as soon as there 
     .map(({ status }) => status.conditions?.[0]?.message);
   expect(new Set(reasons)).toEqual(
     new Set([
-      "0/1 nodes are available: 1 Insufficient cpu. preemption: 0/1 nodes are available: " +
+      "0/1 nodes are available: 1 Insufficient cpu. no new claims to deallocate, preemption: 0/1 nodes are available: " +
         "1 No preemption victims found for incoming pod.",
     ]),
   );

@@ -80,7 +80,7 @@ describe("claims", () => {
 
     expect(await world.reason("web")).toBe(
       '0/1 nodes are available: persistentvolumeclaim "data" not found. ' +
-        "preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
+        "no new claims to deallocate, preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.",
     );
   });
 
