@@ -308,6 +308,16 @@ describe("init containers", () => {
       "spec.initContainers[0].livenessProbe: Forbidden: may not be set for init containers without restartPolicy=Always",
     ]);
   });
+
+  test("are started again for another size only when they go on running", () => {
+    const resizePolicy = [{ resourceName: "cpu", restartPolicy: "RestartContainer" }];
+
+    expect(init({ resizePolicy, restartPolicy: "Always" })).toEqual([]);
+    expect(init({ resizePolicy: [{ resourceName: "cpu", restartPolicy: "NotRequired" }] })).toEqual([]);
+    expect(init({ resizePolicy })).toEqual([
+      "spec.initContainers[0].resizePolicy: Invalid value: \"RestartContainer\": must be 'NotRequired' for init containers without restartPolicy=Always",
+    ]);
+  });
 });
 
 describe("ephemeral containers", () => {

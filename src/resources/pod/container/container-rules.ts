@@ -78,6 +78,12 @@ function checkShortRunning(container: Container, path: FieldPath, { errors }: Po
     if (container[field] === undefined) continue;
     errors.forbidden(path.child(field), "may not be set for init containers without restartPolicy=Always");
   }
+  // What runs once cannot be started again to be given another size.
+  for (const { restartPolicy } of container.resizePolicy ?? []) {
+    if (restartPolicy !== "RestartContainer") continue;
+    const problem = "must be 'NotRequired' for init containers without restartPolicy=Always";
+    errors.invalid(path.child("resizePolicy"), restartPolicy, problem);
+  }
 }
 
 export function checkEphemeralContainers(path: FieldPath, scope: PodScope): void {
