@@ -29,6 +29,11 @@ function podWith({ labels = {}, requests = {}, spec = {} }: PodChange): Pod {
   } as unknown as Pod;
 }
 
+function settings(...names: readonly string[]): PodChange {
+  const sysctls = names.map((name) => ({ name, value: "1" }));
+  return { spec: { securityContext: { sysctls } } as PodChange["spec"] };
+}
+
 test.each<[string, PodChange, string | undefined]>([
   ["for its own system", { spec: { os: { name: "linux" } } as PodChange["spec"] }, undefined],
   ["for another system", { spec: { os: { name: "windows" } } as PodChange["spec"] }, "PodOSNotSupported"],
@@ -44,6 +49,8 @@ test.each<[string, PodChange, string | undefined]>([
     { requests: { "hugepages-2Mi": "2Mi" } },
     "OutOfhugepages-2Mi",
   ],
+  ["with settings of its own", settings("net.ipv4.tcp_rmem", "kernel/shm_rmid_forced"), undefined],
+  ["with a setting that reaches others", settings("net.ipv4.tcp_rmem", "kernel.msgmax"), "SysctlForbidden"],
 ])("a node judges a pod %s", (_, change, reason) => {
   expect(findRefusal(podWith(change), NODE, new Allotment())?.reason).toBe(reason);
 });
@@ -61,5 +68,12 @@ test("a pod is not told by which taint it is driven out", () => {
   expect(findRefusal(pod, NODE, new Allotment())).toEqual({
     reason: "TaintToleration",
     message: "Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate",
+  });
+});
+
+test("a pod is told the first setting that reaches others", () => {
+  expect(findRefusal(podWith(settings("kernel/msgmax", "fs.x")), NODE, new Allotment())).toEqual({
+    reason: "SysctlForbidden",
+    message: 'forbidden sysctl: "kernel.msgmax" not allowlisted',
   });
 });

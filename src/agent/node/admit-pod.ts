@@ -3,6 +3,7 @@ import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { findUntolerated, matchesPodNodeSelection } from "../../resources/pod/node-selection.ts";
 import { podRequests } from "../../resources/pod/pod-requests.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
+import { SAFE_SYSCTLS_32 } from "../../resources/pod/safe-sysctls.ts";
 import { isExtendedResource } from "../../resources/resource-name.ts";
 import { ownValue } from "../../resources/value-rules.ts";
 import type { SizeProblem } from "../pod/granted-size.ts";
@@ -12,12 +13,30 @@ import type { Allotment } from "./allotment.ts";
 /** Undefined when it fits. The allotment is that of the other pods. */
 export function findRefusal(pod: Pod, node: Node, others: Allotment): Refusal | undefined {
   return (
+    findForbiddenSetting(pod) ??
     findForeignSystem(pod, node) ??
     findShortage(pod, node, others) ??
     findMismatch(pod, node) ??
     findTakenPort(pod, others) ??
     findTaint(pod, node)
   );
+}
+
+/** Others would reach beyond the pod, and no node here is told to allow some of them all the same. */
+function findForbiddenSetting({ spec }: Pod): Refusal | undefined {
+  const names = (spec.securityContext?.sysctls ?? []).map(({ name }) => dottedName(name));
+  const forbidden = names.find((name) => !SAFE_SYSCTLS_32.includes(name));
+  if (forbidden === undefined) return undefined;
+  return {
+    reason: "SysctlForbidden",
+    message: `forbidden sysctl: ${JSON.stringify(forbidden)} not allowlisted`,
+  };
+}
+
+/** `a/b.c/d` is `a.b/c.d`: which of the two separates parts is known by the first one. */
+function dottedName(name: string): string {
+  if (!/^[^./]*\//.test(name)) return name;
+  return name.replaceAll(/[./]/g, (separator) => (separator === "/" ? "." : "/"));
 }
 
 const OS_LABEL = "kubernetes.io/os";

@@ -1,5 +1,11 @@
 /** What the baseline level demands: nothing by which a pod gets hold of its node. Profiles have a file of their own. */
 import type { LifecycleHandler, Probe, SecurityContext } from "../../../api/generated/types/core-v1.ts";
+import {
+  SAFE_SYSCTLS,
+  SAFE_SYSCTLS_27,
+  SAFE_SYSCTLS_29,
+  SAFE_SYSCTLS_32,
+} from "../../../resources/pod/safe-sysctls.ts";
 import type { AnyContainer } from "../pod-containers.ts";
 import type { Check, CheckPod, Inspected } from "./check.ts";
 import { counted, distinct, named, quotedList, settersText } from "./check.ts";
@@ -22,27 +28,6 @@ const CAPABILITIES: ReadonlySet<string> = new Set([
   "SYS_CHROOT",
 ]);
 
-/** Kernel settings that reach no further than the pod. */
-const SYSCTLS = [
-  "kernel.shm_rmid_forced",
-  "net.ipv4.ip_local_port_range",
-  "net.ipv4.ip_unprivileged_port_start",
-  "net.ipv4.ping_group_range",
-  "net.ipv4.tcp_syncookies",
-];
-
-const SYSCTLS_27 = [...SYSCTLS, "net.ipv4.ip_local_reserved_ports"];
-
-const SYSCTLS_29 = [
-  ...SYSCTLS_27,
-  "net.ipv4.tcp_fin_timeout",
-  "net.ipv4.tcp_keepalive_intvl",
-  "net.ipv4.tcp_keepalive_probes",
-  "net.ipv4.tcp_keepalive_time",
-];
-
-const SYSCTLS_32 = [...SYSCTLS_29, "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"];
-
 export const BASELINE_CHECKS: readonly Check[] = [
   { id: "capabilities_baseline", versions: new Map([[0, capabilities]]) },
   { id: "hostNamespaces", versions: new Map([[0, hostNamespaces]]) },
@@ -60,10 +45,10 @@ export const BASELINE_CHECKS: readonly Check[] = [
   {
     id: "sysctls",
     versions: new Map([
-      [0, sysctls(SYSCTLS)],
-      [27, sysctls(SYSCTLS_27)],
-      [29, sysctls(SYSCTLS_29)],
-      [32, sysctls(SYSCTLS_32)],
+      [0, sysctls(SAFE_SYSCTLS)],
+      [27, sysctls(SAFE_SYSCTLS_27)],
+      [29, sysctls(SAFE_SYSCTLS_29)],
+      [32, sysctls(SAFE_SYSCTLS_32)],
     ]),
   },
   { id: "windowsHostProcess", versions: new Map([[0, hostProcess]]) },
