@@ -6,6 +6,7 @@ import type { Container } from "../../api/generated/types/core-v1.ts";
 import type { TimerKind } from "../../base/loop.ts";
 import type { ProbeType } from "../container-runtime.ts";
 import { findImageName } from "../image-name.ts";
+import { findConfigProblem } from "./config-problem.ts";
 import {
   isAtRest,
   isOutdated,
@@ -26,7 +27,6 @@ import {
   type PodFacts,
 } from "./pod-facts.ts";
 import { containersOf, type RoleContainer } from "./restart-rules.ts";
-import { findMountProblem } from "./sub-path.ts";
 
 export type PodAction =
   | { readonly type: "pull"; readonly container: Container }
@@ -180,7 +180,7 @@ class PlanDraft {
   }
 
   #start(container: Container, image: "new image" | "known image"): void {
-    const message = findMountProblem(this.#facts, container);
+    const message = findConfigProblem(this.#facts, container);
     if (message === undefined) {
       this.actions.push({ type: "start", container, isImageNew: image === "new image" });
     } else this.actions.push({ type: "refuse", container, reason: "CreateContainerConfigError", message });
@@ -199,7 +199,7 @@ class PlanDraft {
     if (phase.retryAt === undefined) {
       const isMended =
         phase.reason === "CreateContainerConfigError" &&
-        findMountProblem(this.#facts, container) === undefined;
+        findConfigProblem(this.#facts, container) === undefined;
       if (isMended) this.#bring(container);
       return;
     }
