@@ -31,6 +31,8 @@ export interface RuleContext {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly user: Requester;
+  /** Who hears of what can only be seen before the server sets its part; nobody where the server writes by itself. */
+  readonly notes?: { warn(text: string): void };
 }
 
 export interface KindRules<T extends ApiObject = ApiObject> {

@@ -25,10 +25,10 @@ export const pod = defineKind<Pod>("v1", "Pod", {
   defaults: podDefaults,
   repeatsSpec: true,
 
-  prepareCreate(draft) {
+  prepareCreate(draft, { notes }) {
     draft.status = { phase: "Pending", qosClass: qosClass(draft.spec) };
     applyMatchLabelKeys(draft);
-    applyAppArmorAnnotations(draft);
+    for (const text of applyAppArmorAnnotations(draft)) notes?.warn(text);
     applyGatedCondition(draft);
   },
 

@@ -159,6 +159,23 @@ describe("create", () => {
     ]);
   });
 
+  test("a pod is warned of an AppArmor profile that is told in an annotation", async () => {
+    await using api = await TestApi.start();
+    const key = "container.apparmor.security.beta.kubernetes.io/a";
+
+    const { code, headers } = await api.send("POST", "/api/v1/namespaces/default/pods", {
+      apiVersion: "v1",
+      kind: "Pod",
+      metadata: { name: "a", annotations: { [key]: "runtime/default" } },
+      spec: { containers: [{ name: "a", image: "b" }] },
+    });
+
+    expect([code, headers.get("warning")]).toEqual([
+      201,
+      String.raw`299 - "metadata.annotations[${key}]: deprecated since v1.30; use the \"appArmorProfile\" field instead"`,
+    ]);
+  });
+
   test("an owner that is named twice is kept once, and told of", async () => {
     await using api = await TestApi.start();
     const owner = { apiVersion: "v1", kind: "ConfigMap", name: "o", uid: "u-1" };

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { KindProbe, type Manifest } from "../kind-probe.ts";
+import type { Draft } from "../kind-rules.ts";
 import { pod } from "../pod.ts";
+import { applyAppArmorAnnotations } from "./app-armor.ts";
 
 const probe = new KindProbe(pod);
 const KEY = "container.apparmor.security.beta.kubernetes.io/a";
@@ -15,6 +18,11 @@ function profileIn(manifest: Manifest): unknown {
     spec: { containers: { securityContext?: { appArmorProfile?: unknown } }[] };
   };
   return spec.containers[0]?.securityContext?.appArmorProfile;
+}
+
+function warningsOf(manifest: Manifest): readonly string[] {
+  const draft = { apiVersion: "v1", kind: "Pod", ...manifest } as unknown as Draft<Pod>;
+  return applyAppArmorAnnotations(draft);
 }
 
 describe("an AppArmor profile in an annotation", () => {
@@ -35,6 +43,16 @@ describe("an AppArmor profile in an annotation", () => {
       appArmorProfile,
     );
     expect(profileIn(annotated("runtime/default", { securityContext: { appArmorProfile } }))).toBeUndefined();
+  });
+
+  test("is warned of where no field says the same", () => {
+    const appArmorProfile = { type: "RuntimeDefault" };
+    const advice = `metadata.annotations[${KEY}]: deprecated since v1.30; use the "appArmorProfile" field instead`;
+
+    expect(warningsOf(annotated("runtime/default"))).toEqual([advice]);
+    expect(warningsOf(annotated("localhost/"))).toEqual([advice]);
+    expect(warningsOf(annotated("unconfined", {}, { securityContext: { appArmorProfile } }))).toEqual([]);
+    expect(warningsOf(annotated("runtime/default", { securityContext: { appArmorProfile } }))).toEqual([]);
   });
 
   test("means nothing on Windows", () => {

@@ -11,21 +11,32 @@ export const APP_ARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/
 const LOCAL_PREFIX = "localhost/";
 const LOCAL_NAME_MAX = 4095;
 
-/** What an annotation says of a container becomes its field, unless it has one or the pod's says the same. */
-export function applyAppArmorAnnotations({ metadata, spec }: Draft<Pod>): void {
+export const APP_ARMOR_ADVICE = 'deprecated since v1.30; use the "appArmorProfile" field instead';
+
+/**
+ * What an annotation says of a container becomes its field, unless it has one or the pod's says the same. Returns what to warn of: annotations that
+ * no field said before.
+ */
+export function applyAppArmorAnnotations({ metadata, spec }: Draft<Pod>): readonly string[] {
   const { annotations } = metadata;
-  if (annotations === undefined || spec.os?.name === "windows") return;
+  if (annotations === undefined || spec.os?.name === "windows") return [];
+  if (!Object.keys(annotations).some((key) => key.startsWith(APP_ARMOR_PREFIX))) return [];
+  const warnings: string[] = [];
   const podProfile = spec.securityContext?.appArmorProfile;
   const confined = (container: Draft<Container>): Draft<Container> => {
     const { securityContext = {} } = container;
-    const profile = findProfile(ownValue(annotations, `${APP_ARMOR_PREFIX}${container.name}`));
-    if (profile === undefined || securityContext.appArmorProfile !== undefined) return container;
-    if (isSame(profile, podProfile)) return container;
+    const key = `${APP_ARMOR_PREFIX}${container.name}`;
+    const told = ownValue(annotations, key);
+    if (told === undefined || securityContext.appArmorProfile !== undefined) return container;
+    const profile = findProfile(told);
+    if (profile !== undefined && isSame(profile, podProfile)) return container;
+    warnings.push(`metadata.annotations[${key}]: ${APP_ARMOR_ADVICE}`);
+    if (profile === undefined) return container;
     return { ...container, securityContext: { ...securityContext, appArmorProfile: profile } };
   };
-  if (!Object.keys(annotations).some((key) => key.startsWith(APP_ARMOR_PREFIX))) return;
-  spec.containers = spec.containers.map(confined);
   if (spec.initContainers !== undefined) spec.initContainers = spec.initContainers.map(confined);
+  spec.containers = spec.containers.map(confined);
+  return warnings;
 }
 
 export function checkAppArmorAnnotations(

@@ -17,7 +17,7 @@ import { dns1123Label, labelValue } from "../../api/names.ts";
 import { expressionWarnings, labelWarnings } from "../node-label-warnings.ts";
 import { byteWarnings } from "../resource-amount.ts";
 import { addNew, ownValue } from "../value-rules.ts";
-import { APP_ARMOR_PREFIX } from "./app-armor.ts";
+import { APP_ARMOR_ADVICE, APP_ARMOR_PREFIX } from "./app-armor.ts";
 import { SECCOMP_POD, SECCOMP_PREFIX } from "./pod-annotation-rules.ts";
 import type { ResourceList } from "./pod-resources.ts";
 import { claimWarnings, sourceWarnings, volumePathWarnings } from "./volume/volume-warnings.ts";
@@ -35,7 +35,6 @@ const DEPRECATED_ANNOTATIONS = [
 ] as const;
 
 const SECCOMP_ADVICE = 'non-functional in v1.27+; use the "seccompProfile" field instead';
-const APP_ARMOR_ADVICE = 'deprecated since v1.30; use the "appArmorProfile" field instead';
 
 const BYTE_RESOURCES = ["memory", "ephemeral-storage"];
 

@@ -144,7 +144,7 @@ async function created(
   const draft = await admittedDraft(asked, resource, { admission });
   checkPlace(draft, call);
   const uid = workshop.loop.random("uids").uuid();
-  const context = { now: workshop.loop.now(), user, uid, admission };
+  const context = { now: workshop.loop.now(), user, notes: call.notes, uid, admission };
   const object = await admittedObject(draft, resource, context);
   return conclude(object as unknown as JsonObject).object as unknown as ApiObject;
 }

@@ -122,7 +122,8 @@ async function createOnce(
   const { isDryRun, user, manager } = options;
   const now = workshop.loop.now();
   const uid = workshop.loop.random("uids").uuid();
-  const made = await admittedObject(draft, resource, { now, user, uid, admission, shared, known });
+  const { notes } = call;
+  const made = await admittedObject(draft, resource, { now, user, notes, uid, admission, shared, known });
   noteWarnings(made, call);
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
   const object = track({ live: undefined, next: made, asked: admission?.asked, writer, sentManagedFields });

@@ -94,7 +94,7 @@ async function createInstead(
   else delete asked.metadata.namespace;
   const draft = await admittedDraft(asked, resource, { admission });
   checkPlace(draft, call);
-  const next = await admittedObject(draft, resource, { now, user, uid, admission });
+  const next = await admittedObject(draft, resource, { now, user, notes: call.notes, uid, admission });
   noteWarnings(next, call);
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
   const made = track({ live: undefined, next, asked: admission?.asked, writer, sentManagedFields });
