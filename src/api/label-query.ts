@@ -131,12 +131,17 @@ class Parser {
     if (this.#next.text !== "(") throw this.#unexpected(" expected: '('");
     this.#take();
     const values = new Set<string>();
+    // What may stand in the place of a value; behind one, it is a separator.
+    let beforeValue = "',', ')' or identifier";
     for (;;) {
-      values.add(this.#next.type === "identifier" ? this.#take().text : "");
+      const isGiven = this.#next.type === "identifier";
+      values.add(isGiven ? this.#take().text : "");
       const separator = this.#next;
       if (separator.text === ")") break;
-      if (separator.text !== ",") throw this.#unexpected(", expected: ',' or ')'");
+      if (separator.text !== ",")
+        throw this.#unexpected(`, expected: ${isGiven ? "',' or ')'" : beforeValue}`);
       this.#take();
+      beforeValue = "',', or identifier";
     }
     this.#take();
     return [...values].sort();

@@ -78,6 +78,9 @@ describe("label queries", () => {
     ["a=(b)", "unable to parse requirement: found '(', expected: identifier"],
     ["a in b", "unable to parse requirement: found 'b' expected: '('"],
     ["a in (b", "unable to parse requirement: found '', expected: ',' or ')'"],
+    ["a in (", "unable to parse requirement: found '', expected: ',', ')' or identifier"],
+    ["a in (=b)", "unable to parse requirement: found '=', expected: ',', ')' or identifier"],
+    ["a in (b,", "unable to parse requirement: found '', expected: ',', or identifier"],
     ["-a=b", `unable to parse requirement: <nil>: Invalid value: "-a": ${NAME_PART}`],
     [
       "a>x",
