@@ -123,6 +123,32 @@ describe("/openapi/v3", () => {
     });
   });
 
+  test("tells of the paths under which built-in kinds are watched", async () => {
+    const { paths } = await read("/openapi/v3/apis/apps/v1");
+    const watches = Object.entries(paths ?? {}).flatMap(([path, { get }]) => {
+      const { operationId, "x-kubernetes-action": action } = get as JsonObject;
+      return path.startsWith("/apis/apps/v1/watch/") && path.includes("/deployments")
+        ? [[path.slice("/apis/apps/v1/watch/".length), operationId, action]]
+        : [];
+    });
+    const one = paths?.["/apis/apps/v1/watch/namespaces/{namespace}/deployments/{name}"]?.["get"];
+
+    expect(watches).toEqual([
+      ["namespaces/{namespace}/deployments", "watchAppsV1NamespacedDeploymentList", "watchlist"],
+      ["namespaces/{namespace}/deployments/{name}", "watchAppsV1NamespacedDeployment", "watch"],
+      ["deployments", "watchAppsV1DeploymentListForAllNamespaces", "watchlist"],
+    ]);
+    expect((one as JsonObject)["responses"]).toMatchObject({
+      200: {
+        content: {
+          "application/json;stream=watch": {
+            schema: { $ref: "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.WatchEvent" },
+          },
+        },
+      },
+    });
+  });
+
   test.each([
     ["pods", "core.v1.Pod"],
     ["configmaps", "apimachinery.pkg.apis.meta.v1.Status"],

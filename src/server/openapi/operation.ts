@@ -48,6 +48,8 @@ const ACTIONS: Readonly<Record<Action, { readonly method: Method; readonly word:
   patch: { method: "patch", word: "patch" },
   delete: { method: "delete", word: "delete" },
   connect: { method: "get", word: "connect" },
+  watch: { method: "get", word: "watch" },
+  watchlist: { method: "get", word: "watch" },
 };
 
 const COLLECTION_ACTIONS: Readonly<Partial<Record<Verb, Action>>> = {
@@ -64,15 +66,13 @@ const OBJECT_ACTIONS: Readonly<Partial<Record<Verb, Action>>> = {
 const SUBRESOURCE_ACTIONS: Readonly<Partial<Record<Verb, Action>>> = { ...OBJECT_ACTIONS, create: "post" };
 
 export function pathsOf(groupVersion: GroupVersionFacts): readonly PathItem[] {
-  return groupVersion.resources.flatMap(resourcePaths).filter(({ operations }) => operations.length > 0);
+  return groupVersion.resources
+    .flatMap((facts) => [...resourcePaths(facts), ...watchPaths(facts)])
+    .filter(({ operations }) => operations.length > 0);
 }
 
 function resourcePaths(facts: ResourceFacts): readonly PathItem[] {
-  const { namespaced, name } = facts;
-  const root = facts.group === "" ? `/api/${facts.version}` : `/apis/${facts.group}/${facts.version}`;
-  const collection = namespaced ? `${root}/namespaces/{namespace}/${name}` : `${root}/${name}`;
-  const all = namespaced ? PATH_PARAMETERS.inNamespace : PATH_PARAMETERS.cluster;
-  const one = namespaced ? PATH_PARAMETERS.named : PATH_PARAMETERS.clusterNamed;
+  const { collection, everywhere, all, one } = placesOf(facts, rootOf(facts));
   const paths: PathItem[] = [
     { path: collection, parameters: all, operations: operationsOf(facts, COLLECTION_ACTIONS) },
     { path: `${collection}/{name}`, parameters: one, operations: operationsOf(facts, OBJECT_ACTIONS) },
@@ -82,19 +82,65 @@ function resourcePaths(facts: ResourceFacts): readonly PathItem[] {
       operations: subresourceOperations(facts, subresource),
     })),
   ];
-  if (!namespaced || !facts.verbs.includes("list")) return paths;
-  const everywhere = operation(facts, { action: "list", scope: "", suffix: "ForAllNamespaces" });
-  return [
-    ...paths,
-    { path: `${root}/${name}`, parameters: PATH_PARAMETERS.cluster, operations: [everywhere] },
+  if (!facts.namespaced || !facts.verbs.includes("list")) return paths;
+  return [...paths, pathEverywhere(facts, everywhere, "list")];
+}
+
+/** The older way to watch, by path instead of by parameter. Documents of custom kinds do not tell of it. */
+function watchPaths(facts: ResourceFacts): readonly PathItem[] {
+  if (facts.definition !== undefined || !facts.verbs.includes("watch")) return [];
+  const { collection, everywhere, all, one } = placesOf(facts, `${rootOf(facts)}/watch`);
+  const scope = scopeOf(facts);
+  const paths: PathItem[] = [
+    { path: collection, parameters: all, operations: [operation(facts, { action: "watchlist", scope })] },
+    {
+      path: `${collection}/{name}`,
+      parameters: one,
+      operations: [operation(facts, { action: "watch", scope })],
+    },
   ];
+  return facts.namespaced ? [...paths, pathEverywhere(facts, everywhere, "watchlist")] : paths;
+}
+
+interface Places {
+  readonly collection: string;
+  /** The objects of all namespaces. */
+  readonly everywhere: string;
+  /** Parameters at the collection, and at one object. */
+  readonly all: readonly Parameter[];
+  readonly one: readonly Parameter[];
+}
+
+function placesOf({ namespaced, name }: ResourceFacts, root: string): Places {
+  const everywhere = `${root}/${name}`;
+  return namespaced
+    ? {
+        collection: `${root}/namespaces/{namespace}/${name}`,
+        everywhere,
+        all: PATH_PARAMETERS.inNamespace,
+        one: PATH_PARAMETERS.named,
+      }
+    : { collection: everywhere, everywhere, all: PATH_PARAMETERS.cluster, one: PATH_PARAMETERS.clusterNamed };
+}
+
+function pathEverywhere(facts: ResourceFacts, path: string, action: Action): PathItem {
+  const everywhere = operation(facts, { action, scope: "", suffix: "ForAllNamespaces" });
+  return { path, parameters: PATH_PARAMETERS.cluster, operations: [everywhere] };
+}
+
+function rootOf({ group, version }: ResourceFacts): string {
+  return group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
+}
+
+function scopeOf({ namespaced }: ResourceFacts): string {
+  return namespaced ? "Namespaced" : "";
 }
 
 function operationsOf(
   facts: ResourceFacts,
   actions: Readonly<Partial<Record<Verb, Action>>>,
 ): readonly Operation[] {
-  const scope = facts.namespaced ? "Namespaced" : "";
+  const scope = scopeOf(facts);
   return facts.verbs.flatMap((verb) => {
     const action = actions[verb];
     return action === undefined ? [] : [operation(facts, { action, scope })];
@@ -102,7 +148,7 @@ function operationsOf(
 }
 
 function subresourceOperations(facts: ResourceFacts, subresource: SubresourceFacts): readonly Operation[] {
-  const scope = facts.namespaced ? "Namespaced" : "";
+  const scope = scopeOf(facts);
   const suffix = camel(subresource.name);
   // What has options only is a connection, not an object.
   const isConnection = subresource.kind.endsWith("Options");
@@ -140,11 +186,12 @@ function operation(facts: ResourceFacts, options: OperationOptions): Operation {
   const { group, version, kind } = options.kind ?? facts;
   const { method, word } = ACTIONS[action];
   const collection = action === "deletecollection" ? "Collection" : "";
+  const list = action === "watchlist" ? "List" : "";
   const own = nameOf({ group, version, kind }) ?? customName(facts, kind);
   return {
     method,
     action,
-    id: `${word}${camelGroup(facts)}${collection}${scope}${camel(facts.kind)}${suffix}`,
+    id: `${word}${camelGroup(facts)}${collection}${scope}${camel(facts.kind)}${list}${suffix}`,
     tag: tagOf(facts),
     kind: { group, version, kind },
     isCustom: facts.definition !== undefined,
@@ -172,6 +219,8 @@ function bodyOf(action: Action, own: string | undefined): string | undefined {
     case "get":
     case "list":
     case "connect":
+    case "watch":
+    case "watchlist":
       return undefined;
   }
 }
@@ -202,6 +251,9 @@ function answersOf(
       ];
     case "deletecollection":
       return [[200, publishedName("meta.v1.Status")]];
+    case "watch":
+    case "watchlist":
+      return [[200, publishedName("meta.v1.WatchEvent")]];
     case "get":
     case "connect":
       return [[200, own]];

@@ -1,7 +1,17 @@
 /** What may stand in the query and the path of an operation. */
 
 /** As `x-kubernetes-action` calls it. */
-export type Action = "list" | "post" | "deletecollection" | "get" | "put" | "patch" | "delete" | "connect";
+export type Action =
+  | "list"
+  | "post"
+  | "deletecollection"
+  | "get"
+  | "put"
+  | "patch"
+  | "delete"
+  | "connect"
+  | "watch"
+  | "watchlist";
 
 export interface Parameter {
   readonly name: string;
@@ -22,6 +32,7 @@ const SELECTION = byName(
   inQuery("integer", "limit", "timeoutSeconds"),
   inQuery("boolean", "sendInitialEvents"),
 );
+const LISTING = byName(SELECTION, inQuery("boolean", "allowWatchBookmarks", "watch"));
 const WRITING = inQuery("string", "dryRun", "fieldManager", "fieldValidation");
 const DELETION = byName(
   inQuery("string", "dryRun", "propagationPolicy"),
@@ -31,7 +42,7 @@ const DELETION = byName(
 
 /** Clients look here whether a server understands a parameter before they send it. */
 export const PARAMETERS_OF: Readonly<Record<Action, readonly Parameter[]>> = {
-  list: byName(SELECTION, inQuery("boolean", "allowWatchBookmarks", "watch")),
+  list: LISTING,
   post: WRITING,
   put: WRITING,
   patch: byName(WRITING, inQuery("boolean", "force")),
@@ -39,6 +50,8 @@ export const PARAMETERS_OF: Readonly<Record<Action, readonly Parameter[]>> = {
   deletecollection: byName(DELETION, SELECTION),
   get: [],
   connect: [],
+  watch: LISTING,
+  watchlist: LISTING,
 };
 
 const NAME: Parameter = { name: "name", in: "path", type: "string" };

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../api/json-object.ts";
 import { reference } from "./definition-name.ts";
 import type { Dialect } from "./definition-name.ts";
 import type { Operation, PathItem } from "./operation.ts";
-import type { Parameter } from "./parameters.ts";
+import type { Action, Parameter } from "./parameters.ts";
 
 const OBJECT_TYPES = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 const STREAM_TYPES = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
@@ -14,6 +14,7 @@ const PATCH_TYPES = [
   "application/apply-patch+yaml",
 ];
 const ANY_TYPE = ["*/*"];
+const STREAMING: ReadonlySet<Action> = new Set(["list", "watch", "watchlist"]);
 const OF_GO_TYPES = /protobuf|strategic/;
 
 const REASONS: Readonly<Record<number, string>> = { 200: "OK", 201: "Created", 202: "Accepted" };
@@ -77,7 +78,7 @@ function consumedTypes(operation: Operation): readonly string[] {
 function producedTypes(operation: Operation): readonly string[] {
   const { action } = operation;
   if (action === "connect") return ANY_TYPE;
-  return offered(action === "list" ? [...OBJECT_TYPES, ...STREAM_TYPES] : OBJECT_TYPES, operation);
+  return offered(STREAMING.has(action) ? [...OBJECT_TYPES, ...STREAM_TYPES] : OBJECT_TYPES, operation);
 }
 
 function offered(types: readonly string[], { isCustom }: Operation): readonly string[] {
