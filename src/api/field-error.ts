@@ -156,7 +156,7 @@ export class FieldErrors {
   }
 
   duplicate(path: FieldPath | string, value: unknown): void {
-    this.#add("FieldValueDuplicate", path, () => valueText(value));
+    this.#add("FieldValueDuplicate", path, () => withValue(value, ""));
   }
 
   notFound(path: FieldPath | string, value: unknown): void {
@@ -220,7 +220,11 @@ function plural(unit: string, count: number): string {
   return count === 1 ? unit : `${unit}s`;
 }
 
+/** Stands for a value that an error is about and does not show. */
+export const UNTOLD = Symbol("untold");
+
 function withValue(value: unknown, detail: string): string {
+  if (value === UNTOLD) return detail;
   return detail === "" ? valueText(value) : `${valueText(value)}: ${detail}`;
 }
 

@@ -137,8 +137,6 @@ describe("a rule", () => {
 
     checkExpressions({ schema, value, previous: value }, new FieldPath(""), errors);
 
-    expect(errors.found.map(fieldErrorText)).toEqual([
-      `kind: Invalid value: "string": failed rule: self == 'A'`,
-    ]);
+    expect(errors.found.map(fieldErrorText)).toEqual([`kind: Invalid value: "B": failed rule: self == 'A'`]);
   });
 });

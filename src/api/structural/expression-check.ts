@@ -6,7 +6,7 @@ import { Allowance, COST_MAX, Effort } from "../cel/allowance.ts";
 import { CelBudgetError, CelEvaluationError } from "../cel/cel-error.ts";
 import { jsonToValue } from "../cel/json-value.ts";
 import { type CelValue, NONE, Optional } from "../cel/value.ts";
-import type { FieldErrors, FieldPath } from "../field-error.ts";
+import { type FieldErrors, type FieldPath, UNTOLD } from "../field-error.ts";
 import type { ValidationRule } from "../generated/types/apiextensions-v1.ts";
 import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { type Expression, type Expressions, expressionsOf } from "./expression-rules.ts";
@@ -130,10 +130,12 @@ class ExpressionCheck {
   #report(rule: ValidationRule, place: RulePlace, detail: string): void {
     const { path: field = "" } = findRulePath(rule.fieldPath ?? "", place.schema) ?? {};
     const path = fieldOf(field === "" ? place.path : place.path.child(field));
+    const isLarge = place.type === "object" || place.type === "array";
+    const shown = isLarge ? UNTOLD : place.value;
     if (rule.reason === "FieldValueForbidden") this.#errors.forbidden(path, detail);
     else if (rule.reason === "FieldValueRequired") this.#errors.required(path, detail);
-    else if (rule.reason === "FieldValueDuplicate") this.#errors.duplicate(path, place.type);
-    else this.#errors.invalid(path, place.type, detail);
+    else if (rule.reason === "FieldValueDuplicate") this.#errors.duplicate(path, shown);
+    else this.#errors.invalid(path, shown, detail);
   }
 
   /** `undefined` when the rule failed, which is then reported. */
