@@ -33,9 +33,13 @@ interface Pattern {
   readonly text: string;
   readonly examples: readonly string[];
   readonly maxBytes?: number;
+  /** In what upstream counts where the rule is; all of them are ASCII. */
+  readonly unit?: LengthUnit;
 }
 
-function patternRule({ pattern, text, examples, maxBytes = Infinity }: Pattern): NameRule {
+type LengthUnit = "characters" | "bytes";
+
+function patternRule({ pattern, text, examples, maxBytes = Infinity, unit }: Pattern): NameRule {
   const whole = new RegExp(`^(?:${pattern})$`);
   const problem = patternText({ pattern, text, examples });
   return (name) => {
@@ -43,7 +47,7 @@ function patternRule({ pattern, text, examples, maxBytes = Infinity }: Pattern):
     const isTooLong = name.length > maxBytes;
     const isMatch = name.length <= SCANNED_MAX && whole.test(name);
     if (isMatch && !isTooLong) return GOOD;
-    return [...(isTooLong ? [maxLengthText(maxBytes)] : []), ...(isMatch ? [] : [problem])];
+    return [...(isTooLong ? [maxLengthText(maxBytes, unit)] : []), ...(isMatch ? [] : [problem])];
   };
 }
 
@@ -53,12 +57,15 @@ const GOOD: readonly string[] = [];
 /** Longer names are refused without a look; the longest that any rule allows is a thousandth of it. */
 const SCANNED_MAX = 2 ** 18;
 
-export const dns1123Subdomain = patternRule({
+const SUBDOMAIN_RULE: Pattern = {
   pattern: DNS1123_SUBDOMAIN,
   text: "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
   examples: ["example.com"],
   maxBytes: SUBDOMAIN_MAX,
-});
+};
+
+export const dns1123Subdomain = patternRule(SUBDOMAIN_RULE);
+const prefixSubdomain = patternRule({ ...SUBDOMAIN_RULE, unit: "bytes" });
 
 const dns1123LabelPattern = patternRule({
   pattern: DNS1123_LABEL,
@@ -94,6 +101,7 @@ export const labelValue = patternRule({
   text: "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
   examples: ["MyValue", "my_value", "12345"],
   maxBytes: LABEL_MAX,
+  unit: "bytes",
 });
 
 export const httpHeaderName = patternRule({
@@ -174,7 +182,7 @@ function qualifiedNameProblems(value: string): readonly string[] {
   }
   const prefix = second === undefined ? undefined : first;
   const prefixProblems =
-    prefix === undefined ? [] : prefix === "" ? ["must be non-empty"] : dns1123Subdomain(prefix);
+    prefix === undefined ? [] : prefix === "" ? ["must be non-empty"] : prefixSubdomain(prefix);
   return [
     ...prefixProblems.map((problem) => `prefix part ${problem}`),
     ...qualifiedNamePart(second ?? first).map((problem) => `name part ${problem}`),
@@ -185,7 +193,7 @@ function qualifiedNamePart(name: string): readonly string[] {
   if (name === "") return ["must be non-empty", qualifiedNameProblem];
   const isMatch = name.length <= SCANNED_MAX && QUALIFIED_WHOLE.test(name);
   return [
-    ...(name.length > LABEL_MAX ? [maxLengthText(LABEL_MAX)] : []),
+    ...(name.length > LABEL_MAX ? [maxLengthText(LABEL_MAX, "bytes")] : []),
     ...(isMatch ? [] : [qualifiedNameProblem]),
   ];
 }
@@ -241,8 +249,8 @@ function noDots(name: string): readonly string[] {
   return name.startsWith("..") ? ["must not start with '..'"] : [];
 }
 
-function maxLengthText(maxBytes: number): string {
-  return `must be no more than ${maxBytes} bytes`;
+function maxLengthText(max: number, unit: LengthUnit = "characters"): string {
+  return `must be no more than ${max} ${unit}`;
 }
 
 function patternText({ pattern, text, examples }: Pattern): string {
