@@ -14,6 +14,7 @@ describe("parseRequestInfo", () => {
     ["GET", "/api/v1/pods", "list||v1|pods|||"],
     ["GET", "/api/v1/pods?watch=true", "watch||v1|pods|||"],
     ["GET", "/api/v1/watch/pods", "watch||v1|pods|||"],
+    ["GET", "/api/v1/namespaces/a/pods/b?watch=true", "get||v1|pods|a|b|"],
     ["GET", "/api/v1/namespaces/a/pods/b", "get||v1|pods|a|b|"],
     ["PUT", "/api/v1/namespaces/a/pods/b/status", "update||v1|pods|a|b|status"],
     ["GET", "/api/v1/namespaces", "list||v1|namespaces|||"],

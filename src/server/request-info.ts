@@ -69,7 +69,8 @@ export function parseRequestInfo(method: string, path: string, query: URLSearchP
   if (start === undefined) return { type: "other", path };
   const found = resourceParts(parts, start.length);
   if (found === undefined) return { type: "other", path };
-  const isWatch = found.isWatch || (query.size > 0 && isTrue(query.get("watch")));
+  // Of one object it is the path that says so: a query with `watch` gets it, as upstream does.
+  const isWatch = found.isWatch || (found.name === "" && query.size > 0 && isTrue(query.get("watch")));
   const verb = verbOf(method, found, isWatch);
   const { resource, namespace, name, subresource, rest } = found;
   if (verb === undefined)
