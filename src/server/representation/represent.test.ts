@@ -451,7 +451,7 @@ describe("represent: tables", () => {
     });
 
     expect(table).toMatchObject({
-      columnDefinitions: [{ name: "Name" }, { name: "Created At" }],
+      columnDefinitions: [{ name: "Name" }, { name: "Created At", type: "date", format: "" }],
       rows: [{ cells: ["m", "2026-01-01T00:00:00Z"] }],
     });
   });

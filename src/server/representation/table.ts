@@ -13,7 +13,7 @@ import type { ObjectView } from "./object-view.ts";
 /** For kinds without columns of their own, and while a kind's rules make no cells. */
 const DEFAULT_COLUMNS: readonly ColumnFacts[] = [
   { name: "Name", type: "string", format: "name", priority: 0 },
-  { name: "Created At", type: "string", format: "date", priority: 0 },
+  { name: "Created At", type: "date", format: "", priority: 0 },
 ];
 
 type Cells = readonly (string | number | boolean | null)[];
