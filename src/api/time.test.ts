@@ -82,12 +82,18 @@ describe("durations", () => {
     expect(formatDuration(parseDuration(text))).toBe(canonical);
   });
 
-  test.each(["", "1", "s", ".s", "1d", "1h 2m", "--1s", "9999999h", "x", "1s".repeat(1_000_000)])(
-    "refuses %j",
-    (text) => {
-      expect(() => parseDuration(text)).toThrow(/^time: invalid duration/);
-    },
-  );
+  test.each(["", "s", ".s", "--1s", "9999999h", "x", "1s".repeat(1_000_000)])("refuses %j", (text) => {
+    expect(() => parseDuration(text)).toThrow(/^time: invalid duration/);
+  });
+
+  test.each([
+    ["1", 'time: missing unit in duration "1"'],
+    ["1m5", 'time: missing unit in duration "1m5"'],
+    ["1d", 'time: unknown unit "d" in duration "1d"'],
+    ["1h 2m", 'time: unknown unit "h " in duration "1h 2m"'],
+  ])("says what is wrong with %j", (text, problem) => {
+    expect(() => parseDuration(text)).toThrow(new SyntaxError(problem));
+  });
 
   test("formatting and reading are inverse", () => {
     fc.assert(

@@ -97,9 +97,23 @@ export function parseDuration(text: string): bigint {
   if (unsigned === "0") return 0n;
   const magnitude = unsigned === "" || unsigned.length > 100 ? undefined : findMagnitude(unsigned);
   if (magnitude === undefined || magnitude > DURATION_MAX) {
-    throw new SyntaxError(`time: invalid duration ${JSON.stringify(text.slice(0, 100))}`);
+    throw new SyntaxError(`time: ${durationProblem(unsigned)} ${JSON.stringify(text.slice(0, 100))}`);
   }
   return text.startsWith("-") ? -magnitude : magnitude;
+}
+
+const NUMBER_AND_UNIT = /(?:\d+\.?\d*|\.\d+)([^\d.]*)/y;
+
+/** Go says what is wrong with the first part that it cannot read. */
+function durationProblem(text: string): string {
+  NUMBER_AND_UNIT.lastIndex = 0;
+  while (text.length <= 100 && NUMBER_AND_UNIT.lastIndex < text.length) {
+    const unit = NUMBER_AND_UNIT.exec(text)?.[1];
+    if (unit === undefined) break;
+    if (unit === "") return "missing unit in duration";
+    if (!UNIT_NS.has(unit)) return `unknown unit ${JSON.stringify(unit)} in duration`;
+  }
+  return "invalid duration";
 }
 
 /** As Go writes durations: `1h30m0s`, `1.5s`, `2ms`, `0s`. */
