@@ -18,6 +18,14 @@ describe("parseJson", () => {
     );
   });
 
+  test("makes whole characters of halves, and leaves those that belong together", () => {
+    expect(value(String.raw`{"a":"x\ud800y","\udc00":["\ud83d\ude00"],"b":"\\ud800"}`)).toEqual({
+      a: "x\u{fffd}y",
+      "\u{fffd}": ["\u{1f600}"],
+      b: String.raw`\ud800`,
+    });
+  });
+
   test("keeps every int64 exact", () => {
     expect(value('{"a":[9007199254740993,-9223372036854775808,9223372036854775807]}')).toEqual({
       a: [9007199254740993n, -(2n ** 63n), 2n ** 63n - 1n],

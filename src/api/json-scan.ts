@@ -6,7 +6,7 @@
 
 import { isAscii, isUtf8 } from "node:buffer";
 import { ExactJsonReader } from "./json-exact.ts";
-import { isJsonObject } from "./json-object.ts";
+import { isJsonObject, setOwn } from "./json-object.ts";
 
 /** JSON.stringify and every recursive walk overflow the stack near 3,000; no real object comes near this. */
 export const JSON_DEPTH_MAX = 500;
@@ -40,7 +40,30 @@ export function parseJson(bytes: Uint8Array, member?: MemberReader): ParsedJson 
   scan.run();
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString(isPlain ? "latin1" : "utf8");
+  if (SURROGATE_ESCAPE.test(text)) return withWholeCharacters(parsed(text, scan));
   return (member === undefined ? undefined : findParsedApart(text, scan, member)) ?? parsed(text, scan);
+}
+
+/** Half a character, or one that is written as two halves. */
+const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
+const LONE_HALF = /\p{Surrogate}/gu;
+
+/** No text is stored that UTF-8 has no bytes for: half a character becomes what Go makes of it. */
+function withWholeCharacters({ value, duplicates }: ParsedJson): ParsedJson {
+  return { value: wholeValue(value), duplicates };
+}
+
+function wholeValue(value: unknown): unknown {
+  if (typeof value === "string") return wholeText(value);
+  if (Array.isArray(value)) return value.map(wholeValue);
+  if (!isJsonObject(value)) return value;
+  const whole: Record<string, unknown> = {};
+  for (const [key, member] of Object.entries(value)) setOwn(whole, wholeText(key), wholeValue(member));
+  return whole;
+}
+
+function wholeText(text: string): string {
+  return text.replaceAll(LONE_HALF, "\u{fffd}");
 }
 
 /** Undefined where the text has to be read as a whole: to be exact, or to say what is wrong with it. */
