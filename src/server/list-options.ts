@@ -47,7 +47,8 @@ export function listOptionsOf(
   };
   checkTogether({ ...read, version: query.get("resourceVersion") ?? "" }, verb);
   attempt(() => checkSelectedFields(read.fields, new Set([...METADATA_FIELDS, ...facts.fieldSelectors])));
-  return { ...read, resourceVersion: resourceVersionOf(query) };
+  const about = verb === "list" ? "invalid resource version: " : "";
+  return { ...read, resourceVersion: resourceVersionOf(query, about) };
 }
 
 interface Together extends Pick<ListOptions, "match" | "continueToken" | "sendInitialEvents"> {
@@ -110,7 +111,7 @@ function attempt<T>(parse: () => T): T {
 /** Beyond 2^53 numbers are not exact, and need not be: a limit that large is none, a revision that large is not reached. */
 function number(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
-  if (text === null || text === "") return undefined;
+  if (text === null) return undefined;
   if (!/^[+-]?\d+$/.test(text)) throw badRequest(parseFailure("ParseInt", text, "invalid syntax"));
   if (text.length > INT64_LENGTH || BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) {
     throw badRequest(parseFailure("ParseInt", text, "value out of range"));
@@ -118,10 +119,10 @@ function number(query: URLSearchParams, name: string): number | undefined {
   return Math.max(0, Number(text));
 }
 
-export function resourceVersionOf(query: URLSearchParams): number | undefined {
+export function resourceVersionOf(query: URLSearchParams, about = ""): number | undefined {
   const text = query.get("resourceVersion") ?? "";
   if (text === "") return undefined;
-  const given = `Invalid value: ${JSON.stringify(text)}: `;
+  const given = `${about}resourceVersion: Invalid value: ${JSON.stringify(text)}: `;
   if (!/^\d+$/.test(text)) throw badRequest(given + parseFailure("ParseUint", text, "invalid syntax"));
   if (text.length > INT64_LENGTH || BigInt.asUintN(64, BigInt(text)) !== BigInt(text)) {
     throw badRequest(given + parseFailure("ParseUint", text, "value out of range"));
