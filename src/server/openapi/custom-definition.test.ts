@@ -72,3 +72,36 @@ test.each(["v2", "v3"] as const)("clients of OpenAPI %s learn which fields can b
     "x-kubernetes-selectable-fields": [{ fieldPath: "spec.color" }, { fieldPath: "spec.size" }],
   });
 });
+
+describe("a published schema", () => {
+  test("says that an object within another one says what it is", () => {
+    const part = {
+      type: "object",
+      "x-kubernetes-embedded-resource": true,
+      properties: { x: { type: "string" } },
+      required: ["x"],
+    };
+
+    expect(published({ type: "object", properties: { part } }, "v3")).toHaveProperty(
+      "properties.part.required",
+      ["x", "kind", "apiVersion"],
+    );
+  });
+
+  test("says in OpenAPI v3 what a number or text is", () => {
+    const port = { "x-kubernetes-int-or-string": true };
+
+    expect(published({ type: "object", properties: { port } }, "v3")).toHaveProperty("properties.port", {
+      ...port,
+      anyOf: [{ type: "integer" }, { type: "string" }],
+    });
+  });
+
+  test("has no defaults in OpenAPI v2", () => {
+    const color = { type: "string", default: "red" };
+
+    expect(published({ type: "object", properties: { color } }, "v2")).toHaveProperty("properties.color", {
+      type: "string",
+    });
+  });
+});

@@ -11,8 +11,8 @@ const LIST_META = "meta.v1.ListMeta";
 /** The structs that the definitions refer to. */
 export const CUSTOM_REFERENCES: readonly string[] = [OBJECT_META, LIST_META];
 
-/** The older version of OpenAPI has no words for these. */
-const NOT_IN_V2: ReadonlySet<string> = new Set(["nullable", "oneOf", "anyOf", "allOf", "not"]);
+/** The older version of OpenAPI has no words for these; defaults are left out there as upstream does. */
+const NOT_IN_V2: ReadonlySet<string> = new Set(["nullable", "oneOf", "anyOf", "allOf", "not", "default"]);
 /** What is said of a value that may be null, or hold more than is said, says too much where neither can be said. */
 const STRUCTURE: ReadonlySet<string> = new Set([
   "type",
@@ -105,9 +105,17 @@ function written(schema: JSONSchemaProps, dialect: Dialect): JsonObject {
   const node: JsonObject = Object.fromEntries(
     members.map(([name, value]) => [name, member(name, value, dialect)]),
   );
-  return schema["x-kubernetes-embedded-resource"] === true && !isVague
-    ? withObjectFields(node, dialect)
+  if (schema["x-kubernetes-embedded-resource"] === true && !isVague)
+    return { ...withObjectFields(node, dialect), required: withBoth(schema.required ?? []) };
+  const isUnsaid = schema.anyOf === undefined && schema.allOf === undefined;
+  return dialect === "v3" && schema["x-kubernetes-int-or-string"] === true && isUnsaid
+    ? { ...node, anyOf: [{ type: "integer" }, { type: "string" }] }
     : node;
+}
+
+/** An object within another one says what it is. */
+function withBoth(required: readonly string[]): readonly string[] {
+  return [...required, ...["kind", "apiVersion"].filter((name) => !required.includes(name))];
 }
 
 /** Schemas in the schema; everything else stays as it is. */
