@@ -193,3 +193,26 @@ describe("an owner that is named twice", () => {
     expect(headers.get("warning")).toContain("duplicate UID(s) observed: u1");
   });
 });
+
+describe("a version that is deprecated", () => {
+  test("is warned of with the best of those that stay and are better", async () => {
+    await using api = await TestApi.start();
+    const [version] = definition.spec.versions;
+    const versions = [
+      { ...version, name: "v1alpha1", storage: false, deprecated: true },
+      version,
+      { ...version, name: "v2beta1", storage: false },
+      { ...version, name: "v3", storage: false, deprecated: true },
+    ];
+    await api.send("POST", DEFINITIONS, { ...definition, spec: { ...definition.spec, versions } });
+    await until(api, `${DEFINITIONS}/things.example.com`, hasCondition("Established"));
+
+    const older = await api.send("GET", "/apis/example.com/v1alpha1/things");
+    const newest = await api.send("GET", "/apis/example.com/v3/things");
+
+    expect(older.headers.get("warning")).toBe(
+      '299 - "example.com/v1alpha1 Thing is deprecated; use example.com/v1 Thing"',
+    );
+    expect(newest.headers.get("warning")).toBe('299 - "example.com/v3 Thing is deprecated"');
+  });
+});

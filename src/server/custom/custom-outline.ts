@@ -13,6 +13,7 @@ import type {
 import { isJsonObject } from "../../api/json-object.ts";
 import { stringifyJson } from "../../api/json-text.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { compareVersions } from "../../api/version-order.ts";
 import { isProtected } from "../../resources/custom-resource-definition-approval.ts";
 import type { Entry } from "../../store/store.ts";
 import { findReadable, findSpecText } from "../stored-object.ts";
@@ -94,7 +95,7 @@ function outlineOf({ metadata, spec, status }: CustomResourceDefinition, entry: 
       isTrue("NamesAccepted") &&
       jsonEqual(spec.names, status.acceptedNames) &&
       !isProtected(group),
-    versions: versions.map((version) => versionOutline(version, { group, kind: names.kind })),
+    versions: versions.map((version) => versionOutline(version, { group, kind: names.kind, versions })),
     storageVersion: versions.find(({ storage }) => storage)?.name ?? "",
     needsWebhook: spec.conversion?.strategy === "Webhook",
     isEstablished,
@@ -119,19 +120,32 @@ function readSpecText(entry: Entry): string {
   return isDefinition(definition) ? stringifyJson(definition.spec) : "";
 }
 
-function versionOutline(
-  version: CustomResourceDefinitionVersion,
-  { group, kind }: { readonly group: string; readonly kind: string },
-): VersionOutline {
+function versionOutline(version: CustomResourceDefinitionVersion, definition: Deprecating): VersionOutline {
   const { name, served, deprecated, deprecationWarning, subresources } = version;
-  const standard = `${group}/${name} ${kind} is deprecated`;
   return {
     name,
     isServed: served,
-    deprecation: deprecated === true ? (deprecationWarning ?? standard) : undefined,
+    deprecation: deprecated === true ? (deprecationWarning ?? deprecationOf(name, definition)) : undefined,
     hasStatus: subresources?.status !== undefined,
     scale: subresources?.scale,
     columns: version.additionalPrinterColumns,
     selectable: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, "")),
   };
+}
+
+interface Deprecating {
+  readonly group: string;
+  readonly kind: string;
+  readonly versions: readonly CustomResourceDefinitionVersion[];
+}
+
+/** With the best version that stays, where one is better than this. */
+function deprecationOf(name: string, { group, kind, versions }: Deprecating): string {
+  const [best] = versions
+    .filter(({ served, deprecated }) => served && deprecated !== true)
+    .map((version) => version.name)
+    .filter((other) => compareVersions(other, name) > 0)
+    .toSorted((left, right) => compareVersions(right, left));
+  const instead = best === undefined ? "" : `; use ${group}/${best} ${kind}`;
+  return `${group}/${name} ${kind} is deprecated${instead}`;
 }

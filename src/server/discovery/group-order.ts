@@ -1,5 +1,6 @@
-/** In which order clients are told of groups and versions, and so which of several they prefer. */
 import type { GroupVersionFacts } from "../../api/resource-facts.ts";
+/** In which order clients are told of groups and versions, and so which of several they prefer. */
+import { compareVersions } from "../../api/version-order.ts";
 import type { RemoteVersion } from "../aggregation/remote-discovery.ts";
 
 /** Here, or by another server. */
@@ -31,23 +32,6 @@ export function orderedVersions(versions: readonly ServedVersion[]): Group["vers
   );
   if (first === undefined) throw new Error("a group has at least one version");
   return [first, ...rest];
-}
-
-const VERSION = /^v(\d+)(?:(alpha|beta)(\d+))?$/;
-const MATURITY: Readonly<Record<string, number>> = { alpha: 1, beta: 2, "": 3 };
-
-/** By maturity, then by number; names that say neither come last, by their letters. */
-function compareVersions(left: string, right: string): number {
-  const [first, second] = [rankOf(left), rankOf(right)];
-  for (const at of [0, 1, 2] as const) if (first[at] !== second[at]) return first[at] - second[at];
-  return left < right ? 1 : -1;
-}
-
-function rankOf(version: string): readonly [number, number, number] {
-  const parts = VERSION.exec(version);
-  if (parts === null) return [0, 0, 0];
-  const [, major = "0", maturity = "", minor = "0"] = parts;
-  return [MATURITY[maturity] ?? 0, Number(major), Number(minor)];
 }
 
 /** Of a group with versions of several priorities, the highest counts. */
