@@ -155,7 +155,7 @@ export function revisedDraft(
   const kept = withOtherPart(object, previous, writtenPart(endpoint, resource));
   const isComplete = typeof endpoint === "string" && hasCompleteSpec(kept, resource);
   const draft = draftOf(kept, isComplete ? withOwnMembers : cloneJson);
-  carryOver(draft, previous, endpoint === "main" ? "main" : "other");
+  carryOver(draft, previous, endpoint === "main" ? "sent" : "kept");
   if (!isComplete) resource.rules.defaults?.(draft);
   return draft;
 }

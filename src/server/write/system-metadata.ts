@@ -47,14 +47,14 @@ export function metadataAtBirth(
  * Keeps what an update cannot change. What must not be different is found by validation, so that it can be named. In the order of the normal form, as
  * at birth. The resourceVersion is that of the object it replaces; stored bytes carry none.
  */
-export function carryOver(draft: Draft<ApiObject>, previous: ApiObject, part: "main" | "other"): void {
+export function carryOver(draft: Draft<ApiObject>, previous: ApiObject, deletion: "sent" | "kept"): void {
   const { metadata } = draft;
   const old = previous.metadata as Metadata;
   const next: Partial<Metadata> = {};
   put(next, "annotations", metadata.annotations);
   put(next, "creationTimestamp", old.creationTimestamp);
   // Whoever writes status leaves them as they are; nobody else may say something else of them.
-  const said: Partial<Metadata> = part === "main" ? metadata : {};
+  const said: Partial<Metadata> = deletion === "sent" ? metadata : {};
   put(next, "deletionGracePeriodSeconds", said.deletionGracePeriodSeconds ?? old.deletionGracePeriodSeconds);
   put(next, "deletionTimestamp", said.deletionTimestamp ?? old.deletionTimestamp);
   put(next, "finalizers", metadata.finalizers);
