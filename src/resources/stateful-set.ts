@@ -49,11 +49,6 @@ export const statefulSet = defineKind<StatefulSet>("apps/v1", "StatefulSet", {
     for (const claim of spec.volumeClaimTemplates ?? []) claimDefaults(claim);
   },
 
-  prepareCreate: dropGatedFields,
-  prepareUpdate(draft, previous) {
-    if (previous.spec.updateStrategy.rollingUpdate?.maxUnavailable === undefined) dropGatedFields(draft);
-  },
-
   validate({ spec }, errors) {
     const path = fieldPath("spec");
     checkPolicies(spec, path, errors);
@@ -145,11 +140,6 @@ function claimedVolume({ metadata }: PersistentVolumeClaim): Volume {
 function withoutUpdatable(spec: StatefulSetSpec): unknown {
   const names: readonly string[] = UPDATABLE;
   return Object.fromEntries(Object.entries(spec).filter(([name]) => !names.includes(name)));
-}
-
-/** What a gate of upstream's keeps that is off by default (`MaxUnavailableStatefulSet`). */
-function dropGatedFields({ spec }: Draft<StatefulSet>): void {
-  delete spec.updateStrategy.rollingUpdate?.maxUnavailable;
 }
 
 function checkPolicies(spec: StatefulSetSpec, path: FieldPath, errors: FieldErrors): void {

@@ -223,6 +223,10 @@ describe("a StatefulSet", () => {
       ],
     ],
     [
+      { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
+      ["spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: cannot be 0"],
+    ],
+    [
       { persistentVolumeClaimRetentionPolicy: { whenScaled: "Lose" } },
       [
         'spec.persistentVolumeClaimRetentionPolicy.whenScaled: Unsupported value: "Lose": supported values: "Retain", "Delete"',
@@ -234,17 +238,6 @@ describe("a StatefulSet", () => {
     ],
   ])("with %o", (spec, problems) => {
     expect(probe.problems(withSpec(spec))).toEqual(problems);
-  });
-
-  test("does not keep how many of its pods may be missing, which no gate lets through", () => {
-    const updateStrategy = { rollingUpdate: { maxUnavailable: 2 } };
-
-    expect(probe.created(withSpec({ updateStrategy }))).toMatchObject({
-      spec: { updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition: 0 } } },
-    });
-    expect(probe.created(withSpec({ updateStrategy }))).not.toHaveProperty(
-      "spec.updateStrategy.rollingUpdate.maxUnavailable",
-    );
   });
 
   test("changes only what its pods survive", () => {

@@ -172,7 +172,7 @@ describe.each([1, 2, 3])("a StatefulSet, seed %s", (seed) => {
     expect(images(cluster)).toEqual(["web:2", "web:2", "web:2"]);
   });
 
-  test("replaces one at a time: how many may be missing is not kept", async () => {
+  test("replaces as many at a time as may be missing", async () => {
     await using cluster = await start(seed);
     const updateStrategy = rolling({ maxUnavailable: 2 });
     await create(cluster, { replicas: 5, podManagementPolicy: "Parallel", updateStrategy });
@@ -181,8 +181,7 @@ describe.each([1, 2, 3])("a StatefulSet, seed %s", (seed) => {
     await change(cluster, { image: "web:2" });
     await cluster.settle();
 
-    expect(cluster.objects(StatefulSet)[0]?.spec.updateStrategy).toEqual(rolling({ partition: 0 }));
-    expect(images(cluster)).toEqual(["web:1", "web:1", "web:1", "web:1", "web:2"]);
+    expect(images(cluster)).toEqual(["web:1", "web:1", "web:1", "web:2", "web:2"]);
     await makeAllReady(cluster);
     expect(images(cluster)).toEqual(Array(5).fill("web:2"));
   });

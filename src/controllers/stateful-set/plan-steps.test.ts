@@ -122,11 +122,14 @@ describe("an update", () => {
     ["makes pods below the partition of the old template", rolling({ partition: 2 }), "-rRR", "+0:old"],
     ["makes pods above it of the new one", rolling({ partition: 2 }), "rr-R", "+2:new"],
     [
-      "replaces one at a time although more may be missing",
+      "replaces as many as may be missing",
       { ...rolling({ maxUnavailable: 2 }), ...PARALLEL },
       "rrrr",
-      "-3",
+      "-3 -2",
     ],
+    ["replaces what ails first", { ...rolling({ maxUnavailable: 1 }), ...PARALLEL }, "nrrr", "-0"],
+    ["counts those missing already", { ...rolling({ maxUnavailable: 2 }), ...PARALLEL }, "rrrN", "-2"],
+    ["rounds a part of all down, but not to none", rolling({ maxUnavailable: "10%" }), "rrrr", "-3"],
     ["leaves everything as it is", { updateStrategy: { type: "OnDelete" } }, "rrrr", ""],
     ["makes anew of the new template", { updateStrategy: { type: "OnDelete" } }, "r-rr", "+1:new"],
   ])("%s", (_, spec, ...[states, expected]) => {

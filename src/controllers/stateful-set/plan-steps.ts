@@ -5,8 +5,9 @@
  */
 import type { ControllerRevision } from "../../api/generated/types/apps-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { scaledValue } from "../../resources/int-or-percent.ts";
 import { findAvailableAt, isTerminal } from "../../resources/pod/pod-state.ts";
-import { isGoing, isUsable, revisionOf, startOf } from "./set-pods.ts";
+import { isGoing, isUsable, revisionOf, startOf, wantedOf } from "./set-pods.ts";
 import type { SetView, Slot } from "./set-pods.ts";
 
 export type Step =
@@ -80,16 +81,39 @@ function firstAiling(view: SetView): Pod | undefined {
   return pods.find((pod) => !isUsable(pod, view) || isGoing(pod));
 }
 
-/** From the last ordinal down to the partition, one at a time: `maxUnavailable` is behind a gate that is off. */
 function planUpdate(view: SetView): readonly Step[] {
   const { type, rollingUpdate = {} } = view.set.spec.updateStrategy;
   if (type === "OnDelete") return [];
-  for (const { pod } of view.slots.slice(rollingUpdate.partition ?? 0).toReversed()) {
+  const { partition = 0, maxUnavailable } = rollingUpdate;
+  const slots = view.slots.slice(partition).toReversed();
+  const chosen =
+    maxUnavailable === undefined
+      ? nextOld(slots, view)
+      : spareOld(slots, view, Math.max(1, scaledValue(maxUnavailable, wantedOf(view.set), "down")));
+  return chosen.slice(0, BATCH_MAX).map((pod) => ({ type: "delete", pod }));
+}
+
+/** The first old one, if all that come before it are well. */
+function nextOld(slots: readonly Slot[], view: SetView): readonly Pod[] {
+  for (const { pod } of slots) {
     if (pod === undefined || isGoing(pod)) return [];
-    if (isOld(pod, view)) return [{ type: "delete", pod }];
+    if (isOld(pod, view)) return [pod];
     if (!isUsable(pod, view)) return [];
   }
   return [];
+}
+
+/** Those that are of no use anyway first, and never more missing than allowed. */
+function spareOld(slots: readonly Slot[], view: SetView, mostMissing: number): readonly Pod[] {
+  const isUp = (pod: Pod): boolean => !isGoing(pod) && isUsable(pod, view);
+  const targets = slots.flatMap(({ pod }) => pod ?? []).filter((pod) => !isGoing(pod) && isOld(pod, view));
+  const useless = targets.filter((pod) => !isUp(pod));
+  const missing = view.slots.filter(({ pod }) => pod === undefined || !isUp(pod)).length;
+  const left = mostMissing - (missing - useless.length);
+  return [
+    ...useless.slice(0, Math.max(0, left)),
+    ...targets.filter(isUp).slice(0, Math.max(0, left - useless.length)),
+  ];
 }
 
 function isOld(pod: Pod, { update }: SetView): boolean {
