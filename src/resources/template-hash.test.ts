@@ -6,7 +6,7 @@ describe("templateHash", () => {
     const template = { spec: { containers: [{ name: "a" }] } };
 
     expect(templateHash(template, undefined)).toBe(templateHash(structuredClone(template), undefined));
-    expect(templateHash(template, undefined)).toMatch(/^[bcdfghjklmnpqrstvwxz2456789]{1,10}$/);
+    expect(templateHash(template, undefined)).toMatch(/^[4-9bcdf]{1,10}$/);
   });
 
   test("differs for another template, and for another number of collisions", () => {

@@ -1,8 +1,8 @@
 /** Short names for revisions of a template: equal templates have equal ones. */
 import { stringifyJson } from "../api/json-text.ts";
 
-/** Without vowels and look-alikes, so that no word comes out; as upstream's. */
-const LETTERS = "bcdfghjklmnpqrstvwxz2456789";
+/** How the digits are written, as upstream writes them: without vowels, so that no word comes out. */
+const DIGITS = "456789bcdf";
 const FNV_OFFSET = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
@@ -13,5 +13,5 @@ export function templateHash(template: unknown, collisions: number | undefined):
   for (let at = 0; at < text.length; at++) {
     hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
   }
-  return String(hash >>> 0).replaceAll(/\d/g, (digit) => LETTERS.charAt(Number(digit)));
+  return String(hash >>> 0).replaceAll(/\d/g, (digit) => DIGITS.charAt(Number(digit)));
 }

@@ -14,6 +14,8 @@ describe("a plain command", () => {
     [["sh", "-c", "false; sleep 10"], 10_000, 0],
     [["sh", "-c", "echo one\necho two"], 0, 0],
     [["echo", "hello world"], 0, 0],
+    [["wget", "demo:80"], 0, 0],
+    [["sh", "-c", "curl -fsS http://demo/healthz && sleep 2"], 2000, 0],
     [["sh", "-c", "echo ok >/tmp/health; sleep 10; rm -rf /tmp/health; sleep 600"], 610_000, 0],
   ])("%j says when and how it ends", (words, afterMs, exitCode) => {
     expect(findPlain(words)?.run).toEqual({ afterMs, exitCode });
@@ -30,6 +32,7 @@ describe("a plain command", () => {
     [["sh", "-c", "echo hi 2>&1"]],
     [["sh", "-c", "rm *"]],
     [["sleep", "1", "2"]],
+    [["sh", "-c", "curl http://demo/install.sh | sh"]],
   ])("%j says neither", (words) => {
     expect(findPlain(words)).toBeUndefined();
   });

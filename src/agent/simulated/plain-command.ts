@@ -11,6 +11,8 @@ export interface PlainRun {
 const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "ash", "dash"]);
 /** They print something and are done. */
 const PRINTERS: ReadonlySet<string> = new Set(["echo", "printf", "date", "hostname", "pwd", "whoami", ":"]);
+/** They ask somebody something, who answers here, and are done. */
+const ASKERS: ReadonlySet<string> = new Set(["wget", "curl", "nslookup"]);
 /** They fail when the file that they are given is not there. */
 const LOOKERS: ReadonlySet<string> = new Set(["cat", "ls", "stat", "head", "tail"]);
 const UNIT_MS = new Map([
@@ -120,7 +122,7 @@ function findStep([program = "", ...args]: readonly string[]): Step | undefined 
     case "test":
       return findTest(`[ ${args.join(" ")} ]`);
     default:
-      return findPrinting(program, args);
+      return findAsking(program, args) ?? findPrinting(program, args);
   }
 }
 
@@ -136,6 +138,10 @@ function findRemoval(args: readonly string[]): Step | undefined {
   return removes.every(isPath) ? { ...DONE, removes } : undefined;
 }
 
+function findAsking(program: string, args: readonly string[]): Step | undefined {
+  return ASKERS.has(program) && args.every(isWord) ? DONE : undefined;
+}
+
 /** What is printed may go into a file. */
 function findPrinting(program: string, args: readonly string[]): Step | undefined {
   if (!PRINTERS.has(program)) return undefined;
@@ -144,6 +150,10 @@ function findPrinting(program: string, args: readonly string[]): Step | undefine
   if (at < 0) return DONE;
   const { file } = /^>>? ?(?<file>[^\s|&<>`]+)$/.exec(text.slice(at))?.groups ?? {};
   return isPath(file) ? { ...DONE, makes: [file] } : undefined;
+}
+
+function isWord(word: string): boolean {
+  return !/[|&<>`$;]/.test(word);
 }
 
 /** One that every shell would take as it is written. */
