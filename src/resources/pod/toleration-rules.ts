@@ -3,8 +3,7 @@
 import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type { Toleration } from "../../api/generated/types/core-v1.ts";
 import { labelValue, qualifiedName } from "../../api/names.ts";
-import type { Draft } from "../kind-rules.ts";
-import { checkChoice, isSame } from "../value-rules.ts";
+import { checkChoice } from "../value-rules.ts";
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const OPERATORS = ["Equal", "Exists", "Lt", "Gt"];
@@ -61,16 +60,13 @@ export function checkAddedTolerations(
   path: FieldPath,
   errors: FieldErrors,
 ): void {
-  const isKept = (old: Toleration): boolean =>
-    next.some((other) => isSame(withoutSeconds(other), withoutSeconds(old)));
-  if (!previous.every(isKept)) {
+  const kept = new Set(next.map(identity));
+  if (!previous.every((old) => kept.has(identity(old)))) {
     return errors.forbidden(path, "existing toleration can not be modified except its tolerationSeconds");
   }
 }
 
-/** A toleration for any time. */
-function withoutSeconds(toleration: Toleration): Toleration {
-  const draft: Draft<Toleration> = { ...toleration };
-  delete draft.tolerationSeconds;
-  return draft;
+/** What a toleration is, but for how long. A text, as each of very many is looked up among the others. */
+function identity({ key, operator, value, effect }: Toleration): string {
+  return JSON.stringify([key ?? "", operator ?? "", value ?? "", effect ?? ""]);
 }
