@@ -68,13 +68,19 @@ function isDefaultClass({ metadata: { annotations } }: StorageClass): boolean {
 }
 
 function checkTopologies(terms: readonly TopologySelectorTerm[], errors: FieldErrors): void {
-  const seen: TopologySelectorTerm[] = [];
+  // Upstream has seen one that says nothing before the first.
+  const seen = new Set([identity({})]);
   for (const [i, term] of terms.entries()) {
-    const path = fieldPath("allowedTopologies").index(i);
-    checkTerm(term, path.child("matchLabelExpressions"), errors);
-    if (seen.some((other) => isSame(other, term))) errors.duplicate(path.child("matchLabelExpressions"), "");
-    seen.push(term);
+    const path = fieldPath("allowedTopologies").index(i).child("matchLabelExpressions");
+    checkTerm(term, path, errors);
+    if (!addNew(seen, identity(term))) errors.duplicate(path, "");
   }
+}
+
+/** What a term says, whatever the order. A text, as each of very many is looked up among the others. */
+function identity({ matchLabelExpressions = [] }: TopologySelectorTerm): string {
+  const texts = matchLabelExpressions.map(({ key, values }) => JSON.stringify([key, values.toSorted()]));
+  return texts.toSorted().join();
 }
 
 function checkTerm(

@@ -218,6 +218,30 @@ describe("a StorageClass", () => {
     ]);
   });
 
+  test("names a topology once, in whatever order, and none that says nothing", () => {
+    const term = (...expressions: [string, ...string[]][]) => ({
+      matchLabelExpressions: expressions.map(([key, ...values]) => ({ key, values })),
+    });
+    const problems = (...allowedTopologies: ReturnType<typeof term>[]) =>
+      probe.problems({ provisioner: "a", allowedTopologies });
+    const duplicate = (i: number) =>
+      `allowedTopologies[${String(i)}].matchLabelExpressions: Duplicate value: ""`;
+
+    expect(problems(term(["a", "x"]), term(["a", "y"]), term(["a", "x"], ["b", "y"]))).toEqual([]);
+    expect(problems(term(["a", "x", "y"], ["b", "z"]), term(["b", "z"], ["a", "y", "x"]))).toEqual([
+      duplicate(1),
+    ]);
+    expect(problems(term())).toEqual([duplicate(0)]);
+  });
+
+  test("of very many topologies takes no time", () => {
+    const allowedTopologies = Array.from({ length: 10_000 }, (_, n) => ({
+      matchLabelExpressions: [{ key: `k${String(n)}`, values: ["a"] }],
+    }));
+
+    expect(probe.problems({ provisioner: "a", allowedTopologies })).toEqual([]);
+  });
+
   test("deletes and binds at once by default", () => {
     expect(probe.created({ provisioner: "a" })).toMatchObject({
       reclaimPolicy: "Delete",
