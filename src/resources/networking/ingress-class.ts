@@ -9,6 +9,7 @@ import { dns1123Label, dns1123Subdomain, pathSegmentName } from "../../api/names
 import { ageText } from "../human-duration.ts";
 import { defineKind, type Draft } from "../kind-rules.ts";
 
+const DEFAULT_ANNOTATION = "ingressclass.kubernetes.io/is-default-class";
 const SPEC = fieldPath("spec");
 const PARAMETERS = SPEC.child("parameters");
 const CONTROLLER_MAX = 250;
@@ -31,7 +32,7 @@ export const ingressClass = defineKind<IngressClass>("networking.k8s.io/v1", "In
     errors.immutable("spec.controller", next.spec.controller, previous.spec.controller);
   },
 
-  cells: (it, now) => [it.metadata.name, it.spec.controller ?? "", parametersText(it), ageText(it, now)],
+  cells: (it, now) => [nameText(it), it.spec.controller ?? "", parametersText(it), ageText(it, now)],
 });
 
 /** `example.com/controller` */
@@ -72,6 +73,10 @@ function checkParameters(it: IngressClassParametersReference, errors: FieldError
   } else {
     errors.notSupported(PARAMETERS.child("scope"), scope, ["Cluster", "Namespace"]);
   }
+}
+
+function nameText({ metadata: { name, annotations } }: IngressClass): string {
+  return annotations?.[DEFAULT_ANNOTATION] === "true" ? `${name} (default)` : name;
 }
 
 function parametersText({ spec: { parameters } }: IngressClass): string {

@@ -193,6 +193,12 @@ describe("an IngressClass", () => {
     ]);
     expect(probe.cells({ spec })).toEqual(["it", "a/b", "P.g/p", "2m5s"]);
   });
+
+  test("says that it is the default one", () => {
+    const annotations = { "ingressclass.kubernetes.io/is-default-class": "true" };
+
+    expect(probe.cells({ metadata: { annotations }, spec: { controller: "a/b" } })[0]).toBe("it (default)");
+  });
 });
 
 describe("an IPAddress", () => {
