@@ -14,6 +14,7 @@ export function serviceWarnings(it: Service): readonly string[] {
     ...annotationWarnings(it),
     ...ignoredFieldWarnings(it),
     ...addressWarnings(it),
+    ...(isReachedFromOutside(it) ? ["spec.externalIPs is deprecated"] : []),
     ...(it.spec.trafficDistribution === "PreferClose" ? [PREFER_CLOSE_WARNING] : []),
   ];
 }
@@ -23,6 +24,11 @@ function annotationWarnings({ metadata }: Service): readonly string[] {
   return [
     `annotation ${TOPOLOGY_HINTS} is deprecated, please use service.kubernetes.io/topology-mode instead`,
   ];
+}
+
+/** Elsewhere these addresses are ignored, which is what is told. */
+function isReachedFromOutside(it: Service): boolean {
+  return !isHeadless(it) && it.spec.type !== "ExternalName" && (it.spec.externalIPs ?? []).length > 0;
 }
 
 function ignoredFieldWarnings(it: Service): readonly string[] {

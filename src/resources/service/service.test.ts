@@ -366,6 +366,12 @@ describe("a Service in a table", () => {
     ]);
   });
 
+  test("warns of addresses that clusters may cease to care for", () => {
+    expect(probe.warnings({ spec: { externalIPs: ["9.9.9.9"] } })).toEqual([
+      "spec.externalIPs is deprecated",
+    ]);
+  });
+
   test("warns about what it ignores", () => {
     const spec = {
       clusterIP: "None",
