@@ -160,9 +160,14 @@ export function unknownResource(): ApiError {
   return new ApiError("NotFound", "the server could not find the requested resource", { details: {} });
 }
 
-export function alreadyExists(resource: GroupResource, name: string): ApiError {
+export function alreadyExists(
+  resource: GroupResource,
+  name: string,
+  state: "kept" | "being deleted" = "kept",
+): ApiError {
   const message = `${resourceText(resource)} ${quoted(name)} already exists`;
-  return new ApiError("AlreadyExists", message, { details: about(resource, name) });
+  const whole = state === "kept" ? message : `object is being deleted: ${message}`;
+  return new ApiError("AlreadyExists", whole, { details: about(resource, name) });
 }
 
 /** Every generated name was taken. */

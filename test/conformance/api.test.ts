@@ -521,6 +521,17 @@ describe("delete", () => {
     expect(Number(body["metadata"]?.["resourceVersion"])).toBe(api.store.view.revision);
   });
 
+  test("says of a name that is taken that its object is being deleted", async () => {
+    await using api = await TestApi.start();
+    const held = { ...configMap("a"), metadata: { name: "a", finalizers: ["example.com/a"] } };
+    await api.send("POST", MAPS, held);
+    await api.send("DELETE", `${MAPS}/a`);
+
+    const { code, body } = await api.send("POST", MAPS, configMap("a"));
+
+    expect([code, body["message"]]).toEqual([409, 'object is being deleted: configmaps "a" already exists']);
+  });
+
   test("an object with finalizers is marked, and goes with the last of them", async () => {
     await using api = await TestApi.start();
     await api.send("POST", MAPS, {

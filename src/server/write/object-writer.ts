@@ -90,7 +90,8 @@ export class ObjectWriter {
     if (storing !== undefined) await storing;
     for (let failures = 0; ;) {
       for (let wait = this.#store.turn(key); wait !== undefined; wait = this.#store.turn(key)) await wait;
-      if (this.#store.acceptedNow.get(key) !== undefined) throw alreadyExists(groupResource(resource), name);
+      const there = this.#store.acceptedNow.get(key);
+      if (there !== undefined) throw taken(there, place);
       const plan = this.#plan(resource, { previous: undefined, next: object });
       const next = plan.object ?? object;
       if (isDryRun) return { outcome: "shown", object: next };
@@ -316,4 +317,11 @@ function storedOf(entry: Entry | undefined): Saved {
 
 export function groupResource({ facts }: Pick<StoredResource, "facts">): { group: string; resource: string } {
   return { group: facts.group, resource: facts.name };
+}
+
+/** Whoever waits for a name hears whether it is about to be free. */
+function taken(there: Entry, { resource, name }: Place): Error {
+  const { deletionTimestamp } = StoredObject.of(there).object.metadata;
+  const state = deletionTimestamp === undefined ? "kept" : "being deleted";
+  return alreadyExists(groupResource(resource), name, state);
 }
