@@ -269,6 +269,13 @@ describe("a HorizontalPodAutoscaler that cannot work", () => {
       "pods by selector app=web are controlled by multiple HPAs: [default/other default/web]",
     );
     expect(replicas(cluster)).toBe(2);
+    expect(Object.keys(hpa(cluster).metadata.annotations ?? {})).not.toContain(
+      "autoscaler.setpoint.dev/selector",
+    );
+
+    await cluster.client(HorizontalPodAutoscaler).delete({ name: "other" });
+    await cluster.clock.advance("20s");
+    expect(conditions(cluster)).not.toContain("ScalingActive=False AmbiguousSelector");
   });
 
   test("begins its window anew when its history is spoilt", async () => {

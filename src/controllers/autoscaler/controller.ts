@@ -2,8 +2,7 @@
  * Keeps the size of workloads near what their load asks for, as each HorizontalPodAutoscaler says.
  *
  * Reads HorizontalPodAutoscalers and Pods, the scale of each target, and metrics from the APIs that serve them; writes the size of the target
- * through its scale, the autoscaler's status, and in annotations of it what has to be known of the last minutes (history.ts) and which pods are
- * its own (rivals.ts).
+ * through its scale, the autoscaler's status, and in an annotation of it what has to be known of the last minutes (history.ts).
  */
 import { isApiError } from "../../api/api-error.ts";
 import { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";
@@ -17,7 +16,7 @@ import type { History } from "./history.ts";
 import { readMetrics } from "./metric-source.ts";
 import { planByMetrics, planBySize, undecided } from "./plan-scale.ts";
 import type { ScalePlan } from "./plan-scale.ts";
-import { findRivals, matching, SELECTOR_ANNOTATION } from "./rivals.ts";
+import { findRivals, forgetSelector, matching, noteSelector } from "./rivals.ts";
 import { statusOf } from "./status.ts";
 import { readTarget, rescale } from "./target.ts";
 import type { Target } from "./target.ts";
@@ -32,6 +31,7 @@ export const autoscalerController = defineController({
   when: specChanged,
   concurrency: 5,
   reconcile,
+  vanished: async (key, { cache }) => forgetSelector(key, cache),
 });
 
 async function reconcile(hpa: HorizontalPodAutoscaler, context: ReconcileContext): Promise<Outcome> {
@@ -41,11 +41,11 @@ async function reconcile(hpa: HorizontalPodAutoscaler, context: ReconcileContext
     await reportMissing(hpa, target.message, context);
     return NEXT_LOOK;
   }
+  noteSelector(hpa.metadata, target.selector, context.cache);
   const bySize = planBySize(hpa, target.specReplicas, context.clock.now());
   const plan = bySize ?? (await planByLoad(hpa, target, context));
 
-  const { selector } = target;
-  const remembered = await remember(hpa, { history: plan.history, selector }, context);
+  const remembered = plan.history === undefined ? hpa : await remember(hpa, plan.history, context);
   for (const event of plan.events) context.event(remembered, event);
   const conditions = [
     SCALE_READ,
@@ -121,16 +121,10 @@ function findPods(
 /** Before the target is touched: a change that is not remembered could come twice in its period. */
 async function remember(
   hpa: HorizontalPodAutoscaler,
-  { history, selector }: { readonly history?: History | undefined; readonly selector: string },
+  history: History,
   { client }: ReconcileContext,
 ): Promise<HorizontalPodAutoscaler> {
-  const known = hpa.metadata.annotations ?? {};
-  const annotations = {
-    ...(history !== undefined && { [HISTORY_ANNOTATION]: writeHistory(history) }),
-    ...(selector !== known[SELECTOR_ANNOTATION] && { [SELECTOR_ANNOTATION]: selector }),
-  };
-  if (Object.keys(annotations).length === 0) return hpa;
-  const changes = { metadata: { annotations } };
+  const changes = { metadata: { annotations: { [HISTORY_ANNOTATION]: writeHistory(history) } } };
   return client(HorizontalPodAutoscaler).patch(hpa, { type: "merge", changes });
 }
 

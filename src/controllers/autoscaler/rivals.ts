@@ -1,7 +1,8 @@
 /**
- * Autoscalers that would change the size of the same pods. Each writes down, in an annotation, by which labels it finds its pods, so that the
- * others see it without asking for every target.
+ * Autoscalers that would change the size of the same pods. By which labels each finds its pods is remembered of its last pass, so that nobody has
+ * to ask for every target; a loop that has just begun knows of an autoscaler what it says of its target until that has had its turn.
  */
+import type { ObjectKey } from "../../api/api-object.ts";
 import { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { parseLabelSelector } from "../../api/label-query.ts";
@@ -9,7 +10,34 @@ import { labelsMatch } from "../../api/label-selector.ts";
 import type { LabelSelector } from "../../api/label-selector.ts";
 import type { CacheReader } from "../../runtime/controller.ts";
 
-export const SELECTOR_ANNOTATION = "autoscaler.setpoint.dev/selector";
+interface KnownSelector {
+  readonly text: string;
+  /** Undefined when it cannot be understood: it selects nothing. */
+  readonly labels: LabelSelector | undefined;
+}
+
+/** Of each run of the loop, by its caches; there by autoscaler. */
+const known = new WeakMap<CacheReader, Map<string, KnownSelector>>();
+
+function selectorsIn(cache: CacheReader): Map<string, KnownSelector> {
+  const selectors = known.get(cache) ?? new Map<string, KnownSelector>();
+  known.set(cache, selectors);
+  return selectors;
+}
+
+export function noteSelector(hpa: ObjectKey, text: string, cache: CacheReader): void {
+  const selectors = selectorsIn(cache);
+  if (selectors.get(keyText(hpa))?.text === text) return;
+  selectors.set(keyText(hpa), { text, labels: readSelector(text) });
+}
+
+export function forgetSelector(hpa: ObjectKey, cache: CacheReader): void {
+  selectorsIn(cache).delete(keyText(hpa));
+}
+
+function keyText({ namespace = "", name }: ObjectKey): string {
+  return `${namespace}/${name}`;
+}
 
 export interface Claim {
   readonly hpa: HorizontalPodAutoscaler;
@@ -29,8 +57,8 @@ export function findRivals(
     .filter(({ metadata }) => metadata.name !== name);
   return others.filter((other) => {
     if (hasSameTarget(other, hpa)) return true;
-    if (other.metadata.annotations?.[SELECTOR_ANNOTATION] === selector) return true;
-    const labels = knownSelector(other);
+    const { text, labels } = selectorsIn(cache).get(keyText(other.metadata)) ?? {};
+    if (text === selector) return true;
     return labels !== undefined && pods.some(({ metadata }) => labelsMatch(labels, metadata.labels));
   });
 }
@@ -49,20 +77,8 @@ function hasSameTarget(
   return one.kind === other.kind && one.name === other.name;
 }
 
-/** By the object that says so: each is looked at again and again. */
-const selectors = new WeakMap<HorizontalPodAutoscaler, { readonly labels: LabelSelector | undefined }>();
-
-function knownSelector(hpa: HorizontalPodAutoscaler): LabelSelector | undefined {
-  const known = selectors.get(hpa);
-  if (known !== undefined) return known.labels;
-  const labels = readSelector(hpa.metadata.annotations?.[SELECTOR_ANNOTATION]);
-  selectors.set(hpa, { labels });
-  return labels;
-}
-
-/** What cannot be understood, or was never written, selects nothing. */
-function readSelector(text: string | undefined): LabelSelector | undefined {
-  if (text === undefined || text === "") return undefined;
+function readSelector(text: string): LabelSelector | undefined {
+  if (text === "") return undefined;
   try {
     return parseLabelSelector(text);
   } catch (error) {
