@@ -6,7 +6,7 @@
 import type { ObjectKey } from "../../api/api-object.ts";
 import type { Pod, Service } from "../../api/generated/types/core-v1.ts";
 
-export const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
+const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 
 type Texts = Readonly<Record<string, string>>;
 
