@@ -1,7 +1,7 @@
 /** What can go wrong with an expression: before it runs, while it runs, and when it runs for too long. */
 
 export interface CelIssue {
-  /** Offset in the source, in UTF-16 units. */
+  /** Offset in the source, in UTF-16 units; negative for what is said of the whole. */
   readonly at: number;
   readonly message: string;
 }
@@ -41,6 +41,7 @@ export class CelBudgetError extends Error {
 const SNIPPET_MAX = 10_000;
 
 function issueText(source: string, { at, message }: CelIssue): string {
+  if (at < 0) return `ERROR: <input>:-1:0: ${message}`;
   const before = source.slice(0, at).split("\n");
   const column = Array.from(before.at(-1) ?? "").length;
   const line = source.split("\n")[before.length - 1] ?? "";

@@ -17,8 +17,10 @@ import type { CelValue } from "./value.ts";
 
 /** As cel-go's. Brackets within brackets. */
 const NESTING_MAX = 250;
-/** Operators after operators and fields of fields, which nest in the tree alone. Ordinary ones have less than ten. */
-const HEIGHT_MAX = 1000;
+/** As cel-go's: operators after operators and fields of fields, which nest in the tree alone. Ordinary ones have less than ten. */
+const HEIGHT_MAX = 250;
+/** What concerns the whole is said of no place in it. */
+const NOWHERE = -1;
 /** As Kubernetes' for one expression. */
 const SOURCE_MAX = 100_000;
 
@@ -126,7 +128,7 @@ class Parser {
   #expr(): Expr {
     this.#nesting += 1;
     if (this.#nesting > NESTING_MAX)
-      throw mistake(this.#peek().at, `expression recursion limit exceeded: ${NESTING_MAX}`);
+      throw mistake(NOWHERE, `expression recursion limit exceeded: ${NESTING_MAX}`);
     const condition = this.#logic("||", () => this.#logic("&&", () => this.#binary(0)));
     const expr = this.#sees("?") ? this.#conditional(condition) : condition;
     this.#nesting -= 1;
@@ -370,8 +372,7 @@ export function qualifiedName(expr: Expr): string | undefined {
 function checkHeight(expr: Expr): void {
   let level: readonly Expr[] = [expr];
   for (let height = 0; level.length > 0; height++) {
-    if (height > HEIGHT_MAX)
-      throw mistake(level[0]?.at ?? 0, `expression recursion limit exceeded: ${HEIGHT_MAX}`);
+    if (height > HEIGHT_MAX) throw mistake(NOWHERE, "max recursion depth exceeded");
     level = level.flatMap(childrenOf);
   }
 }

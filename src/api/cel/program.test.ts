@@ -21,6 +21,11 @@ describe("an expression of Kubernetes' libraries holds", () => {
     "[1, 2, 3].sum() == 6 && [1.5, 2.0].sum() == 3.5 && ['b', 'a'].min() == 'a' && [3, 5].max() == 5",
     "dyn([]).sum() == 0 && dyn([1, 2]).sum() == 3 && dyn([1.5, 2.0]).sum() == 3.5",
     "['a', 'b', 'a'].indexOf('a') == 0 && ['a', 'b', 'a'].lastIndexOf('a') == 2 && [1].indexOf(2) == -1",
+    "'abc'.indexOf('c', 3) == -1 && 'abc'.indexOf('c', 9) == -1 && 'abc'.lastIndexOf('c', 3) == -1",
+    "'abc'.indexOf('', 9) == 9 && 'abc'.lastIndexOf('', 9) == 9 && 'abc'.lastIndexOf('') == 3",
+    "'abc'.lastIndexOf('c', 2) == 2 && 'abc'.lastIndexOf('abcd', 2) == -1 && 'abc'.indexOf('b', 1) == 1",
+    `true${" == true".repeat(250)}`,
+    `true${" && true".repeat(600)}`,
     "sets.contains([1, 2], [2]) && sets.equivalent([1, 1, 2], [2, 1]) && !sets.intersects([1], [2])",
     "'abc 123'.find('[0-9]+') == '123' && '1 2 3'.findAll('[0-9]') == ['1', '2', '3']",
     "'1 2 3'.findAll('[0-9]', 2).size() == 2 && 'abc'.matches('^a.c$')",
@@ -75,7 +80,8 @@ describe("an expression is refused", () => {
     ["1.all(x, true)", "cannot be range of a comprehension"],
     ["if", "reserved identifier: if"],
     [`${"(".repeat(300)}1${")".repeat(300)}`, "expression recursion limit exceeded: 250"],
-    [`1${" + 1".repeat(5000)}`, "expression recursion limit exceeded: 1000"],
+    [`1${" + 1".repeat(5000)}`, "max recursion depth exceeded"],
+    [`true${" == true".repeat(251)}`, "ERROR: <input>:-1:0: max recursion depth exceeded"],
     ["'".padEnd(100_001, "a"), "expression code point size exceeds limit"],
   ])("%.40s", (source, message) => {
     expect(() => evaluate(source)).toThrow(CelCompileError);

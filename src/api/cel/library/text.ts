@@ -29,10 +29,13 @@ interface Search {
   readonly from?: bigint;
 }
 
+/** Nothing is anywhere, and beyond the end is nothing: as cel-go has it. */
 function indexOf({ text, part, from = 0n }: Search, run: Run): bigint {
   chargeSearch(text, part, run);
   const characters = charactersOf(text, run);
-  if (from < 0n || from > characters.length) throw outOfRange(from);
+  if (part === "") return from;
+  if (from < 0n) throw outOfRange(from);
+  if (from >= characters.length) return -1n;
   const skipped = unitsOf(characters, Number(from));
   return characterIndex(text, text.indexOf(part, skipped));
 }
@@ -40,7 +43,9 @@ function indexOf({ text, part, from = 0n }: Search, run: Run): bigint {
 function lastIndexOf({ text, part, from }: Search, run: Run): bigint {
   chargeSearch(text, part, run);
   const characters = charactersOf(text, run);
-  if (from !== undefined && (from < 0n || from > characters.length)) throw outOfRange(from);
+  if (part === "") return from ?? BigInt(characters.length);
+  if (from !== undefined && from < 0n) throw outOfRange(from);
+  if (from !== undefined && from >= characters.length) return -1n;
   const start = from === undefined ? text.length : unitsOf(characters, Number(from));
   return characterIndex(text, text.lastIndexOf(part, start));
 }
