@@ -188,6 +188,35 @@ describe("a rule of a custom resource", () => {
     ]);
   });
 
+  test("and its message say which of them cost too much", async () => {
+    const work = "string(self.all(a, self.all(b, a <= b)))";
+    const list = (maxItems: number): object => ({
+      type: "array",
+      maxItems,
+      items: { type: "integer" },
+      ...rules({ rule: "false", messageExpression: work }),
+    });
+    const ones = (length: number): number[] => Array.from({ length }, () => 1);
+    await using api = await withWidgets({
+      numbers: list(1200),
+      rows: { type: "array", maxItems: 50, items: list(100) },
+    });
+
+    const alone = await api.send("POST", WIDGETS, widget({ numbers: ones(1200) }));
+    const together = await api.send(
+      "POST",
+      WIDGETS,
+      widget({ rows: Array.from({ length: 50 }, () => ones(100)) }),
+    );
+
+    expect(messages(alone)).toEqual([
+      `spec.numbers: Invalid value: "array": no further validation rules will be run due to call cost exceeds limit for messageExpression: "${work}"`,
+    ]);
+    expect(messages(together).at(-1)).toMatch(
+      /^spec\.rows\[\d+\]: Invalid value: "array": messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run$/,
+    );
+  });
+
   test("that may cost too much is refused with the definition", async () => {
     const numbers = { type: "array", items: { type: "integer" } };
 

@@ -172,7 +172,9 @@ class ExpressionCheck {
     } catch (error) {
       if (error instanceof CelEvaluationError) return undefined;
       if (!(error instanceof CelBudgetError)) throw error;
-      const detail = `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${JSON.stringify(rule.messageExpression)}`;
+      const detail = this.#isWornOut(error)
+        ? "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run"
+        : `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${JSON.stringify(rule.messageExpression)}`;
       this.#errors.invalid(fieldOf(path), type, detail);
       throw new Exhausted();
     }
