@@ -187,8 +187,9 @@ describe("an approval", () => {
 
   test("is yes or no, and stays", () => {
     expect(approval([yes])).toEqual([]);
-    expect(approval([yes, no])).toEqual([
-      'status.conditions[1].type: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
+    const failed = { type: "Failed", status: "True" };
+    expect(approval([yes, no, failed])).toEqual([
+      'status.conditions: Invalid value: "Denied": Approved and Denied conditions are mutually exclusive',
     ]);
     expect(approval([], [yes])).toEqual([
       'status.conditions: Forbidden: updates may not remove a condition of type "Approved"',

@@ -1,7 +1,7 @@
 /** CertificateSigningRequest: a wish for a certificate, which somebody approves and somebody else signs. */
 
 import { findRequestProblem } from "../api/certificate-request.ts";
-import { type FieldErrors, type FieldPath, fieldPath } from "../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../api/field-error.ts";
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
@@ -184,6 +184,17 @@ function checkUsages(usages: readonly string[], errors: FieldErrors): void {
   }
 }
 
+/** Each that comes after the other one is a mistake. */
+function refuseBoth(conditions: readonly CertificateSigningRequestCondition[], errors: FieldErrors): void {
+  const seen = new Set<string>();
+  for (const { type } of conditions) {
+    if (!DECISIONS.includes(type)) continue;
+    seen.add(type);
+    if (seen.size > 1)
+      errors.invalid(CONDITIONS, type, "Approved and Denied conditions are mutually exclusive");
+  }
+}
+
 function checkConditions({ status: { conditions = [] } }: Request, errors: FieldErrors): void {
   const seen = new Set<string>();
   for (const [i, { type, status }] of conditions.entries()) {
@@ -193,14 +204,7 @@ function checkConditions({ status: { conditions = [] } }: Request, errors: Field
     checkRequiredChoice({ path: path.child("status"), value: status, among }, errors);
     if (!addNew(seen, type)) errors.duplicate(path.child("type"), type);
   }
-  if (DECISIONS.every((type) => seen.has(type))) {
-    const at: FieldPath = CONDITIONS.index(conditions.findLastIndex(({ type }) => DECISIONS.includes(type)));
-    errors.invalid(
-      at.child("type"),
-      conditions.at(-1)?.type,
-      "Approved and Denied conditions are mutually exclusive",
-    );
-  }
+  refuseBoth(conditions, errors);
 }
 
 function refuseLostConditions(next: Request, previous: Request, errors: FieldErrors): void {
