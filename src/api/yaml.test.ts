@@ -91,6 +91,18 @@ describe("parseYaml", () => {
     expect(parseYaml(Buffer.from('{"a":1,"a":2}')).duplicates).toEqual(['key "a" already set in map']);
   });
 
+  test("of keys given twice no more is told than anybody reads, however often aliases repeat them", () => {
+    const key = "k".repeat(10_000);
+    const aliases = Array.from({ length: 1000 }, () => "*m").join(", ");
+
+    const { duplicates } = parseYaml(Buffer.from(`a: &m {${key}: 1, ${key}: 2}\nb: [${aliases}]\n`), {
+      maxAliases: 1000,
+    });
+
+    expect(duplicates.length).toBeGreaterThan(1);
+    expect(duplicates.join("").length).toBeLessThan(300_000);
+  });
+
   test("__proto__ is an ordinary key", () => {
     const object = read("__proto__:\n  polluted: 1\nconstructor: 2\n") as object;
 

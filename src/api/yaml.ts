@@ -120,12 +120,16 @@ function syntaxTokens(text: string, lines: LineCounter): readonly CST.Token[] {
 
 type YamlValue = YamlScalar | object;
 
+/** More than anybody reads. A map with a long key that is there twice may be named by thousands of aliases, and is read for each. */
+const DUPLICATE_CHARS_MAX = 256 * 1024;
+
 class YamlReader {
   readonly #lines: LineCounter;
   readonly #anchors = new Map<string, unknown>();
   readonly #duplicates: string[] = [];
   #aliasesLeft: number;
   #nodesLeft = JSON_TOKENS_MAX;
+  #duplicateCharsLeft = DUPLICATE_CHARS_MAX;
 
   constructor(lines: LineCounter, maxAliases: number) {
     this.#lines = lines;
@@ -165,12 +169,18 @@ class YamlReader {
         this.#merge(this.#value(pair.value, depth + 1), object, own);
         continue;
       }
-      if (own.has(key.name))
-        this.#duplicates.push(`line ${this.#lineOf(pair)}: key ${key.shown} already set in map`);
+      if (own.has(key.name)) this.#noteDuplicate(pair, key.shown);
       own.add(key.name);
       setOwn(object, key.name, this.#value(pair.value, depth + 1));
     }
     return object;
+  }
+
+  #noteDuplicate(pair: Pair, key: string): void {
+    if (this.#duplicateCharsLeft <= 0) return;
+    const text = `line ${this.#lineOf(pair)}: key ${key} already set in map`;
+    this.#duplicateCharsLeft -= text.length;
+    this.#duplicates.push(text);
   }
 
   /** Undefined for the merge key. */
