@@ -106,7 +106,7 @@ function begin(request: HttpRequest): Exchange {
   const [path, search] = splitOnce(request.target, "?");
   const query = search === "" ? NO_QUERY : new URLSearchParams(search);
   const info = parseRequestInfo(request.method, path, query);
-  return { request, path, query, info, user: undefined, notes: new RequestNotes() };
+  return { request, path, query, info, user: undefined, notes: new RequestNotes(request.signal) };
 }
 
 function splitOnce(text: string, separator: string): readonly [string, string] {

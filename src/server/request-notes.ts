@@ -17,6 +17,8 @@ export interface FlowMark {
 }
 
 export class RequestNotes {
+  /** Aborted when the client has left: nobody waits for what others are asked on its behalf. Undefined where there is no client. */
+  readonly signal: AbortSignal | undefined;
   /** Every answer says it in its head. */
   flow: FlowMark | undefined;
   /** As whom the request is made, where that is not who makes it. Told to stages that come before that is known. */
@@ -32,6 +34,10 @@ export class RequestNotes {
   #annotations: Map<string, string> | undefined;
   #decision: "" | "allow" | "forbid" = "";
   #reason = "";
+
+  constructor(signal?: AbortSignal) {
+    this.signal = signal;
+  }
 
   get warnings(): readonly string[] {
     return this.#warnings ?? NONE;

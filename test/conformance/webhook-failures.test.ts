@@ -57,6 +57,27 @@ describe("a webhook that cannot be reached", () => {
       );
     }));
 
+  test.each(["Fail", "Ignore"])(
+    "is waited for no longer once the client has left, and nothing is written (%s)",
+    (failurePolicy) =>
+      withWebhooks(async (world) => {
+        const client = new AbortController();
+        const leave: Behaviour = () => {
+          client.abort();
+          return new Promise<Answer>(() => undefined);
+        };
+        await world.register("Validating", "v", [{ rules: [CREATED], failurePolicy, behaviour: leave }]);
+        const body = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" } };
+
+        const { code } = await world.api.send("POST", CONFIG_MAPS, body, { signal: client.signal });
+
+        expect(code).toBe(failurePolicy === "Fail" ? 500 : 504);
+        expect((await world.api.send("GET", `${CONFIG_MAPS}/a`)).code).toBe(404);
+      }),
+    // Its ten seconds would be over by then.
+    5000,
+  );
+
   test("is given as long as it asks for, and no longer", () =>
     withWebhooks(async (world) => {
       const slow = { rules: [CREATED], timeoutSeconds: 1 };

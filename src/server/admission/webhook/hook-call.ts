@@ -5,7 +5,7 @@ import { stringifyJson } from "../../../api/json-text.ts";
 import { quoted } from "../../../api/message-text.ts";
 import type { Loop } from "../../../base/loop.ts";
 import { EgressError } from "../../egress/egress.ts";
-import type { Egress, EgressReply } from "../../egress/egress.ts";
+import type { Egress, EgressReply, EgressRequest } from "../../egress/egress.ts";
 import type { Hook } from "./hook.ts";
 import { replyErrorText } from "./reply-error.ts";
 import { reviewOf } from "./review.ts";
@@ -57,7 +57,8 @@ export async function askHook(
   const uid = loop.random("admission-reviews").uuid();
   const body = Buffer.from(stringifyJson(reviewOf(subject, uid, version)));
   const timeoutMs = Math.max(1, Math.min(hook.timeoutMs, leftMs));
-  const reply = await post(hook, { body, timeoutMs }, egress);
+  const { signal = NEVER } = subject.request.notes;
+  const reply = await post(hook, { body, timeoutMs, signal }, egress);
   const review = reviewIn(hook, reply);
   try {
     return verdictOf(review, { hook, version, uid });
@@ -67,9 +68,12 @@ export async function askHook(
   }
 }
 
+/** What the server does of its own accord. */
+const NEVER = new AbortController().signal;
+
 async function post(
   hook: Hook,
-  { body, timeoutMs }: { readonly body: Uint8Array; readonly timeoutMs: number },
+  { body, timeoutMs, signal }: Pick<EgressRequest, "timeoutMs" | "signal"> & { readonly body: Uint8Array },
   egress: Egress,
 ): Promise<EgressReply> {
   try {
@@ -82,7 +86,7 @@ async function post(
       body,
       timeoutMs,
       replyBytesMax: REPLY_BYTES_MAX,
-      signal: new AbortController().signal,
+      signal,
       // Writes begin again when they are overtaken, so that webhooks expect to be asked twice.
       isRepeatable: true,
     });

@@ -86,10 +86,11 @@ export class HookChain {
     return { outcome: "refused", error: internalError(failure) };
   }
 
-  /** A request that has no time left ends here: its client was told that it has failed. */
+  /** A request that has no time left, or no client, ends here: it has failed for whoever made it. */
   #open(asking: Asking): Reply {
     this.#parts.metrics.failedOpen(asking);
-    if (this.#leftMs(asking.request) > 0) return { outcome: "open" };
+    const isAwaited = this.#leftMs(asking.request) > 0 && asking.request.notes.signal?.aborted !== true;
+    if (isAwaited) return { outcome: "open" };
     return { outcome: "refused", error: timeout("request did not complete within requested timeout", 0) };
   }
 
