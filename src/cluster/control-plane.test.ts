@@ -14,7 +14,6 @@ const STEPS = [
   "poststarthook/start-apiextensions-controllers",
   "poststarthook/crd-informer-synced",
   "poststarthook/start-system-namespaces-controller",
-  "poststarthook/start-legacy-token-tracking-controller",
   "poststarthook/start-service-ip-repair-controllers",
   "poststarthook/rbac/bootstrap-roles",
   "poststarthook/scheduling/bootstrap-system-priority-classes",
@@ -108,7 +107,7 @@ describe("the health of a control plane", () => {
       "informer-sync",
       ...STEPS.slice(0, 3),
       "poststarthook/start-service-ip-repair-controllers",
-      ...STEPS.slice(11, 15),
+      ...STEPS.slice(10, 14),
     ]);
     expect(ready).toEqual({
       good: ["ping", "etcd", "etcd-readiness", "informer-sync", ...STEPS, "shutdown"],

@@ -93,7 +93,6 @@ const PROGRAM: PeerIdentity = { user: "kubernetes-admin", groups: ["system:maste
 /** What upkeep does of a server's start. */
 const UPKEEP_STEPS = [
   "poststarthook/start-system-namespaces-controller",
-  "poststarthook/start-legacy-token-tracking-controller",
   "poststarthook/start-service-ip-repair-controllers",
   "poststarthook/rbac/bootstrap-roles",
   "poststarthook/scheduling/bootstrap-system-priority-classes",
@@ -107,9 +106,10 @@ const UPKEEP_STEPS = [
 const TRUST_STEPS = [
   "poststarthook/start-cluster-authentication-info-controller",
 ] as const satisfies readonly BootStep[];
-const IDENTITY_STEPS = [
+const OWN_SERVER_STEPS = [
   "poststarthook/start-kube-apiserver-identity-lease-controller",
   "poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
+  "poststarthook/start-legacy-token-tracking-controller",
 ] as const satisfies readonly BootStep[];
 
 export class ControlPlane {
@@ -229,7 +229,7 @@ export class ControlPlane {
     const steps: readonly BootStep[] = [
       ...UPKEEP_STEPS,
       ...(vouchers === undefined ? [] : TRUST_STEPS),
-      ...(hostname === undefined ? [] : IDENTITY_STEPS),
+      ...(hostname === undefined ? [] : OWN_SERVER_STEPS),
     ];
     return Object.fromEntries(steps.map((step) => [step, () => this.#upkeep?.isDone(step) === true]));
   }

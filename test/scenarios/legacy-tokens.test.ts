@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
-import { ConfigMap } from "../../src/api/generated/types/core-v1.ts";
+import { ConfigMap, Secret } from "../../src/api/generated/types/core-v1.ts";
 import type { LogFields } from "../../src/base/log.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 
-test("the loop that clears unused tokens away may read since when uses are noted", async () => {
+const TRACKING = "kube-apiserver-legacy-service-account-token-tracking";
+
+test("the loop that clears unused tokens away may read since when uses are noted, and leaves used ones alone", async () => {
   const warnings: unknown[] = [];
   const log = {
     ...silentLog,
@@ -12,12 +14,18 @@ test("the loop that clears unused tokens away may read since when uses are noted
     with: () => log,
   };
   await using cluster = await startCluster({ clock: "virtual", log, nodes: 0 });
+  await cluster.client(ConfigMap).create({
+    metadata: { name: TRACKING, namespace: "kube-system" },
+    data: { since: "2020-01-01" },
+  });
+  await cluster.client(Secret).create({
+    metadata: { name: "t", annotations: { "kubernetes.io/service-account.name": "default" } },
+    type: "kubernetes.io/service-account-token",
+  });
   await cluster.settle();
 
-  const tracking = cluster
-    .objects(ConfigMap, "kube-system")
-    .find(({ metadata }) => metadata.name === "kube-apiserver-legacy-service-account-token-tracking");
+  const [token] = cluster.objects(Secret, "default");
 
-  expect(tracking?.data).toEqual({ since: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/) as unknown });
+  expect(token?.metadata.labels).toBeUndefined();
   expect(warnings).toEqual([]);
 });

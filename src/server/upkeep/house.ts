@@ -33,7 +33,7 @@ export interface HouseOptions {
   readonly isStoreShared: boolean;
   /** Whom servers of other APIs may believe, where there are sockets. */
   readonly vouchers?: Vouchers | undefined;
-  /** Of the machine, where the server is one of its own and tells everybody of itself. */
+  /** Of the machine, where the server is one of its own: it tells everybody of itself, and since when it notes uses of tokens. */
   readonly hostname?: string | undefined;
 }
 
@@ -56,7 +56,7 @@ export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep 
     policyTypes({ registry, store }),
     ...kubernetesService({ registry, cidr, addresses, source, port }),
     ...trustOfExtensions(workshop, options),
-    tokenTracking(registry, loop),
+    ...(hostname === undefined ? [] : [tokenTracking(registry, loop)]),
   ];
   const routines = [
     ...(lease === undefined ? [] : [lease.routine()]),

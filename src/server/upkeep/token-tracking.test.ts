@@ -17,7 +17,7 @@ async function done<T>(loop: VirtualLoop, promise: Promise<T>): Promise<T> {
 
 test("since when uses of tokens are noted is told, and a date that is none is replaced", async () => {
   const loop = new VirtualLoop({ seed: 1, startAt: Date.parse("2026-03-04T23:00:00Z") });
-  const server = await done(loop, ServerFixture.start({ loop }));
+  const server = await done(loop, ServerFixture.start({ loop, hostname: "here" }));
   const ending = new AbortController();
   const running = server.upkeep.run(ending.signal);
   const since = async (): Promise<string> => {
