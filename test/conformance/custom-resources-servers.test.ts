@@ -18,6 +18,7 @@ import { describePeer } from "../peers.ts";
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const GADGETS = "/apis/example.com/v1/gadgets";
+const GADGET = { apiVersion: "example.com/v1", kind: "Gadget", metadata: { name: "a" } };
 
 const definition = {
   metadata: { name: "gadgets.example.com" },
@@ -120,7 +121,7 @@ async function useKind(servers: Servers): Promise<{ created: Answered; seen: Ans
   const { first, second } = servers;
   await send(first, "POST", DEFINITIONS, definition);
   await servers.until((text) => text.includes('"InitialNamesAccepted"'));
-  const created = await send(second, "POST", GADGETS, { metadata: { name: "a" } });
+  const created = await send(second, "POST", GADGETS, GADGET);
   const seen = await send(first, "GET", `${GADGETS}/a`);
   await send(second, "DELETE", `${DEFINITIONS}/gadgets.example.com`);
   await servers.until((text) => text === "");
@@ -145,7 +146,7 @@ describe("several servers", () => {
 
     await send(servers.first, "POST", DEFINITIONS, definition);
     await servers.until((text) => text.includes('"InitialNamesAccepted"'));
-    const created = await send(servers.second, "POST", GADGETS, { metadata: { name: "a" } });
+    const created = await send(servers.second, "POST", GADGETS, GADGET);
     await send(servers.first, "DELETE", `${DEFINITIONS}/gadgets.example.com`);
     await servers.until((text) => text === "");
     ending.abort();

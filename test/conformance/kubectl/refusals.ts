@@ -27,7 +27,8 @@ function structure({ namespace, since }: Suite): void {
     const kubectl = namespace();
 
     expect(await kubectl.refused("create", "-f", kubectl.file("d.yaml", UNKNOWN), "--validate=strict")).toBe(
-      'Error from server (BadRequest): error when creating "d.yaml": strict decoding error: ' +
+      'Error from server (BadRequest): error when creating "d.yaml": ' +
+        'Deployment in version "v1" cannot be handled as a Deployment: strict decoding error: ' +
         'unknown field "spec.foo", unknown field "spec.template.spec.containers[0].imagee"\n',
     );
   });
