@@ -112,7 +112,7 @@ describe("a Node", () => {
       status: {
         conditions: [{ type: "Ready", status: "True" }],
         addresses: [{ type: "InternalIP", address: "10.0.0.1" }],
-        nodeInfo: { kubeletVersion: "v1.36.0", osImage: "Linux", architecture: "arm64" },
+        nodeInfo: { kubeletVersion: "v1.36.0", osImage: "Linux" },
       },
     };
 
@@ -126,7 +126,6 @@ describe("a Node", () => {
       "<none>",
       "Linux",
       "<unknown>",
-      "arm64",
       "<unknown>",
     ]);
     expect(probe.cells({})).toMatchObject({ 1: "Unknown", 2: "<none>" });

@@ -2,7 +2,6 @@
 
 import { fieldPath } from "../api/field-error.ts";
 import type { Node } from "../api/generated/types/core-v1.ts";
-import type { ColumnFacts } from "../api/resource-facts.ts";
 import { cidrWarnings } from "./address-rules.ts";
 import { ageText } from "./human-duration.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
@@ -63,14 +62,6 @@ export const node = defineKind<Node>("v1", "Node", {
 
   fields: ({ spec }) => ({ "spec.unschedulable": String(spec.unschedulable ?? false) }),
 
-  columns: [
-    { name: "Name", type: "string", format: "name", priority: 0 },
-    ...["Status", "Roles", "Age", "Version"].map((name) => column(name, 0)),
-    ...["Internal-IP", "External-IP", "OS-Image", "Kernel-Version", "Arch", "Container-Runtime"].map((name) =>
-      column(name, 1),
-    ),
-  ],
-
   cells(it, now) {
     const { nodeInfo } = it.status;
     return [
@@ -83,15 +74,10 @@ export const node = defineKind<Node>("v1", "Node", {
       addressText(it, "ExternalIP"),
       nodeInfo.osImage || "<unknown>",
       nodeInfo.kernelVersion || "<unknown>",
-      nodeInfo.architecture || "<unknown>",
       nodeInfo.containerRuntimeVersion || "<unknown>",
     ];
   },
 });
-
-function column(name: string, priority: number): ColumnFacts {
-  return { name, type: "string", format: "", priority };
-}
 
 /** The older field holds one block; where the two disagree, it wins. */
 function syncPodCidrs(spec: Draft<Node["spec"]>): void {
