@@ -6,6 +6,7 @@ import type { FieldErrors } from "../api/field-error.ts";
 import type { PodCertificateRequest } from "../api/generated/types/certificates-v1beta1.ts";
 import type { Condition } from "../api/generated/types/meta-v1.ts";
 import { pemBlocks } from "../api/pem.ts";
+import { isSameKey } from "../base/same-key.ts";
 import { findCertificate } from "./certificate-pem.ts";
 import { checkConditions } from "./condition-rules.ts";
 import { findKey } from "./possession-proof.ts";
@@ -106,7 +107,7 @@ function readChain(
     return [undefined, "issued certificate chain must consist entirely of CERTIFICATE PEM blocks"];
   const leaf = findCertificate(first.bytes);
   if (leaf === undefined) return [undefined, "leaf certificate does not parse as valid X.509"];
-  if (wanted === undefined || !leaf.publicKey.equals(wanted))
+  if (wanted === undefined || !isSameKey(leaf.publicKey, wanted))
     return [undefined, "leaf certificate was not issued to the requested public key"];
   if (blocks.some(({ bytes }) => findCertificate(bytes) === undefined))
     return [undefined, "intermediate certificate does not parse as valid X.509"];

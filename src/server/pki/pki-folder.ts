@@ -10,6 +10,7 @@ import { createPublicKey } from "node:crypto";
 import { join } from "node:path";
 import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
+import { isSameKey } from "../../base/same-key.ts";
 import { findAge, findFault, isSelfSigned, parseCertificate, parsePrivateKey } from "./certificate-state.ts";
 import { createFile, findFile, replaceFile } from "./files.ts";
 import { loadIssuer, makePrivateKey, type Issuer, type LeafRequest } from "./issuer.ts";
@@ -101,7 +102,7 @@ export class PkiFolder {
     }
     const privateKey = found ?? (await this.#makeKey(name));
     const own = createPublicKey(parsePrivateKey(privateKey, this.#path(`${name}.key`)));
-    if (foundPublic !== undefined && !createPublicKey(foundPublic).equals(own)) {
+    if (foundPublic !== undefined && !isSameKey(createPublicKey(foundPublic), own)) {
       throw new Error(`${path} does not begin with the public key of ${name}.key beside it`);
     }
     const text = own.export({ type: "spki", format: "pem" }).toString();
