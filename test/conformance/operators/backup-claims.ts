@@ -181,7 +181,7 @@ function refusing(scene: () => BackupScene): void {
       team.file("changed.json", changed),
     );
 
-    expect(refused).toContain('spec.schedule: Invalid value: "string": not a schedule: often');
+    expect(refused).toContain('spec.schedule: Invalid value: "often": not a schedule: often');
     expect(refused).toContain("the name is too long to make the names of Jobs from it");
     expect(refused).toContain("a snapshot class is for volumes");
     expect(kept).toContain("the type of a target cannot be changed");

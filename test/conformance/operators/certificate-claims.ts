@@ -212,13 +212,13 @@ function refusing(scene: () => CertificateScene): void {
     const refused = await team.refused("create", "-f", team.file("bad.yaml", bad));
 
     for (const why of [
-      'Certificate.pki.example.com "b1" is invalid: spec: Invalid value: "object": one of commonName, dnsNames and ipAddresses is needed',
-      'Certificate.pki.example.com "b2" is invalid: spec.renewBefore: Invalid value: "object": renewBefore 72h is not shorter than duration 48h',
-      '"b3" is invalid: spec.privateKey: Invalid value: "object": an RSA key has 2048 bits at least',
-      'spec.dnsNames: Invalid value: "array": not a name: -bad, a..b',
-      'spec.ipAddresses[0]: Invalid value: "string": must be an IP address',
-      'spec: Invalid value: "object": exactly one of selfSigned, ca and acme is needed',
-      'spec.acme.server: Invalid value: "string": must be an https URL',
+      'Certificate.pki.example.com "b1" is invalid: spec: Invalid value: one of commonName, dnsNames and ipAddresses is needed',
+      'Certificate.pki.example.com "b2" is invalid: spec.renewBefore: Invalid value: renewBefore 72h is not shorter than duration 48h',
+      '"b3" is invalid: spec.privateKey: Invalid value: an RSA key has 2048 bits at least',
+      "spec.dnsNames: Invalid value: not a name: -bad, a..b",
+      'spec.ipAddresses[0]: Invalid value: "300.1.1.1": must be an IP address',
+      "spec: Invalid value: exactly one of selfSigned, ca and acme is needed",
+      'spec.acme.server: Invalid value: "http://acme.example.com": must be an https URL',
     ])
       expect(refused).toContain(why);
     expect(await team.ok("get", "pki", "-o", "name")).not.toContain("/b");

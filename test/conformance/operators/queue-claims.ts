@@ -230,7 +230,7 @@ function refusing(scene: () => QueueScene): void {
     );
 
     for (const why of [
-      'spec.visibilityTimeout: Invalid value: "string": visibilityTimeout is between 0s and 12h, not 24h',
+      'spec.visibilityTimeout: Invalid value: "24h": visibilityTimeout is between 0s and 12h, not 24h',
       'admission webhook "vworkqueue-v1.kb.io" denied the request: WorkQueue.queue.example.org is invalid: ' +
         "spec.deadLetter.queueName: Forbidden: a queue is not its own grave",
       'spec.replicas: Invalid value: "string": spec.replicas in body must be of type integer: "string"',
