@@ -40,7 +40,8 @@ export function parseJson(bytes: Uint8Array, member?: MemberReader): ParsedJson 
   scan.run();
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString(isPlain ? "latin1" : "utf8");
-  if (SURROGATE_ESCAPE.test(text)) return withWholeCharacters(parsed(text, scan));
+  // The first question takes a tenth of the time of the second, and nearly always answers it.
+  if (text.includes("\\u") && SURROGATE_ESCAPE.test(text)) return withWholeCharacters(parsed(text, scan));
   return (member === undefined ? undefined : findParsedApart(text, scan, member)) ?? parsed(text, scan);
 }
 
