@@ -22,7 +22,7 @@ import { orphanJobPodsController } from "./job/orphan-pods.ts";
 import { legacyTokenCleaner } from "./legacy-token-cleaner/routine.ts";
 import { namespaceController } from "./namespace/controller.ts";
 import { nodeLifecycleRoutine } from "./node-lifecycle/controller.ts";
-import { nodeTtlRoutine } from "./node-lifecycle/node-ttl.ts";
+import { nodeTtlController } from "./node-lifecycle/node-ttl.ts";
 import { taintEvictionRoutine } from "./node-lifecycle/taint-eviction.ts";
 import { podGcRoutine } from "./pod-gc/routine.ts";
 import { replicaSetController } from "./replica-set.ts";
@@ -78,6 +78,7 @@ export const controllers: readonly Controller[] = [
   ephemeralVolumeController,
   podClaimsController,
   claimReleaseController,
+  nodeTtlController,
 ];
 
 export const routines: readonly Routine[] = [
@@ -86,6 +87,5 @@ export const routines: readonly Routine[] = [
   defaultStorageClass,
   nodeLifecycleRoutine,
   taintEvictionRoutine,
-  nodeTtlRoutine,
   legacyTokenCleaner,
 ];
