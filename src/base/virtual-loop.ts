@@ -119,6 +119,17 @@ export class VirtualLoop extends VirtualActor {
     return this.#drive({ name: "where the predicate holds", isReached: predicate, ...this.#bounds(bounds) });
   }
 
+  /** Runs until the promise has settled, and settles as it does. */
+  async finish<T>(promise: Promise<T>): Promise<T> {
+    let isSettled = false;
+    const settle = (): void => {
+      isSettled = true;
+    };
+    promise.then(settle, settle);
+    await this.until(() => isSettled);
+    return promise;
+  }
+
   #bounds({
     limitMs = DEFAULT_LIMIT_MS,
     maxSteps = DEFAULT_MAX_STEPS,

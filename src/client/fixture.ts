@@ -42,12 +42,8 @@ export function scripted(
 }
 
 /** Lets the world run until the promise has settled. */
-export async function settled<T>(loop: VirtualLoop, promise: Promise<T>): Promise<T> {
-  let isSettled = false;
-  const settle = (): void => void (isSettled = true);
-  promise.then(settle, settle);
-  await loop.until(() => isSettled);
-  return promise;
+export function settled<T>(loop: VirtualLoop, promise: Promise<T>): Promise<T> {
+  return loop.finish(promise);
 }
 
 async function* each<T>(items: readonly T[]): AsyncGenerator<T> {

@@ -47,13 +47,7 @@ class World {
 
   async done<T>(outcome: T | Promise<T>): Promise<T> {
     const promise = Promise.resolve(outcome);
-    let isSettled = false;
-    const settle = (): void => {
-      isSettled = true;
-    };
-    promise.then(settle, settle);
-    await this.loop.until(() => isSettled);
-    return promise;
+    return this.loop.finish(promise);
   }
 
   async ask(target: string): Promise<readonly [number, string]> {

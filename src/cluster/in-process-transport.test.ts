@@ -128,12 +128,8 @@ async function start(): Promise<Started> {
     serverLoop: workshop.loop,
     user: { user: "admin", groups: ["system:masters"] },
   });
-  const run = async <T>(promise: Promise<T>): Promise<T> => {
-    let isSettled = false;
-    const settled = (): void => void (isSettled = true);
-    promise.then(settled, settled);
-    await loop.until(() => isSettled);
-    return promise;
+  const run = <T>(promise: Promise<T>): Promise<T> => {
+    return loop.finish(promise);
   };
   await run(transport.send(post("/api/v1/namespaces", NAMESPACE)));
   return { transport, loop, run };

@@ -64,12 +64,8 @@ export class WatcherWorld {
   }
 
   /** Lets the world run until the promise has settled. */
-  async run<T>(promise: Promise<T>): Promise<T> {
-    let isSettled = false;
-    const settled = (): void => void (isSettled = true);
-    promise.then(settled, settled);
-    await this.loop.until(() => isSettled);
-    return promise;
+  run<T>(promise: Promise<T>): Promise<T> {
+    return this.loop.finish(promise);
   }
 
   async makeMap(name: string, data: Record<string, string> = {}): Promise<void> {

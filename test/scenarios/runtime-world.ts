@@ -96,12 +96,8 @@ export async function startWorld(seed = 1): Promise<World> {
     });
     return linkOver(transport, loop.child(`${name}-link`));
   };
-  const run = async <T>(promise: Promise<T>): Promise<T> => {
-    let isSettled = false;
-    const settled = (): void => void (isSettled = true);
-    promise.then(settled, settled);
-    await loop.until(() => isSettled);
-    return await promise;
+  const run = <T>(promise: Promise<T>): Promise<T> => {
+    return loop.finish(promise);
   };
   onTestFinished(async () => {
     ending.abort(new Error("the test has ended"));

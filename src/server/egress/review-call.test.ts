@@ -32,12 +32,8 @@ async function ask(answers: readonly (EgressReply | Error)[]): Promise<Outcome> 
     ({ status }) => status,
     (error: unknown) => (error as Error).message,
   );
-  let isSettled = false;
-  void asking.then(() => {
-    isSettled = true;
-  });
-  await loop.until(() => isSettled);
-  return { calls, tookMs: loop.now() - begin, answer: await asking };
+  const answer = await loop.finish(asking);
+  return { calls, tookMs: loop.now() - begin, answer };
 }
 
 function reply(status: number, headers: Readonly<Record<string, string>> = {}): EgressReply {

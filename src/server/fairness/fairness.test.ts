@@ -60,14 +60,8 @@ class Desk {
     return this.#server;
   }
 
-  async done<T>(promise: Promise<T>): Promise<T> {
-    let isSettled = false;
-    const settle = (): void => {
-      isSettled = true;
-    };
-    promise.then(settle, settle);
-    await this.loop.until(() => isSettled);
-    return promise;
+  done<T>(promise: Promise<T>): Promise<T> {
+    return this.loop.finish(promise);
   }
 
   async create(path: string, body: unknown): Promise<string> {

@@ -21,14 +21,8 @@ class House {
   readonly #log: Log = { ...silentLog, warn: (message) => void this.lines.push(message) };
 
   /** Runs the world until the promise has settled. */
-  async done<T>(promise: Promise<T>): Promise<T> {
-    let isSettled = false;
-    const settle = (): void => {
-      isSettled = true;
-    };
-    promise.then(settle, settle);
-    await this.loop.until(() => isSettled);
-    return promise;
+  done<T>(promise: Promise<T>): Promise<T> {
+    return this.loop.finish(promise);
   }
 
   start(): Promise<ServerFixture> {

@@ -19,14 +19,8 @@ beforeEach(() => {
 });
 
 /** Runs the world until the promise has settled. */
-async function done<T>(promise: Promise<T>): Promise<T> {
-  let isSettled = false;
-  const settle = (): void => {
-    isSettled = true;
-  };
-  promise.then(settle, settle);
-  await loop.until(() => isSettled);
-  return promise;
+function done<T>(promise: Promise<T>): Promise<T> {
+  return loop.finish(promise);
 }
 
 interface Running {

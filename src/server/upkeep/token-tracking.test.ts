@@ -5,14 +5,8 @@ import { ServerFixture, textAt } from "./fixture.ts";
 const PATH = "/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking";
 
 /** Runs the world until the promise has settled. */
-async function done<T>(loop: VirtualLoop, promise: Promise<T>): Promise<T> {
-  let isSettled = false;
-  const settle = (): void => {
-    isSettled = true;
-  };
-  promise.then(settle, settle);
-  await loop.until(() => isSettled);
-  return promise;
+function done<T>(loop: VirtualLoop, promise: Promise<T>): Promise<T> {
+  return loop.finish(promise);
 }
 
 test("since when uses of tokens are noted is told, and a date that is none is replaced", async () => {
