@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { VirtualLoop } from "../../base/virtual-loop.ts";
 import { ServerFixture } from "./fixture.ts";
 
 const POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
@@ -14,29 +15,28 @@ function policy(name: string, expression: string): object {
 }
 
 test("each policy is told about its types, once for each generation, and none comes back that is gone", async () => {
-  const server = await ServerFixture.start();
+  const loop = new VirtualLoop({ seed: 1 });
+  const server = await loop.finish(ServerFixture.start({ loop }));
   const ending = new AbortController();
   const running = server.upkeep.run(ending.signal);
   const fits = `object.spec.replicas > 1${" || true".repeat(200)}`;
+  const status = async (name: string): Promise<unknown> =>
+    (await loop.finish(server.send("GET", `${POLICIES}/${name}`))).body["status"];
 
-  for (let at = 0; at < 30; at++) await server.send("POST", POLICIES, policy(`p${at}`, fits));
-  await server.send("POST", POLICIES, policy("wrong", "object.spec.none == 1"));
-  await server.send("DELETE", `${POLICIES}/p0`);
-  await expect
-    .poll(async () => (await server.send("GET", `${POLICIES}/wrong`)).body["status"])
-    .toMatchObject({
-      observedGeneration: 1,
-      typeChecking: { expressionWarnings: [{ fieldRef: "spec.validations[0].expression" }] },
-    });
-  await server.patch(`${POLICIES}/wrong`, { spec: { validations: [{ expression: "true" }] } });
-  await expect
-    .poll(async () => (await server.send("GET", `${POLICIES}/wrong`)).body["status"])
-    .toEqual({ observedGeneration: 2, typeChecking: {} });
-  await expect
-    .poll(async () => (await server.send("GET", `${POLICIES}/p29`)).body["status"])
-    .toEqual({ observedGeneration: 1, typeChecking: {} });
+  for (let at = 0; at < 30; at++) await loop.finish(server.send("POST", POLICIES, policy(`p${at}`, fits)));
+  await loop.finish(server.send("POST", POLICIES, policy("wrong", "object.spec.none == 1")));
+  await loop.finish(server.send("DELETE", `${POLICIES}/p0`));
+  await loop.advance(10_000);
+  expect(await status("wrong")).toMatchObject({
+    observedGeneration: 1,
+    typeChecking: { expressionWarnings: [{ fieldRef: "spec.validations[0].expression" }] },
+  });
+  await loop.finish(server.patch(`${POLICIES}/wrong`, { spec: { validations: [{ expression: "true" }] } }));
+  await loop.advance(10_000);
+  expect(await status("wrong")).toEqual({ observedGeneration: 2, typeChecking: {} });
+  expect(await status("p29")).toEqual({ observedGeneration: 1, typeChecking: {} });
   ending.abort();
-  await running;
+  await loop.finish(running);
 
-  expect((await server.send("GET", `${POLICIES}/p0`)).code).toBe(404);
+  expect((await loop.finish(server.send("GET", `${POLICIES}/p0`))).code).toBe(404);
 });
