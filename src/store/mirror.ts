@@ -177,5 +177,6 @@ function compacted(revision: number, floor: number): StoreError {
   return new StoreError(
     "Compacted",
     `revision ${String(revision)} is no longer kept, the oldest is ${String(floor)}: read the newest state and go on from there`,
+    { floor },
   );
 }

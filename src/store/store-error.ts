@@ -14,13 +14,20 @@ export type StoreErrorCode =
   | "Locked"
   | "Closed";
 
+interface StoreErrorOptions extends ErrorOptions {
+  readonly floor?: number;
+}
+
 export class StoreError extends Error {
   override readonly name = "StoreError";
   readonly code: StoreErrorCode;
+  /** With `Compacted`, where it is known: the oldest revision that is kept. */
+  readonly floor: number | undefined;
 
-  constructor(code: StoreErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: StoreErrorCode, message: string, options?: StoreErrorOptions) {
     super(message, options);
     this.code = code;
+    this.floor = options?.floor;
   }
 }
 

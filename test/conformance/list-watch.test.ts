@@ -402,8 +402,9 @@ describe("a watch begins", () => {
     for await (const event of watchEvents(response)) seen.push(event);
 
     expect(response.status).toBe(200);
+    const message = `too old resource version: 2 (${String(api.store.view.revision)})`;
     expect(seen).toMatchObject([
-      { type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired", status: "Failure" } },
+      { type: "ERROR", object: { kind: "Status", code: 410, reason: "Expired", status: "Failure", message } },
     ]);
   });
 

@@ -294,10 +294,15 @@ class WatchRun implements WatchEvents {
     const isTooOld = isStoreError(error, "Compacted");
     const { call, after } = this.#options;
     const shown = isTooOld
-      ? expired(`too old resource version: ${String(after)}`)
+      ? expired(tooOld(after, error.floor))
       : toApiError(error, groupResource(call.resource), call.info.name);
     return { type: "ERROR", status: toStatus(shown) };
   }
+}
+
+function tooOld(after: number, oldest: number | undefined): string {
+  const kept = oldest === undefined ? "" : ` (${String(oldest)})`;
+  return `too old resource version: ${String(after)}${kept}`;
 }
 
 function labelsOf({ info }: Call): LongRunningLabels {
