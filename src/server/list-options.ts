@@ -34,21 +34,35 @@ export function listOptionsOf(
   facts: ResourceFacts,
   verb: "list" | "watch",
 ): ListOptions {
-  const initial = query.get("sendInitialEvents");
   const read = {
     labels: attempt(() => parseLabelSelector(query.get("labelSelector") ?? "")),
     fields: attempt(() => parseFieldSelector(query.get("fieldSelector") ?? "")),
     limit: number(query, "limit") ?? 0,
     continueToken: query.get("continue") ?? "",
-    match: query.get("resourceVersionMatch") ?? "",
     timeoutSeconds: number(query, "timeoutSeconds"),
     allowBookmarks: isTrue(query.get("allowWatchBookmarks")),
-    sendInitialEvents: initial === null ? undefined : isTrue(initial),
+    ...initialOf(query, verb),
   };
   checkTogether({ ...read, version: query.get("resourceVersion") ?? "" }, verb);
   attempt(() => checkSelectedFields(read.fields, new Set([...METADATA_FIELDS, ...facts.fieldSelectors])));
   const about = verb === "list" ? "invalid resource version: " : "";
   return { ...read, resourceVersion: resourceVersionOf(query, about) };
+}
+
+/** A query that asks to watch from anywhere asks for what exists too, as if it had said so: with bookmarks, one tells where that ends. */
+function initialOf(
+  query: URLSearchParams,
+  verb: "list" | "watch",
+): Pick<ListOptions, "match" | "sendInitialEvents"> {
+  const initial = query.get("sendInitialEvents");
+  const match = query.get("resourceVersionMatch") ?? "";
+  if (initial !== null) return { match, sendInitialEvents: isTrue(initial) };
+  const version = query.get("resourceVersion") ?? "";
+  const isAsked = verb === "watch" && isTrue(query.get("watch"));
+  const isFromAnywhere = isAsked && match === "" && (version === "" || version === "0");
+  return isFromAnywhere
+    ? { match: "NotOlderThan", sendInitialEvents: true }
+    : { match, sendInitialEvents: undefined };
 }
 
 interface Together extends Pick<ListOptions, "match" | "continueToken" | "sendInitialEvents"> {

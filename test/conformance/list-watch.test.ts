@@ -342,6 +342,10 @@ describe("options that do not go together are refused", () => {
       "watch=1&resourceVersion=1&resourceVersionMatch=NotOlderThan",
       "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
     ],
+    [
+      "watch=1&continue=x",
+      "resourceVersionMatch: Forbidden: resourceVersionMatch is forbidden when continue is provided",
+    ],
   ])("%s", async (query, message) => {
     await using api = await TestApi.start();
 
@@ -427,6 +431,20 @@ describe("a watch begins", () => {
       },
     });
     expect(seen[3]?.type).toBe("DELETED");
+  });
+
+  test.each([
+    ["", ""],
+    [" at 0", "&resourceVersion=0"],
+  ])("with such a bookmark where it may come and no revision is named%s", async (_, query) => {
+    await using api = await withMaps("a");
+
+    const seen = await firstEvents(api, `${MAPS}?watch=1&allowWatchBookmarks=true${query}`, 2);
+
+    expect(seen[1]).toMatchObject({
+      type: "BOOKMARK",
+      object: { metadata: { annotations: { "k8s.io/initial-events-end": "true" } } },
+    });
   });
 
   test.each([
@@ -518,7 +536,8 @@ describe("a watch in time", () => {
 
   test("is told every minute how far it is, even while only others change", async () => {
     await using world = await VirtualApi.start();
-    const wanted = await world.watch("&allowWatchBookmarks=true&timeoutSeconds=100");
+    const from = `&resourceVersion=${String(world.api.store.view.revision)}`;
+    const wanted = await world.watch(`&allowWatchBookmarks=true&timeoutSeconds=100${from}`);
     const unwanted = await world.watch("&timeoutSeconds=100");
     await world.send("POST", "/api/v1/namespaces", { metadata: { name: "other" } });
 
@@ -537,8 +556,9 @@ describe("a watch in time", () => {
 
   test("is told two seconds before its end how far it is, so that it goes on from there", async () => {
     await using world = await VirtualApi.start();
-    const long = await world.watch("&allowWatchBookmarks=true&timeoutSeconds=10");
-    const short = await world.watch("&allowWatchBookmarks=true&timeoutSeconds=2");
+    const from = `&resourceVersion=${String(world.api.store.view.revision)}`;
+    const long = await world.watch(`&allowWatchBookmarks=true&timeoutSeconds=10${from}`);
+    const short = await world.watch(`&allowWatchBookmarks=true&timeoutSeconds=2${from}`);
     await world.send("POST", "/api/v1/namespaces", { metadata: { name: "other" } });
 
     await world.loop.advance(7_900);
