@@ -1,11 +1,12 @@
 /** From a request for a resource to the verb that answers it. */
-import { methodNotAllowed, methodNotSupported, unknownResource } from "../api/api-error.ts";
+import { badRequest, methodNotAllowed, methodNotSupported, unknownResource } from "../api/api-error.ts";
+import { pathSegmentName } from "../api/names.ts";
 import type { Answer } from "./answer.ts";
 import type { Call, Verb, Workshop } from "./call.ts";
 import type { HttpRequest } from "./http.ts";
 import { authorOf } from "./journal.ts";
-import { isStored } from "./registry.ts";
-import type { Registry, StoredResource } from "./registry.ts";
+import { isCustom, isStored } from "./registry.ts";
+import type { Registry, Resource, StoredResource } from "./registry.ts";
 import { findDeprecation } from "./representation/deprecation.ts";
 import type { RequestVerb, ResourceRequest } from "./request-info.ts";
 import type { RequestNotes } from "./request-notes.ts";
@@ -43,14 +44,30 @@ export interface ResourceExchange {
   readonly notes: RequestNotes;
 }
 
-/** What is asked for, if it is served where it is asked for: before anybody is asked for permission. */
-export function resolve({ request, info, query, user, notes }: ResourceExchange, registry: Registry): Call {
+/** What is asked for, and known to be served. */
+export function resolve(exchange: ResourceExchange, registry: Registry): Call {
+  const call = findCall(exchange, registry);
+  if (call === undefined) throw unknownResource();
+  return call;
+}
+
+/** Undefined when what is asked for is not served where it is asked for. */
+export function findCall(
+  { request, info, query, user, notes }: ResourceExchange,
+  registry: Registry,
+): Call | undefined {
   const resource = registry.find(info);
-  if (resource === undefined) throw unknownResource();
+  if (resource === undefined) return undefined;
   const { namespaced } = resource.facts;
-  if (!namespaced && info.namespace !== "") throw unknownResource();
-  if (namespaced && info.namespace === "" && info.name !== "") throw unknownResource();
+  if (!namespaced && info.namespace !== "") return undefined;
+  if (namespaced && info.namespace === "" && !isAcross(info, resource)) return undefined;
+  if (info.name === "" && info.subresource !== "" && !isCustom(resource)) return undefined;
   return { request, info, query, user, notes, resource };
+}
+
+/** What may be asked for all namespaces at once. Of built-in kinds other verbs are known there too, and refused. */
+function isAcross({ name, verb }: ResourceRequest, resource: Resource): boolean {
+  return name === "" && (!isCustom(resource) || verb === "list" || verb === "watch");
 }
 
 /** Throws and rejects with ApiErrors for what clients do; anything else is ours. */
@@ -71,8 +88,18 @@ function refuse(error: unknown, { info }: Call): never {
   throw toApiError(error, { group: info.group, resource: info.resource }, info.name) as Error;
 }
 
+/** Names that would be another key; whoever makes an object names it in the body. */
+const UNFIT = /^\.\.?$|[/%]/;
+
+function requireSegment({ name, verb }: ResourceRequest): void {
+  if (!UNFIT.test(name) || verb === "create") return;
+  const why = pathSegmentName(name).join(";");
+  throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${why}`);
+}
+
 function run(call: Call, workshop: Workshop): Answer | Promise<Answer> {
   const { info, resource } = call;
+  requireSegment(info);
   if (info.subresource !== "") return subresourceVerb(call)(call, workshop);
   const isServed = resource.facts.verbs.includes(info.verb);
   if (!isStored(resource)) {

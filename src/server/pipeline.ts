@@ -2,7 +2,13 @@
  * A request passes these stages in this order. Each sees the request, may answer it, or hands it on; on the way back it may
  * change the answer. No byte of a body is read before the caller is known to be allowed.
  */
-import { badRequest, isApiError, methodNotAllowed, unknownResource } from "../api/api-error.ts";
+import {
+  badRequest,
+  isApiError,
+  methodNotAllowed,
+  methodNotSupported,
+  unknownResource,
+} from "../api/api-error.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { type Soon, whenDone } from "../base/soon.ts";
@@ -15,12 +21,12 @@ import { impersonate } from "./authn/impersonation.ts";
 import { authorize } from "./authz/authorization.ts";
 import type { Call, Workshop } from "./call.ts";
 import { endInTime } from "./deadline.ts";
-import { dispatch, READS, resolve } from "./dispatch.ts";
+import { dispatch, findCall, READS } from "./dispatch.ts";
 import { changedReply } from "./exchange.ts";
 import type { Exchange, Next, Site, Stage } from "./exchange.ts";
 import type { Fairness } from "./fairness/create-fairness.ts";
 import type { HttpHandler, HttpRequest, HttpResponse } from "./http.ts";
-import { isStored } from "./registry.ts";
+import { isCustom, isStored } from "./registry.ts";
 import type { Registry } from "./registry.ts";
 import { chooseForm } from "./representation/form.ts";
 import type { Form } from "./representation/form.ts";
@@ -64,7 +70,8 @@ export function pipeline(parts: PipelineParts): HttpHandler {
   const resources: Next = ({ request, info, query, user, notes }) => {
     if (info.type === "other" || user === undefined)
       throw new Error("resources are asked for by a known user");
-    const resolved = resolve({ request, info, query, user, notes }, workshop.registry);
+    const resolved = findCall({ request, info, query, user, notes }, workshop.registry);
+    if (resolved === undefined) return nothingThere(request, info, workshop.registry);
     // A form that cannot be given is refused before anything is written.
     const form = chooseForm(resolved);
     const call = withoutConversion(resolved, form);
@@ -182,14 +189,39 @@ async function answerSite(
   const { info } = exchange;
   if (info.type === "resource") throw new Error("sites do not answer for resources");
   if (info.isMalformed === true) throw badRequest(`invalid path ${JSON.stringify(info.path)}`);
-  if (info.resource === undefined) return notFoundPage();
-  throw registry.find(info.resource) === undefined ? unknownResource() : methodNotAllowed();
+  const { resource } = info;
+  const found = resource === undefined ? undefined : registry.find(resource);
+  if (resource === undefined || found === undefined)
+    return nothingThere(exchange.request, resource ?? groupOf(info.path), registry);
+  throw isCustom(found) ? methodNotSupported(resource, "") : methodNotAllowed();
+}
+
+/** Of a path that goes no further than a version. */
+function groupOf(path: string): { readonly group: string } | undefined {
+  const parts = path.split("/");
+  if (parts[1] === "api" && parts.length > 2) return { group: "" };
+  const group = parts[1] === "apis" && parts.length > 3 ? parts[2] : undefined;
+  return group === undefined || group === "" ? undefined : { group };
+}
+
+/** Below groups that are always served a Status says so, elsewhere nobody knows that the path belongs to the API: a page does. */
+function nothingThere(
+  { direct }: HttpRequest,
+  place: { readonly group: string } | undefined,
+  { localVersions }: Registry,
+): HttpResponse {
+  const isLocal = place !== undefined && localVersions.some(({ group }) => group === place.group);
+  if (isLocal || direct !== undefined) throw unknownResource();
+  return notFoundPage();
 }
 
 function notFoundPage(): HttpResponse {
   return {
     status: 404,
-    headers: new Map([["content-type", "text/plain; charset=utf-8"]]),
+    headers: new Map([
+      ["content-type", "text/plain; charset=utf-8"],
+      ["x-content-type-options", "nosniff"],
+    ]),
     body: Buffer.from("404 page not found\n"),
   };
 }

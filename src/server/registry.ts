@@ -211,6 +211,11 @@ export function isStored(resource: Resource): resource is StoredResource {
   return "storage" in resource;
 }
 
+/** Made by users. */
+export function isCustom({ facts }: Resource): boolean {
+  return facts.definition !== undefined;
+}
+
 /** A resource that the server itself cannot do without. */
 export function requireStored(registry: Registry, group: string, name: string): StoredResource {
   const resource = registry.find({ group, version: "v1", resource: name });

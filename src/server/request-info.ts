@@ -100,11 +100,14 @@ function verbOf(
   return isWatch && (verb === "list" || verb === "get") ? "watch" : verb;
 }
 
-/** Undefined when an escape is broken; an escaped slash stays within its part. */
+/**
+ * Undefined when an escape is broken; an escaped slash stays within its part. Slashes around it all mean nothing, between two
+ * of them is a part without a name.
+ */
 function splitPath(path: string): string[] | undefined {
   try {
-    const isOrdinary = path.startsWith("/") && !path.endsWith("/") && !path.includes("//");
-    const parts = isOrdinary ? path.slice(1).split("/") : path.split("/").filter((part) => part !== "");
+    const isOrdinary = path.startsWith("/") && !path.startsWith("//") && !path.endsWith("/");
+    const parts = (isOrdinary ? path.slice(1) : path.replace(/^\/+|\/+$/g, "")).split("/");
     return path.includes("%") ? parts.map(decodeURIComponent) : parts;
   } catch {
     return undefined;
@@ -123,7 +126,7 @@ function groupVersionOf(parts: readonly string[]): GroupVersionPart | undefined 
   const first = parts[1];
   const second = parts[2];
   if (root === "api" && first !== undefined) return { group: "", version: first, length: 2 };
-  if (root === "apis" && first !== undefined && second !== undefined)
+  if (root === "apis" && first !== undefined && first !== "" && second !== undefined)
     return { group: first, version: second, length: 3 };
   return undefined;
 }

@@ -321,7 +321,6 @@ refusals("a path that leads nowhere is refused:", [
     "NotFound",
     /could not find the requested/,
   ],
-  ["an unknown group", { method: "GET", target: "/apis/none/v1/pods" }, 404, "NotFound", /could not find/],
   [
     "an unknown version",
     { method: "GET", target: "/apis/apps/v2/deployments" },
@@ -363,18 +362,29 @@ refusals("a path that leads nowhere is refused:", [
   [
     "a way out of its folder",
     { method: "GET", target: `${MAPS}/%2e%2e%2f..%2fsecrets` },
-    404,
-    "NotFound",
-    /not found$/,
+    400,
+    "BadRequest",
+    /may not contain '\/'$/,
   ],
   [
-    "keys of every object",
-    { method: "GET", target: "/apis/constructor/__proto__/toString" },
+    "keys of every object in a group",
+    { method: "GET", target: "/apis/apps/__proto__/toString" },
     404,
     "NotFound",
     /could not/,
   ],
 ]);
+
+test.each([
+  ["an unknown group", "/apis/none/v1/pods"],
+  ["keys of every object", "/apis/constructor/__proto__/toString"],
+])("a path that leads nowhere in the API gets a page: %s", async (_, target) => {
+  await using api = await TestApi.start();
+
+  const { code, bytes } = await api.send("GET", target);
+
+  expect([code, String(bytes)]).toEqual([404, "404 page not found\n"]);
+});
 
 refusals("a name that does not fit is refused:", [
   [

@@ -216,3 +216,88 @@ describe("a version that is deprecated", () => {
     expect(newest.headers.get("warning")).toBe('299 - "example.com/v3 Thing is deprecated"');
   });
 });
+
+describe("a path of the API that leads nowhere", () => {
+  test.each([
+    ["in a group that nobody serves", "/apis/nobody.example.com/v1/things"],
+    ["in a group of users", "/apis/example.com/v1/nothings"],
+    ["in a version that a definition has not", "/apis/example.com/v2/namespaces/default/things"],
+    ["without the namespace of an object", "/apis/example.com/v1/things/a"],
+    ["with nothing between two slashes", "/apis/example.com/v1//things"],
+  ])("%s is answered with a page", async (_, path) => {
+    await using api = await withThings();
+
+    const { code, headers, bytes } = await api.send("GET", path);
+
+    expect([code, headers.get("content-type")]).toEqual([404, "text/plain; charset=utf-8"]);
+    expect(headers.get("x-content-type-options")).toBe("nosniff");
+    expect(String(bytes)).toBe("404 page not found\n");
+  });
+
+  test.each([
+    "/apis/apps/v2",
+    "/apis/apps/v2/deployments",
+    "/apis/apps/v1/things",
+    "/api/v2",
+    "/api/v1/things",
+  ])("below a built-in group is answered with a Status: %s", async (path) => {
+    await using api = await TestApi.start();
+
+    const { code, body } = await api.send("GET", path);
+
+    expect(code).toBe(404);
+    expect(body).toMatchObject({
+      kind: "Status",
+      message: "the server could not find the requested resource",
+    });
+  });
+});
+
+describe("what a custom resource does not offer", () => {
+  test("is told with its name where it is a subresource", async () => {
+    await using api = await withThings();
+
+    const { code, body } = await api.send("GET", `${THINGS}/a/logs`);
+
+    expect([code, body["message"]]).toEqual([404, 'things.example.com "a" not found']);
+    expect(body["details"]).toEqual({ name: "a", group: "example.com", kind: "things" });
+  });
+
+  test.each([
+    ["POST", "create"],
+    ["DELETE", "delete"],
+  ])("is told with the verb where it is %s of a subresource", async (method, verb) => {
+    await using api = await withThings();
+
+    const { code, body } = await api.send(method, `${THINGS}/a/status`, {});
+
+    expect([code, body["message"]]).toEqual([
+      405,
+      `${verb} is not supported on resources of kind "things.example.com"`,
+    ]);
+  });
+
+  test("is told without a verb where the method has none", async () => {
+    await using api = await withThings();
+
+    const { code, body } = await api.send("OPTIONS", THINGS);
+
+    expect([code, body["message"]]).toEqual([
+      405,
+      ' is not supported on resources of kind "things.example.com"',
+    ]);
+  });
+});
+
+test.each([
+  ["..", "may not be '..'"],
+  ["a%25b", "may not contain '%'"],
+  ["a%2Fb", "may not contain '/'"],
+])("an object cannot be asked for by the name %s", async (name, why) => {
+  await using api = await TestApi.start();
+
+  const { code, body } = await api.send("GET", `/api/v1/namespaces/default/configmaps/${name}`);
+
+  expect(code).toBe(400);
+  expect(body["message"]).toBe(`Name parameter invalid: "${decodeURIComponent(name)}": ${why}`);
+});

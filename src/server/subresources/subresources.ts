@@ -1,7 +1,7 @@
 /** From a request for a subresource to what answers it. Which ones a resource has is a fact of the API. */
-import { methodNotAllowed, unknownResource } from "../../api/api-error.ts";
+import { methodNotAllowed, methodNotSupported, notFound, unknownResource } from "../../api/api-error.ts";
 import type { Call, Verb } from "../call.ts";
-import { isStored } from "../registry.ts";
+import { isCustom, isStored } from "../registry.ts";
 import type { Resource } from "../registry.ts";
 import type { RequestVerb } from "../request-info.ts";
 import { get } from "../verbs/get.ts";
@@ -50,11 +50,14 @@ const SUBRESOURCES: ReadonlyMap<string, Verbs> = new Map<string, Verbs>([
 export function subresourceVerb({ info, resource }: Call): Verb<Resource> {
   const facts = resource.facts.subresources.find(({ name }) => name === info.subresource);
   const verbs = SUBRESOURCES.get(info.subresource);
-  const isPath = info.rest === "" || info.subresource === "proxy";
-  if (facts === undefined || verbs === undefined || !isPath) throw unknownResource();
+  // As upstream: behind the subresource of a custom kind nobody looks.
+  const isPath = info.rest === "" || info.subresource === "proxy" || isCustom(resource);
+  if (facts === undefined || verbs === undefined || !isPath)
+    throw isCustom(resource) ? notFound(info, info.name) : unknownResource();
   const verb = verbs[info.verb];
   const isServed = facts.verbs.includes(info.verb === "watch" ? "get" : info.verb);
-  if (verb === undefined || !isServed) throw methodNotAllowed();
+  if (verb === undefined || !isServed)
+    throw isCustom(resource) ? methodNotSupported(info, info.verb) : methodNotAllowed();
   return (call, workshop) => {
     if (!isStored(call.resource)) throw unknownResource();
     return verb({ ...call, resource: call.resource }, workshop);
