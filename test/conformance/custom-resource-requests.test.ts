@@ -301,3 +301,15 @@ test.each([
   expect(code).toBe(400);
   expect(body["message"]).toBe(`Name parameter invalid: "${decodeURIComponent(name)}": ${why}`);
 });
+
+test.each(["", "0", null])("a patch that sets the resourceVersion %j is refused", async (resourceVersion) => {
+  await using api = await withThings();
+  await api.send("POST", THINGS, thing());
+
+  const { code, body } = await api.send("PATCH", `${THINGS}/a`, { metadata: { resourceVersion } }, merge);
+
+  expect(code).toBe(422);
+  expect(body["message"]).toBe(
+    'things.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
+  );
+});

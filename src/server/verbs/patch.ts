@@ -25,7 +25,7 @@ import { ObjectWriter } from "../write/object-writer.ts";
 import { APPLY_YAML, writeOptionsOf } from "../write/write-options.ts";
 import { apply } from "./apply.ts";
 import { noteWarnings, shown } from "./create.ts";
-import { checkPlace, checkPreconditions, put, successor } from "./update.ts";
+import { checkPlace, checkPreconditions, put, requireVersion, successor } from "./update.ts";
 
 const JSON_PATCH = "application/json-patch+json";
 const MERGE_PATCH = "application/merge-patch+json";
@@ -98,6 +98,7 @@ function patched(previous: ApiObject, change: Patch, call: Call<StoredResource>)
   const { object, warnings } = incoming;
   call.notes.warn(...warnings);
   checkPlace(object, call);
+  requireVersion(object, resource);
   // Another uid is found by validation: it is no precondition of a patch, only of an update.
   checkPreconditions({ uid: undefined, resourceVersion: versionAsked(object) }, previous, resource);
   return incoming;

@@ -29,7 +29,7 @@ export async function update(call: Call<StoredResource>, workshop: Workshop): Pr
     const options = { isDryRun, onConflict: asked === "" ? "retry" : "fail" } as const;
     const saved = await new ObjectWriter(workshop).update(place, options, (previous) => {
       // Only of an object that is there: where an update may create, there is no version to be told.
-      if (asked === "" && !resource.storage.updatesUnconditionally) throw versionRequired(object, resource);
+      requireVersion(object, resource);
       checkPreconditions({ uid: object.metadata.uid, resourceVersion: asked }, previous, resource);
       return whenDone(successor(incoming, previous, { call, workshop }), (next) => {
         noteWarnings(object, call, previous);
@@ -140,8 +140,10 @@ export function checkPreconditions(
   }
 }
 
-function versionRequired({ metadata }: ApiObject, { facts }: StoredResource): Error {
+/** Of a kind that nobody may overwrite unseen. As upstream, the refusal names the resource where others name the kind. */
+export function requireVersion(object: ApiObject, { facts, storage }: StoredResource): void {
+  if (storage.updatesUnconditionally || versionAsked(object) !== "") return;
   const errors = new FieldErrors();
   errors.invalid("metadata.resourceVersion", 0, "must be specified for an update");
-  return invalid({ group: facts.group, kind: facts.kind }, metadata.name ?? "", errors.found);
+  throw invalid({ group: facts.group, kind: facts.name }, object.metadata.name ?? "", errors.found);
 }
