@@ -209,10 +209,10 @@ function checkSelectable(
       errors.required(place);
       continue;
     }
-    const names = findFieldNames(jsonPath);
+    const names = /^\.[^[]*$/.test(jsonPath) ? findFieldNames(jsonPath) : undefined;
     const target = names === undefined ? undefined : schemaAt(schema, names);
     if (names === undefined || target === undefined) {
-      errors.invalid(place, jsonPath, `is an invalid path: ${pathMistake(jsonPath)}`);
+      errors.invalid(place, jsonPath, `is an invalid path: ${pathMistake(jsonPath, schema)}`);
       continue;
     }
     if (names[0] === "metadata") errors.invalid(place, jsonPath, "must not point to fields in metadata");
@@ -228,10 +228,14 @@ function checkSelectable(
   if (seen.size > SELECTABLE_MAX) errors.tooMany(path, seen.size, SELECTABLE_MAX);
 }
 
-function pathMistake(jsonPath: string): string {
+/** The first that is met on the way. */
+function pathMistake(jsonPath: string, schema: JSONSchemaProps): string {
   const { first } = /^(?<first>[^.[]+)/.exec(jsonPath)?.groups ?? {};
   if (first !== undefined) return `expected [ or . but got: ${first}`;
-  return /\[\d+\]/.test(jsonPath) ? "array notation is not allowed" : "does not refer to a valid field";
+  const bracket = jsonPath.indexOf("[");
+  const names = bracket > 0 ? findFieldNames(jsonPath.slice(0, bracket)) : [];
+  const isField = bracket >= 0 && names !== undefined && schemaAt(schema, names) !== undefined;
+  return isField ? "array notation is not allowed" : "does not refer to a valid field";
 }
 
 function schemaAt(schema: JSONSchemaProps, names: readonly string[]): JSONSchemaProps | undefined {

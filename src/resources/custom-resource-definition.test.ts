@@ -110,9 +110,37 @@ describe("a CustomResourceDefinition", () => {
       },
       [
         'spec.selectableFields[0].jsonPath: Invalid value: "spec.x": is an invalid path: expected [ or . but got: spec',
-        'spec.selectableFields[1].jsonPath: Invalid value: ".a[0]": is an invalid path: array notation is not allowed',
+        'spec.selectableFields[1].jsonPath: Invalid value: ".a[0]": is an invalid path: does not refer to a valid field',
         'spec.selectableFields[2].jsonPath: Invalid value: ".b": is an invalid path: does not refer to a valid field',
       ],
+    ],
+    [
+      {
+        versions: [
+          {
+            ...schemaVersion({ type: "string" }),
+            selectableFields: [{ jsonPath: "$.a" }, { jsonPath: '["a"]' }, { jsonPath: ".b[0]" }],
+          },
+        ],
+      },
+      [
+        'spec.selectableFields[0].jsonPath: Invalid value: "$.a": is an invalid path: expected [ or . but got: $',
+        'spec.selectableFields[1].jsonPath: Invalid value: "[\\"a\\"]": is an invalid path: array notation is not allowed',
+        'spec.selectableFields[2].jsonPath: Invalid value: ".b[0]": is an invalid path: does not refer to a valid field',
+      ],
+    ],
+    [
+      {
+        versions: [
+          schemaVersion({
+            type: "object",
+            "x-kubernetes-embedded-resource": true,
+            "x-kubernetes-preserve-unknown-fields": true,
+            default: { kind: "Pod" },
+          }),
+        ],
+      },
+      ["spec.validation.openAPIV3Schema.properties[a].default.apiVersion: Required value"],
     ],
     [
       { versions: [schemaVersion({ type: "array", items: [{ type: "string" }] })] },

@@ -1,6 +1,7 @@
 /** Whether the defaults of a schema are values of it. */
 import { FieldErrors, FieldPath } from "../field-error.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
+import { checkEmbedded } from "./embedded-check.ts";
 import { checkExpressions } from "./expression-check.ts";
 import { shapeValue } from "./shape.ts";
 import type { Structural } from "./structural.ts";
@@ -20,6 +21,10 @@ function checkDefault(schema: Structural, path: FieldPath, errors: FieldErrors):
   const { fallback } = schema;
   if (!jsonEqual(shapeValue(schema, fallback), fallback))
     errors.invalid(path, fallback, "must not have unknown fields");
+  const embedded = new FieldErrors();
+  checkEmbedded({ schema, value: fallback }, path, embedded);
+  errors.append(embedded.found);
+  if (!embedded.isEmpty) return;
   const found = new FieldErrors();
   checkValue({ schema, value: fallback }, "", found);
   // Unlike with an object, it is not said that rules were not looked at.
