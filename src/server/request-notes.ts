@@ -23,6 +23,8 @@ export class RequestNotes {
   flow: FlowMark | undefined;
   /** As whom the request is made, where that is not who makes it. Told to stages that come before that is known. */
   impersonated: User | undefined;
+  /** The verb of the constrained mode that allowed it. */
+  impersonationConstraint: string | undefined;
   /** Under which the request is found again in logs. Those within the process have one only there. */
   auditId: string | undefined;
   /** That it was found out who makes it. */

@@ -271,6 +271,20 @@ describePeer("kubectl", "kubectl", (path) => {
       userAgent: expect.stringMatching(/^kubectl\//) as unknown,
       annotations: { "authorization.k8s.io/decision": "allow" },
     });
+    // Masters are only made by the old verb.
+    expect(event).not.toHaveProperty("authenticationMetadata");
+  });
+
+  test("shows by which constrained verb somebody acts as others", async () => {
+    const cluster = await start("{level: Metadata, verbs: [list], omitStages: [RequestReceived]}");
+    const kubectl = new Kubectl({ path, kubeconfig: cluster.kubeconfig, home: folder.path });
+    await kubectl.refused("get", "cm", "--as=somebody");
+    const [event] = await stopped(cluster);
+
+    expect(event).toMatchObject({
+      impersonatedUser: { username: "somebody" },
+      authenticationMetadata: { impersonationConstraint: "impersonate:user-info" },
+    });
   });
 });
 

@@ -195,7 +195,7 @@ describePeer("kubectl", "kubectl", (path) => {
     );
     expect(await whoIs(dora)).toMatchObject({ username: "dora", groups: ["dev", "system:authenticated"] });
     expect(await dora.refused("get", "pods", "--as=alice")).toContain(
-      'users "alice" is forbidden: User "dora" cannot impersonate resource "users" in API group "" at the cluster scope',
+      'pods is forbidden: User "dora" cannot impersonate-on:user-info:list resource "pods" in API group "" in the namespace "default"',
     );
   });
 

@@ -119,7 +119,7 @@ export class AuditRecord {
   #event(stage: AuditStage): string {
     const { exchange, decision, auditId, now } = this.#parts;
     const { request, info, user, notes } = exchange;
-    const { impersonated } = notes;
+    const { impersonated, impersonationConstraint } = notes;
     const head = {
       kind: "Event",
       apiVersion: "audit.k8s.io/v1",
@@ -130,6 +130,7 @@ export class AuditRecord {
       verb: info.type === "resource" ? info.verb : request.method.toLowerCase(),
       user: user === undefined ? {} : userInfo(user),
       ...(impersonated !== undefined && { impersonatedUser: userInfo(impersonated) }),
+      ...(impersonationConstraint !== undefined && { authenticationMetadata: { impersonationConstraint } }),
       ...(this.#sources.length > 0 && { sourceIPs: this.#sources }),
       ...agentOf(request.headers.get("user-agent")),
       ...(this.#reference !== undefined && { objectRef: this.#reference }),

@@ -1,22 +1,27 @@
 /**
- * The stage at which somebody acts as somebody else, where they may: each part of who they want to be (user, groups, uid, extra) is a
- * permission of its own, asked for under the verb `impersonate`.
+ * The stage at which somebody acts as somebody else, where they may. The modes of it are tried one after the other
+ * (`impersonation-modes.ts`); the first that allows it counts.
  */
-import { ApiError } from "../../api/api-error.ts";
-import { enforce } from "../authz/authorization.ts";
-import { NOTHING_ASKED } from "../authz/authorizer.ts";
-import type { AccessAttributes, Authorizer } from "../authz/authorizer.ts";
+import { badRequest } from "../../api/api-error.ts";
+import type { ApiError } from "../../api/api-error.ts";
+import { accessRefusal, attributesOf } from "../authz/authorization.ts";
+import type { AccessAttributes, AccessDecision, Authorizer } from "../authz/authorizer.ts";
 import type { Exchange, Next, Stage } from "../exchange.ts";
 import type { HttpRequest, HttpResponse } from "../http.ts";
-import type { User } from "../user.ts";
 import { extraFrom, valuesOf } from "./header-values.ts";
+import { demandsOf, isConstrained, MODES, userOf } from "./impersonation-modes.ts";
+import type { Demand, ImpersonationMode, Wish } from "./impersonation-modes.ts";
 
 const PREFIX = "impersonate-";
 const EXTRA_PREFIX = "impersonate-extra-";
-const AUTHENTICATION = "authentication.k8s.io";
+
+/** As upstream: about 1 MB. */
+const REMEMBERED_MAX = 10_000;
 
 export function impersonate(authorizer: Authorizer): Stage {
-  return (exchange, next) => (isAsked(exchange.request) ? actAs(exchange, next, authorizer) : next(exchange));
+  const habits = new Habits();
+  return (exchange, next) =>
+    isAsked(exchange.request) ? actAs(exchange, next, { authorizer, habits }) : next(exchange);
 }
 
 /** Most requests do not, so this is all that they pay. */
@@ -25,29 +30,20 @@ function isAsked({ headers }: HttpRequest): boolean {
   return false;
 }
 
-async function actAs(exchange: Exchange, next: Next, authorizer: Authorizer): Promise<HttpResponse> {
+interface Judges {
+  readonly authorizer: Authorizer;
+  readonly habits: Habits;
+}
+
+async function actAs(exchange: Exchange, next: Next, { authorizer, habits }: Judges): Promise<HttpResponse> {
   const { request, user, notes } = exchange;
   if (user === undefined) throw new Error("who asks is known before they act as somebody else");
   const wish = readWish(request);
   if (wish === undefined) return next(exchange);
-  for (const attributes of permissions(wish, user)) await enforce(attributes, authorizer, notes);
-  const impersonated = userOf(wish);
-  notes.impersonated = impersonated;
-  return next({ ...exchange, user: impersonated, impersonatedBy: user });
-}
-
-/** Who somebody wants to be. */
-interface Wish {
-  readonly name: string;
-  readonly uid: string;
-  readonly groups: readonly string[];
-  readonly extra: User["extra"];
-  readonly account: AccountName | undefined;
-}
-
-interface AccountName {
-  readonly namespace: string;
-  readonly name: string;
+  const mode = await chooseMode(wish, attributesOf(exchange), { authorizer, habits });
+  notes.impersonated = userOf(mode, wish);
+  if (isConstrained(mode)) notes.impersonationConstraint = mode.verb;
+  return next({ ...exchange, user: notes.impersonated, impersonatedBy: user });
 }
 
 function readWish(request: HttpRequest): Wish | undefined {
@@ -55,41 +51,70 @@ function readWish(request: HttpRequest): Wish | undefined {
   const uid = valuesOf(request, "impersonate-uid")[0] ?? "";
   const groups = valuesOf(request, "impersonate-group");
   const extra = extraFrom(request, EXTRA_PREFIX);
-  if (name !== "") return { name, uid, groups, extra, account: findAccount(name) };
+  if (name !== "") return { name, uid, groups, extra };
   if (uid === "" && groups.length === 0 && Object.keys(extra).length === 0) return undefined;
-  throw new ApiError("InternalError", "requested impersonation without impersonating a user name");
+  throw badRequest("requested impersonation without impersonating a user name");
 }
 
-const ACCOUNT = /^system:serviceaccount:(?<namespace>[a-z0-9-]{1,63}):(?<name>[a-z0-9.-]{1,253})$/;
-
-function findAccount(user: string): AccountName | undefined {
-  const { namespace, name } = ACCOUNT.exec(user)?.groups ?? {};
-  return namespace === undefined || name === undefined ? undefined : { namespace, name };
+/** Rejects with what the first mode found missing: the one that this user was allowed in last, or the strictest. */
+async function chooseMode(
+  wish: Wish,
+  request: AccessAttributes,
+  { authorizer, habits }: Judges,
+): Promise<ImpersonationMode> {
+  const { user } = request;
+  let first: ApiError | undefined;
+  for (const mode of habits.order(user.name)) {
+    if (!mode.appliesTo(wish, user)) continue;
+    const refusal = await findRefusal(mode, demandsOf(mode, wish, request), authorizer);
+    if (refusal === undefined) {
+      habits.note(user.name, mode);
+      return mode;
+    }
+    first ??= refusal;
+  }
+  throw first ?? new Error("the old mode applies to everybody");
 }
 
-function* permissions({ name, uid, groups, extra, account }: Wish, user: User): Iterable<AccessAttributes> {
-  const asked = { ...NOTHING_ASKED, user, verb: "impersonate" };
-  if (account !== undefined) yield { ...asked, version: "v1", resource: "serviceaccounts", ...account };
-  else yield { ...asked, version: "v1", resource: "users", name };
-  for (const group of groups) yield { ...asked, version: "v1", resource: "groups", name: group };
-  const own = { ...asked, group: AUTHENTICATION, version: "v1" };
-  for (const [subresource, values] of Object.entries(extra))
-    for (const value of values) yield { ...own, resource: "userextras", subresource, name: value };
-  if (uid !== "") yield { ...own, resource: "uids", name: uid };
+async function findRefusal(
+  mode: ImpersonationMode,
+  demands: Iterable<Demand>,
+  authorizer: Authorizer,
+): Promise<ApiError | undefined> {
+  const ask = async (attributes: AccessAttributes): Promise<ApiError | undefined> => {
+    const asked = mode.put(attributes);
+    const decision = await authorizer.decide(asked);
+    return decision.outcome === "allowed" ? undefined : accessRefusal(asked, whyNot(decision));
+  };
+  for (const { each, instead, refusal: reason } of demands) {
+    if (instead !== undefined && (await ask(instead)) === undefined) continue;
+    for (const attributes of each) {
+      const refusal = reason === undefined ? await ask(attributes) : accessRefusal(attributes, reason);
+      if (refusal !== undefined) return refusal;
+    }
+  }
+  return undefined;
 }
 
-const ANONYMOUS = "system:anonymous";
-const AUTHENTICATED = "system:authenticated";
-const UNAUTHENTICATED = "system:unauthenticated";
-
-/** Groups that follow from who it is are added, unless it was said which of the two it shall be. */
-function userOf({ name, uid, groups: asked, extra, account }: Wish): User {
-  const groups = account !== undefined && asked.length === 0 ? accountGroups(account) : asked;
-  const isSaid = groups.includes(UNAUTHENTICATED) || (name !== ANONYMOUS && groups.includes(AUTHENTICATED));
-  const implied = name === ANONYMOUS ? UNAUTHENTICATED : AUTHENTICATED;
-  return { name, uid, groups: isSaid ? groups : [...groups, implied], extra };
+function whyNot({ reason, error }: AccessDecision): string {
+  if (error === undefined) return reason;
+  return reason === "" ? error : `${error}: ${reason}`;
 }
 
-function accountGroups({ namespace }: AccountName): readonly string[] {
-  return ["system:serviceaccounts", `system:serviceaccounts:${namespace}`];
+/** In which mode somebody acted as others last: they will do so again, and the others need not be asked about. */
+class Habits {
+  readonly #modes = new Map<string, ImpersonationMode>();
+
+  *order(user: string): Iterable<ImpersonationMode> {
+    const last = this.#modes.get(user);
+    if (last !== undefined) yield last;
+    for (const mode of MODES) if (mode !== last) yield mode;
+  }
+
+  note(user: string, mode: ImpersonationMode): void {
+    this.#modes.delete(user);
+    this.#modes.set(user, mode);
+    const [oldest] = this.#modes.keys();
+    if (this.#modes.size > REMEMBERED_MAX && oldest !== undefined) this.#modes.delete(oldest);
+  }
 }

@@ -98,6 +98,8 @@ describe("whoever acts as somebody else", () => {
 
   test("needs a permission for each part of it", async () => {
     const server = await withRules(rule("users"));
+    // Whoever acted as others by the old verb is told what it lacks.
+    await server.whoIs(as({ "impersonate-user": "alice" }));
     const refusal = async (headers: Readonly<Record<string, string>>): Promise<unknown> => {
       const { code, body } = await server.ask({ method: "GET", target: "/version", from: as(headers) });
       return code === 403 ? body["message"] : code;
@@ -116,7 +118,126 @@ describe("whoever acts as somebody else", () => {
     expect(await refusal({ "impersonate-user": "system:serviceaccount:default:robot" })).toContain(
       'cannot impersonate resource "serviceaccounts" in API group "" in the namespace "default"',
     );
-    expect(await refusal({ "impersonate-group": "dev" })).toBe(500);
+    expect(await refusal({ "impersonate-group": "dev" })).toBe(400);
+  });
+
+  describe("in a constrained mode", () => {
+    const NODE = "system:node:n1";
+    const ROBOT = "system:serviceaccount:default:robot";
+    const on = (mode: string): object => ({
+      apiGroups: ["authentication.k8s.io"],
+      resources: ["selfsubjectreviews"],
+      verbs: [`impersonate-on:${mode}:create`],
+    });
+    const be = (mode: string, ...resources: readonly string[]): object => ({
+      apiGroups: ["authentication.k8s.io"],
+      resources,
+      verbs: [`impersonate:${mode}`],
+    });
+    const messageOf = async (server: AuthenticationFixture, from: Sender): Promise<unknown> => {
+      const target = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+      const { code, body } = await server.ask({ method: "POST", target, body: {}, from });
+      return code === 403 ? body["message"] : code;
+    };
+
+    test.each([
+      { mode: "user-info", resource: "users", name: "alice", groups: [] },
+      {
+        mode: "serviceaccount",
+        resource: "serviceaccounts",
+        name: ROBOT,
+        groups: ["system:serviceaccounts", "system:serviceaccounts:default"],
+      },
+      { mode: "arbitrary-node", resource: "nodes", name: NODE, groups: ["system:nodes"] },
+    ])("$mode is a user of its kind", async ({ mode, resource, name, groups }) => {
+      const server = await withRules(on(mode), be(mode, resource));
+
+      expect(await server.whoIs(as({ "impersonate-user": name }))).toMatchObject({
+        username: name,
+        groups: [...groups, "system:authenticated"],
+      });
+    });
+
+    test("does no more than the verbs that it may do as others", async () => {
+      const server = await withRules(on("user-info"), be("user-info", "users"));
+      const list = { method: "GET", target: "/api/v1/pods" };
+      const from = as({ "impersonate-user": "alice" });
+
+      const { body } = await server.ask({ ...list, from });
+
+      expect(body["message"]).toBe(
+        'pods is forbidden: User "carol" cannot impersonate-on:user-info:list resource "pods" in API group "" at the cluster scope',
+      );
+    });
+
+    test("needs a permission for each part of it", async () => {
+      const server = await withRules(on("user-info"), be("user-info", "users"));
+      const alice = { "impersonate-user": "alice" };
+      const refusal = (headers: Readonly<Record<string, string>>): Promise<unknown> =>
+        messageOf(server, as({ ...alice, ...headers }));
+
+      expect(await refusal({ "impersonate-group": "dev" })).toBe(
+        'groups.authentication.k8s.io "dev" is forbidden: User "carol" cannot impersonate:user-info resource "groups" in API group "authentication.k8s.io" at the cluster scope',
+      );
+      expect(await refusal({ "impersonate-uid": "7" })).toContain(
+        'cannot impersonate:user-info resource "uids"',
+      );
+      expect(await refusal({ "impersonate-extra-example.com%2fteam": "z" })).toContain(
+        'cannot impersonate:user-info resource "userextras/example.com/team"',
+      );
+    });
+
+    test("is never a master, and has only extras that say whose they are", async () => {
+      const server = await withRules(on("user-info"), be("user-info", "*"));
+      const alice = { "impersonate-user": "alice" };
+
+      expect(await messageOf(server, as({ ...alice, "impersonate-group": "system:masters" }))).toContain(
+        ": impersonating the system:masters group is not allowed",
+      );
+      expect(await messageOf(server, as({ ...alice, "impersonate-group": "" }))).toContain(
+        ": impersonating the empty string group is not allowed",
+      );
+      expect(await messageOf(server, as({ ...alice, "impersonate-extra-scopes": "all" }))).toContain(
+        'impersonating an invalid key in extra is not allowed: extra.key: Invalid value: "scopes": must be a domain-prefixed path',
+      );
+      expect(await messageOf(server, as({ ...alice, "impersonate-extra-example.com%2fteam": "z" }))).toBe(
+        201,
+      );
+    });
+
+    test("is a node or an account by its name only", async () => {
+      const server = await withRules(on("user-info"), be("user-info", "*"), on("arbitrary-node"));
+      const headers = { "impersonate-user": NODE, "impersonate-group": "dev" };
+
+      expect(await messageOf(server, as(headers))).toContain('cannot impersonate resource "users"');
+      expect(await messageOf(server, as({ "impersonate-user": NODE }))).toContain(
+        'nodes.authentication.k8s.io "n1" is forbidden: User "carol" cannot impersonate:arbitrary-node resource "nodes"',
+      );
+    });
+
+    test("is the node that it runs on", async () => {
+      const server = await AuthenticationFixture.start();
+      await server.send("POST", "/api/v1/nodes", { metadata: { name: "n1" } });
+      await server.account("robot");
+      const spec = { serviceAccountName: "robot", nodeName: "n1", containers: [{ name: "c", image: "i" }] };
+      await server.send("POST", "/api/v1/namespaces/default/pods", { metadata: { name: "p" }, spec });
+      const boundObjectRef = { apiVersion: "v1", kind: "Pod", name: "p" };
+      const token = await server.token("robot", { boundObjectRef });
+      const rules = [on("associated-node"), be("associated-node", "nodes")];
+      await server.allow("own", rules, [{ kind: "ServiceAccount", namespace: "default", name: "robot" }]);
+      const from = (node: string): Sender => ({
+        token,
+        headers: { "impersonate-user": `system:node:${node}` },
+      });
+
+      expect(await server.whoIs(from("n1"))).toMatchObject({
+        username: NODE,
+        groups: ["system:nodes", "system:authenticated"],
+      });
+      expect(await messageOf(server, from("n2"))).toContain(
+        `User "${ROBOT}" cannot impersonate-on:arbitrary-node:create resource "selfsubjectreviews"`,
+      );
+    });
   });
 
   test("may do what that user may, and nothing that they may not", async () => {

@@ -49,7 +49,7 @@ function needsCreation({ verb, group, resource, subresource }: AccessAttributes)
 }
 
 /** What a request asks for. */
-function attributesOf({ request, path, query, info, user }: Exchange): AccessAttributes {
+export function attributesOf({ request, path, query, info, user }: Exchange): AccessAttributes {
   if (user === undefined) throw new Error("who asks is known before it is decided whether they may");
   if (info.type === "other") return { ...NOTHING_ASKED, user, verb: request.method.toLowerCase(), path };
   const { verb, group, version, resource, subresource } = info;
