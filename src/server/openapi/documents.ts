@@ -13,6 +13,7 @@ import { CUSTOM_REFERENCES, customDefinitions } from "./custom-definition.ts";
 import type { Dialect } from "./definition-name.ts";
 import { addDefinitions, kindFinder } from "./definitions.ts";
 import type { Definitions } from "./definitions.ts";
+import { encodeV3Document } from "./gnostic-v3.ts";
 import { encodeDocument, encodeEntries } from "./gnostic.ts";
 import { pathsOf } from "./operation.ts";
 import type { PathItem } from "./operation.ts";
@@ -23,6 +24,7 @@ const INFO = { title: "Kubernetes", version: GIT_VERSION };
 const V2_HEAD = { swagger: "2.0", info: INFO };
 const JSON_TYPE = "application/json";
 export const GNOSTIC_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
+export const GNOSTIC_V3_TYPE = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf";
 
 /** Kinds that belong to no resource, but to every group version. */
 const EVERYWHERE = ["DeleteOptions", "Status", "WatchEvent", "APIResourceList"];
@@ -38,12 +40,12 @@ interface V2Pieces {
   readonly known: ReadonlySet<string>;
 }
 
-type V2Form = "json" | "protobuf";
+type Form = "json" | "protobuf";
 
 /** All that was made of what is served. */
 interface V2Documents {
   readonly served: readonly GroupVersionFacts[];
-  readonly made: Map<V2Form, Promise<Document>>;
+  readonly made: Map<Form, Promise<Document>>;
 }
 
 export class OpenApiDocuments {
@@ -53,7 +55,9 @@ export class OpenApiDocuments {
   readonly #v3 = new Map<GroupVersionFacts, Document>();
   /** Oldest first. */
   readonly #customV3 = new Map<GroupVersionFacts, Document>();
-  readonly #builtInV2 = new Map<V2Form, Promise<V2Pieces>>();
+  /** What few ask for, made from what is above. */
+  readonly #v3Protobuf = new WeakMap<Document, Document>();
+  readonly #builtInV2 = new Map<Form, Promise<V2Pieces>>();
   #v2: V2Documents | undefined;
 
   constructor(registry: Registry, loop: Loop) {
@@ -88,8 +92,18 @@ export class OpenApiDocuments {
     return facts === undefined ? undefined : this.#v3Of(facts);
   }
 
+  /** A document of the newer kind in its other form. Its hash stays, since it is listed by that. */
+  asProtobuf(document: Document): Document {
+    const known = this.#v3Protobuf.get(document);
+    if (known !== undefined) return known;
+    const value = JSON.parse(Buffer.from(document.bytes).toString()) as JsonObject;
+    const made = new Document(GNOSTIC_V3_TYPE, encodeV3Document(value), document.hash);
+    this.#v3Protobuf.set(document, made);
+    return made;
+  }
+
   /** The same for everybody until something else is served. */
-  v2(form: V2Form): Promise<Document> {
+  v2(form: Form): Promise<Document> {
     const served = this.#registry.groupVersions;
     if (this.#v2?.served !== served) this.#v2 = { served, made: new Map() };
     const known = this.#v2.made.get(form);
@@ -119,7 +133,7 @@ export class OpenApiDocuments {
     return documentHash(JSON.stringify([GIT_VERSION, editions]));
   }
 
-  async #makeV2(form: V2Form, custom: readonly GroupVersionFacts[]): Promise<Document> {
+  async #makeV2(form: Form, custom: readonly GroupVersionFacts[]): Promise<Document> {
     const builtIn = await this.#builtInPieces(form);
     const others = await this.#pieces(form, custom, builtIn.known);
     const paths = [...builtIn.paths, ...others.paths];
@@ -136,7 +150,7 @@ export class OpenApiDocuments {
     return new Document(JSON_TYPE, bytes);
   }
 
-  #builtInPieces(form: V2Form): Promise<V2Pieces> {
+  #builtInPieces(form: Form): Promise<V2Pieces> {
     const known = this.#builtInV2.get(form);
     if (known !== undefined) return known;
     const made = this.#pieces(form, this.#registry.builtInVersions, new Set());
@@ -146,7 +160,7 @@ export class OpenApiDocuments {
 
   /** The paths of each group version, with the definitions that were not there before. */
   async #pieces(
-    form: V2Form,
+    form: Form,
     served: readonly GroupVersionFacts[],
     before: ReadonlySet<string>,
   ): Promise<V2Pieces> {
@@ -175,7 +189,7 @@ function isCustom({ resources }: GroupVersionFacts): boolean {
   return resources.some(({ definition }) => definition !== undefined);
 }
 
-function pieceOf(form: V2Form, part: "paths" | "definitions", members: JsonObject): Uint8Array {
+function pieceOf(form: Form, part: "paths" | "definitions", members: JsonObject): Uint8Array {
   return form === "json" ? membersText(members) : encodeEntries(part, members);
 }
 

@@ -6,6 +6,7 @@ import { VirtualLoop } from "../../base/virtual-loop.ts";
 import type { HttpRequest, HttpResponse } from "../http.ts";
 import { Registry } from "../registry.ts";
 import { RequestNotes } from "../request-notes.ts";
+import { encodeV3Document } from "./gnostic-v3.ts";
 import { encodeEntries } from "./gnostic.ts";
 import { openApiSite } from "./openapi.ts";
 
@@ -159,6 +160,34 @@ describe("/openapi/v3", () => {
     const { responses } = item["delete"] as { responses: object };
 
     expect(JSON.stringify(responses)).toContain(`${name}"`);
+  });
+
+  test.each(["v3@v1.0", "v3.v1.0"])("comes as protobuf under %s, known by the same hash", async (name) => {
+    const accept = `application/com.github.proto-openapi.spec.${name}+protobuf`;
+    const json = await ask("/openapi/v3/apis/apps/v1");
+    const { headers, body } = await ask("/openapi/v3/apis/apps/v1", { accept });
+
+    const reader = new WireReader(body as Uint8Array);
+    expect(headers.get("content-type")).toBe("application/com.github.proto-openapi.spec.v3.v1.0+protobuf");
+    expect(headers.get("etag")).toBe(json.headers.get("etag"));
+    expect(reader.small(reader.length)).toBe(0x0a);
+    expect(Buffer.from(reader.bytes(reader.length)).toString()).toBe("3.0.0");
+  });
+
+  test("protobuf wraps values as the descriptors say", () => {
+    const schema = { type: "array", items: { $ref: "#/b" }, maxItems: 3, default: ["c"], "x-y": ["z"] };
+
+    const bytes = encodeV3Document({ components: { schemas: { a: schema } } });
+
+    const limit = "900103";
+    const type = "ca0105" + hex("array");
+    const items = "f20109" + "0a07" + "1205" + "0a03" + hex("#/b");
+    const initial = "8a0200";
+    const extension = "a2020d" + "0a03" + hex("x-y") + "1206" + "1204" + hex("- z\n");
+    const content = limit + type + items + initial + extension;
+    expect(Buffer.from(bytes).toString("hex")).toBe(
+      "2a35" + "0a33" + "0a31" + "0a01" + hex("a") + "122c" + "0a2a" + content,
+    );
   });
 
   test("names operations as generated clients know them", async () => {

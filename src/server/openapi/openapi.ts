@@ -8,7 +8,7 @@ import type { Registry } from "../registry.ts";
 import { asksFor, parseAccept } from "../representation/accept.ts";
 import { compressedResponse } from "../representation/bytes/document.ts";
 import type { Document } from "../representation/bytes/document.ts";
-import { GNOSTIC_TYPE, OpenApiDocuments } from "./documents.ts";
+import { GNOSTIC_TYPE, GNOSTIC_V3_TYPE, OpenApiDocuments } from "./documents.ts";
 
 const V2 = "/openapi/v2";
 const V3 = "/openapi/v3";
@@ -16,6 +16,8 @@ const JSON_TYPE = "application/json";
 /** Its older name, which is no media type but what many clients send. */
 const OLD_GNOSTIC_TYPE = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 const V2_TYPES = [JSON_TYPE, OLD_GNOSTIC_TYPE, GNOSTIC_TYPE];
+const OLD_GNOSTIC_V3_TYPE = "application/com.github.proto-openapi.spec.v3@v1.0+protobuf";
+const V3_TYPES = [JSON_TYPE, GNOSTIC_V3_TYPE, OLD_GNOSTIC_V3_TYPE];
 
 /** A document whose hash is in its address never changes. */
 const FOREVER = "public, immutable";
@@ -36,7 +38,9 @@ export function openApiSite(
     if (path === V2) return respondV2(exchange.request, documents, loop);
     if (path === V3) return respondIndex(exchange.request, documents.v3Index(remote.versions), loop);
     const document = documents.findV3(path.slice(V3.length + 1));
-    return document === undefined ? undefined : respondV3(exchange, document, loop);
+    if (document === undefined) return undefined;
+    const type = chosenType(exchange.request.headers.get("accept"), V3_TYPES);
+    return respondV3(exchange, type === JSON_TYPE ? document : documents.asProtobuf(document), loop);
   };
 }
 
@@ -64,7 +68,6 @@ async function respondV3(
   document: Document,
   loop: Loop,
 ): Promise<HttpResponse> {
-  chosenType(request.headers.get("accept"), [JSON_TYPE]);
   const hash = query.get("hash") ?? "";
   if (hash !== "" && hash !== document.hash) {
     const headers = new Map([["location", `${path}?hash=${document.hash}`]]);
