@@ -50,6 +50,10 @@ export const serverOptions: readonly OptionSpec[] = [
     help: "an EncryptionConfiguration: with which keys objects are stored",
   },
   {
+    flags: "--encryption-provider-config-automatic-reload",
+    help: "read the EncryptionConfiguration again when it changes",
+  },
+  {
     flags: "--encryption-key-file <file>",
     help: "keys in base64, one a line, with which Secrets are stored; the first one writes",
   },
@@ -85,7 +89,7 @@ export function parseServerOptions(io: Io, args: Arguments): ServerOptions {
     runtimeConfig: parseRuntimeConfig(findText(args, "runtimeConfig") ?? ""),
     serviceCidrs: parseServiceCidrs(findText(args, "serviceCidr") ?? DEFAULT_SERVICE_CIDR),
     nodePorts: parsePortRange(findText(args, "nodePortRange") ?? DEFAULT_NODE_PORTS),
-    encryption: encryptionFiles(path),
+    encryption: encryptionFiles(args, path),
     admission: parseAdmission(args, path),
     audit: parseAudit(args, path),
     fairness: parseFairness(args),
@@ -94,12 +98,21 @@ export function parseServerOptions(io: Io, args: Arguments): ServerOptions {
   };
 }
 
-function encryptionFiles(path: (name: string) => string | undefined): ClusterOptions["encryption"] {
+function encryptionFiles(
+  args: Arguments,
+  path: (name: string) => string | undefined,
+): ClusterOptions["encryption"] {
   const configFile = path("encryptionProviderConfig");
   const keyFile = path("encryptionKeyFile");
   if (configFile !== undefined && keyFile !== undefined)
     throw new UsageError("--encryption-provider-config and --encryption-key-file cannot be given together");
-  return configFile === undefined && keyFile === undefined ? undefined : { configFile, keyFile };
+  const isReloaded = args.options["encryptionProviderConfigAutomaticReload"] === true;
+  if (isReloaded && configFile === undefined)
+    throw new UsageError(
+      "--encryption-provider-config-automatic-reload must be given together with --encryption-provider-config",
+    );
+  if (configFile === undefined && keyFile === undefined) return undefined;
+  return { configFile, keyFile, ...(isReloaded && { isReloaded }) };
 }
 
 /** Runs a cluster until the program shall end, and prints what happens. */

@@ -27,8 +27,21 @@ describe("files of authentication", () => {
     expect(await readAuthentication({ tokenFile, configFile }, loop)).toMatchObject({
       staticTokens: [{ token: "hush", user: { name: "alice" } }],
       anonymous: { enabled: true, paths: ["/livez"] },
-      jwt: [],
+      jwt: { current: [] },
     });
+  });
+
+  test("change the rules of issuers when they do, unless they make no sense", async () => {
+    const configFile = file("config.yaml", ANONYMOUS);
+    const read = await readAuthentication({ configFile }, loop);
+    const issuer =
+      "{issuer: {url: 'https://issuer.example', audiences: [me]}, claimMappings: {username: {claim: sub, prefix: ''}}}";
+
+    read.file?.use(`${ANONYMOUS}jwt: [${issuer}]`);
+
+    expect(() => read.file?.use("kind: Other")).toThrow("config.yaml does not say how people are known");
+    expect(read.jwt?.current).toMatchObject([{ issuer: { url: "https://issuer.example" } }]);
+    expect(read.file).toMatchObject({ path: configFile, text: ANONYMOUS });
   });
 
   test("say who else is asked about tokens", async () => {

@@ -8,6 +8,7 @@ import type { OidcFlags } from "../server/authn/oidc/flag-rules.ts";
 import { readAuthenticationConfiguration } from "../server/authn/oidc/read-configuration.ts";
 import { parseTokenFile } from "../server/authn/token-file.ts";
 import { DEFAULT_ISSUER } from "../server/subresources/token-issuer.ts";
+import type { ReloadedFile } from "./file-reload.ts";
 import { readWebhookFile } from "./webhook-file.ts";
 import type { ReadFile } from "./webhook-file.ts";
 
@@ -36,21 +37,30 @@ export interface AuthenticationFlags {
   readonly isAnonymousAllowed?: boolean | undefined;
 }
 
+export interface ReadAuthentication extends AuthenticationOptions {
+  /** The configuration, which changes the rules of issuers when it does; who is anonymous stays as it was at the start. */
+  readonly file: ReloadedFile | undefined;
+}
+
 /** Rejects with one line that names the file, and nothing secret of what is in it. */
 export async function readAuthentication(
   flags: AuthenticationFlags = {},
   loop: Loop,
-): Promise<AuthenticationOptions> {
+): Promise<ReadAuthentication> {
   const { issuers, audiences, jwksUri, maxTokenSeconds, frontProxyNames, tokenFile } = flags;
   const read: ReadFile = (path) => loop.outside("file", readFile(path, "utf8"));
-  const configuration = await readConfiguration(flags, read);
+  const text = flags.configFile === undefined ? undefined : await read(flags.configFile);
+  const configuration = text === undefined ? NO_CONFIGURATION : parsed(text, flags);
+  const oidc = await readOidc(flags, read);
+  const jwt = { current: [...configuration.jwt, ...oidc] };
   return {
     tokens: { issuers, audiences, jwksUri, maxSeconds: maxTokenSeconds },
     staticTokens: tokenFile === undefined ? [] : parseTokenFile(await read(tokenFile), tokenFile),
-    jwt: [...configuration.jwt, ...(await readOidc(flags, read))],
+    jwt,
     webhook: await readWebhook(flags, read),
     frontProxyNames,
     anonymous: anonymousRule(flags, configuration),
+    file: reloadedFile({ flags, text, read }, (rules) => (jwt.current = [...rules, ...oidc])),
   };
 }
 
@@ -65,12 +75,31 @@ async function readWebhook(
 
 const NO_CONFIGURATION: AuthenticationConfiguration = { jwt: [], anonymous: undefined };
 
-async function readConfiguration(
-  { configFile, issuers = [DEFAULT_ISSUER] }: AuthenticationFlags,
-  read: ReadFile,
-): Promise<AuthenticationConfiguration> {
-  if (configFile === undefined) return NO_CONFIGURATION;
-  const text = await read(configFile);
+interface ReadFlags {
+  readonly flags: AuthenticationFlags;
+  readonly text: string | undefined;
+  readonly read: ReadFile;
+}
+
+function reloadedFile(
+  { flags, text, read }: ReadFlags,
+  use: (rules: readonly JwtRules[]) => void,
+): ReloadedFile | undefined {
+  const { configFile } = flags;
+  if (configFile === undefined || text === undefined) return undefined;
+  return {
+    path: configFile,
+    text,
+    read: () => read(configFile),
+    use: (now) => use(parsed(now, flags).jwt),
+    controller: "authentication_config_controller",
+  };
+}
+
+function parsed(
+  text: string,
+  { configFile = "", issuers = [DEFAULT_ISSUER] }: AuthenticationFlags,
+): AuthenticationConfiguration {
   try {
     return readAuthenticationConfiguration(text, issuers);
   } catch (cause) {

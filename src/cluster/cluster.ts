@@ -1,5 +1,5 @@
 /** The composition root: the only place that wires the parts of a cluster into one process. */
-import { mkdir } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Log } from "../base/log.ts";
@@ -11,8 +11,8 @@ import { runAll } from "../runtime/run-all.ts";
 import { openAudit } from "../server/audit/audit-trail.ts";
 import type { AuditTrail } from "../server/audit/audit-trail.ts";
 import { FRONT_PROXY_NAMES } from "../server/authn/create-authentication.ts";
-import type { Encryption } from "../server/encryption/encryption.ts";
 import { openEncryption } from "../server/encryption/open-encryption.ts";
+import type { OpenedEncryption } from "../server/encryption/open-encryption.ts";
 import { createFile } from "../server/pki/files.ts";
 import type { KeyPair } from "../server/pki/pki-folder.ts";
 import { openPki, serverNames } from "../server/pki/pki.ts";
@@ -25,8 +25,11 @@ import type { Store } from "../store/store.ts";
 import { readAdmission } from "./admission-files.ts";
 import { readAudit } from "./audit-files.ts";
 import { readAuthentication } from "./authentication-files.ts";
+import type { ReadAuthentication } from "./authentication-files.ts";
 import { readAuthorization } from "./authorization-files.ts";
 import { ControlPlane } from "./control-plane.ts";
+import { keepReloaded } from "./file-reload.ts";
+import type { ReloadedFile } from "./file-reload.ts";
 import { watchHeapGrowth } from "./heap-growth.ts";
 import { serverUrl, writeKubeconfig } from "./kubeconfig.ts";
 import { builtInGroups, nodeLoops, NODES_LEASE } from "./loops.ts";
@@ -104,7 +107,7 @@ interface Running {
   readonly surroundings: ClusterSurroundings;
   readonly store: Store;
   readonly pki: Pki;
-  readonly encryption: Encryption | undefined;
+  readonly encryption: OpenedEncryption | undefined;
   readonly audit: AuditTrail | undefined;
   readonly metrics: Metrics;
 }
@@ -124,15 +127,16 @@ async function serveClaimed(running: Running): Promise<void> {
 async function serve(running: Running, record: RunRecord): Promise<void> {
   const { options, surroundings, store, pki, encryption, audit, metrics } = running;
   const { loop, log, signal, report } = surroundings;
+  const authentication = await readAuthentication(options.authentication, loop);
   const plane = new ControlPlane({
     ...options,
     loop,
     log,
     store,
-    encryption,
+    encryption: encryption?.encryption,
     audit,
     admission: await readAdmission(options.admission, loop),
-    authentication: await readAuthentication(options.authentication, loop),
+    authentication,
     authorization: await readAuthorization(options.authorization, loop),
     metrics,
     isStoreShared: options.store.type === "etcd",
@@ -162,6 +166,10 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     work = runAll(ending.signal, [
       (each) => plane.run(each),
       (each) => plane.runBuiltIn(groups, each, identity),
+      ...filesOf(running, authentication).map(
+        (file) => (each: AbortSignal) =>
+          keepReloaded(file, { loop: loop.child("reload"), log, metrics }, each),
+      ),
     ]);
     await Promise.race([aborted(signal), store.ended, work]);
   } finally {
@@ -169,6 +177,19 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     await listener.close({ graceMs: GRACE_MS });
     await Promise.allSettled([work]);
   }
+}
+
+/** What is read again while the server runs. */
+function filesOf(
+  { options, encryption, surroundings: { loop } }: Running,
+  { file }: ReadAuthentication,
+): readonly ReloadedFile[] {
+  const { configFile, isReloaded = false } = options.encryption ?? {};
+  const files = file === undefined ? [] : [file];
+  if (encryption === undefined || configFile === undefined || !isReloaded) return files;
+  const read = (): Promise<string> => loop.outside("file", readFile(configFile, "utf8"));
+  const { text, use } = encryption;
+  return [...files, { path: configFile, text, read, use, controller: "encryption_config_controller" }];
 }
 
 function vouchersOf({ authentication }: ClusterOptions, pki: Pki): Vouchers {

@@ -14,8 +14,8 @@ import { bootstrapTokens } from "./bootstrap-tokens.ts";
 import { certificate } from "./certificate.ts";
 import { frontProxy } from "./front-proxy.ts";
 import { objectFinder } from "./object-finder.ts";
-import type { JwtRules } from "./oidc/configuration.ts";
-import { oidcTokens } from "./oidc/oidc-tokens.ts";
+import { otherIssuers } from "./oidc/other-issuers.ts";
+import type { LiveRules } from "./oidc/other-issuers.ts";
 import { fileTokens } from "./token-file.ts";
 import type { StaticToken } from "./token-file.ts";
 import { webhookTokens } from "./webhook-tokens.ts";
@@ -27,7 +27,7 @@ export interface AuthenticationOptions {
   readonly tokens?: TokenIssuerSettings;
   readonly staticTokens?: readonly StaticToken[];
   /** Of other issuers. */
-  readonly jwt?: readonly JwtRules[];
+  readonly jwt?: LiveRules;
   /** Asked last, about tokens that nobody here knows. */
   readonly webhook?: TokenWebhookOptions | undefined;
   /** The common names that a front proxy may have. */
@@ -49,7 +49,7 @@ export const FRONT_PROXY_NAMES: readonly string[] = ["front-proxy-client"];
 
 export function createBearerTokens(
   { loop, store, registry, tokens, egress, onSecretUse }: TokenSurroundings,
-  { staticTokens = [], jwt = [], webhook }: AuthenticationOptions = {},
+  { staticTokens = [], jwt, webhook }: AuthenticationOptions = {},
 ): BearerTokens {
   const objects = objectFinder(store, registry);
   const { audiences } = tokens;
@@ -57,7 +57,7 @@ export function createBearerTokens(
   if (staticTokens.length > 0)
     others.push(fileTokens(staticTokens, loop.random("token-file").bytes(DIGEST_KEY_BYTES)));
   others.push(bootstrapTokens({ loop, objects }));
-  for (const rules of jwt) others.push(oidcTokens(rules, { loop, egress }));
+  if (jwt !== undefined) others.push(otherIssuers(jwt, { loop, egress }));
   const key = (): Uint8Array => loop.random("token-webhook").bytes(DIGEST_KEY_BYTES);
   return new BearerTokens(
     [

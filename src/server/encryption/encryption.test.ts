@@ -138,6 +138,22 @@ describe("a configuration", () => {
   });
 });
 
+test("a configuration that becomes another writes by that one", () => {
+  const config = (name: string): Buffer =>
+    Buffer.from(`apiVersion: apiserver.config.k8s.io/v1
+kind: EncryptionConfiguration
+resources: [{resources: [secrets], providers: [{aesgcm: {keys: [{name: ${name}, secret: ${SECRET}}]}}, {identity: {}}]}]
+`);
+  const encryption = parseEncryptionConfig(config("old"), random);
+  const seal = (): string | undefined =>
+    encryption.transformerOf(KEY)?.seal(Buffer.from("{}"), KEY).toString("latin1").slice(0, 21);
+
+  const before = seal();
+  encryption.becomes(parseEncryptionConfig(config("new"), random));
+
+  expect([before, seal()]).toEqual(["k8s:enc:aesgcm:v1:old", "k8s:enc:aesgcm:v1:new"]);
+});
+
 test("a key of a key file has the same name wherever it stands", () => {
   const other = Buffer.alloc(32, 2).toString("base64");
   const first = parseKeyFile(Buffer.from(`${SECRET}\n`), random).transformerOf(KEY);

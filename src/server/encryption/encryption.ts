@@ -14,12 +14,18 @@ export interface EncryptionRule {
 }
 
 export class Encryption {
-  readonly #rules: readonly EncryptionRule[];
+  #rules: readonly EncryptionRule[];
   /** By the part of a key that names its resource. As many as there are resources. */
   readonly #known = new Map<string, Transformer | undefined>();
 
   constructor(rules: readonly EncryptionRule[]) {
     this.#rules = rules;
+  }
+
+  /** From now on what another says holds. What was stored before is opened as it was found then. */
+  becomes(other: Encryption): void {
+    this.#rules = other.#rules;
+    this.#known.clear();
   }
 
   /** Undefined where objects are stored as they are. */

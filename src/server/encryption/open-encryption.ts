@@ -14,6 +14,16 @@ export interface EncryptionFiles {
   readonly configFile: string | undefined;
   /** Keys in base64, one a line, for Secrets: the first one writes, all read. */
   readonly keyFile: string | undefined;
+  /** Whether the EncryptionConfiguration is read again when it changes. */
+  readonly isReloaded?: boolean;
+}
+
+export interface OpenedEncryption {
+  readonly encryption: Encryption;
+  /** What was read. */
+  readonly text: string;
+  /** Takes what the file says now. Throws when that is not how objects are encrypted. */
+  readonly use: (text: string) => void;
 }
 
 interface Surroundings {
@@ -27,7 +37,7 @@ const NO_FILES: EncryptionFiles = { configFile: undefined, keyFile: undefined };
 export async function openEncryption(
   { configFile, keyFile }: EncryptionFiles = NO_FILES,
   { loop, log }: Surroundings,
-): Promise<Encryption | undefined> {
+): Promise<OpenedEncryption | undefined> {
   const path = configFile ?? keyFile;
   if (path === undefined) return undefined;
   const random = loop.random("encryption");
@@ -35,12 +45,21 @@ export async function openEncryption(
   // The bits say nothing on Windows.
   if ((mode & 0o077) !== 0 && process.platform !== "win32")
     log.warn("a file with keys can be read by others on this machine", { file: path });
-  try {
-    return configFile === undefined ? parseKeyFile(bytes, random) : parseEncryptionConfig(bytes, random);
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`${path} does not say how objects are encrypted: ${why}`, { cause: error });
-  }
+  const parse = configFile === undefined ? parseKeyFile : parseEncryptionConfig;
+  const parsed = (content: Uint8Array): Encryption => {
+    try {
+      return parse(content, random);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(`${path} does not say how objects are encrypted: ${why}`, { cause: error });
+    }
+  };
+  const encryption = parsed(bytes);
+  return {
+    encryption,
+    text: bytes.toString(),
+    use: (text) => encryption.becomes(parsed(Buffer.from(text))),
+  };
 }
 
 /** Secrets only. What was stored in clear before is read too, and sealed when it is next written. */

@@ -26,7 +26,7 @@ export function sealedStore(store: Store, encryption: Encryption | undefined): S
 class Sealing {
   readonly #encryption: Encryption;
   /** One for all entries that are opened in the same way. */
-  readonly #slots = new Map<Transformer, Sealed>();
+  readonly #slots = new WeakMap<Transformer, Sealed>();
 
   constructor(encryption: Encryption) {
     this.#encryption = encryption;

@@ -30,7 +30,9 @@ describe("a token of another issuer", () => {
       uid: { claim: "oid" },
       extra: [{ key: "example.com/tenant", valueExpression: "claims.tenant" }],
     };
-    const server = await AuthenticationFixture.start({ jwt: rulesOf(issuer, { claimMappings }) });
+    const server = await AuthenticationFixture.start({
+      jwt: { current: rulesOf(issuer, { claimMappings }) },
+    });
 
     const token = issuer.token({ roles: ["dev", "ops"], oid: "42", tenant: "acme" });
 
@@ -46,9 +48,37 @@ describe("a token of another issuer", () => {
     expect(await server.review(token)).toMatchObject({ authenticated: true, user });
   });
 
+  test("goes by rules that change while the server runs", async () => {
+    await using issuer = await TestIssuer.start();
+    const jwt = { current: rulesOf(issuer) };
+    const server = await AuthenticationFixture.start({ jwt });
+    const token = issuer.token();
+
+    const before = await server.nameOf({ token });
+    jwt.current = rulesOf(issuer, { claimMappings: { username: { claim: "sub", prefix: "new:" } } });
+    const after = await server.nameOf({ token });
+    jwt.current = [];
+
+    expect([before, after]).toEqual(["oidc:alice", "new:alice"]);
+    expect(await server.nameOf({ token })).toBe(401);
+  });
+
+  test("keeps the keys of its issuer when other rules change", async () => {
+    await using issuer = await TestIssuer.start();
+    await using other = await TestIssuer.start();
+    const jwt = { current: rulesOf(issuer) };
+    const server = await AuthenticationFixture.start({ jwt });
+    await server.nameOf({ token: issuer.token() });
+
+    jwt.current = [...rulesOf(issuer), ...rulesOf(other)];
+
+    expect(await server.nameOf({ token: issuer.token({ sub: "bob" }) })).toBe("oidc:bob");
+    expect(issuer.asked).toBe(1);
+  });
+
   test("is refused when it was not signed by a key of the issuer, or is over, or for others", async () => {
     await using issuer = await TestIssuer.start();
-    const server = await AuthenticationFixture.start({ jwt: rulesOf(issuer) });
+    const server = await AuthenticationFixture.start({ jwt: { current: rulesOf(issuer) } });
     const good = issuer.token();
     const claims = claimsOf(good);
     const [publicKey] = issuer.publicKeys;
@@ -81,7 +111,7 @@ describe("a token of another issuer", () => {
 
   test("with the name of a key that is not there is refused, and the keys are asked for once", async () => {
     await using issuer = await TestIssuer.start();
-    const server = await AuthenticationFixture.start({ jwt: rulesOf(issuer) });
+    const server = await AuthenticationFixture.start({ jwt: { current: rulesOf(issuer) } });
     const made = Array.from({ length: 5 }, (_, n) => issuer.token({}, { kid: `made-up-${String(n)}` }));
 
     const names = await Promise.all(made.map((token) => server.nameOf({ token })));
@@ -95,13 +125,13 @@ describe("a token of another issuer", () => {
     await using issuer = await TestIssuer.start();
     await using other = await TestIssuer.start();
     issuer.redirect = `${other.url}/.well-known/openid-configuration`;
-    const redirected = await AuthenticationFixture.start({ jwt: rulesOf(issuer) });
+    const redirected = await AuthenticationFixture.start({ jwt: { current: rulesOf(issuer) } });
     const first = await redirected.review(issuer.token());
     issuer.redirect = undefined;
     issuer.claimed = other.url;
-    const lying = await AuthenticationFixture.start({ jwt: rulesOf(issuer) });
+    const lying = await AuthenticationFixture.start({ jwt: { current: rulesOf(issuer) } });
     const untrusted = await AuthenticationFixture.start({
-      jwt: rulesOf(issuer, {}, { certificateAuthority: other.ca }),
+      jwt: { current: rulesOf(issuer, {}, { certificateAuthority: other.ca }) },
     });
 
     expect(first["error"]).toContain("answers with 302");
@@ -128,7 +158,7 @@ describe("a token of another issuer", () => {
         },
       ],
     });
-    const server = await AuthenticationFixture.start({ jwt });
+    const server = await AuthenticationFixture.start({ jwt: { current: jwt } });
     const hd = "example.com";
     const iat = Number(claimsOf(issuer.token())["iat"]);
 
@@ -148,12 +178,12 @@ describe("a token of another issuer", () => {
   test("by the old flags has the issuer before its name, and only verified addresses are names", async () => {
     await using issuer = await TestIssuer.start();
     const flags = { issuerUrl: issuer.url, clientId: "me", algorithms: ["ES256"] };
-    const bySubject = await AuthenticationFixture.start({ jwt: [oidcRules(flags, issuer.ca)] });
+    const bySubject = await AuthenticationFixture.start({ jwt: { current: [oidcRules(flags, issuer.ca)] } });
     const byAddress = await AuthenticationFixture.start({
-      jwt: [oidcRules({ ...flags, usernameClaim: "email" }, issuer.ca)],
+      jwt: { current: [oidcRules({ ...flags, usernameClaim: "email" }, issuer.ca)] },
     });
     const rsaOnly = await AuthenticationFixture.start({
-      jwt: [oidcRules({ issuerUrl: issuer.url, clientId: "me" }, issuer.ca)],
+      jwt: { current: [oidcRules({ issuerUrl: issuer.url, clientId: "me" }, issuer.ca)] },
     });
     const email = "a@b.c";
 
