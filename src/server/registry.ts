@@ -38,6 +38,9 @@ export interface StoredResource extends Resource {
   readonly specs?: SharedSpecs | undefined;
 }
 
+/** What passes admission: also what is never stored, such as reviews. */
+export type AdmittedResource = Resource & Partial<Pick<StoredResource, "storage" | "custom">>;
+
 export interface CustomForms {
   /** Another one when the definition of the kind has changed: what was made of objects before may be different now. */
   readonly edition: string;

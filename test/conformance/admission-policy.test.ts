@@ -281,6 +281,24 @@ describe("a validating policy", () => {
     expect((await api.send("POST", MAPS, map("a"))).code).toBe(201);
   });
 
+  test("is never asked about reviews: nobody could ask what they may do", async () => {
+    await using api = await TestApi.start();
+    const everything = [{ apiGroups: ["*"], apiVersions: ["*"], operations: ["*"], resources: ["*"] }];
+    const spec = {
+      matchConstraints: { resourceRules: everything },
+      validations: [{ expression: "false" }],
+    };
+    await validate(api, { spec });
+
+    const reply = await api.send("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
+      apiVersion: "authorization.k8s.io/v1",
+      kind: "SelfSubjectAccessReview",
+      spec: { resourceAttributes: { verb: "get", resource: "pods" } },
+    });
+
+    expect(reply.code).toBe(201);
+  });
+
   test("that would take too long refuses instead", async () => {
     await using api = await TestApi.start();
     const data = Object.fromEntries(Array.from({ length: 2000 }, (_, at) => [`k${at}`, "v"]));

@@ -1,6 +1,7 @@
 /** Which webhooks are asked about a request: by their configurations as they stand, by labels and by conditions. */
 import { describe, expect, test } from "vitest";
 import { text } from "../api-harness.ts";
+import type { Reply } from "../api-harness.ts";
 import { ANYTHING, configuration, ruleFor } from "./webhook-server.ts";
 import type { Behaviour } from "./webhook-server.ts";
 import { CONFIG_MAPS, CONFIGURATIONS, refusal, withWebhooks } from "./webhook-world.ts";
@@ -67,6 +68,56 @@ describe("configurations", () => {
       expect(made.body["metadata"]?.["labels"]).toEqual({ suite: "webhooks" });
       expect(gone.code).toBe(200);
       expect(world.hooks.asked).toEqual([]);
+    }));
+
+  test("are asked about reviews, which are never stored", () =>
+    withWebhooks(async (world) => {
+      const group = "authorization.k8s.io";
+      const resources = ["subjectaccessreviews", "localsubjectaccessreviews"];
+      const rule = { operations: ["CREATE"], apiGroups: [group], apiVersions: ["v1"], resources };
+      const asOther: Behaviour = () => ({
+        patch: [{ op: "replace", path: "/spec/user", value: "somebody-else" }],
+      });
+      await world.register("Mutating", "m", [{ rules: [rule], behaviour: asOther }]);
+      await world.register("Validating", "v", [
+        { rules: [{ ...rule, resources: ["localsubjectaccessreviews"] }], behaviour: deny },
+      ]);
+      const ask = (place: string, kind: string, resourceAttributes: object): Promise<Reply> =>
+        world.api.send("POST", `/apis/${group}/v1/${place}`, {
+          apiVersion: `${group}/v1`,
+          kind,
+          spec: {
+            user: "alice",
+            resourceAttributes: { verb: "get", resource: "pods", ...resourceAttributes },
+          },
+        });
+
+      const changed = await ask("subjectaccessreviews", "SubjectAccessReview", {});
+      const place = "namespaces/not-there/localsubjectaccessreviews";
+      const denied = await ask(place, "LocalSubjectAccessReview", { namespace: "not-there" });
+
+      expect(changed.code).toBe(201);
+      expect(changed.body["spec"]).toMatchObject({ user: "somebody-else" });
+      expect(denied.code).toBe(400);
+      expect(text(denied.body["message"])).toContain("denied the request: no");
+    }));
+
+  test("are asked about bindings under the name by which they were sent", () =>
+    withWebhooks(async (world) => {
+      const rule = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["bindings"] };
+      await world.register("Validating", "v", [{ rules: [rule], behaviour: deny }]);
+      await world.pod("p");
+      const binding = {
+        apiVersion: "v1",
+        kind: "Binding",
+        metadata: { name: "p" },
+        target: { kind: "Node", name: "n1" },
+      };
+
+      const general = await world.api.send("POST", "/api/v1/namespaces/default/bindings", binding);
+      const own = await world.api.send("POST", "/api/v1/namespaces/default/pods/p/binding", binding);
+
+      expect([general.code, own.code]).toEqual([400, 201]);
     }));
 
   test("stand in the discovery documents", () =>

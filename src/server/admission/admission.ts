@@ -11,7 +11,7 @@ import type { Loop, Random } from "../../base/loop.ts";
 import { type Soon, whenDone } from "../../base/soon.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/kind-rules.ts";
 import type { Store } from "../../store/store.ts";
-import type { StoredResource } from "../registry.ts";
+import type { AdmittedResource } from "../registry.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import { REINVOKE } from "./plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest, Interest, Operation } from "./plugin.ts";
@@ -30,7 +30,7 @@ interface Chain {
 interface Subject {
   readonly operation: Operation;
   readonly verb: string;
-  readonly resource: StoredResource;
+  readonly resource: AdmittedResource;
   readonly subresource: string;
   readonly namespace: string;
   readonly name: string;

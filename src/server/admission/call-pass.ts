@@ -1,12 +1,12 @@
 import type { Call, Workshop } from "../call.ts";
-import type { StoredResource } from "../registry.ts";
+import type { AdmittedResource } from "../registry.ts";
 import { isDryRun } from "../write/write-options.ts";
 import type { AdmissionPass } from "./admission.ts";
 import { operationOptions } from "./operation-options.ts";
 import type { Operation } from "./plugin.ts";
 
 interface Writing {
-  readonly call: Call<StoredResource>;
+  readonly call: Call<AdmittedResource>;
   readonly workshop: Workshop;
 }
 

@@ -9,7 +9,7 @@
 import type { JsonObject } from "../../api/json-object.ts";
 import type { Random } from "../../base/loop.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/kind-rules.ts";
-import type { StoredResource } from "../registry.ts";
+import type { AdmittedResource } from "../registry.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import type { ServerMemory } from "./server-memory.ts";
 
@@ -20,7 +20,7 @@ export interface AdmissionRequest {
   readonly operation: Operation;
   /** For which the requester was authorized: what is created may come by `patch`, what is deleted by `deletecollection`. */
   readonly verb: string;
-  readonly resource: StoredResource;
+  readonly resource: AdmittedResource;
   /** Empty for the object itself. */
   readonly subresource: string;
   readonly namespace: string;

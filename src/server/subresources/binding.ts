@@ -28,8 +28,10 @@ export const bindPod: Verb = async (call, workshop) => {
 };
 
 /** The pod is the one that the binding is named for. */
-export const createBinding: Verb<Resource> = async (call, workshop) =>
-  bind(await readBinding(call), call, workshop);
+export const createBinding: Verb<Resource> = async (call, workshop) => {
+  const binding = await readBinding(call);
+  return bind(binding, { ...call, info: { ...call.info, name: binding.metadata.name } }, workshop);
+};
 
 async function readBinding(call: Call): Promise<Binding> {
   const schema = findKindSchema("v1", "Binding");
@@ -51,8 +53,8 @@ function draftOf(pod: Pod): Draft<Pod> {
 
 async function bind(sent: Binding, call: Call, workshop: Workshop): Promise<Answer> {
   const resource = requireStored(workshop.registry, "", "pods");
-  const info = { ...call.info, name: sent.metadata.name, subresource: "binding" };
-  const pass = callPass({ call: { ...call, resource, info }, workshop }, "CREATE");
+  // As `pods/binding` or as `bindings`, by how it was sent.
+  const pass = callPass({ call, workshop }, "CREATE");
   const binding = pass === undefined ? sent : await pass.admit(sent);
   const errors = new FieldErrors();
   checkBinding(binding, errors);

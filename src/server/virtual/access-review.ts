@@ -18,7 +18,7 @@ import type { AskedAccess } from "./access-question.ts";
 import { answered, readQuestion } from "./review.ts";
 
 export const reviewOwnAccess: Verb<Resource> = async (call, workshop) => {
-  const question = await readQuestion(call);
+  const question = await readQuestion(call, workshop);
   const { metadata, spec } = question.object as SelfSubjectAccessReview;
   const errors = new FieldErrors();
   checkQuestion(spec, errors);
@@ -28,7 +28,7 @@ export const reviewOwnAccess: Verb<Resource> = async (call, workshop) => {
 };
 
 export const reviewAccess: Verb<Resource> = async (call, workshop) => {
-  const question = await readQuestion(call);
+  const question = await readQuestion(call, workshop);
   const { metadata, spec } = question.object as SubjectAccessReview;
   const errors = new FieldErrors();
   checkQuestion(spec, errors);
@@ -39,7 +39,7 @@ export const reviewAccess: Verb<Resource> = async (call, workshop) => {
 };
 
 export const reviewLocalAccess: Verb<Resource> = async (call, workshop) => {
-  const question = await readQuestion(call);
+  const question = await readQuestion(call, workshop);
   const { metadata, spec } = question.object as LocalSubjectAccessReview;
   const { namespace } = call.info;
   if ((metadata.namespace ?? namespace) !== namespace) {
@@ -63,12 +63,12 @@ export const reviewLocalAccess: Verb<Resource> = async (call, workshop) => {
   return answered({ ...question, object }, await judge(spec, subjectOf(spec), workshop), call);
 };
 
-export const reviewOwnRules: Verb<Resource> = async (call, { authorizer }) => {
-  const question = await readQuestion(call);
+export const reviewOwnRules: Verb<Resource> = async (call, workshop) => {
+  const question = await readQuestion(call, workshop);
   const { spec } = question.object as SelfSubjectRulesReview;
   const { namespace = "" } = spec;
   if (namespace === "") throw badRequest("no namespace on request");
-  const held = authorizer.rulesFor?.(call.user, namespace) ?? UNKNOWN;
+  const held = workshop.authorizer.rulesFor?.(call.user, namespace) ?? UNKNOWN;
   return answered(question, rulesStatus(held), call);
 };
 

@@ -1,16 +1,20 @@
 /** A review is a question in the form of an object; the answer is the same object with its status. */
 import { toNormalForm } from "../../api/normal-form.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
+import { callPass } from "../admission/call-pass.ts";
 import type { ObjectAnswer } from "../answer.ts";
-import type { Call } from "../call.ts";
+import type { Call, Workshop } from "../call.ts";
+import type { Resource } from "../registry.ts";
 import { expectedKind, readObject } from "../write/incoming.ts";
 
 export interface Question {
   readonly object: ApiObject;
 }
 
-export function readQuestion(call: Call): Promise<Question> {
-  return readObject(call, expectedKind(call.resource));
+export async function readQuestion(call: Call<Resource>, workshop: Workshop): Promise<Question> {
+  const { object } = await readObject(call, expectedKind(call.resource));
+  const pass = callPass({ call, workshop }, "CREATE");
+  return { object: pass === undefined ? object : await pass.admit(object) };
 }
 
 export function answered({ object }: Question, status: object, { resource }: Call): ObjectAnswer {

@@ -7,16 +7,17 @@ import type { Resource } from "../registry.ts";
 import { timeText } from "../write/system-metadata.ts";
 import { answered, readQuestion } from "./review.ts";
 
-export const reviewSelf: Verb<Resource> = async (call, { loop }) => {
-  const question = await readQuestion(call);
+export const reviewSelf: Verb<Resource> = async (call, workshop) => {
+  const question = await readQuestion(call, workshop);
   const { name, uid, groups, extra } = call.user;
-  const metadata = { ...question.object.metadata, creationTimestamp: timeText(loop.now()) };
+  const metadata = { ...question.object.metadata, creationTimestamp: timeText(workshop.loop.now()) };
   const status = { userInfo: { username: name, uid, groups, extra } };
   return answered({ ...question, object: { ...question.object, metadata } }, status, call);
 };
 
-export const reviewToken: Verb<Resource> = async (call, { bearers }) => {
-  const question = await readQuestion(call);
+export const reviewToken: Verb<Resource> = async (call, workshop) => {
+  const { bearers } = workshop;
+  const question = await readQuestion(call, workshop);
   const { token = "", audiences = [] } = (question.object as TokenReview).spec;
   if (token === "") throw badRequest("token is required for TokenReview in authentication");
   const wanted = audiences.length === 0 ? bearers.audiences : audiences;

@@ -3,7 +3,7 @@ import { Effort } from "../../../api/cel/allowance.ts";
 import type { Bindings } from "../../../api/cel/program.ts";
 import type { ParamKind } from "../../../api/generated/types/admissionregistration-v1.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
-import type { StoredResource } from "../../registry.ts";
+import type { AdmittedResource, StoredResource } from "../../registry.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { namespaceOf } from "../webhook/review.ts";
 import { findMatch, type Subject } from "./match.ts";
@@ -20,7 +20,7 @@ export interface Invocation<P, B> {
   readonly binding: Binding<B>;
   readonly params: ApiObject | undefined;
   /** As which the policy wants to see the request. */
-  readonly resource: StoredResource;
+  readonly resource: AdmittedResource;
 }
 
 /** Something is wrong with a policy, or with one of its bindings. */
@@ -38,8 +38,11 @@ export interface Dispatch<P, B> {
 /** Nobody may be kept from repairing admission. */
 const ADMISSION_GROUP = "admissionregistration.k8s.io";
 
-export function isExempt({ facts }: StoredResource): boolean {
-  return facts.group === ADMISSION_GROUP;
+/** A policy on the questions of others could lock everybody out: webhooks see them, policies do not. */
+const REVIEW_GROUPS: ReadonlySet<string> = new Set(["authentication.k8s.io", "authorization.k8s.io"]);
+
+export function isExempt({ facts, storage }: AdmittedResource): boolean {
+  return facts.group === ADMISSION_GROUP || (storage === undefined && REVIEW_GROUPS.has(facts.group));
 }
 
 export function dispatch<P extends PolicyObject, B extends BindingObject>(
@@ -47,7 +50,7 @@ export function dispatch<P extends PolicyObject, B extends BindingObject>(
   subject: Subject,
   parts: PolicyParts & {
     /** Called before a policy is asked to look at the request as this resource; may throw a ConfigurationError. */
-    readonly prepare: (resource: StoredResource) => void;
+    readonly prepare: (resource: AdmittedResource) => void;
   },
 ): Dispatch<P, B> {
   const invocations: Invocation<P, B>[] = [];
@@ -101,14 +104,14 @@ export function effortOf({ scratch }: AdmissionRequest): Effort {
 
 /** Makes a thing of each resource once: most policies want to see a request as the same one. */
 export class PerResource {
-  readonly #make: (resource: StoredResource) => Bindings;
-  readonly #made = new Map<StoredResource, Bindings>();
+  readonly #make: (resource: AdmittedResource) => Bindings;
+  readonly #made = new Map<AdmittedResource, Bindings>();
 
-  constructor(make: (resource: StoredResource) => Bindings) {
+  constructor(make: (resource: AdmittedResource) => Bindings) {
     this.#make = make;
   }
 
-  of(resource: StoredResource): Bindings {
+  of(resource: AdmittedResource): Bindings {
     const known = this.#made.get(resource);
     if (known !== undefined) return known;
     const made = this.#make(resource);

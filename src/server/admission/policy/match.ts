@@ -6,7 +6,7 @@ import type {
 import type { Namespace } from "../../../api/generated/types/core-v1.ts";
 import { compileLabelSelector, type LabelSelector } from "../../../api/label-selector.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
-import type { Registry, StoredResource } from "../../registry.ts";
+import type { Registry, AdmittedResource } from "../../registry.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { shelf } from "../server-memory.ts";
 import { equivalentsOf } from "../webhook/equivalents.ts";
@@ -43,7 +43,7 @@ export interface Subject {
 }
 
 /** As which resource the request is meant: its own, or an equivalent one; undefined when it is not. */
-export function findMatch(match: Match, subject: Subject, registry: Registry): StoredResource | undefined {
+export function findMatch(match: Match, subject: Subject, registry: Registry): AdmittedResource | undefined {
   const { request, object } = subject;
   if (match.excluded.length > 0 && findRule(match.excluded, match, { request, registry }) !== undefined)
     return undefined;
@@ -63,7 +63,7 @@ function findRule(
   rules: readonly NamedRuleWithOperations[],
   { matchesEquivalents }: Match,
   { request, registry }: Asked,
-): StoredResource | undefined {
+): AdmittedResource | undefined {
   const { resource, subresource } = request;
   if (rules.some((rule) => isMeant(rule, resource, request))) return resource;
   if (!matchesEquivalents) return undefined;
@@ -78,7 +78,7 @@ function findRule(
 
 function isMeant(
   rule: NamedRuleWithOperations,
-  { facts }: StoredResource,
+  { facts }: AdmittedResource,
   { operation, subresource, name }: AdmissionRequest,
 ): boolean {
   const { resourceNames = [] } = rule;
@@ -87,14 +87,14 @@ function isMeant(
   return ruleMatches(rule, { operation, group, version, resource, subresource, namespaced });
 }
 
-const knownEquivalents = new WeakMap<object, Map<string, readonly StoredResource[]>>();
+const knownEquivalents = new WeakMap<object, Map<string, readonly AdmittedResource[]>>();
 
 /** The same as long as nothing else is served. */
 function equivalents(
-  resource: StoredResource,
+  resource: AdmittedResource,
   subresource: string,
   registry: Registry,
-): readonly StoredResource[] {
+): readonly AdmittedResource[] {
   const { groupVersions } = registry;
   let known = knownEquivalents.get(groupVersions);
   if (known === undefined) {

@@ -6,7 +6,7 @@ import type {
 } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import type { ApiObject, Draft } from "../../../resources/kind-rules.ts";
-import type { StoredResource } from "../../registry.ts";
+import type { AdmittedResource } from "../../registry.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../plugin.ts";
 import { MutationError } from "./apply-configuration.ts";
 import { dispatch, isExempt, type Invocation, type Misconfiguration } from "./dispatch.ts";
@@ -40,7 +40,7 @@ export function mutatingPolicies(parts: PolicyParts): AdmissionPlugin {
       const { bound } = index;
       if (bound.length === 0 || isExempt(request.resource)) return;
       const subject = { request, object: draft, oldObject: request.previous };
-      const prepare = (resource: StoredResource): unknown => subjectAs(subject, resource, parts.versions);
+      const prepare = (resource: AdmittedResource): unknown => subjectAs(subject, resource, parts.versions);
       const { invocations, mistakes } = dispatch(bound, subject, { ...parts, prepare });
       if (invocations.length + mistakes.length === 0) return;
       const failures = mistakes.map((mistake) => configurationFailure(mistake));

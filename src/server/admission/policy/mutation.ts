@@ -12,7 +12,7 @@ import { toNormalForm } from "../../../api/normal-form.ts";
 import type { StructSchema } from "../../../api/schema.ts";
 import { WANTED } from "../../../resources/admission/policy-environment.ts";
 import type { ApiObject, Draft } from "../../../resources/kind-rules.ts";
-import type { StoredResource } from "../../registry.ts";
+import type { AdmittedResource } from "../../registry.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { applyConfiguration, MutationError } from "./apply-configuration.ts";
 import {
@@ -31,7 +31,7 @@ export interface Mutating {
   readonly policy: { readonly object: MutatingAdmissionPolicy };
   readonly params: ApiObject | undefined;
   /** As which the policy wants to see the request. */
-  readonly resource: StoredResource;
+  readonly resource: AdmittedResource;
   readonly request: AdmissionRequest;
   readonly parts: PolicyParts;
 }
@@ -96,7 +96,7 @@ function evaluationOf(object: ApiObject, { policy, params, resource, request, pa
 }
 
 /** Of what is sent to a subresource it is another than that of the resource. */
-function schemaOf({ apiVersion, kind }: ApiObject, resource: StoredResource): StructSchema {
+function schemaOf({ apiVersion, kind }: ApiObject, resource: AdmittedResource): StructSchema {
   if (kind === resource.facts.kind && apiVersion === resource.apiVersion) return resource.schema;
   const schema = findKindSchema(apiVersion, kind);
   if (schema !== undefined) return schema;
@@ -107,7 +107,7 @@ function schemaOf({ apiVersion, kind }: ApiObject, resource: StoredResource): St
 function completed(
   patched: JsonObject,
   schema: StructSchema,
-  { seen, resource }: { readonly seen: ApiObject; readonly resource: StoredResource },
+  { seen, resource }: { readonly seen: ApiObject; readonly resource: AdmittedResource },
 ): ApiObject {
   const value = cloneJson(normalForm(patched, schema, resource)) as unknown as Draft<ApiObject>;
   checkIdentity(value, seen);
@@ -116,7 +116,7 @@ function completed(
 }
 
 /** What a built-in kind does not know is a mistake; custom ones leave it out. */
-function normalForm(patched: JsonObject, schema: StructSchema, { custom }: StoredResource): JsonObject {
+function normalForm(patched: JsonObject, schema: StructSchema, { custom }: AdmittedResource): JsonObject {
   try {
     const { value, unknownFields } = toNormalForm(schema, patched);
     if (custom !== undefined || unknownFields.length === 0) return value;

@@ -6,7 +6,7 @@ import type { JsonObject } from "../../../api/json-object.ts";
 import { NAMESPACE_TYPE } from "../../../resources/admission/policy-environment.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
 import type { Versions } from "../../objects.ts";
-import type { StoredResource } from "../../registry.ts";
+import type { AdmittedResource } from "../../registry.ts";
 import { type OracleFor, requestBindings } from "../webhook/hook-match.ts";
 import { namespaceOf, type Subject } from "./match.ts";
 import { ConfigurationError } from "./params.ts";
@@ -19,7 +19,7 @@ export interface ValueParts {
 /** `subject` is in the version of `resource`. */
 export function policyBindings(
   subject: Subject,
-  resource: StoredResource,
+  resource: AdmittedResource,
   { oracleFor }: ValueParts,
 ): Bindings {
   return {
@@ -29,7 +29,7 @@ export function policyBindings(
 }
 
 /** The same request about the other version. Throws a ConfigurationError when it cannot be made. */
-export function subjectAs(subject: Subject, resource: StoredResource, versions: Versions): Subject {
+export function subjectAs(subject: Subject, resource: AdmittedResource, versions: Versions): Subject {
   const { request, object, oldObject } = subject;
   if (resource.apiVersion === request.resource.apiVersion) return subject;
   const convert = (it: ApiObject | undefined): ApiObject | undefined =>
@@ -38,8 +38,8 @@ export function subjectAs(subject: Subject, resource: StoredResource, versions: 
 }
 
 export interface VersionChange {
-  readonly from: StoredResource;
-  readonly to: StoredResource;
+  readonly from: AdmittedResource;
+  readonly to: AdmittedResource;
 }
 
 /** What is sent to a subresource and is not the object itself has one version only. */

@@ -4,7 +4,7 @@ import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from "../../../api/generated/types/admissionregistration-v1.ts";
-import type { StoredResource } from "../../registry.ts";
+import type { AdmittedResource } from "../../registry.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../plugin.ts";
 import { AuditAnnotations, noteFailure } from "./audit-annotations.ts";
 import { compiledValidation, type Decision, judge } from "./decision.ts";
@@ -46,7 +46,7 @@ export function validatingPolicies(parts: PolicyParts): AdmissionPlugin {
       const bindings = new PerResource((resource) =>
         policyBindings(subjectAs(subject, resource, parts.versions), resource, parts),
       );
-      const prepare = (resource: StoredResource): unknown => bindings.of(resource);
+      const prepare = (resource: AdmittedResource): unknown => bindings.of(resource);
       const { invocations, mistakes } = dispatch(bound, subject, { ...parts, prepare });
       const denials = [...mistakesThatDeny(mistakes), ...judged(invocations, request, bindings)];
       const first = denials.toSorted((left, right) => order(bound, left) - order(bound, right))[0];

@@ -1,18 +1,19 @@
 /** The other places where objects of a resource are served: its other versions, and other groups that show the same objects. */
 import type { ResourceFacts } from "../../../api/resource-facts.ts";
-import type { Registry, StoredResource } from "../../registry.ts";
+import type { Registry, AdmittedResource } from "../../registry.ts";
 import { isStored } from "../../registry.ts";
 
 export function equivalentsOf(
-  { facts, storage }: StoredResource,
+  { facts, storage }: AdmittedResource,
   subresource: string,
   registry: Registry,
-): readonly StoredResource[] {
+): readonly AdmittedResource[] {
   const isOther = (other: ResourceFacts): boolean =>
+    storage !== undefined &&
     other.storage?.prefix === storage.prefix &&
     !(other.group === facts.group && other.version === facts.version) &&
     (subresource === "" || other.subresources.some(({ name }) => name === subresource));
-  const found: StoredResource[] = [];
+  const found: AdmittedResource[] = [];
   for (const { resources } of registry.groupVersions) {
     const other = resources.find(isOther);
     if (other === undefined) continue;

@@ -8,7 +8,7 @@ import type {
 } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Mark, Store } from "../../../store/store.ts";
-import type { Registry, StoredResource } from "../../registry.ts";
+import type { Registry, AdmittedResource } from "../../registry.ts";
 import { StoredObject } from "../../stored-object.ts";
 import type { Operation } from "../plugin.ts";
 import { equivalentsOf } from "./equivalents.ts";
@@ -20,11 +20,11 @@ import { ruleMatches } from "./rule-match.ts";
 export interface Invocation {
   readonly hook: Hook;
   /** The request's own, or an equivalent one that a rule names. */
-  readonly resource: StoredResource;
+  readonly resource: AdmittedResource;
 }
 
 interface Question {
-  readonly resource: StoredResource;
+  readonly resource: AdmittedResource;
   readonly subresource: string;
   readonly operation: Operation;
 }
@@ -134,7 +134,7 @@ function invocationOf(hook: Hook, question: Question, registry: Registry): Invoc
 }
 
 function askedAs(
-  { facts }: StoredResource,
+  { facts }: AdmittedResource,
   { operation, subresource }: Question,
 ): Parameters<typeof ruleMatches>[1] {
   const { group, version, name, namespaced } = facts;

@@ -8,13 +8,13 @@ import { quoted } from "../../../api/message-text.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import { applyJsonPatch } from "../../../api/patch/json-patch.ts";
 import type { ApiObject, Draft } from "../../../resources/kind-rules.ts";
-import type { StoredResource } from "../../registry.ts";
+import type { AdmittedResource } from "../../registry.ts";
 import { normal } from "../../write/incoming.ts";
 import type { Hook } from "./hook.ts";
 
 interface Patching {
   readonly hook: Hook;
-  readonly resource: StoredResource;
+  readonly resource: AdmittedResource;
   readonly patch: Uint8Array;
 }
 
@@ -37,7 +37,7 @@ export function patchedObject(
 }
 
 /** In normal form and with its defaults, as the next webhook expects it. */
-function settled(value: object, resource: StoredResource): ApiObject {
+function settled(value: object, resource: AdmittedResource): ApiObject {
   const { apiVersion, kind } = value as ApiObject;
   const isMain = kind === resource.facts.kind && apiVersion === resource.apiVersion;
   const schema = isMain ? resource.schema : findKindSchema(apiVersion, kind);

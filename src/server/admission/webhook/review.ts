@@ -1,7 +1,7 @@
 /** What a webhook is told of a request: an AdmissionReview. Conditions see the same without the objects. */
 import type { JsonObject } from "../../../api/json-object.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
-import type { StoredResource } from "../../registry.ts";
+import type { AdmittedResource } from "../../registry.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import type { ReviewVersion } from "./hook.ts";
 
@@ -9,7 +9,7 @@ import type { ReviewVersion } from "./hook.ts";
 export interface ReviewSubject {
   readonly request: AdmissionRequest;
   /** The request's own, or an equivalent one. */
-  readonly resource: StoredResource;
+  readonly resource: AdmittedResource;
   /** In the version of `resource`; none when something is deleted. */
   readonly object: ApiObject | undefined;
   readonly oldObject: ApiObject | undefined;
@@ -81,17 +81,17 @@ export function namespaceOf({ resource, namespace }: AdmissionRequest, name: str
   return isNamespace(resource) ? name : namespace;
 }
 
-export function isNamespace({ facts }: StoredResource): boolean {
+export function isNamespace({ facts }: AdmittedResource): boolean {
   return facts.group === "" && facts.name === "namespaces";
 }
 
 /** Of what is sent to this place. */
-function kindOf({ facts }: StoredResource, subresource: string): JsonObject {
+function kindOf({ facts }: AdmittedResource, subresource: string): JsonObject {
   const below = facts.subresources.find(({ name }) => name === subresource);
   const { group, version, kind } = below ?? facts;
   return { group, version, kind };
 }
 
-function resourceOf({ facts }: StoredResource): JsonObject {
+function resourceOf({ facts }: AdmittedResource): JsonObject {
   return { group: facts.group, version: facts.version, resource: facts.name };
 }

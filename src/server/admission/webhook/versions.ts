@@ -3,17 +3,18 @@ import type { JsonObject } from "../../../api/json-object.ts";
 import type { Soon } from "../../../base/soon.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
 import type { Versions } from "../../objects.ts";
-import type { StoredResource } from "../../registry.ts";
+import { isStored } from "../../registry.ts";
+import type { AdmittedResource, StoredResource } from "../../registry.ts";
 
 export interface Change {
-  readonly from: StoredResource;
-  readonly to: StoredResource;
+  readonly from: AdmittedResource;
+  readonly to: AdmittedResource;
 }
 
 /** What belongs to a subresource alone (Scale, Eviction) is the same in all versions of the resource. */
 export function converted(object: ApiObject, { from, to }: Change, versions: Versions): Soon<ApiObject> {
   if (from.apiVersion === to.apiVersion || object.kind !== from.facts.kind) return object;
-  if (from.custom === undefined || to.custom === undefined) {
+  if (!isStored(from) || from.custom === undefined || to.custom === undefined) {
     const change = { kind: from.facts.kind, from: from.apiVersion, to: to.apiVersion };
     return versions.between(object as unknown as JsonObject, change) as unknown as ApiObject;
   }
@@ -22,7 +23,7 @@ export function converted(object: ApiObject, { from, to }: Change, versions: Ver
 
 async function customConverted(
   object: ApiObject,
-  { from, to }: Change,
+  { from, to }: { readonly from: StoredResource; readonly to: AdmittedResource },
   versions: Versions,
 ): Promise<ApiObject> {
   // What was converted is remembered by identity, and a draft is still changed.
