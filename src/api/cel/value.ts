@@ -106,6 +106,11 @@ export abstract class CelMap implements TaggedValue {
 
   abstract find(key: CelValue): CelValue | undefined;
   abstract keys(): Iterable<CelValue>;
+
+  /** Whether the key is in it; a map may find something for keys that are not. */
+  has(key: CelValue): boolean {
+    return this.find(key) !== undefined;
+  }
 }
 
 /** Keys that are equal have the same text; numbers are equal whatever their type. `undefined` for what is no key. */

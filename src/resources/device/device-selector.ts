@@ -1,4 +1,4 @@
-/** What is wrong with an expression that says which devices are meant, in upstream's words. It is compiled, not run. */
+/** Expressions that say which devices are meant: compiled for whoever picks devices, and what is wrong with them in upstream's words. */
 
 import { CelCompileError } from "../../api/cel/cel-error.ts";
 import { compileCel, type Program } from "../../api/cel/program.ts";
@@ -77,7 +77,7 @@ function judge(expression: string, inspection: Inspection): Verdict {
     const detail = `all expressions together must not be longer than ${String(CHARS_MAX)} characters`;
     return { type: "forbidden", detail };
   }
-  const program = compiled(expression);
+  const program = compileSelector(expression);
   if (program instanceof CelCompileError)
     return { type: "invalid", detail: `compilation failed: ${program.message}` };
   const given = typeText(program.type);
@@ -88,7 +88,8 @@ function judge(expression: string, inspection: Inspection): Verdict {
     : GOOD;
 }
 
-function compiled(expression: string): Program | CelCompileError {
+/** Its one variable is a device, as `deviceValue` makes it. */
+export function compileSelector(expression: string): Program | CelCompileError {
   try {
     return compileCel(expression, { variables: VARIABLES });
   } catch (error) {

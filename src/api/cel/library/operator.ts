@@ -71,9 +71,7 @@ function optionalItem(container: CelValue | undefined, key: CelValue): CelValue 
 }
 
 function isIn(wanted: CelValue, container: CelValue, run: Run): boolean {
-  return container instanceof CelMap
-    ? container.find(wanted) !== undefined
-    : holds(container as CelList, wanted, run);
+  return container instanceof CelMap ? container.has(wanted) : holds(container as CelList, wanted, run);
 }
 
 const choose: Apply = ([condition, yes, no]) => (condition === true ? yes : no);

@@ -23,7 +23,7 @@ function findQuantity(text: string): Quantity | undefined {
   }
 }
 
-function quantity(value: Quantity): CelValue {
+export function quantity(value: Quantity): CelValue {
   return new Opaque("kubernetes.Quantity", value, String(value.nano));
 }
 

@@ -18,7 +18,7 @@ function normalized(text: string): string {
   return numbers.join(".") + rest;
 }
 
-function parse(text: string): CelValue {
+export function semver(text: string): CelValue {
   const version = findSemanticVersion(text);
   if (version === undefined)
     throw new CelEvaluationError(`invalid semantic version ${quoted(text.slice(0, 100))}`);
@@ -66,8 +66,8 @@ function shaped(text: CelValue, isLenient: CelValue): string {
 const TYPE = "kubernetes.Semver";
 
 export const VERSIONS: Library = [
-  [`semver(string): ${TYPE}`, ([text]) => parse(text as string)],
-  [`semver(string, bool): ${TYPE}`, ([text, isLenient]) => parse(shaped(text, isLenient))],
+  [`semver(string): ${TYPE}`, ([text]) => semver(text as string)],
+  [`semver(string, bool): ${TYPE}`, ([text, isLenient]) => semver(shaped(text, isLenient))],
   ["isSemver(string): bool", ([text]) => findSemanticVersion(text as string) !== undefined],
   [
     "isSemver(string, bool): bool",
