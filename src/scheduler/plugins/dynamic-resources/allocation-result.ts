@@ -1,0 +1,127 @@
+/** What is written into a claim of which devices it got: the devices, what drivers are told of them, and from where they can be used. */
+
+import type { NodeSelector, NodeSelectorRequirement } from "../../../api/generated/types/core-v1.ts";
+import type {
+  AllocationResult,
+  DeviceAllocationConfiguration,
+  DeviceRequestAllocationResult,
+  ResourceClaim,
+} from "../../../api/generated/types/resource-v1.ts";
+import { formatQuantity } from "../../../api/quantity.ts";
+import { isSame } from "../../../resources/value-rules.ts";
+import type { Choice } from "./allocation-search.ts";
+
+export interface ResultContext {
+  readonly nodeName: string;
+  /** A new name for a share of a device. */
+  readonly shareId: () => string;
+}
+
+/** `choices` are those of this claim, in the order of its requests. */
+export function allocationResult(
+  claim: ResourceClaim,
+  choices: readonly Choice[],
+  { nodeName, shareId }: ResultContext,
+): AllocationResult {
+  const config = [...classConfig(choices), ...claimConfig(claim, choices)].map((each) =>
+    forAll(each, claim.spec.devices.requests.length),
+  );
+  const nodeSelector = selectorOf(choices, nodeName);
+  return {
+    devices: {
+      results: choices.map((choice) => resultOf(choice, shareId)),
+      ...(config.length > 0 && { config }),
+    },
+    ...(nodeSelector !== undefined && { nodeSelector }),
+  };
+}
+
+function resultOf(
+  { alternative, device, consumed }: Choice,
+  shareId: () => string,
+): DeviceRequestAllocationResult {
+  const { bindingConditions = [], bindingFailureConditions = [], name } = device.device;
+  const { tolerations, isAdmin } = alternative;
+  return {
+    request: alternative.name,
+    driver: device.driver,
+    pool: device.pool,
+    device: name,
+    ...(isAdmin && { adminAccess: true }),
+    ...(tolerations.length > 0 && { tolerations }),
+    ...(bindingConditions.length > 0 && { bindingConditions }),
+    ...(bindingFailureConditions.length > 0 && { bindingFailureConditions }),
+    ...(consumed !== undefined && { shareID: shareId() }),
+    ...(consumed !== undefined &&
+      consumed.size > 0 && {
+        consumedCapacity: Object.fromEntries(
+          [...consumed].map(([capacity, amount]) => [capacity, formatQuantity(amount)]),
+        ),
+      }),
+  };
+}
+
+/** Each class says its part once, for all requests that are of it. */
+function classConfig(choices: readonly Choice[]): readonly DeviceAllocationConfiguration[] {
+  const chosen = [...new Set(choices.map(({ alternative }) => alternative))];
+  const classes = [...new Set(chosen.map(({ deviceClass }) => deviceClass))];
+  return classes.flatMap((deviceClass) => {
+    const requests = chosen.filter((it) => it.deviceClass === deviceClass).map(({ name }) => name);
+    const { config = [] } = deviceClass.spec;
+    return config.map((each) => ({ ...each, source: "FromClass" as const, requests }));
+  });
+}
+
+/** What concerns only alternatives that were not chosen is left out. */
+function claimConfig(
+  { spec }: ResourceClaim,
+  choices: readonly Choice[],
+): readonly DeviceAllocationConfiguration[] {
+  const names = new Set(choices.flatMap(({ alternative: { name, requestName } }) => [name, requestName]));
+  return (spec.devices.config ?? [])
+    .filter(({ requests = [] }) => requests.length === 0 || requests.some((name) => names.has(name)))
+    .map((config) => ({ ...config, source: "FromClaim" as const }));
+}
+
+/** No names mean all requests. */
+function forAll(config: DeviceAllocationConfiguration, requestCount: number): DeviceAllocationConfiguration {
+  const { requests, ...rest } = config;
+  return requests === undefined || requests.length === requestCount ? rest : config;
+}
+
+/** Undefined when the devices can be used from everywhere. */
+function selectorOf(choices: readonly Choice[], nodeName: string): NodeSelector | undefined {
+  const fields: NodeSelectorRequirement[] = [];
+  const expressions: NodeSelectorRequirement[] = [];
+  for (const { device, slice } of choices.map((choice) => choice.device)) {
+    const reach = slice.spec.perDeviceNodeSelection === true ? device : slice.spec;
+    if ((reach.nodeName ?? "") !== "" || device.bindsToNode === true) return onlyNode(nodeName);
+    const [term] = reach.nodeSelector?.nodeSelectorTerms ?? [];
+    addNew(fields, term?.matchFields);
+    addNew(expressions, term?.matchExpressions);
+  }
+  return oneTerm(expressions, fields);
+}
+
+function oneTerm(
+  expressions: readonly NodeSelectorRequirement[],
+  fields: readonly NodeSelectorRequirement[],
+): NodeSelector | undefined {
+  if (fields.length + expressions.length === 0) return undefined;
+  const matchExpressions = expressions.length > 0 && { matchExpressions: expressions };
+  const matchFields = fields.length > 0 && { matchFields: fields };
+  return { nodeSelectorTerms: [{ ...matchExpressions, ...matchFields }] };
+}
+
+function onlyNode(nodeName: string): NodeSelector {
+  return {
+    nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In", values: [nodeName] }] }],
+  };
+}
+
+function addNew(
+  known: NodeSelectorRequirement[],
+  added: readonly NodeSelectorRequirement[] | undefined,
+): void {
+  for (const each of added ?? []) if (!known.some((it) => isSame(it, each))) known.push(each);
+}

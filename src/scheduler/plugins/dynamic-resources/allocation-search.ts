@@ -1,0 +1,261 @@
+/**
+ * Finds devices on one node for all claims of a pod: request by request, device by device, back to the last choice where it goes no further. Devices
+ * are tried in their order, so that equal input gives equal results; the first solution is taken.
+ */
+
+import type {
+  DeviceTaint,
+  DeviceToleration,
+  ResourceClaim,
+} from "../../../api/generated/types/resource-v1.ts";
+import type { Quantity } from "../../../api/quantity.ts";
+import { AttributeConstraint } from "./attribute-constraint.ts";
+import { consumedCapacity, hasCapacityLeft } from "./device-capacity.ts";
+import type { DevicePools, NodeDevices, PoolDevice } from "./device-pools.ts";
+import type { DeviceSelectors } from "./device-selectors.ts";
+import type { DevicesInUse } from "./devices-in-use.ts";
+import { countersOf, type PoolCounters } from "./pool-counters.ts";
+import { type Alternative, claimKey, type Wish } from "./wish.ts";
+
+/** What all nodes have in common. */
+export interface SearchScope {
+  readonly claims: readonly ResourceClaim[];
+  readonly wishes: readonly Wish[];
+  readonly pools: DevicePools;
+  readonly inUse: DevicesInUse;
+  readonly counters: PoolCounters;
+  readonly selectors: DeviceSelectors;
+}
+
+export interface Choice {
+  readonly claimIndex: number;
+  readonly alternative: Alternative;
+  readonly device: PoolDevice;
+  /** Of a device that several may share: how much of it. */
+  readonly consumed: ReadonlyMap<string, Quantity> | undefined;
+}
+
+/** What a claim can hold. */
+export const RESULTS_MAX = 32;
+
+/** The search was given up. */
+export class SearchTooLong extends Error {}
+
+export class AllocationSearch {
+  readonly #scope: SearchScope;
+  readonly #on: NodeDevices;
+  readonly #constraints: readonly (readonly AttributeConstraint[])[];
+  readonly #choices: Choice[] = [];
+  /** The devices that `all` means, found out before the search. */
+  readonly #all = new Map<Alternative, readonly PoolDevice[]>();
+  /** How many more devices may be looked at. */
+  #looksLeft: number;
+
+  constructor(scope: SearchScope, on: NodeDevices, looks: number) {
+    this.#scope = scope;
+    this.#on = on;
+    this.#looksLeft = looks;
+    this.#constraints = scope.claims.map(({ spec }) =>
+      (spec.devices.constraints ?? []).map((constraint) => new AttributeConstraint(constraint)),
+    );
+  }
+
+  get looksLeft(): number {
+    return Math.max(0, this.#looksLeft);
+  }
+
+  /** Undefined when there is no solution; throws when something is wrong with a claim, a class or a pool, in upstream's words. */
+  run(): readonly Choice[] | undefined {
+    for (const { alternatives } of this.#scope.wishes) {
+      for (const each of alternatives) if (each.count === "all") this.#all.set(each, this.#findAll(each));
+    }
+    for (const [claimIndex, claim] of this.#scope.claims.entries()) this.#checkCount(claim, claimIndex);
+    return this.#fulfil(0) ? this.#choices : undefined;
+  }
+
+  #findAll(alternative: Alternative): readonly PoolDevice[] {
+    const { incomplete, invalid, devices } = this.#on;
+    const asks = `claim ${alternative.claimKey}, request ${alternative.name}: asks for all devices, but resource pool`;
+    if (incomplete !== undefined) throw new Error(`${asks} ${incomplete} is currently being updated`);
+    if (invalid !== undefined) throw new Error(`${asks} ${invalid} is currently invalid`);
+    return devices.filter(
+      (device) =>
+        this.#isMeant(alternative, device) &&
+        consumedCapacity(device.device, alternative.capacity) !== undefined,
+    );
+  }
+
+  #checkCount(claim: ResourceClaim, claimIndex: number): void {
+    const own = this.#scope.wishes.filter((wish) => wish.claimIndex === claimIndex);
+    const least = own.reduce(
+      (sum, wish) => sum + Math.min(...wish.alternatives.map((it) => this.#countOf(it))),
+      0,
+    );
+    if (least <= RESULTS_MAX) return;
+    throw new Error(
+      `claim ${claimKey(claim)}: number of requested devices ${String(least)} exceeds the claim limit of ${String(RESULTS_MAX)}`,
+    );
+  }
+
+  #countOf(alternative: Alternative): number {
+    return alternative.count === "all" ? (this.#all.get(alternative)?.length ?? 0) : alternative.count;
+  }
+
+  #fulfil(index: number): boolean {
+    const wish = this.#scope.wishes[index];
+    if (wish === undefined) return true;
+    const held = this.#choices.filter(({ claimIndex }) => claimIndex === wish.claimIndex).length;
+    return wish.alternatives.some((alternative) => {
+      const count = this.#countOf(alternative);
+      if (count === 0 || held + count > RESULTS_MAX) return false;
+      const next = (): boolean => this.#fulfil(index + 1);
+      const { claimIndex } = wish;
+      return alternative.count === "all"
+        ? this.#takeAll({ claimIndex, alternative, count, next })
+        : this.#takeSome({ claimIndex, alternative, count, next }, 0);
+    });
+  }
+
+  /** All or none: there is nothing to choose. */
+  #takeAll({ claimIndex, alternative, next }: Task): boolean {
+    const before = this.#choices.length;
+    for (const device of this.#all.get(alternative) ?? []) {
+      this.#look();
+      if (this.#take({ claimIndex, alternative, device })) continue;
+      this.#giveBack(before);
+      return false;
+    }
+    if (next()) return true;
+    this.#giveBack(before);
+    return false;
+  }
+
+  /** Devices of one request are taken in their order only: another order of the same ones would be no other solution. */
+  #takeSome(task: Task, from: number): boolean {
+    const { claimIndex, alternative, count, next } = task;
+    if (count === 0) return next();
+    const { devices } = this.#on;
+    const before = this.#choices.length;
+    for (let at = from; at < devices.length; at++) {
+      const device = devices[at];
+      if (device === undefined) break;
+      this.#look();
+      if (this.#isTaken({ claimIndex, alternative, device }) || !this.#isMeant(alternative, device)) continue;
+      if (!this.#take({ claimIndex, alternative, device })) continue;
+      if (this.#takeSome({ ...task, count: count - 1 }, at + 1)) return true;
+      this.#giveBack(before);
+    }
+    return false;
+  }
+
+  #look(): void {
+    if (this.#looksLeft-- === 0) throw new SearchTooLong("timed out trying to allocate devices");
+  }
+
+  #isMeant({ deviceClass, selectors, claimKey: key }: Alternative, device: PoolDevice): boolean {
+    const { selectors: matcher } = this.#scope;
+    const ofClass = deviceClass.spec.selectors ?? [];
+    return (
+      matcher.match(ofClass, device, `class ${deviceClass.metadata.name}`) &&
+      matcher.match(selectors, device, `claim ${key}`)
+    );
+  }
+
+  #isTaken({ claimIndex, alternative, device }: Candidate): boolean {
+    const isChosen = (it: Choice): boolean => it.device === device && it.consumed === undefined;
+    if (alternative.isAdmin) {
+      return this.#choices.some((it) => isChosen(it) && it.claimIndex === claimIndex);
+    }
+    return this.#scope.inUse.isTaken(device.key) || this.#choices.some(isChosen);
+  }
+
+  /** Answers whether the device is to be had; then it is noted as chosen. */
+  #take(candidate: Candidate): boolean {
+    const { claimIndex, alternative, device } = candidate;
+    if (this.#isTaken(candidate)) return false;
+    const consumed = this.#findCapacity(candidate);
+    if (consumed === undefined || !this.#hasCounters(device) || isRepelling(device, alternative))
+      return false;
+    if (!this.#agree(candidate)) return false;
+    const isShared = device.device.allowMultipleAllocations === true;
+    this.#choices.push({ claimIndex, alternative, device, consumed: isShared ? consumed : undefined });
+    return true;
+  }
+
+  #findCapacity({ alternative, device }: Candidate): ReadonlyMap<string, Quantity> | undefined {
+    const consumed = consumedCapacity(device.device, alternative.capacity);
+    if (consumed === undefined) return undefined;
+    const chosen = this.#choices.filter((it) => it.device === device).map((it) => nanosOf(it.consumed));
+    const taken = [this.#scope.inUse.capacityOf(device.key), ...chosen];
+    return hasCapacityLeft(device.device, consumed, taken) ? consumed : undefined;
+  }
+
+  #hasCounters(device: PoolDevice): boolean {
+    if ((device.device.consumesCounters ?? []).length === 0) return true;
+    const { counters, inUse } = this.#scope;
+    // Who shares a device with others takes what they have taken already.
+    const isCounted =
+      inUse.capacityOf(device.key) !== undefined ||
+      this.#choices.some((it) => it.device === device && it.consumed !== undefined);
+    if (isCounted) return true;
+    const left = counters.left(device);
+    const chosen = new Set(this.#choices.map((it) => it.device));
+    const taken = [...chosen].map(countersOf);
+    return [...countersOf(device)].every(([key, amount]) => {
+      const sum = taken.reduce((all, each) => all + (each.get(key) ?? 0n), amount);
+      return sum <= (left.get(key) ?? 0n);
+    });
+  }
+
+  #agree({ claimIndex, alternative, device }: Candidate): boolean {
+    const constraints = this.#constraints[claimIndex] ?? [];
+    const against = constraints.findIndex((constraint) => !constraint.add(alternative, device));
+    if (against === -1) return true;
+    for (const constraint of constraints.slice(0, against)) constraint.remove(alternative);
+    if (alternative.count !== "all") return false;
+    const { claimKey: key, name } = alternative;
+    throw new Error(
+      `claim ${key}, request ${name}: cannot add device ${device.key} because a claim constraint would not be satisfied`,
+    );
+  }
+
+  #giveBack(length: number): void {
+    for (const { claimIndex, alternative } of this.#choices.splice(length).toReversed()) {
+      for (const constraint of this.#constraints[claimIndex] ?? []) constraint.remove(alternative);
+    }
+  }
+}
+
+interface Task {
+  readonly claimIndex: number;
+  readonly alternative: Alternative;
+  readonly count: number;
+  /** Goes on with the next request. */
+  readonly next: () => boolean;
+}
+
+type Candidate = Pick<Choice, "claimIndex" | "alternative" | "device">;
+
+function nanosOf(
+  consumed: ReadonlyMap<string, Quantity> | undefined,
+): ReadonlyMap<string, bigint> | undefined {
+  return consumed && new Map([...consumed].map(([name, { nano }]) => [name, nano]));
+}
+
+/** Has a taint that the request does not put up with. */
+function isRepelling({ device }: PoolDevice, { tolerations }: Alternative): boolean {
+  return (device.taints ?? []).some(
+    (taint) =>
+      (taint.effect === "NoSchedule" || taint.effect === "NoExecute") &&
+      !tolerations.some((toleration) => isTolerated(taint, toleration)),
+  );
+}
+
+function isTolerated(
+  taint: DeviceTaint,
+  { key = "", effect, operator, value = "" }: DeviceToleration,
+): boolean {
+  if (effect !== undefined && effect !== taint.effect) return false;
+  if (key !== "" && key !== taint.key) return false;
+  return operator === "Exists" || value === (taint.value ?? "");
+}

@@ -1,0 +1,448 @@
+import { describe, expect, test } from "vitest";
+import type { Node } from "../../../api/generated/types/core-v1.ts";
+import type {
+  AllocationResult,
+  Device,
+  DeviceClass,
+  DeviceClassSpec,
+  ExactDeviceRequest,
+  ResourceClaim,
+  ResourceClaimSpec,
+  ResourceSlice,
+  ResourceSliceSpec,
+} from "../../../api/generated/types/resource-v1.ts";
+import { ClaimAllocator } from "./claim-allocator.ts";
+import { DeviceSelectors } from "./device-selectors.ts";
+import { DevicesInUse } from "./devices-in-use.ts";
+import { readWishes } from "./wish.ts";
+
+const DRIVER = "gpu.example.com";
+
+interface World {
+  readonly claims: readonly ResourceClaim[];
+  readonly slices: readonly ResourceSlice[];
+  readonly classes?: readonly DeviceClass[];
+  readonly used?: readonly AllocationResult[];
+}
+
+function allocator({ claims, slices, classes = [gpus()], used = [] }: World): ClaimAllocator {
+  const read = readWishes(claims, (name) => classes.find(({ metadata }) => metadata.name === name));
+  if (read.type === "missing") throw new Error(read.reason);
+  const { wishes } = read;
+  return new ClaimAllocator({
+    claims,
+    wishes,
+    slices,
+    inUse: new DevicesInUse(used),
+    selectors: new DeviceSelectors(),
+  });
+}
+
+/** Request and device of each result of the first claim on node `a`, or why there are none. */
+function allocated(world: World, nodeName = "a"): readonly string[] | string {
+  const made = allocator(world);
+  const reason = made.tryNode(node(nodeName));
+  if (reason !== undefined) return reason;
+  const results = made.resultsOn(nodeName, () => "share");
+  return results.flatMap(({ devices }) => (devices.results ?? []).map((it) => `${it.request} ${it.device}`));
+}
+
+function resultOf(world: World): AllocationResult | undefined {
+  const made = allocator(world);
+  expect(made.tryNode(node("a"))).toBeUndefined();
+  return made.resultsOn("a", () => "share")[0];
+}
+
+const meta = (name: string) => ({ name, uid: name, resourceVersion: "1", creationTimestamp: "" }) as never;
+
+function node(name: string, labels: Record<string, string> = { zone: "z1" }): Node {
+  return { metadata: { name, labels }, spec: {}, status: {} } as unknown as Node;
+}
+
+function gpus(spec: DeviceClassSpec = {}, name = "gpu"): DeviceClass {
+  return { apiVersion: "resource.k8s.io/v1", kind: "DeviceClass", metadata: meta(name), spec };
+}
+
+function slice(spec: Partial<ResourceSliceSpec>, name = "s"): ResourceSlice {
+  const pool = { name: "pool", generation: 1, resourceSliceCount: 1, ...spec.pool };
+  const where = spec.allNodes || spec.nodeSelector || spec.perDeviceNodeSelection ? {} : { nodeName: "a" };
+  return {
+    apiVersion: "resource.k8s.io/v1",
+    kind: "ResourceSlice",
+    metadata: meta(name),
+    spec: { driver: DRIVER, ...where, ...spec, pool },
+  };
+}
+
+function devices(count: number, change: (at: number) => Partial<Device> = () => ({})): Device[] {
+  return Array.from({ length: count }, (_, at) => ({ name: `gpu-${String(at)}`, ...change(at) }));
+}
+
+function claim(spec: ResourceClaimSpec["devices"], name = "c"): ResourceClaim {
+  return {
+    apiVersion: "resource.k8s.io/v1",
+    kind: "ResourceClaim",
+    metadata: { ...(meta(name) as object), namespace: "default" } as never,
+    spec: { devices: spec },
+    status: {},
+  };
+}
+
+function exactly(
+  change: Partial<ExactDeviceRequest> = {},
+  name = "r",
+): ResourceClaimSpec["devices"]["requests"][0] {
+  return { name, exactly: { deviceClassName: "gpu", allocationMode: "ExactCount", count: 1, ...change } };
+}
+
+const cel = (expression: string) => ({ cel: { expression } });
+const one = claim({ requests: [exactly()] });
+const four = slice({ devices: devices(4) });
+const all = { allocationMode: "All", count: undefined } as unknown as Partial<ExactDeviceRequest>;
+
+function using(device: string, change = {}): AllocationResult {
+  return { devices: { results: [{ request: "r", driver: DRIVER, pool: "pool", device, ...change }] } };
+}
+
+describe("devices for a claim", () => {
+  test.each<readonly [string, World, readonly string[] | string]>([
+    ["the first that is free", { claims: [one], slices: [four], used: [using("gpu-0")] }, ["r gpu-1"]],
+    [
+      "as many as are asked for",
+      { claims: [claim({ requests: [exactly({ count: 3 })] })], slices: [four] },
+      ["r gpu-0", "r gpu-1", "r gpu-2"],
+    ],
+    [
+      "none when there are too few",
+      { claims: [claim({ requests: [exactly({ count: 5 })] })], slices: [four] },
+      "cannot allocate all claims",
+    ],
+    [
+      "all that there are",
+      { claims: [claim({ requests: [exactly(all)] })], slices: [four] },
+      ["r gpu-0", "r gpu-1", "r gpu-2", "r gpu-3"],
+    ],
+    [
+      "not all when one is in use",
+      { claims: [claim({ requests: [exactly(all)] })], slices: [four], used: [using("gpu-3")] },
+      "cannot allocate all claims",
+    ],
+    [
+      "not all when there is none",
+      { claims: [claim({ requests: [exactly(all)] })], slices: [] },
+      "cannot allocate all claims",
+    ],
+    [
+      "nothing twice for two claims",
+      { claims: [one, claim({ requests: [exactly()] }, "d")], slices: [four] },
+      ["r gpu-0", "r gpu-1"],
+    ],
+    [
+      "what its selector means",
+      {
+        claims: [
+          claim({ requests: [exactly({ selectors: [cel(`device.attributes["${DRIVER}"].index == 2`)] })] }),
+        ],
+        slices: [slice({ devices: devices(4, (int) => ({ attributes: { index: { int } } })) })],
+      },
+      ["r gpu-2"],
+    ],
+    [
+      "what the class means",
+      { claims: [one], slices: [four], classes: [gpus({ selectors: [cel(`device.driver == "other"`)] })] },
+      "cannot allocate all claims",
+    ],
+    [
+      "what others use, for those who look on",
+      {
+        claims: [claim({ requests: [exactly({ adminAccess: true })] })],
+        slices: [four],
+        used: [using("gpu-0")],
+      },
+      ["r gpu-0"],
+    ],
+    [
+      "what somebody looks on at",
+      { claims: [one], slices: [four], used: [using("gpu-0", { adminAccess: true })] },
+      ["r gpu-0"],
+    ],
+  ])("%s", (_, world, expected) => {
+    expect(allocated(world)).toEqual(expected);
+  });
+
+  test("are the first of its alternatives that can be had", () => {
+    const firstAvailable = [
+      { name: "two", deviceClassName: "gpu", allocationMode: "ExactCount", count: 2 },
+      { name: "one", deviceClassName: "gpu", allocationMode: "ExactCount", count: 1 },
+    ];
+    const claims = [claim({ requests: [{ name: "r", firstAvailable }] })];
+
+    expect(allocated({ claims, slices: [four] })).toEqual(["r/two gpu-0", "r/two gpu-1"]);
+    expect(allocated({ claims, slices: [slice({ devices: devices(1) })] })).toEqual(["r/one gpu-0"]);
+    const best = allocator({ claims, slices: [four] });
+    const second = allocator({ claims, slices: [slice({ devices: devices(1) })] });
+    best.tryNode(node("a"));
+    second.tryNode(node("a"));
+    expect([best.score("a"), second.score("a")]).toEqual([8, 7]);
+  });
+
+  test("are found by going back on an earlier choice", () => {
+    const wide = exactly({}, "any");
+    const narrow = exactly({ selectors: [cel(`device.attributes["${DRIVER}"].index == 0`)] }, "first");
+    const slices = [slice({ devices: devices(2, (int) => ({ attributes: { index: { int } } })) })];
+
+    expect(allocated({ claims: [claim({ requests: [wide, narrow] })], slices })).toEqual([
+      "any gpu-1",
+      "first gpu-0",
+    ]);
+  });
+
+  test("are alike, or all different, where a constraint says so", () => {
+    const slices = [slice({ devices: devices(4, (at) => ({ attributes: { numa: { int: at % 3 } } })) })];
+    const requests = [exactly({ count: 2 })];
+    const constrained = (constraint: object) => claim({ requests, constraints: [constraint] });
+
+    expect(allocated({ claims: [constrained({ matchAttribute: `${DRIVER}/numa` })], slices })).toEqual([
+      "r gpu-0",
+      "r gpu-3",
+    ]);
+    expect(allocated({ claims: [constrained({ distinctAttribute: `${DRIVER}/numa` })], slices })).toEqual([
+      "r gpu-0",
+      "r gpu-1",
+    ]);
+    expect(allocated({ claims: [constrained({ matchAttribute: `${DRIVER}/nothing` })], slices })).toBe(
+      "cannot allocate all claims",
+    );
+    expect(
+      allocated({
+        claims: [constrained({ matchAttribute: `${DRIVER}/nothing`, requests: ["other"] })],
+        slices,
+      }),
+    ).toEqual(["r gpu-0", "r gpu-1"]);
+  });
+
+  test("are not tainted, unless the request puts up with it", () => {
+    const taints = [{ key: "broken", value: "yes", effect: "NoSchedule" as const }];
+    const slices = [slice({ devices: devices(1, () => ({ taints })) })];
+    const tolerant = exactly({ tolerations: [{ key: "broken", operator: "Exists" }] });
+
+    expect(allocated({ claims: [one], slices })).toBe("cannot allocate all claims");
+    expect(allocated({ claims: [claim({ requests: [tolerant] })], slices })).toEqual(["r gpu-0"]);
+    const noted = [
+      slice({ devices: devices(1, () => ({ taints: [{ key: "x", effect: "None" as const }] })) }),
+    ];
+    expect(allocated({ claims: [one], slices: noted })).toEqual(["r gpu-0"]);
+  });
+});
+
+describe("pools", () => {
+  const pool = (generation: number, resourceSliceCount: number) => ({
+    name: "pool",
+    generation,
+    resourceSliceCount,
+  });
+
+  test("count in their newest generation", () => {
+    const old = slice({ devices: devices(4), pool: pool(1, 1) }, "old");
+    const fresh = slice({ devices: [{ name: "fresh" }], pool: pool(2, 1) }, "fresh");
+
+    expect(allocated({ claims: [one], slices: [old, fresh] })).toEqual(["r fresh"]);
+  });
+
+  test("of which slices are missing give nothing away", () => {
+    const half = slice({ devices: devices(1), pool: pool(1, 2) });
+
+    expect(allocated({ claims: [one], slices: [half] })).toBe("cannot allocate all claims");
+    expect(() => allocated({ claims: [claim({ requests: [exactly(all)] })], slices: [half] })).toThrow(
+      "claim default/c, request r: asks for all devices, but resource pool gpu.example.com/pool is currently being updated",
+    );
+  });
+
+  test("that have two devices of one name are invalid", () => {
+    const twice = slice({ devices: [{ name: "gpu" }, { name: "gpu" }] });
+
+    expect(allocated({ claims: [one], slices: [twice] })).toBe("invalid resource pools were encountered");
+  });
+
+  test("are tried by name", () => {
+    const second = slice({ devices: [{ name: "second" }], pool: { ...pool(1, 1), name: "b" } }, "x");
+    const first = slice({ devices: [{ name: "first" }], pool: { ...pool(1, 1), name: "a" } }, "y");
+
+    expect(allocated({ claims: [one], slices: [second, first] })).toEqual(["r first"]);
+  });
+
+  test("reach the nodes they say", () => {
+    const inZone = {
+      nodeSelectorTerms: [{ matchExpressions: [{ key: "zone", operator: "In" as const, values: ["z1"] }] }],
+    };
+    const zonal = slice({ devices: devices(1), nodeSelector: inZone });
+    const perDevice = slice({
+      perDeviceNodeSelection: true,
+      devices: [
+        { name: "there", nodeName: "b" },
+        { name: "here", nodeName: "a" },
+      ],
+    });
+
+    expect(allocated({ claims: [one], slices: [four] }, "b")).toBe("cannot allocate all claims");
+    expect(
+      allocated({ claims: [one], slices: [slice({ allNodes: true, devices: devices(1) })] }, "b"),
+    ).toEqual(["r gpu-0"]);
+    expect(allocated({ claims: [one], slices: [perDevice] })).toEqual(["r here"]);
+    expect(allocator({ claims: [one], slices: [zonal] }).tryNode(node("z", { zone: "z2" }))).toBe(
+      "cannot allocate all claims",
+    );
+    expect(resultOf({ claims: [one], slices: [zonal] })?.nodeSelector).toEqual(inZone);
+  });
+});
+
+describe("parts of devices", () => {
+  const counters = (value: string) => ({ memory: { value } });
+
+  test("are not given away twice: counters", () => {
+    const sets = slice(
+      {
+        sharedCounters: [{ name: "card", counters: counters("40Gi") }],
+        pool: { name: "pool", generation: 1, resourceSliceCount: 2 },
+      },
+      "sets",
+    );
+    const parts = slice(
+      {
+        devices: devices(3, () => ({
+          consumesCounters: [{ counterSet: "card", counters: counters("20Gi") }],
+        })),
+        pool: { name: "pool", generation: 1, resourceSliceCount: 2 },
+      },
+      "parts",
+    );
+    const two = claim({ requests: [exactly({ count: 2 })] });
+
+    expect(allocated({ claims: [two], slices: [sets, parts] })).toEqual(["r gpu-0", "r gpu-1"]);
+    expect(allocated({ claims: [two], slices: [sets, parts], used: [using("gpu-2")] })).toBe(
+      "cannot allocate all claims",
+    );
+    expect(allocated({ claims: [one], slices: [sets, parts], used: [using("gpu-2")] })).toEqual(["r gpu-0"]);
+  });
+
+  test("are given to several: capacity", () => {
+    const capacity = {
+      memory: { value: "10Gi", requestPolicy: { default: "1Gi", validRange: { min: "1Gi", step: "2Gi" } } },
+    };
+    const slices = [slice({ devices: [{ name: "nic", allowMultipleAllocations: true, capacity }] })];
+    const wants = (memory: string) => claim({ requests: [exactly({ capacity: { requests: { memory } } })] });
+    const used = [using("nic", { shareID: "x", consumedCapacity: { memory: "5Gi" } })];
+
+    expect(resultOf({ claims: [wants("4Gi")], slices, used })?.devices.results).toEqual([
+      {
+        request: "r",
+        driver: DRIVER,
+        pool: "pool",
+        device: "nic",
+        shareID: "share",
+        consumedCapacity: { memory: "5Gi" },
+      },
+    ]);
+    expect(allocated({ claims: [wants("6Gi")], slices, used })).toBe("cannot allocate all claims");
+    expect(
+      allocated({
+        claims: [claim({ requests: [exactly({ capacity: { requests: { speed: "1" } } })] })],
+        slices,
+      }),
+    ).toBe("cannot allocate all claims");
+    expect(resultOf({ claims: [one], slices })?.devices.results?.[0]?.consumedCapacity).toEqual({
+      memory: "1Gi",
+    });
+  });
+});
+
+describe("the result", () => {
+  const opaque = (value: string) => ({ opaque: { driver: DRIVER, parameters: { value } } });
+
+  test("names the node of devices that are local to one", () => {
+    expect(resultOf({ claims: [one], slices: [four] })).toEqual({
+      devices: { results: [{ request: "r", driver: DRIVER, pool: "pool", device: "gpu-0" }] },
+      nodeSelector: {
+        nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In", values: ["a"] }] }],
+      },
+    });
+  });
+
+  test("names no node for devices that every node reaches", () => {
+    expect(
+      resultOf({ claims: [one], slices: [slice({ allNodes: true, devices: devices(1) })] })?.nodeSelector,
+    ).toBeUndefined();
+  });
+
+  test("carries what class and claim tell the driver", () => {
+    const requests = [exactly({}, "x"), exactly({}, "y"), exactly({ deviceClassName: "other" }, "z")];
+    const made = claim({
+      requests,
+      config: [
+        { ...opaque("every") },
+        { ...opaque("y"), requests: ["y"] },
+        { ...opaque("none"), requests: ["y/not"] },
+      ],
+    });
+    const classes = [gpus({ config: [opaque("class")] }), gpus({}, "other")];
+
+    expect(resultOf({ claims: [made], slices: [four], classes })?.devices.config).toEqual([
+      { ...opaque("class"), source: "FromClass", requests: ["x", "y"] },
+      { ...opaque("every"), source: "FromClaim" },
+      { ...opaque("y"), source: "FromClaim", requests: ["y"] },
+    ]);
+  });
+});
+
+describe("what is wrong", () => {
+  test.each<readonly [string, World, string]>([
+    [
+      "a selector that fails",
+      {
+        claims: [
+          claim({ requests: [exactly({ selectors: [cel(`device.attributes["${DRIVER}"].x == 1`)] })] }),
+        ],
+        slices: [four],
+      },
+      "claim default/c: selector #0 on device gpu.example.com/pool/gpu-0: CEL runtime error: no such key: x",
+    ],
+    [
+      "a selector of a class that fails",
+      {
+        claims: [one],
+        slices: [four],
+        classes: [gpus({ selectors: [cel(`device.attributes["${DRIVER}"].x == 1`)] })],
+      },
+      "class gpu: selector #0 on device gpu.example.com/pool/gpu-0: CEL runtime error: no such key: x",
+    ],
+    [
+      "too many devices",
+      { claims: [claim({ requests: [exactly({ count: 33 })] })], slices: [four] },
+      "claim default/c: number of requested devices 33 exceeds the claim limit of 32",
+    ],
+    [
+      "a class that is not there",
+      { claims: [one], slices: [four], classes: [] },
+      "request r: device class gpu does not exist",
+    ],
+    [
+      "a constraint against all devices",
+      {
+        claims: [claim({ requests: [exactly(all)], constraints: [{ matchAttribute: `${DRIVER}/x` }] })],
+        slices: [four],
+      },
+      "claim default/c, request r: cannot add device gpu.example.com/pool/gpu-0 because a claim constraint would not be satisfied",
+    ],
+  ])("%s is said", (_, world, message) => {
+    expect(() => allocated(world)).toThrow(message);
+  });
+
+  test("a search that takes too long is given up", () => {
+    const slices = [slice({ devices: devices(40, () => ({ attributes: { numa: { int: 1 } } })) })];
+    const hopeless = claim({
+      requests: [exactly({ count: 20 }), exactly({ count: 12, selectors: [cel("false")] }, "no")],
+    });
+
+    expect(allocated({ claims: [hopeless], slices })).toBe("timed out trying to allocate devices");
+  });
+});

@@ -1,0 +1,84 @@
+/** Tries node after node for the claims of one pod. What does not depend on the node is worked out once. */
+
+import type { Node } from "../../../api/generated/types/core-v1.ts";
+import type {
+  AllocationResult,
+  ResourceClaim,
+  ResourceSlice,
+} from "../../../api/generated/types/resource-v1.ts";
+import { allocationResult } from "./allocation-result.ts";
+import { AllocationSearch, type Choice, type SearchScope, SearchTooLong } from "./allocation-search.ts";
+import { DevicePools } from "./device-pools.ts";
+import type { DeviceSelectors } from "./device-selectors.ts";
+import type { DevicesInUse } from "./devices-in-use.ts";
+import { PoolCounters } from "./pool-counters.ts";
+import type { Wish } from "./wish.ts";
+
+/** Looks at devices: some milliseconds for a node, some tens for a pod. Who needs more would keep everybody else waiting. */
+const NODE_LOOKS_MAX = 20_000;
+const POD_LOOKS_MAX = 200_000;
+/** As many alternatives as a request can have. */
+const ALTERNATIVES_MAX = 8;
+
+const NO_SOLUTION = "cannot allocate all claims";
+const TOO_LONG = "timed out trying to allocate devices";
+const INVALID_POOLS = "invalid resource pools were encountered";
+
+export interface AllocatorParts {
+  readonly claims: readonly ResourceClaim[];
+  readonly wishes: readonly Wish[];
+  readonly slices: Iterable<ResourceSlice>;
+  readonly inUse: DevicesInUse;
+  readonly selectors: DeviceSelectors;
+}
+
+export class ClaimAllocator {
+  readonly claims: readonly ResourceClaim[];
+  readonly #scope: SearchScope;
+  readonly #found = new Map<string, readonly Choice[]>();
+  #looksLeft = POD_LOOKS_MAX;
+
+  constructor({ claims, wishes, slices, inUse, selectors }: AllocatorParts) {
+    const pools = new DevicePools(slices);
+    this.claims = claims;
+    this.#scope = { claims, wishes, pools, inUse, counters: new PoolCounters(pools, inUse), selectors };
+  }
+
+  /** Why the claims cannot be allocated there, in upstream's words; undefined when they can. */
+  tryNode(node: Node): string | undefined {
+    const on = this.#scope.pools.onNode(node);
+    const looks = Math.min(NODE_LOOKS_MAX, this.#looksLeft);
+    const search = new AllocationSearch(this.#scope, on, looks);
+    try {
+      const choices = search.run();
+      if (choices === undefined) return on.invalid === undefined ? NO_SOLUTION : INVALID_POOLS;
+      this.#found.set(node.metadata.name, choices);
+      return undefined;
+    } catch (error) {
+      if (error instanceof SearchTooLong) return TOO_LONG;
+      throw error;
+    } finally {
+      this.#looksLeft -= looks - search.looksLeft;
+    }
+  }
+
+  /** For a node that passed: what each claim gets there. */
+  resultsOn(nodeName: string, shareId: () => string): readonly AllocationResult[] {
+    const found = this.#found.get(nodeName) ?? [];
+    return this.claims.map((claim, index) => {
+      const choices = found.filter(({ claimIndex }) => claimIndex === index);
+      return allocationResult(claim, choices, { nodeName, shareId });
+    });
+  }
+
+  /** More where requests get what they would like best. */
+  score(nodeName: string): number {
+    const chosen = new Set(this.#found.get(nodeName)?.map(({ alternative }) => alternative));
+    let score = 0;
+    for (const { alternatives } of this.#scope.wishes) {
+      const at = alternatives.findIndex((it) => it.name !== it.requestName && chosen.has(it));
+      if (at !== -1) score += ALTERNATIVES_MAX - at;
+    }
+    return score;
+  }
+}

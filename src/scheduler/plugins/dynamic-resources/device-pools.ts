@@ -1,0 +1,182 @@
+/**
+ * Devices as drivers publish them, pool by pool. Of a pool only the newest generation counts, and only when all of its slices are there. What does
+ * not depend on the node is found out once for all nodes.
+ */
+
+import type { Node, NodeSelector } from "../../../api/generated/types/core-v1.ts";
+import type { CounterSet, Device, ResourceSlice } from "../../../api/generated/types/resource-v1.ts";
+import { deviceKey } from "../../../resources/device/allocated-devices.ts";
+import { matchesNodeSelector } from "../../../resources/pod/node-selection.ts";
+
+export interface PoolDevice {
+  /** `driver/pool/device`. */
+  readonly key: string;
+  readonly driver: string;
+  readonly pool: string;
+  readonly device: Device;
+  readonly slice: ResourceSlice;
+}
+
+export interface DevicePool {
+  /** `driver/pool`. */
+  readonly id: string;
+  /** `incomplete` while its driver writes it; `invalid` when it contradicts itself. */
+  readonly state: "complete" | "incomplete" | "invalid";
+  /** Of the newest generation. */
+  readonly slices: readonly ResourceSlice[];
+  readonly counterSets: ReadonlyMap<string, CounterSet>;
+}
+
+export interface NodeDevices {
+  /** Those that can be had, in the order in which they are tried. */
+  readonly devices: readonly PoolDevice[];
+  /** A pool of which there would be more, if it were as it should be. */
+  readonly incomplete: string | undefined;
+  readonly invalid: string | undefined;
+}
+
+interface Place {
+  readonly pool: DevicePool;
+  readonly slice: ResourceSlice;
+  readonly order: number;
+}
+
+/** Slices are never changed, so that what they hold is taken apart once. */
+const devicesBySlice = new WeakMap<ResourceSlice, readonly PoolDevice[]>();
+
+export class DevicePools {
+  readonly #pools = new Map<string, DevicePool>();
+  readonly #local = new Map<string, Place[]>();
+  readonly #shared: Place[] = [];
+
+  constructor(slices: Iterable<ResourceSlice>) {
+    const pools = gatherPools(slices);
+    let order = 0;
+    for (const pool of pools.toSorted(byPreference)) {
+      this.#pools.set(pool.id, pool);
+      for (const slice of pool.slices) this.#index({ pool, slice, order: order++ });
+    }
+  }
+
+  poolOf({ driver, pool }: Pick<PoolDevice, "driver" | "pool">): DevicePool | undefined {
+    return this.#pools.get(poolId(driver, pool));
+  }
+
+  onNode(node: Node): NodeDevices {
+    const local = this.#local.get(node.metadata.name) ?? [];
+    const shared = this.#shared.filter(({ slice }) => reachesNode(slice, node));
+    const places = shared.length === 0 ? local : [...local, ...shared].toSorted((a, b) => a.order - b.order);
+    const isPoolOf = (state: DevicePool["state"]): string | undefined =>
+      places.find(({ pool }) => pool.state === state)?.pool.id;
+    return {
+      devices: places.flatMap(({ pool, slice }) =>
+        pool.state === "complete" ? devicesFor(slice, node) : [],
+      ),
+      incomplete: isPoolOf("incomplete"),
+      invalid: isPoolOf("invalid"),
+    };
+  }
+
+  #index(place: Place): void {
+    const { nodeName = "" } = place.slice.spec;
+    if (nodeName === "") {
+      this.#shared.push(place);
+      return;
+    }
+    const places = this.#local.get(nodeName) ?? [];
+    places.push(place);
+    this.#local.set(nodeName, places);
+  }
+}
+
+export function devicesOf(slice: ResourceSlice): readonly PoolDevice[] {
+  const known = devicesBySlice.get(slice);
+  if (known !== undefined) return known;
+  const { driver, devices = [] } = slice.spec;
+  const pool = slice.spec.pool.name;
+  const found = devices.map((device) => {
+    const key = deviceKey({ driver, pool, device: device.name });
+    return { key, driver, pool, device, slice };
+  });
+  devicesBySlice.set(slice, found);
+  return found;
+}
+
+function poolId(driver: string, pool: string): string {
+  return `${driver}/${pool}`;
+}
+
+function gatherPools(slices: Iterable<ResourceSlice>): readonly DevicePool[] {
+  const newest = new Map<string, ResourceSlice[]>();
+  for (const slice of slices) {
+    const { driver, pool } = slice.spec;
+    const id = poolId(driver, pool.name);
+    const known = newest.get(id);
+    const difference = pool.generation - (known?.[0]?.spec.pool.generation ?? pool.generation);
+    if (known === undefined || difference > 0) newest.set(id, [slice]);
+    else if (difference === 0) known.push(slice);
+  }
+  return [...newest].map(([id, members]) => makePool(id, members));
+}
+
+function makePool(id: string, members: readonly ResourceSlice[]): DevicePool {
+  const slices = members.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  const sets = slices.flatMap(({ spec }) => spec.sharedCounters ?? []);
+  const counterSets = new Map(sets.map((set) => [set.name, set]));
+  const isComplete = slices.length === slices[0]?.spec.pool.resourceSliceCount;
+  const isSound = counterSets.size === sets.length && isConsistent(slices, counterSets);
+  return { id, state: !isComplete ? "incomplete" : isSound ? "complete" : "invalid", slices, counterSets };
+}
+
+/** No two devices of one name, and no device that takes from counters which are not there. */
+function isConsistent(
+  slices: readonly ResourceSlice[],
+  counterSets: ReadonlyMap<string, CounterSet>,
+): boolean {
+  const names = new Set<string>();
+  for (const { device } of slices.flatMap(devicesOf)) {
+    if (names.has(device.name)) return false;
+    names.add(device.name);
+    for (const { counterSet, counters = {} } of device.consumesCounters ?? []) {
+      const known = counterSets.get(counterSet)?.counters;
+      if (known === undefined || !Object.keys(counters).every((name) => Object.hasOwn(known, name)))
+        return false;
+    }
+  }
+  return true;
+}
+
+/** Devices that are ready at once come before those that have to be made ready; otherwise by name. */
+function byPreference(left: DevicePool, right: DevicePool): number {
+  const [one, other] = [hasConditions(left), hasConditions(right)];
+  if (one !== other) return one ? 1 : -1;
+  return left.id < right.id ? -1 : 1;
+}
+
+function hasConditions({ slices }: DevicePool): boolean {
+  return slices.some(({ spec }) =>
+    (spec.devices ?? []).some(({ bindingConditions = [] }) => bindingConditions.length > 0),
+  );
+}
+
+interface Reach {
+  readonly nodeName?: string;
+  readonly allNodes?: boolean;
+  readonly nodeSelector?: NodeSelector;
+}
+
+function reaches({ nodeName = "", allNodes = false, nodeSelector }: Reach, node: Node): boolean {
+  if (nodeName !== "") return nodeName === node.metadata.name;
+  return allNodes || (nodeSelector !== undefined && matchesNodeSelector(nodeSelector, node));
+}
+
+function reachesNode({ spec }: ResourceSlice, node: Node): boolean {
+  if (spec.perDeviceNodeSelection !== true) return reaches(spec, node);
+  return (spec.devices ?? []).some((device) => reaches(device, node));
+}
+
+function devicesFor(slice: ResourceSlice, node: Node): readonly PoolDevice[] {
+  const devices = devicesOf(slice);
+  if (slice.spec.perDeviceNodeSelection !== true) return devices;
+  return devices.filter(({ device }) => reaches(device, node));
+}
