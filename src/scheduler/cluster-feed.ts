@@ -8,6 +8,7 @@ import {
   PersistentVolumeClaim,
   Pod,
 } from "../api/generated/types/core-v1.ts";
+import { DeviceClass, ResourceClaim, ResourceSlice } from "../api/generated/types/resource-v1.ts";
 import { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from "../api/generated/types/storage-v1.ts";
 import { hasGrantedResources } from "../resources/pod/pod-requests.ts";
 import { isTerminal } from "../resources/pod/pod-state.ts";
@@ -66,6 +67,16 @@ export class ClusterFeed {
       this.#on<ApiObject>(type, () => this.#target.notice({ type: "storageClass" }));
     }
     this.#on(CSINode, () => this.#target.notice({ type: "csiNode" }));
+    this.#on(ResourceClaim, ({ before, after }) => {
+      this.#target.volumesChanged();
+      this.#target.notice({ type: "resourceClaim", before, after });
+    });
+    this.#on(ResourceSlice, ({ after }) => {
+      if (after !== undefined) this.#target.notice({ type: "resourceSlice" });
+    });
+    this.#on(DeviceClass, ({ after }) => {
+      if (after !== undefined) this.#target.notice({ type: "deviceClass" });
+    });
     for (const after of this.#parts.cache(Node).list()) this.#nodeChanged({ before: undefined, after });
     for (const after of this.#parts.cache(Pod).list()) this.#podChanged({ before: undefined, after });
   }
@@ -145,8 +156,9 @@ export class ClusterFeed {
   }
 
   #podWaiting(before: Pod | undefined, pod: Pod): void {
-    if (pod.metadata.deletionTimestamp !== undefined) return this.#target.gone(podKey(pod));
-    const isChanged = before === undefined || !isUnchanged(before, pod);
+    // Where it was to be put is free again.
+    if (pod.metadata.deletionTimestamp !== undefined) return this.#podGone(pod);
+    const isChanged = before === undefined || !isUnchanged(before, pod) || !hasSameClaims(before, pod);
     this.#target.waiting(podInfo(pod, this.#target.shapes), isChanged);
   }
 }
@@ -155,6 +167,11 @@ export class ClusterFeed {
 function isUnchanged(before: Pod, after: Pod): boolean {
   if (hasGrantedResources(before) || hasGrantedResources(after)) return false;
   return isSameToScheduler(before, after);
+}
+
+/** Claims that were made for it of templates are known by its status. */
+function hasSameClaims({ status: before }: Pod, { status: after }: Pod): boolean {
+  return isSame(before.resourceClaimStatuses, after.resourceClaimStatuses);
 }
 
 /** Whether both add the same to every sum and every count. */

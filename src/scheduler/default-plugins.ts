@@ -8,6 +8,7 @@ import {
   type SchedulerPlugin,
 } from "./framework/plugin.ts";
 import { balancedAllocation } from "./plugins/balanced-allocation.ts";
+import { dynamicResources } from "./plugins/dynamic-resources/dynamic-resources.ts";
 import { imageLocality } from "./plugins/image-locality.ts";
 import { interPodAffinity } from "./plugins/inter-pod-affinity.ts";
 import { nodeAffinity } from "./plugins/node-affinity.ts";
@@ -37,6 +38,7 @@ const FACTORIES: Readonly<Record<Exclude<PluginName, "DefaultPreemption">, Plugi
   VolumeZone: volumeZone,
   PodTopologySpread: podTopologySpread,
   InterPodAffinity: interPodAffinity,
+  DynamicResources: dynamicResources,
   NodeResourcesBalancedAllocation: balancedAllocation,
   ImageLocality: imageLocality,
   NodeDeclaredFeatures: nodeDeclaredFeatures,
@@ -47,6 +49,7 @@ export const DEFAULT_WEIGHTS: Readonly<Partial<Record<PluginName, number>>> = {
   NodeAffinity: 2,
   PodTopologySpread: 2,
   InterPodAffinity: 2,
+  DynamicResources: 2,
   NodeResourcesFit: 1,
   NodeResourcesBalancedAllocation: 1,
   ImageLocality: 1,

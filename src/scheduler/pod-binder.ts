@@ -53,8 +53,10 @@ export class PodBinder {
       await this.#preBind(cycle, node, plugins);
       await this.#write(pod, node.name);
     } catch (error) {
-      for (const plugin of plugins) plugin.unreserve?.(cycle);
+      await this.#unreserve(cycle, plugins);
       if (this.isAssumed(pod)) this.#forget(pod);
+      // Gone from its node already, but only now without what plugins kept for it.
+      else this.#options.notice({ type: "podFreed", pod, node: undefined });
       throw error;
     }
     if (this.isAssumed(pod)) this.#assumed.markBound(pod.key, parts.loop.now());
@@ -79,6 +81,18 @@ export class PodBinder {
       await this.#tellExpectation(cycle.pod, node.name);
       for (const plugin of waiting) await plugin.preBind?.(cycle, node, this.#options.signal);
     });
+  }
+
+  async #unreserve(cycle: Cycle, plugins: readonly SchedulerPlugin[]): Promise<void> {
+    for (const plugin of plugins) {
+      try {
+        const undone = plugin.unreserve?.(cycle);
+        if (undone !== undefined) await undone;
+      } catch (error) {
+        // The next try begins with what was left.
+        this.#options.parts.log.warn("a pod's claims could not be released", { pod: cycle.pod.key, error });
+      }
+    }
   }
 
   /** Whoever adds or removes nodes, and a scheduler that takes over, shall know where the pod is to be. It is bound without, too. */

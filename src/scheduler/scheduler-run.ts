@@ -11,7 +11,7 @@ import { ClusterFeed, type FeedTarget } from "./cluster-feed.ts";
 import type { ClusterEvent } from "./framework/cluster-event.ts";
 import { diagnosisText, type Diagnosis, NO_NODES_MESSAGE, rejectors } from "./framework/diagnosis.ts";
 import { Nominations } from "./framework/nominations.ts";
-import type { PluginContext } from "./framework/plugin.ts";
+import type { Cycle, PluginContext } from "./framework/plugin.ts";
 import type { Profile } from "./framework/profile.ts";
 import { PodBinder } from "./pod-binder.ts";
 import { PodReporter } from "./pod-reporter.ts";
@@ -35,6 +35,12 @@ const STEP_DECISIONS_MAX = 32;
 const STEP_MS_MAX = 4;
 
 const UPKEEP_EVERY_MS = 30_000;
+
+interface Decision {
+  readonly entry: QueuedPod;
+  readonly profile: Profile;
+  readonly cycle: Cycle;
+}
 
 export type ProfileMaker = (context: PluginContext, nominations: Nominations) => readonly Profile[];
 
@@ -94,12 +100,12 @@ export class SchedulerRun {
   }
 
   #pluginContext(): PluginContext {
-    const { cache, client, loop } = this.#parts;
+    const { cache, client, loop, event } = this.#parts;
     const onVolumeChange = (listener: () => void): (() => void) => {
       this.#volumeListeners.add(listener);
       return () => this.#volumeListeners.delete(listener);
     };
-    return { snapshot: this.#snapshot, cache, client, loop, onVolumeChange };
+    return { snapshot: this.#snapshot, cache, client, loop, event, onVolumeChange };
   }
 
   #feedTarget(): FeedTarget {
@@ -212,21 +218,34 @@ export class SchedulerRun {
     }
     const known = this.#nominations.isEmpty ? this.#unfitMemory.recall(entry.pod) : undefined;
     if (known !== undefined) return this.#unschedulable(entry, known);
-    const placement = profile.place({ pod: entry.pod });
-    if (placement.type === "unfit") return this.#unfit(entry, profile, placement.diagnosis);
-    this.#bind(entry, profile, placement.node);
+    const decision = { entry, profile, cycle: { pod: entry.pod } };
+    const placement = profile.place(decision.cycle);
+    if (placement.type === "unfit") return this.#unfit(decision, placement.diagnosis);
+    this.#bind(decision, placement.node);
   }
 
-  #unfit(entry: QueuedPod, profile: Profile, diagnosis: Diagnosis): void {
-    const { pod } = entry;
+  #unfit({ entry, profile, cycle }: Decision, diagnosis: Diagnosis): void {
+    const reliefs = profile.relieve(cycle);
+    const isPreempting = profile.has("DefaultPreemption");
+    const preemption = isPreempting ? this.#preemptor.preempt(cycle, profile, diagnosis) : undefined;
+    // Where others make room, nothing else counts.
+    const added = preemption === "" ? [] : [...reliefs.map((relief) => relief.message), preemption ?? ""];
+    const detail = added.filter((text) => text !== "").join(", ");
     const text = diagnosisText(diagnosis);
-    const preemption = profile.has("DefaultPreemption")
-      ? this.#preemptor.preempt({ pod }, profile, diagnosis)
-      : "";
-    const message = preemption === "" ? text : `${text} ${preemption}`;
+    const message = detail === "" ? text : `${text} ${detail}`;
     const unfit = { message, plugins: rejectors(diagnosis) };
-    if (this.#nominations.isEmpty) this.#unfitMemory.note(pod, unfit);
+    if (this.#nominations.isEmpty) this.#unfitMemory.note(entry.pod, unfit);
     this.#unschedulable(entry, unfit);
+    for (const { done } of reliefs) done?.catch((error: unknown) => this.#notRelieved(entry, error));
+  }
+
+  /** What was to help did not come off: the pod looks again. */
+  #notRelieved({ key }: QueuedPod, error: unknown): void {
+    if (this.#signal.aborted) return;
+    if (!isApiError(error, "NotFound") && !isApiError(error, "Conflict")) {
+      this.#parts.log.warn("devices could not be given back", { pod: key, error });
+    }
+    this.#queue.reactivate(key);
   }
 
   #unschedulable(entry: QueuedPod, { message, plugins }: Unfit): void {
@@ -236,10 +255,9 @@ export class SchedulerRun {
     this.#reporter.report(entry.pod, { reason: "Unschedulable", message, nominatedNodeName });
   }
 
-  #bind(entry: QueuedPod, profile: Profile, node: NodeInfo): void {
-    const { pod } = entry;
-    this.#nominations.withdraw(pod.key, node.name);
-    this.#binder.bind({ pod }, node, profile.plugins).then(
+  #bind({ entry, profile, cycle }: Decision, node: NodeInfo): void {
+    this.#nominations.withdraw(entry.key, node.name);
+    this.#binder.bind(cycle, node, profile.plugins).then(
       () => this.#bound(entry, node),
       (error: unknown) => this.#notBound(entry, error),
     );

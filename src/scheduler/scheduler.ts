@@ -11,6 +11,7 @@ import {
   Service,
 } from "../api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../api/generated/types/policy-v1.ts";
+import { DeviceClass, ResourceClaim, ResourceSlice } from "../api/generated/types/resource-v1.ts";
 import { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from "../api/generated/types/storage-v1.ts";
 import { indexing } from "../runtime/controller.ts";
 import type { Routine } from "../runtime/routine.ts";
@@ -57,6 +58,9 @@ export function schedulerRoutine({ profiles = [DEFAULT_PROFILE] }: SchedulerOpti
       CSIDriver,
       CSIStorageCapacity,
       PodDisruptionBudget,
+      ResourceClaim,
+      ResourceSlice,
+      DeviceClass,
     ],
     indexes: [indexing(Service, SERVICES_BY_NAMESPACE, ({ metadata }) => [metadata.namespace ?? ""])],
     run: (parts, signal) => new SchedulerRun(parts, signal, profileMaker(profiles)).run(),

@@ -35,8 +35,8 @@ export class UnfitMemory {
 
   /** Only what holds for every such pod may be noted: nobody makes room, and nobody waits for a node that was promised to him. */
   note(pod: PodInfo, unfit: Unfit): void {
-    // What volumes allow depends on more than the snapshot.
-    if (claimsOf(pod).length > 0) return;
+    // What volumes and devices allow depends on more than the snapshot.
+    if (hasClaims(pod)) return;
     if (this.#version !== this.#snapshot.version) this.#remembered.clear();
     this.#version = this.#snapshot.version;
     this.#remembered.set(pod.shape, { pod, unfit });
@@ -54,7 +54,11 @@ function isAlike(left: PodInfo, right: PodInfo): boolean {
     left.priority === right.priority &&
     left.schedulerName === right.schedulerName &&
     left.pod.spec.preemptionPolicy === right.pod.spec.preemptionPolicy &&
-    claimsOf(right).length === 0 &&
+    !hasClaims(right) &&
     sameLabels(left.labels, right.labels)
   );
+}
+
+function hasClaims(pod: PodInfo): boolean {
+  return claimsOf(pod).length > 0 || (pod.pod.spec.resourceClaims ?? []).length > 0;
 }

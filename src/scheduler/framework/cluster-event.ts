@@ -1,5 +1,6 @@
 /** Changes of the cluster that can make a pod schedulable, and the rules by which a plugin knows which ones help. */
 
+import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 
@@ -21,7 +22,15 @@ export type ClusterEvent =
   | { readonly type: "volume" }
   /** A class, who makes volumes of it, or how much room there is for them. */
   | { readonly type: "storageClass" }
-  | { readonly type: "csiNode" };
+  | { readonly type: "csiNode" }
+  | {
+      readonly type: "resourceClaim";
+      readonly before: ResourceClaim | undefined;
+      readonly after: ResourceClaim | undefined;
+    }
+  /** Devices came, or changed. */
+  | { readonly type: "resourceSlice" }
+  | { readonly type: "deviceClass" };
 
 export type ClusterEventType = ClusterEvent["type"];
 

@@ -18,6 +18,7 @@ export function makeProfile(snapshot: ClusterSnapshot, nominations = new Nominat
     loop,
     cache: (() => NOTHING) as unknown as CacheReader,
     client: undefined as unknown as Client,
+    event: () => undefined,
     onVolumeChange: () => () => undefined,
   };
   return new Profile({

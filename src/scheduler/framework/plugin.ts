@@ -8,6 +8,7 @@
 import type { Loop } from "../../base/loop.ts";
 import type { Client } from "../../client/client.ts";
 import type { CacheReader } from "../../runtime/controller.ts";
+import type { RoutineParts } from "../../runtime/routine.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
@@ -27,6 +28,7 @@ export const PLUGIN_NAMES = [
   "VolumeZone",
   "PodTopologySpread",
   "InterPodAffinity",
+  "DynamicResources",
   "DefaultPreemption",
   "NodeResourcesBalancedAllocation",
   "ImageLocality",
@@ -43,8 +45,17 @@ export interface Rejection {
   readonly isResolvable: boolean;
 }
 
+/** One decision, from its filters until the pod is bound; plugins may keep what they found out by it. */
 export interface Cycle {
   readonly pod: PodInfo;
+}
+
+/** What a plugin could do for a pod that fits nowhere. */
+export interface Relief {
+  /** Added to the reason why. */
+  readonly message: string;
+  /** Rejects when it did not come off after all. */
+  readonly done?: Promise<void>;
 }
 
 /** Undefined: the plugin has nothing against any node. */
@@ -76,12 +87,16 @@ export interface SchedulerPlugin {
   readonly scope: "node" | "cluster";
   /** What can make a pod schedulable that this plugin rejected. */
   readonly reactivations: Reactivations;
+  /** Whether the pod need not be tried yet: it waits, without a word, until an event of `reactivations` helps. */
+  holds?(pod: PodInfo): boolean;
   filter?(cycle: Cycle): FilterAnswer;
+  /** For a pod that fits nowhere, before others are made to go for it. */
+  relieve?(cycle: Cycle): Relief;
   /** Undefined: every node suits the pod alike. `candidates` are those that passed all filters. */
   score?(cycle: Cycle, candidates: readonly NodeInfo[]): Scorer | undefined;
   /** Takes what the pod needs on the node; undone by `unreserve` if the pod does not come there after all. */
   reserve?(cycle: Cycle, node: NodeInfo): void;
-  unreserve?(cycle: Cycle): void;
+  unreserve?(cycle: Cycle): void | Promise<void>;
   /** Whether there is something to wait for before the pod may be bound. */
   hasPreBind?(cycle: Cycle): boolean;
   /** Rejects when the pod cannot be bound now. */
@@ -94,6 +109,7 @@ export interface PluginContext {
   readonly cache: CacheReader;
   readonly client: Client;
   readonly loop: Loop;
+  readonly event: RoutineParts["event"];
   /** Told of each change of a claim or volume, and when the scheduler ends; until the function that comes back is called. */
   onVolumeChange(listener: () => void): () => void;
 }

@@ -3,13 +3,14 @@
 import type { Random } from "../../base/loop.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
+import type { PodInfo } from "../snapshot/pod-info.ts";
 import type { PodShape } from "../snapshot/pod-shape.ts";
 import { CandidateScores } from "./candidate-scores.ts";
 import type { Diagnosis } from "./diagnosis.ts";
 import { intersect, NodeVerdicts } from "./node-verdicts.ts";
 import { nodesToFind } from "./nodes-to-find.ts";
 import type { Nominations } from "./nominations.ts";
-import type { Cycle, PluginName, Rejection, SchedulerPlugin } from "./plugin.ts";
+import type { Cycle, PluginName, Rejection, Relief, SchedulerPlugin } from "./plugin.ts";
 
 export interface ProfileOptions {
   readonly schedulerName: string;
@@ -28,6 +29,8 @@ export type Placement =
   | { readonly type: "node"; readonly node: NodeInfo }
   | { readonly type: "unfit"; readonly diagnosis: Diagnosis };
 
+const NOBODY: ReadonlySet<PluginName> = new Set();
+
 /** Each costs some bytes for each node. */
 const VERDICTS_MAX = 64;
 
@@ -45,6 +48,7 @@ export class Profile {
   readonly #options: ProfileOptions;
   readonly #nodePlugins: readonly SchedulerPlugin[];
   readonly #clusterPlugins: readonly SchedulerPlugin[];
+  readonly #holdingPlugins: readonly SchedulerPlugin[];
   readonly #scores: CandidateScores;
   /** The least recently used first. */
   readonly #verdicts = new Map<PodShape, NodeVerdicts>();
@@ -58,11 +62,28 @@ export class Profile {
     this.plugins = plugins;
     this.#nodePlugins = plugins.filter(({ scope }) => scope === "node");
     this.#clusterPlugins = plugins.filter(({ scope }) => scope === "cluster");
+    this.#holdingPlugins = plugins.filter((plugin) => "holds" in plugin);
     this.#scores = new CandidateScores(this.#clusterPlugins, weights, ties);
   }
 
   has(name: PluginName): boolean {
     return this.plugins.some((plugin) => plugin.name === name);
+  }
+
+  /** The plugins that see no sense in trying the pod yet. */
+  holders(pod: PodInfo): ReadonlySet<PluginName> {
+    let holders: Set<PluginName> | undefined;
+    for (const plugin of this.#holdingPlugins) {
+      if (plugin.holds?.(pod) !== true) continue;
+      holders ??= new Set();
+      holders.add(plugin.name);
+    }
+    return holders ?? NOBODY;
+  }
+
+  /** What plugins can do for a pod that fits nowhere. */
+  relieve(cycle: Cycle): readonly Relief[] {
+    return this.plugins.flatMap((plugin) => plugin.relieve?.(cycle) ?? []);
   }
 
   /** There is at least one node. */

@@ -2,6 +2,7 @@
 
 import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import { ownValue } from "../../resources/value-rules.ts";
+import { untilDone } from "../framework/change-wait.ts";
 import type { PluginContext } from "../framework/plugin.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
@@ -119,27 +120,11 @@ class ClaimWait {
   }
 
   run(signal: AbortSignal): Promise<void> {
-    const { loop } = this.#context;
-    return new Promise((resolve, reject) => {
-      const end = (settle: () => void): void => {
-        unsubscribe();
-        timer.cancel();
-        settle();
-      };
-      const look = (): void => {
-        try {
-          signal.throwIfAborted();
-          if (this.#isDone()) end(resolve);
-        } catch (error) {
-          end(() => reject(error instanceof Error ? error : new Error(String(error))));
-        }
-      };
-      const onTimeout = (): void =>
-        end(() => reject(new Error("binding volumes: timed out waiting for the condition")));
-      const unsubscribe = this.#context.onVolumeChange(look);
-      // A wait for somebody else is no work of ours: nothing is due before it ends.
-      const timer = loop.timer(loop.now() + BIND_TIMEOUT_MS, "periodic", onTimeout);
-      look();
+    return untilDone(this.#context, {
+      isDone: () => this.#isDone(),
+      timeoutMs: BIND_TIMEOUT_MS,
+      timeoutMessage: "binding volumes: timed out waiting for the condition",
+      signal,
     });
   }
 

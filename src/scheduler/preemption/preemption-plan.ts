@@ -38,7 +38,7 @@ const CANDIDATES_SHARE = 0.1;
 
 export function planPreemption(cycle: Cycle, diagnosis: Diagnosis, scope: PreemptionScope): PreemptionPlan {
   const ineligible = findIneligibility(cycle, diagnosis, scope);
-  if (ineligible !== undefined) return { type: "ineligible", message: afterClaims(`${ineligible}.`) };
+  if (ineligible !== undefined) return { type: "ineligible", message: `preemption: ${ineligible}.` };
   const { order } = scope.snapshot;
   const helpful = order.filter((node) => isResolvable(diagnosis, node));
   const enough = Math.max(CANDIDATES_MIN, Math.floor(order.length * CANDIDATES_SHARE));
@@ -56,12 +56,7 @@ export function planPreemption(cycle: Cycle, diagnosis: Diagnosis, scope: Preemp
   if (candidate !== undefined) return { type: "preempt", candidate };
   const others = helpful.length < order.length ? NOT_HELPFUL : undefined;
   const text = diagnosisText({ nodeCount: order.length, all: undefined, byNode, others });
-  return { type: "hopeless", message: afterClaims(text) };
-}
-
-/** Clients know the words of upstream's scheduler, which would first have taken devices from claims that nobody uses. */
-function afterClaims(text: string): string {
-  return `no new claims to deallocate, preemption: ${text}`;
+  return { type: "hopeless", message: `preemption: ${text}` };
 }
 
 /** One that breaks no budget must be among them, if there is any. */

@@ -8,6 +8,8 @@ import type { PodShape } from "../snapshot/pod-shape.ts";
 import type { QueuedPod } from "./queued-pod.ts";
 import type { QueueHints } from "./scheduling-queue.ts";
 
+const NOBODY: ReadonlySet<PluginName> = new Set();
+
 export class Hints implements QueueHints {
   readonly #profiles: ReadonlyMap<string, Profile>;
   readonly #pluginsByEvent = new Map<ClusterEventType, Set<PluginName>>();
@@ -28,6 +30,10 @@ export class Hints implements QueueHints {
 
   plugins(type: ClusterEventType): Iterable<PluginName> {
     return this.#pluginsByEvent.get(type) ?? [];
+  }
+
+  holders(pod: PodInfo): ReadonlySet<PluginName> {
+    return this.#profiles.get(pod.schedulerName)?.holders(pod) ?? NOBODY;
   }
 
   helps({ pod, rejectors }: QueuedPod, event: ClusterEvent): boolean {

@@ -5,7 +5,7 @@ import type { PodInfo } from "../snapshot/pod-info.ts";
 
 /**
  * Where it is: `active` waits for its turn, `backoff` for a time, `parked` for a change of the cluster that can help, `gated` for its gates
- * to be taken away; `busy` is being put on a node.
+ * to be taken away, or for what a plugin must have before it is worth a try; `busy` is being put on a node.
  */
 export type QueuePlace = "active" | "backoff" | "parked" | "gated" | "busy";
 
@@ -19,7 +19,7 @@ export interface QueuedPod {
   attempts: number;
   /** When it was last found to fit nowhere, or failed to be bound; milliseconds. */
   failedAt: number;
-  /** While parked: the plugins whose minds must change. None means that there was no node at all. */
+  /** While parked, or held back by plugins: those whose minds must change. None means that there was no node at all. */
   rejectors: ReadonlySet<PluginName>;
   /** New with each move; heaps skip what was moved since. */
   stamp: number;

@@ -20,9 +20,16 @@ function pod(name: string, { priority = 0, gates = [] as readonly string[], uid 
   return podInfo(object, new PodShapes());
 }
 
-function makeQueue({ helps = () => true }: { readonly helps?: () => boolean } = {}) {
+interface Behaviour {
+  readonly helps?: () => boolean;
+  readonly holders?: (pod: PodInfo) => ReadonlySet<PluginName>;
+}
+
+const NOBODY: ReadonlySet<PluginName> = new Set();
+
+function makeQueue({ helps = () => true, holders = () => NOBODY }: Behaviour = {}) {
   const loop = new VirtualLoop({ seed: 1 });
-  const hints = { helps, plugins: () => FIT };
+  const hints = { helps, plugins: () => FIT, holders: (waiting: PodInfo) => holders(waiting) };
   const queue = new SchedulingQueue({ loop, hints, onActive: () => undefined });
   const takeAll = (): string[] => {
     const names: string[] = [];
@@ -118,5 +125,19 @@ describe("the scheduling queue", () => {
     queue.put(pod("a", { uid: "other" }));
 
     expect(takeAll()).toEqual(["a"]);
+  });
+
+  test("holds a pod back until it is worth a try, which is then its first", () => {
+    let isHeld = true;
+    const { queue, takeAll } = makeQueue({ holders: () => (isHeld ? FIT : NOBODY) });
+    queue.put(pod("a"));
+    expect(takeAll()).toEqual([]);
+    queue.notice({ type: "volume" });
+    expect([takeAll(), queue.count("gated")]).toEqual([[], 1]);
+
+    isHeld = false;
+    queue.notice({ type: "volume" });
+
+    expect([takeAll(), queue.find("default/a")?.attempts]).toEqual([["a"], 0]);
   });
 });

@@ -17,6 +17,8 @@ const FLUSH_EVERY_MS = 30_000;
 
 /** What plugins know about which events help which pods. */
 export interface QueueHints {
+  /** The plugins that see no sense in trying the pod yet. */
+  holders(pod: PodInfo): ReadonlySet<PluginName>;
   /** The plugins that can see hope in events of this type at all. */
   plugins(type: ClusterEvent["type"]): Iterable<PluginName>;
   /** Whether one of the plugins that rejected the pod sees hope for it in the event. */
@@ -155,11 +157,11 @@ export class SchedulingQueue {
 
   /** Brings back the parked pods that the event can help. */
   notice(event: ClusterEvent): void {
-    if (this.#counts.parked === 0) return;
+    if (this.#counts.parked + this.#counts.gated === 0) return;
     const { hints } = this.#options;
     if (event.type === "nodeAdded") for (const entry of this.#parked.withoutNodes()) this.#activate(entry);
     for (const plugin of hints.plugins(event.type)) {
-      // Those that leave meanwhile are skipped by the iterator, and nobody comes in.
+      // Those that leave meanwhile are skipped by the iterator. Who is held back comes in again, once.
       for (const entry of this.#parked.rejectedBy(plugin)) {
         if (hints.helps(entry, event)) this.#activate(entry);
       }
@@ -181,7 +183,9 @@ export class SchedulingQueue {
   }
 
   #activate(entry: QueuedPod): void {
-    const { loop, onActive } = this.#options;
+    const { loop, onActive, hints } = this.#options;
+    const holders = hints.holders(entry.pod);
+    if (holders.size > 0) return this.#hold(entry, holders);
     const at = backoffEnd(entry);
     if (at > loop.now()) {
       this.#move(entry, "backoff");
@@ -191,6 +195,14 @@ export class SchedulingQueue {
     this.#move(entry, "active");
     this.#enter(this.#active, entry, at);
     onActive();
+  }
+
+  /** It waits as those do that fit nowhere, but was not tried. */
+  #hold(entry: QueuedPod, holders: ReadonlySet<PluginName>): void {
+    if (entry.place === "gated" && entry.rejectors.size > 0) return;
+    this.#move(entry, "gated");
+    entry.rejectors = holders;
+    this.#parked.add(entry);
   }
 
   #enter(heap: Heap<Ticket>, entry: QueuedPod, at: number): void {

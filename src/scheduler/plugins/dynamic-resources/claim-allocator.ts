@@ -71,6 +71,11 @@ export class ClaimAllocator {
     });
   }
 
+  /** Whether nodes can differ in what requests get. */
+  get hasAlternatives(): boolean {
+    return this.#scope.wishes.some(({ alternatives }) => alternatives.length > 1);
+  }
+
   /** More where requests get what they would like best. */
   score(nodeName: string): number {
     const chosen = new Set(this.#found.get(nodeName)?.map(({ alternative }) => alternative));
