@@ -15,6 +15,7 @@ import type { Agenda } from "./agenda.ts";
 import type { ContainerRuntime, ReportListener } from "./container-runtime.ts";
 import { findRefusal, findSizeProblem } from "./node/admit-pod.ts";
 import type { AgentNode } from "./node/agent-node.ts";
+import { findDeviceProblem, hasDeviceClaims } from "./pod/device-claims.ts";
 import type { SizeProblem } from "./pod/granted-size.ts";
 import { PodWorker, type PassOutcome, type PodPlace, type PodWorkerParts } from "./pod/pod-worker.ts";
 import { resizePending, resizeStarted } from "./pod/resize-events.ts";
@@ -51,6 +52,8 @@ export class PodFleet {
   readonly #marked = new Set<PodWorker>();
   /** Uids of pods that cannot be run for now; each is tried again after a while. */
   readonly #waiting = new Set<string>();
+  /** Uids of pods whose devices are theirs, until they are run. */
+  readonly #prepared = new Set<string>();
   /** They had something to write while a write of theirs was under way. */
   readonly #again = new Set<PodWorker>();
   /** Their objects have been deleted for good; they go when the cache knows. */
@@ -183,6 +186,10 @@ export class PodFleet {
       refusal,
     });
     if (refusal !== undefined) return placeAt("");
+    if (isNew && hasDeviceClaims(pod) && !this.#prepared.delete(pod.metadata.uid)) {
+      this.#prepareDevices(pod, node);
+      return undefined;
+    }
     const problem = isNew ? this.#findHandlerProblem(pod) : undefined;
     const address = problem === undefined ? this.#addressOf(pod, node, object) : undefined;
     if (address !== undefined) return placeAt(address);
@@ -210,18 +217,46 @@ export class PodFleet {
     return `failed to get sandbox runtime: no runtime for "${handler}" is configured`;
   }
 
-  #waitForSandbox(pod: Pod, node: AgentNode, problem: string): void {
-    const { agenda, routine } = this.#parts;
+  /** A pod whose claims are not its own to use does not run. */
+  #prepareDevices(pod: Pod, node: AgentNode): void {
+    const { clientOf, signal } = this.#parts;
     const { uid } = pod.metadata;
     if (this.#waiting.has(uid)) return;
     this.#waiting.add(uid);
+    // Never rejects: what cannot be read is a problem too.
+    void findDeviceProblem(pod, clientOf(node.name)).then((problem) => {
+      if (signal.aborted) return;
+      this.#waiting.delete(uid);
+      if (problem === undefined) {
+        this.#prepared.add(uid);
+        this.#seeAgain(pod);
+        return;
+      }
+      const message = `Failed to prepare dynamic resources: ${problem}`;
+      this.#tryLater(pod, node, { reason: "FailedPrepareDynamicResources", message });
+    });
+  }
+
+  #waitForSandbox(pod: Pod, node: AgentNode, problem: string): void {
+    if (this.#waiting.has(pod.metadata.uid)) return;
     const message = `Failed to create pod sandbox: rpc error: code = Unknown desc = ${problem}`;
-    this.#tell(pod, node, { reason: "FailedCreatePodSandBox", message });
+    this.#tryLater(pod, node, { reason: "FailedCreatePodSandBox", message });
+  }
+
+  #tryLater(pod: Pod, node: AgentNode, why: { readonly reason: string; readonly message: string }): void {
+    const { agenda, routine } = this.#parts;
+    const { uid } = pod.metadata;
+    this.#waiting.add(uid);
+    this.#tell(pod, node, why);
     agenda.add(routine.loop.now() + RETRY_MS, "periodic", () => {
       this.#waiting.delete(uid);
-      const newest = routine.cache(Pod).find(pod.metadata);
-      if (newest?.metadata.uid === uid) this.#see(newest);
+      this.#seeAgain(pod);
     });
+  }
+
+  #seeAgain({ metadata }: Pod): void {
+    const newest = this.#parts.routine.cache(Pod).find(metadata);
+    if (newest?.metadata.uid === metadata.uid) this.#see(newest);
   }
 
   #tell(pod: Pod, { name }: AgentNode, what: { readonly reason: string; readonly message: string }): void {

@@ -3,13 +3,13 @@
 import { isApiError } from "../../../api/api-error.ts";
 import { type AllocationResult, ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
 import { formatTime } from "../../../api/time.ts";
+import { isReservedFor } from "../../../resources/device/pod-claim.ts";
 import { untilDone } from "../../framework/change-wait.ts";
 import type { PluginContext } from "../../framework/plugin.ts";
 import type { NodeInfo } from "../../snapshot/node-info.ts";
 import type { PodInfo } from "../../snapshot/pod-info.ts";
 import { hasBindingConditions, isOverdue, READY_TIMEOUT_MS, readinessOf } from "./binding-conditions.ts";
 import type { ClaimLedger } from "./claim-ledger.ts";
-import { isReservedFor } from "./pod-resource-claims.ts";
 import { claimKey } from "./wish.ts";
 
 /** Held while a claim has devices, so that it does not go before it gave them back. */
@@ -33,14 +33,14 @@ export class ClaimBinder {
   }
 
   async bind(pod: PodInfo, tasks: readonly ClaimTask[]): Promise<void> {
-    for (const task of tasks) if (!isReservedFor(task.claim, pod)) await this.#bindOne(pod, task);
+    for (const task of tasks) if (!isReservedFor(task.claim, pod.pod)) await this.#bindOne(pod, task);
   }
 
   /** The pod does not come after all: others may have what was promised to it; what it has in writing it no longer uses. */
   async release(pod: PodInfo, tasks: readonly ClaimTask[]): Promise<void> {
     for (const { claim, allocation } of tasks) if (allocation !== undefined) this.#ledger.settle(claim);
     for (const { claim } of tasks) {
-      if (claim.status.allocation === undefined || !isReservedFor(claim, pod)) continue;
+      if (claim.status.allocation === undefined || !isReservedFor(claim, pod.pod)) continue;
       const reservedFor = [{ $patch: "delete", uid: pod.uid }];
       const changes = { metadata: { uid: claim.metadata.uid }, status: { reservedFor } };
       const claims = this.#context.client(ResourceClaim);

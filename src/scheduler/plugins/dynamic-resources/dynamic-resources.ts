@@ -4,6 +4,7 @@
  */
 
 import { DeviceClass, type ResourceClaim, ResourceSlice } from "../../../api/generated/types/resource-v1.ts";
+import { isReservedFor } from "../../../resources/device/pod-claim.ts";
 import { matchesNodeSelector } from "../../../resources/pod/node-selection.ts";
 import { isSame } from "../../../resources/value-rules.ts";
 import { ALWAYS, type Reactivations } from "../../framework/cluster-event.ts";
@@ -26,7 +27,7 @@ import { ClaimBinder, type ClaimTask } from "./claim-binder.ts";
 import { ClaimLedger } from "./claim-ledger.ts";
 import { DeviceSelectors } from "./device-selectors.ts";
 import { DevicesInUse } from "./devices-in-use.ts";
-import { hasResourceClaims, isReservedFor, readResourceClaims } from "./pod-resource-claims.ts";
+import { hasResourceClaims, readResourceClaims } from "./pod-resource-claims.ts";
 import { claimKey, readWishes } from "./wish.ts";
 
 const NAME = "DynamicResources";
@@ -200,7 +201,7 @@ function tryAllocator(allocator: ClaimAllocator | undefined, node: NodeInfo["nod
 }
 
 /** Nobody uses it but the pod, which cannot. */
-function isIdle(claim: ResourceClaim, pod: PodInfo): boolean {
+function isIdle(claim: ResourceClaim, { pod }: PodInfo): boolean {
   const users = claim.status.reservedFor?.length ?? 0;
   return users === 0 || (users === 1 && isReservedFor(claim, pod));
 }

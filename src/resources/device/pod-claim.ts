@@ -1,0 +1,36 @@
+/** How pods and device claims know each other, in upstream's words where something is amiss. */
+
+import type { Pod, PodResourceClaim } from "../../api/generated/types/core-v1.ts";
+import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
+
+/** Undefined while nobody has said which claim was made for the pod; without a name when none is needed. */
+export function findClaimName(
+  { status }: Pod,
+  { name, resourceClaimName }: PodResourceClaim,
+): { readonly name: string | undefined } | undefined {
+  if (resourceClaimName !== undefined) return { name: resourceClaimName };
+  const shown = status.resourceClaimStatuses?.find((each) => each.name === name);
+  return shown && { name: shown.resourceClaimName };
+}
+
+export function notCreatedText({ metadata }: Pod): string {
+  return `pod "${metadata.namespace ?? ""}/${metadata.name}": ResourceClaim not created yet`;
+}
+
+/** A claim of a template must be the one that was made for the pod. */
+export function findOwnerProblem(
+  claim: ResourceClaim,
+  { metadata }: Pod,
+  { resourceClaimName }: PodResourceClaim,
+): string | undefined {
+  if (resourceClaimName !== undefined) return undefined;
+  const owners = claim.metadata.ownerReferences ?? [];
+  if (owners.some(({ uid, controller }) => controller === true && uid === metadata.uid)) return undefined;
+  const namespace = metadata.namespace ?? "";
+  const made = `${namespace}/${claim.metadata.name}`;
+  return `ResourceClaim ${made} was not created for pod ${namespace}/${metadata.name} (pod is not owner)`;
+}
+
+export function isReservedFor({ status }: ResourceClaim, { metadata }: Pod): boolean {
+  return status.reservedFor?.some(({ uid }) => uid === metadata.uid) ?? false;
+}

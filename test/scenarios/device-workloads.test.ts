@@ -1,0 +1,118 @@
+/** Device claims in a whole cluster: made of templates, given devices, used by running pods, and given back. */
+import { describe, expect, test } from "vitest";
+import type { Manifest } from "../../src/api/api-object.ts";
+import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
+import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
+import {
+  DeviceClass,
+  ResourceClaim,
+  ResourceClaimTemplate,
+  ResourceSlice,
+} from "../../src/api/generated/types/resource-v1.ts";
+import { startCluster, type Cluster } from "../../src/cluster/start-cluster.ts";
+
+const DRIVER = "gpu.example.com";
+const DEVICES = { devices: { requests: [{ name: "one", exactly: { deviceClassName: "gpu" } }] } };
+const CONTAINERS = [{ name: "main", image: "app", resources: { claims: [{ name: "gpu" }] } }];
+
+describe.each([1, 2])("pods with devices, seed %s", (seed) => {
+  test("run, as many as there are devices, and the next when one has gone", async () => {
+    await using cluster = await open(seed);
+    await deploy(cluster, 3);
+    await cluster.settle();
+    const running = (): readonly Pod[] =>
+      cluster.objects(Pod, "default").filter(({ status }) => status.phase === "Running");
+    expect(running()).toHaveLength(2);
+    expect(given(cluster)).toEqual(["node-1/gpu-0", "node-2/gpu-0"]);
+
+    const [first] = running();
+    await cluster.client(Deployment).scale({ name: "web" }, 2);
+    if (first !== undefined) await cluster.client(Pod).delete(first);
+    await cluster.settle();
+    expect(running()).toHaveLength(2);
+    expect(given(cluster)).toEqual(["node-1/gpu-0", "node-2/gpu-0"]);
+
+    await cluster.client(Deployment).scale({ name: "web" }, 0);
+    await cluster.settle();
+
+    expect(cluster.objects(ResourceClaim)).toEqual([]);
+  });
+
+  test("do not run on a node that they were put on by hand, before their claim is reserved for them", async () => {
+    await using cluster = await open(seed);
+    await cluster.client(ResourceClaim).create({ metadata: { name: "mine" }, spec: DEVICES });
+    await cluster.client(Pod).create({
+      metadata: { name: "web" },
+      spec: {
+        nodeName: "node-1",
+        containers: CONTAINERS,
+        resourceClaims: [{ name: "gpu", resourceClaimName: "mine" }],
+      },
+    } as Manifest<Pod>);
+    await cluster.settle();
+
+    expect(cluster.objects(Pod, "default").map(({ status }) => status.phase)).toEqual(["Pending"]);
+    expect(cluster.objects(Event, "default").map(({ reason, message }) => [reason, message])).toContainEqual([
+      "FailedPrepareDynamicResources",
+      expect.stringMatching(
+        /^Failed to prepare dynamic resources: pod web \(.*\) is not allowed to use ResourceClaim mine \(.*\)$/,
+      ),
+    ]);
+
+    const [pod] = cluster.objects(Pod, "default");
+    const [claim] = cluster.objects(ResourceClaim);
+    if (pod === undefined || claim === undefined) throw new Error("there is a pod with its claim");
+    await cluster.client(ResourceClaim).updateStatus(claim, {
+      allocation: { devices: {} },
+      reservedFor: [{ resource: "pods", name: "web", uid: pod.metadata.uid }],
+    });
+    await cluster.clock.advance("15s");
+
+    expect(cluster.objects(Pod, "default").map(({ status }) => status.phase)).toEqual(["Running"]);
+  });
+});
+
+/** Two of three nodes have a device. */
+async function open(seed: number): Promise<Cluster> {
+  const cluster = await startCluster({ clock: "virtual", seed, nodes: 3 });
+  await cluster.settle();
+  await cluster.client(DeviceClass).create({ metadata: { name: "gpu" }, spec: {} });
+  for (const nodeName of ["node-1", "node-2"]) {
+    await cluster.client(ResourceSlice).create({
+      metadata: { name: nodeName },
+      spec: {
+        driver: DRIVER,
+        nodeName,
+        pool: { name: nodeName, generation: 1, resourceSliceCount: 1 },
+        devices: [{ name: "gpu-0" }],
+      },
+    });
+  }
+  return cluster;
+}
+
+async function deploy(cluster: Cluster, replicas: number): Promise<void> {
+  await cluster.client(ResourceClaimTemplate).create({ metadata: { name: "gpus" }, spec: { spec: DEVICES } });
+  await cluster.client(Deployment).create({
+    metadata: { name: "web" },
+    spec: {
+      replicas,
+      selector: { matchLabels: { app: "web" } },
+      template: {
+        metadata: { labels: { app: "web" } },
+        spec: {
+          containers: CONTAINERS,
+          resourceClaims: [{ name: "gpu", resourceClaimTemplateName: "gpus" }],
+        },
+      },
+    },
+  } as Manifest<Deployment>);
+}
+
+function given(cluster: Cluster): readonly string[] {
+  return cluster
+    .objects(ResourceClaim)
+    .flatMap(({ status }) => status.allocation?.devices.results ?? [])
+    .map(({ pool, device }) => `${pool}/${device}`)
+    .toSorted();
+}
