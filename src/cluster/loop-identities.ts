@@ -35,6 +35,7 @@ const ACCOUNTS: ReadonlyMap<string, string> = new Map(
     "persistentvolume-phase-controller": "persistent-volume-binder",
     "pod-garbage-collector-controller": "pod-garbage-collector",
     "resource-claim-release-controller": "resource-claim-controller",
+    "resource-claim-reservation-controller": "resource-claim-controller",
     "root-ca-certificate-publisher-controller": "root-ca-cert-publisher",
     "service-cidr-controller": "service-cidrs-controller",
     "serviceaccount-controller": "service-account-controller",

@@ -28,6 +28,7 @@ import { podGcRoutine } from "./pod-gc/routine.ts";
 import { replicaSetController } from "./replica-set.ts";
 import { replicationController } from "./replication-controller.ts";
 import { claimReleaseController } from "./resource-claim/claim-release.ts";
+import { claimReservationController } from "./resource-claim/claim-reservation.ts";
 import { podClaimsController } from "./resource-claim/pod-claims.ts";
 import { resourceQuotaController } from "./resource-quota/controller.ts";
 import { serviceAccountController } from "./service-account.ts";
@@ -79,6 +80,7 @@ export const controllers: readonly Controller[] = [
   podClaimsController,
   claimReleaseController,
   nodeTtlController,
+  claimReservationController,
 ];
 
 export const routines: readonly Routine[] = [

@@ -38,6 +38,25 @@ describe.each([1, 2])("pods with devices, seed %s", (seed) => {
     expect(cluster.objects(ResourceClaim)).toEqual([]);
   });
 
+  test("may use what other pods have when they are put on a node by hand", async () => {
+    await using cluster = await open(seed);
+    await cluster.client(ResourceClaim).create({ metadata: { name: "mine" }, spec: DEVICES });
+    const spec = { containers: CONTAINERS, resourceClaims: [{ name: "gpu", resourceClaimName: "mine" }] };
+    await cluster.client(Pod).create({ metadata: { name: "placed" }, spec } as Manifest<Pod>);
+    await cluster.settle();
+    const nodeName = cluster.objects(Pod, "default")[0]?.spec.nodeName;
+    await cluster
+      .client(Pod)
+      .create({ metadata: { name: "put" }, spec: { ...spec, nodeName } } as Manifest<Pod>);
+    await cluster.clock.advance("30s");
+
+    expect(cluster.objects(Pod, "default").map(({ status }) => status.phase)).toEqual(["Running", "Running"]);
+    expect(cluster.objects(ResourceClaim)[0]?.status.reservedFor).toMatchObject([
+      { name: "placed" },
+      { name: "put" },
+    ]);
+  });
+
   test("do not run on a node that they were put on by hand, before their claim is reserved for them", async () => {
     await using cluster = await open(seed);
     await cluster.client(ResourceClaim).create({ metadata: { name: "mine" }, spec: DEVICES });
