@@ -9,6 +9,7 @@ import {
   ResourceClaim,
   ResourceSlice,
 } from "../../src/api/generated/types/resource-v1.ts";
+import { schedulerRoutine } from "../../src/scheduler/scheduler.ts";
 import { startSchedulerWorld, type PodChange, type SchedulerWorld } from "./scheduler-world.ts";
 
 const DRIVER = "gpu.example.com";
@@ -271,6 +272,48 @@ describe("devices", () => {
         "1 resourceclaim not available on the node. deallocation of ResourceClaim completed,",
       ),
     );
+  });
+});
+
+describe("a scheduler that takes over", () => {
+  test("goes on where the last one stopped: the claim is written, the pod not bound", async () => {
+    const world = await startSchedulerWorld();
+    for (const name of ["a", "b"]) await addDevices(world, name);
+    await addClass(world);
+    const made = await addClaim(world, "gpu");
+    const pod = await world.addPod("web", using("gpu"));
+    const nodeSelector = {
+      nodeSelectorTerms: [{ matchFields: [{ key: "metadata.name", operator: "In", values: ["b"] }] }],
+    };
+    const results = [{ request: "one", driver: DRIVER, pool: "b", device: "gpu-0" }];
+    const reservedFor = [{ resource: "pods", name: "web", uid: pod.metadata.uid }];
+    await world.run(
+      world
+        .client(ResourceClaim)
+        .updateStatus(made, { allocation: { devices: { results }, nodeSelector }, reservedFor }),
+    );
+    for (const name of ["a", "b"]) await world.addNode(name);
+    await world.settle();
+
+    expect((await world.pod("web")).spec.nodeName).toBe("b");
+    expect((await claim(world, "gpu")).status.reservedFor).toEqual(reservedFor);
+  });
+
+  test.each([1, 2, 3])("gives no device away twice, seed %s", async (seed) => {
+    const world = await setUp(["a", "b"], seed);
+    for (const name of ["a", "b"]) await addDevices(world, name, [{ name: "gpu-0" }, { name: "gpu-1" }]);
+    const names = ["p", "q", "r", "s", "t"];
+    for (const name of names) await addClaim(world, name);
+    for (const name of names) await world.addPod(name, using(name));
+    world.scheduler.stop();
+    world.start("scheduler", { routines: [schedulerRoutine()] });
+    await world.settle();
+
+    const { items } = await world.run(world.client(ResourceClaim).list());
+    const given = items.flatMap(({ status }) => status.allocation?.devices.results ?? []);
+    expect(new Set(given.map(({ pool, device }) => `${pool}/${device}`)).size).toBe(given.length);
+    const places = Object.values(await world.places());
+    expect(places.filter((place) => place !== undefined)).toHaveLength(4);
   });
 });
 

@@ -12,6 +12,7 @@ import type {
   ResourceSliceSpec,
 } from "../../../api/generated/types/resource-v1.ts";
 import { ClaimAllocator } from "./claim-allocator.ts";
+import { DevicePools } from "./device-pools.ts";
 import { DeviceSelectors } from "./device-selectors.ts";
 import { DevicesInUse } from "./devices-in-use.ts";
 import { readWishes } from "./wish.ts";
@@ -32,7 +33,7 @@ function allocator({ claims, slices, classes = [gpus()], used = [] }: World): Cl
   return new ClaimAllocator({
     claims,
     wishes,
-    slices,
+    pools: new DevicePools(slices),
     inUse: new DevicesInUse(used),
     selectors: new DeviceSelectors(),
   });

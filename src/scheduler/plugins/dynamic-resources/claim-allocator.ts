@@ -1,14 +1,10 @@
 /** Tries node after node for the claims of one pod. What does not depend on the node is worked out once. */
 
 import type { Node } from "../../../api/generated/types/core-v1.ts";
-import type {
-  AllocationResult,
-  ResourceClaim,
-  ResourceSlice,
-} from "../../../api/generated/types/resource-v1.ts";
+import type { AllocationResult, ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
 import { allocationResult } from "./allocation-result.ts";
 import { AllocationSearch, type Choice, type SearchScope, SearchTooLong } from "./allocation-search.ts";
-import { DevicePools } from "./device-pools.ts";
+import type { DevicePools } from "./device-pools.ts";
 import type { DeviceSelectors } from "./device-selectors.ts";
 import type { DevicesInUse } from "./devices-in-use.ts";
 import { PoolCounters } from "./pool-counters.ts";
@@ -27,7 +23,7 @@ const INVALID_POOLS = "invalid resource pools were encountered";
 export interface AllocatorParts {
   readonly claims: readonly ResourceClaim[];
   readonly wishes: readonly Wish[];
-  readonly slices: Iterable<ResourceSlice>;
+  readonly pools: DevicePools;
   readonly inUse: DevicesInUse;
   readonly selectors: DeviceSelectors;
 }
@@ -38,8 +34,7 @@ export class ClaimAllocator {
   readonly #found = new Map<string, readonly Choice[]>();
   #looksLeft = POD_LOOKS_MAX;
 
-  constructor({ claims, wishes, slices, inUse, selectors }: AllocatorParts) {
-    const pools = new DevicePools(slices);
+  constructor({ claims, wishes, pools, inUse, selectors }: AllocatorParts) {
     this.claims = claims;
     this.#scope = { claims, wishes, pools, inUse, counters: new PoolCounters(pools, inUse), selectors };
   }

@@ -89,6 +89,21 @@ export class DevicePools {
   }
 }
 
+/** The pools of slices that seldom change: they are sorted anew when there are others. */
+export class LatestPools {
+  #slices: readonly ResourceSlice[] = [];
+  #pools = new DevicePools([]);
+
+  of(slices: readonly ResourceSlice[]): DevicePools {
+    const isSame =
+      slices.length === this.#slices.length && slices.every((slice, at) => slice === this.#slices[at]);
+    if (isSame) return this.#pools;
+    this.#slices = slices;
+    this.#pools = new DevicePools(slices);
+    return this.#pools;
+  }
+}
+
 export function devicesOf(slice: ResourceSlice): readonly PoolDevice[] {
   const known = devicesBySlice.get(slice);
   if (known !== undefined) return known;

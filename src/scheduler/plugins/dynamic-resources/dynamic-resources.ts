@@ -25,6 +25,7 @@ import { isOverdue, readinessOf } from "./binding-conditions.ts";
 import { ClaimAllocator } from "./claim-allocator.ts";
 import { ClaimBinder, type ClaimTask } from "./claim-binder.ts";
 import { ClaimLedger } from "./claim-ledger.ts";
+import { LatestPools } from "./device-pools.ts";
 import { DeviceSelectors } from "./device-selectors.ts";
 import { DevicesInUse } from "./devices-in-use.ts";
 import { hasResourceClaims, readResourceClaims } from "./pod-resource-claims.ts";
@@ -54,6 +55,7 @@ class DynamicResources implements SchedulerPlugin {
   readonly #ledger: ClaimLedger;
   readonly #binder: ClaimBinder;
   readonly #selectors = new DeviceSelectors();
+  readonly #pools = new LatestPools();
   readonly #cycles = new WeakMap<Cycle, CycleClaims | Rejection>();
 
   constructor(context: PluginContext) {
@@ -154,7 +156,7 @@ class DynamicResources implements SchedulerPlugin {
       new ClaimAllocator({
         claims: open,
         wishes: wishes.wishes,
-        slices: cache(ResourceSlice).list(),
+        pools: this.#pools.of(cache(ResourceSlice).list()),
         inUse: new DevicesInUse(this.#ledger.allocations()),
         selectors: this.#selectors,
       });
