@@ -50,10 +50,6 @@ export class PodFleet {
   readonly #workerParts: PodWorkerParts;
   readonly #workers = new Map<string, PodWorker>();
   readonly #marked = new Set<PodWorker>();
-  /** Uids of pods that cannot be run for now; each is tried again after a while. */
-  readonly #waiting = new Set<string>();
-  /** Uids of pods whose devices are theirs, until they are run. */
-  readonly #prepared = new Set<string>();
   /** They had something to write while a write of theirs was under way. */
   readonly #again = new Set<PodWorker>();
   /** Their objects have been deleted for good; they go when the cache knows. */
@@ -134,10 +130,10 @@ export class PodFleet {
     const { uid, deletionTimestamp } = pod.metadata;
     const isNew = pod.status.startTime === undefined && deletionTimestamp === undefined;
     const place = this.#findPlace(pod, node, isNew);
-    if (place === undefined) return;
     const worker = new PodWorker(pod, place, this.#workerParts);
     if (place.refusal === undefined) this.#size(worker, node);
     else this.#tell(pod, node, place.refusal);
+    if (place.address === undefined) this.#prepareDevices(worker, node);
     for (const message of isNew ? this.#runtime.problems(pod) : []) {
       this.#tell(pod, node, { reason: "InvalidAnnotation", message });
     }
@@ -175,36 +171,62 @@ export class PodFleet {
     }
   }
 
-  /** Undefined when the pod must wait for something that a sandbox needs. */
-  #findPlace(pod: Pod, node: AgentNode, isNew: boolean): PodPlace | undefined {
+  #findPlace(pod: Pod, node: AgentNode, isNew: boolean): PodPlace {
     const object = this.#parts.routine.cache(Node).find({ name: node.name });
     const refusal = isNew && object !== undefined ? findRefusal(pod, object, node.allotment) : undefined;
-    const placeAt = (address: string): PodPlace => ({
-      node: node.name,
-      hostAddress: node.setup.address,
-      address,
-      refusal,
-    });
-    if (refusal !== undefined) return placeAt("");
-    if (isNew && hasDeviceClaims(pod) && !this.#prepared.delete(pod.metadata.uid)) {
-      this.#prepareDevices(pod, node);
-      return undefined;
-    }
-    const problem = isNew ? this.#findHandlerProblem(pod) : undefined;
-    const address = problem === undefined ? this.#addressOf(pod, node, object) : undefined;
-    if (address !== undefined) return placeAt(address);
-    // Nothing of it will run any more.
-    if (pod.metadata.deletionTimestamp !== undefined) return placeAt("");
-    this.#waitForSandbox(pod, node, problem ?? NO_ADDRESS);
-    return undefined;
+    const address = refusal === undefined ? this.#findAddress(pod, node, object) : "";
+    return { node: node.name, hostAddress: node.setup.address, address, refusal };
   }
 
-  #addressOf(pod: Pod, node: AgentNode, object: Node | undefined): string | undefined {
-    if (pod.spec.hostNetwork === true) return node.setup.address;
+  /** What it has already. Of a pod that is deleted before it has one, nothing will run any more. */
+  #findAddress(pod: Pod, node: AgentNode, object: Node | undefined): string | undefined {
     const { podIP } = pod.status;
-    if (podIP === undefined) return node.takeAddress(object);
-    node.keepAddress(object, podIP);
+    if (podIP === undefined) return pod.metadata.deletionTimestamp === undefined ? undefined : "";
+    if (pod.spec.hostNetwork !== true) node.keepAddress(object, podIP);
     return podIP;
+  }
+
+  /** A pod whose claims are not its own to use does not run. */
+  #prepareDevices(worker: PodWorker, node: AgentNode): void {
+    const { pod } = worker;
+    if (!hasDeviceClaims(pod)) return this.#makeSandbox(worker, node);
+    // Never rejects: what cannot be read is a problem too.
+    void findDeviceProblem(pod, this.#parts.clientOf(node.name)).then((problem) => {
+      if (this.#parts.signal.aborted || !this.#isKnown(worker) || worker.isEnding) return;
+      if (problem === undefined) {
+        this.#makeSandbox(worker, node);
+        this.#mark(worker);
+        return;
+      }
+      const message = `Failed to prepare dynamic resources: ${problem}`;
+      this.#tell(pod, node, { reason: "FailedPrepareDynamicResources", message });
+      this.#tryLater(worker, () => this.#prepareDevices(worker, node));
+    });
+  }
+
+  #makeSandbox(worker: PodWorker, node: AgentNode): void {
+    const { pod } = worker;
+    const problem = this.#findHandlerProblem(pod);
+    const address = problem === undefined ? this.#newAddress(pod, node) : undefined;
+    if (address !== undefined) return worker.settleSandbox(address);
+    const message = `Failed to create pod sandbox: rpc error: code = Unknown desc = ${problem ?? NO_ADDRESS}`;
+    this.#tell(pod, node, { reason: "FailedCreatePodSandBox", message });
+    this.#tryLater(worker, () => {
+      this.#makeSandbox(worker, node);
+      this.#mark(worker);
+    });
+  }
+
+  #tryLater(worker: PodWorker, attempt: () => void): void {
+    const { agenda, routine } = this.#parts;
+    agenda.add(routine.loop.now() + RETRY_MS, "periodic", () => {
+      if (this.#isKnown(worker) && !worker.isEnding) attempt();
+    });
+  }
+
+  #newAddress({ spec }: Pod, node: AgentNode): string | undefined {
+    if (spec.hostNetwork === true) return node.setup.address;
+    return node.takeAddress(this.#parts.routine.cache(Node).find({ name: node.name }));
   }
 
   /** A pod that wants to be run in another way than this runtime's cannot be run here. */
@@ -215,48 +237,6 @@ export class PodFleet {
     if (handler === undefined) return `RuntimeClass "${name}" not found`;
     if (handler === this.#runtime.handler) return undefined;
     return `failed to get sandbox runtime: no runtime for "${handler}" is configured`;
-  }
-
-  /** A pod whose claims are not its own to use does not run. */
-  #prepareDevices(pod: Pod, node: AgentNode): void {
-    const { clientOf, signal } = this.#parts;
-    const { uid } = pod.metadata;
-    if (this.#waiting.has(uid)) return;
-    this.#waiting.add(uid);
-    // Never rejects: what cannot be read is a problem too.
-    void findDeviceProblem(pod, clientOf(node.name)).then((problem) => {
-      if (signal.aborted) return;
-      this.#waiting.delete(uid);
-      if (problem === undefined) {
-        this.#prepared.add(uid);
-        this.#seeAgain(pod);
-        return;
-      }
-      const message = `Failed to prepare dynamic resources: ${problem}`;
-      this.#tryLater(pod, node, { reason: "FailedPrepareDynamicResources", message });
-    });
-  }
-
-  #waitForSandbox(pod: Pod, node: AgentNode, problem: string): void {
-    if (this.#waiting.has(pod.metadata.uid)) return;
-    const message = `Failed to create pod sandbox: rpc error: code = Unknown desc = ${problem}`;
-    this.#tryLater(pod, node, { reason: "FailedCreatePodSandBox", message });
-  }
-
-  #tryLater(pod: Pod, node: AgentNode, why: { readonly reason: string; readonly message: string }): void {
-    const { agenda, routine } = this.#parts;
-    const { uid } = pod.metadata;
-    this.#waiting.add(uid);
-    this.#tell(pod, node, why);
-    agenda.add(routine.loop.now() + RETRY_MS, "periodic", () => {
-      this.#waiting.delete(uid);
-      this.#seeAgain(pod);
-    });
-  }
-
-  #seeAgain({ metadata }: Pod): void {
-    const newest = this.#parts.routine.cache(Pod).find(metadata);
-    if (newest?.metadata.uid === metadata.uid) this.#see(newest);
   }
 
   #tell(pod: Pod, { name }: AgentNode, what: { readonly reason: string; readonly message: string }): void {
@@ -279,7 +259,8 @@ export class PodFleet {
     const found = this.#parts.findNode(node);
     // Once only: afterwards the address may be another pod's.
     const wasThere = found?.allotment.remove(worker.pod.metadata.uid) ?? false;
-    if (wasThere && worker.pod.spec.hostNetwork !== true) found?.freeAddress(address);
+    const isOwn = address !== undefined && worker.pod.spec.hostNetwork !== true;
+    if (wasThere && isOwn) found?.freeAddress(address);
     this.#deferred.delete(worker);
     if (wasThere && found !== undefined) this.#sizeDeferred(found);
   }

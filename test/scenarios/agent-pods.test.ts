@@ -371,6 +371,23 @@ describe.each([1, 2])("a pod on a simulated node, seed %s", (seed) => {
     expect(cluster.objects(Pod, "default")).toEqual([]);
   });
 
+  test("whose sandbox cannot be made shows what it waits for, and runs once it can be", async () => {
+    await using cluster = await openCluster({ ...SETUP, seed });
+    await cluster.client(RuntimeClass).create({ metadata: { name: "boxed" }, handler: "gvisor" });
+    await create(cluster, "web", { spec: { runtimeClassName: "boxed" } });
+    await cluster.clock.advance("15s");
+    const { status } = find(cluster, "web");
+    await cluster.client(RuntimeClass).delete({ name: "boxed" });
+    await cluster.client(RuntimeClass).create({ metadata: { name: "boxed" }, handler: "simulated" });
+    await cluster.clock.advance("10s");
+
+    expect(status).toMatchObject({ phase: "Pending", startTime: "2026-01-01T00:00:00Z" });
+    expect(states(status.containerStatuses)).toEqual(["ContainerCreating"]);
+    expect(status.podIP).toBeUndefined();
+    expect(find(cluster, "web").status.phase).toBe("Running");
+    expect(find(cluster, "web").status.podIP).toMatch(/^100\.64\.0\.\d+$/);
+  });
+
   test("fails when another one has its host port", async () => {
     await using cluster = await openCluster({ ...SETUP, seed });
     await cluster.settle();

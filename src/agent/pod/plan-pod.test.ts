@@ -94,6 +94,12 @@ describe("the plan for a pod", () => {
     expect(words(planPod(facts(spec, { a: held }, { annotations: { dir: "x" } }), NOW))).toEqual(["start a"]);
   });
 
+  test("starts nothing before what the pod needs is there", () => {
+    const spec = { initContainers: [web("one")], containers: [web("a")] };
+
+    expect(planPod({ ...facts(spec), isHeld: true }, NOW).actions).toEqual([]);
+  });
+
   test("ends containers first and sidecars last when the pod is deleted", () => {
     const side = { ...web("side"), restartPolicy: "Always" };
     const spec = { initContainers: [side], containers: [web("a")] };
@@ -197,6 +203,7 @@ function facts(
     address: "10.0.0.2",
     refusal: undefined,
     sizeProblem: undefined,
+    isHeld: false,
     probeOf,
     hasImage: () => true,
   };

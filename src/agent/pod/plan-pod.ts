@@ -82,7 +82,7 @@ function planRunning(facts: PodFacts, now: number): PodPlan {
   if (cause !== undefined) return planRestartOfAll(facts, restartAt(cause), now);
   const draft = new PlanDraft(facts, now);
   let isBlocked = false;
-  for (const each of containersOf(facts.pod)) {
+  for (const each of facts.isHeld ? [] : containersOf(facts.pod)) {
     if (isBlocked && each.role !== "ephemeral") break;
     draft.keepRunning(each);
     isBlocked ||= isHoldingUp(facts, each, now);

@@ -21,6 +21,8 @@ export interface PodFacts {
   readonly refusal: Refusal | undefined;
   /** Set while it asks for a size that its node does not grant. */
   readonly sizeProblem: SizeProblem | undefined;
+  /** Something has to be there before anything of the pod is started. */
+  readonly isHeld: boolean;
   readonly probeOf: (container: Container, type: ProbeType) => Probe | undefined;
   readonly hasImage: (container: Container) => boolean;
 }

@@ -48,7 +48,8 @@ export interface PodWorkerParts {
 export interface PodPlace {
   readonly node: string;
   readonly hostAddress: string;
-  readonly address: string;
+  /** Undefined as long as no sandbox can be made for it. */
+  readonly address: string | undefined;
   readonly refusal: Refusal | undefined;
 }
 
@@ -68,7 +69,7 @@ const ROUNDS_MAX = 8;
 
 export class PodWorker {
   readonly #parts: PodWorkerParts;
-  readonly #place: PodPlace;
+  #place: PodPlace;
   readonly #acceptedAt: number;
   readonly #records = new Map<string, ContainerRecord>();
   #pod: Pod;
@@ -113,6 +114,16 @@ export class PodWorker {
 
   get place(): PodPlace {
     return this.#place;
+  }
+
+  /** There is a sandbox now, with this address. */
+  settleSandbox(address: string): void {
+    this.#place = { ...this.#place, address };
+  }
+
+  /** Nothing of it is started any more. */
+  get isEnding(): boolean {
+    return this.#hasEnded || this.#pod.metadata.deletionTimestamp !== undefined;
   }
 
   /** Nothing of it runs, and nothing will. */
@@ -205,9 +216,10 @@ export class PodWorker {
       records: this.#records,
       acceptedAt: this.#acceptedAt,
       hostAddress: this.#place.hostAddress,
-      address: this.#place.address,
+      address: this.#place.address ?? "",
       refusal: this.#place.refusal,
       sizeProblem: this.#sizeProblem,
+      isHeld: this.#place.address === undefined,
       probeOf: (container, type) => runtime.probeOf(this.#in(container), type),
       hasImage: (container) => runtime.hasImage(this.#in(container)),
     };

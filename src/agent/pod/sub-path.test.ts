@@ -73,6 +73,7 @@ function facts(): PodFacts {
     address: "10.0.0.2",
     refusal: undefined,
     sizeProblem: undefined,
+    isHeld: false,
     probeOf: () => undefined,
     hasImage: () => true,
   };
