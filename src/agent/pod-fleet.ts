@@ -12,6 +12,7 @@ import { orderOfVersions } from "../runtime/resource-version.ts";
 import type { RoutineParts } from "../runtime/routine.ts";
 import { WriteWindow } from "../runtime/write-window.ts";
 import type { Agenda } from "./agenda.ts";
+import { ConfigMemory } from "./config-memory.ts";
 import type { ContainerRuntime, ReportListener } from "./container-runtime.ts";
 import { findRefusal, findSizeProblem } from "./node/admit-pod.ts";
 import type { AgentNode } from "./node/agent-node.ts";
@@ -42,12 +43,15 @@ export interface PodFleetParts {
   /** Aborted when everything ends: what fails from then on is no failure. */
   readonly signal: AbortSignal;
   readonly findNode: (name: string) => AgentNode | undefined;
+  /** Whether the certificate of the server is put into each namespace. */
+  readonly hasRootCa: boolean;
 }
 
 export class PodFleet {
   readonly #parts: PodFleetParts;
   readonly #runtime: ContainerRuntime;
   readonly #workerParts: PodWorkerParts;
+  readonly #configs: ConfigMemory<PodWorker>;
   readonly #workers = new Map<string, PodWorker>();
   readonly #marked = new Set<PodWorker>();
   /** They had something to write while a write of theirs was under way. */
@@ -64,16 +68,26 @@ export class PodFleet {
 
   constructor(parts: PodFleetParts) {
     const { routine, agenda } = parts;
+    const now = (): number => routine.loop.now();
     this.#parts = parts;
+    this.#configs = new ConfigMemory({
+      ...parts,
+      now,
+      wake: (worker) => {
+        if (this.#isKnown(worker)) this.#mark(worker);
+      },
+    });
     this.#runtime = parts.runtime((uid, container, report) =>
       this.#workers.get(uid)?.report(container, report),
     );
     this.#workerParts = {
-      now: () => routine.loop.now(),
+      now,
       agenda,
       runtime: this.#runtime,
       wake: (worker) => this.#mark(worker),
       event: routine.event,
+      look: (asker, reference, since) =>
+        this.#configs.look(reference, { since, asker, node: asker.place.node }),
     };
   }
 
@@ -94,7 +108,7 @@ export class PodFleet {
 
   /** Once the signal is aborted: resolves when nothing is being written any more. */
   async end(): Promise<void> {
-    await this.#window.quiet();
+    await Promise.all([this.#window.quiet(), this.#configs.end()]);
   }
 
   #changed({ before, after }: ObjectChange<Pod>): void {

@@ -1,5 +1,5 @@
 /** Which loops run beside a server: the built-in ones by name, and those that a program brings along. */
-import { simulatedNodes } from "../agent/simulated/simulated-nodes.ts";
+import { simulatedNodes, type SimulatedNodesOptions } from "../agent/simulated/simulated-nodes.ts";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -119,9 +119,8 @@ export function isEmptyGroup({ controllers = [], routines = [] }: LoopGroup): bo
 /** As many as a cluster has when nobody says how many. */
 export const NODES = 3;
 
-/** They are named after the prefix: `node-1`, `node-2` … */
-export function nodeLoops(count: number, prefix = "node"): LoopGroup {
-  return count === 0 ? {} : { routines: [simulatedNodes({ count, prefix })] };
+export function nodeLoops(count: number, options: Omit<SimulatedNodesOptions, "count"> = {}): LoopGroup {
+  return count === 0 ? {} : { routines: [simulatedNodes({ ...options, count })] };
 }
 
 /** Where several servers over one store have the same nodes. */

@@ -124,7 +124,7 @@ async function groupOf(options: PartOptions, endpoint: Endpoint, loop: Loop): Pr
       const { nodes, nodePrefix } = options;
       // Nodes of one name are run by one process at a time.
       const lease = { ...NODES_LEASE, name: `${NODES_LEASE.name}-${nodePrefix}` };
-      return { ...nodeLoops(nodes, nodePrefix), lease };
+      return { ...nodeLoops(nodes, { prefix: nodePrefix }), lease };
     }
   }
 }

@@ -142,7 +142,8 @@ export class Cluster implements AsyncDisposable {
       const builtIn = {
         controllers: unleased(workers),
         scheduler: unleased(scheduler),
-        nodes: nodeLoops(nodes),
+        // There is no certificate that pods could be told of.
+        nodes: nodeLoops(nodes, { hasRootCa: false }),
       };
       cluster.#later(() => {
         cluster.#keep(cluster.#plane.runBuiltIn(builtIn, cluster.#ending.signal));

@@ -4,7 +4,7 @@ import { formatDuration } from "../../api/time.ts";
 import type { RecordedEvent } from "../../runtime/controller.ts";
 import type { ContainerReport } from "../container-runtime.ts";
 import { putOffMs, type ContainerRecord } from "./container-record.ts";
-import type { PodAction } from "./plan-pod.ts";
+import { CONFIG_ERROR, type PodAction } from "./plan-pod.ts";
 import type { RoleContainer } from "./restart-rules.ts";
 
 type Words = Pick<RecordedEvent, "type" | "reason" | "message">;
@@ -28,6 +28,7 @@ export function actionEvents(action: PodAction): readonly Words[] {
       return [normal("Pulling", `Pulling image ${image}`)];
     case "refuse":
       return refusalEvents(action);
+    case "look":
     case "start": {
       const text = `Container image ${image} already present on machine and can be accessed by the pod`;
       return action.isImageNew ? [] : [normal("Pulled", text)];
@@ -42,7 +43,7 @@ export function actionEvents(action: PodAction): readonly Words[] {
 }
 
 function refusalEvents({ reason, message }: Extract<PodAction, { type: "refuse" }>): readonly Words[] {
-  if (reason === "CreateContainerConfigError") return [warning("Failed", `Error: ${message}`)];
+  if (reason === CONFIG_ERROR) return [warning("Failed", `Error: ${message}`)];
   const first = reason === "InvalidImageName" ? "InspectFailed" : reason;
   return [warning(first, message), warning("Failed", `Error: ${reason}`)];
 }

@@ -35,7 +35,7 @@ export type ContainerPhase =
   | { readonly type: "pulling" }
   /** Its image is there; it is started next. */
   | { readonly type: "pulled" }
-  /** Its image cannot be had, or it cannot be created as its spec says. `retryAt`: undefined when trying again is of no use. */
+  /** Its image cannot be had, or it cannot be created. `retryAt`: undefined when only another spec is of use. */
   | {
       readonly type: "unpullable";
       readonly reason: string;
@@ -77,6 +77,8 @@ export interface ContainerRecord {
   readonly resources: Container["resources"] | undefined;
   readonly crashes: BackOff | undefined;
   readonly pulls: BackOff | undefined;
+  /** Since when it waits to know what its environment is made of; undefined when it does not. */
+  readonly lookingSince: number | undefined;
 }
 
 export const NEW_CONTAINER: ContainerRecord = {
@@ -89,6 +91,7 @@ export const NEW_CONTAINER: ContainerRecord = {
   resources: undefined,
   crashes: undefined,
   pulls: undefined,
+  lookingSince: undefined,
 };
 
 /** As kubelet's: 10 s, doubled each time, at most 5 minutes; forgotten after twice that without a failure. */
@@ -144,12 +147,18 @@ export function beginStart(
   const known = crashesWith(record, image);
   const waitedMs = putOffMs(known === record.crashes ? record : { ...record, crashes: known });
   const crashes = exit === undefined ? undefined : nextBackOff(known, exit.finishedAt, now);
-  return { ...record, phase: { type: "starting", waitedMs }, image, resources, crashes };
+  const phase = { type: "starting", waitedMs } as const;
+  return { ...record, phase, image, resources, crashes, lookingSince: undefined };
+}
+
+/** Before it is started, it is found out what its environment is made of. */
+export function beginLook(record: ContainerRecord, now: number): ContainerRecord {
+  return { ...record, lookingSince: now };
 }
 
 /** It starts anew from its image on, as part of a pod that does. */
 export function reset(record: ContainerRecord): ContainerRecord {
-  return { ...record, phase: { type: "idle" } };
+  return { ...record, phase: { type: "idle" }, lookingSince: undefined };
 }
 
 /** It runs on with another size. */
@@ -170,17 +179,24 @@ export function beginStop(
 ): ContainerRecord {
   const { phase, exit } = record;
   if (phase.type === "running") return { ...record, phase: { ...phase, killAt, isReplaced } };
-  return { ...record, phase: { type: exit === undefined ? "idle" : "exited" } };
+  return { ...record, phase: { type: exit === undefined ? "idle" : "exited" }, lookingSince: undefined };
 }
 
 export function cannotPull(
   record: ContainerRecord,
-  failure: { readonly reason: string; readonly message: string; readonly now: number },
+  failure: {
+    readonly reason: string;
+    readonly message: string;
+    readonly retryAfterMs?: number;
+    readonly now: number;
+  },
 ): ContainerRecord {
-  const { reason, message, now } = failure;
+  const { reason, message, retryAfterMs, now } = failure;
+  const retryAt = retryAfterMs === undefined ? undefined : now + retryAfterMs;
   return {
     ...record,
-    phase: { type: "unpullable", reason, message, failedAt: now, retryAt: undefined },
+    phase: { type: "unpullable", reason, message, failedAt: now, retryAt },
+    lookingSince: undefined,
   };
 }
 

@@ -2,7 +2,7 @@
 import type { Container, ContainerState, ContainerStatus } from "../../api/generated/types/core-v1.ts";
 import { dateTimeText } from "../../base/date-text.ts";
 import { putOffMs, type ContainerRecord, type Exit } from "./container-record.ts";
-import { PULL_ERROR_SHOWN_MS } from "./plan-pod.ts";
+import { CONFIG_ERROR, PULL_ERROR_SHOWN_MS } from "./plan-pod.ts";
 import { hasEndedForGood, isContainerReady, isStarted, recordOf, type PodFacts } from "./pod-facts.ts";
 import type { RoleContainer } from "./restart-rules.ts";
 
@@ -132,7 +132,8 @@ function findPullFailure(
 ): Waiting | undefined {
   if (phase.type !== "unpullable") return undefined;
   const { reason, message, failedAt, retryAt } = phase;
-  if (retryAt === undefined || now < failedAt + PULL_ERROR_SHOWN_MS) return { reason, message };
+  if (retryAt === undefined || reason === CONFIG_ERROR || now < failedAt + PULL_ERROR_SHOWN_MS)
+    return { reason, message };
   return {
     reason: "ImagePullBackOff",
     message: `Back-off pulling image ${JSON.stringify(image)}: ${reason}: ${message}`,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts";
+import type { Finding } from "./config-needs.ts";
 import { NEW_CONTAINER, type ContainerRecord, type Exit, type Verdict } from "./container-record.ts";
-import { planPod } from "./plan-pod.ts";
+import { CONFIG_ERROR, planPod } from "./plan-pod.ts";
 import type { PodFacts } from "./pod-facts.ts";
 import { podStatus } from "./pod-status.ts";
 
@@ -94,10 +95,38 @@ describe("the plan for a pod", () => {
     expect(words(planPod(facts(spec, { a: held }, { annotations: { dir: "x" } }), NOW))).toEqual(["start a"]);
   });
 
-  test("starts nothing before what the pod needs is there", () => {
-    const spec = { initContainers: [web("one")], containers: [web("a")] };
+  test("starts nothing before what the pod needs is there, and looks again then", () => {
+    const spec = { initContainers: [web("one")], containers: [web("a")], activeDeadlineSeconds: 2000 };
+    const held = { ...facts(spec), hold: { tryAt: NOW + 500 } };
 
-    expect(planPod({ ...facts(spec), isHeld: true }, NOW).actions).toEqual([]);
+    expect(planPod(held, NOW)).toMatchObject({ actions: [], recheck: { at: NOW + 500, kind: "periodic" } });
+    expect(planPod({ ...held, hold: { tryAt: undefined } }, NOW).recheck?.at).toBe(2_000_000);
+  });
+
+  test("finds out what an environment is made of before it starts a container with it", () => {
+    const spec = { containers: [web("a")] };
+    const outside = (finding: Finding, record: Partial<ContainerRecord> = {}): PodFacts => ({
+      ...facts(spec, { a: { ...NEW_CONTAINER, ...record } }),
+      hasOutsideEnvironment: () => true,
+      judgeEnvironment: () => finding,
+    });
+    const problem: Finding = { type: "problem", message: 'secret "x" not found' };
+    const phase = {
+      type: "unpullable",
+      reason: CONFIG_ERROR,
+      message: "",
+      failedAt: 0,
+      retryAt: NOW,
+    } as const;
+
+    expect(words(planPod(outside({ type: "open" }), NOW))).toEqual(["look a"]);
+    expect(words(planPod(outside({ type: "open" }, { lookingSince: NOW }), NOW))).toEqual([]);
+    expect(words(planPod(outside({ type: "fine" }, { lookingSince: NOW }), NOW))).toEqual(["start a"]);
+    expect(planPod(outside(problem, { lookingSince: NOW }), NOW).actions).toMatchObject([
+      { type: "refuse", reason: CONFIG_ERROR, message: 'secret "x" not found', retryAfterMs: 10_000 },
+    ]);
+    expect(words(planPod(outside(problem, { phase }), NOW - 1))).toEqual([]);
+    expect(words(planPod(outside(problem, { phase }), NOW))).toEqual(["look a"]);
   });
 
   test("ends containers first and sidecars last when the pod is deleted", () => {
@@ -203,8 +232,10 @@ function facts(
     address: "10.0.0.2",
     refusal: undefined,
     sizeProblem: undefined,
-    isHeld: false,
+    hold: undefined,
     probeOf,
     hasImage: () => true,
+    hasOutsideEnvironment: () => false,
+    judgeEnvironment: () => ({ type: "fine" }),
   };
 }

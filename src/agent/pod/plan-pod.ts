@@ -34,9 +34,14 @@ export type PodAction =
   | {
       readonly type: "refuse";
       readonly container: Container;
-      readonly reason: "InvalidImageName" | "ErrImageNeverPull" | "CreateContainerConfigError";
+      readonly reason: "InvalidImageName" | "ErrImageNeverPull" | typeof CONFIG_ERROR;
       readonly message: string;
+      /** Given when it may be mended by others than the pod. */
+      readonly retryAfterMs?: number;
     }
+  /** What its environment is made of has to be known before it is started. */
+  | { readonly type: "look"; readonly container: Container; readonly isImageNew: boolean }
+  /** `isImageNew`: or it was told already that the image is there. */
   | { readonly type: "start"; readonly container: Container; readonly isImageNew: boolean }
   /** It is given another size while it runs. */
   | { readonly type: "resize"; readonly container: Container }
@@ -62,6 +67,11 @@ export interface PodPlan {
   readonly hasEnded: boolean;
 }
 
+/** A container that cannot be created of what its spec says. */
+export const CONFIG_ERROR = "CreateContainerConfigError";
+/** How long kubelet leaves a pod alone after a pass that has failed. */
+const CONFIG_RETRY_MS = 10_000;
+
 export interface Recheck {
   readonly at: number;
   readonly kind: TimerKind;
@@ -82,11 +92,12 @@ function planRunning(facts: PodFacts, now: number): PodPlan {
   if (cause !== undefined) return planRestartOfAll(facts, restartAt(cause), now);
   const draft = new PlanDraft(facts, now);
   let isBlocked = false;
-  for (const each of facts.isHeld ? [] : containersOf(facts.pod)) {
+  for (const each of facts.hold === undefined ? containersOf(facts.pod) : []) {
     if (isBlocked && each.role !== "ephemeral") break;
     draft.keepRunning(each);
     isBlocked ||= isHoldingUp(facts, each, now);
   }
+  draft.lookAt(facts.hold?.tryAt, "periodic");
   draft.lookAt(findDeadline(facts), "periodic");
   return { actions: draft.actions, recheck: draft.recheck, ending: undefined, hasEnded: false };
 }
@@ -180,10 +191,34 @@ class PlanDraft {
   }
 
   #start(container: Container, image: "new image" | "known image"): void {
+    const isImageNew = image === "new image";
+    if (this.#facts.hasOutsideEnvironment(container))
+      return this.#startWithEnvironment(container, isImageNew);
     const message = findConfigProblem(this.#facts, container);
-    if (message === undefined) {
-      this.actions.push({ type: "start", container, isImageNew: image === "new image" });
-    } else this.actions.push({ type: "refuse", container, reason: "CreateContainerConfigError", message });
+    if (message === undefined) this.actions.push({ type: "start", container, isImageNew });
+    else this.actions.push({ type: "refuse", container, reason: CONFIG_ERROR, message });
+  }
+
+  #startWithEnvironment(container: Container, isImageNew: boolean): void {
+    const { lookingSince } = recordOf(this.#facts, container.name);
+    if (lookingSince === undefined) {
+      this.actions.push({ type: "look", container, isImageNew });
+      return;
+    }
+    const finding = this.#facts.judgeEnvironment(container, lookingSince);
+    if (finding.type === "open") return;
+    if (finding.type === "problem") {
+      const failure = {
+        reason: CONFIG_ERROR,
+        message: finding.message,
+        retryAfterMs: CONFIG_RETRY_MS,
+      } as const;
+      this.actions.push({ type: "refuse", container, ...failure });
+      return;
+    }
+    const message = findConfigProblem(this.#facts, container);
+    if (message === undefined) this.actions.push({ type: "start", container, isImageNew: true });
+    else this.actions.push({ type: "refuse", container, reason: CONFIG_ERROR, message });
   }
 
   #again(each: RoleContainer, record: ContainerRecord): void {
@@ -198,14 +233,24 @@ class PlanDraft {
   #pullAgain(container: Container, phase: Extract<ContainerPhase, { type: "unpullable" }>): void {
     if (phase.retryAt === undefined) {
       const isMended =
-        phase.reason === "CreateContainerConfigError" &&
-        findConfigProblem(this.#facts, container) === undefined;
+        phase.reason === CONFIG_ERROR && findConfigProblem(this.#facts, container) === undefined;
       if (isMended) this.#bring(container);
+      return;
+    }
+    if (phase.reason === CONFIG_ERROR) {
+      if (phase.retryAt <= this.#now) this.#createAgain(container);
+      this.lookAt(phase.retryAt, "periodic");
       return;
     }
     if (phase.retryAt <= this.#now) this.actions.push({ type: "pull", container });
     this.lookAt(phase.failedAt + PULL_ERROR_SHOWN_MS, "progress");
     this.lookAt(phase.retryAt, "periodic");
+  }
+
+  /** It goes on being shown as what it is, so that its image is pulled only where it is another one. */
+  #createAgain(container: Container): void {
+    if (this.#facts.hasImage(container)) this.#start(container, "known image");
+    else this.#bring(container);
   }
 
   #watch(container: Container, phase: Extract<ContainerPhase, { type: "running" }>): void {

@@ -2,6 +2,7 @@
 import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import type { ProbeType } from "../container-runtime.ts";
+import type { Finding } from "./config-needs.ts";
 import { NEW_CONTAINER, type ContainerRecord, type Exit, type Verdict } from "./container-record.ts";
 import type { SizeProblem } from "./granted-size.ts";
 import { judgeProbe, type Judgement } from "./probe-verdict.ts";
@@ -21,10 +22,19 @@ export interface PodFacts {
   readonly refusal: Refusal | undefined;
   /** Set while it asks for a size that its node does not grant. */
   readonly sizeProblem: SizeProblem | undefined;
-  /** Something has to be there before anything of the pod is started. */
-  readonly isHeld: boolean;
+  /** Set while something has to be there before anything of the pod is started. */
+  readonly hold: Hold | undefined;
   readonly probeOf: (container: Container, type: ProbeType) => Probe | undefined;
   readonly hasImage: (container: Container) => boolean;
+  /** Whether the container's environment is made of other objects as well. */
+  readonly hasOutsideEnvironment: (container: Container) => boolean;
+  /** Of these objects, as they are at `since` or later. */
+  readonly judgeEnvironment: (container: Container, since: number) => Finding;
+}
+
+export interface Hold {
+  /** When it is looked at again; undefined when that is told in another way. */
+  readonly tryAt: number | undefined;
 }
 
 export interface Refusal {

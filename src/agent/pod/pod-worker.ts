@@ -7,6 +7,14 @@ import type { RecordedEvent } from "../../runtime/controller.ts";
 import type { Agenda, Appointment } from "../agenda.ts";
 import type { ContainerPlace, ContainerReport, ContainerRuntime } from "../container-runtime.ts";
 import {
+  environmentUses,
+  judgeEnvironment,
+  neededVolumes,
+  pullSecretUses,
+  type ConfigReference,
+  type ConfigState,
+} from "./config-needs.ts";
+import {
   actionEvents,
   crashEvents,
   fieldPathOf,
@@ -15,6 +23,7 @@ import {
 } from "./container-events.ts";
 import {
   NEW_CONTAINER,
+  beginLook,
   beginProbe,
   beginPull,
   beginStart,
@@ -28,12 +37,22 @@ import {
 import { sizeOf } from "./container-size.ts";
 import { grantedByStatus, withSizesOf, type SizeProblem } from "./granted-size.ts";
 import { PULL_ERROR_SHOWN_MS, planPod, type PodAction, type PodPlan } from "./plan-pod.ts";
-import { hasSandbox, isReplacing, isRunAgain, verdictOf, type PodFacts, type Refusal } from "./pod-facts.ts";
+import {
+  hasSandbox,
+  isReplacing,
+  isRunAgain,
+  verdictOf,
+  type Hold,
+  type PodFacts,
+  type Refusal,
+} from "./pod-facts.ts";
 import { podStatus } from "./pod-status.ts";
+import { mountFailed, pullSecretsMissing } from "./preparation-events.ts";
 import { resizeCompleted } from "./resize-events.ts";
 import { containersOf, type RoleContainer } from "./restart-rules.ts";
 import { restoredRecord } from "./restored-record.ts";
 import { findStatusPatch } from "./status-patch.ts";
+import { nextTryAt, stepVolumes, type PendingVolume } from "./volume-setup.ts";
 
 export interface PodWorkerParts {
   readonly now: () => number;
@@ -42,6 +61,8 @@ export interface PodWorkerParts {
   /** The pod shall have a pass soon. */
   readonly wake: (worker: PodWorker) => void;
   readonly event: (pod: Pod, event: RecordedEvent) => void;
+  /** What is known of an object since then; undefined when it has to be read first, and then the pod has a pass when it is. */
+  readonly look: (worker: PodWorker, reference: ConfigReference, since: number) => ConfigState | undefined;
 }
 
 /** How a node took a pod. */
@@ -71,6 +92,8 @@ export class PodWorker {
   readonly #parts: PodWorkerParts;
   #place: PodPlace;
   readonly #acceptedAt: number;
+  /** When this worker took it up. */
+  readonly #takenAt: number;
   readonly #records = new Map<string, ContainerRecord>();
   #pod: Pod;
   /** The spec whose sizes are granted, and the pod with them. */
@@ -80,6 +103,9 @@ export class PodWorker {
   /** Not all containers have what was granted last. */
   #isResizing = false;
   #hasEnded = false;
+  /** What is still to be looked at before anything of it is started. */
+  #pendingVolumes: readonly PendingVolume[] = [];
+  #pendingSecrets: readonly ConfigReference[] = [];
   #recheck: Appointment | undefined;
 
   constructor(pod: Pod, place: PodPlace, parts: PodWorkerParts) {
@@ -89,8 +115,17 @@ export class PodWorker {
     const startedAt = pod.status.startTime;
     this.#grantedSpec = startedAt === undefined ? pod.spec : grantedByStatus(pod);
     this.#grantedPod = withSizesOf(pod, this.#grantedSpec);
-    this.#acceptedAt = startedAt === undefined ? parts.now() : Date.parse(startedAt);
+    this.#takenAt = parts.now();
+    this.#acceptedAt = startedAt === undefined ? this.#takenAt : Date.parse(startedAt);
     if (startedAt !== undefined) this.#restore();
+    // What has had a sandbox has had its volumes before.
+    if (pod.status.podIP !== undefined || place.refusal !== undefined) return;
+    this.#pendingVolumes = neededVolumes(pod).map((volume) => ({
+      ...volume,
+      tryAt: this.#takenAt,
+      failures: 0,
+    }));
+    this.#pendingSecrets = pullSecretUses(pod);
   }
 
   get pod(): Pod {
@@ -160,6 +195,7 @@ export class PodWorker {
   /** Decides and acts until there is nothing more to do at this moment. */
   pass(): PassOutcome {
     const now = this.#parts.now();
+    this.#prepare(now);
     const facts = this.#facts();
     let plan = planPod(facts, now);
     for (let round = 0; plan.actions.length > 0 && round < ROUNDS_MAX; round++) {
@@ -208,9 +244,33 @@ export class PodWorker {
     }
   }
 
+  /** Volumes first, as kubelet has it; that secrets are missing is only told. */
+  #prepare(now: number): void {
+    if (this.#pod.metadata.deletionTimestamp !== undefined) return;
+    const look = (reference: ConfigReference, since: number): ConfigState | undefined =>
+      this.#parts.look(this, reference, since);
+    if (this.#pendingVolumes.length > 0) {
+      const { pending, failures } = stepVolumes(this.#pendingVolumes, look, now);
+      this.#pendingVolumes = pending;
+      for (const failure of failures) this.#warn(mountFailed(failure));
+    }
+    if (this.#pendingVolumes.length > 0 || this.#pendingSecrets.length === 0) return;
+    const states = this.#pendingSecrets.map((reference) => look(reference, this.#takenAt));
+    if (states.includes(undefined)) return;
+    const missing = this.#pendingSecrets.filter((_, index) => states[index]?.type !== "found");
+    this.#pendingSecrets = [];
+    if (missing.length > 0) this.#warn(pullSecretsMissing(missing));
+  }
+
+  #findHold(): Hold | undefined {
+    const isReady = this.#pendingVolumes.length === 0 && this.#pendingSecrets.length === 0;
+    if (isReady && this.#place.address !== undefined) return undefined;
+    return { tryAt: nextTryAt(this.#pendingVolumes, this.#parts.now()) };
+  }
+
   /** The records in it are the worker's own and change with them. */
   #facts(): PodFacts {
-    const { runtime } = this.#parts;
+    const { runtime, look } = this.#parts;
     return {
       pod: this.#grantedPod,
       records: this.#records,
@@ -219,9 +279,12 @@ export class PodWorker {
       address: this.#place.address ?? "",
       refusal: this.#place.refusal,
       sizeProblem: this.#sizeProblem,
-      isHeld: this.#place.address === undefined,
+      hold: this.#findHold(),
       probeOf: (container, type) => runtime.probeOf(this.#in(container), type),
       hasImage: (container) => runtime.hasImage(this.#in(container)),
+      hasOutsideEnvironment: (container) => environmentUses(this.#pod, container).length > 0,
+      judgeEnvironment: (container, since) =>
+        judgeEnvironment(environmentUses(this.#pod, container), (reference) => look(this, reference, since)),
     };
   }
 
@@ -236,23 +299,28 @@ export class PodWorker {
   /** The record changes before the runtime is asked, because it may answer at once. */
   #act(action: PodAction, now: number): void {
     const { container } = action;
-    const { runtime } = this.#parts;
-    const place = this.#in(container);
     const record = this.#recordOf(container.name);
     const each = containersOf(this.#pod).find((it) => it.container.name === container.name);
     // Giving up what has not been started is not worth a word.
     const isSilent = action.type === "stop" && record.phase.type !== "running";
     if (each !== undefined && !isSilent) this.#tell(each, actionEvents(action));
     this.#records.set(container.name, recordAfter(record, action, now));
+    this.#ask(action, record.exit === undefined ? 0 : record.restartCount + 1);
+  }
+
+  #ask(action: PodAction, attempt: number): void {
+    const { runtime } = this.#parts;
+    const place = this.#in(action.container);
     switch (action.type) {
       case "pull":
         return runtime.pull(place);
       case "start":
-        return runtime.start(place, record.exit === undefined ? 0 : record.restartCount + 1);
+        return runtime.start(place, attempt);
       case "probe":
         return runtime.probe(place, action.probe);
       case "stop":
         return runtime.stop(place, action);
+      case "look":
       case "refuse":
       case "resize":
       case "reset":
@@ -304,6 +372,10 @@ export class PodWorker {
     });
   }
 
+  #warn(what: Pick<RecordedEvent, "reason" | "message">): void {
+    this.#parts.event(this.#pod, { type: "Warning", ...what, host: this.#place.node });
+  }
+
   #tell(each: RoleContainer, events: readonly Pick<RecordedEvent, "type" | "reason" | "message">[]): void {
     const fieldPath = fieldPathOf(each);
     for (const { type, reason, message } of events) {
@@ -319,6 +391,8 @@ function recordAfter(record: ContainerRecord, action: PodAction, now: number): C
       return beginPull(record, container.image ?? "");
     case "refuse":
       return cannotPull(record, { ...action, now });
+    case "look":
+      return beginLook(record, now);
     case "start":
       return beginStart(record, container, now);
     case "resize":

@@ -73,8 +73,10 @@ function facts(): PodFacts {
     address: "10.0.0.2",
     refusal: undefined,
     sizeProblem: undefined,
-    isHeld: false,
+    hold: undefined,
     probeOf: () => undefined,
     hasImage: () => true,
+    hasOutsideEnvironment: () => false,
+    judgeEnvironment: () => ({ type: "fine" }),
   };
 }

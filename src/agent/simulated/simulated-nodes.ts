@@ -23,6 +23,8 @@ export interface SimulatedNodesOptions {
   /** Nodes are dealt out to them in turn, and carry the labels of zone and region. */
   readonly zones?: readonly string[];
   readonly region?: string;
+  /** Whether somebody puts the certificate of the server into each namespace, as usual; else no pod waits for it. */
+  readonly hasRootCa?: boolean;
 }
 
 const CAPACITY = { cpu: "8", memory: "32Gi", "ephemeral-storage": "100Gi", pods: "110" };
@@ -39,7 +41,7 @@ export function simulatedNodes(options: SimulatedNodesOptions): Routine {
     name: "kubelet",
     reads: [Node, Pod, RuntimeClass],
     indexes: [indexing(Pod, PODS_BY_NODE, podNode)],
-    run: (parts, signal) => runNodes(nodesOf(options), parts, signal),
+    run: (parts, signal) => runNodes(options, parts, signal),
   };
 }
 
@@ -48,10 +50,11 @@ function podNode({ spec }: Pod): readonly string[] {
 }
 
 async function runNodes(
-  nodes: ReadonlyMap<string, AgentNode>,
+  options: SimulatedNodesOptions,
   routine: RoutineParts,
   signal: AbortSignal,
 ): Promise<void> {
+  const nodes = nodesOf(options);
   const { loop } = routine;
   const clients = new Map(Array.from(nodes.keys(), (name) => [name, routine.clientAs(`node:${name}`)]));
   const clientOf = (name: string): Client => clients.get(name) ?? routine.client;
@@ -63,6 +66,7 @@ async function runNodes(
     signal,
     runtime: (report) => new SimulatedRuntime({ loop, agenda, report }),
     findNode: (name) => nodes.get(name),
+    hasRootCa: options.hasRootCa ?? true,
   });
   const keeper = new NodeKeeper({
     routine,

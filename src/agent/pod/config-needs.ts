@@ -1,0 +1,171 @@
+/**
+ * What a pod needs of ConfigMaps and Secrets to be started, and what is wrong where it is not there, in kubelet's words. Only which keys an object
+ * has is looked at, never what lies under them.
+ */
+import type { Container, KeyToPath, Pod, Volume } from "../../api/generated/types/core-v1.ts";
+
+export type ConfigKind = "configmap" | "secret";
+
+export interface ConfigReference {
+  readonly kind: ConfigKind;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export type ConfigState =
+  | {
+      readonly type: "found";
+      readonly keys: ReadonlySet<string>;
+      /** Files can be made of these as well, variables cannot. */
+      readonly binaryKeys: ReadonlySet<string>;
+    }
+  | { readonly type: "missing" }
+  | { readonly type: "failed"; readonly message: string };
+
+/** Undefined while it is not known. */
+export type ConfigLook = (reference: ConfigReference) => ConfigState | undefined;
+
+/** `open`: not all is known yet. */
+export type Finding =
+  | { readonly type: "open" }
+  | { readonly type: "fine" }
+  | { readonly type: "problem"; readonly message: string };
+
+/** One object that something in a pod is made of. */
+export interface ConfigUse extends ConfigReference {
+  readonly isOptional: boolean;
+  readonly keys: readonly string[];
+  readonly madeOf: "file" | "variable";
+}
+
+export interface NeededVolume {
+  readonly name: string;
+  readonly uses: readonly ConfigUse[];
+}
+
+/** Those that some container mounts: nobody makes the others. */
+export function neededVolumes(pod: Pod): readonly NeededVolume[] {
+  const { volumes = [] } = pod.spec;
+  const needed = volumes
+    .map((volume) => ({ name: volume.name, uses: volumeUses(volume, namespaceOf(pod)) }))
+    .filter(({ uses }) => uses.length > 0);
+  if (needed.length === 0) return [];
+  const mounted = mountedNames(pod);
+  return needed.filter(({ name }) => mounted.has(name));
+}
+
+/** In the order in which they are looked at. */
+export function environmentUses(pod: Pod, { env, envFrom }: Container): readonly ConfigUse[] {
+  if (env === undefined && envFrom === undefined) return [];
+  const namespace = namespaceOf(pod);
+  const uses = [
+    ...(envFrom ?? []).flatMap(({ configMapRef, secretRef }) => [
+      ...variableUse("configmap", configMapRef),
+      ...variableUse("secret", secretRef),
+    ]),
+    ...(env ?? []).flatMap(({ valueFrom }) => [
+      ...variableUse("configmap", valueFrom?.configMapKeyRef),
+      ...variableUse("secret", valueFrom?.secretKeyRef),
+    ]),
+  ];
+  return uses.map((use) => ({ ...use, namespace }));
+}
+
+export function pullSecretUses(pod: Pod): readonly ConfigReference[] {
+  const namespace = namespaceOf(pod);
+  return (pod.spec.imagePullSecrets ?? [])
+    .filter(({ name = "" }) => name !== "")
+    .map(({ name = "" }) => ({ kind: "secret", namespace, name }));
+}
+
+/** A volume is made of all its parts, and everything that is wrong with them is told. */
+export function judgeVolume({ uses }: NeededVolume, look: ConfigLook): Finding {
+  const problems = problemsOf(uses, look);
+  if (problems === undefined) return { type: "open" };
+  const [first, ...others] = new Set(problems);
+  if (first === undefined) return { type: "fine" };
+  return { type: "problem", message: others.length === 0 ? first : `[${[first, ...others].join(", ")}]` };
+}
+
+/** The first thing that is wrong ends the making of an environment. */
+export function judgeEnvironment(uses: readonly ConfigUse[], look: ConfigLook): Finding {
+  const problems = problemsOf(uses, look);
+  if (problems === undefined) return { type: "open" };
+  const [message] = problems;
+  return message === undefined ? { type: "fine" } : { type: "problem", message };
+}
+
+/** Undefined while not all is known. Everything is looked at, so that all of it is asked for at once. */
+function problemsOf(uses: readonly ConfigUse[], look: ConfigLook): readonly string[] | undefined {
+  const states = uses.map((use) => ({ use, state: look(use) }));
+  const problems: string[] = [];
+  for (const { use, state } of states) {
+    if (state === undefined) return undefined;
+    const problem = findProblem(use, state);
+    if (problem !== undefined) problems.push(problem);
+  }
+  return problems;
+}
+
+function findProblem(use: ConfigUse, state: ConfigState): string | undefined {
+  const { kind, name, namespace, isOptional, keys, madeOf } = use;
+  if (state.type === "failed") return state.message;
+  if (isOptional) return undefined;
+  if (state.type === "missing") return `${kind} ${JSON.stringify(name)} not found`;
+  const isThere = (key: string): boolean =>
+    state.keys.has(key) || (madeOf === "file" && state.binaryKeys.has(key));
+  const lacking = keys.find((key) => !isThere(key));
+  if (lacking === undefined) return undefined;
+  if (madeOf === "file") {
+    return `references non-existent ${kind === "secret" ? "secret" : "config"} key: ${lacking}`;
+  }
+  const title = kind === "secret" ? "Secret" : "ConfigMap";
+  return `couldn't find key ${lacking} in ${title} ${namespace}/${name}`;
+}
+
+function volumeUses({ configMap, secret, projected }: Volume, namespace: string): readonly ConfigUse[] {
+  const uses = [
+    ...fileUse("configmap", configMap),
+    ...fileUse("secret", secret && { ...secret, name: secret.secretName ?? "" }),
+    ...(projected?.sources ?? []).flatMap((source) => [
+      ...fileUse("secret", source.secret),
+      ...fileUse("configmap", source.configMap),
+    ]),
+  ];
+  return uses.map((use) => ({ ...use, namespace }));
+}
+
+type Use = Omit<ConfigUse, "namespace">;
+
+interface FileSource {
+  readonly name?: string;
+  readonly optional?: boolean;
+  readonly items?: readonly KeyToPath[];
+}
+
+function fileUse(kind: ConfigKind, source: FileSource | undefined): readonly Use[] {
+  if (source === undefined) return [];
+  const { name = "", optional: isOptional = false, items = [] } = source;
+  return [{ kind, name, isOptional, keys: items.map(({ key }) => key), madeOf: "file" }];
+}
+
+interface VariableSource {
+  readonly name?: string;
+  readonly optional?: boolean;
+  readonly key?: string;
+}
+
+function variableUse(kind: ConfigKind, source: VariableSource | undefined): readonly Use[] {
+  if (source === undefined) return [];
+  const { name = "", optional: isOptional = false, key } = source;
+  return [{ kind, name, isOptional, keys: key === undefined ? [] : [key], madeOf: "variable" }];
+}
+
+function mountedNames({ spec }: Pod): ReadonlySet<string> {
+  const all = [...spec.containers, ...(spec.initContainers ?? []), ...(spec.ephemeralContainers ?? [])];
+  return new Set(all.flatMap(({ volumeMounts = [] }) => volumeMounts.map(({ name }) => name)));
+}
+
+function namespaceOf({ metadata }: Pod): string {
+  return metadata.namespace ?? "";
+}

@@ -1,0 +1,49 @@
+/** Volumes of a pod that are still to be made of ConfigMaps and Secrets: each is tried by itself, and again later when it fails. */
+import { judgeVolume, type ConfigReference, type ConfigState, type NeededVolume } from "./config-needs.ts";
+
+export interface PendingVolume extends NeededVolume {
+  /** When it is tried next; what was known before does not count for that try. */
+  readonly tryAt: number;
+  readonly failures: number;
+}
+
+export interface VolumeFailure {
+  readonly volume: string;
+  readonly message: string;
+}
+
+export interface VolumeStep {
+  readonly pending: readonly PendingVolume[];
+  readonly failures: readonly VolumeFailure[];
+}
+
+/** What was found at `since` or later; undefined while that is not known. */
+export type ConfigLookSince = (reference: ConfigReference, since: number) => ConfigState | undefined;
+
+/** As kubelet's: half a second, doubled each time, at most two minutes and two seconds. */
+const FIRST_MS = 500;
+const LONGEST_MS = 122_000;
+
+export function stepVolumes(
+  pending: readonly PendingVolume[],
+  look: ConfigLookSince,
+  now: number,
+): VolumeStep {
+  const failures: VolumeFailure[] = [];
+  const left = pending.flatMap((volume): readonly PendingVolume[] => {
+    if (volume.tryAt > now) return [volume];
+    const finding = judgeVolume(volume, (reference) => look(reference, volume.tryAt));
+    if (finding.type === "open") return [volume];
+    if (finding.type === "fine") return [];
+    failures.push({ volume: volume.name, message: finding.message });
+    const delayMs = Math.min(FIRST_MS * 2 ** volume.failures, LONGEST_MS);
+    return [{ ...volume, tryAt: now + delayMs, failures: volume.failures + 1 }];
+  });
+  return { pending: left, failures };
+}
+
+/** When the next one is tried; undefined when none waits for its time. */
+export function nextTryAt(pending: readonly PendingVolume[], now: number): number | undefined {
+  const times = pending.map(({ tryAt }) => tryAt).filter((at) => at > now);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
