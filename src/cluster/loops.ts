@@ -40,7 +40,10 @@ export type LoopChoice = "all" | "none" | readonly string[];
 export interface LoopSettings {
   /** Where nodes get blocks of addresses for their pods from; one range per family. */
   readonly podCidrs?: readonly string[];
-  /** PEM, of the authority that has signed the server's certificate. Where there is no certificate, none is told to pods. */
+  /**
+   * PEM, of the authority that has signed the server's certificate; empty where it is one that every machine trusts. Where there is no certificate,
+   * none is told to pods.
+   */
   readonly ca?: string;
   /** Who signs requests for certificates that were approved; without it nobody does. */
   readonly signer?: CertificateSigner;
@@ -93,7 +96,8 @@ export function builtInGroups(
 function settledControllers({ ca, signer }: LoopSettings): readonly Controller[] {
   const rootCa = ca === undefined ? [] : [rootCaController(ca)];
   const signing = signer === undefined ? [] : [csrSigningController(signer)];
-  return [...plainControllers, tokenSecretController({ ca }), ...rootCa, ...signing];
+  const tokenSecrets = tokenSecretController({ ca: ca === "" ? undefined : ca });
+  return [...plainControllers, tokenSecrets, ...rootCa, ...signing];
 }
 
 function chosenNames(choice: LoopChoice, known: readonly string[]): ReadonlySet<string> {

@@ -118,7 +118,7 @@ async function groupOf(options: PartOptions, endpoint: Endpoint, loop: Loop): Pr
       const ca = await readAuthority(endpoint, loop);
       const { podCidrs, signing } = options;
       const signer = signing === undefined ? {} : { signer: await openSigner(signing, loop) };
-      return builtInGroups("all", { podCidrs, ...signer, ...(ca !== undefined && { ca }) }).controllers;
+      return builtInGroups("all", { podCidrs, ...signer, ca }).controllers;
     }
     case "agent": {
       const { nodes, nodePrefix } = options;
@@ -137,9 +137,9 @@ async function openSigner({ certFile, keyFile }: SigningFiles, loop: Loop): Prom
   return certificateSigner({ cert, key, loop: loop.child("signer") });
 }
 
-/** Pods are told to trust whom the kubeconfig trusts. */
-async function readAuthority({ ca }: Endpoint, loop: Loop): Promise<string | undefined> {
-  if (ca === undefined) return undefined;
+/** Pods are told to trust whom the kubeconfig trusts. They wait until they are told, so that nobody is told as well. */
+async function readAuthority({ ca }: Endpoint, loop: Loop): Promise<string> {
+  if (ca === undefined) return "";
   return "text" in ca ? ca.text : loop.outside("file", readFile(ca.file, "utf8"));
 }
 

@@ -13,6 +13,7 @@ import {
 } from "../../src/api/generated/types/core-v1.ts";
 import { ServiceCIDR } from "../../src/api/generated/types/networking-v1.ts";
 import { ClusterRole } from "../../src/api/generated/types/rbac-v1.ts";
+import { builtInLoops } from "../../src/cluster/loops.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
 import { rootCaController } from "../../src/controllers/root-ca.ts";
@@ -134,6 +135,22 @@ describe("namespaces", () => {
       expect(data).toEqual({ "ca.crt": "-----BEGIN CERTIFICATE-----\n" });
       expect(metadata.annotations).toHaveProperty(["kubernetes.io/description"]);
     }
+  });
+
+  test("have an empty root certificate where every machine trusts the server's, and token Secrets none", async () => {
+    await using cluster = await startCluster({ clock: "virtual", loops: "none", nodes: 0 });
+    const names = ["root-ca-certificate-publisher-controller", "serviceaccount-token-controller"];
+    cluster.run(builtInLoops(names, { ca: "" }));
+    await cluster.client(ServiceAccount).create({ metadata: { name: "robot", namespace: "default" } });
+    const annotations = { "kubernetes.io/service-account.name": "robot" };
+    const type = "kubernetes.io/service-account-token";
+    await cluster.client(Secret).create({ metadata: { name: "token", annotations }, type });
+    await cluster.settle();
+
+    const [published] = cluster.objects(ConfigMap, "default");
+    expect(published).toMatchObject({ metadata: { name: "kube-root-ca.crt" }, data: { "ca.crt": "" } });
+    const [secret] = cluster.objects(Secret, "default");
+    expect(Object.keys(secret?.data ?? {}).toSorted()).toEqual(["namespace", "token"]);
   });
 });
 
