@@ -10,6 +10,7 @@ import { cronJobController } from "./cron-job/controller.ts";
 import { csrCleanerController } from "./csr-cleaner.ts";
 import { daemonSetController } from "./daemon-set/controller.ts";
 import { deploymentController } from "./deployment/controller.ts";
+import { deviceTaintEvictionController } from "./device-taint/device-taint-eviction.ts";
 import { disruptionController } from "./disruption/controller.ts";
 import { staleTargetController } from "./disruption/stale-target.ts";
 import { endpointSliceController } from "./endpoints/endpoint-slice.ts";
@@ -81,6 +82,7 @@ export const controllers: readonly Controller[] = [
   claimReleaseController,
   nodeTtlController,
   claimReservationController,
+  deviceTaintEvictionController,
 ];
 
 export const routines: readonly Routine[] = [

@@ -57,6 +57,26 @@ describe.each([1, 2])("pods with devices, seed %s", (seed) => {
     ]);
   });
 
+  test("go when their device is tainted, and are replaced where there is another", async () => {
+    await using cluster = await open(seed);
+    await deploy(cluster, 1);
+    await cluster.settle();
+    const [pool = ""] = given(cluster).map((device) => device.split("/")[0] ?? "");
+    const [pod] = cluster.objects(Pod, "default");
+    const taints = [{ key: "broken", effect: "NoExecute" }];
+    const changes = { spec: { devices: [{ name: "gpu-0", taints }] } };
+    await cluster.client(ResourceSlice).patch({ name: pool }, { type: "merge", changes });
+    await cluster.settle();
+
+    const pods = cluster.objects(Pod, "default");
+    expect(pods.map(({ status }) => status.phase)).toEqual(["Running"]);
+    expect(pods[0]?.metadata.uid).not.toBe(pod?.metadata.uid);
+    expect(given(cluster)).toEqual([pool === "node-1" ? "node-2/gpu-0" : "node-1/gpu-0"]);
+    expect(cluster.objects(Event, "default").map(({ reason }) => reason)).toContain(
+      "DeviceTaintManagerEviction",
+    );
+  });
+
   test("do not run on a node that they were put on by hand, before their claim is reserved for them", async () => {
     await using cluster = await open(seed);
     await cluster.client(ResourceClaim).create({ metadata: { name: "mine" }, spec: DEVICES });

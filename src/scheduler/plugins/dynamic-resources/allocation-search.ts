@@ -3,12 +3,9 @@
  * are tried in their order, so that equal input gives equal results; the first solution is taken.
  */
 
-import type {
-  DeviceTaint,
-  DeviceToleration,
-  ResourceClaim,
-} from "../../../api/generated/types/resource-v1.ts";
+import type { ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
 import type { Quantity } from "../../../api/quantity.ts";
+import { toleratesDeviceTaint } from "../../../resources/device/device-toleration.ts";
 import { AttributeConstraint } from "./attribute-constraint.ts";
 import { consumedCapacity, hasCapacityLeft } from "./device-capacity.ts";
 import type { DevicePools, NodeDevices, PoolDevice } from "./device-pools.ts";
@@ -247,15 +244,6 @@ function isRepelling({ device }: PoolDevice, { tolerations }: Alternative): bool
   return (device.taints ?? []).some(
     (taint) =>
       (taint.effect === "NoSchedule" || taint.effect === "NoExecute") &&
-      !tolerations.some((toleration) => isTolerated(taint, toleration)),
+      !tolerations.some((toleration) => toleratesDeviceTaint(toleration, taint)),
   );
-}
-
-function isTolerated(
-  taint: DeviceTaint,
-  { key = "", effect, operator, value = "" }: DeviceToleration,
-): boolean {
-  if (effect !== undefined && effect !== taint.effect) return false;
-  if (key !== "" && key !== taint.key) return false;
-  return operator === "Exists" || value === (taint.value ?? "");
 }

@@ -1,0 +1,61 @@
+import { describe, expect, test } from "vitest";
+import type { DeviceTaint, ResourceClaim, ResourceSlice } from "../../api/generated/types/resource-v1.ts";
+import { findEvictionAt } from "./eviction-plan.ts";
+
+const T0 = Date.parse("2026-01-01T00:00:00Z");
+const BROKEN: DeviceTaint = { key: "broken", effect: "NoExecute", timeAdded: "2026-01-01T00:00:00Z" };
+
+function evictionAt(
+  taints: readonly DeviceTaint[],
+  tolerations: readonly object[] = [],
+  older: readonly DeviceTaint[] = [],
+): number | undefined {
+  const results = [{ request: "r", driver: "d", pool: "p", device: "x", tolerations }];
+  const claim = { status: { allocation: { devices: { results } } } } as unknown as ResourceClaim;
+  const slice = (at: number, given: readonly DeviceTaint[]): ResourceSlice =>
+    ({
+      spec: { pool: { generation: at }, devices: [{ name: "x", taints: given }] },
+    }) as unknown as ResourceSlice;
+  return findEvictionAt(claim, () => [slice(2, taints), slice(1, older)]);
+}
+
+describe("pods with a tainted device", () => {
+  test.each<readonly [string, readonly DeviceTaint[], readonly object[], number | undefined]>([
+    ["stay without a taint", [], [], undefined],
+    ["stay with one that only keeps others away", [{ ...BROKEN, effect: "NoSchedule" }], [], undefined],
+    ["go at once", [BROKEN], [], T0],
+    [
+      "stay when they put up with it",
+      [BROKEN],
+      [{ key: "broken", operator: "Exists", effect: "NoExecute" }],
+      undefined,
+    ],
+    [
+      "stay for as long as they put up with it",
+      [BROKEN],
+      [{ operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 }],
+      T0 + 60_000,
+    ],
+    [
+      "go at once when they put up with something else",
+      [BROKEN],
+      [{ key: "other", operator: "Exists", effect: "NoExecute" }],
+      T0,
+    ],
+    [
+      "go when the shortest of their tolerations ends",
+      [BROKEN],
+      [
+        { operator: "Exists", effect: "NoExecute", tolerationSeconds: 60 },
+        { key: "broken", effect: "NoExecute", tolerationSeconds: 30 },
+      ],
+      T0 + 30_000,
+    ],
+  ])("%s", (...[, taints, tolerations, at]) => {
+    expect(evictionAt(taints, tolerations)).toBe(at);
+  });
+
+  test("see only the newest generation of its pool", () => {
+    expect(evictionAt([], [], [BROKEN])).toBeUndefined();
+  });
+});
