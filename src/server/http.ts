@@ -61,6 +61,8 @@ export interface HttpResponse {
    * the one before waits to be sent. Ended early (`return`) when the client is gone.
    */
   readonly body: WholeBody | AsyncIterable<Uint8Array>;
+  /** A newline follows the body, as it does where Go writes JSON: apart from it, since the body may be what others get too. */
+  readonly isLine?: boolean;
   /** In place of a body: pieces that come when something happens. */
   readonly feed?: Feed;
   /** With status 101: what the connection becomes from now on. */

@@ -134,15 +134,17 @@ interface Look {
 function documentOf(page: Page, { form, isPretty }: Look, request: HttpRequest): Document {
   const type = DISCOVERY_TYPES[form];
   const indent = isPretty ? 2 : 0;
+  // As upstream: kinds of the API on one line end with a newline.
+  const end = isPretty || !page.isKind ? "" : "\n";
   if (form === "v2" || form === "v2beta1") {
     const list = groupDiscoveryList(page.groups?.() ?? [], form);
-    return new Document(type, Buffer.from(JSON.stringify(list, null, indent)));
+    return new Document(type, Buffer.from(JSON.stringify(list, null, indent) + end));
   }
   const value = page.value(request);
   if (form === "protobuf") return new Document(type, protobufOf(value));
   return new Document(
     type,
-    Buffer.from(form === "yaml" ? stringifyYaml(value) : JSON.stringify(value, null, indent)),
+    Buffer.from(form === "yaml" ? stringifyYaml(value) : JSON.stringify(value, null, indent) + end),
   );
 }
 

@@ -78,13 +78,18 @@ function findForm(asked: Asked, offered: readonly Media[]): Form | undefined {
   return undefined;
 }
 
-/** For errors and other Status objects, which are never transformed; JSON where nothing else will do. */
-export function chooseStatusMedia(accept: string | undefined): Media {
+/** For errors and other Status objects, which are never transformed; undefined where nothing will do. */
+export function findStatusMedia(accept: string | undefined): Media | undefined {
   for (const clause of clausesOf(accept)) {
+    if (isTransformed(clause)) continue;
     const media = OFFERED.find((offered) => asksFor(clause, MEDIA_TYPES[offered]));
     if (media !== undefined) return media;
   }
-  return "json";
+  return undefined;
+}
+
+function isTransformed({ parameters }: AcceptClause): boolean {
+  return parameters.has("as") || parameters.has("g") || parameters.has("v");
 }
 
 export function wantsPretty({ request, query }: Pick<Asked, "request" | "query">): boolean {
@@ -124,13 +129,13 @@ function hasProtobuf(resource: Resource): boolean {
 }
 
 /** Undefined when the clause asks for something that this request cannot have; the next clause is tried then. */
-function formOf({ parameters }: AcceptClause, media: Media, asked: Asked): Form | undefined {
+function formOf(clause: AcceptClause, media: Media, asked: Asked): Form | undefined {
+  const { parameters } = clause;
   const stream = parameters.get("stream") ?? "";
   if (stream !== "" && (stream !== "watch" || !STREAMED.includes(media))) return undefined;
   const isPretty = media === "json" && (parameters.get("pretty") === "1" || wantsPretty(asked));
   const plain = (isPretty ? PRETTY : PLAIN)[media];
-  const isTransformed = parameters.has("as") || parameters.has("g") || parameters.has("v");
-  if (isTransformed) return transformed(plain, parameters, asked);
+  if (isTransformed(clause)) return transformed(plain, parameters, asked);
   return isWritable(media, asked.resource) ? plain : undefined;
 }
 
@@ -172,7 +177,7 @@ function includeObjectOf(query: URLSearchParams): IncludeObject {
   if (text === "") return "Metadata";
   if (text === "None" || text === "Metadata" || text === "Object") return text;
   throw badRequest(
-    `includeObject: Invalid value: ${JSON.stringify(text)}: must be 'Metadata', 'Object', 'None', or empty`,
+    `Unable to convert to Table as requested: includeObject: Invalid value: ${JSON.stringify(text)}: must be 'Metadata', 'Object', 'None', or empty`,
   );
 }
 

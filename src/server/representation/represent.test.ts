@@ -178,6 +178,15 @@ describe("represent: one object", () => {
     expect(headers.get("cache-control")).toBe("no-cache, private");
   });
 
+  test("JSON on one line ends with a newline, on several it does not", () => {
+    const isLine = (accept: string): boolean | undefined =>
+      represent(storedAnswer(pod("p")), ask({ accept }), tools).isLine;
+
+    expect(
+      ["application/json", "application/json;pretty=1", "application/yaml", PROTOBUF].map(isLine),
+    ).toEqual([true, false, false, false]);
+  });
+
   test("another version is shown under its own name", async () => {
     const leases = resourceAt("networking.k8s.io", "v1beta1", "ipaddresses");
     const object = {
@@ -297,6 +306,12 @@ describe("represent: lists", () => {
 
     expect(shown).toMatchObject({ items: [nameless(object.json)] });
     expect(JSON.stringify(shown).match(/"kind":"Pod"/g)).toHaveLength(3);
+  });
+
+  test("JSON of a list ends with a newline", async () => {
+    const text = await show(listOf(pod("p"), pod("q", 8)), { target: "/api/v1/pods" });
+
+    expect(text.toString().endsWith("]}\n")).toBe(true);
   });
 
   test("a long list is made as it is taken", async () => {
@@ -675,7 +690,11 @@ describe("what a client accepts", () => {
   test("an includeObject nobody knows is refused", () => {
     const asked = ask({ accept: TABLE, target: "/api/v1/namespaces/a/pods/p?includeObject=All" });
 
-    expect(refusal(() => represent(answer, asked, tools)).reason).toBe("BadRequest");
+    expect(refusal(() => represent(answer, asked, tools))).toEqual({
+      reason: "BadRequest",
+      message:
+        "Unable to convert to Table as requested: includeObject: Invalid value: \"All\": must be 'Metadata', 'Object', 'None', or empty",
+    });
   });
 });
 
@@ -695,6 +714,21 @@ describe("errorResponse", () => {
       reason: "Conflict",
       code: 409,
     });
+  });
+
+  test.each([
+    ["application/json", { isLine: true, lines: 1 }],
+    [`${TABLE}, application/json`, { isLine: true, lines: 1 }],
+    [TABLE, { isLine: false, lines: 13 }],
+    ["application/yaml;as=Table;v=v1;g=meta.k8s.io", { isLine: false, lines: 13 }],
+  ])("is on one line, with its end, for who can read it: %s", (accept, { isLine, lines }) => {
+    const { request } = ask({ accept });
+
+    const response = errorResponse(conflict({ group: "", resource: "pods" }, "p"), request);
+
+    const text = Buffer.from(response.body as Uint8Array).toString();
+    expect(JSON.parse(text)).toMatchObject({ kind: "Status" });
+    expect([response.isLine, text.split("\n").length]).toEqual([isLine, lines]);
   });
 
   test("comes as protobuf too", () => {

@@ -19,7 +19,7 @@ import { bodyOf, PIECE_BYTES } from "./bytes/pieces.ts";
 import { prettyJson } from "./bytes/pretty-json.ts";
 import { directResponse } from "./direct.ts";
 import type { FormCache } from "./form-cache.ts";
-import { chooseForm, chooseStatusMedia, mediaTypeOf, wantsPretty } from "./form.ts";
+import { chooseForm, findStatusMedia, mediaTypeOf, wantsPretty } from "./form.ts";
 import type { Asked, Form, Media } from "./form.ts";
 import type { Gathering } from "./gathering.ts";
 import { jsonList, protobufList, yamlList } from "./list-body.ts";
@@ -82,14 +82,26 @@ function statusResponse(
   warnings: readonly string[] = [],
 ): HttpResponse {
   if (request.direct !== undefined) return directResponse({ type: "status", status }, { warnings });
-  const media = chooseStatusMedia(request.headers.get("accept"));
-  const query = new URLSearchParams(request.target.split("?", 2)[1] ?? "");
-  const isPretty = media === "json" && wantsPretty({ request, query });
+  const { media, isPretty } = statusForm(request);
   const headers = headersOf(mediaTypeOf(media), warnings);
   const wait = status.details?.retryAfterSeconds ?? 0;
   if (wait > 0) headers.set("retry-after", String(wait));
   const bytes = media === "protobuf" ? encodeStatus(status) : textOf(status as unknown as JsonObject, media);
-  return { status: status.code ?? 200, headers, body: isPretty ? whole(prettyJson([bytes])) : bytes };
+  const body = isPretty ? whole(prettyJson([bytes])) : bytes;
+  return { status: status.code ?? 200, headers, body, isLine: isLineOf({ media, isPretty }) };
+}
+
+/** As upstream: whoever can read none of it is taken for a person. */
+function statusForm(request: HttpRequest): Pick<Form, "media" | "isPretty"> {
+  const media = findStatusMedia(request.headers.get("accept"));
+  if (media === undefined) return { media: "json", isPretty: true };
+  const query = new URLSearchParams(request.target.split("?", 2)[1] ?? "");
+  return { media, isPretty: media === "json" && wantsPretty({ request, query }) };
+}
+
+/** As upstream: on one line JSON ends with a newline, on several it does not. */
+function isLineOf({ media, isPretty }: Pick<Form, "media" | "isPretty">): boolean {
+  return media === "json" && !isPretty;
 }
 
 /** What the making of one answer needs. */
@@ -109,23 +121,33 @@ function response(
 ): HttpResponse {
   const headers = headersOf(mediaTypeOf(form.media), asked.notes?.warnings);
   const wantsGzip = acceptsGzip(asked.request.headers.get("accept-encoding"));
-  const body =
-    "body" in made
-      ? made.body
-      : bodyOf(
-          form.isPretty ? prettyJson(made.parts) : made.parts,
-          wantsGzip ? GZIP_ABOVE_BYTES : PIECE_BYTES,
-        );
+  const { body, isLine } = sentBody(made, form, wantsGzip ? GZIP_ABOVE_BYTES : PIECE_BYTES);
   if (!wantsGzip || (isWhole(body) && body.length <= GZIP_ABOVE_BYTES)) {
-    return { status: code, headers, body };
+    return { status: code, headers, body, isLine };
   }
   headers.set("content-encoding", "gzip");
   headers.set("vary", "Accept-Encoding");
-  return { status: code, headers, body: gzipped(isWhole(body) ? one(bytesOf(body)) : body, tools.loop) };
+  const pieces = isWhole(body) ? piecesOf(isLine ? [bytesOf(body), NEWLINE] : [bytesOf(body)]) : body;
+  return { status: code, headers, body: gzipped(pieces, tools.loop) };
 }
 
-async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+const NEWLINE: Uint8Array = Buffer.from("\n");
+
+/** What is at hand is not copied for a newline; what is put together anyway gets it as its last part. */
+function sentBody(
+  made: Body,
+  form: Form,
+  wholeBytes: number,
+): { readonly body: HttpResponse["body"]; readonly isLine: boolean } {
+  const endsInLine = isLineOf(form);
+  if ("body" in made) return { body: made.body, isLine: endsInLine };
+  const parts = form.isPretty ? prettyJson(made.parts) : made.parts;
+  if (Array.isArray(parts)) return { body: bodyOf(parts, { wholeBytes }), isLine: endsInLine };
+  return { body: bodyOf(parts, { wholeBytes, ...(endsInLine && { end: NEWLINE }) }), isLine: false };
+}
+
+async function* piecesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces;
 }
 
 function headersOf(contentType: string, warnings: readonly string[] = []): Map<string, string> {

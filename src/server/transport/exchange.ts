@@ -63,6 +63,8 @@ export interface AnswerHead {
   readonly headers: ReadonlyMap<string, string>;
   /** Of the body, where it is known. */
   readonly lengthBytes: number | undefined;
+  /** A whole body ends with a newline that is not part of it; counted in its length. */
+  readonly isLine?: boolean;
 }
 
 export interface ExchangeStart {
@@ -217,10 +219,11 @@ export class Exchange implements HttpRequest, Turn {
 
   /** Settles when a connection that was switched is closed. */
   #send(response: HttpResponse): Promise<void> | undefined {
-    const { status, headers, switched } = response;
+    const { status, headers, switched, isLine = false } = response;
     this.#state = "answering";
     if (switched !== undefined) return this.#splice({ status, headers, lengthBytes: undefined }, switched);
-    const head = { status, headers, lengthBytes: status === 204 ? undefined : lengthOf(response) };
+    const lengthBytes = status === 204 ? undefined : lengthOf(response);
+    const head = { status, headers, lengthBytes, isLine };
     const isBodiless = this.method === "HEAD" || status === 204 || status === 304;
     if (isBodiless) this.#discard(response);
     const feed = isBodiless ? undefined : this.#feedOf(response);
@@ -287,21 +290,25 @@ export class Exchange implements HttpRequest, Turn {
   }
 
   /** Undefined for what goes out in one piece. */
-  #feedOf({ body, feed }: HttpResponse): Feed | undefined {
+  #feedOf({ body, feed, isLine }: HttpResponse): Feed | undefined {
     if (feed !== undefined) return feed;
     if (typeof body === "string") return undefined;
     if (!(body instanceof Uint8Array)) return new PulledFeed(body, this.#surroundings.log);
-    return body.byteLength > PIECE_BYTES ? new PulledFeed(one(body), this.#surroundings.log) : undefined;
+    if (body.byteLength <= PIECE_BYTES) return undefined;
+    return new PulledFeed(piecesOf(isLine === true ? [body, NEWLINE] : [body]), this.#surroundings.log);
   }
 }
 
 /** Where it is known before the last piece is. */
-function lengthOf({ body, feed }: HttpResponse): number | undefined {
-  return feed === undefined && isWhole(body) ? body.length : undefined;
+function lengthOf({ body, feed, isLine }: HttpResponse): number | undefined {
+  if (feed !== undefined || !isWhole(body)) return undefined;
+  return body.length + (isLine === true ? 1 : 0);
 }
 
-async function* one(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
+const NEWLINE: Uint8Array = Buffer.from("\n");
+
+async function* piecesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  yield* pieces;
 }
 
 /** Health probes and leases come first: what is taken for dead because it waited gets restarted, which helps nobody. */

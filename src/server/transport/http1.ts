@@ -225,9 +225,19 @@ class Http1Wire implements Wire {
 
   answer(head: AnswerHead, body: WholeBody | undefined): void {
     this.#writeHead(head);
-    if (typeof body === "string") this.outgoing.end(body, "latin1");
-    else if (body === undefined || body.byteLength > TEXT_BYTES_MAX) this.outgoing.end(body);
-    else this.outgoing.end(asText(body), "latin1");
+    const end = head.isLine === true && body !== undefined ? "\n" : "";
+    if (typeof body === "string") this.outgoing.end(body + end, "latin1");
+    else if (body !== undefined && body.byteLength <= TEXT_BYTES_MAX)
+      this.outgoing.end(asText(body) + end, "latin1");
+    else if (end === "") this.outgoing.end(body);
+    else this.#endCorked(body, end);
+  }
+
+  /** In one write, without a copy. */
+  #endCorked(body: Uint8Array | undefined, end: string): void {
+    this.outgoing.cork();
+    this.outgoing.write(body);
+    this.outgoing.end(end, "latin1");
   }
 
   /** The head goes out at once: a watch may have nothing to say for minutes. */

@@ -162,8 +162,16 @@ class Http2Wire implements Wire {
   answer(head: AnswerHead, body: WholeBody | undefined): void {
     const endStream = body === undefined || body.length === 0;
     this.outgoing.respond(headersOf(head), { endStream });
-    if (!endStream) this.outgoing.end(body, "latin1");
+    if (!endStream) this.#end(body, head);
     this.#refuseRest();
+  }
+
+  #end(body: WholeBody, { isLine }: AnswerHead): void {
+    if (isLine !== true) return void this.outgoing.end(body, "latin1");
+    if (typeof body === "string") return void this.outgoing.end(`${body}\n`, "latin1");
+    this.outgoing.cork();
+    this.outgoing.write(body);
+    this.outgoing.end("\n", "latin1");
   }
 
   begin(head: AnswerHead): void {

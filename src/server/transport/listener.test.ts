@@ -55,6 +55,32 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
     expect([head.headers["content-length"], await readAll(head.body)]).toEqual(["5", ""]);
   });
 
+  test.each([
+    ["text", "{}"],
+    ["few bytes", Buffer.from("{}")],
+    ["more bytes", Buffer.alloc(30_000, "x")],
+  ])("sends the newline after %s, counted in its length", async (_, body) => {
+    const server = await startServer(async () => ({ ...answer(""), body, isLine: true }));
+    const length = String(body.length + 1);
+
+    const [got, head] = await Promise.all([send(server), send(server, { method: "HEAD" })]);
+
+    expect([got.headers["content-length"], await readAll(got.body)]).toEqual([
+      length,
+      `${body.toString()}\n`,
+    ]);
+    expect([head.headers["content-length"], await readAll(head.body)]).toEqual([length, ""]);
+  });
+
+  test("sends the newline after a body in pieces", async () => {
+    const body = Buffer.alloc(300_000, "x");
+    const server = await startServer(async () => ({ ...answer(""), body, isLine: true }));
+
+    const got = await send(server);
+
+    expect(await readAll(got.body)).toBe(`${body.toString()}\n`);
+  });
+
   test("sends text as one byte a character, with its length", async () => {
     const server = await startServer(async () => ({ ...answer(""), body: "{\u007f}" }));
 

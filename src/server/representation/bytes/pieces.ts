@@ -4,8 +4,8 @@ import type { HttpResponse } from "../../http.ts";
 /** An answer up to this size is sent whole; each piece of a longer one has about this size. */
 export const PIECE_BYTES = 64 * 1024;
 
-/** Joins small parts, so that each piece is worth a write. A part that is larger by itself stays one. */
-export function* joined(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
+/** Joins small parts, so that each piece is worth a write. A part that is larger by itself stays one. `end` comes last. */
+export function* joined(parts: Iterable<Uint8Array>, end?: Uint8Array): Generator<Uint8Array> {
   let waiting: Uint8Array[] = [];
   let bytes = 0;
   for (const part of parts) {
@@ -16,13 +16,27 @@ export function* joined(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
     waiting = [];
     bytes = 0;
   }
+  if (end !== undefined) {
+    waiting.push(end);
+    bytes += end.byteLength;
+  }
   if (bytes > 0) yield concat(waiting, bytes);
 }
 
+interface BodyOptions {
+  /** Up to so many it is whole. */
+  readonly wholeBytes?: number;
+  /** Comes after all parts, unless there is but one that was made already: that is handed on as it is. */
+  readonly end?: Uint8Array;
+}
+
 /** Whole when it is short or made already, else in pieces of which the next is made when it is asked for. */
-export function bodyOf(parts: Iterable<Uint8Array>, wholeBytes: number = PIECE_BYTES): HttpResponse["body"] {
+export function bodyOf(
+  parts: Iterable<Uint8Array>,
+  { wholeBytes = PIECE_BYTES, end }: BodyOptions = {},
+): HttpResponse["body"] {
   if (Array.isArray(parts) && parts.length === 1) return parts[0] as Uint8Array;
-  const pieces = joined(parts);
+  const pieces = joined(parts, end);
   const first: Uint8Array[] = [];
   let bytes = 0;
   for (;;) {
