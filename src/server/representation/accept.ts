@@ -11,14 +11,14 @@ interface RankedClause extends AcceptClause {
 }
 
 /**
- * By falling quality, then those that name a type before wildcards, then as written. A clause of quality 0 is refused by
- * the client and left out. Quoted parameters are not understood, as upstream does not.
+ * By falling quality, then those that name a type before wildcards, then as written. Quality 0 is the last choice, not
+ * none, as upstream has it. Quoted parameters are not understood, as upstream does not.
  */
 export function parseAccept(header: string): readonly AcceptClause[] {
   return header
     .split(",")
     .map(parseClause)
-    .filter(({ mediaType, quality }) => mediaType !== "" && quality > 0)
+    .filter(({ mediaType }) => mediaType !== "")
     .toSorted((left, right) => right.quality - left.quality || wildness(left) - wildness(right));
 }
 

@@ -638,6 +638,8 @@ describe("what a client accepts", () => {
     ["application/vnd.kubernetes.protobuf,application/json", PROTOBUF],
     ["application/json;q=0.5, application/yaml", "application/yaml"],
     ["*/*, application/yaml", "application/yaml"],
+    ["application/json;q=0", "application/json"],
+    ["application/json;q=0, application/yaml", "application/yaml"],
     ["application/json;as=Table;v=v9;g=meta.k8s.io, application/yaml", "application/yaml"],
     ["application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/yaml", "application/yaml"],
   ])("%j is answered with %s", (accept, type) => {
