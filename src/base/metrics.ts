@@ -4,6 +4,8 @@ export interface Counter {
   add(amount?: number, labels?: Labels): void;
   /** For one set of labels: what is counted often should not look its labels up each time. */
   bind(labels: Labels): BoundCounter;
+  /** What is counted elsewhere: `source` is asked whenever somebody looks, until the function that comes back is called. */
+  read(source: () => number, labels?: Labels): () => void;
 }
 
 export interface BoundCounter {
@@ -33,6 +35,8 @@ export interface MetricOptions {
   readonly name: string;
   readonly help: string;
   readonly labels?: readonly string[];
+  /** Shown once more under a name that dashboards know, with its only label under theirs. Costs nothing but when somebody looks. */
+  readonly alsoAs?: { readonly name: string; readonly label: string };
 }
 
 /** Asking twice for one name gives the same metric. */

@@ -40,6 +40,35 @@ describe("createMetrics", () => {
     expect(await metrics.expose()).not.toContain('g{queue="q"}');
   });
 
+  test("a counter that is read asks its source when somebody looks, and stays where it was after that", async () => {
+    const metrics = createMetrics();
+    let count = 1;
+    const stop = metrics.counter({ name: "c_total", help: "c" }).read(() => count);
+    count = 7;
+
+    const during = await metrics.expose();
+    count = 8;
+    stop();
+    count = 9;
+
+    expect(during).toContain("# TYPE c_total counter\nc_total 7");
+    expect(await metrics.expose()).toContain("c_total 8");
+  });
+
+  test("a metric is shown under its other name too, with that one's label", async () => {
+    const metrics = createMetrics();
+    const alsoAs = { name: "other_seconds", label: "name" };
+    const options = { name: "h_seconds", help: "h", labels: ["controller"], buckets: [1], alsoAs };
+    metrics.histogram(options).observe(0.5, { controller: "a" });
+
+    const text = await metrics.expose();
+
+    expect(text).toContain('h_seconds_bucket{controller="a",le="1"} 1');
+    expect(text).toContain("# TYPE other_seconds histogram");
+    expect(text).toContain('other_seconds_bucket{name="a",le="1"} 1');
+    expect(text).toContain('other_seconds_count{name="a"} 1');
+  });
+
   test("what is observed under bound labels is exposed as any other", async () => {
     const metrics = createMetrics();
     const histogram = metrics.histogram({ name: "h", help: "h", labels: ["actor"], buckets: [1, 10] });

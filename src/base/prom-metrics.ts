@@ -40,11 +40,21 @@ interface Exposed {
 }
 
 function textOf(metric: Exposed): string {
-  const { name, help } = metric.options;
+  const { options, type } = metric;
+  const { name, labels: [label = ""] = [], alsoAs } = options;
+  const own = metric.samples();
+  if (alsoAs === undefined) return linesOf(options, type, own);
+  const others = own.map((line) =>
+    `${alsoAs.name}${line.slice(name.length)}`.replace(`{${label}="`, `{${alsoAs.label}="`),
+  );
+  return `${linesOf(options, type, own)}\n${linesOf({ ...options, name: alsoAs.name }, type, others)}`;
+}
+
+function linesOf({ name, help }: MetricOptions, type: Exposed["type"], samples: readonly string[]): string {
   const lines = [
     `# HELP ${name} ${help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n")}`,
-    `# TYPE ${name} ${metric.type}`,
-    ...metric.samples(),
+    `# TYPE ${name} ${type}`,
+    ...samples,
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -53,6 +63,7 @@ class KeptCounter implements Counter, Exposed {
   readonly options: MetricOptions;
   readonly type = "counter";
   readonly #counts: LabelSets<Count>;
+  readonly #sources = new Set<{ readonly source: () => number; readonly count: Count }>();
 
   constructor(options: MetricOptions) {
     this.options = options;
@@ -67,7 +78,17 @@ class KeptCounter implements Counter, Exposed {
     return this.#counts.of(labels);
   }
 
+  read(source: () => number, labels: Labels = {}): () => void {
+    const entry = { source, count: this.#counts.of(labels) };
+    this.#sources.add(entry);
+    return () => {
+      entry.count.value = source();
+      this.#sources.delete(entry);
+    };
+  }
+
   samples(): readonly string[] {
+    for (const { source, count } of this.#sources) count.value = source();
     return this.#counts.map((labels, { value }) => sample(this.options.name, labels, value));
   }
 }

@@ -54,6 +54,7 @@ test("a cluster counts where it is told to, beside what the loop counts", async 
   const text = await metrics.expose();
   expect(text).toContain("setpoint_loop_long_steps_total");
   expect(text).toContain("apiserver_request_total");
+  expect(text).toMatch(/^process_cpu_seconds_total [0-9.]+$/m);
 });
 
 describe("a data dir", () => {

@@ -36,6 +36,7 @@ import { builtInGroups, nodeLoops, NODES_LEASE } from "./loops.ts";
 import type { LoopGroup } from "./loops.ts";
 import { openStore } from "./open-store.ts";
 import type { ClusterOptions, StoreOptions } from "./options.ts";
+import { showProcess } from "./process-metrics.ts";
 import { claimDataDir, removeRunFile, writeRunFile } from "./run-file.ts";
 import type { RunRecord } from "./run-file.ts";
 import { simulatedUsageSource } from "./simulated-usage.ts";
@@ -93,9 +94,11 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
     openStore(options, { loop: loop.child("store"), log, metrics }),
     openPki({ dir: options.pkiDir, names: namesOf(options), loop, log }),
   ]);
+  const hideProcess = showProcess(metrics, loop);
   try {
     await serveClaimed({ options, surroundings, store, pki, encryption, audit, metrics });
   } finally {
+    hideProcess();
     await audit?.close();
     await store.close();
   }

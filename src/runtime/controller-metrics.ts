@@ -1,5 +1,5 @@
 /** What is measured of a controller. */
-import type { BoundCounter, BoundHistogram, Metrics } from "../base/metrics.ts";
+import type { BoundCounter, BoundHistogram, MetricOptions, Metrics } from "../base/metrics.ts";
 import type { PassResult } from "./pass-result.ts";
 import type { WorkQueue } from "./work-queue.ts";
 
@@ -34,8 +34,16 @@ export class ControllerMetrics {
         labels: ["controller"],
       })
       .bind(this.#labels);
-    this.#durations = this.#histogram("setpoint_controller_reconcile_seconds", "How long passes take.");
-    this.#waits = this.#histogram("setpoint_queue_wait_seconds", "How long keys wait until they are taken.");
+    this.#durations = this.#histogram({
+      name: "setpoint_controller_reconcile_seconds",
+      help: "How long passes take.",
+      alsoAs: "workqueue_work_duration_seconds",
+    });
+    this.#waits = this.#histogram({
+      name: "setpoint_queue_wait_seconds",
+      help: "How long keys wait until they are taken.",
+      alsoAs: "workqueue_queue_duration_seconds",
+    });
   }
 
   note(result: PassResult["type"], waitedMs: number, durationMs: number): void {
@@ -48,13 +56,25 @@ export class ControllerMetrics {
   /** Until the function that comes back is called. */
   watch(queue: WorkQueue): () => void {
     const leave = [
-      this.#gauge("setpoint_controller_in_work", "Keys in work.", () => queue.inWork),
-      this.#gauge("setpoint_queue_depth", "Keys that wait to be taken.", () => queue.depth),
-      this.#gauge("setpoint_queue_delayed", "Keys that are due later.", () => queue.delayed),
+      this.#gauge({ name: "setpoint_controller_in_work", help: "Keys in work." }, () => queue.inWork),
       this.#gauge(
-        "setpoint_queue_oldest_seconds",
-        "How long the next key has been waiting.",
+        {
+          name: "setpoint_queue_depth",
+          help: "Keys that wait to be taken.",
+          alsoAs: "workqueue_depth",
+        },
+        () => queue.depth,
+      ),
+      this.#gauge({ name: "setpoint_queue_delayed", help: "Keys that are due later." }, () => queue.delayed),
+      this.#gauge(
+        { name: "setpoint_queue_oldest_seconds", help: "How long the next key has been waiting." },
         () => queue.oldestAgeMs() / 1000,
+      ),
+      this.#counter("workqueue_adds_total", "How often keys were added.", () => queue.added),
+      this.#counter(
+        "workqueue_retries_total",
+        "How often keys were added because they had failed.",
+        () => queue.retried,
       ),
     ];
     return () => {
@@ -62,13 +82,35 @@ export class ControllerMetrics {
     };
   }
 
-  #histogram(name: string, help: string): BoundHistogram {
-    return this.#metrics
-      .histogram({ name, help, labels: ["controller"], buckets: SECONDS })
-      .bind(this.#labels);
+  #histogram(figure: Figure): BoundHistogram {
+    return this.#metrics.histogram({ ...optionsOf(figure), buckets: SECONDS }).bind(this.#labels);
   }
 
-  #gauge(name: string, help: string, source: () => number): () => void {
-    return this.#metrics.gauge({ name, help, labels: ["controller"] }).read(source, this.#labels);
+  #gauge(figure: Figure, source: () => number): () => void {
+    return this.#metrics.gauge(optionsOf(figure)).read(source, this.#labels);
   }
+
+  /** Counted by the queue itself, and known by upstream's name only. */
+  #counter(name: string, help: string, source: () => number): () => void {
+    const { controller } = this.#labels;
+    return this.#metrics
+      .counter({ name, help, labels: [QUEUE_LABEL] })
+      .read(source, { [QUEUE_LABEL]: controller });
+  }
+}
+
+interface Figure {
+  readonly name: string;
+  readonly help: string;
+  /** What upstream's work queues call it. */
+  readonly alsoAs?: string;
+}
+
+const QUEUE_LABEL = "name";
+
+function optionsOf({ name, help, alsoAs }: Figure): MetricOptions {
+  const labels = ["controller"];
+  return alsoAs === undefined
+    ? { name, help, labels }
+    : { name, help, labels, alsoAs: { name: alsoAs, label: QUEUE_LABEL } };
 }

@@ -162,8 +162,24 @@ class RuntimeManager implements Manager {
         untilAborted,
         ...this.#members.map((member) => (each: AbortSignal) => this.#runMember(member, run, each)),
       ]);
-    if (run.election === undefined) await runMembers(signal);
-    else await run.election.run(signal, runMembers);
+    if (run.election === undefined) return runMembers(signal);
+    const stop = this.#showLead(run.election);
+    try {
+      await run.election.run(signal, runMembers);
+    } finally {
+      stop();
+    }
+  }
+
+  #showLead(election: LeaderElection): () => void {
+    const { name = "" } = this.#options.leaderElection ?? {};
+    return this.metrics
+      .gauge({
+        name: "leader_election_master_status",
+        help: "1 while this instance holds the lease, else 0.",
+        labels: ["name"],
+      })
+      .read(() => (election.isLeading ? 1 : 0), { name });
   }
 
   async #runMember(member: Member, run: Run, signal: AbortSignal): Promise<void> {

@@ -49,6 +49,8 @@ export class WorkQueue {
   readonly #failures = new Map<string, number>();
   #freshInARow = 0;
   #inWork = 0;
+  #added = 0;
+  #retried = 0;
 
   constructor({ loop, retry = RETRY, retryRate = RETRY_RATE, onReady = () => {} }: WorkQueueOptions) {
     this.#loop = loop;
@@ -69,6 +71,16 @@ export class WorkQueue {
     return this.#inWork;
   }
 
+  /** How often a key was added. */
+  get added(): number {
+    return this.#added;
+  }
+
+  /** How often a key had failed and was added for that. */
+  get retried(): number {
+    return this.#retried;
+  }
+
   /** Keys that are due later. */
   get delayed(): number {
     return this.#delayed.progress.size + this.#delayed.periodic.size;
@@ -84,6 +96,7 @@ export class WorkQueue {
   }
 
   add(key: string, cause: Cause, urgency: Urgency = "fresh"): void {
+    this.#added++;
     const known = this.#entries.get(key);
     if (known !== undefined) {
       this.#addAgain(known, cause, urgency);
@@ -102,6 +115,7 @@ export class WorkQueue {
 
   /** Adds the key again after its back-off, and says how long that is. */
   retry(key: string): number {
+    this.#retried++;
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, Math.min(failures + 1, FAILURES_MAX));
     const ownMs = backoffMs(failures, this.#retry, this.#loop.random("retry"));

@@ -1,6 +1,6 @@
 /** Figures about the scheduler, under the names that dashboards for Kubernetes know. */
 
-import type { Metrics } from "../base/metrics.ts";
+import type { BoundCounter, BoundHistogram, Metrics } from "../base/metrics.ts";
 import type { QueuePlace } from "./queue/queued-pod.ts";
 import type { SchedulingQueue } from "./queue/scheduling-queue.ts";
 
@@ -14,10 +14,24 @@ const QUEUES: Readonly<Partial<Record<QueuePlace, string>>> = {
 };
 
 export interface SchedulerMetrics {
-  attempted(result: AttemptResult): void;
+  /** Until the pod had a node, or was found to get none. */
+  attempted(result: AttemptResult, ms: number): void;
+  /** How many attempts it took, and how long since the first of them. */
+  scheduled(attempts: number, ms: number): void;
   preempted(victims: number): void;
   queued(queue: SchedulingQueue): void;
 }
+
+interface BoundAttempts {
+  readonly count: BoundCounter;
+  readonly duration: BoundHistogram;
+}
+
+/** As upstream has them: doubled fifteen, and twenty times. */
+const ATTEMPT_SECONDS = Array.from({ length: 15 }, (_, at) => 0.001 * 2 ** at);
+const WAIT_SECONDS = Array.from({ length: 20 }, (_, at) => 0.01 * 2 ** at);
+/** The label has a bound, as upstream's. */
+const ATTEMPTS_MAX = 15;
 
 export function schedulerMetrics(metrics: Metrics): SchedulerMetrics {
   const attempts = metrics.counter({
@@ -34,13 +48,42 @@ export function schedulerMetrics(metrics: Metrics): SchedulerMetrics {
     help: "Pods without a node, by the queue they are in.",
     labels: ["queue"],
   });
+  const durations = metrics.histogram({
+    name: "scheduler_scheduling_attempt_duration_seconds",
+    help: "How long an attempt to give a pod a node takes, with its binding.",
+    labels: ["result"],
+    buckets: ATTEMPT_SECONDS,
+  });
+  const waits = metrics.histogram({
+    name: "scheduler_pod_scheduling_sli_duration_seconds",
+    help: "How long it takes from the first attempt until a pod has a node, by the number of attempts.",
+    labels: ["attempts"],
+    buckets: WAIT_SECONDS,
+  });
+  const bind = (result: AttemptResult): BoundAttempts => ({
+    count: attempts.bind({ result }),
+    duration: durations.bind({ result }),
+  });
   const bound = {
-    scheduled: attempts.bind({ result: "scheduled" }),
-    unschedulable: attempts.bind({ result: "unschedulable" }),
-    error: attempts.bind({ result: "error" }),
+    scheduled: bind("scheduled"),
+    unschedulable: bind("unschedulable"),
+    error: bind("error"),
   };
+  // Most pods get a node at once: nothing is looked up for them.
+  const atOnce = waits.bind({ attempts: "1" });
   return {
-    attempted: (result) => bound[result].add(),
+    attempted(result, ms) {
+      const { count, duration } = bound[result];
+      count.add();
+      duration.observe(ms / 1000);
+    },
+    scheduled(tries, ms) {
+      if (tries === 1) atOnce.observe(ms / 1000);
+      else
+        waits.observe(ms / 1000, {
+          attempts: tries < ATTEMPTS_MAX ? String(tries) : `${String(ATTEMPTS_MAX)}+`,
+        });
+    },
     preempted: (count) => victims.add(count),
     queued(queue) {
       for (const [place, name] of Object.entries(QUEUES)) {

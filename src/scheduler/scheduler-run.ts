@@ -199,6 +199,8 @@ export class SchedulerRun {
 
   /** A pod that breaks a plugin is reported and tried again later; it keeps nobody else from a node. */
   #decide(entry: QueuedPod): void {
+    entry.triedAt = this.#parts.loop.elapsed();
+    entry.firstTriedAt ??= entry.triedAt;
     const profile = this.#profiles.get(entry.pod.schedulerName);
     if (profile === undefined) {
       this.#queue.remove(entry.key);
@@ -249,7 +251,7 @@ export class SchedulerRun {
   }
 
   #unschedulable(entry: QueuedPod, { message, plugins }: Unfit): void {
-    this.#metrics.attempted("unschedulable");
+    this.#metrics.attempted("unschedulable", this.#sinceMs(entry.triedAt));
     this.#queue.park(entry, plugins);
     const nominatedNodeName = this.#nominations.nodeOf(entry.key);
     this.#reporter.report(entry.pod, { reason: "Unschedulable", message, nominatedNodeName });
@@ -265,7 +267,8 @@ export class SchedulerRun {
 
   #bound(entry: QueuedPod, { name }: NodeInfo): void {
     const { pod, key } = entry;
-    this.#metrics.attempted("scheduled");
+    this.#metrics.attempted("scheduled", this.#sinceMs(entry.triedAt));
+    this.#metrics.scheduled(entry.attempts + 1, this.#sinceMs(entry.firstTriedAt ?? entry.triedAt));
     // Another pod may have come under this name meanwhile.
     if (this.#queue.find(key) === entry) this.#forgetWaiting(key, name);
     const message = `Successfully assigned ${key} to ${name}`;
@@ -281,13 +284,17 @@ export class SchedulerRun {
   }
 
   #failed(entry: QueuedPod, error: unknown): void {
-    this.#metrics.attempted("error");
+    this.#metrics.attempted("error", this.#sinceMs(entry.triedAt));
     this.#queue.retryLater(entry);
     // A pod that has changed under the scheduler's hands has nothing wrong with it.
     if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return;
     const message = error instanceof Error ? error.message : String(error);
     const nominatedNodeName = this.#nominations.nodeOf(entry.key);
     this.#reporter.report(entry.pod, { reason: "SchedulerError", message, nominatedNodeName });
+  }
+
+  #sinceMs(at: number): number {
+    return this.#parts.loop.elapsed() - at;
   }
 
   /** Pods whose binding never was shown are looked at again. */

@@ -127,6 +127,10 @@ describe("a controller", () => {
     expect(text).toContain('setpoint_controller_reconciles_total{controller="failing",result="failed"} 5');
     expect(text).toContain('setpoint_controller_errors_total{controller="failing"} 5');
     expect(text).toContain('setpoint_queue_depth{controller="failing"} 0');
+    expect(text).toContain('workqueue_depth{name="failing"} 0');
+    expect(text).toMatch(/workqueue_adds_total\{name="failing"\} [1-9]/);
+    expect(text).toMatch(/workqueue_retries_total\{name="failing"\} [1-9]/);
+    expect(text).toMatch(/workqueue_work_duration_seconds_count\{name="failing"\} [1-9]/);
   });
 
   test("does not try again what failed for good, until something changes", async () => {

@@ -40,6 +40,8 @@ describe("leader election", () => {
     const lease = await world.run(world.client(Lease).get(LEASE));
 
     expect([a.manager.isLeading, b.manager.isLeading]).toEqual([true, false]);
+    expect(await a.metrics.expose()).toContain('leader_election_master_status{name="the-lease"} 1');
+    expect(await b.metrics.expose()).toContain('leader_election_master_status{name="the-lease"} 0');
     expect(new Set(log.map((line) => line.split(" ")[0]))).toEqual(new Set(["a"]));
     expect(lease.spec).toMatchObject({ holderIdentity: "a", leaseDurationSeconds: 15, leaseTransitions: 0 });
     expect(lease.spec.renewTime).not.toBe(lease.spec.acquireTime);

@@ -34,6 +34,24 @@ test("a pod that lacks cpu is not tried again for a label, but for cpu", async (
   expect((await world.pod("big")).spec.nodeName).toBe("a");
 });
 
+test("metrics tell how long attempts take, and how long and often a pod had to be tried", async () => {
+  const world = await startSchedulerWorld();
+  await world.addPod("early");
+  await world.loop.advance(5000);
+  await world.addNode("a", SMALL);
+  await world.settle();
+  await world.addPod("late");
+  await world.settle();
+
+  const text = await world.scheduler.metrics.expose();
+
+  expect(text).toContain('scheduler_scheduling_attempt_duration_seconds_count{result="scheduled"} 2');
+  expect(text).toContain('scheduler_scheduling_attempt_duration_seconds_count{result="unschedulable"} 1');
+  expect(text).toContain('scheduler_pod_scheduling_sli_duration_seconds_count{attempts="1"} 1');
+  expect(text).toContain('scheduler_pod_scheduling_sli_duration_seconds_bucket{attempts="2",le="2.56"} 0');
+  expect(text).toContain('scheduler_pod_scheduling_sli_duration_seconds_count{attempts="2"} 1');
+});
+
 test("a pod that lacks a label is not tried again when others leave", async () => {
   const world = await startSchedulerWorld();
   await world.addNode("a", SMALL);

@@ -17,6 +17,9 @@ export interface QueuedPod {
   sequence: number;
   /** How often it was tried and did not get a node. */
   attempts: number;
+  /** When it was taken to be tried, last and first; by a clock that only goes on. */
+  triedAt: number;
+  firstTriedAt: number | undefined;
   /** When it was last found to fit nowhere, or failed to be bound; milliseconds. */
   failedAt: number;
   /** While parked, or held back by plugins: those whose minds must change. None means that there was no node at all. */

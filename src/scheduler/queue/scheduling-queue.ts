@@ -93,6 +93,8 @@ export class SchedulingQueue {
       place: "gated",
       sequence: this.#sequence++,
       attempts: 0,
+      triedAt: 0,
+      firstTriedAt: undefined,
       failedAt: 0,
       rejectors: new Set(),
       stamp: 0,
