@@ -55,8 +55,7 @@ export class PodBinder {
     } catch (error) {
       await this.#unreserve(cycle, plugins);
       if (this.isAssumed(pod)) this.#forget(pod);
-      // Gone from its node already, but only now without what plugins kept for it.
-      else this.#options.notice({ type: "podFreed", pod, node: undefined });
+      this.#options.notice({ type: "podUnreserved", pod });
       throw error;
     }
     if (this.isAssumed(pod)) this.#assumed.markBound(pod.key, parts.loop.now());

@@ -66,9 +66,9 @@ export class SchedulerRun {
     const nominations = this.#nominations;
     this.#parts = parts;
     this.#signal = signal;
-    const profiles = makeProfiles(this.#pluginContext(), nominations);
-    const metrics = schedulerMetrics(parts.metrics);
     const writes = new WriteWindow(WRITES_MAX, () => this.#schedulePump());
+    const profiles = makeProfiles(this.#pluginContext(writes), nominations);
+    const metrics = schedulerMetrics(parts.metrics);
     const queue = new SchedulingQueue({
       loop,
       hints: new Hints(profiles),
@@ -99,13 +99,14 @@ export class SchedulerRun {
     await this.#writes.idle();
   }
 
-  #pluginContext(): PluginContext {
+  #pluginContext(writes: WriteWindow): PluginContext {
     const { cache, client, loop, event } = this.#parts;
     const onVolumeChange = (listener: () => void): (() => void) => {
       this.#volumeListeners.add(listener);
       return () => this.#volumeListeners.delete(listener);
     };
-    return { snapshot: this.#snapshot, cache, client, loop, event, onVolumeChange };
+    const write: PluginContext["write"] = (send) => writes.run(send);
+    return { snapshot: this.#snapshot, cache, client, loop, event, write, onVolumeChange };
   }
 
   #feedTarget(): FeedTarget {

@@ -237,6 +237,23 @@ describe("devices", () => {
     expect((await world.pod("second")).spec.nodeName).toBe("a");
   });
 
+  test("that are given back go to whoever waits at once, who was not tried in vain before", async () => {
+    const world = await setUp(["a"]);
+    await addDevices(world, "a");
+    for (const name of ["p", "q"]) await addClaim(world, name);
+    await world.addPod("first", using("p"));
+    await world.settle();
+    await world.addPod("second", using("q"));
+    await world.loop.advance(5000);
+    await remove(world, "first");
+    await world.loop.advance(500);
+
+    await giveBack(world, "p");
+    await world.loop.advance(500);
+
+    expect((await world.pod("second")).spec.nodeName).toBe("a");
+  });
+
   test("of a claim that pods share hold all of them to its node", async () => {
     const world = await setUp(["a", "b"]);
     await addDevices(world, "b");

@@ -17,6 +17,8 @@ export type ClusterEvent =
   | { readonly type: "podPlaced"; readonly pod: PodInfo }
   /** A pod left its node, or takes less of it. The node is undefined when that is gone as well. */
   | { readonly type: "podFreed"; readonly pod: PodInfo; readonly node: NodeInfo | undefined }
+  /** A pod was not bound after all: what plugins kept for it is free. */
+  | { readonly type: "podUnreserved"; readonly pod: PodInfo }
   | { readonly type: "namespaceLabels" }
   | { readonly type: "claim"; readonly key: string }
   | { readonly type: "volume" }

@@ -19,6 +19,7 @@ export function makeProfile(snapshot: ClusterSnapshot, nominations = new Nominat
     cache: (() => NOTHING) as unknown as CacheReader,
     client: undefined as unknown as Client,
     event: () => undefined,
+    write: <T>(send: () => Promise<T>) => send(),
     onVolumeChange: () => () => undefined,
   };
   return new Profile({

@@ -110,6 +110,8 @@ export interface PluginContext {
   readonly client: Client;
   readonly loop: Loop;
   readonly event: RoutineParts["event"];
+  /** Counts a write among those of the scheduler, which decides about no more pods while there are too many. */
+  write<T>(send: () => Promise<T>): Promise<T>;
   /** Told of each change of a claim or volume, and when the scheduler ends; until the function that comes back is called. */
   onVolumeChange(listener: () => void): () => void;
 }

@@ -1,7 +1,11 @@
 /** Writes into claims which devices they got and for whom, and waits until devices that have to be made ready are. */
 
 import { isApiError } from "../../../api/api-error.ts";
-import { type AllocationResult, ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
+import {
+  type AllocationResult,
+  ResourceClaim,
+  type ResourceClaimStatus,
+} from "../../../api/generated/types/resource-v1.ts";
 import { formatTime } from "../../../api/time.ts";
 import { isReservedFor } from "../../../resources/device/pod-claim.ts";
 import { untilDone } from "../../framework/change-wait.ts";
@@ -45,7 +49,9 @@ export class ClaimBinder {
       const changes = { metadata: { uid: claim.metadata.uid }, status: { reservedFor } };
       const claims = this.#context.client(ResourceClaim);
       try {
-        const written = await claims.patch(claim, { type: "strategic", changes }, { subresource: "status" });
+        const written = await this.#context.write(() =>
+          claims.patch(claim, { type: "strategic", changes }, { subresource: "status" }),
+        );
         this.#ledger.settle(claim, written);
       } catch (error) {
         if (!isApiError(error, "NotFound") && !isApiError(error, "Conflict")) throw error;
@@ -55,7 +61,7 @@ export class ClaimBinder {
 
   /** Takes the devices of a claim that nobody uses. */
   async deallocate(claim: ResourceClaim): Promise<void> {
-    const written = await this.#context.client(ResourceClaim).updateStatus(claim, {});
+    const written = await this.#writeStatus(claim, {});
     this.#ledger.settle(claim, written);
   }
 
@@ -88,13 +94,13 @@ export class ClaimBinder {
     claim: ResourceClaim,
     allocation: AllocationResult | undefined,
   ): Promise<ResourceClaim> {
-    const { client, loop } = this.#context;
+    const { loop } = this.#context;
     const { status, metadata } = claim;
     const key = claimKey(claim);
     if (metadata.deletionTimestamp !== undefined) throw new Error(`claim ${key} got deleted in the meantime`);
     const reservedFor = [...(status.reservedFor ?? []), { resource: "pods", name: pod.name, uid: pod.uid }];
     if (allocation === undefined) {
-      return await client(ResourceClaim).updateStatus(claim, { ...status, reservedFor });
+      return await this.#writeStatus(claim, { ...status, reservedFor });
     }
     if (status.allocation !== undefined) {
       throw new Error(`claim ${key} got allocated elsewhere in the meantime`);
@@ -102,14 +108,20 @@ export class ClaimBinder {
     const safe = await this.#protect(claim);
     const allocationTimestamp = formatTime(BigInt(Math.floor(loop.now())) * 1000n);
     const given = { ...allocation, allocationTimestamp };
-    return await client(ResourceClaim).updateStatus(safe, { ...safe.status, allocation: given, reservedFor });
+    return await this.#writeStatus(safe, { ...safe.status, allocation: given, reservedFor });
   }
 
   async #protect(claim: ResourceClaim): Promise<ResourceClaim> {
     const { finalizers = [], resourceVersion } = claim.metadata;
     if (finalizers.includes(PROTECTION)) return claim;
     const changes = { metadata: { resourceVersion, finalizers: [...finalizers, PROTECTION] } };
-    return await this.#context.client(ResourceClaim).patch(claim, { type: "merge", changes });
+    const { client } = this.#context;
+    return await this.#context.write(() => client(ResourceClaim).patch(claim, { type: "merge", changes }));
+  }
+
+  #writeStatus(claim: ResourceClaim, status: ResourceClaimStatus): Promise<ResourceClaim> {
+    const { client } = this.#context;
+    return this.#context.write(() => client(ResourceClaim).updateStatus(claim, status));
   }
 
   /** Resolves when all devices are ready; rejects when one will not be. */

@@ -68,8 +68,7 @@ class DynamicResources implements SchedulerPlugin {
       resourceSlice: ALWAYS,
       deviceClass: ALWAYS,
       resourceClaim: (pod, { before, after }) => this.#isHopeful(pod, before, after),
-      // What was promised to it is free.
-      podFreed: (_, { pod }) => hasResourceClaims(pod),
+      podUnreserved: (_, { pod }) => hasResourceClaims(pod),
     };
   }
 
