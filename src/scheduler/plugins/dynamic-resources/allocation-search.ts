@@ -33,7 +33,7 @@ export interface Choice {
 }
 
 /** What a claim can hold. */
-export const RESULTS_MAX = 32;
+const RESULTS_MAX = 32;
 
 /** The search was given up. */
 export class SearchTooLong extends Error {}
