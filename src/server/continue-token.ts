@@ -18,12 +18,18 @@ export function encodeContinue({ revision, start, since }: ContinueToken): strin
 }
 
 export function decodeContinue(text: string): ContinueToken {
-  const token = parse(text);
-  const { rv, start, since } = token;
-  const isGood =
-    typeof rv === "number" && Number.isSafeInteger(rv) && rv !== 0 && rv >= -1 && typeof start === "string";
-  if (token["v"] !== VERSION || !isGood || !isSafeStart(start)) throw notValid();
+  const { v = "", rv = 0, start = "", since } = parse(text);
+  // What has another type than it should is told without saying which.
+  if (typeof v !== "string" || typeof start !== "string" || !isRevision(rv)) throw notValid();
+  if (v !== VERSION) throw notValid(`server does not recognize this encoded version ${v}`);
+  if (rv === 0) throw notValid(`incorrect encoded start resourceVersion (version ${VERSION})`);
+  if (start === "") throw notValid(`encoded start key empty (version ${VERSION})`);
+  if (!isSafeStart(start)) throw notValid(start);
   return { revision: rv, start, since: typeof since === "number" ? since : undefined };
+}
+
+function isRevision(rv: unknown): rv is number {
+  return typeof rv === "number" && Number.isSafeInteger(rv) && rv >= -1;
 }
 
 interface Members {
@@ -44,9 +50,9 @@ function parse(text: string): Members {
 
 /** A token cannot lead out of the resource's own keys. */
 function isSafeStart(start: string): boolean {
-  return start !== "" && !start.startsWith("/") && !start.split("/").includes("..");
+  return !start.startsWith("/") && !start.split("/").includes("..");
 }
 
-function notValid(): Error {
-  return badRequest("invalid continue token: continue key is not valid");
+function notValid(why = ""): Error {
+  return badRequest(`invalid continue token: continue key is not valid${why === "" ? "" : `: ${why}`}`);
 }

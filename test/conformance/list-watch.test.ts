@@ -274,12 +274,23 @@ describe("a list in pieces", () => {
 
   test.each([
     ["nonsense", "invalid continue token: continue key is not valid"],
-    [token({ v: "meta.k8s.io/v2", rv: 3, start: "a" }), "invalid continue token: continue key is not valid"],
-    [token({ v: "meta.k8s.io/v1", rv: 0, start: "a" }), "invalid continue token: continue key is not valid"],
+    [
+      token({ v: "meta.k8s.io/v2", rv: 3, start: "a" }),
+      "invalid continue token: continue key is not valid: server does not recognize this encoded version meta.k8s.io/v2",
+    ],
+    [
+      token({ v: "meta.k8s.io/v1", rv: 0, start: "a" }),
+      "invalid continue token: continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)",
+    ],
+    [
+      token({ v: "meta.k8s.io/v1", rv: 3 }),
+      "invalid continue token: continue key is not valid: encoded start key empty (version meta.k8s.io/v1)",
+    ],
     [
       token({ v: "meta.k8s.io/v1", rv: 3, start: "../../secrets/" }),
-      "invalid continue token: continue key is not valid",
+      "invalid continue token: continue key is not valid: ../../secrets/",
     ],
+    [token({ v: 1 }), "invalid continue token: continue key is not valid"],
   ])("does not go on with the token %s", async (given, message) => {
     await using api = await withMaps("a");
 
