@@ -313,3 +313,28 @@ test.each(["", "0", null])("a patch that sets the resourceVersion %j is refused"
     'things.example.com "a" is invalid: metadata.resourceVersion: Invalid value: 0: must be specified for an update',
   );
 });
+
+describe("a custom resource that says it is something else", () => {
+  test("is refused where a patch makes it of another version", async () => {
+    await using api = await withThings();
+    await api.send("POST", THINGS, thing());
+
+    const { code, body } = await api.send("PATCH", `${THINGS}/a`, { apiVersion: "example.com/v2" }, merge);
+
+    expect([code, body["message"]]).toEqual([
+      422,
+      'Thing.example.com "a" is invalid: apiVersion: Invalid value: "example.com/v2": must be example.com/v1',
+    ]);
+  });
+
+  test("may have its status written nevertheless", async () => {
+    await using api = await withThings();
+    const { body } = await api.send("POST", THINGS, thing());
+
+    const sent = { ...body, kind: "Other", status: { phase: "Done" } };
+    const written = await api.send("PUT", `${THINGS}/a/status`, sent);
+
+    expect(written.code).toBe(200);
+    expect(written.body).toMatchObject({ kind: "Thing", status: { phase: "Done" } });
+  });
+});

@@ -92,7 +92,7 @@ function problemsIn(
 function patched(previous: ApiObject, change: Patch, call: Call<StoredResource>): Incoming {
   const { resource } = call;
   const incoming = resultOf(change, previous as unknown as JsonObject, {
-    expected: expectedKind(resource),
+    expected: expectedKind(resource, call.info.subresource),
     validation: fieldValidationOf(call.query),
   });
   const { object, warnings } = incoming;

@@ -20,7 +20,7 @@ import { noteWarnings, shown } from "./create.ts";
 export async function update(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, info } = call;
   const { isDryRun } = writeOptionsOf(call);
-  const incoming = await readObject(call, expectedKind(resource));
+  const incoming = await readObject(call, expectedKind(resource, info.subresource));
   const { object } = incoming;
   checkPlace(object, call);
   const asked = versionAsked(object);

@@ -29,10 +29,12 @@ export interface ExpectedKind {
   readonly formerVersion?: string;
   /** Where equal specs become one. */
   readonly specs?: SharedSpecs | undefined;
+  /** Of a custom kind: what is sent may say that it is something else, since nothing of that is taken. */
+  readonly isStatus?: boolean;
 }
 
-export function expectedKind({ apiVersion, facts, schema }: Resource): ExpectedKind {
-  return { apiVersion, kind: facts.kind, schema };
+export function expectedKind({ apiVersion, facts, schema }: Resource, subresource = ""): ExpectedKind {
+  return { apiVersion, kind: facts.kind, schema, isStatus: subresource === "status" };
 }
 
 export interface Incoming {
@@ -70,7 +72,7 @@ export function fieldValidationOf(query: URLSearchParams): FieldValidation {
 }
 
 export function toObject(body: Body, expected: ExpectedKind, validation: FieldValidation): Incoming {
-  checkKind(body.value, expected);
+  checkKind(body, expected);
   const shared = body.shared ?? expected.specs?.find(body.value["spec"]);
   const begun = shared?.begun;
   const sent = withKind(body.value, expected);
@@ -153,11 +155,12 @@ function versionOf(object: unknown): string {
   return typeof apiVersion === "string" ? apiVersion.slice(apiVersion.indexOf("/") + 1) : "";
 }
 
-function checkKind(value: JsonObject, expected: ExpectedKind): void {
+function checkKind(body: Body, expected: ExpectedKind): void {
   if (isCustom(expected)) {
-    checkCustomKind(value, expected);
+    checkCustomKind(body, expected);
     return;
   }
+  const { value } = body;
   const apiVersion = textOf(value["apiVersion"], expected.apiVersion);
   const kind = textOf(value["kind"], expected.kind);
   if (kind !== expected.kind) {
@@ -177,21 +180,24 @@ function otherVersion(apiVersion: string, expected: ExpectedKind): Error {
   );
 }
 
-/** Custom objects say themselves what they are; a wrong kind is found when they are validated. */
-function checkCustomKind(value: JsonObject, expected: ExpectedKind): void {
+/** Custom objects say themselves what they are; what a patch makes of them, and a wrong kind, is found when they are validated. */
+function checkCustomKind({ value, known }: Body, expected: ExpectedKind): void {
   const kind = textOf(value["kind"], "");
   const apiVersion = textOf(value["apiVersion"], "");
   if (kind === "") {
     const missing = new Error(`Object 'Kind' is missing in '${stringifyJson(value)}'`);
     throw unrecognized(expected.kind, missing);
   }
-  if (apiVersion !== expected.apiVersion) throw otherVersion(apiVersion, expected);
-  if (kind === expected.kind) return;
+  const isOtherVersion = apiVersion !== expected.apiVersion;
+  if (isOtherVersion && known === undefined) throw otherVersion(apiVersion, expected);
+  if (expected.isStatus === true) return;
   const errors = new FieldErrors();
-  errors.invalid("kind", kind, `must be ${expected.kind}`);
+  if (kind !== expected.kind) errors.invalid("kind", kind, `must be ${expected.kind}`);
+  if (isOtherVersion) errors.invalid("apiVersion", apiVersion, `must be ${expected.apiVersion}`);
+  if (errors.isEmpty) return;
   const { metadata } = value;
   const name = isJsonObject(metadata) ? textOf(metadata["name"], "") : "";
-  const [group = ""] = apiVersion.split("/", 1);
+  const group = apiVersion.includes("/") ? (apiVersion.split("/", 1)[0] ?? "") : "";
   throw invalid({ group, kind }, name, errors.found);
 }
 
