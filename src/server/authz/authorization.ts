@@ -24,7 +24,7 @@ function then(first: Promise<void> | undefined, second: () => Reply): Reply {
 }
 
 /** Throws, or rejects with, `Forbidden` unless it is allowed. */
-export function enforce(
+function enforce(
   attributes: AccessAttributes,
   authorizer: Authorizer,
   notes: RequestNotes,
