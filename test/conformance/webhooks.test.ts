@@ -36,6 +36,23 @@ describe("mutating webhooks", () => {
       expect(made.body["data"]).toEqual({ start: "yes", stage1: "yes", stage2: "yes" });
     }));
 
+  test("see who owns the fields of a new object, and own nothing of it themselves", () =>
+    withWebhooks(async (world) => {
+      const owned = { "f:data": { ".": {}, "f:start": {} } };
+      await world.register("Mutating", "m", [
+        { rules: [CREATED], behaviour: addAfter("start", "stage1") },
+        { rules: [CREATED], behaviour: addAfter("stage1", "stage2") },
+      ]);
+      await world.register("Validating", "v", [{ rules: [CREATED] }]);
+
+      const made = await world.configMap("a", { start: "yes" });
+
+      const shown = world.hooks.asked.map(({ request }) => request.object?.["metadata"]?.["managedFields"]);
+      expect(shown).toHaveLength(3);
+      for (const entries of [...shown, made.body["metadata"]?.["managedFields"]])
+        expect(entries).toMatchObject([{ operation: "Update", apiVersion: "v1", fieldsV1: owned }]);
+    }));
+
   test("come by the names of their configurations, whenever these were made", () =>
     withWebhooks(async (world) => {
       await world.register("Mutating", "b", [{ rules: [CREATED], behaviour: addAfter("stage1", "stage2") }]);

@@ -73,6 +73,7 @@ export class Admission {
       options,
       notes,
       previous: undefined,
+      tracked: undefined,
       now: this.#loop.now(),
       memory: this.#memory,
       random: this.#random,
@@ -106,7 +107,7 @@ type Refine = (changed: ApiObject) => Draft<ApiObject>;
 /** One request on its way. */
 export class AdmissionPass {
   readonly #chain: Chain;
-  #request: AdmissionRequest;
+  #request: AdmissionRequest & { tracked?: AdmissionRequest["tracked"] };
   #asked: ApiObject | undefined;
 
   constructor(chain: Chain, request: AdmissionRequest) {
@@ -117,6 +118,11 @@ export class AdmissionPass {
   /** The object as it was before plugins changed it: what they add belongs to nobody. */
   get asked(): ApiObject | undefined {
     return this.#asked;
+  }
+
+  /** How a new object shows who owns its fields. Called only when somebody is asked. */
+  showOwners(tracked: NonNullable<AdmissionRequest["tracked"]>): void {
+    this.#request.tracked = tracked;
   }
 
   ready(object: ApiObject): Promise<void> | undefined {

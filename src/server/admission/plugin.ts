@@ -40,6 +40,8 @@ export interface AdmissionRequest {
   readonly isReinvocation: boolean;
   /** Lasts as long as the pass: what a plugin has to remember from one stage to the next, by the plugin's name. */
   readonly scratch: Map<string, unknown>;
+  /** A new object with who owns its fields, for those who show it to others; undefined where that stands in it, or is nobody's business. */
+  readonly tracked?: ((object: ApiObject) => ApiObject) | undefined;
   /** Where warnings for the client and annotations for the audit log go. */
   readonly notes: RequestNotes;
 }

@@ -32,11 +32,25 @@ export async function create(call: Call<StoredResource>, workshop: Workshop): Pr
     throw badRequest("resourceVersion should not be set on objects to be created");
   }
   const admission = callPass({ call, workshop }, "CREATE", nameOf(draft));
+  admission?.showOwners(ownersShown({ admission, sentManagedFields, options }, call, workshop));
   const waiting = admission?.ready(draft);
   if (waiting !== undefined) await waiting;
   const known = isTakenAsSent(resource) ? { ...draft } : undefined;
   const fresh = { draft, options, sentManagedFields, admission, shared, known };
   return shown(await createNamed(fresh, call, workshop), resource, 201);
+}
+
+/** Webhooks see whose fields they are. */
+function ownersShown(
+  { admission, sentManagedFields, options }: Pick<New, "sentManagedFields" | "options" | "admission">,
+  { resource }: Call<StoredResource>,
+  { loop, versions }: Workshop,
+): (object: ApiObject) => ApiObject {
+  const { manager } = options;
+  return (next) => {
+    const writer = writerOf(resource, versions, { manager, subresource: "", now: loop.now() });
+    return track({ live: undefined, next, asked: admission?.asked, writer, sentManagedFields });
+  };
 }
 
 /** People are told what they should not write; a subresource writes what they did not. */

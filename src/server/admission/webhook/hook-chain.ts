@@ -103,9 +103,10 @@ export class HookChain {
   /** Objects as the version that the webhook is asked in has them. */
   #subject(
     { resource }: Invocation,
-    object: ApiObject | undefined,
+    given: ApiObject | undefined,
     request: AdmissionRequest,
   ): Soon<ReviewSubject> {
+    const object = given === undefined ? undefined : (request.tracked?.(given) ?? given);
     const { versions } = this.#parts;
     const change = { from: request.resource, to: resource };
     if (change.from === change.to) return { request, resource, object, oldObject: request.previous };

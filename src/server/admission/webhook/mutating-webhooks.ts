@@ -3,6 +3,7 @@
  * through once more, and those that ask for it (`IfNeeded`) are asked again, if the object is another one since.
  */
 import { isApiError } from "../../../api/api-error.ts";
+import type { JsonObject } from "../../../api/json-object.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
 import type { Versions } from "../../objects.ts";
@@ -113,14 +114,21 @@ class Round {
     const { metrics, versions } = this.#parts;
     const request = this.#request;
     try {
-      const next = patchedObject(subject.object, { hook, resource, patch });
-      if (next === undefined) return undefined;
+      const patched = patchedObject(subject.object, { hook, resource, patch });
+      if (patched === undefined) return undefined;
+      const next = request.tracked === undefined ? patched : withoutOwners(patched);
       return await converted(next, { from: resource, to: request.resource }, versions);
     } catch (error) {
       if (isApiError(error)) metrics.rejected({ hook, request }, "apiserver_internal_error", 0);
       throw error;
     }
   }
+}
+
+/** Of a new object they are found out again when it is stored. */
+function withoutOwners(object: ApiObject): ApiObject {
+  const { managedFields: _fields, ...metadata } = object.metadata as JsonObject;
+  return { ...object, metadata } as ApiObject;
 }
 
 function roundsOf({ isReinvocation, scratch }: AdmissionRequest): Rounds {
