@@ -46,7 +46,7 @@ function base32(bytes: Uint8Array): string {
 }
 
 /** A Lease that says not how long it holds is nobody's. */
-export function isExpired({ spec }: Lease, now: number): boolean {
+function isExpired({ spec }: Lease, now: number): boolean {
   const { renewTime, leaseDurationSeconds } = spec ?? {};
   if (renewTime === undefined || leaseDurationSeconds === undefined) return true;
   return Date.parse(renewTime) + leaseDurationSeconds * 1000 < now;
