@@ -53,6 +53,27 @@ describe("mutating webhooks", () => {
         expect(entries).toMatchObject([{ operation: "Update", apiVersion: "v1", fieldsV1: owned }]);
     }));
 
+  test("see who owns what is created by apply", () =>
+    withWebhooks(async (world) => {
+      await world.register("Mutating", "m", [{ rules: [CREATED], behaviour: addAfter("start", "stage1") }]);
+      const object = {
+        apiVersion: "v1",
+        kind: "ConfigMap",
+        metadata: { name: "a" },
+        data: { start: "yes" },
+      };
+
+      const made = await world.api.send("PATCH", `${CONFIG_MAPS}/a?fieldManager=me`, object, {
+        type: "application/apply-patch+yaml",
+      });
+
+      const entry = { manager: "me", operation: "Apply", fieldsV1: { "f:data": { "f:start": {} } } };
+      const [asked] = world.hooks.asked;
+      expect(asked?.request.object?.["metadata"]?.["managedFields"]).toMatchObject([entry]);
+      expect(made.body["metadata"]?.["managedFields"]).toMatchObject([entry]);
+      expect(made.body["data"]).toEqual({ start: "yes", stage1: "yes" });
+    }));
+
   test("come by the names of their configurations, whenever these were made", () =>
     withWebhooks(async (world) => {
       await world.register("Mutating", "b", [{ rules: [CREATED], behaviour: addAfter("stage1", "stage2") }]);

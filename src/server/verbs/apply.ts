@@ -141,6 +141,7 @@ async function created(
   if (merged === undefined)
     throw new Error("an object that is applied for the first time is always another one");
   const asked = cloneJson(settled(merged, resource)) as Draft<ApiObject>;
+  admission?.showOwners((next) => conclude(next as unknown as JsonObject).object as unknown as ApiObject);
   const draft = await admittedDraft(asked, resource, { admission });
   checkPlace(draft, call);
   const uid = workshop.loop.random("uids").uuid();
