@@ -226,6 +226,7 @@ describe("regular expressions of the server", () => {
         "src/api/semantic-version.ts",
         "src/resources/networking/ingress-class.ts",
         "src/resources/pod/pod-security-rules.ts",
+        "src/server/authn/impersonation-modes.ts",
       ]),
     );
   });
