@@ -113,7 +113,7 @@ function begin(request: HttpRequest): Exchange {
   const [path, search] = splitOnce(request.target, "?");
   const query = search === "" ? NO_QUERY : new URLSearchParams(search);
   const info = parseRequestInfo(request.method, path, query);
-  return { request, path, query, info, user: undefined, notes: new RequestNotes(request.signal) };
+  return { request, path, query, info, user: undefined, notes: new RequestNotes(request) };
 }
 
 function splitOnce(text: string, separator: string): readonly [string, string] {

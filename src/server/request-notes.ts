@@ -17,8 +17,6 @@ export interface FlowMark {
 }
 
 export class RequestNotes {
-  /** Aborted when the client has left: nobody waits for what others are asked on its behalf. Undefined where there is no client. */
-  readonly signal: AbortSignal | undefined;
   /** Every answer says it in its head. */
   flow: FlowMark | undefined;
   /** As whom the request is made, where that is not who makes it. Told to stages that come before that is known. */
@@ -36,9 +34,16 @@ export class RequestNotes {
   #annotations: Map<string, string> | undefined;
   #decision: "" | "allow" | "forbid" = "";
   #reason = "";
+  readonly #client: { readonly signal: AbortSignal } | undefined;
 
-  constructor(signal?: AbortSignal) {
-    this.signal = signal;
+  /** `client` makes its signal when it is first asked for. */
+  constructor(client?: { readonly signal: AbortSignal }) {
+    this.#client = client;
+  }
+
+  /** Aborted when the client has left: nobody waits for what others are asked on its behalf. Undefined where there is no client. */
+  get signal(): AbortSignal | undefined {
+    return this.#client?.signal;
   }
 
   get warnings(): readonly string[] {
