@@ -305,7 +305,7 @@ function lengthOf({ body, feed, isLine }: HttpResponse): number | undefined {
   return body.length + (isLine === true ? 1 : 0);
 }
 
-const NEWLINE: Uint8Array = Buffer.from("\n");
+export const NEWLINE: Uint8Array = Buffer.from("\n");
 
 async function* piecesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* pieces;
