@@ -55,12 +55,11 @@ export class Upkeep {
     this.#writer = new HouseWriter(workshop);
   }
 
-  /** Whether all that is part of the step was done at least once since the start. */
+  /** Whether all that is part of the step was done at least once since the start. A step that nothing is part of is never done. */
   isDone(step: BootStep): boolean {
     const { chores, routines } = this.#duties;
-    const isOpen = (duty: Chore | Routine): boolean =>
-      duty.boot?.includes(step) === true && !this.#done.has(duty);
-    return !chores.some(isOpen) && !routines.some(isOpen);
+    const parts = [...chores, ...routines].filter(({ boot }) => boot?.includes(step) === true);
+    return parts.length > 0 && parts.every((duty) => this.#done.has(duty));
   }
 
   /** Puts everything in place; rejects when that does not succeed. The server is ready after this, not before. */
