@@ -7,6 +7,7 @@
 import { isApiError } from "../../api/api-error.ts";
 import { ConfigMap, Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
 import type { Routine, RoutineParts } from "../../runtime/routine.ts";
+import { nextRound } from "../next-round.ts";
 import { dateText, INVALID_SINCE, planTokens } from "./plan-tokens.ts";
 import type { TokenFate } from "./plan-tokens.ts";
 
@@ -23,10 +24,8 @@ const TRACKING = {
 } as const;
 
 async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await clean(parts, signal);
-    await pause(parts, signal);
-  }
+  do await clean(parts, signal);
+  while (await nextRound(parts.loop, PERIOD_MS, signal));
 }
 
 async function clean(parts: RoutineParts, signal: AbortSignal): Promise<void> {
@@ -61,17 +60,4 @@ async function carryOut({ client, loop, log }: RoutineParts, { secret, fate }: T
     if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return;
     log.warn("a token that nobody uses stays", { namespace, name, error });
   }
-}
-
-function pause({ loop }: RoutineParts, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const finish = (): void => {
-      timer.cancel();
-      signal.removeEventListener("abort", finish);
-      resolve();
-    };
-    const timer = loop.timer(loop.now() + PERIOD_MS, "periodic", finish);
-    signal.addEventListener("abort", finish, { once: true });
-    if (signal.aborted) finish();
-  });
 }

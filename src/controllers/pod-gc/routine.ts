@@ -8,6 +8,7 @@ import { isApiError } from "../../api/api-error.ts";
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import type { Routine, RoutineParts } from "../../runtime/routine.ts";
+import { nextRound } from "../next-round.ts";
 import { disruptionTarget } from "../pods/disruption-target.ts";
 import { missingNodes, planPodGc } from "./plan-pod-gc.ts";
 import type { Victim } from "./plan-pod-gc.ts";
@@ -35,7 +36,7 @@ interface Progress {
 
 async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
   const progress: Progress = { quarantine: new Map(), clean: undefined };
-  while (await pause(parts, signal)) await collect(parts, progress, signal);
+  while (await nextRound(parts.loop, PERIOD_MS, signal)) await collect(parts, progress, signal);
 }
 
 async function collect(parts: RoutineParts, progress: Progress, signal: AbortSignal): Promise<void> {
@@ -96,18 +97,4 @@ async function fail(
   const status = { phase: "Failed", ...(conditions.length > 0 && { conditions }) };
   const changes = { metadata: { uid: pod.metadata.uid }, status };
   await client(Pod).patch(pod, { type: "strategic", changes }, { subresource: "status" });
-}
-
-/** Whether it is time for another round; false once the signal is aborted. */
-function pause({ loop }: RoutineParts, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve) => {
-    const finish = (): void => {
-      timer.cancel();
-      signal.removeEventListener("abort", finish);
-      resolve(!signal.aborted);
-    };
-    const timer = loop.timer(loop.now() + PERIOD_MS, "periodic", finish);
-    signal.addEventListener("abort", finish, { once: true });
-    if (signal.aborted) finish();
-  });
 }

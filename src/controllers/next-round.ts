@@ -1,0 +1,15 @@
+import type { Loop } from "../base/loop.ts";
+
+/** For loops that look at everything now and then. Whether it is time for another round; false once the signal is aborted. */
+export function nextRound(loop: Loop, periodMs: number, signal: AbortSignal): Promise<boolean> {
+  return new Promise((resolve) => {
+    const finish = (): void => {
+      timer.cancel();
+      signal.removeEventListener("abort", finish);
+      resolve(!signal.aborted);
+    };
+    const timer = loop.timer(loop.now() + periodMs, "periodic", finish);
+    signal.addEventListener("abort", finish, { once: true });
+    if (signal.aborted) finish();
+  });
+}
