@@ -1,8 +1,14 @@
-import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
 import { defineConfig, type Plugin } from "vitest/config";
+
+const SOURCES = fileURLToPath(new URL("src/", import.meta.url));
+const CACHE = fileURLToPath(new URL(".cache/test/", import.meta.url));
+/** Of this run alone: another one may be under way. */
+const COMPILED = `${CACHE}${String(process.pid)}/`;
+let compiled: Promise<void> | undefined;
 
 /**
  * `unit` is what `npm run check` runs: no sockets, no child processes, seconds in total.
@@ -11,11 +17,12 @@ import { defineConfig, type Plugin } from "vitest/config";
 export default defineConfig({
   // Node.js 20 has no `await using`; the transform must write it out.
   oxc: { target: "node20" },
-  plugins: [bundledStoreThread()],
+  plugins: [compiledSources()],
   // `setpoint/…` means src/, so that no test depends on a build being fresh.
   resolve: { conditions: ["source"] },
   ssr: { resolve: { conditions: ["source"] } },
   test: {
+    server: { deps: { external: [/\/\.cache\/test\//] } },
     // Isolation costs a fresh module graph per file: minutes instead of seconds. Modules keep no state anyway.
     isolate: false,
     // Processes, because the file store starts worker threads and tests send signals.
@@ -41,35 +48,72 @@ export default defineConfig({
 });
 
 /**
- * The file store's thread as one script, as the build makes it for the program. Hundreds of stores are opened here, and a thread that
- * loads twenty modules takes twice as long to start.
+ * The sources, compiled once and loaded by Node.js itself. Each worker would else ask the main process for a thousand modules, and look up every
+ * imported name in an object whenever it is used. Who watches files gets them one by one.
  */
-function bundledStoreThread(): Plugin {
-  let bundle: Promise<string> | undefined;
+function compiledSources(): Plugin {
+  let isWatching = false;
   return {
-    name: "bundled-store-thread",
-    async transform(code, id) {
-      if (!id.endsWith("/src/store/file/store-thread.ts")) return undefined;
-      const path = await (bundle ??= writeStoreThread());
-      return { code: code.replace('"./worker.js"', JSON.stringify(path)), map: null };
+    name: "compiled-sources",
+    enforce: "pre",
+    configResolved({ server }) {
+      isWatching = server.watch !== null;
+    },
+    async resolveId(id, importer, options) {
+      const found = await this.resolve(id, importer, { ...options, skipSelf: true });
+      if (found === null || isWatching || !isCompiled(found.id)) return found;
+      await (compiled ??= compileSources());
+      return COMPILED + found.id.slice(SOURCES.length).replace(/\.ts$/, ".js");
     },
   };
 }
 
-async function writeStoreThread(): Promise<string> {
-  const folder = fileURLToPath(new URL(".cache/test/", import.meta.url));
-  const { output } = await build({
-    input: fileURLToPath(new URL("src/store/file/worker.js", import.meta.url)),
+/** What tests share among themselves is theirs, and finds its files by where it lies. */
+function isCompiled(path: string): boolean {
+  return path.startsWith(SOURCES) && /(?<!\.test|\/fixture|\/worker)\.[jt]s$/.test(path);
+}
+
+async function compileSources(): Promise<void> {
+  removeLeftovers();
+  process.once("exit", () => rmSync(COMPILED, { recursive: true, force: true }));
+  const names = readdirSync(SOURCES, { recursive: true, encoding: "utf8" });
+  const common = {
     platform: "node",
-    external: (id) => !id.startsWith(".") && !isAbsolute(id),
-    output: { format: "cjs", codeSplitting: false },
-    write: false,
+    external: (id: string) => !id.startsWith(".") && !isAbsolute(id),
+    transform: { target: "node20.19" },
+  } as const;
+  await build({
+    ...common,
+    input: names.map((name) => SOURCES + name).filter(isCompiled),
+    treeshake: false,
+    output: {
+      dir: COMPILED,
+      format: "esm",
+      preserveModules: true,
+      preserveModulesRoot: SOURCES,
+      sourcemap: true,
+    },
   });
-  mkdirSync(folder, { recursive: true });
-  // Renamed, for another run of tests may be reading the one that is there.
-  const path = `${folder}worker.cjs`;
-  const fresh = `${path}.${String(process.pid)}`;
-  writeFileSync(fresh, output[0].code);
-  renameSync(fresh, path);
-  return path;
+  // One script, as in the program: hundreds of stores are opened here, and a thread that loads twenty modules takes twice as long to start.
+  await build({
+    ...common,
+    input: `${SOURCES}store/file/worker.js`,
+    output: { file: `${COMPILED}store/file/worker.js`, format: "esm", codeSplitting: false },
+  });
+}
+
+/** Runs that were killed could not remove what they had compiled. */
+function removeLeftovers(): void {
+  mkdirSync(CACHE, { recursive: true });
+  for (const name of readdirSync(CACHE)) {
+    if (!isAlive(Number(name))) rmSync(CACHE + name, { recursive: true, force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 }
