@@ -74,9 +74,7 @@ export class ClusterFeed {
     this.#on(ResourceSlice, ({ after }) => {
       if (after !== undefined) this.#target.notice({ type: "resourceSlice" });
     });
-    this.#on(DeviceClass, ({ after }) => {
-      if (after !== undefined) this.#target.notice({ type: "deviceClass" });
-    });
+    this.#on(DeviceClass, ({ before, after }) => this.#target.notice({ type: "deviceClass", before, after }));
     for (const after of this.#parts.cache(Node).list()) this.#nodeChanged({ before: undefined, after });
     for (const after of this.#parts.cache(Pod).list()) this.#podChanged({ before: undefined, after });
   }

@@ -130,6 +130,7 @@ export class SchedulerRun {
 
   #notice(event: ClusterEvent): void {
     if (event.type === "namespaceLabels") this.#unfitMemory.clear();
+    if (event.type === "deviceClass") this.#forgetVerdicts();
     if (event.type === "nodeRemoved") {
       // Nobody need wait for it any longer.
       for (const { key } of [...this.#nominations.on(event.name)]) {
@@ -139,6 +140,12 @@ export class SchedulerRun {
     }
     this.#queue.notice(event);
     if (event.type === "podFreed" && event.node !== undefined) this.#lookAgain(event.node);
+  }
+
+  /** Whether a node must have a resource itself depends on the classes there are. */
+  #forgetVerdicts(): void {
+    this.#unfitMemory.clear();
+    for (const profile of this.#profiles.values()) profile.forgetVerdicts();
   }
 
   /** Pods wait for a node while others leave it. When none does any more, they fit by now or have waited in vain. */

@@ -36,7 +36,7 @@ export class UnfitMemory {
   /** Only what holds for every such pod may be noted: nobody makes room, and nobody waits for a node that was promised to him. */
   note(pod: PodInfo, unfit: Unfit): void {
     // What volumes and devices allow depends on more than the snapshot.
-    if (hasClaims(pod)) return;
+    if (hasClaims(pod) || unfit.plugins.has("DynamicResources")) return;
     if (this.#version !== this.#snapshot.version) this.#remembered.clear();
     this.#version = this.#snapshot.version;
     this.#remembered.set(pod.shape, { pod, unfit });

@@ -4,6 +4,7 @@ import { findUntolerated, matchesPodNodeSelection } from "../../resources/pod/no
 import { podRequests } from "../../resources/pod/pod-requests.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
 import { SAFE_SYSCTLS_32 } from "../../resources/pod/safe-sysctls.ts";
+import type { ResourceList } from "../../resources/resource-amount.ts";
 import { isExtendedResource } from "../../resources/resource-name.ts";
 import { ownValue } from "../../resources/value-rules.ts";
 import type { SizeProblem } from "../pod/granted-size.ts";
@@ -77,14 +78,22 @@ function findLack(pod: Pod, { status }: Node, others: Allotment): Shortage | und
   if (others.pods + 1 > pods) {
     return { resource: "pods", requested: 1, used: others.pods, capacity: pods };
   }
+  const isOfOthers = elsewhereCounted(pod, allocatable);
   for (const [resource, requested] of podRequests({ ...pod, status: {} })) {
-    // One that no node has belongs to the cluster: others count it.
-    if (isExtendedResource(resource) && !Object.hasOwn(allocatable, resource)) continue;
+    if (isOfOthers(resource)) continue;
     const capacity = resourceNumber(resource, allocatable[resource] ?? "0");
     const used = others.used(resource);
     if (requested > 0 && used + requested > capacity) return { resource, requested, used, capacity };
   }
   return undefined;
+}
+
+/** What the pod has devices for; and what no node has belongs to the cluster: others count it. */
+function elsewhereCounted({ status }: Pod, allocatable: ResourceList): (resource: string) => boolean {
+  const mappings = status.extendedResourceClaimStatus?.requestMappings ?? [];
+  const claimed = new Set(mappings.map(({ resourceName }) => resourceName));
+  return (resource) =>
+    claimed.has(resource) || (isExtendedResource(resource) && !Object.hasOwn(allocatable, resource));
 }
 
 interface Shortage {

@@ -117,5 +117,6 @@ function isDone(pod: Pod): boolean {
 function claimNames({ spec, status }: Pod): readonly string[] {
   const shown = (status.resourceClaimStatuses ?? []).map(({ resourceClaimName }) => resourceClaimName);
   const named = (spec.resourceClaims ?? []).map(({ resourceClaimName }) => resourceClaimName);
-  return [...shown, ...named].filter((name) => name !== undefined);
+  const special = status.extendedResourceClaimStatus?.resourceClaimName;
+  return [...shown, ...named, special].filter((name) => name !== undefined);
 }

@@ -1,6 +1,6 @@
 /** Changes of the cluster that can make a pod schedulable, and the rules by which a plugin knows which ones help. */
 
-import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
+import type { DeviceClass, ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 
@@ -32,7 +32,11 @@ export type ClusterEvent =
     }
   /** Devices came, or changed. */
   | { readonly type: "resourceSlice" }
-  | { readonly type: "deviceClass" };
+  | {
+      readonly type: "deviceClass";
+      readonly before: DeviceClass | undefined;
+      readonly after: DeviceClass | undefined;
+    };
 
 export type ClusterEventType = ClusterEvent["type"];
 

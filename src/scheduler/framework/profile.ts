@@ -110,6 +110,11 @@ export class Profile {
     return this.#check(cycle, node, { verdicts: this.#verdictsOf(cycle), cluster });
   }
 
+  /** Something changed that plugins of scope `node` go by, and that is no part of a node. */
+  forgetVerdicts(): void {
+    this.#verdicts.clear();
+  }
+
   #verdictsOf(cycle: Cycle): NodeVerdicts {
     const { shape } = cycle.pod;
     const found = this.#verdicts.get(shape);

@@ -1,34 +1,57 @@
 /** Holds pods to nodes that have what they ask for, and prefers those that have most left of it. */
 
+import type { DeviceClass } from "../../api/generated/types/resource-v1.ts";
+import { EVERY_CLASS } from "../../resources/device/extended-resource.ts";
+import type { CacheReader } from "../../runtime/controller.ts";
 import { SCORE_MAX } from "../framework/normal-score.ts";
 import type { PluginFactory, Rejection } from "../framework/plugin.ts";
 import { isNothing } from "../snapshot/amounts.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 import type { PodShape } from "../snapshot/pod-shape.ts";
+import { classesBehind } from "./dynamic-resources/device-class-names.ts";
 
-export const nodeResourcesFit: PluginFactory = () => ({
+export const nodeResourcesFit: PluginFactory = ({ cache }) => ({
   name: "NodeResourcesFit",
   scope: "node",
   reactivations: {
-    nodeAdded: (pod, { node }) => fits(pod, node),
-    nodeAllocatable: (pod, { node }) => fits(pod, node),
-    podFreed: (pod, { node }) => node !== undefined && fits(pod, node),
+    nodeAdded: (pod, { node }) => fits(pod, node, cache),
+    nodeAllocatable: (pod, { node }) => fits(pod, node, cache),
+    podFreed: (pod, { node }) => node !== undefined && fits(pod, node, cache),
+    deviceClass: (pod, { before, after }) => after !== undefined && isNewlyBehind(pod, before, after),
   },
-  filter: ({ pod }) => ({ type: "check", check: (node) => findShortage(pod.shape, node) }),
+  filter: ({ pod }) => {
+    const classes = classesBehind(pod.shape, cache);
+    return { type: "check", check: (node) => findShortage(pod.shape, node, classes) };
+  },
   score: ({ pod }) => ({ normal: "none", score: (node) => leastAllocated(pod.shape, node) }),
 });
 
-function fits({ shape }: PodInfo, node: NodeInfo): boolean {
-  return findShortage(shape, node) === undefined;
+function fits({ shape }: PodInfo, node: NodeInfo, cache: CacheReader): boolean {
+  return findShortage(shape, node, classesBehind(shape, cache)) === undefined;
+}
+
+/** Whether the class stands for something that the pod asks for, and did not before. */
+function isNewlyBehind({ shape }: PodInfo, before: DeviceClass | undefined, after: DeviceClass): boolean {
+  const { others } = shape.requests;
+  if (before === undefined && others.has(EVERY_CLASS + after.metadata.name)) return true;
+  const { extendedResourceName: name } = after.spec;
+  return name !== undefined && name !== before?.spec.extendedResourceName && others.has(name);
 }
 
 /** Rejections for one shortage are shared: a full cluster has the same one on each node. */
 const shortages = new Map<string, Rejection>();
 const SHORTAGES_MAX = 1024;
 
-/** What the node has too little of. Other pods can make room only where the node would have enough without them. */
-function findShortage({ requests }: PodShape, node: NodeInfo): Rejection | undefined {
+/**
+ * What the node has too little of. Other pods can make room only where the node would have enough without them. Of what classes stand for, a node that
+ * has none itself may have devices.
+ */
+function findShortage(
+  { requests }: PodShape,
+  node: NodeInfo,
+  classes: ReadonlyMap<string, DeviceClass>,
+): Rejection | undefined {
   const { allocatable, requested, pods, allowedPods } = node;
   const isFull = pods.size + 1 > allowedPods;
   if (!isFull && isNothing(requests)) return undefined;
@@ -50,7 +73,9 @@ function findShortage({ requests }: PodShape, node: NodeInfo): Rejection | undef
     used: requested.ephemeralStorage,
   });
   for (const [name, wanted] of requests.others) {
-    compare(name, wanted, { all: allocatable.others.get(name) ?? 0, used: requested.others.get(name) ?? 0 });
+    const all = allocatable.others.get(name) ?? 0;
+    if (all === 0 && classes.has(name)) continue;
+    compare(name, wanted, { all, used: requested.others.get(name) ?? 0 });
   }
   return reasons.length === 0 ? undefined : shortage(reasons, isResolvable);
 }

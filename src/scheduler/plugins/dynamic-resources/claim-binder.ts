@@ -1,12 +1,15 @@
 /** Writes into claims which devices they got and for whom, and waits until devices that have to be made ready are. */
 
 import { isApiError } from "../../../api/api-error.ts";
+import type { Manifest } from "../../../api/api-object.ts";
+import { Pod } from "../../../api/generated/types/core-v1.ts";
 import {
   type AllocationResult,
   ResourceClaim,
   type ResourceClaimStatus,
 } from "../../../api/generated/types/resource-v1.ts";
 import { formatTime } from "../../../api/time.ts";
+import { MADE_FOR_RESOURCES } from "../../../resources/device/extended-resource.ts";
 import { isReservedFor } from "../../../resources/device/pod-claim.ts";
 import { untilDone } from "../../framework/change-wait.ts";
 import type { PluginContext } from "../../framework/plugin.ts";
@@ -14,17 +17,22 @@ import type { NodeInfo } from "../../snapshot/node-info.ts";
 import type { PodInfo } from "../../snapshot/pod-info.ts";
 import { hasBindingConditions, isOverdue, READY_TIMEOUT_MS, readinessOf } from "./binding-conditions.ts";
 import type { ClaimLedger } from "./claim-ledger.ts";
+import type { SpecialClaim } from "./claim-variants.ts";
 import { claimKey } from "./wish.ts";
 
 /** Held while a claim has devices, so that it does not go before it gave them back. */
 const PROTECTION = "resource.kubernetes.io/delete-protection";
 /** Others write claims too. Who loses this often tries with the pod again. */
 const TRIES_MAX = 5;
+/** As upstream's. */
+const SHOWN_TIMEOUT_MS = 120_000;
 
 /** A claim, and what it is to get unless it has it. */
 export interface ClaimTask {
   claim: ResourceClaim;
   readonly allocation: AllocationResult | undefined;
+  /** Of a claim that has to be made first. */
+  readonly special?: SpecialClaim;
 }
 
 export class ClaimBinder {
@@ -36,26 +44,53 @@ export class ClaimBinder {
     this.#ledger = ledger;
   }
 
-  async bind(pod: PodInfo, tasks: readonly ClaimTask[]): Promise<void> {
-    for (const task of tasks) if (!isReservedFor(task.claim, pod.pod)) await this.#bindOne(pod, task);
+  async bind(pod: PodInfo, tasks: readonly ClaimTask[], signal: AbortSignal): Promise<void> {
+    for (const task of tasks) {
+      const { special } = task;
+      if (special !== undefined) await this.#bindSpecial(pod, { task, special, signal });
+      else if (!isReservedFor(task.claim, pod.pod)) await this.#bindOne(pod, task);
+    }
   }
 
   /** The pod does not come after all: others may have what was promised to it; what it has in writing it no longer uses. */
   async release(pod: PodInfo, tasks: readonly ClaimTask[]): Promise<void> {
-    for (const { claim, allocation } of tasks) if (allocation !== undefined) this.#ledger.settle(claim);
-    for (const { claim } of tasks) {
-      if (claim.status.allocation === undefined || !isReservedFor(claim, pod.pod)) continue;
-      const reservedFor = [{ $patch: "delete", uid: pod.uid }];
-      const changes = { metadata: { uid: claim.metadata.uid }, status: { reservedFor } };
-      const claims = this.#context.client(ResourceClaim);
-      try {
-        const written = await this.#context.write(() =>
-          claims.patch(claim, { type: "strategic", changes }, { subresource: "status" }),
-        );
-        this.#ledger.settle(claim, written);
-      } catch (error) {
-        if (!isApiError(error, "NotFound") && !isApiError(error, "Conflict")) throw error;
+    for (const { claim, allocation, special } of tasks) {
+      if (allocation !== undefined) this.#ledger.settle(special?.claim ?? claim);
+    }
+    for (const { claim, special } of tasks) {
+      if (special === undefined) await this.#unreserve(pod, claim);
+      else if (claim !== special.claim) await this.remove(claim);
+    }
+  }
+
+  async #unreserve(pod: PodInfo, claim: ResourceClaim): Promise<void> {
+    if (claim.status.allocation === undefined || !isReservedFor(claim, pod.pod)) return;
+    const reservedFor = [{ $patch: "delete", uid: pod.uid }];
+    const changes = { metadata: { uid: claim.metadata.uid }, status: { reservedFor } };
+    const claims = this.#context.client(ResourceClaim);
+    try {
+      const written = await this.#context.write(() =>
+        claims.patch(claim, { type: "strategic", changes }, { subresource: "status" }),
+      );
+      this.#ledger.settle(claim, written);
+    } catch (error) {
+      if (!isApiError(error, "NotFound") && !isApiError(error, "Conflict")) throw error;
+    }
+  }
+
+  /** A claim that was made for a pod which does not come, with the devices it has. */
+  async remove(claim: ResourceClaim): Promise<void> {
+    const { uid, finalizers = [] } = claim.metadata;
+    const claims = this.#context.client(ResourceClaim);
+    const kept = finalizers.filter((name) => name !== PROTECTION);
+    const changes = { metadata: { uid, finalizers: kept } };
+    try {
+      if (kept.length < finalizers.length) {
+        await this.#context.write(() => claims.patch(claim, { type: "merge", changes }));
       }
+      await this.#context.write(() => claims.delete(claim));
+    } catch (error) {
+      if (!isApiError(error, "NotFound")) throw error;
     }
   }
 
@@ -73,6 +108,37 @@ export class ClaimBinder {
     } catch (error) {
       if (allocation !== undefined) this.#ledger.settle(claim);
       throw error;
+    }
+  }
+
+  /** What it gets stays promised until the caches show it: until then nobody would know. */
+  async #bindSpecial(pod: PodInfo, { task, special, signal }: SpecialTask): Promise<void> {
+    task.claim = await this.#makeClaim(pod, special);
+    task.claim = await this.#write(pod, task);
+    const { uid, name } = task.claim.metadata;
+    await untilDone(this.#context, {
+      isDone: () => this.#ledger.find({ namespace: pod.namespace, name })?.metadata.uid === uid,
+      timeoutMs: SHOWN_TIMEOUT_MS,
+      timeoutMessage: `claim ${claimKey(task.claim)} is not shown`,
+      signal,
+    });
+    this.#ledger.settle(special.claim);
+    this.#ledger.settle(task.claim, task.claim);
+    const shown = { requestMappings: special.mappings, resourceClaimName: name };
+    const changes = { metadata: { uid: pod.uid }, status: { extendedResourceClaimStatus: shown } };
+    const pods = this.#context.client(Pod);
+    await this.#context.write(() =>
+      pods.patch(pod.pod, { type: "strategic", changes }, { subresource: "status" }),
+    );
+  }
+
+  async #makeClaim(pod: PodInfo, { claim }: SpecialClaim): Promise<ResourceClaim> {
+    const claims = this.#context.client(ResourceClaim);
+    try {
+      return await this.#context.write(() => claims.create(specialManifest(pod, claim)));
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(`create claim for extended resources ${pod.namespace}/: ${why}`, { cause: error });
     }
   }
 
@@ -166,4 +232,27 @@ interface ReadyWait {
   readonly node: NodeInfo;
   readonly tasks: readonly ClaimTask[];
   readonly signal: AbortSignal;
+}
+
+interface SpecialTask {
+  readonly task: ClaimTask;
+  readonly special: SpecialClaim;
+  readonly signal: AbortSignal;
+}
+
+/** Goes with its pod. */
+function specialManifest(
+  { name, uid, namespace }: PodInfo,
+  { spec }: ResourceClaim,
+): Manifest<ResourceClaim> {
+  return {
+    metadata: {
+      generateName: `${name}-extended-resources-`,
+      namespace,
+      annotations: { [MADE_FOR_RESOURCES]: "true" },
+      finalizers: [PROTECTION],
+      ownerReferences: [{ apiVersion: "v1", kind: "Pod", name, uid, controller: true }],
+    },
+    spec,
+  };
 }

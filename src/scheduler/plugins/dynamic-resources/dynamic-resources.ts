@@ -3,10 +3,12 @@
  * the claims before the pod is bound.
  */
 
-import { DeviceClass, type ResourceClaim, ResourceSlice } from "../../../api/generated/types/resource-v1.ts";
+import { DeviceClass, ResourceClaim, ResourceSlice } from "../../../api/generated/types/resource-v1.ts";
+import { MADE_FOR_RESOURCES } from "../../../resources/device/extended-resource.ts";
 import { isReservedFor } from "../../../resources/device/pod-claim.ts";
 import { matchesNodeSelector } from "../../../resources/pod/node-selection.ts";
 import { isSame } from "../../../resources/value-rules.ts";
+import { isControlledBy } from "../../../runtime/owner-reference.ts";
 import { ALWAYS, type Reactivations } from "../../framework/cluster-event.ts";
 import {
   type Cycle,
@@ -25,20 +27,25 @@ import { isOverdue, readinessOf } from "./binding-conditions.ts";
 import { ClaimAllocator } from "./claim-allocator.ts";
 import { ClaimBinder, type ClaimTask } from "./claim-binder.ts";
 import { ClaimLedger } from "./claim-ledger.ts";
+import { ClaimVariants } from "./claim-variants.ts";
+import { classesBehind } from "./device-class-names.ts";
 import { LatestPools } from "./device-pools.ts";
 import { DeviceSelectors } from "./device-selectors.ts";
 import { DevicesInUse } from "./devices-in-use.ts";
 import { hasResourceClaims, readResourceClaims } from "./pod-resource-claims.ts";
-import { claimKey, readWishes } from "./wish.ts";
+import { claimKey, readWishes, type Wishes } from "./wish.ts";
 
 const NAME = "DynamicResources";
 const UNAVAILABLE = reject(NAME, "resourceclaim not available on the node", false);
+const LEFT_OVER = reject(NAME, "cannot schedule extended resource claim", false);
 
 /** What is known of a pod's claims in one cycle. */
 interface CycleClaims {
+  /** Without the one that is to be made for extended resources. */
   readonly claims: readonly ResourceClaim[];
-  /** Of those that have no devices yet; undefined when all have. */
-  readonly allocator: ClaimAllocator | undefined;
+  readonly variants: ClaimVariants;
+  /** Made for extended resources by an earlier cycle that came to nothing. Where the pod goes now it may need another. */
+  readonly leftOver: ResourceClaim | undefined;
   /** Claims whose devices cannot be used from some node. */
   readonly unavailable: Set<ResourceClaim>;
   /** From the choice of the node on. */
@@ -66,9 +73,10 @@ class DynamicResources implements SchedulerPlugin {
       nodeAdded: ALWAYS,
       nodeLabels: ALWAYS,
       resourceSlice: ALWAYS,
-      deviceClass: ALWAYS,
+      deviceClass: (_, { after }) => after !== undefined,
       resourceClaim: (pod, { before, after }) => this.#isHopeful(pod, before, after),
-      podUnreserved: (_, { pod }) => hasResourceClaims(pod),
+      podUnreserved: (_, { pod }) =>
+        hasResourceClaims(pod) || classesBehind(pod.shape, context.cache).size > 0,
     };
   }
 
@@ -77,40 +85,49 @@ class DynamicResources implements SchedulerPlugin {
   }
 
   filter(cycle: Cycle): FilterAnswer {
-    if (!hasResourceClaims(cycle.pod)) return undefined;
+    if (!hasResourceClaims(cycle.pod) && cycle.pod.shape.requests.others.size === 0) return undefined;
     const known = this.#cycles.get(cycle) ?? this.#begin(cycle.pod);
+    if (known === undefined) return undefined;
     this.#cycles.set(cycle, known);
     if ("plugin" in known) return rejectAll(known);
-    if (known.claims.length === 0) return undefined;
     return { type: "check", check: (node) => this.#check(known, node) };
   }
 
   score(cycle: Cycle): ReturnType<NonNullable<SchedulerPlugin["score"]>> {
-    const allocator = this.#of(cycle)?.allocator;
-    if (allocator?.hasAlternatives !== true) return undefined;
-    return { score: ({ name }) => allocator.score(name), normal: "proportional" };
+    const variants = this.#of(cycle)?.variants;
+    if (variants === undefined) return undefined;
+    if (![...variants.all()].some(({ allocator }) => allocator?.hasAlternatives === true)) return undefined;
+    return { score: (node) => variants.on(node).allocator?.score(node.name) ?? 0, normal: "proportional" };
   }
 
   relieve(cycle: Cycle): Relief {
     const known = this.#of(cycle);
     if (known === undefined) return { message: "no new claims to deallocate" };
+    if (known.leftOver !== undefined) {
+      return { message: "deletion of ResourceClaim completed", done: this.#binder.remove(known.leftOver) };
+    }
     const idle = [...known.unavailable].filter((claim) => isIdle(claim, cycle.pod));
     const claim = idle[idle.length > 1 ? this.#context.loop.random("claims").below(idle.length) : 0];
     if (claim === undefined) return { message: "still not schedulable" };
     return { message: "deallocation of ResourceClaim completed", done: this.#binder.deallocate(claim) };
   }
 
-  reserve(cycle: Cycle, { name }: NodeInfo): void {
+  reserve(cycle: Cycle, node: NodeInfo): void {
     const known = this.#of(cycle);
     if (known === undefined) return;
-    const { allocator, claims } = known;
+    const { allocator, special } = known.variants.on(node);
     const shares = this.#context.loop.random("shares");
-    const results = allocator?.resultsOn(name, () => shares.uuid()) ?? [];
-    known.tasks = claims.map((claim) => {
+    const results = allocator?.resultsOn(node.name, () => shares.uuid()) ?? [];
+    const allocationOf = (claim: ResourceClaim): ClaimTask["allocation"] => {
       const allocation = results[allocator?.claims.indexOf(claim) ?? -1];
       if (allocation !== undefined) this.#ledger.promise(claim, allocation);
-      return { claim, allocation };
-    });
+      return allocation;
+    };
+    const tasks: ClaimTask[] = known.claims.map((claim) => ({ claim, allocation: allocationOf(claim) }));
+    if (special !== undefined) {
+      tasks.push({ claim: special.claim, allocation: allocationOf(special.claim), special });
+    }
+    known.tasks = tasks;
   }
 
   unreserve(cycle: Cycle): void | Promise<void> {
@@ -119,57 +136,86 @@ class DynamicResources implements SchedulerPlugin {
   }
 
   hasPreBind(cycle: Cycle): boolean {
-    return this.#of(cycle) !== undefined;
+    return (this.#of(cycle)?.tasks.length ?? 0) > 0;
   }
 
   async preBind(cycle: Cycle, node: NodeInfo, signal: AbortSignal): Promise<void> {
     const tasks = this.#of(cycle)?.tasks ?? [];
-    await this.#binder.bind(cycle.pod, tasks);
+    await this.#binder.bind(cycle.pod, tasks, signal);
     await this.#binder.untilReady(cycle.pod, { node, tasks, signal });
   }
 
-  /** Undefined for a pod that has no claims, or waits for them. */
+  /** Undefined for a pod that needs no devices, or waits for its claims. */
   #of(cycle: Cycle): CycleClaims | undefined {
     const known = this.#cycles.get(cycle);
-    return known === undefined || "plugin" in known || known.claims.length === 0 ? undefined : known;
+    return known === undefined || "plugin" in known ? undefined : known;
   }
 
   #read(pod: PodInfo): ReturnType<typeof readResourceClaims> {
     return readResourceClaims(pod, (key) => this.#ledger.find(key));
   }
 
-  /** What does not depend on the node. */
-  #begin(pod: PodInfo): CycleClaims | Rejection {
+  /** What does not depend on the node; undefined for a pod that needs no devices. */
+  #begin(pod: PodInfo): CycleClaims | Rejection | undefined {
     const read = this.#read(pod);
     if (read.type === "waiting") return reject(NAME, read.reason, false);
+    const { claims } = read;
     const { cache } = this.#context;
-    const open = read.claims.filter(({ status }) => status.allocation === undefined);
+    const classes = classesBehind(pod.shape, cache);
+    if (claims.length + classes.size === 0) return undefined;
+    const open = claims.filter(({ status }) => status.allocation === undefined);
     const promised = open.find((claim) => this.#ledger.isPromised(claim));
     if (promised !== undefined) {
       const reason = `resource claim ${claimKey(promised)} is in the process of being allocated`;
       return reject(NAME, reason, false);
     }
-    const wishes = readWishes(open, (name) => cache(DeviceClass).find({ name }));
+    const wishes = this.#wishes(open);
     if (wishes.type === "missing") return reject(NAME, wishes.reason, false);
-    const makeAllocator = (): ClaimAllocator =>
-      new ClaimAllocator({
-        claims: open,
-        wishes: wishes.wishes,
-        pools: this.#pools.of(cache(ResourceSlice).list()),
-        inUse: new DevicesInUse(this.#ledger.allocations()),
-        selectors: this.#selectors,
-      });
-    const allocator = open.length === 0 ? undefined : makeAllocator();
-    return { claims: read.claims, allocator, unavailable: new Set(), tasks: [] };
+    const leftOver = classes.size === 0 ? undefined : this.#findLeftOver(pod);
+    const variants = new ClaimVariants({ pod, classes, makeAllocator: this.#allocatorMaker(open) });
+    return { claims, variants, leftOver, unavailable: new Set(), tasks: [] };
   }
 
-  #check({ claims, allocator, unavailable }: CycleClaims, { node }: NodeInfo): Rejection | undefined {
+  #wishes(claims: readonly ResourceClaim[]): Wishes {
+    const { cache } = this.#context;
+    return readWishes(claims, (name) => cache(DeviceClass).find({ name }));
+  }
+
+  /** All within one step, so that it does not matter when it is first asked for. */
+  #allocatorMaker(
+    open: readonly ResourceClaim[],
+  ): (special: ResourceClaim | undefined) => ClaimAllocator | undefined {
+    let inUse: DevicesInUse | undefined;
+    return (special) => {
+      const claims = special === undefined ? open : [...open, special];
+      const wishes = this.#wishes(claims);
+      if (claims.length === 0 || wishes.type === "missing") return undefined;
+      inUse ??= new DevicesInUse(this.#ledger.allocations());
+      const pools = this.#pools.of(this.#context.cache(ResourceSlice).list());
+      return new ClaimAllocator({
+        claims,
+        wishes: wishes.wishes,
+        pools,
+        inUse,
+        selectors: this.#selectors,
+      });
+    };
+  }
+
+  #findLeftOver({ pod }: PodInfo): ResourceClaim | undefined {
+    const owned = this.#context.cache(ResourceClaim).ownedBy(pod);
+    return owned.find(({ metadata }) => metadata.annotations?.[MADE_FOR_RESOURCES] === "true");
+  }
+
+  #check({ claims, variants, leftOver, unavailable }: CycleClaims, info: NodeInfo): Rejection | undefined {
+    const { node } = info;
     const missing = claims.filter(({ status: { allocation } }) => {
       const selector = allocation?.nodeSelector;
       return selector !== undefined && !matchesNodeSelector(selector, node);
     });
     const useless = claims.filter((claim) => this.#isUseless(claim));
-    const reason = tryAllocator(allocator, node);
+    if (leftOver !== undefined) return LEFT_OVER;
+    const reason = tryAllocator(variants.on(info).allocator, node);
     if (reason !== undefined) return reject(NAME, reason, false);
     if (missing.length + useless.length === 0) return undefined;
     for (const claim of [...missing, ...useless]) unavailable.add(claim);
@@ -187,6 +233,7 @@ class DynamicResources implements SchedulerPlugin {
     const read = this.#read(pod);
     if (read.type === "waiting") return false;
     if (before?.status.allocation !== undefined && after?.status.allocation === undefined) return true;
+    if (before !== undefined && after === undefined && isControlledBy(before, pod.pod)) return true;
     if (!read.claims.some(({ metadata }) => metadata.uid === after?.metadata.uid)) return false;
     return before === undefined || !isSame(before.status, after?.status);
   }

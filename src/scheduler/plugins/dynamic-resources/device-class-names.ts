@@ -1,0 +1,35 @@
+/** Device classes that stand for an extended resource: pods ask for it as for any other, and get devices of the class. */
+
+import { DeviceClass } from "../../../api/generated/types/resource-v1.ts";
+import { EVERY_CLASS } from "../../../resources/device/extended-resource.ts";
+import type { CacheReader } from "../../../runtime/controller.ts";
+import type { PodShape } from "../../snapshot/pod-shape.ts";
+
+const NONE: ReadonlyMap<string, DeviceClass> = new Map();
+
+/** Of what pods of this shape ask for, each that a class stands for, with that class. */
+export function classesBehind({ requests }: PodShape, cache: CacheReader): ReadonlyMap<string, DeviceClass> {
+  if (requests.others.size === 0) return NONE;
+  const found = new Map<string, DeviceClass>();
+  for (const name of requests.others.keys()) {
+    const deviceClass = classBehind(name, cache);
+    if (deviceClass !== undefined) found.set(name, deviceClass);
+  }
+  return found;
+}
+
+function classBehind(resource: string, cache: CacheReader): DeviceClass | undefined {
+  const classes = cache(DeviceClass);
+  if (resource.startsWith(EVERY_CLASS)) return classes.find({ name: resource.slice(EVERY_CLASS.length) });
+  // Of several the newest, so that one can be put in the place of another; of two of the same second the first by name.
+  let newest: DeviceClass | undefined;
+  for (const each of classes.list()) {
+    if (each.spec.extendedResourceName !== resource) continue;
+    if (newest === undefined || createdAt(each) > createdAt(newest)) newest = each;
+  }
+  return newest;
+}
+
+function createdAt({ metadata }: DeviceClass): number {
+  return Date.parse(metadata.creationTimestamp ?? "");
+}
