@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
-import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
+import { Event, Pod, ResourceQuota } from "../../src/api/generated/types/core-v1.ts";
 import {
   DeviceClass,
   ResourceClaim,
@@ -12,6 +12,7 @@ import {
 import { startCluster, type Cluster } from "../../src/cluster/start-cluster.ts";
 
 const DRIVER = "gpu.example.com";
+const GPU = "example.com/gpu";
 const DEVICES = { devices: { requests: [{ name: "one", exactly: { deviceClassName: "gpu" } }] } };
 const CONTAINERS = [{ name: "main", image: "app", resources: { claims: [{ name: "gpu" }] } }];
 
@@ -35,6 +36,29 @@ describe.each([1, 2])("pods with devices, seed %s", (seed) => {
     await cluster.client(Deployment).scale({ name: "web" }, 0);
     await cluster.settle();
 
+    expect(cluster.objects(ResourceClaim)).toEqual([]);
+  });
+
+  test("may ask for them as an extended resource, within a quota", async () => {
+    await using cluster = await open(seed);
+    const changes = { spec: { extendedResourceName: GPU } };
+    await cluster.client(DeviceClass).patch({ name: "gpu" }, { type: "merge", changes });
+    const hard = { [`requests.${GPU}`]: "2", "gpu.deviceclass.resource.k8s.io/devices": "2" };
+    await cluster.client(ResourceQuota).create({ metadata: { name: "q" }, spec: { hard } });
+    await cluster.settle();
+    const containers = [{ name: "main", image: "app", resources: { limits: { [GPU]: "1" } } }];
+    const make = (name: string): Promise<Pod> =>
+      cluster.client(Pod).create({ metadata: { name }, spec: { containers } } as Manifest<Pod>);
+    for (const name of ["a", "b"]) await make(name);
+    await cluster.clock.advance("10m");
+
+    expect(cluster.objects(Pod, "default").map(({ status }) => status.phase)).toEqual(["Running", "Running"]);
+    expect(given(cluster)).toEqual(["node-1/gpu-0", "node-2/gpu-0"]);
+    expect(cluster.objects(ResourceQuota)[0]?.status.used).toEqual(hard);
+    await expect(make("c")).rejects.toThrow(`exceeded quota: q, requested: requests.${GPU}=1`);
+
+    for (const name of ["a", "b"]) await cluster.client(Pod).delete({ name });
+    await cluster.settle();
     expect(cluster.objects(ResourceClaim)).toEqual([]);
   });
 

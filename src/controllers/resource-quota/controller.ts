@@ -2,17 +2,18 @@
  * Keeps in the status of each ResourceQuota what it bounds and how much of that is used.
  *
  * The server itself charges a quota for what it lets in, and gives back what is deleted. This loop begins a quota, follows changes of what
- * it bounds, and looks from time to time for what nobody could see happen. It reads ResourceQuotas, Pods, Services, PersistentVolumeClaims
- * and the number of objects of whatever is counted; it writes ResourceQuota status.
+ * it bounds, and looks from time to time for what nobody could see happen. It reads ResourceQuotas, Pods, Services, PersistentVolumeClaims,
+ * ResourceClaims, DeviceClasses and the number of objects of whatever is counted; it writes ResourceQuota status.
  *
  * What is written was read after the quota: whoever is let in meanwhile changes the quota, and the write is refused. Only a quota that is
  * not begun is not changed so, and is counted once more after it is.
  */
 import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts";
 import { PersistentVolumeClaim, Pod, ResourceQuota, Service } from "../../api/generated/types/core-v1.ts";
+import { DeviceClass, ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
-import type { CountedResource } from "../../resources/quota/usage.ts";
+import type { CountedResource, UsageFacts } from "../../resources/quota/usage.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
 import type { CacheReader, ObjectChange, Outcome, ReconcileContext } from "../../runtime/controller.ts";
 import { countObjects } from "./count.ts";
@@ -22,11 +23,12 @@ import type { QuotaStatus, Share } from "./plan-usage.ts";
 /** As upstream's. */
 const RESYNC_MS = 300_000;
 
-/** What is in memory anyway, by its plural. */
+/** What is in memory anyway, by plural and group. */
 const CACHED: ReadonlyMap<string, ResourceType> = new Map<string, ResourceType>([
-  ["persistentvolumeclaims", PersistentVolumeClaim],
-  ["pods", Pod],
-  ["services", Service],
+  ["persistentvolumeclaims.", PersistentVolumeClaim],
+  ["pods.", Pod],
+  ["services.", Service],
+  ["resourceclaims.resource.k8s.io", ResourceClaim],
 ]);
 
 export const resourceQuotaController = defineController({
@@ -43,7 +45,11 @@ export const resourceQuotaController = defineController({
     watching(PersistentVolumeClaim, (change, cache) =>
       change.after === undefined ? quotasAround(change, cache) : [],
     ),
+    watching(ResourceClaim, (change, cache) =>
+      change.after === undefined ? quotasAround(change, cache) : [],
+    ),
   ],
+  reads: [DeviceClass],
   resyncMs: RESYNC_MS,
   reconcile,
 });
@@ -68,14 +74,15 @@ async function recount(quota: ResourceQuota, context: ReconcileContext): Promise
 }
 
 /** From memory; undefined when it counts something that is not there. It may be behind: it only says whether to look. */
-function findStatus(quota: ResourceQuota, { cache, clock }: ReconcileContext): QuotaStatus | undefined {
+function findStatus(quota: ResourceQuota, context: ReconcileContext): QuotaStatus | undefined {
   const { namespace = "" } = quota.metadata;
-  const now = clock.now();
+  const { cache } = context;
+  const facts = factsOf(context);
   const shares: Share[] = [];
   for (const resource of countedResources(quota)) {
     const type = cachedType(resource);
     if (type === undefined) return undefined;
-    shares.push(shareOf(cache(type).list({ namespace }), { quota, resource, now }));
+    shares.push(shareOf(cache(type).list({ namespace }), { quota, resource, facts }));
   }
   return statusOf(quota, shares);
 }
@@ -83,10 +90,11 @@ function findStatus(quota: ResourceQuota, { cache, clock }: ReconcileContext): Q
 async function readShare(
   quota: ResourceQuota,
   resource: CountedResource,
-  { client, clock }: ReconcileContext,
+  context: ReconcileContext,
 ): Promise<Share> {
+  const { client } = context;
   const { namespace = "" } = quota.metadata;
-  const counting = { quota, resource, now: clock.now() };
+  const counting = { quota, resource, facts: factsOf(context) };
   const type = cachedType(resource);
   if (type === undefined) return shareOfCount(await countObjects(client, resource, namespace), counting);
   const objects: ApiObject[] = [];
@@ -95,7 +103,15 @@ async function readShare(
 }
 
 function cachedType({ group, name }: CountedResource): ResourceType | undefined {
-  return group === "" ? CACHED.get(name) : undefined;
+  return CACHED.get(`${name}.${group}`);
+}
+
+function factsOf({ cache, clock }: ReconcileContext): UsageFacts {
+  return {
+    now: clock.now(),
+    findPod: (namespace, name) => cache(Pod).find({ namespace, name }),
+    findClass: (name) => cache(DeviceClass).find({ name }),
+  };
 }
 
 function quotasAround({ before, after }: ObjectChange<ApiObject>, cache: CacheReader): readonly ObjectKey[] {

@@ -1,14 +1,15 @@
 /** What a quota's status should say, from what is there. */
 import type { ResourceQuota } from "../../api/generated/types/core-v1.ts";
-import { formatQuantity, parseQuantity, type Quantity } from "../../api/quantity.ts";
+import { addQuantities, formatQuantity, parseQuantity, type Quantity } from "../../api/quantity.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import { quotaCovers } from "../../resources/quota/scope.ts";
 import {
   addUsage,
   countNames,
   type CountedResource,
-  resourceBehind,
+  resourcesBehind,
   type Usage,
+  type UsageFacts,
   usageOf,
 } from "../../resources/quota/usage.ts";
 
@@ -21,8 +22,7 @@ export type Share = ReadonlyMap<string, Quantity>;
 export function countedResources({ spec }: ResourceQuota): readonly CountedResource[] {
   const found = new Map<string, CountedResource>();
   for (const name of Object.keys(spec.hard ?? {})) {
-    const resource = resourceBehind(name);
-    found.set(`${resource.name}.${resource.group}`, resource);
+    for (const resource of resourcesBehind(name)) found.set(`${resource.name}.${resource.group}`, resource);
   }
   return [...found.values()];
 }
@@ -30,13 +30,13 @@ export function countedResources({ spec }: ResourceQuota): readonly CountedResou
 interface Counting {
   readonly quota: ResourceQuota;
   readonly resource: CountedResource;
-  readonly now: number;
+  readonly facts: UsageFacts;
 }
 
-export function shareOf(objects: Iterable<ApiObject>, { quota, resource, now }: Counting): Share {
+export function shareOf(objects: Iterable<ApiObject>, { quota, resource, facts }: Counting): Share {
   const sum = new Map<string, Quantity>();
   for (const object of objects) {
-    if (quotaCovers(quota, object, resource)) addUsage(sum, knownUsage(object, resource, now));
+    if (quotaCovers(quota, object, resource)) addUsage(sum, knownUsage(object, resource, facts));
   }
   return sum;
 }
@@ -53,8 +53,12 @@ export function statusOf({ spec }: ResourceQuota, shares: readonly Share[]): Quo
   const { hard = {} } = spec;
   const used: Record<string, string> = {};
   for (const name of Object.keys(hard)) {
-    const quantity = shares.map((share) => share.get(name)).find((found) => found !== undefined);
-    used[name] = quantity === undefined ? "0" : formatQuantity(quantity);
+    let sum: Quantity | undefined;
+    for (const share of shares) {
+      const quantity = share.get(name);
+      sum = sum === undefined || quantity === undefined ? (sum ?? quantity) : addQuantities(sum, quantity);
+    }
+    used[name] = sum === undefined ? "0" : formatQuantity(sum);
   }
   return { hard, used };
 }
@@ -69,14 +73,15 @@ export function isBegun({ spec, status }: ResourceQuota): boolean {
   );
 }
 
-/** Objects are never changed, so what one uses is worked out once; only that a pod is overdue comes with time. */
+/** Objects are never changed, so what one uses is worked out once; only that a pod is overdue comes with time, and that a class stands for something. */
 const known = new WeakMap<ApiObject, Usage>();
 
-function knownUsage(object: ApiObject, resource: CountedResource, now: number): Usage {
-  if (object.metadata.deletionTimestamp !== undefined) return usageOf(object, resource, now);
+function knownUsage(object: ApiObject, resource: CountedResource, facts: UsageFacts): Usage {
+  const isLasting = object.metadata.deletionTimestamp === undefined && resource.group === "";
+  if (!isLasting) return usageOf(object, resource, facts);
   const found = known.get(object);
   if (found !== undefined) return found;
-  const usage = usageOf(object, resource, now);
+  const usage = usageOf(object, resource, facts);
   known.set(object, usage);
   return usage;
 }

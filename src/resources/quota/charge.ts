@@ -12,14 +12,14 @@ import type { ApiObject } from "../kind-rules.ts";
 import type { ResourceList } from "../resource-amount.ts";
 import { missingAmounts } from "./pod-usage.ts";
 import { quotaCovers } from "./scope.ts";
-import { type CountedResource, type Usage, usageOf } from "./usage.ts";
+import { type CountedResource, type Usage, type UsageFacts, usageOf } from "./usage.ts";
 
 /** From one state of an object to the next: created when `previous` is undefined, removed when `next` is. */
 interface QuotaChange {
   readonly previous: ApiObject | undefined;
   readonly next: ApiObject | undefined;
   readonly resource: CountedResource;
-  readonly now: number;
+  readonly facts: UsageFacts;
 }
 
 type Charge =
@@ -61,10 +61,10 @@ const NOTHING: Usage = new Map();
 function coveredUsage(
   quota: ResourceQuota,
   object: ApiObject | undefined,
-  { resource, now }: QuotaChange,
+  { resource, facts }: QuotaChange,
 ): Usage {
   if (object === undefined || !quotaCovers(quota, object, resource)) return NOTHING;
-  return usageOf(object, resource, now);
+  return usageOf(object, resource, facts);
 }
 
 /** A quota of cpu or memory makes every container of a new pod say how much. */

@@ -1,14 +1,34 @@
 import { describe, expect, test } from "vitest";
-import type { DeviceRequest, ResourceClaim } from "../../api/generated/types/resource-v1.ts";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import type { DeviceClass, DeviceRequest, ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import { formatQuantity } from "../../api/quantity.ts";
-import { resourceBehind, usageOf } from "./usage.ts";
+import { resourcesBehind, usageOf, type UsageFacts } from "./usage.ts";
 
 const CLAIMS = { group: "resource.k8s.io", name: "resourceclaims" };
 const SUFFIX = ".deviceclass.resource.k8s.io/devices";
 
+/** The class of GPUs stands for a resource. */
+const FACTS: UsageFacts = {
+  now: 0,
+  findClass: (name) =>
+    ({
+      metadata: { name },
+      spec: name === "gpu" ? { extendedResourceName: "example.com/gpu" } : {},
+    }) as unknown as DeviceClass,
+  findPod: (_, name) => {
+    const asked = { cpu: "1", "example.com/gpu": "2", "deviceclass.resource.kubernetes.io/gpu": "1" };
+    const containers = [{ name: "main", resources: { requests: asked } }];
+    return { metadata: { name, uid: "1" }, spec: { containers }, status: {} } as unknown as Pod;
+  },
+};
+
 function usage(...requests: readonly Partial<DeviceRequest>[]): Readonly<Record<string, string>> {
-  const claim = { metadata: { name: "c" }, spec: { devices: { requests } } } as unknown as ResourceClaim;
-  const used = usageOf(claim, CLAIMS, 0);
+  return usageOfClaim({ name: "c" }, requests);
+}
+
+function usageOfClaim(metadata: object, requests: readonly object[]): Readonly<Record<string, string>> {
+  const claim = { metadata, spec: { devices: { requests } } } as unknown as ResourceClaim;
+  const used = usageOf(claim, CLAIMS, FACTS);
   return Object.fromEntries([...used].map(([name, quantity]) => [name, formatQuantity(quantity)]));
 }
 
@@ -24,7 +44,30 @@ describe("what a claim uses of a quota of devices", () => {
       "count/resourceclaims.resource.k8s.io": "1",
       [`gpu${SUFFIX}`]: "5",
       [`nic${SUFFIX}`]: "1",
+      "requests.example.com/gpu": "5",
+      "requests.deviceclass.resource.kubernetes.io/gpu": "5",
+      "requests.deviceclass.resource.kubernetes.io/nic": "1",
     });
+  });
+
+  test("is nothing of what its pod has asked for by the same name", () => {
+    const owner = { apiVersion: "v1", kind: "Pod", name: "web", controller: true };
+    const annotations = { "resource.kubernetes.io/extended-resource-claim": "true" };
+    const requests = [
+      { name: "container-0-request-2", exactly: wish("gpu", 2) },
+      { name: "container-0-request-1", exactly: wish("gpu", 1) },
+    ];
+
+    expect(
+      usageOfClaim({ name: "c", annotations, ownerReferences: [{ ...owner, uid: "1" }] }, requests),
+    ).toEqual({
+      "count/resourceclaims.resource.k8s.io": "1",
+      [`gpu${SUFFIX}`]: "3",
+      "requests.example.com/gpu": "1",
+      "requests.deviceclass.resource.kubernetes.io/gpu": "2",
+    });
+    const forged = { name: "c", annotations, ownerReferences: [{ ...owner, uid: "2" }] };
+    expect(usageOfClaim(forged, requests)).toMatchObject({ "requests.example.com/gpu": "3" });
   });
 
   test("is all that it could get where it asks for all", () => {
@@ -47,6 +90,7 @@ describe("what a claim uses of a quota of devices", () => {
   });
 
   test("is found by the name in the quota", () => {
-    expect(resourceBehind(`gpu.example.com${SUFFIX}`)).toEqual(CLAIMS);
+    expect(resourcesBehind(`gpu.example.com${SUFFIX}`)).toEqual([CLAIMS]);
+    expect(resourcesBehind("requests.example.com/gpu")).toEqual([{ group: "", name: "pods" }, CLAIMS]);
   });
 });

@@ -1,17 +1,68 @@
-import type { DeviceRequest, ResourceClaim } from "../../api/generated/types/resource-v1.ts";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import type { DeviceClass, DeviceRequest, ResourceClaim } from "../../api/generated/types/resource-v1.ts";
+import { EVERY_CLASS, MADE_FOR_RESOURCES } from "../device/extended-resource.ts";
+import { resourceNumber } from "../pod/resource-number.ts";
 import type { ResourceList } from "../resource-amount.ts";
 
 /** Follows the name of a DeviceClass in the name of what a quota bounds. */
 export const DEVICES_SUFFIX = ".deviceclass.resource.k8s.io/devices";
+const REQUESTS = "requests.";
 /** A claim for all devices gets no more than fit into its status. */
 const ALL = 32;
 
-/** How many devices of each class a claim may get at most. */
-export function deviceUsage({ spec }: ResourceClaim): ResourceList {
+/** What else has to be known. */
+export interface DeviceFacts {
+  findPod(namespace: string, name: string): Pod | undefined;
+  findClass(name: string): DeviceClass | undefined;
+}
+
+/**
+ * How many devices of each class a claim may get at most: by the name of the class, and by the names of the resources that it stands for. A claim that
+ * was made for a pod's resources uses none of those by whose name the pod asked: the pod does.
+ */
+export function deviceUsage(claim: ResourceClaim, facts: DeviceFacts): ResourceList {
   const sums = new Map<string, number>();
-  for (const request of spec.devices.requests)
-    for (const [name, count] of mostOf(request)) sums.set(name, (sums.get(name) ?? 0) + count);
-  return Object.fromEntries([...sums].map(([name, count]) => [name + DEVICES_SUFFIX, String(count)]));
+  const add = (name: string, count: number): void => void sums.set(name, (sums.get(name) ?? 0) + count);
+  const pod = podBehind(claim, facts);
+  for (const request of claim.spec.devices.requests) {
+    for (const [name, count] of mostOf(request)) {
+      const asked = pod && askedBy(pod, request.name, count);
+      const resources = resourcesOf(name, facts).filter((resource) => resource !== asked);
+      for (const used of [name + DEVICES_SUFFIX, ...resources.map((it) => REQUESTS + it)]) add(used, count);
+    }
+  }
+  return Object.fromEntries([...sums].map(([name, count]) => [name, String(count)]));
+}
+
+/** What a class stands for. */
+function resourcesOf(className: string, facts: DeviceFacts): readonly string[] {
+  const explicit = facts.findClass(className)?.spec.extendedResourceName;
+  return [EVERY_CLASS + className, ...(explicit === undefined ? [] : [explicit])];
+}
+
+/** Anybody can write the annotation: the pod must own the claim, and know of no other. */
+function podBehind(claim: ResourceClaim, facts: DeviceFacts): Pod | undefined {
+  const { name, namespace = "", annotations, ownerReferences = [] } = claim.metadata;
+  if (annotations?.[MADE_FOR_RESOURCES] !== "true") return undefined;
+  const owner = ownerReferences.find(({ controller }) => controller === true);
+  if (owner?.apiVersion !== "v1" || owner.kind !== "Pod") return undefined;
+  const pod = facts.findPod(namespace, owner.name);
+  return pod?.metadata.uid === owner.uid && knowsNoOther(pod, name) ? pod : undefined;
+}
+
+function knowsNoOther({ status }: Pod, claim: string): boolean {
+  return (status.extendedResourceClaimStatus?.resourceClaimName ?? claim) === claim;
+}
+
+const NAME_OF_PLACE = /^container-(?<container>\d+)-request-(?<place>\d+)$/;
+
+/** The resource behind a request that is named after its place, when the pod asks for that much of it. */
+function askedBy({ spec }: Pod, request: string, count: number): string | undefined {
+  const { container = "-1", place = "-1" } = NAME_OF_PLACE.exec(request)?.groups ?? {};
+  const containers = [...(spec.initContainers ?? []), ...spec.containers];
+  const requests = Object.entries(containers[Number(container)]?.resources.requests ?? {});
+  const [name, text] = requests.toSorted(([a], [b]) => (a < b ? -1 : 1))[Number(place)] ?? ["", "0"];
+  return resourceNumber(name, text) >= count ? name : undefined;
 }
 
 type Wish = NonNullable<DeviceRequest["exactly"]> | NonNullable<DeviceRequest["firstAvailable"]>[number];

@@ -1,9 +1,10 @@
 /** What a pod uses: itself, as long as it may run, and what its containers ask for and may take. */
 import type { Pod, PodSpec } from "../../api/generated/types/core-v1.ts";
+import { isDeviceResource } from "../device/extended-resource.ts";
 import { isTerminal } from "../pod/pod-state.ts";
 import { podTotalsWithOverhead } from "../pod/pod-totals.ts";
 import type { ResourceList } from "../resource-amount.ts";
-import { isExtendedResource, isHugePages } from "../resource-name.ts";
+import { isHugePages } from "../resource-name.ts";
 
 const COMPUTE = ["cpu", "memory", "ephemeral-storage"];
 /** What a quota that bounds it makes every container say. */
@@ -34,7 +35,7 @@ function amounts(requests: ResourceList, limits: ResourceList): ResourceList {
   const used: Record<string, string> = {};
   for (const [name, text] of Object.entries(requests)) {
     if (COMPUTE.includes(name) || isHugePages(name)) used[name] = text;
-    if (COMPUTE.includes(name) || isHugePages(name) || isExtendedResource(name)) {
+    if (COMPUTE.includes(name) || isHugePages(name) || isDeviceResource(name)) {
       used[`requests.${name}`] = text;
     }
   }

@@ -2,10 +2,11 @@
 import type { PersistentVolumeClaim, Pod, Service } from "../../api/generated/types/core-v1.ts";
 import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import { addQuantities, parseQuantity, type Quantity } from "../../api/quantity.ts";
+import { isDeviceResource } from "../device/extended-resource.ts";
 import type { ApiObject } from "../kind-rules.ts";
 import type { ResourceList } from "../resource-amount.ts";
 import { claimUsage } from "./claim-usage.ts";
-import { deviceUsage, DEVICES_SUFFIX } from "./device-usage.ts";
+import { type DeviceFacts, deviceUsage, DEVICES_SUFFIX } from "./device-usage.ts";
 import { podUsage } from "./pod-usage.ts";
 import { serviceUsage } from "./service-usage.ts";
 
@@ -49,24 +50,29 @@ export function countNames(resource: CountedResource): readonly string[] {
   return group === "" && OLD_NAMES.has(name) ? [countName(resource), name] : [countName(resource)];
 }
 
-export function usageOf(object: ApiObject, resource: CountedResource, now: number): Usage {
+/** What the use of some objects depends on, besides themselves. */
+export interface UsageFacts extends DeviceFacts {
+  readonly now: number;
+}
+
+export function usageOf(object: ApiObject, resource: CountedResource, facts: UsageFacts): Usage {
   const usage = new Map<string, Quantity>();
   for (const name of countNames(resource)) usage.set(name, ONE);
-  for (const [name, text] of Object.entries(measured(object, resource, now))) {
+  for (const [name, text] of Object.entries(measured(object, resource, facts))) {
     usage.set(name, parseQuantity(text));
   }
   return usage;
 }
 
-function measured(object: ApiObject, resource: CountedResource, now: number): ResourceList {
+function measured(object: ApiObject, resource: CountedResource, facts: UsageFacts): ResourceList {
   if (!isMeasured(resource)) return {};
   switch (resource.name) {
     case "pods":
-      return podUsage(object as Pod, now);
+      return podUsage(object as Pod, facts.now);
     case "services":
       return serviceUsage(object as Service);
     case "resourceclaims":
-      return deviceUsage(object as ResourceClaim);
+      return deviceUsage(object as ResourceClaim, facts);
     default:
       return claimUsage(object as PersistentVolumeClaim);
   }
@@ -79,15 +85,18 @@ export function addUsage(sum: Map<string, Quantity>, usage: Usage): void {
   }
 }
 
-/** The resource whose objects use what a quota calls by this name. */
-export function resourceBehind(name: string): CountedResource {
-  if (name.startsWith("count/")) return countedResource(name.slice("count/".length));
-  if (OLD_NAMES.has(name)) return { group: "", name };
-  if (name.startsWith("services.")) return { group: "", name: "services" };
-  if (name.endsWith(DEVICES_SUFFIX)) return DEVICE_CLAIMS;
+const PODS: CountedResource = { group: "", name: "pods" };
+
+/** The resources whose objects use what a quota calls by this name. */
+export function resourcesBehind(name: string): readonly CountedResource[] {
+  if (name.startsWith("count/")) return [countedResource(name.slice("count/".length))];
+  if (OLD_NAMES.has(name)) return [{ group: "", name }];
+  if (name.startsWith("services.")) return [{ group: "", name: "services" }];
+  if (name.endsWith(DEVICES_SUFFIX)) return [DEVICE_CLAIMS];
   if (name === "requests.storage" || name.includes(".storageclass.storage.k8s.io/"))
-    return { group: "", name: "persistentvolumeclaims" };
-  return { group: "", name: "pods" };
+    return [{ group: "", name: "persistentvolumeclaims" }];
+  const isOfDevices = name.startsWith("requests.") && isDeviceResource(name.slice("requests.".length));
+  return isOfDevices ? [PODS, DEVICE_CLAIMS] : [PODS];
 }
 
 /** `deployments.apps`: no plural has a dot in it. */

@@ -4,11 +4,12 @@
  * are. The loop in src/controllers begins a quota and corrects what nobody could see, such as objects that end by themselves.
  */
 import { forbidden } from "../../../api/api-error.ts";
-import type { ResourceQuota } from "../../../api/generated/types/core-v1.ts";
+import type { Pod, ResourceQuota } from "../../../api/generated/types/core-v1.ts";
+import type { DeviceClass } from "../../../api/generated/types/resource-v1.ts";
 import type { Loop } from "../../../base/loop.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
 import { chargeQuota } from "../../../resources/quota/charge.ts";
-import { isMeasured } from "../../../resources/quota/usage.ts";
+import { isMeasured, type UsageFacts } from "../../../resources/quota/usage.ts";
 import { MAX_CHANGES } from "../../../store/store.ts";
 import type { Change, Compare, Entry, Store } from "../../../store/store.ts";
 import type { StoredResource } from "../../registry.ts";
@@ -17,6 +18,8 @@ import type { Companion, CompanionPlan, Companions, ObjectChange } from "../../w
 import { ServerMemory, shelf } from "../server-memory.ts";
 
 const QUOTAS = shelf<ResourceQuota>("resourcequotas");
+const PODS = shelf<Pod>("pods");
+const CLASSES = shelf<DeviceClass>("deviceclasses");
 const ALONE: CompanionPlan = { object: undefined, compare: [], changes: [] };
 
 interface Parts {
@@ -109,12 +112,12 @@ interface Measured extends ApiObject {
 }
 
 /** The quota with what is used after the change; undefined when that is the same. Throws when it is too much. */
-function charge(entry: Entry, { change, resource }: Written, { loop }: Office): Change | undefined {
+function charge(entry: Entry, { change, resource }: Written, office: Office): Change | undefined {
   const quota = StoredObject.of(entry).object as ResourceQuota;
   const { previous, next } = change;
   if (isSelf(quota, previous ?? next)) return undefined;
   const { facts } = resource;
-  const result = chargeQuota(quota, { previous, next, resource: facts, now: loop.now() });
+  const result = chargeQuota(quota, { previous, next, resource: facts, facts: usageFacts(office) });
   switch (result.outcome) {
     case "unchanged":
       return undefined;
@@ -127,6 +130,14 @@ function charge(entry: Entry, { change, resource }: Written, { loop }: Office): 
       return { type: "put", key: entry.key, value: encoded.bytes, slot: encoded };
     }
   }
+}
+
+function usageFacts({ memory, loop }: Office): UsageFacts {
+  return {
+    now: loop.now(),
+    findPod: (namespace, name) => memory.find(PODS, `${namespace}/${name}`),
+    findClass: (name) => memory.find(CLASSES, name),
+  };
 }
 
 /** A quota that counts quotas is not written twice in one transaction. */
