@@ -244,6 +244,76 @@ test("what a pod that shrinks gives up is there for others", async () => {
   expect(find(cluster, "other").status.phase).toBe("Running");
 });
 
+describe("a pod that is to have less memory than it uses", () => {
+  const MiB = 2 ** 20;
+
+  async function openShrunk(): Promise<Cluster> {
+    const cluster = await openCluster(ONE_NODE);
+    await create(cluster, "web", {}, { resources: { limits: { memory: "300Mi", cpu: "2" } } });
+    await annotate(cluster, "200Mi");
+    await cluster.settle();
+    await shrink(cluster, { memory: "100Mi", cpu: "1" });
+    await cluster.settle();
+    return cluster;
+  }
+
+  async function annotate(cluster: Cluster, memory: string): Promise<void> {
+    const changes = { metadata: { annotations: { "simulated.setpoint.dev/memory": memory } } };
+    await cluster.client(Pod).patch({ name: "web" }, { type: "merge", changes });
+  }
+
+  async function shrink(cluster: Cluster, limits: Requests): Promise<void> {
+    const containers = [{ name: "web", resources: { limits, requests: limits } }];
+    const changes = { spec: { containers } };
+    await cluster
+      .client(Pod)
+      .patch({ name: "web" }, { type: "strategic", changes }, { subresource: "resize" });
+  }
+
+  const inProgress = (cluster: Cluster): unknown =>
+    find(cluster, "web").status.conditions?.find(({ type }) => type === "PodResizeInProgress");
+
+  test("keeps what it has, and says why", async () => {
+    await using cluster = await openShrunk();
+
+    const numbers = `memory limit (${100 * MiB}) below current usage (${200 * MiB})`;
+    const message = `cannot decrease memory limits: [attempting to set pod ${numbers}, attempting to set container "web" ${numbers}]`;
+    expect(inProgress(cluster)).toMatchObject({
+      status: "True",
+      reason: "Error",
+      message,
+      observedGeneration: 2,
+    });
+    expect(container(cluster, "web")).toMatchObject({
+      restartCount: 0,
+      allocatedResources: { memory: "100Mi", cpu: "1" },
+      resources: { limits: { memory: "300Mi", cpu: "2" } },
+    });
+    const told = cluster.objects(Event).filter(({ reason }) => reason === "ResizeError");
+    expect(told).toHaveLength(1);
+    expect(told[0]?.message).toMatch(/^Pod resize error: \{.*"generation":2,"error":"cannot decrease memory/);
+  });
+
+  test("gets its size when it uses less", async () => {
+    await using cluster = await openShrunk();
+    await annotate(cluster, "50Mi");
+    await cluster.settle();
+
+    expect(inProgress(cluster)).toBeUndefined();
+    expect(container(cluster, "web").resources?.limits).toEqual({ memory: "100Mi", cpu: "1" });
+    expect(cluster.objects(Event).map(({ reason }) => reason)).toContain("ResizeCompleted");
+  });
+
+  test("is told no more of it when it asks for what it has", async () => {
+    await using cluster = await openShrunk();
+    await shrink(cluster, { memory: "300Mi", cpu: "2" });
+    await cluster.settle();
+
+    expect(inProgress(cluster)).toBeUndefined();
+    expect(container(cluster, "web").resources?.limits).toEqual({ memory: "300Mi", cpu: "2" });
+  });
+});
+
 async function create(cluster: Cluster, name: string, requests: Requests, more: object = {}): Promise<Pod> {
   const containers = [{ name: "web", image: "web:1", resources: { requests }, ...more }];
   const spec = { nodeName: "node-1", containers } as unknown as Spec;

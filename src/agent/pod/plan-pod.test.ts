@@ -235,6 +235,7 @@ function facts(
     hold: undefined,
     probeOf,
     hasImage: () => true,
+    memoryUsedBy: () => 0,
     hasOutsideEnvironment: () => false,
     judgeEnvironment: () => ({ type: "fine" }),
   };

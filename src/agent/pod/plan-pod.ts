@@ -15,6 +15,7 @@ import {
   type ContainerRecord,
 } from "./container-record.ts";
 import { sizeOf } from "./container-size.ts";
+import { findShrinkProblem } from "./memory-shrink.ts";
 import {
   findDeadline,
   findEnding,
@@ -162,7 +163,8 @@ class PlanDraft {
     else if (phase.type === "running" && phase.killAt === undefined) {
       const reason = isReplaceable(each) ? findReplacement(container, record) : undefined;
       if (reason !== undefined) return this.#replace(container, reason);
-      if (sizeOf(container, record) !== "same") this.actions.push({ type: "resize", container });
+      if (sizeOf(container, record) !== "same" && findShrinkProblem(this.#facts) === undefined)
+        this.actions.push({ type: "resize", container });
       this.#watch(container, phase);
     }
   }

@@ -26,6 +26,8 @@ export interface PodFacts {
   readonly hold: Hold | undefined;
   readonly probeOf: (container: Container, type: ProbeType) => Probe | undefined;
   readonly hasImage: (container: Container) => boolean;
+  /** Bytes; 0 while it does not run. */
+  readonly memoryUsedBy: (container: Container) => number;
   /** Whether the container's environment is made of other objects as well. */
   readonly hasOutsideEnvironment: (container: Container) => boolean;
   /** Of these objects, as they are at `since` or later. */

@@ -3,6 +3,7 @@ import type { ContainerStatus, PodCondition, PodStatus } from "../../api/generat
 import { canRestartAll } from "../../resources/pod/container/restart-rules.ts";
 import { hasCondition } from "../../resources/pod/pod-state.ts";
 import { containerStatus, timeText, type StatusMoment } from "./container-status.ts";
+import { findShrinkProblem } from "./memory-shrink.ts";
 import type { PodPlan } from "./plan-pod.ts";
 import { findRestartOfAll, hasSandbox, recordOf, type PodFacts } from "./pod-facts.ts";
 import { containersOf, type ContainerRole } from "./restart-rules.ts";
@@ -31,6 +32,8 @@ export type OwnStatus = Pick<
 
 /** A condition that is there only while it holds. */
 export const RESIZE_PENDING = "PodResizePending";
+/** The same, while what was granted cannot be given. */
+export const RESIZE_IN_PROGRESS = "PodResizeInProgress";
 
 const DEADLINE_MESSAGE = "Pod was active on the node longer than the specified deadline";
 
@@ -166,7 +169,13 @@ function conditionsOf(facts: PodFacts, about: ConditionFacts): readonly PodCondi
     { type: "PodScheduled", holds: true },
     ...restartingAllClaims(facts, about),
     ...(facts.sizeProblem === undefined ? [] : [{ type: RESIZE_PENDING, holds: true, ...facts.sizeProblem }]),
+    ...shrinkClaims(facts, about),
   ].map((claim) => conditionOf(facts, claim));
+}
+
+function shrinkClaims(facts: PodFacts, { hasEnded }: ConditionFacts): readonly Claim[] {
+  const message = hasEnded ? undefined : findShrinkProblem(facts);
+  return message === undefined ? [] : [{ type: RESIZE_IN_PROGRESS, holds: true, reason: "Error", message }];
 }
 
 /** Only where it can ever hold. */

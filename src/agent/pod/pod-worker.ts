@@ -36,6 +36,7 @@ import {
 } from "./container-record.ts";
 import { sizeOf } from "./container-size.ts";
 import { grantedByStatus, withSizesOf, type SizeProblem } from "./granted-size.ts";
+import { findShrinkProblem } from "./memory-shrink.ts";
 import { PULL_ERROR_SHOWN_MS, planPod, type PodAction, type PodPlan } from "./plan-pod.ts";
 import {
   hasSandbox,
@@ -48,7 +49,7 @@ import {
 } from "./pod-facts.ts";
 import { podStatus } from "./pod-status.ts";
 import { mountFailed, pullSecretsMissing } from "./preparation-events.ts";
-import { resizeCompleted } from "./resize-events.ts";
+import { resizeCompleted, resizeFailed } from "./resize-events.ts";
 import { containersOf, type RoleContainer } from "./restart-rules.ts";
 import { restoredRecord } from "./restored-record.ts";
 import { findStatusPatch } from "./status-patch.ts";
@@ -102,6 +103,8 @@ export class PodWorker {
   #sizeProblem: SizeProblem | undefined;
   /** Not all containers have what was granted last. */
   #isResizing = false;
+  /** As it was told last. */
+  #shrinkProblem: string | undefined;
   #hasEnded = false;
   /** What is still to be looked at before anything of it is started. */
   #pendingVolumes: readonly PendingVolume[] = [];
@@ -205,6 +208,7 @@ export class PodWorker {
     this.#hasEnded = plan.hasEnded;
     this.#await(plan);
     this.#endResize();
+    this.#tellShrink(findShrinkProblem(facts));
     if (plan.ending === undefined && isReplacing(facts)) return { type: "nothing" };
     if (plan.ending === undefined && !hasSandbox(facts)) return { type: "step" };
     const patch = findStatusPatch(this.#pod, podStatus(facts, plan, now), now);
@@ -282,6 +286,7 @@ export class PodWorker {
       hold: this.#findHold(),
       probeOf: (container, type) => runtime.probeOf(this.#in(container), type),
       hasImage: (container) => runtime.hasImage(this.#in(container)),
+      memoryUsedBy: (container) => runtime.usage(this.#in(container))?.memoryBytes ?? 0,
       hasOutsideEnvironment: (container) => environmentUses(this.#pod, container).length > 0,
       judgeEnvironment: (container, since) =>
         judgeEnvironment(environmentUses(this.#pod, container), (reference) => look(this, reference, since)),
@@ -354,6 +359,16 @@ export class PodWorker {
     this.#isResizing = false;
     if (this.#hasEnded) return;
     this.#parts.event(this.#pod, { ...resizeCompleted(this.#grantedPod), host: this.#place.node });
+  }
+
+  /** Once for each reason why containers keep more memory than they are to have. */
+  #tellShrink(problem: string | undefined): void {
+    const isNew = problem !== this.#shrinkProblem;
+    this.#shrinkProblem = problem;
+    if (!isNew || problem === undefined || this.#hasEnded) return;
+    for (const words of resizeFailed(this.#pod, problem)) {
+      this.#parts.event(this.#pod, { ...words, host: this.#place.node });
+    }
   }
 
   #tellCrash(each: RoleContainer, record: ContainerRecord): void {

@@ -1,8 +1,8 @@
 /** What `kubectl describe` shows of a pod that is given another size, in kubelet's words. */
-import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import type { Container, Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
 import type { RecordedEvent } from "../../runtime/controller.ts";
 import type { SizeProblem } from "./granted-size.ts";
-import { RESIZE_PENDING } from "./pod-status.ts";
+import { RESIZE_IN_PROGRESS, RESIZE_PENDING } from "./pod-status.ts";
 
 type Words = Pick<RecordedEvent, "type" | "reason" | "message">;
 
@@ -16,14 +16,29 @@ export function resizeCompleted(pod: Pod): Words {
 
 /** None when the status says it already. */
 export function resizePending(pod: Pod, { reason, message }: SizeProblem): readonly Words[] {
-  const known = pod.status.conditions?.find(({ type }) => type === RESIZE_PENDING);
-  const isKnown =
-    known?.reason === reason &&
-    known.message === message &&
-    known.observedGeneration === pod.metadata.generation;
-  if (isKnown) return [];
+  if (isShown(pod, { type: RESIZE_PENDING, reason, message })) return [];
   const text = `Pod resize ${reason}: ${sizesText(pod, message)}`;
   return [{ type: "Warning", reason: `Resize${reason}`, message: text }];
+}
+
+/** The same of what was granted and cannot be given. */
+export function resizeFailed(pod: Pod, message: string): readonly Words[] {
+  if (isShown(pod, { type: RESIZE_IN_PROGRESS, reason: "Error", message })) return [];
+  return [
+    { type: "Warning", reason: "ResizeError", message: `Pod resize error: ${sizesText(pod, message)}` },
+  ];
+}
+
+function isShown(
+  { metadata, status }: Pod,
+  { type, reason, message }: Pick<PodCondition, "type" | "reason" | "message">,
+): boolean {
+  const known = status.conditions?.find((condition) => condition.type === type);
+  return (
+    known?.reason === reason &&
+    known?.message === message &&
+    known?.observedGeneration === metadata.generation
+  );
 }
 
 function sizesText({ metadata, spec }: Pod, error?: string): string {

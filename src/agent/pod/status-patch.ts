@@ -2,7 +2,7 @@
 import type { Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { timeText } from "./container-status.ts";
-import { RESIZE_PENDING, type OwnStatus } from "./pod-status.ts";
+import { RESIZE_IN_PROGRESS, RESIZE_PENDING, type OwnStatus } from "./pod-status.ts";
 
 const FIELDS: readonly Exclude<keyof OwnStatus, "conditions">[] = [
   "allocatedResources",
@@ -35,7 +35,9 @@ export function findStatusPatch(pod: Pod, wanted: OwnStatus, now: number): objec
     const change = findConditionChange(pod, condition, now);
     return change === undefined ? [] : [change];
   });
-  if (isOver(RESIZE_PENDING, pod, wanted)) conditions.push({ type: RESIZE_PENDING, $patch: "delete" });
+  for (const type of [RESIZE_PENDING, RESIZE_IN_PROGRESS]) {
+    if (isOver(type, pod, wanted)) conditions.push({ type, $patch: "delete" });
+  }
   if (conditions.length > 0) status["conditions"] = conditions;
   if (Object.keys(status).length === 0) return undefined;
   return { metadata: { uid: pod.metadata.uid }, status };

@@ -76,6 +76,7 @@ function facts(): PodFacts {
     hold: undefined,
     probeOf: () => undefined,
     hasImage: () => true,
+    memoryUsedBy: () => 0,
     hasOutsideEnvironment: () => false,
     judgeEnvironment: () => ({ type: "fine" }),
   };
