@@ -75,11 +75,11 @@ export class AllocationSearch {
     const asks = `claim ${alternative.claimKey}, request ${alternative.name}: asks for all devices, but resource pool`;
     if (incomplete !== undefined) throw new Error(`${asks} ${incomplete} is currently being updated`);
     if (invalid !== undefined) throw new Error(`${asks} ${invalid} is currently invalid`);
-    return devices.filter(
-      (device) =>
-        this.#isMeant(alternative, device) &&
-        consumedCapacity(device.device, alternative.capacity) !== undefined,
-    );
+    // One that has not so much left is none of them, where one that somebody has for himself keeps everybody from having all.
+    return devices.filter((device) => {
+      this.#look();
+      return this.#isMeant(alternative, device) && this.#findCapacity(alternative, device) !== undefined;
+    });
   }
 
   #checkCount(claim: ResourceClaim, claimIndex: number): void {
@@ -170,7 +170,7 @@ export class AllocationSearch {
   #take(candidate: Candidate): boolean {
     const { claimIndex, alternative, device } = candidate;
     if (this.#isTaken(candidate)) return false;
-    const consumed = this.#findCapacity(candidate);
+    const consumed = this.#findCapacity(alternative, device);
     if (consumed === undefined || !this.#hasCounters(device) || isRepelling(device, alternative))
       return false;
     if (!this.#agree(candidate)) return false;
@@ -179,7 +179,8 @@ export class AllocationSearch {
     return true;
   }
 
-  #findCapacity({ alternative, device }: Candidate): ReadonlyMap<string, Quantity> | undefined {
+  /** What the request takes of the device; undefined when there is not so much left of it. */
+  #findCapacity(alternative: Alternative, device: PoolDevice): ReadonlyMap<string, Quantity> | undefined {
     const consumed = consumedCapacity(device.device, alternative.capacity);
     if (consumed === undefined) return undefined;
     const chosen = this.#choices.filter((it) => it.device === device).map((it) => nanosOf(it.consumed));

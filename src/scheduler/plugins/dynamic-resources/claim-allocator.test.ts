@@ -355,6 +355,15 @@ describe("parts of devices", () => {
       memory: "1Gi",
     });
   });
+
+  test("are asked of all devices that have so much left", () => {
+    const capacity = { memory: { value: "10Gi" } };
+    const slices = [slice({ devices: devices(3, () => ({ allowMultipleAllocations: true, capacity })) })];
+    const every = claim({ requests: [exactly({ ...all, capacity: { requests: { memory: "6Gi" } } })] });
+    const used = [using("gpu-1", { shareID: "x", consumedCapacity: { memory: "5Gi" } })];
+
+    expect(allocated({ claims: [every], slices, used })).toEqual(["r gpu-0", "r gpu-2"]);
+  });
 });
 
 describe("the result", () => {
@@ -445,5 +454,20 @@ describe("what is wrong", () => {
     });
 
     expect(allocated({ claims: [hopeless], slices })).toBe("timed out trying to allocate devices");
+  });
+
+  test("looking for all devices counts as well", () => {
+    const many = Array.from({ length: 10 }, (_, at) =>
+      slice(
+        { devices: devices(128), pool: { name: `pool-${String(at)}`, generation: 1, resourceSliceCount: 1 } },
+        `s-${String(at)}`,
+      ),
+    );
+    const none = { ...all, selectors: [cel("false")] };
+    const requests = Array.from({ length: 32 }, (_, at) => exactly(none, `r-${String(at)}`));
+
+    expect(allocated({ claims: [claim({ requests })], slices: many })).toBe(
+      "timed out trying to allocate devices",
+    );
   });
 });
