@@ -150,6 +150,60 @@ describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
     },
   );
 
+  test("that goes fails no volume that is being deleted anyway", async () => {
+    await using cluster = await start(seed);
+    await cluster.client(PersistentVolume).create({
+      metadata: { name: "going", finalizers: ["example.com/hold"] },
+      spec: {
+        hostPath: { path: "/data" },
+        capacity: { storage: "1Gi" },
+        accessModes: ["ReadWriteOnce"],
+        persistentVolumeReclaimPolicy: "Delete",
+      },
+    });
+    await createClaim(cluster, "data", { storageClassName: "" });
+    await cluster.settle();
+    await cluster.client(PersistentVolume).delete({ name: "going" });
+    await cluster.client(PersistentVolumeClaim).delete({ name: "data" });
+    await cluster.settle();
+
+    expect(phases(cluster)).toEqual({ going: "Released" });
+    expect(told(cluster).filter((text) => text.startsWith("VolumeFailed"))).toEqual([]);
+  });
+
+  test("that goes has its volume emptied again when that failed, at once and then now and then", async () => {
+    await using cluster = await start(seed);
+    await cluster.client(PersistentVolume).create({
+      metadata: { name: "old" },
+      spec: {
+        hostPath: { path: "/data" },
+        capacity: { storage: "5Gi" },
+        accessModes: ["ReadWriteOnce"],
+        persistentVolumeReclaimPolicy: "Recycle",
+      },
+    });
+    await createClaim(cluster, "data", { storageClassName: "" });
+    await cluster.settle();
+    await cluster.client(PersistentVolumeClaim).delete({ name: "data" });
+    await cluster.settle();
+    const fail = async (): Promise<void> => {
+      const recycler = await cluster.client(Pod).get({ name: "recycler-for-old" });
+      await cluster.client(Pod).updateStatus(recycler, { phase: "Failed", message: "no room" });
+      await cluster.settle();
+    };
+    await fail();
+    await fail();
+    expect(cluster.objects(Pod, "default")).toEqual([]);
+
+    await cluster.clock.advance("15s");
+    expect(cluster.objects(Pod, "default").map(({ metadata }) => metadata.name)).toEqual([
+      "recycler-for-old",
+    ]);
+    await fail();
+    expect(cluster.objects(Pod, "default")).toEqual([]);
+    expect(phases(cluster)).toEqual({ old: "Failed" });
+  });
+
   test("gets the volume that names it, and never one that names another", async () => {
     await using cluster = await start(seed);
     await createVolume(cluster, "taken", "1Gi", { namespace: "default", name: "other" });

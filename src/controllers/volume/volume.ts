@@ -30,7 +30,10 @@ export const volumeController = defineController({
     watching(Pod, function* ({ before, after }) {
       const pod = after ?? before;
       const name = pod === undefined ? undefined : recycledVolume(pod);
-      if (name !== undefined) yield { name };
+      if (pod === undefined || name === undefined) return;
+      // That one which has ended goes was seen to here: the next one has time.
+      const isGoing = after === undefined || after.metadata.deletionTimestamp !== undefined;
+      if (!isGoing || !isTerminal(pod)) yield { name };
     }),
   ],
   reconcile,
@@ -38,12 +41,17 @@ export const volumeController = defineController({
 
 type Phase = NonNullable<PersistentVolumeStatus["phase"]>;
 
+/** A volume that is to be emptied is looked at this often, as upstream does with all of them. */
+const RETRY_MS = 15_000;
+
 async function reconcile(volume: PersistentVolume, context: ReconcileContext): Promise<Outcome> {
   const plan = planVolume(volume, context.cache);
   const isLeft = plan.phase === "Released" || plan.phase === "Failed";
   const { phase, isLoose, message } = isLeft ? await reclaim(volume, plan, context) : plan;
   const newest = isLoose === true ? await context.client(PersistentVolume).update(loosened(volume)) : volume;
   await context.updateStatus(newest, statusOf(newest, { phase, message }, context.clock.now()));
+  const isToEmpty = isLeft && phase !== "Available" && planReclaim(volume).type === "recycle";
+  return isToEmpty ? { recheckAfterMs: RETRY_MS, timer: "periodic" } : undefined;
 }
 
 async function reclaim(
@@ -57,14 +65,15 @@ async function reclaim(
     if (volume.status.phase !== "Failed") event(volume, { type: "Warning", reason, message });
     return { phase: "Failed", message };
   };
-  if (todo.type === "fail") return fail(todo.reason, todo.message);
   if (volume.metadata.deletionTimestamp !== undefined) return plan;
+  if (todo.type === "fail") return fail(todo.reason, todo.message);
   if (todo.type === "delete") await client(PersistentVolume).delete(volume);
   if (todo.type !== "recycle") return plan;
 
   const pod = cache(Pod).find({ namespace: RECYCLER_NAMESPACE, name: recyclerName(volume) });
   if (pod === undefined) await client(Pod).create(todo.pod);
-  if (pod === undefined || !isTerminal(pod)) return plan;
+  // What one has to say that is being deleted was heard before.
+  if (pod === undefined || !isTerminal(pod) || pod.metadata.deletionTimestamp !== undefined) return plan;
   await client(Pod).delete(pod);
   const fault = recyclerFault(pod);
   if (fault !== undefined) return fail("VolumeFailedRecycle", `Recycle failed: ${fault}`);
