@@ -90,28 +90,6 @@ interface LoopEnds {
 /** The loops that a program brings along may do what the program may. */
 const PROGRAM: PeerIdentity = { user: "kubernetes-admin", groups: ["system:masters"] };
 
-/** What upkeep does of a server's start. */
-const UPKEEP_STEPS = [
-  "poststarthook/start-system-namespaces-controller",
-  "poststarthook/start-service-ip-repair-controllers",
-  "poststarthook/rbac/bootstrap-roles",
-  "poststarthook/scheduling/bootstrap-system-priority-classes",
-  "poststarthook/priority-and-fairness-config-producer",
-  "poststarthook/bootstrap-controller",
-  "poststarthook/start-kubernetes-service-cidr-controller",
-  "poststarthook/kube-apiserver-autoregistration",
-  "autoregister-completion",
-] as const satisfies readonly BootStep[];
-
-const TRUST_STEPS = [
-  "poststarthook/start-cluster-authentication-info-controller",
-] as const satisfies readonly BootStep[];
-const OWN_SERVER_STEPS = [
-  "poststarthook/start-kube-apiserver-identity-lease-controller",
-  "poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
-  "poststarthook/start-legacy-token-tracking-controller",
-] as const satisfies readonly BootStep[];
-
 export class ControlPlane {
   readonly #options: ControlPlaneOptions;
   readonly #server: ApiServer;
@@ -226,12 +204,12 @@ export class ControlPlane {
 
   #boot(): BootProgress {
     const { vouchers, hostname } = this.#options;
-    const steps: readonly BootStep[] = [
-      ...UPKEEP_STEPS,
-      ...(vouchers === undefined ? [] : TRUST_STEPS),
-      ...(hostname === undefined ? [] : OWN_SERVER_STEPS),
-    ];
-    return Object.fromEntries(steps.map((step) => [step, () => this.#upkeep?.isDone(step) === true]));
+    const isDone = (step: BootStep): boolean => this.#upkeep?.isDone(step) === true;
+    return {
+      house: isDone,
+      ...(vouchers !== undefined && { trust: isDone }),
+      ...(hostname !== undefined && { ownServer: isDone }),
+    };
   }
 
   /** Keeps everything going until the signal is aborted; resolves when all of it has ended, rejects when something broke. */

@@ -2,34 +2,45 @@
 import type { Store } from "../store/store.ts";
 import type { HealthCheck, HealthChecks } from "./health.ts";
 
-/** Those that upstream has and whose work is done here. */
+/** Which part of the server does something of its start. */
+type BootPart =
+  | "definitions"
+  | "aggregation"
+  /** What is put in place at every start. */
+  | "house"
+  /** Whom servers of other APIs may believe. */
+  | "trust"
+  /** What a server does that is one of its own. */
+  | "ownServer";
+
+/** Those that upstream has and whose work is done here, and who does it. */
 const BOOT_STEPS = [
-  "poststarthook/start-apiextensions-informers",
-  "poststarthook/start-apiextensions-controllers",
-  "poststarthook/crd-informer-synced",
-  "poststarthook/start-system-namespaces-controller",
-  "poststarthook/start-cluster-authentication-info-controller",
-  "poststarthook/start-kube-apiserver-identity-lease-controller",
-  "poststarthook/start-kube-apiserver-identity-lease-garbage-collector",
-  "poststarthook/start-legacy-token-tracking-controller",
-  "poststarthook/start-service-ip-repair-controllers",
-  "poststarthook/rbac/bootstrap-roles",
-  "poststarthook/scheduling/bootstrap-system-priority-classes",
-  "poststarthook/priority-and-fairness-config-producer",
-  "poststarthook/bootstrap-controller",
-  "poststarthook/start-kubernetes-service-cidr-controller",
-  "poststarthook/start-kube-aggregator-informers",
-  "poststarthook/apiservice-status-remote-available-controller",
-  "poststarthook/apiservice-registration-controller",
-  "poststarthook/apiservice-discovery-controller",
-  "poststarthook/kube-apiserver-autoregistration",
-  "autoregister-completion",
-] as const;
+  ["poststarthook/start-apiextensions-informers", "definitions"],
+  ["poststarthook/start-apiextensions-controllers", "definitions"],
+  ["poststarthook/crd-informer-synced", "definitions"],
+  ["poststarthook/start-system-namespaces-controller", "house"],
+  ["poststarthook/start-cluster-authentication-info-controller", "trust"],
+  ["poststarthook/start-kube-apiserver-identity-lease-controller", "ownServer"],
+  ["poststarthook/start-kube-apiserver-identity-lease-garbage-collector", "ownServer"],
+  ["poststarthook/start-legacy-token-tracking-controller", "ownServer"],
+  ["poststarthook/start-service-ip-repair-controllers", "house"],
+  ["poststarthook/rbac/bootstrap-roles", "house"],
+  ["poststarthook/scheduling/bootstrap-system-priority-classes", "house"],
+  ["poststarthook/priority-and-fairness-config-producer", "house"],
+  ["poststarthook/bootstrap-controller", "house"],
+  ["poststarthook/start-kubernetes-service-cidr-controller", "house"],
+  ["poststarthook/start-kube-aggregator-informers", "aggregation"],
+  ["poststarthook/apiservice-status-remote-available-controller", "aggregation"],
+  ["poststarthook/apiservice-registration-controller", "aggregation"],
+  ["poststarthook/apiservice-discovery-controller", "aggregation"],
+  ["poststarthook/kube-apiserver-autoregistration", "house"],
+  ["autoregister-completion", "house"],
+] as const satisfies readonly (readonly [string, BootPart])[];
 
-export type BootStep = (typeof BOOT_STEPS)[number];
+export type BootStep = (typeof BOOT_STEPS)[number][0];
 
-/** Whether a step is done; steps of parts that do not run are not there. */
-export type BootProgress = Readonly<Partial<Record<BootStep, () => boolean>>>;
+/** Whether a step is done, by who does it; steps of parts that do not run are not there. */
+export type BootProgress = Readonly<Partial<Record<BootPart, (step: BootStep) => boolean>>>;
 
 export interface Vitals {
   readonly store: Pick<Store, "health">;
@@ -42,9 +53,9 @@ export interface Vitals {
 export function healthChecks({ store, boot, followed, isEnding }: Vitals): HealthChecks {
   const ping = { name: "ping", check: () => undefined };
   const storeIs = (): string | undefined => store.health().reason;
-  const steps = BOOT_STEPS.flatMap((name): HealthCheck[] => {
-    const isDone = boot[name];
-    return isDone === undefined ? [] : [{ name, check: () => (isDone() ? undefined : "not finished") }];
+  const steps = BOOT_STEPS.flatMap(([name, part]): HealthCheck[] => {
+    const isDone = boot[part];
+    return isDone === undefined ? [] : [{ name, check: () => (isDone(name) ? undefined : "not finished") }];
   });
   const general = [ping, { name: "etcd", check: storeIs }];
   const readiness = [

@@ -128,16 +128,7 @@ function startOf(
   const areDefinitionsRead = (): boolean => definitions.isFollowing;
   const areApisRead = (): boolean => aggregation.isFollowing;
   return {
-    boot: {
-      ...boot,
-      "poststarthook/start-apiextensions-informers": areDefinitionsRead,
-      "poststarthook/start-apiextensions-controllers": areDefinitionsRead,
-      "poststarthook/crd-informer-synced": areDefinitionsRead,
-      "poststarthook/start-kube-aggregator-informers": areApisRead,
-      "poststarthook/apiservice-status-remote-available-controller": areApisRead,
-      "poststarthook/apiservice-registration-controller": areApisRead,
-      "poststarthook/apiservice-discovery-controller": areApisRead,
-    },
+    boot: { ...boot, definitions: areDefinitionsRead, aggregation: areApisRead },
     followed: {
       "*v1.CustomResourceDefinition": areDefinitionsRead,
       "*v1.APIService": areApisRead,
