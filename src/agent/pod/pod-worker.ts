@@ -6,14 +6,7 @@ import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import type { RecordedEvent } from "../../runtime/controller.ts";
 import type { Agenda, Appointment } from "../agenda.ts";
 import type { ContainerPlace, ContainerReport, ContainerRuntime } from "../container-runtime.ts";
-import {
-  environmentUses,
-  judgeEnvironment,
-  neededVolumes,
-  pullSecretUses,
-  type ConfigReference,
-  type ConfigState,
-} from "./config-needs.ts";
+import { environmentUses, judgeEnvironment, type ConfigReference, type ConfigState } from "./config-needs.ts";
 import {
   actionEvents,
   crashEvents,
@@ -47,13 +40,19 @@ import {
   type PodFacts,
   type Refusal,
 } from "./pod-facts.ts";
+import {
+  beginPreparation,
+  isPrepared,
+  nextStepAt,
+  PREPARED,
+  stepPreparation,
+  type Preparation,
+} from "./pod-preparation.ts";
 import { podStatus } from "./pod-status.ts";
-import { mountFailed, pullSecretsMissing } from "./preparation-events.ts";
 import { resizeCompleted, resizeFailed } from "./resize-events.ts";
 import { containersOf, type RoleContainer } from "./restart-rules.ts";
 import { restoredRecord } from "./restored-record.ts";
 import { findStatusPatch } from "./status-patch.ts";
-import { nextTryAt, stepVolumes, type PendingVolume } from "./volume-setup.ts";
 
 export interface PodWorkerParts {
   readonly now: () => number;
@@ -93,8 +92,6 @@ export class PodWorker {
   readonly #parts: PodWorkerParts;
   #place: PodPlace;
   readonly #acceptedAt: number;
-  /** When this worker took it up. */
-  readonly #takenAt: number;
   readonly #records = new Map<string, ContainerRecord>();
   #pod: Pod;
   /** The spec whose sizes are granted, and the pod with them. */
@@ -106,9 +103,7 @@ export class PodWorker {
   /** As it was told last. */
   #shrinkProblem: string | undefined;
   #hasEnded = false;
-  /** What is still to be looked at before anything of it is started. */
-  #pendingVolumes: readonly PendingVolume[] = [];
-  #pendingSecrets: readonly ConfigReference[] = [];
+  #preparation: Preparation;
   #recheck: Appointment | undefined;
 
   constructor(pod: Pod, place: PodPlace, parts: PodWorkerParts) {
@@ -118,17 +113,12 @@ export class PodWorker {
     const startedAt = pod.status.startTime;
     this.#grantedSpec = startedAt === undefined ? pod.spec : grantedByStatus(pod);
     this.#grantedPod = withSizesOf(pod, this.#grantedSpec);
-    this.#takenAt = parts.now();
-    this.#acceptedAt = startedAt === undefined ? this.#takenAt : Date.parse(startedAt);
+    const now = parts.now();
+    this.#acceptedAt = startedAt === undefined ? now : Date.parse(startedAt);
     if (startedAt !== undefined) this.#restore();
     // What has had a sandbox has had its volumes before.
-    if (pod.status.podIP !== undefined || place.refusal !== undefined) return;
-    this.#pendingVolumes = neededVolumes(pod).map((volume) => ({
-      ...volume,
-      tryAt: this.#takenAt,
-      failures: 0,
-    }));
-    this.#pendingSecrets = pullSecretUses(pod);
+    const isDone = pod.status.podIP !== undefined || place.refusal !== undefined;
+    this.#preparation = isDone ? PREPARED : beginPreparation(pod, now);
   }
 
   get pod(): Pod {
@@ -248,28 +238,18 @@ export class PodWorker {
     }
   }
 
-  /** Volumes first, as kubelet has it; that secrets are missing is only told. */
   #prepare(now: number): void {
     if (this.#pod.metadata.deletionTimestamp !== undefined) return;
     const look = (reference: ConfigReference, since: number): ConfigState | undefined =>
       this.#parts.look(this, reference, since);
-    if (this.#pendingVolumes.length > 0) {
-      const { pending, failures } = stepVolumes(this.#pendingVolumes, look, now);
-      this.#pendingVolumes = pending;
-      for (const failure of failures) this.#warn(mountFailed(failure));
-    }
-    if (this.#pendingVolumes.length > 0 || this.#pendingSecrets.length === 0) return;
-    const states = this.#pendingSecrets.map((reference) => look(reference, this.#takenAt));
-    if (states.includes(undefined)) return;
-    const missing = this.#pendingSecrets.filter((_, index) => states[index]?.type !== "found");
-    this.#pendingSecrets = [];
-    if (missing.length > 0) this.#warn(pullSecretsMissing(missing));
+    const { preparation, warnings } = stepPreparation(this.#preparation, look, now);
+    this.#preparation = preparation;
+    for (const warning of warnings) this.#warn(warning);
   }
 
   #findHold(): Hold | undefined {
-    const isReady = this.#pendingVolumes.length === 0 && this.#pendingSecrets.length === 0;
-    if (isReady && this.#place.address !== undefined) return undefined;
-    return { tryAt: nextTryAt(this.#pendingVolumes, this.#parts.now()) };
+    if (isPrepared(this.#preparation) && this.#place.address !== undefined) return undefined;
+    return { tryAt: nextStepAt(this.#preparation, this.#parts.now()) };
   }
 
   /** The records in it are the worker's own and change with them. */

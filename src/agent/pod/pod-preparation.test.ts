@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import type { ConfigReference, ConfigState } from "./config-needs.ts";
+import { beginPreparation, isPrepared, nextStepAt, stepPreparation } from "./pod-preparation.ts";
+
+const NOTHING: ReadonlySet<string> = new Set();
+const FOUND: ConfigState = { type: "found", keys: NOTHING, binaryKeys: NOTHING };
+const MISSING: ConfigState = { type: "missing" };
+
+function podWith(spec: object): Pod {
+  return { metadata: { namespace: "default", name: "web" }, spec } as unknown as Pod;
+}
+
+const pod = podWith({
+  containers: [{ name: "c", volumeMounts: [{ name: "conf", mountPath: "/conf" }] }],
+  volumes: [{ name: "conf", configMap: { name: "settings" } }],
+  imagePullSecrets: [{ name: "registry" }],
+});
+
+test("secrets are looked for once all volumes are there, and may be missing", () => {
+  const asked: string[] = [];
+  const known = new Map<string, ConfigState>();
+  const look = ({ name }: ConfigReference): ConfigState | undefined => {
+    asked.push(name);
+    return known.get(name);
+  };
+
+  const open = stepPreparation(beginPreparation(pod, 0), look, 0);
+  known.set("settings", MISSING);
+  const failed = stepPreparation(open.preparation, look, 0);
+  known.set("settings", FOUND);
+  const early = stepPreparation(failed.preparation, look, 400);
+  expect([open, failed, early].map(({ warnings }) => warnings.map(({ reason }) => reason))).toEqual([
+    [],
+    ["FailedMount"],
+    [],
+  ]);
+  expect(nextStepAt(early.preparation, 400)).toBe(500);
+  expect(new Set(asked)).toEqual(new Set(["settings"]));
+
+  const waiting = stepPreparation(early.preparation, look, 500);
+  expect(isPrepared(waiting.preparation)).toBe(false);
+  known.set("registry", MISSING);
+  const last = stepPreparation(waiting.preparation, look, 500);
+  expect(isPrepared(last.preparation)).toBe(true);
+  expect(last.warnings.map(({ reason }) => reason)).toEqual(["FailedToRetrieveImagePullSecret"]);
+});
+
+test("a pod that needs nothing of others is prepared from the start", () => {
+  expect(isPrepared(beginPreparation(podWith({ containers: [{ name: "c" }] }), 0))).toBe(true);
+});
