@@ -61,6 +61,8 @@ export class PodFleet {
   /** They wait for room to grow. */
   readonly #deferred = new Set<PodWorker>();
   readonly #window = new WriteWindow<PodWorker>();
+  /** Reads of device claims, of which there are no more at once than of writes. */
+  readonly #claimReads = new WriteWindow<PodWorker>();
   /** On their way to run, and not written as they are now. */
   readonly #steps = new Set<PodWorker>();
   #areStepsPosted = false;
@@ -108,7 +110,7 @@ export class PodFleet {
 
   /** Once the signal is aborted: resolves when nothing is being written any more. */
   async end(): Promise<void> {
-    await Promise.all([this.#window.quiet(), this.#configs.end()]);
+    await Promise.all([this.#window.quiet(), this.#claimReads.quiet(), this.#configs.end()]);
   }
 
   #changed({ before, after }: ObjectChange<Pod>): void {
@@ -204,9 +206,10 @@ export class PodFleet {
   #prepareDevices(worker: PodWorker, node: AgentNode): void {
     const { pod } = worker;
     if (!hasDeviceClaims(pod)) return this.#makeSandbox(worker, node);
-    // Never rejects: what cannot be read is a problem too.
-    void findDeviceProblem(pod, this.#parts.clientOf(node.name)).then((problem) => {
-      if (this.#parts.signal.aborted || !this.#isKnown(worker) || worker.isEnding) return;
+    this.#claimReads.send(worker, async () => {
+      // What cannot be read is a problem too.
+      const problem = await findDeviceProblem(pod, this.#parts.clientOf(node.name));
+      if (!this.#isKnown(worker) || worker.isEnding) return;
       if (problem === undefined) {
         this.#makeSandbox(worker, node);
         this.#mark(worker);
