@@ -6,15 +6,18 @@
 import { isApiError } from "../../api/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { ResourceClaim, ResourceSlice } from "../../api/generated/types/resource-v1.ts";
+import { deviceKey } from "../../resources/device/allocated-devices.ts";
 import { findClaimName } from "../../resources/device/pod-claim.ts";
-import { isTerminal } from "../../resources/pod/pod-state.ts";
+import { isSame } from "../../resources/value-rules.ts";
 import { defineController, indexing, watching } from "../../runtime/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
 import { disruptionTarget } from "../pods/disruption-target.ts";
-import { findEvictionAt, hasDrivingTaints } from "./eviction-plan.ts";
+import { drivingDevices, findEvictionAt, isPlaced, isUsing } from "./eviction-plan.ts";
 
-/** Slices and claims by `driver/pool` of their devices. */
+/** Slices by `driver/pool` of their devices. */
 const BY_POOL = "device-pool";
+/** Claims by the devices they have. */
+const BY_DEVICE = "device";
 const WHY = {
   reason: "DeletionByDeviceTaintManager",
   message: "Device Taint manager: deleting due to NoExecute taint",
@@ -25,22 +28,19 @@ export const deviceTaintEvictionController = defineController({
   for: ResourceClaim,
   indexes: [
     indexing(ResourceSlice, BY_POOL, (slice) => [poolOf(slice)]),
-    indexing(ResourceClaim, BY_POOL, poolsOf),
+    indexing(ResourceClaim, BY_DEVICE, devicesOf),
   ],
   watches: [
-    watching(ResourceSlice, ({ before, after }, cache) => {
-      const slice = after ?? before;
-      const isConcerned = [before, after].some((it) => it !== undefined && hasDrivingTaints(it));
-      if (slice === undefined || !isConcerned) return [];
-      return cache(ResourceClaim)
-        .indexed(BY_POOL, poolOf(slice))
-        .map(({ metadata: { namespace = "", name } }) => ({ namespace, name }));
+    watching(ResourceSlice, function* ({ before, after }, cache) {
+      for (const key of concernedDevices(before, after)) {
+        for (const { metadata } of cache(ResourceClaim).indexed(BY_DEVICE, key)) {
+          yield { namespace: metadata.namespace ?? "", name: metadata.name };
+        }
+      }
     }),
-    // A pod becomes a user of its claims before it is on its node.
+    // A pod becomes a user of its claims before it is on its node, and may be known to be one before it says itself which they are.
     watching(Pod, ({ before, after }) =>
-      after !== undefined && isPlaced(after) && (before === undefined || !isPlaced(before))
-        ? claimKeysOf(after)
-        : [],
+      after !== undefined && isPlaced(after) && !isKnown(before, after) ? claimKeysOf(after) : [],
     ),
   ],
   reconcile,
@@ -59,12 +59,11 @@ async function reconcile(claim: ResourceClaim, context: ReconcileContext): Promi
 }
 
 /** The pods that run with its devices. */
-function usersOf({ metadata, status }: ResourceClaim, { cache }: ReconcileContext): readonly Pod[] {
-  const { namespace = "" } = metadata;
-  return (status.reservedFor ?? []).flatMap(({ resource, name, uid }) => {
+function usersOf(claim: ResourceClaim, { cache }: ReconcileContext): readonly Pod[] {
+  const { namespace = "" } = claim.metadata;
+  return (claim.status.reservedFor ?? []).flatMap(({ resource, name }) => {
     const pod = resource === "pods" ? cache(Pod).find({ namespace, name }) : undefined;
-    if (pod?.metadata.uid !== uid || !isPlaced(pod) || isTerminal(pod)) return [];
-    return pod.metadata.deletionTimestamp === undefined ? [pod] : [];
+    return pod !== undefined && isUsing(pod, claim) ? [pod] : [];
   });
 }
 
@@ -80,17 +79,30 @@ async function evict(pod: Pod, { client, clock, event }: ReconcileContext): Prom
   }
 }
 
-function isPlaced({ spec }: Pod): boolean {
-  return (spec.nodeName ?? "") !== "";
+function isKnown(before: Pod | undefined, after: Pod): boolean {
+  if (before === undefined || !isPlaced(before)) return false;
+  return isSame(before.status.resourceClaimStatuses, after.status.resourceClaimStatuses);
 }
 
 function poolOf({ spec }: ResourceSlice): string {
   return `${spec.driver}/${spec.pool.name}`;
 }
 
-function poolsOf({ status }: ResourceClaim): readonly string[] {
-  const results = status.allocation?.devices.results ?? [];
-  return [...new Set(results.map(({ driver, pool }) => `${driver}/${pool}`))];
+function devicesOf({ status }: ResourceClaim): readonly string[] {
+  return [...new Set((status.allocation?.devices.results ?? []).map(deviceKey))];
+}
+
+/** Keys of devices that drive pods away, or did. */
+function concernedDevices(...slices: readonly (ResourceSlice | undefined)[]): ReadonlySet<string> {
+  const keys = new Set<string>();
+  for (const slice of slices) {
+    if (slice === undefined) continue;
+    const { driver, pool } = slice.spec;
+    for (const { name } of drivingDevices(slice)) {
+      keys.add(deviceKey({ driver, pool: pool.name, device: name }));
+    }
+  }
+  return keys;
 }
 
 function* claimKeysOf(pod: Pod): Iterable<{ readonly namespace: string; readonly name: string }> {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { DeviceTaint, ResourceClaim, ResourceSlice } from "../../api/generated/types/resource-v1.ts";
-import { findEvictionAt } from "./eviction-plan.ts";
+import { findEvictionAt, isUsing } from "./eviction-plan.ts";
 
 const T0 = Date.parse("2026-01-01T00:00:00Z");
 const BROKEN: DeviceTaint = { key: "broken", effect: "NoExecute", timeAdded: "2026-01-01T00:00:00Z" };
@@ -57,5 +58,37 @@ describe("pods with a tainted device", () => {
 
   test("see only the newest generation of its pool", () => {
     expect(evictionAt([], [], [BROKEN])).toBeUndefined();
+  });
+});
+
+describe("a pod", () => {
+  const owned = { metadata: { name: "c", ownerReferences: [{ uid: "p1", controller: true }] } };
+  const other = { metadata: { name: "c", ownerReferences: [{ uid: "p0", controller: true }] } };
+  const template = { resourceClaims: [{ name: "gpu", resourceClaimTemplateName: "t" }] };
+  const made = { resourceClaimStatuses: [{ name: "gpu", resourceClaimName: "c" }] };
+  const plain = { resourceClaims: [{ name: "gpu", resourceClaimName: "c" }] };
+  const uses = (claim: object, spec: object, status: object = {}): boolean => {
+    const reservedFor = [{ resource: "pods", name: "web", uid: "p1" }];
+    return isUsing(
+      { metadata: { name: "web", uid: "p1" }, spec: { nodeName: "n", ...spec }, status } as unknown as Pod,
+      { status: { reservedFor }, ...claim } as unknown as ResourceClaim,
+    );
+  };
+
+  test.each<readonly [string, boolean, boolean]>([
+    ["the claim that it names", uses(other, plain), true],
+    ["the claim that was made for it", uses(owned, template, made), true],
+    ["no claim before it is on a node", uses(other, { ...plain, nodeName: "" }), false],
+    ["no claim that is reserved for others", uses({ ...other, status: {} }, plain), false],
+    ["no claim that it does not say is its own", uses(owned, template), false],
+    [
+      "no claim where it needs none",
+      uses(owned, template, { resourceClaimStatuses: [{ name: "gpu" }] }),
+      false,
+    ],
+    ["no claim that was made for an earlier pod of its name", uses(other, template, made), false],
+    ["no claim when it has ended", uses(other, plain, { phase: "Failed" }), false],
+  ])("uses %s", (...[, is, expected]) => {
+    expect(is).toBe(expected);
   });
 });

@@ -1,11 +1,15 @@
-/** When pods must leave because of the taints of devices that their claim has. */
+/** Which pods must leave because of the taints of devices that their claim has, and when. */
+import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type {
+  Device,
   DeviceRequestAllocationResult,
   DeviceTaint,
   ResourceClaim,
   ResourceSlice,
 } from "../../api/generated/types/resource-v1.ts";
 import { toleratesDeviceTaint } from "../../resources/device/device-toleration.ts";
+import { findClaimName, findOwnerProblem, isReservedFor } from "../../resources/device/pod-claim.ts";
+import { isActive } from "../../resources/pod/pod-state.ts";
 
 /** The slices of a pool, of all generations. */
 type FindSlices = (driver: string, pool: string) => readonly ResourceSlice[];
@@ -22,18 +26,33 @@ export function findEvictionAt({ status }: ResourceClaim, findSlices: FindSlices
   return earliest === Infinity ? undefined : earliest;
 }
 
-/** Whether a device in it has a taint that drives pods away. */
-export function hasDrivingTaints({ spec }: ResourceSlice): boolean {
-  return (spec.devices ?? []).some(({ taints = [] }) => taints.some(isDriving));
+/** The devices in it that have a taint which drives pods away. */
+export function drivingDevices({ spec }: ResourceSlice): readonly Device[] {
+  return (spec.devices ?? []).filter(({ taints = [] }) => taints.some(isDriving));
+}
+
+/** Whether the pod runs with what the claim has: the claim says so, and the pod names it as its own. */
+export function isUsing(pod: Pod, claim: ResourceClaim): boolean {
+  if (!isPlaced(pod) || !isActive(pod) || !isReservedFor(claim, pod)) return false;
+  return (pod.spec.resourceClaims ?? []).some(
+    (wanted) =>
+      findClaimName(pod, wanted)?.name === claim.metadata.name &&
+      findOwnerProblem(claim, pod, wanted) === undefined,
+  );
+}
+
+export function isPlaced({ spec }: Pod): boolean {
+  return (spec.nodeName ?? "") !== "";
 }
 
 /** As the newest generation of the pool says. */
 function drivingTaints(slices: readonly ResourceSlice[], name: string): readonly DeviceTaint[] {
   const newest = Math.max(...slices.map(({ spec }) => spec.pool.generation));
-  const devices = slices
-    .filter(({ spec }) => spec.pool.generation === newest)
-    .flatMap(({ spec }) => spec.devices ?? []);
-  return (devices.find((device) => device.name === name)?.taints ?? []).filter(isDriving);
+  for (const { spec } of slices) {
+    const device = spec.pool.generation === newest && spec.devices?.find((each) => each.name === name);
+    if (device) return (device.taints ?? []).filter(isDriving);
+  }
+  return [];
 }
 
 function isDriving({ effect }: DeviceTaint): boolean {
