@@ -60,26 +60,25 @@ function covers({ spec, metadata }: PodDisruptionBudget, pod: Pod): boolean {
   return labelsMatch(compileLabelSelector(spec.selector), pod.metadata.labels);
 }
 
-/** Of each version of a pod, once. */
-const told = new WeakSet<Pod>();
+/** Versions of pods whose budgets were counted: each is looked at once, by whichever of its budgets has its pass first. */
+const counted = new WeakSet<Pod>();
 
-/** Nobody can evict a pod of several budgets. The first of them by its name says so. */
+/** Nobody can evict a pod of several budgets. */
 function tellShared(
-  budget: PodDisruptionBudget,
+  { metadata: { namespace = "" } }: PodDisruptionBudget,
   pods: readonly Pod[],
   { cache, event }: ReconcileContext,
 ): void {
-  const { namespace = "", name } = budget.metadata;
-  const others = cache(PodDisruptionBudget)
-    .list({ namespace })
-    .filter(({ metadata }) => metadata.name !== name);
-  for (const pod of others.length === 0 ? [] : pods) {
-    const covering = others.filter((other) => covers(other, pod));
-    const isFirst = covering.every(({ metadata }) => name < metadata.name);
-    if (covering.length === 0 || !isFirst || told.has(pod)) continue;
-    told.add(pod);
+  const fresh = pods.filter((pod) => !counted.has(pod));
+  if (fresh.length === 0) return;
+  const budgets = cache(PodDisruptionBudget).list({ namespace });
+  for (const pod of fresh) {
+    counted.add(pod);
+    const names = budgets.filter((each) => covers(each, pod)).map(({ metadata }) => metadata.name);
+    const [first = "", ...others] = names.toSorted();
+    if (others.length === 0) continue;
     const which = `Pod "${namespace}"/"${pod.metadata.name}" matches multiple PodDisruptionBudgets.`;
-    const message = `${which}  Chose "${name}" arbitrarily.`;
+    const message = `${which}  Chose "${first}" arbitrarily.`;
     event(pod, { type: "Warning", reason: "MultiplePodDisruptionBudgets", message });
   }
 }
