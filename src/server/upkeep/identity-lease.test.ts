@@ -1,45 +1,27 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
-import { openMemoryStore } from "../../store/memory-store.ts";
-import type { Store } from "../../store/store.ts";
-import { listAt, ServerFixture, textAt } from "./fixture.ts";
+import { listAt, textAt } from "./fixture.ts";
 import type { Seen } from "./fixture.ts";
 import { serverIdentity } from "./identity-lease.ts";
+import { SharedStoreFixture } from "./shared-store-fixture.ts";
+import type { RunningServer } from "./shared-store-fixture.ts";
 
 const LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 
-let loop: VirtualLoop;
-let store: Store;
+let world: SharedStoreFixture;
 
 beforeEach(() => {
-  loop = new VirtualLoop({ seed: 1 });
-  store = openMemoryStore({ loop: loop.child("store") });
+  world = new SharedStoreFixture();
 });
 
-/** Runs the world until the promise has settled. */
-function done<T>(promise: Promise<T>): Promise<T> {
-  return loop.finish(promise);
+async function start(hostname: string): Promise<RunningServer> {
+  const running = await world.startRunning({ hostname });
+  await world.loop.advance(1000);
+  return running;
 }
 
-interface Running {
-  readonly server: ServerFixture;
-  end(): Promise<void>;
-}
-
-async function start(hostname: string): Promise<Running> {
-  const server = await done(ServerFixture.start({ store, loop: loop.child(hostname), hostname }));
-  const ending = new AbortController();
-  const running = server.upkeep.run(ending.signal);
-  await loop.advance(1000);
-  const end = (): Promise<void> => {
-    ending.abort();
-    return done(running);
-  };
-  return { server, end };
-}
-
-async function leases({ server }: Running): Promise<readonly Seen[]> {
-  return listAt(await done(server.send("GET", LEASES)).then(({ body }) => body), "items");
+async function leases({ server }: RunningServer): Promise<readonly Seen[]> {
+  const { body } = await world.done(server.send("GET", LEASES));
+  return listAt(body, "items");
 }
 
 describe("the lease of a server", () => {
@@ -50,7 +32,7 @@ describe("the lease of a server", () => {
   test("tells its host and who serves, and is renewed", async () => {
     const one = await start("one.example");
     const [before] = await leases(one);
-    await loop.advance(10_000);
+    await world.loop.advance(10_000);
     const [after] = await leases(one);
     const name = serverIdentity("one.example");
 
@@ -91,11 +73,11 @@ describe("the lease of a server", () => {
     const one = await start("one");
     const labels = { "apiserver.kubernetes.io/identity": "kube-apiserver" };
     const spec = { leaseDurationSeconds: 3600, renewTime: "1970-01-01T00:00:00.000000Z" };
-    await done(one.server.send("POST", LEASES, { metadata: { name: "dead", labels }, spec }));
-    await done(one.server.send("POST", LEASES, { metadata: { name: "termless", labels } }));
-    await done(one.server.send("POST", LEASES, { metadata: { name: "leader" }, spec }));
+    await world.done(one.server.send("POST", LEASES, { metadata: { name: "dead", labels }, spec }));
+    await world.done(one.server.send("POST", LEASES, { metadata: { name: "termless", labels } }));
+    await world.done(one.server.send("POST", LEASES, { metadata: { name: "leader" }, spec }));
 
-    await loop.advance(3_700_000);
+    await world.loop.advance(3_700_000);
 
     expect((await leases(one)).map((each) => textAt(each, "metadata", "name"))).toEqual([
       serverIdentity("one"),

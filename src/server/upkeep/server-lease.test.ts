@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
-import { openMemoryStore } from "../../store/memory-store.ts";
-import type { Store } from "../../store/store.ts";
-import { listAt, ServerFixture } from "./fixture.ts";
+import { listAt } from "./fixture.ts";
+import type { ServerFixture } from "./fixture.ts";
+import { SharedStoreFixture } from "./shared-store-fixture.ts";
+import type { RunningServer } from "./shared-store-fixture.ts";
 
 const ENDPOINTS = "/api/v1/namespaces/default/endpoints/kubernetes";
 const SLICE = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kubernetes";
@@ -10,46 +10,26 @@ const SLICE = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices/kuber
 const LEASE_MS = 16_000;
 const SOON_MS = 1000;
 
-let loop: VirtualLoop;
-let store: Store;
+let world: SharedStoreFixture;
 
 beforeEach(() => {
-  loop = new VirtualLoop({ seed: 1 });
-  store = openMemoryStore({ loop: loop.child("store") });
+  world = new SharedStoreFixture();
 });
 
-/** Runs the world until the promise has settled. */
-function done<T>(promise: Promise<T>): Promise<T> {
-  return loop.finish(promise);
-}
-
-interface Running {
-  readonly server: ServerFixture;
-  /** Ends the server as SIGTERM does. */
-  end(): Promise<void>;
-}
-
 function start(address: string): Promise<ServerFixture> {
-  return done(ServerFixture.start({ store, loop: loop.child("server"), address, isStoreShared: true }));
+  return world.start({ address, isStoreShared: true });
 }
 
-async function startRunning(address: string): Promise<Running> {
-  const server = await start(address);
-  const ending = new AbortController();
-  const running = server.upkeep.run(ending.signal);
-  const end = (): Promise<void> => {
-    ending.abort();
-    return done(running);
-  };
-  return { server, end };
+function startRunning(address: string): Promise<RunningServer> {
+  return world.startRunning({ address, isStoreShared: true });
 }
 
 /** As Endpoints and EndpointSlice say; they must agree. */
 async function told(server: ServerFixture): Promise<readonly string[]> {
-  const { body } = await done(server.send("GET", ENDPOINTS));
+  const { body } = await world.done(server.send("GET", ENDPOINTS));
   const [subset] = listAt<{ addresses: { ip: string }[] }>(body, "subsets");
   const addresses = subset?.addresses.map(({ ip }) => ip) ?? [];
-  const slice = await done(server.send("GET", SLICE));
+  const slice = await world.done(server.send("GET", SLICE));
   const endpoints = listAt<{ addresses: string[] }>(slice.body, "endpoints");
   expect(endpoints.flatMap((endpoint) => endpoint.addresses)).toEqual(addresses);
   return addresses;
@@ -60,9 +40,9 @@ describe("servers over one store", () => {
     const first = await startRunning("10.1.2.9");
     const second = await startRunning("10.1.2.3");
 
-    await loop.advance(SOON_MS);
+    await world.loop.advance(SOON_MS);
     const early = await told(first.server);
-    await loop.advance(600_000);
+    await world.loop.advance(600_000);
 
     expect(early).toEqual(["10.1.2.3", "10.1.2.9"]);
     expect(await told(first.server)).toEqual(early);
@@ -73,10 +53,10 @@ describe("servers over one store", () => {
   test("are no longer told at once when they end", async () => {
     const first = await startRunning("10.1.2.3");
     const second = await startRunning("10.1.2.9");
-    await loop.advance(SOON_MS);
+    await world.loop.advance(SOON_MS);
 
     await second.end();
-    await loop.advance(SOON_MS);
+    await world.loop.advance(SOON_MS);
 
     expect(await told(first.server)).toEqual(["10.1.2.3"]);
     await first.end();
@@ -85,10 +65,10 @@ describe("servers over one store", () => {
   test("are no longer told when they died and their lease has ended", async () => {
     const living = await startRunning("10.1.2.3");
     await start("10.1.2.9");
-    await loop.advance(LEASE_MS - 2000);
+    await world.loop.advance(LEASE_MS - 2000);
     const before = await told(living.server);
 
-    await loop.advance(2000 + SOON_MS);
+    await world.loop.advance(2000 + SOON_MS);
 
     expect(before).toEqual(["10.1.2.3", "10.1.2.9"]);
     expect(await told(living.server)).toEqual(["10.1.2.3"]);
@@ -99,7 +79,7 @@ describe("servers over one store", () => {
     const only = await startRunning("10.1.2.3");
 
     await only.end();
-    await loop.advance(LEASE_MS);
+    await world.loop.advance(LEASE_MS);
 
     expect(await told(only.server)).toEqual(["10.1.2.3"]);
   });
@@ -107,11 +87,11 @@ describe("servers over one store", () => {
   test("put the addresses of all back when somebody changes them", async () => {
     const first = await startRunning("10.1.2.3");
     const second = await startRunning("10.1.2.9");
-    await loop.advance(SOON_MS);
+    await world.loop.advance(SOON_MS);
 
-    await done(first.server.patch(ENDPOINTS, { subsets: [] }));
-    await done(first.server.patch(SLICE, { endpoints: [] }));
-    await loop.advance(SOON_MS);
+    await world.done(first.server.patch(ENDPOINTS, { subsets: [] }));
+    await world.done(first.server.patch(SLICE, { endpoints: [] }));
+    await world.loop.advance(SOON_MS);
 
     expect(await told(second.server)).toEqual(["10.1.2.3", "10.1.2.9"]);
     await first.end();
@@ -121,22 +101,24 @@ describe("servers over one store", () => {
   test("share one address without taking it from each other", async () => {
     const first = await startRunning("10.1.2.3");
     const second = await startRunning("10.1.2.3");
-    await loop.advance(SOON_MS);
+    await world.loop.advance(SOON_MS);
 
     await second.end();
-    await loop.advance(LEASE_MS);
+    await world.loop.advance(LEASE_MS);
 
     expect(await told(first.server)).toEqual(["10.1.2.3"]);
-    expect(store.view.get("/registry/masterleases/10.1.2.3")).toBeDefined();
+    expect(world.store.view.get("/registry/masterleases/10.1.2.3")).toBeDefined();
     await first.end();
   });
 
   test("with other families are not mixed into the endpoints of this one", async () => {
     const first = await startRunning("10.1.2.3");
     const value = Buffer.from("{}");
-    await done(store.write({ changes: [{ type: "put", key: "/registry/masterleases/fd00::1", value }] }));
+    await world.done(
+      world.store.write({ changes: [{ type: "put", key: "/registry/masterleases/fd00::1", value }] }),
+    );
 
-    await loop.advance(SOON_MS);
+    await world.loop.advance(SOON_MS);
 
     expect(await told(first.server)).toEqual(["10.1.2.3"]);
     await first.end();
@@ -144,7 +126,7 @@ describe("servers over one store", () => {
 });
 
 test("a server that shares its store with nobody writes no lease", async () => {
-  await done(ServerFixture.start({ store, loop: loop.child("server") }));
+  await world.start({});
 
-  expect(store.view.count("/registry/masterleases/", "/registry/masterleases0")).toBe(0);
+  expect(world.store.view.count("/registry/masterleases/", "/registry/masterleases0")).toBe(0);
 });
