@@ -47,7 +47,8 @@ export class Sealed {
 
 export class StoredObject implements Slot {
   readonly #entry: Entry;
-  readonly #opener: Opener | undefined;
+  /** Undefined where the value is stored as it is. */
+  readonly opener: Opener | undefined;
   /** Whether the value would be sealed differently today. */
   readonly isStale: boolean;
   /** What was written in this process, until it is known with its resourceVersion. */
@@ -67,7 +68,7 @@ export class StoredObject implements Slot {
     if (slot instanceof Sealed) {
       const { opener, made } = slot;
       const opened = made ?? opener.open(entry);
-      this.#opener = opener;
+      this.opener = opener;
       this.#bare = made?.object;
       this.#spliceAt = made?.spliceAt;
       this.#text = made?.text;
@@ -76,7 +77,7 @@ export class StoredObject implements Slot {
       return;
     }
     const made = isEncoded(slot) ? slot : undefined;
-    this.#opener = undefined;
+    this.opener = undefined;
     this.#bare = made?.object;
     this.#spliceAt = made?.spliceAt;
     this.#text = made?.text;
@@ -155,8 +156,8 @@ export class StoredObject implements Slot {
   }
 
   #plain(): Uint8Array {
-    if (this.#opener === undefined) return this.#entry.value;
-    return this.#opened ?? this.#opener.open(this.#entry).bytes;
+    if (this.opener === undefined) return this.#entry.value;
+    return this.#opened ?? this.opener.open(this.#entry).bytes;
   }
 
   /** The parser's own message would show some of the content. */

@@ -17,14 +17,21 @@ export class Encryption {
   #rules: readonly EncryptionRule[];
   /** By the part of a key that names its resource. As many as there are resources. */
   readonly #known = new Map<string, Transformer | undefined>();
+  #hasChanged = false;
 
   constructor(rules: readonly EncryptionRule[]) {
     this.#rules = rules;
   }
 
-  /** From now on what another says holds. What was stored before is opened as it was found then. */
+  /** Whether it was another one before: what is known of stored values may be from then. */
+  get hasChanged(): boolean {
+    return this.#hasChanged;
+  }
+
+  /** From now on what another says holds. */
   becomes(other: Encryption): void {
     this.#rules = other.#rules;
+    this.#hasChanged = true;
     this.#known.clear();
   }
 

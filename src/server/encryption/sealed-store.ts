@@ -3,7 +3,6 @@
  * say how they are opened, and `StoredObject` does so when somebody first looks at one. What is written is sealed on its way in, its plain form
  * stays in the slot. Nothing else of the server knows which resources these are.
  */
-import { internalError } from "../../api/api-error.ts";
 import type { Change, Committed, Entry, Store, StoreHealth, Transaction } from "../../store/store.ts";
 import type {
   Glance,
@@ -14,9 +13,9 @@ import type {
   WatchBatch,
   WatchOptions,
 } from "../../store/store.ts";
-import { isEncoded, Sealed } from "../stored-object.ts";
-import type { Opener } from "../stored-object.ts";
+import { isEncoded, Sealed, StoredObject } from "../stored-object.ts";
 import type { Encryption } from "./encryption.ts";
+import { Opening } from "./opening.ts";
 import type { Transformer } from "./transformer.ts";
 
 export function sealedStore(store: Store, encryption: Encryption | undefined): Store {
@@ -35,6 +34,7 @@ class Sealing {
   /** The same entry; its slot says how to open it. */
   marked(entry: Entry): Entry {
     if (entry.slot === undefined) entry.slot = this.#slotOf(entry.key);
+    else if (this.#encryption.hasChanged) this.#mendSlot(entry);
     return entry;
   }
 
@@ -48,7 +48,7 @@ class Sealing {
     return {
       ...change,
       value: transformer.seal(value, key),
-      slot: new Sealed(openerOf(transformer), made),
+      slot: new Sealed(new Opening(transformer), made),
     };
   }
 
@@ -57,23 +57,26 @@ class Sealing {
     if (transformer === undefined) return undefined;
     const known = this.#slots.get(transformer);
     if (known !== undefined) return known;
-    const slot = new Sealed(openerOf(transformer), undefined);
+    const slot = new Sealed(new Opening(transformer), undefined);
     this.#slots.set(transformer, slot);
     return slot;
   }
+
+  /** What was opened by rules that hold no longer is opened anew: it may be stale now, and a write that changes nothing seals it then. */
+  #mendSlot(entry: Entry): void {
+    const transformer = this.#encryption.transformerOf(entry.key);
+    const before = openingIn(entry.slot);
+    if (before.transformer !== transformer)
+      entry.slot = new Sealed(new Opening(transformer, before), undefined);
+  }
 }
 
-function openerOf(transformer: Transformer): Opener {
-  return {
-    open: ({ key, value }) => {
-      try {
-        return transformer.open(value, key);
-      } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        throw internalError(new Error(`unable to transform key ${JSON.stringify(key)}: ${why}`));
-      }
-    },
-  };
+/** Of what is stored as it is. */
+const IN_CLEAR = new Opening(undefined);
+
+function openingIn(slot: unknown): Opening {
+  const opener = slot instanceof Sealed || slot instanceof StoredObject ? slot.opener : undefined;
+  return opener instanceof Opening ? opener : IN_CLEAR;
 }
 
 class SealedStore implements Store {
