@@ -3,6 +3,7 @@ import { unauthorized } from "../../api/api-error.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import type { User } from "../user.ts";
 import type { Authenticator, TokenAuthenticator, TokenFinding } from "./authenticator.ts";
+import { findSocketToken } from "./socket-token.ts";
 
 /** The first kind that knows a token's bearer decides; the reasons of those that refuse it are told together. */
 export class BearerTokens {
@@ -68,19 +69,6 @@ function findToken(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   const [scheme = "", token = ""] = header.trim().split(" ", 2);
   return scheme.toLowerCase() === "bearer" && token !== "" ? token : undefined;
-}
-
-const SOCKET_PROTOCOL = "base64url.bearer.authorization.k8s.io.";
-
-/** Programs in browsers cannot send that header with a WebSocket: they name their token as one of the protocols they speak. */
-function findSocketToken(headers: ReadonlyMap<string, string>): string | undefined {
-  if (headers.get("upgrade")?.toLowerCase() !== "websocket") return undefined;
-  const protocols = (headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
-  const named = protocols.find((name) => name.startsWith(SOCKET_PROTOCOL));
-  if (named === undefined) return undefined;
-  // Without another one there is nothing that the two sides could speak.
-  if (protocols.length < 2) throw unauthorized();
-  return Buffer.from(named.slice(SOCKET_PROTOCOL.length), "base64url").toString();
 }
 
 /** Why is for TokenReviews: whoever guesses tokens learns nothing. */

@@ -108,6 +108,7 @@ describe("a token of a file", () => {
     expect(await socket(`v5.channel.k8s.io, ${named("secret-1")}`)).toBe("alice");
     expect(await socket(`v5.channel.k8s.io, ${named("wrong")}`)).toBe(401);
     expect(await socket(named("secret-1"))).toBe(401);
+    expect(await socket(`a, ${named("secret-1")}, ${named("secret-1")}`)).toBe(401);
     expect(await server.nameOf({ headers: { "sec-websocket-protocol": `a, ${named("secret-1")}` } })).toBe(
       403,
     );

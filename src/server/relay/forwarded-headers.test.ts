@@ -38,6 +38,17 @@ describe("headers that are handed on", () => {
     expect(kept).toEqual({ accept: "application/json", cookie: "a=b" });
   });
 
+  test("name the protocols of a WebSocket, but for the one that is a token", () => {
+    const token = "base64url.bearer.authorization.k8s.io.c2VjcmV0";
+    const kept = (protocols: string): unknown =>
+      forwardedRequestHeaders(requestWith({ "sec-websocket-protocol": protocols }));
+
+    expect(kept(`v5.channel.k8s.io,${token}, v4.channel.k8s.io`)).toEqual({
+      "sec-websocket-protocol": "v5.channel.k8s.io, v4.channel.k8s.io",
+    });
+    expect(kept("a")).toEqual({ "sec-websocket-protocol": "a" });
+  });
+
   test("say who asks, with every byte of it", () => {
     expect(
       identityHeaders({

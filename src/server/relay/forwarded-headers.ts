@@ -1,4 +1,5 @@
 /** Which headers of a request and of its answer are meant for whoever is at the end, and which for this connection only. */
+import { spokenProtocols } from "../authn/socket-token.ts";
 import type { HttpRequest } from "../http.ts";
 import type { User } from "../user.ts";
 
@@ -22,6 +23,9 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
 /** What proves to this server who somebody is, or says on whose behalf they ask: nobody else may see or believe it. */
 const OF_IDENTITY = /^(?:authorization$|impersonate-|x-remote-)/;
 
+/** Of a WebSocket. One of them may be a token. */
+const PROTOCOLS = "sec-websocket-protocol";
+
 /** Of a request as it was sent. Bodies with their length and upgrades are the caller's business; so is the host. */
 export function forwardedRequestHeaders({ headers }: HttpRequest): Record<string, string> {
   const dropped = namedBy(headers.get("connection"));
@@ -30,6 +34,8 @@ export function forwardedRequestHeaders({ headers }: HttpRequest): Record<string
     const isDropped = OF_CONNECTION.has(name) || OF_IDENTITY.test(name) || dropped.has(name);
     if (!isDropped && name !== "host" && name !== "content-length") kept[name] = value;
   }
+  const protocols = kept[PROTOCOLS];
+  if (protocols !== undefined) kept[PROTOCOLS] = spokenProtocols(protocols).join(", ");
   return kept;
 }
 

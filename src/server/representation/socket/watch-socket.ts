@@ -2,12 +2,11 @@
 import { Duplex } from "node:stream";
 import { badRequest } from "../../../api/api-error.ts";
 import type { WatchEventAnswer } from "../../answer.ts";
+import { spokenProtocols } from "../../authn/socket-token.ts";
 import type { Feed, HttpRequest, HttpResponse } from "../../http.ts";
 import type { FrameWriter } from "../watch-frames.ts";
 import { acceptKey, ClientFrames, serverFrame } from "./frames.ts";
 
-/** The token of a client that cannot send headers; it was looked at before. */
-const TOKEN = /^base64url\.bearer\.authorization\.k8s\.io\./;
 /** The only version that was ever agreed upon. */
 const VERSION = "13";
 /** Of 16 bytes. */
@@ -22,8 +21,7 @@ export function socketHeaders({ headers }: HttpRequest): ReadonlyMap<string, str
   const key = headers.get("sec-websocket-key") ?? "";
   if (!KEY.test(key) || headers.get("sec-websocket-version") !== VERSION)
     throw badRequest("a WebSocket begins with a key of 16 bytes and version 13");
-  const offered = (headers.get("sec-websocket-protocol") ?? "").split(",").map((name) => name.trim());
-  const protocols = offered.filter((name) => name !== "" && !TOKEN.test(name));
+  const protocols = spokenProtocols(headers.get("sec-websocket-protocol"));
   if (protocols.length > 1) throw badRequest("a watch is of one WebSocket protocol, or of none");
   return new Map([
     ["upgrade", "websocket"],
