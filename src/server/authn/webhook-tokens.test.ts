@@ -103,6 +103,18 @@ describe("a webhook that is asked about a token", () => {
     expect(reviews).toHaveLength(2);
   });
 
+  test("is asked once by all who show the same token at the same time", async () => {
+    const { tokens, reviews } = await open([ALICE, ALICE, ALICE], 0);
+    const ask = (token: string): unknown => tokens.find(token, ["api"]);
+
+    const [first, ...others] = await Promise.all([ask("a"), ask("a"), ask("b"), ask("a")]);
+    const askedAtOnce = reviews.length;
+    await ask("a");
+
+    expect(others).toEqual([first, first, first]);
+    expect([askedAtOnce, reviews.length]).toEqual([2, 3]);
+  });
+
   test("and cannot be understood knows nobody", async () => {
     const authority = await makeAuthority("test");
     const { port } = await serve(await authority.leaf(["127.0.0.1"]), (_, response) => response.end("[]"));

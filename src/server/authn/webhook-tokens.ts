@@ -31,6 +31,8 @@ interface Found {
 
 export function webhookTokens(options: TokenWebhookOptions, parts: Parts): TokenAuthenticator {
   const cache = new DecisionCache<Found>();
+  /** Questions that were put and not answered yet. As many as there may be calls of one server. */
+  const asking = new Map<string, Promise<Found["finding"]>>();
   const digestOf = (token: string, audiences: readonly string[]): string =>
     createHmac("sha256", parts.key)
       .update(JSON.stringify([token, audiences]))
@@ -54,11 +56,19 @@ export function webhookTokens(options: TokenWebhookOptions, parts: Parts): Token
     }
   }
 
+  /** As upstream, many requests with one token are one question. */
+  function askOnce(question: string, token: string, audiences: readonly string[]): Promise<Found["finding"]> {
+    const answer =
+      asking.get(question) ?? ask(question, token, audiences).finally(() => asking.delete(question));
+    asking.set(question, answer);
+    return answer;
+  }
+
   return {
     find(token, audiences) {
       const question = digestOf(token, audiences);
       const known = cache.find(question, parts.loop.now());
-      return known === undefined ? ask(question, token, audiences) : known.finding;
+      return known === undefined ? askOnce(question, token, audiences) : known.finding;
     },
   };
 }
