@@ -243,6 +243,15 @@ export function findReadable(entry: Entry): ApiObject | undefined {
   }
 }
 
+/** The same for who looks again and again: it stays parsed. */
+export function findKept(entry: Entry): ApiObject | undefined {
+  try {
+    return StoredObject.of(entry).object;
+  } catch {
+    return undefined;
+  }
+}
+
 /** The text of its spec, found without reading it; undefined of a short one too. */
 export function findSpecText(entry: Entry): Buffer | undefined {
   try {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import type { AccessWorld } from "../fixture.ts";
 import { asked, openAccessWorld, user } from "../fixture.ts";
@@ -133,5 +135,56 @@ describe("roles allow", () => {
     );
 
     expect([...outcomes]).toEqual(["allowed"]);
+  });
+});
+
+describe("what is remembered of questions", () => {
+  const MIB = 1024 * 1024;
+
+  function heapMib(): number {
+    setFlagsFromString("--expose-gc");
+    (runInNewContext("gc") as () => void)();
+    return process.memoryUsage().heapUsed / MIB;
+  }
+
+  test.each([
+    ["long ones", (at: number) => asked(BOB, `${String(at)}${"v".repeat(MIB)}`)],
+    ["long names", (at: number) => asked(user(`${String(at)}${"u".repeat(MIB)}`), "get")],
+  ])("takes no room for %s", (_name, question) => {
+    const { rbac } = open();
+    const before = heapMib();
+
+    for (let at = 0; at < 60; at++) rbac.decide(question(at));
+
+    expect(heapMib() - before).toBeLessThan(20);
+    expect(rbac.decide(question(0)).outcome).toBe("no opinion");
+  });
+
+  test("has a bound for all users together", () => {
+    const { rbac } = open();
+    const ask = (at: number): unknown =>
+      rbac.decide(asked(user(`u${String(at % 100)}`), Buffer.alloc(900, String(at)).toString())).outcome;
+    const before = heapMib();
+
+    for (let at = 0; at < 60_000; at++) ask(at);
+
+    expect(heapMib() - before).toBeLessThan(40);
+    expect(ask(0)).toBe("no opinion");
+  });
+
+  test("holds the names of a rule once", async () => {
+    const { world, rbac } = open();
+    const resourceNames = Array.from({ length: 20_000 }, (_, at) => `name-${String(at)}`);
+    const rule = { apiGroups: [""], resources: ["pods"], verbs: ["*"], resourceNames };
+    await world.put("clusterroles/named", { kind: "ClusterRole", rules: [rule] });
+    await world.put("clusterrolebindings/named", everywhere("ClusterRole/named", "User/bob"));
+    const decide = (verb: string): unknown => rbac.decide(asked(BOB, verb, { name: "name-19999" })).outcome;
+    const first = decide("get");
+    const before = heapMib();
+
+    for (let at = 0; at < 100; at++) decide(`verb${String(at)}`);
+
+    expect(heapMib() - before).toBeLessThan(20);
+    expect([first, decide("verb0")]).toEqual(["allowed", "allowed"]);
   });
 });

@@ -11,6 +11,11 @@ import { ruleConcerns } from "./rule-match.ts";
 /** As many users, and kinds of questions of each, as a busy server meets between two changes of roles. */
 const USERS_MAX = 4096;
 const QUESTIONS_MAX = 1024;
+/** Longer ones are not kept: a review may ask about anything, as anybody. */
+const QUESTION_CHARS_MAX = 1000;
+const USER_CHARS_MAX = 10_000;
+/** Of all that is kept. */
+const KEPT_CHARS_MAX = 16 * 1024 * 1024;
 
 /** A rule that concerns a kind of question. */
 interface Match {
@@ -36,6 +41,7 @@ export class RbacAuthorizer implements Authorizer {
   readonly #byUser = new Map<string, Verdicts>();
   /** The same by identity: all requests of a connection have one user. */
   #known = new WeakMap<User, Verdicts>();
+  #keptChars = 0;
 
   constructor(book: RoleBook) {
     this.#book = book;
@@ -48,8 +54,7 @@ export class RbacAuthorizer implements Authorizer {
     let verdict = verdicts.get(key);
     if (verdict === undefined) {
       verdict = this.#judge(attributes);
-      if (verdicts.size >= QUESTIONS_MAX) verdicts.clear();
-      verdicts.set(key, verdict);
+      if (key.length <= QUESTION_CHARS_MAX) this.#keep(key, verdict, verdicts);
     }
     for (const { names, decision } of verdict.matches)
       if (names === undefined || names.has(name)) return decision;
@@ -65,22 +70,34 @@ export class RbacAuthorizer implements Authorizer {
 
   #verdictsOf(user: User): Verdicts {
     const { edition } = this.#book;
-    if (edition !== this.#edition) {
+    if (edition !== this.#edition || this.#keptChars > KEPT_CHARS_MAX) {
       this.#edition = edition;
-      this.#byUser.clear();
-      this.#known = new WeakMap();
+      this.#forget();
     }
     const known = this.#known.get(user);
     if (known !== undefined) return known;
     const key = JSON.stringify([user.name, ...user.groups]);
-    let verdicts = this.#byUser.get(key);
-    if (verdicts === undefined) {
-      verdicts = new Map();
-      if (this.#byUser.size >= USERS_MAX) this.#byUser.clear();
+    const verdicts = this.#byUser.get(key) ?? new Map<string, Verdict>();
+    if (key.length <= USER_CHARS_MAX && !this.#byUser.has(key)) {
+      if (this.#byUser.size >= USERS_MAX) this.#forget();
       this.#byUser.set(key, verdicts);
+      this.#keptChars += key.length;
     }
     this.#known.set(user, verdicts);
     return verdicts;
+  }
+
+  #keep(key: string, verdict: Verdict, verdicts: Verdicts): void {
+    if (verdicts.size >= QUESTIONS_MAX) verdicts.clear();
+    verdicts.set(key, verdict);
+    // What a user's own bound lets go still counts: at worst all is forgotten too early.
+    this.#keptChars += key.length;
+  }
+
+  #forget(): void {
+    this.#byUser.clear();
+    this.#known = new WeakMap();
+    this.#keptChars = 0;
   }
 
   #judge(attributes: AccessAttributes): Verdict {
@@ -105,11 +122,19 @@ export class RbacAuthorizer implements Authorizer {
   }
 }
 
+/** The names of a rule, once for all questions that it concerns. */
+const nameSets = new WeakMap<readonly string[], ReadonlySet<string>>();
+
 function namesOf(
   { resourceNames = [] }: PolicyRule,
   { resource }: AccessAttributes,
 ): ReadonlySet<string> | undefined {
-  return resource === "" || resourceNames.length === 0 ? undefined : new Set(resourceNames);
+  if (resource === "" || resourceNames.length === 0) return undefined;
+  const known = nameSets.get(resourceNames);
+  if (known !== undefined) return known;
+  const made = new Set(resourceNames);
+  nameSets.set(resourceNames, made);
+  return made;
 }
 
 /** Several in brackets, each once. */

@@ -10,7 +10,7 @@ import type {
 } from "../../../api/generated/types/rbac-v1.ts";
 import type { Mark, Store, View } from "../../../store/store.ts";
 import { LiveIndex } from "../../live-index.ts";
-import { findReadable } from "../../stored-object.ts";
+import { findKept } from "../../stored-object.ts";
 import type { User } from "../../user.ts";
 
 const ROLES = "/registry/roles/";
@@ -83,7 +83,7 @@ export class RoleBook {
     const key = kind === "ClusterRole" ? `${CLUSTER_ROLES}${name}` : `${ROLES}${namespace}/${name}`;
     const entry = this.#store.view.get(key);
     if (entry === undefined) return undefined;
-    const role = findReadable(entry) as Role | ClusterRole | undefined;
+    const role = findKept(entry) as Role | ClusterRole | undefined;
     return role === undefined ? undefined : (role.rules ?? []);
   }
 
