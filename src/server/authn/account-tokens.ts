@@ -12,7 +12,7 @@ import { LEGACY_ISSUER } from "../subresources/token-issuer.ts";
 import type { TokenIssuer } from "../subresources/token-issuer.ts";
 import type { User } from "../user.ts";
 import type { TokenAuthenticator, TokenFinding } from "./authenticator.ts";
-import { audiencesOf, listText, textClaim } from "./jwt.ts";
+import { audiencesOf, commonAudiences, listText, textClaim } from "./jwt.ts";
 import type { ObjectFinder } from "./object-finder.ts";
 import { isHolder, noteSecretUse } from "./secret-tokens.ts";
 
@@ -41,7 +41,7 @@ export function accountTokens(parts: AccountTokenParts): TokenAuthenticator {
       if (meantFor.length === 0)
         notes?.annotate("authentication.k8s.io/legacy-token", textClaim(claims, "sub"));
       const given = meantFor.length === 0 ? tokens.audiences : meantFor;
-      const audiences = wanted.filter((audience) => given.includes(audience));
+      const audiences = commonAudiences(wanted, given);
       if (audiences.length === 0)
         return refused(`token audiences ${listText(given)} is not for ${listText(wanted)}`);
       const shown = { claims, token, isLegacy, notes };

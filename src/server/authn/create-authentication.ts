@@ -13,6 +13,7 @@ import { bearer, BearerTokens } from "./bearer-tokens.ts";
 import { bootstrapTokens } from "./bootstrap-tokens.ts";
 import { certificate } from "./certificate.ts";
 import { frontProxy } from "./front-proxy.ts";
+import { commonAudiences } from "./jwt.ts";
 import { objectFinder } from "./object-finder.ts";
 import { otherIssuers } from "./oidc/other-issuers.ts";
 import type { LiveRules } from "./oidc/other-issuers.ts";
@@ -75,7 +76,7 @@ const DIGEST_KEY_BYTES = 32;
 function forServer(kind: TokenAuthenticator, own: readonly string[]): TokenAuthenticator {
   return {
     find(token, wanted, notes) {
-      const audiences = wanted === own ? own : wanted.filter((audience) => own.includes(audience));
+      const audiences = wanted === own ? own : commonAudiences(wanted, own);
       return audiences.length === 0 ? undefined : kind.find(token, audiences, notes);
     },
   };

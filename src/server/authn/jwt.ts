@@ -47,6 +47,12 @@ export function audiencesOf(claims: JsonObject): readonly string[] {
   return values.filter((value) => typeof value === "string");
 }
 
+/** Of those that are wanted, the ones that are given. Both may be as long as a review is. */
+export function commonAudiences(wanted: readonly string[], given: readonly string[]): readonly string[] {
+  const all = new Set(given);
+  return wanted.filter((audience) => all.has(audience));
+}
+
 export function listText(texts: readonly string[]): string {
   return `[${texts.map((text) => JSON.stringify(text)).join(" ")}]`;
 }

@@ -8,6 +8,7 @@ import { askReview } from "../egress/review-call.ts";
 import type { ReviewParts, ReviewServer } from "../egress/review-call.ts";
 import type { User } from "../user.ts";
 import type { TokenAuthenticator, TokenFinding } from "./authenticator.ts";
+import { commonAudiences } from "./jwt.ts";
 
 export interface TokenWebhookOptions extends ReviewServer {
   readonly version: "v1" | "v1beta1";
@@ -110,7 +111,7 @@ function findingOf(
 ): TokenFinding | undefined {
   const named = textsOf(status["audiences"]);
   const given = named.length > 0 ? named : own;
-  const audiences = wanted.filter((audience) => given.includes(audience));
+  const audiences = commonAudiences(wanted, given);
   if (audiences.length === 0) return undefined;
   if (status["authenticated"] === true) return { type: "bearer", user: userOf(status["user"]), audiences };
   const reason = textOf(status["error"]);

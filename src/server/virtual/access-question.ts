@@ -65,12 +65,19 @@ interface SelectorText {
   readonly error?: string;
 }
 
+/** No request that could be made has a longer one: it is in a head. */
+const RAW_CHARS_MAX = 32 * 1024;
+
 /** A selector that is not understood is left out: whoever decides by it allows less then. */
+function rawText(text: string, kind: "field" | "label", parse: (text: string) => unknown): SelectorText {
+  if (text.length > RAW_CHARS_MAX)
+    return { text: "", error: `the ${kind} selector is longer than ${String(RAW_CHARS_MAX)} characters` };
+  if (parse(text) !== undefined) return { text };
+  return { text: "", error: `couldn't parse the ${kind} selector ${JSON.stringify(text)}` };
+}
+
 function fieldText({ rawSelector = "", requirements = [] }: FieldSelectorAttributes = {}): SelectorText {
-  if (rawSelector !== "")
-    return fieldTerms(rawSelector) === undefined
-      ? { text: "", error: `couldn't parse the field selector ${JSON.stringify(rawSelector)}` }
-      : { text: rawSelector };
+  if (rawSelector !== "") return rawText(rawSelector, "field", fieldTerms);
   const terms = requirements.map(fieldTerm);
   const text = fieldSelectorText({ terms: terms.filter((term) => typeof term !== "string") });
   const unknown = terms.filter((term) => typeof term === "string");
@@ -87,10 +94,7 @@ function fieldTerm({ key, operator, values = [] }: FieldSelectorRequirement): Fi
 }
 
 function labelText({ rawSelector = "", requirements = [] }: LabelSelectorAttributes = {}): SelectorText {
-  if (rawSelector !== "")
-    return labelTerms(rawSelector) === undefined
-      ? { text: "", error: `couldn't parse the label selector ${JSON.stringify(rawSelector)}` }
-      : { text: rawSelector };
+  if (rawSelector !== "") return rawText(rawSelector, "label", labelTerms);
   try {
     return { text: labelSelectorText(compileLabelSelector({ matchExpressions: requirements })) };
   } catch (error) {

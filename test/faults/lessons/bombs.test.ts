@@ -211,6 +211,39 @@ describe("a role that names hundreds of everything", () => {
   });
 });
 
+describe("a review about more than anybody needs", () => {
+  const ACCESS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
+  const texts = (count: number, letter: string): readonly string[] =>
+    repeated(count, (at) => `${letter}${String(at).padStart(5, "0")}`);
+
+  test("of audiences, of a token for as many, costs what it is long", async () => {
+    await using api = await TestApi.start();
+    const accounts = "/api/v1/namespaces/default/serviceaccounts";
+    await made(api.send("POST", accounts, { metadata: { name: "robot" } }));
+    const spec = { audiences: texts(10_000, "a") };
+    const { body } = await made(api.send("POST", `${accounts}/robot/token`, { spec }));
+    const review = { spec: { token: text(body["status"]?.["token"]), audiences: texts(95_000, "b") } };
+    const { costMs, code } = await costOf(() =>
+      api.send("POST", "/apis/authentication.k8s.io/v1/tokenreviews", review),
+    );
+
+    expect([code, costMs < MOST_MS / 3]).toEqual([201, true]);
+  });
+
+  test.each(["labelSelector", "fieldSelector"])("of a %s without end is not looked at", async (field) => {
+    await using api = await TestApi.start();
+    const rawSelector = texts(350_000, "k")
+      .map((key) => `${key}=a`)
+      .join(",")
+      .slice(0, 2_900_000);
+    const spec = { resourceAttributes: { verb: "list", resource: "pods", [field]: { rawSelector } } };
+
+    const { costMs, code } = await costOf(() => api.send("POST", ACCESS, { spec }));
+
+    expect([code, costMs < MOST_MS / 10]).toEqual([201, true]);
+  });
+});
+
 describe("expressions and schemas that are deep or long", () => {
   test.each<readonly [string, string]>([
     ["parentheses", `${"(".repeat(40_000)}true${")".repeat(40_000)}`],
