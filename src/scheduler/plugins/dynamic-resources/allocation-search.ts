@@ -9,9 +9,10 @@ import { toleratesDeviceTaint } from "../../../resources/device/device-toleratio
 import { AttributeConstraint } from "./attribute-constraint.ts";
 import { consumedCapacity, hasCapacityLeft } from "./device-capacity.ts";
 import type { DevicePools, NodeDevices, PoolDevice } from "./device-pools.ts";
-import type { DeviceSelectors } from "./device-selectors.ts";
+import type { DeviceMatcher } from "./device-selectors.ts";
 import type { DevicesInUse } from "./devices-in-use.ts";
 import { countersOf, type PoolCounters } from "./pool-counters.ts";
+import { SearchTooLong } from "./search-too-long.ts";
 import { type Alternative, claimKey, type Wish } from "./wish.ts";
 
 /** What all nodes have in common. */
@@ -21,7 +22,7 @@ export interface SearchScope {
   readonly pools: DevicePools;
   readonly inUse: DevicesInUse;
   readonly counters: PoolCounters;
-  readonly selectors: DeviceSelectors;
+  readonly matcher: DeviceMatcher;
 }
 
 export interface Choice {
@@ -34,9 +35,6 @@ export interface Choice {
 
 /** What a claim can hold. */
 const RESULTS_MAX = 32;
-
-/** The search was given up. */
-export class SearchTooLong extends Error {}
 
 export class AllocationSearch {
   readonly #scope: SearchScope;
@@ -146,11 +144,11 @@ export class AllocationSearch {
   }
 
   #look(): void {
-    if (this.#looksLeft-- === 0) throw new SearchTooLong("timed out trying to allocate devices");
+    if (this.#looksLeft-- === 0) throw new SearchTooLong();
   }
 
   #isMeant({ deviceClass, selectors, claimKey: key }: Alternative, device: PoolDevice): boolean {
-    const { selectors: matcher } = this.#scope;
+    const { matcher } = this.#scope;
     const ofClass = deviceClass.spec.selectors ?? [];
     return (
       matcher.match(ofClass, device, `class ${deviceClass.metadata.name}`) &&

@@ -26,7 +26,10 @@ interface World {
   readonly used?: readonly AllocationResult[];
 }
 
-function allocator({ claims, slices, classes = [gpus()], used = [] }: World): ClaimAllocator {
+function allocator(
+  { claims, slices, classes = [gpus()], used = [] }: World,
+  selectors = new DeviceSelectors(),
+): ClaimAllocator {
   const read = readWishes(claims, (name) => classes.find(({ metadata }) => metadata.name === name));
   if (read.type === "missing") throw new Error(read.reason);
   const { wishes } = read;
@@ -35,7 +38,7 @@ function allocator({ claims, slices, classes = [gpus()], used = [] }: World): Cl
     wishes,
     pools: new DevicePools(slices),
     inUse: new DevicesInUse(used),
-    selectors: new DeviceSelectors(),
+    selectors,
   });
 }
 
@@ -445,6 +448,33 @@ describe("what is wrong", () => {
     ],
   ])("%s is said", (_, world, message) => {
     expect(() => allocated(world)).toThrow(message);
+  });
+
+  test("expressions that cost too much are given up, and gone on with at the next try", () => {
+    const range = "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]";
+    const loops = `${range}.all(a, ${range}.all(b, ${range}.all(c, true)))`;
+    const last = cel(`${loops} && device.attributes["${DRIVER}"].at == 99`);
+    const attributes = (at: number): Partial<Device> => ({ attributes: { at: { int: at } } });
+    const world = {
+      claims: [claim({ requests: [exactly({ selectors: [last] })] })],
+      slices: [slice({ devices: devices(100, attributes) })],
+    };
+    const selectors = new DeviceSelectors();
+    const tries = Array.from({ length: 8 }, () => allocator(world, selectors).tryNode(node("a")));
+
+    expect(tries[0]).toBe("timed out trying to allocate devices");
+    expect(tries.at(-1)).toBeUndefined();
+  });
+
+  test("more text of expressions than can be compiled at once is given up", () => {
+    const long = (at: number): ReturnType<typeof cel> =>
+      cel(`${"true && ".repeat(1200)}${String(at)} == ${String(at)}`);
+    const requests = Array.from({ length: 20 }, (_, at) =>
+      exactly({ selectors: [long(at)] }, `r${String(at)}`),
+    );
+    const world = { claims: [claim({ requests })], slices: [slice({ devices: devices(20) })] };
+
+    expect(allocated(world)).toBe("timed out trying to allocate devices");
   });
 
   test("a search that takes too long is given up", () => {

@@ -3,11 +3,12 @@
 import type { Node } from "../../../api/generated/types/core-v1.ts";
 import type { AllocationResult, ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
 import { allocationResult } from "./allocation-result.ts";
-import { AllocationSearch, type Choice, type SearchScope, SearchTooLong } from "./allocation-search.ts";
+import { AllocationSearch, type Choice, type SearchScope } from "./allocation-search.ts";
 import type { DevicePools } from "./device-pools.ts";
 import type { DeviceSelectors } from "./device-selectors.ts";
 import type { DevicesInUse } from "./devices-in-use.ts";
 import { PoolCounters } from "./pool-counters.ts";
+import { SearchTooLong } from "./search-too-long.ts";
 import type { Wish } from "./wish.ts";
 
 /** Looks at devices: some milliseconds for a node, some tens for a pod. Who needs more would keep everybody else waiting. */
@@ -17,7 +18,6 @@ const POD_LOOKS_MAX = 200_000;
 const ALTERNATIVES_MAX = 8;
 
 const NO_SOLUTION = "cannot allocate all claims";
-const TOO_LONG = "timed out trying to allocate devices";
 const INVALID_POOLS = "invalid resource pools were encountered";
 
 export interface AllocatorParts {
@@ -36,7 +36,8 @@ export class ClaimAllocator {
 
   constructor({ claims, wishes, pools, inUse, selectors }: AllocatorParts) {
     this.claims = claims;
-    this.#scope = { claims, wishes, pools, inUse, counters: new PoolCounters(pools, inUse), selectors };
+    const matcher = selectors.matcher();
+    this.#scope = { claims, wishes, pools, inUse, counters: new PoolCounters(pools, inUse), matcher };
   }
 
   /** Why the claims cannot be allocated there, in upstream's words; undefined when they can. */
@@ -50,7 +51,7 @@ export class ClaimAllocator {
       this.#found.set(node.metadata.name, choices);
       return undefined;
     } catch (error) {
-      if (error instanceof SearchTooLong) return TOO_LONG;
+      if (error instanceof SearchTooLong) return error.message;
       throw error;
     } finally {
       this.#looksLeft -= looks - search.looksLeft;

@@ -1,17 +1,22 @@
 /** Which devices the expressions of classes and requests mean. What was found out about a device is kept with it. */
 
-import { CelCompileError } from "../../../api/cel/cel-error.ts";
-import { CALL_BUDGET, type Program } from "../../../api/cel/program.ts";
+import { Allowance, Effort } from "../../../api/cel/allowance.ts";
+import { CelBudgetError, CelCompileError } from "../../../api/cel/cel-error.ts";
+import type { Program } from "../../../api/cel/program.ts";
 import type { CelValue } from "../../../api/cel/value.ts";
 import type { Device, DeviceSelector } from "../../../api/generated/types/resource-v1.ts";
 import { compileSelector } from "../../../resources/device/device-selector.ts";
 import { deviceValue } from "../../../resources/device/device-value.ts";
 import type { PoolDevice } from "./device-pools.ts";
+import { SearchTooLong } from "./search-too-long.ts";
 
 /** Most clusters have a handful. */
 const PROGRAMS_MAX = 256;
 /** For each device; a cluster in which they differ from claim to claim finds them out anew. */
 const ANSWERS_MAX = 32;
+
+/** Of the effort of one try, for each character that is compiled: a hundred thousand are a tenth of a second. */
+const EFFORT_PER_CHAR = 4;
 
 interface KnownDevice {
   readonly value: CelValue;
@@ -19,29 +24,36 @@ interface KnownDevice {
   readonly answers: Map<string, boolean>;
 }
 
+/** For one try of one pod. What was found out stays, so that the next try goes on where one was given up. */
+export interface DeviceMatcher {
+  /**
+   * Whether all of them mean the device; `owner` is whose they are, for the message of an error. Throws SearchTooLong when the expressions of this
+   * try have cost more than they may together.
+   */
+  match(selectors: readonly DeviceSelector[], device: PoolDevice, owner: string): boolean;
+}
+
 export class DeviceSelectors {
   readonly #programs = new Map<string, Program | CelCompileError>();
   readonly #known = new WeakMap<Device, KnownDevice>();
 
-  /** Whether all of them mean the device; `owner` is whose they are, for the message of an error. */
-  match(selectors: readonly DeviceSelector[], device: PoolDevice, owner: string): boolean {
-    for (const [at, { cel }] of selectors.entries()) {
-      try {
-        if (!this.#matches(cel?.expression ?? "", device)) return false;
-      } catch (error) {
-        if (error instanceof CelCompileError)
-          throw new Error(`${owner}: selector #${String(at)}: CEL compile error: ${error.message}`, {
-            cause: error,
-          });
-        const message = error instanceof Error ? error.message : String(error);
-        const place = `${owner}: selector #${String(at)} on device ${device.key}`;
-        throw new Error(`${place}: CEL runtime error: ${message}`, { cause: error });
-      }
-    }
-    return true;
+  matcher(): DeviceMatcher {
+    // Each expression has the bound of Kubernetes; all of them have one of effort, since everybody waits for them here.
+    const allowance = new Allowance(Infinity, new Effort());
+    return {
+      match: (selectors, device, owner) =>
+        selectors.every(({ cel }, at) => {
+          try {
+            return this.#matches(cel?.expression ?? "", device, allowance);
+          } catch (error) {
+            if (error instanceof CelBudgetError && allowance.isSpent) throw new SearchTooLong();
+            throw mistake(error, `${owner}: selector #${String(at)}`, device);
+          }
+        }),
+    };
   }
 
-  #matches(expression: string, { driver, device }: PoolDevice): boolean {
+  #matches(expression: string, { driver, device }: PoolDevice, allowance: Allowance): boolean {
     const known: KnownDevice = this.#known.get(device) ?? {
       value: deviceValue(driver, device),
       answers: new Map<string, boolean>(),
@@ -49,21 +61,31 @@ export class DeviceSelectors {
     this.#known.set(device, known);
     const answered = known.answers.get(expression);
     if (answered !== undefined) return answered;
-    const program = this.#compile(expression);
+    const program = this.#compile(expression, allowance);
     if (program instanceof CelCompileError) throw program;
-    const value = program.evaluate({ device: known.value }, { budget: CALL_BUDGET });
+    const value = allowance.evaluate(program, { device: known.value });
     if (typeof value !== "boolean") throw new Error("CEL result could not be converted to bool");
     if (known.answers.size >= ANSWERS_MAX) known.answers.clear();
     known.answers.set(expression, value);
     return value;
   }
 
-  #compile(expression: string): Program | CelCompileError {
+  #compile(expression: string, allowance: Allowance): Program | CelCompileError {
     const known = this.#programs.get(expression);
     if (known !== undefined) return known;
+    allowance.within((run) => run.chargeEffort(expression.length * EFFORT_PER_CHAR));
     const program = compileSelector(expression);
     if (this.#programs.size >= PROGRAMS_MAX) this.#programs.clear();
     this.#programs.set(expression, program);
     return program;
   }
+}
+
+function mistake(error: unknown, place: string, device: PoolDevice): Error {
+  const message = error instanceof Error ? error.message : String(error);
+  const what =
+    error instanceof CelCompileError
+      ? `${place}: CEL compile error: ${message}`
+      : `${place} on device ${device.key}: CEL runtime error: ${message}`;
+  return new Error(what, { cause: error });
 }
