@@ -34,6 +34,20 @@ describe("applyJsonPatch", () => {
     ["add at an index", [{ op: "add", path: "/a/b/1", value: 9 }], at([1, 9, 2, 3])],
     ["add at the end by -", [{ op: "add", path: "/a/b/-", value: 9 }], at([1, 2, 3, 9])],
     ["add at the end by index", [{ op: "add", path: "/a/b/3", value: 9 }], at([1, 2, 3, 9])],
+    ["add at the end by -1", [{ op: "add", path: "/a/b/-1", value: 9 }], at([1, 2, 3, 9])],
+    ["add at the front from the end", [{ op: "add", path: "/a/b/-4", value: 9 }], at([9, 1, 2, 3])],
+    ["remove from the end of a list", [{ op: "remove", path: "/a/b/-1" }], at([1, 2])],
+    ["replace from the end of a list", [{ op: "replace", path: "/a/b/-3", value: 9 }], at([9, 2, 3])],
+    ["move from the end of a list", [{ op: "move", from: "/a/b/-1", path: "/a/b/0" }], at([3, 1, 2])],
+    ["test at the end of a list", [{ op: "test", path: "/a/b/-1", value: 3 }], DOCUMENT],
+    [
+      "a way through the end of a list",
+      [
+        { op: "add", path: "/a/b/-", value: { c: 1 } },
+        { op: "add", path: "/a/b/-1/d", value: 2 },
+      ],
+      at([1, 2, 3, { c: 1, d: 2 }]),
+    ],
     ["remove from a list", [{ op: "remove", path: "/a/b/0" }], at([2, 3])],
     ["replace in a list", [{ op: "replace", path: "/a/b/0", value: [] }], at([[], 2, 3])],
     ["move within a list", [{ op: "move", from: "/a/b/0", path: "/a/b/2" }], at([2, 3, 1])],
@@ -87,8 +101,8 @@ describe("applyJsonPatch", () => {
       "error in add for path: '/a/b/4': Unable to access invalid index: 4: invalid index referenced",
     ],
     [
-      { op: "add", path: "/a/b/-1", value: 1 },
-      "error in add for path: '/a/b/-1': Unable to access invalid index: -1: invalid index referenced",
+      { op: "add", path: "/a/b/-5", value: 1 },
+      "error in add for path: '/a/b/-5': Unable to access invalid index: -5: invalid index referenced",
     ],
     [
       { op: "add", path: "/a/b/x", value: 1 },

@@ -63,8 +63,8 @@ export class PatchDocument {
     }
     const key = lastKey(path);
     if (!Array.isArray(parent)) return setOwn(parent, key, value);
-    const at = listIndex(key);
-    if (at === undefined || at < 0 || at >= parent.length) {
+    const at = findIndex(parent, key);
+    if (at === undefined) {
       throw new PatchFailure(`replace operation does not apply: doc is missing key: ${path}: missing value`);
     }
     parent[at] = value;
@@ -157,8 +157,8 @@ export class PatchDocument {
     this.#root = container;
     for (const key of parentKeys(path)) {
       const next = this.#own(findMember(container, key));
-      if (Array.isArray(container)) container[Number(key)] = next;
-      else setOwn(container, key, next);
+      if (!Array.isArray(container)) setOwn(container, key, next);
+      else container[findIndex(container, key) ?? 0] = next;
       container = next;
     }
     return container;
@@ -184,9 +184,12 @@ export class PatchDocument {
     { value, failure }: { readonly value: unknown; readonly failure: string },
   ): void {
     if (!Array.isArray(parent)) return setOwn(parent, key, value);
-    const at = key === "-" ? parent.length : listIndex(key);
-    if (at === undefined) throw new PatchFailure(`${failure}: value was not a proper array index: '${key}'`);
-    if (at < 0 || at > parent.length) throw invalidIndex(failure, at);
+    const index = key === "-" ? parent.length : listIndex(key);
+    if (index === undefined) {
+      throw new PatchFailure(`${failure}: value was not a proper array index: '${key}'`);
+    }
+    const at = fromFront(index, parent.length + 1);
+    if (at === undefined) throw invalidIndex(failure, index);
     this.#countWork((parent.length - at) / SHIFTS_PER_WORK);
     parent.splice(at, 0, value);
   }
@@ -237,10 +240,24 @@ function listIndex(key: string): number | undefined {
   return /^[+-]?\d{1,15}$/.test(key) ? Number(key) : undefined;
 }
 
+/** One of so many places; those below zero count from the end. `undefined` when there is no such place. */
+function fromFront(index: number, places: number): number | undefined {
+  const at = index < 0 ? index + places : index;
+  return at >= 0 && at < places ? at : undefined;
+}
+
+function findIndex(list: readonly unknown[], key: string): number | undefined {
+  const index = listIndex(key);
+  return index === undefined ? undefined : fromFront(index, list.length);
+}
+
 function checkedIndex(list: readonly unknown[], key: string, failure: string): number {
-  const at = listIndex(key);
-  if (at === undefined) throw new PatchFailure(`${failure}: strconv.Atoi: parsing "${key}": invalid syntax`);
-  if (at < 0 || at >= list.length) throw invalidIndex(failure, at);
+  const index = listIndex(key);
+  if (index === undefined) {
+    throw new PatchFailure(`${failure}: strconv.Atoi: parsing "${key}": invalid syntax`);
+  }
+  const at = fromFront(index, list.length);
+  if (at === undefined) throw invalidIndex(failure, index);
   return at;
 }
 
@@ -255,8 +272,8 @@ function readMember(container: Container, key: string, failure: string): unknown
 
 function findMember(container: Container, key: string): unknown {
   if (!Array.isArray(container)) return Object.hasOwn(container, key) ? container[key] : undefined;
-  const at = listIndex(key);
-  return at === undefined || at < 0 ? undefined : container[at];
+  const at = findIndex(container, key);
+  return at === undefined ? undefined : container[at];
 }
 
 function isContainer(value: unknown): value is Container {
