@@ -18,8 +18,13 @@ export function kindStruct({ group, version, kind }: KindName, schema: Structura
     definition: `${group}.${version}.${kind}`,
     keepsUnknown: schema.keepsUnknown,
     fields: () => objectFields({ ...schema, isEmbedded: true }, `${group}.${version}.${kind}`),
-    normalForm: (value: JsonObject) => shapeObject(schema, value),
+    normalForm: (value: JsonObject) => shapeObject(schema, withMetadata(value)),
   });
+}
+
+/** Every object has some, as those of built-in kinds do. */
+function withMetadata(value: JsonObject): JsonObject {
+  return (value["metadata"] ?? undefined) === undefined ? { ...value, metadata: {} } : value;
 }
 
 const SCALARS: Readonly<Record<string, ScalarType>> = {
