@@ -74,7 +74,13 @@ refusals("a malformed body is refused:", [
   ["JSON that ends early", { body: "{" }, 400, "BadRequest", UNRECOGNIZED],
   ["nothing", { body: "" }, 400, "BadRequest", UNRECOGNIZED],
   ["a list", { body: "[]" }, 400, "BadRequest", UNRECOGNIZED],
-  ["null", { body: "null" }, 400, "BadRequest", UNRECOGNIZED],
+  [
+    "null",
+    { body: "null" },
+    422,
+    "Invalid",
+    /: metadata\.name: Required value: name or generateName is required$/,
+  ],
   ["YAML that ends early", { body: "a: [", type: YAML }, 400, "BadRequest", /: yaml: line 1: /],
   ["YAML that is a list", { body: "- a", type: YAML }, 400, "BadRequest", UNRECOGNIZED],
   ["no protobuf", { body: "nope", type: PROTOBUF }, 400, "BadRequest", /expected prefix \[107 56 115 0\]$/],
@@ -84,7 +90,7 @@ refusals("a malformed body is refused:", [
     { body: Buffer.from('{"metadata":{"name":"x"},"data":{"a":"\xff\xfe"}}', "latin1") },
     400,
     "BadRequest",
-    /invalid UTF-8 in JSON$/,
+    /invalid UTF-8 in JSON \(.* \.\.\.\)$/,
   ],
   [
     "invalid UTF-8 in YAML",
@@ -165,7 +171,7 @@ refusals("a body of the wrong shape is refused:", [
     { body: '{"kind":{"toString":1}}' },
     400,
     "BadRequest",
-    /cannot be handled as a ConfigMap/,
+    /cannot unmarshal object into Go struct field \.kind of type string/,
   ],
   [
     "several problems at once",
@@ -278,13 +284,13 @@ refusals("what is too large is refused:", [
     "Invalid",
     /262144/,
   ],
-  ["nesting", { body: nested(600) }, 400, "BadRequest", /nested deeper than 500 levels$/],
+  ["nesting", { body: nested(600) }, 400, "BadRequest", /nested deeper than 500 levels \(.* \.\.\.\)$/],
   [
     "nesting without an end",
     { body: "[".repeat(3_000_000) },
     400,
     "BadRequest",
-    /nested deeper than 500 levels$/,
+    /nested deeper than 500 levels \(.* \.\.\.\)$/,
   ],
   ["nesting in YAML", { body: "[".repeat(100_000), type: YAML }, 400, "BadRequest", UNRECOGNIZED],
   ["nesting in YAML by blocks", { body: "- ".repeat(50_000), type: YAML }, 400, "BadRequest", UNRECOGNIZED],
@@ -293,7 +299,7 @@ refusals("what is too large is refused:", [
     { body: `[${"0,".repeat(1_000_000)}0]` },
     400,
     "BadRequest",
-    /more than 200000 tokens$/,
+    /more than 200000 tokens \(.* \.\.\.\)$/,
   ],
   [
     "YAML aliases of aliases",
@@ -303,7 +309,7 @@ refusals("what is too large is refused:", [
     },
     400,
     "BadRequest",
-    /too many YAML aliases$/,
+    /too many YAML aliases \(.* \.\.\.\)$/,
   ],
 ]);
 
@@ -595,7 +601,7 @@ refusals("a query that makes no sense is refused:", [
     { ...deletion(""), body: '{"kind":"Pod","apiVersion":"v1"}' },
     400,
     "BadRequest",
-    /^Pod in version "v1" cannot be handled as a DeleteOptions/,
+    /^no kind "Pod" is registered for version "v1"/,
   ],
   [
     "delete options of the wrong shape",

@@ -119,7 +119,7 @@ describe("a body that is to become a custom resource", () => {
       "does not say its kind",
       { apiVersion: "example.com/v1", metadata: { name: "a" } },
       400,
-      'the object provided is unrecognized (must be of type Thing): Object \'Kind\' is missing in \'{"apiVersion":"example.com/v1","metadata":{"name":"a"}}\'',
+      'the object provided is unrecognized (must be of type Thing): Object \'Kind\' is missing in \'{"apiVersion":"example.com/v1","metadata":{"name":"a"}}\' ({"apiVersion":"example.com/v1" ...)',
     ],
     [
       "does not say its version",

@@ -5,6 +5,8 @@ import { goJsonWord } from "./go-text.ts";
 
 /** The document with the patch merged in: a `null` removes, an object merges, anything else replaces. */
 export function applyMergePatch(document: JsonObject, patch: unknown): JsonObject {
+  // Nothing can be read as a map, but not be merged.
+  if (patch === null) throw badRequest("Invalid JSON Patch");
   if (!isJsonObject(patch)) {
     const word = goJsonWord(patch);
     throw badRequest(

@@ -37,12 +37,10 @@ export function shapeValue(schema: Structural, value: unknown): unknown {
 function withMetadata(object: JsonObject): { object: JsonObject; unknown: readonly string[] } {
   const { metadata } = object;
   if (metadata === undefined) return { object, unknown: [] };
-  const whole = { apiVersion: "v1", kind: "PartialObjectMetadata", metadata };
-  const normal = toNormalForm(builtInStruct("meta.v1.PartialObjectMetadata"), whole);
-  const isSame = normal.value["metadata"] === metadata;
+  const { value, unknownFields } = toNormalForm(builtInStruct("meta.v1.ObjectMeta"), metadata);
   return {
-    object: isSame ? object : { ...object, metadata: normal.value["metadata"] ?? {} },
-    unknown: normal.unknownFields,
+    object: value === metadata ? object : { ...object, metadata: value },
+    unknown: unknownFields.map((field) => `metadata.${field}`),
   };
 }
 

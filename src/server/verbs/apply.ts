@@ -14,7 +14,14 @@ import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
-import { expectedKind, fieldValidationOf, normal, toObject, yamlErrors } from "../write/incoming.ts";
+import {
+  expectedKind,
+  fieldValidationOf,
+  normal,
+  refuseMistake,
+  toObject,
+  yamlErrors,
+} from "../write/incoming.ts";
 import type { Incoming } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Next, Saved } from "../write/object-writer.ts";
@@ -36,8 +43,12 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
   const isStrict = validation === "Strict";
   // What is no configuration of its kind is refused in the words of an apply, strict or not.
   const refuse = (): void => checkConfig(config, inputOf(config, { call, workshop }, undefined).writer);
-  const read = (): Incoming =>
-    toObject({ ...body, value: config }, expectedKind(resource), isStrict ? "Warn" : validation);
+  const read = (): Incoming => {
+    const sent = { ...body, value: config };
+    const incoming = toObject(sent, expectedKind(resource), isStrict ? "Warn" : validation);
+    refuseMistake(incoming);
+    return incoming;
+  };
   const { object, warnings } = readOr(refuse, read);
   if (isStrict && warnings.length > 0) {
     refuse();

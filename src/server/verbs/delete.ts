@@ -1,8 +1,10 @@
 import { badRequest, conflict, isApiError } from "../../api/api-error.ts";
 import type { Status } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
+import { DecodeError } from "../../api/decode-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
+import { toNormalForm } from "../../api/normal-form.ts";
 import { whenDone } from "../../base/soon.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import { deletionOptions } from "../admission/operation-options.ts";
@@ -18,7 +20,6 @@ import { readOptionalBody } from "../write/body.ts";
 import type { Body } from "../write/body.ts";
 import { isFinished, planDeletion } from "../write/deletion.ts";
 import type { Propagation } from "../write/deletion.ts";
-import { toObject } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
 import type { Place, Saved } from "../write/object-writer.ts";
 import { checkDryRun, isDryRun, refuseOptions } from "../write/write-options.ts";
@@ -113,7 +114,7 @@ function checkDeletable(
 
 /** In the body or, for simple clients, in the query. */
 export async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
-  const body = await readOptionalBody(call.request, { kind: "DeleteOptions", schemaOf: findKindSchema });
+  const body = await readOptionalBody(call.request, { schemaOf: findKindSchema });
   const options = body === undefined ? optionsInQuery(call) : optionsInBody(body);
   const errors = new FieldErrors();
   checkPropagation(options, errors);
@@ -125,10 +126,18 @@ export async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
 function optionsInBody(body: Body): DeleteOptions {
   const schema = findKindSchema("v1", "DeleteOptions");
   if (schema === undefined) throw new Error("the published API has no DeleteOptions");
-  const expected = { apiVersion: "v1", kind: "DeleteOptions", schema };
-  // Every group has its own DeleteOptions, which are all the same.
-  const value = body.value["kind"] === "DeleteOptions" ? { ...body.value, apiVersion: "v1" } : body.value;
-  return toObject({ ...body, value }, expected, "Ignore").object as unknown as DeleteOptions;
+  const { kind = "", apiVersion = "v1" } = body.value;
+  if (kind !== "DeleteOptions" && kind !== "" && kind !== null)
+    throw badRequest(
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`,
+    );
+  try {
+    // Every group has its own DeleteOptions, which are all the same.
+    const { value } = toNormalForm(schema, { ...body.value, apiVersion: "v1", kind: "DeleteOptions" });
+    return value as unknown as DeleteOptions;
+  } catch (error) {
+    throw error instanceof DecodeError ? badRequest(error.message) : error;
+  }
 }
 
 function optionsInQuery({ query }: Call): DeleteOptions {

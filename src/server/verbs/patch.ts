@@ -19,7 +19,7 @@ import { isStored } from "../registry.ts";
 import type { StoredResource } from "../registry.ts";
 import { versionAsked } from "../write/asked-version.ts";
 import { BODY_BYTES_MAX, mediaTypeOf } from "../write/body.ts";
-import { expectedKind, fieldValidationOf, toObject } from "../write/incoming.ts";
+import { expectedKind, fieldValidationOf, refuseMistake, toObject } from "../write/incoming.ts";
 import type { ExpectedKind, FieldValidation, Incoming } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
 import { APPLY_YAML, writeOptionsOf } from "../write/write-options.ts";
@@ -101,6 +101,7 @@ function patched(previous: ApiObject, change: Patch, call: Call<StoredResource>)
   requireVersion(object, resource);
   // Another uid is found by validation: it is no precondition of a patch, only of an update.
   checkPreconditions({ uid: undefined, resourceVersion: versionAsked(object) }, previous, resource);
+  refuseMistake(incoming);
   return incoming;
 }
 

@@ -7,7 +7,7 @@ import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
 import { versionAsked } from "../write/asked-version.ts";
-import { expectedKind, readObject } from "../write/incoming.ts";
+import { expectedKind, readObject, refuseMistake } from "../write/incoming.ts";
 import type { Incoming } from "../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Next } from "../write/object-writer.ts";
@@ -31,6 +31,7 @@ export async function update(call: Call<StoredResource>, workshop: Workshop): Pr
       // Only of an object that is there: where an update may create, there is no version to be told.
       requireVersion(object, resource);
       checkPreconditions({ uid: object.metadata.uid, resourceVersion: asked }, previous, resource);
+      refuseMistake(incoming);
       return whenDone(successor(incoming, previous, { call, workshop }), (next) => {
         noteWarnings(object, call, previous);
         return put(next);
@@ -107,7 +108,7 @@ export function checkPlace({ metadata }: ApiObject, { info, resource }: Call<Sto
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
   if ((metadata.name ?? "") === "") {
     const why = "name must be provided";
-    throw badRequest(`the name of the object (based on URL) was undeterminable: ${why}`);
+    throw badRequest(`the name of the object (${info.name} based on URL) was undeterminable: ${why}`);
   }
   if (metadata.name !== info.name) {
     throw badRequest(

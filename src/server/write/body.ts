@@ -2,7 +2,8 @@
 import { badRequest, unsupportedMediaType } from "../../api/api-error.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
-import { parseJson } from "../../api/json-scan.ts";
+import { type ParsedJson, parseJson } from "../../api/json-scan.ts";
+import { goJsonWord } from "../../api/patch/go-text.ts";
 import { decodeObject, hasEnvelope, readEnvelope } from "../../api/protobuf/envelope.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import { parseYaml } from "../../api/yaml.ts";
@@ -28,6 +29,8 @@ export interface Body {
   readonly isRewritten?: boolean;
   /** What the value was made from, if it was: in normal form, so that what both have in common is too. */
   readonly known?: JsonObject;
+  /** Its bytes, for who has to show them. */
+  readonly sent?: Uint8Array;
   /** Where its spec was looked for, if it was; the value has what is known of it. */
   readonly shared?: SharedSpec | undefined;
 }
@@ -35,8 +38,8 @@ export interface Body {
 export interface BodyOptions {
   /** What a protobuf message is read as. */
   readonly schemaOf: (apiVersion: string, kind: string) => StructSchema | undefined;
-  /** What is expected, for the message. */
-  readonly kind: string;
+  /** What is expected, for the message; what is wrong with options is told without. */
+  readonly kind?: string;
   /** Custom resources have no such form. */
   readonly hasProtobuf?: boolean;
   /** Where equal specs become one. */
@@ -87,8 +90,11 @@ function shownBody(request: HttpRequest, body: Body): Body {
 }
 
 function directBody(value: unknown, { kind }: BodyOptions): Body {
-  if (isJsonObject(value)) return { value, duplicates: [] };
-  throw unrecognized(kind, new Error("the body is no object"));
+  try {
+    return { value: namedObject(value), duplicates: [] };
+  } catch (error) {
+    throw unrecognized(kind, error);
+  }
 }
 
 function decodeBody(bytes: Uint8Array, type: string, options: BodyOptions): Body {
@@ -96,17 +102,48 @@ function decodeBody(bytes: Uint8Array, type: string, options: BodyOptions): Body
   try {
     const isYaml = type === YAML_TYPE;
     const spec = isYaml || options.specs === undefined ? undefined : new SpecReader(options.specs);
-    const { value, duplicates } = isYaml ? parseYaml(bytes) : parseJson(bytes, spec);
-    if (isJsonObject(value))
-      return isYaml
-        ? { value, duplicates: [], problems: duplicates, isRewritten: true }
-        : { value, duplicates, shared: spec?.shared };
+    const parsed = isYaml ? parseYaml(bytes) : parseNamed(bytes, spec);
+    const { duplicates } = parsed;
+    const value = namedObject(parsed.value);
+    return isYaml
+      ? { value, duplicates: [], problems: duplicates, isRewritten: true, sent: bytes }
+      : { value, duplicates, sent: bytes, shared: spec?.shared };
   } catch (error) {
-    throw unrecognized(options.kind, error);
+    throw unrecognized(options.kind, error, bytes);
   }
-  throw unrecognized(
-    options.kind,
-    new Error("json: cannot unmarshal a value that is no object into Go value"),
+}
+
+/** Upstream reads what an object says it is before the rest of it. */
+const UNNAMED = "couldn't get version/kind; json parse error: ";
+const NAMES_TYPE = String.raw`struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }`;
+
+function parseNamed(bytes: Uint8Array, spec: SpecReader | undefined): ParsedJson {
+  try {
+    return parseJson(bytes, spec);
+  } catch (error) {
+    throw new Error(`${UNNAMED}${messageOf(error)}`, { cause: error });
+  }
+}
+
+/** To nothing at all, an object is what says nothing of itself. */
+function namedObject(value: unknown): JsonObject {
+  if (value === null) return {};
+  if (!isJsonObject(value))
+    throw new Error(
+      `${UNNAMED}json: cannot unmarshal ${goJsonWord(value)} into Go value of type ${NAMES_TYPE}`,
+    );
+  const { apiVersion, kind } = value;
+  checkText(apiVersion, "apiVersion");
+  checkText(kind, "kind");
+  if (typeof apiVersion === "string" && apiVersion.split("/").length > 2)
+    throw new Error(`unexpected GroupVersion string: ${apiVersion}`);
+  return value;
+}
+
+function checkText(value: unknown, name: string): void {
+  if (value === undefined || value === null || typeof value === "string") return;
+  throw new Error(
+    `${UNNAMED}json: cannot unmarshal ${goJsonWord(value)} into Go struct field .${name} of type string`,
   );
 }
 
@@ -142,7 +179,24 @@ function decodeProtobuf(bytes: Uint8Array, { schemaOf, kind }: BodyOptions): Jso
   }
 }
 
-export function unrecognized(kind: string, error: unknown): Error {
-  const message = error instanceof Error ? error.message : String(error);
-  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${message}`);
+export function unrecognized(kind: string | undefined, error: unknown, sent?: Uint8Array): Error {
+  const message = messageOf(error);
+  if (kind === undefined) return badRequest(message);
+  const shown = sent === undefined ? "" : ` (${beginningOf(sent)})`;
+  return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${message}${shown}`);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** As much of a body as upstream shows of it. */
+const SHOWN_BYTES = 30;
+
+/** What is no JSON object may be anything, so that its bytes are shown as numbers. */
+function beginningOf(bytes: Uint8Array): string {
+  if (bytes.length === 0) return "<empty>";
+  const buffer = Buffer.from(bytes.subarray(0, SHOWN_BYTES));
+  const isObject = bytes[0] === "{".codePointAt(0);
+  return `${buffer.toString(isObject ? "utf8" : "hex")}${bytes.length > SHOWN_BYTES ? " ..." : ""}`;
 }

@@ -1,5 +1,5 @@
 /** An object that a client sent, brought to the one normal form and checked against the place it was sent to. */
-import { badRequest, invalid } from "../../api/api-error.ts";
+import { type ApiError, badRequest, invalid } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import { DecodeError } from "../../api/decode-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
@@ -43,6 +43,8 @@ export interface Incoming {
   readonly warnings: readonly string[];
   /** The normal form loses the difference between an empty list and none. */
   readonly sentManagedFields: unknown;
+  /** It is of another kind, which is told when nothing else stands in the way of the write. */
+  readonly mistake?: ApiError | undefined;
   /** Its spec among those that others have too; the object has that one if it has begun. */
   readonly shared?: SharedSpec | undefined;
 }
@@ -72,13 +74,13 @@ export function fieldValidationOf(query: URLSearchParams): FieldValidation {
 }
 
 export function toObject(body: Body, expected: ExpectedKind, validation: FieldValidation): Incoming {
-  checkKind(body, expected);
+  const mistake = kindMistake(body, expected, validation);
   const shared = body.shared ?? expected.specs?.find(body.value["spec"]);
   const begun = shared?.begun;
   const sent = withKind(body.value, expected);
   const { value, unknownFields } =
     begun === undefined
-      ? normal(expected.schema, sent, body.known)
+      ? normalBody(body, expected.schema, sent)
       : normal(expected.schema, { ...sent, spec: begun }, { spec: begun });
   const kind = isCustom(expected) ? "custom" : "built-in";
   const problems = problemsIn(body, unknownFields, kind);
@@ -90,9 +92,28 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
     object,
     warnings: validation === "Warn" ? [...problems, ...warnings] : warnings,
     sentManagedFields: managedFieldsOf(body.value),
+    mistake,
     // What is left out of a spec has to be told each time.
     shared: unknownFields.length === 0 || begun !== undefined ? shared : undefined,
   };
+}
+
+export function refuseMistake({ mistake }: Incoming): void {
+  if (mistake !== undefined) throw mistake;
+}
+
+/** What a patch makes of an object is told as a mistake in the patch. */
+function normalBody(
+  { known }: Body,
+  schema: StructSchema,
+  value: JsonObject,
+): ReturnType<typeof toNormalForm> {
+  if (known === undefined) return normal(schema, value);
+  try {
+    return toNormalForm(schema, value, known);
+  } catch (error) {
+    throw error instanceof DecodeError ? badRequest(error.message) : error;
+  }
 }
 
 /** Of a client that wants to hear of everything the server does not understand. */
@@ -107,8 +128,11 @@ function strictRefusal(
   const message = `strict decoding error: ${[...yaml, ...others].join(", ")}`;
   // What a patch makes of an object is told as a mistake in the patch.
   if (known !== undefined) return badRequest(message);
-  const version = JSON.stringify(versionOf({ apiVersion }));
-  return badRequest(`${kind} in version ${version} cannot be handled as a ${kind}: ${message}`);
+  return badRequest(handledAs({ apiVersion, kind }, message));
+}
+
+function handledAs({ apiVersion, kind }: Pick<ExpectedKind, "apiVersion" | "kind">, why: string): string {
+  return `${kind} in version ${JSON.stringify(versionOf({ apiVersion }))} cannot be handled as a ${kind}: ${why}`;
 }
 
 /** What is wrong with YAML is told line by line, or refused in one piece. */
@@ -155,12 +179,13 @@ function versionOf(object: unknown): string {
   return typeof apiVersion === "string" ? apiVersion.slice(apiVersion.indexOf("/") + 1) : "";
 }
 
-function checkKind(body: Body, expected: ExpectedKind): void {
-  if (isCustom(expected)) {
-    checkCustomKind(body, expected);
-    return;
-  }
-  const { value } = body;
+function kindMistake(body: Body, expected: ExpectedKind, validation: FieldValidation): ApiError | undefined {
+  if (isCustom(expected)) return customKindMistake(body, expected, validation);
+  checkKind(body, expected);
+  return undefined;
+}
+
+function checkKind({ value }: Body, expected: ExpectedKind): void {
   const apiVersion = textOf(value["apiVersion"], expected.apiVersion);
   const kind = textOf(value["kind"], expected.kind);
   if (kind !== expected.kind) {
@@ -181,24 +206,35 @@ function otherVersion(apiVersion: string, expected: ExpectedKind): Error {
 }
 
 /** Custom objects say themselves what they are; what a patch makes of them, and a wrong kind, is found when they are validated. */
-function checkCustomKind({ value, known }: Body, expected: ExpectedKind): void {
+function customKindMistake(
+  body: Body,
+  expected: ExpectedKind,
+  validation: FieldValidation,
+): ApiError | undefined {
+  const { value, known } = body;
   const kind = textOf(value["kind"], "");
   const apiVersion = textOf(value["apiVersion"], "");
-  if (kind === "") {
-    const missing = new Error(`Object 'Kind' is missing in '${stringifyJson(value)}'`);
-    throw unrecognized(expected.kind, missing);
-  }
+  if (kind === "") throw unnamed(body, expected, validation);
   const isOtherVersion = apiVersion !== expected.apiVersion;
   if (isOtherVersion && known === undefined) throw otherVersion(apiVersion, expected);
-  if (expected.isStatus === true) return;
+  if (expected.isStatus === true) return undefined;
   const errors = new FieldErrors();
   if (kind !== expected.kind) errors.invalid("kind", kind, `must be ${expected.kind}`);
   if (isOtherVersion) errors.invalid("apiVersion", apiVersion, `must be ${expected.apiVersion}`);
-  if (errors.isEmpty) return;
+  if (errors.isEmpty) return undefined;
   const { metadata } = value;
   const name = isJsonObject(metadata) ? textOf(metadata["name"], "") : "";
   const group = apiVersion.includes("/") ? (apiVersion.split("/", 1)[0] ?? "") : "";
-  throw invalid({ group, kind }, name, errors.found);
+  return invalid({ group, kind }, name, errors.found);
+}
+
+/** An object that does not say what it is. Who does not want to hear of unknown fields is told by another decoder. */
+function unnamed({ value, known, sent }: Body, expected: ExpectedKind, validation: FieldValidation): Error {
+  const text = sent === undefined ? stringifyJson(value) : new TextDecoder().decode(sent);
+  const missing = `Object 'Kind' is missing in '${text}'`;
+  if (known !== undefined) return badRequest(missing);
+  if (validation !== "Ignore") return unrecognized(expected.kind, missing, sent);
+  return badRequest(handledAs(expected, missing));
 }
 
 /** What is no text cannot name anything; it is shown as it was sent. */
