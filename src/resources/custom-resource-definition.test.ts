@@ -208,6 +208,25 @@ describe("a CustomResourceDefinition", () => {
     expect(probe.problems({ metadata, spec: { ...spec, ...change } })).toEqual(problems);
   });
 
+  test("keeps group and plural, whatever its name is", () => {
+    const next = { metadata, spec: { ...spec, group: "example.org" } };
+
+    expect(probe.updateProblems(next, { metadata, spec })).toEqual([
+      'spec.group: Invalid value: "example.org": field is immutable',
+    ]);
+  });
+
+  test("has a status with sound names, and says of versions what it likes", () => {
+    const acceptedNames = { plural: "X", kind: "Widget" };
+
+    expect(
+      probe.statusProblems({ metadata, spec, status: { storedVersions: ["v9"] } }, { metadata, spec }),
+    ).toEqual([]);
+    expect(
+      probe.statusProblems({ metadata, spec, status: { acceptedNames } }, { metadata, spec }),
+    ).toEqual([expect.stringMatching(/^status.acceptedNames.plural: Invalid value: "X": a DNS-1035 label/)]);
+  });
+
   test("keeps every version that objects may lie in", () => {
     const v2 = { ...version, name: "v2" };
     const status = { storedVersions: ["v1"] };

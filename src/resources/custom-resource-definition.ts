@@ -52,9 +52,6 @@ export const customResourceDefinition = defineKind<Definition>(
 
     warnings: formatWarnings,
 
-    // A rule that costs too much by the estimate of today may have been written before it was made.
-    tolerates: ({ type, field }) => type === "FieldValueForbidden" && field.includes("openAPIV3Schema"),
-
     deletionFinalizer: CLEANUP_FINALIZER,
 
     markDeleted({ status }, now) {
@@ -68,23 +65,12 @@ export const customResourceDefinition = defineKind<Definition>(
       status.conditions = [...status.conditions.filter(({ type }) => type !== "Terminating"), condition];
     },
 
-    validate(it, errors) {
-      const { names, group, scope } = it.spec;
-      const expected = `${names.plural}.${group}`;
-      if (it.metadata.name !== expected) {
+    validateCreate(it, errors) {
+      const { names, group } = it.spec;
+      if (it.metadata.name !== `${names.plural}.${group}`) {
         errors.invalid("metadata.name", it.metadata.name, 'must be spec.names.plural+"."+spec.group');
       }
-      checkGroup(group, errors);
-      checkRequiredChoice(
-        { path: SPEC.child("scope"), value: scope, among: ["Cluster", "Namespaced"] },
-        errors,
-      );
-      checkVersions(it.spec.versions, errors);
-      checkNames(names, SPEC.child("names"), errors);
-      checkConversion(it.spec, errors);
-    },
-
-    validateCreate(it, errors) {
+      checkSpec(it.spec, errors);
       checkVersionParts(it.spec.versions, [], errors);
       checkApproval(it, undefined, errors);
       checkPreserved(it.spec, errors);
@@ -92,6 +78,7 @@ export const customResourceDefinition = defineKind<Definition>(
     },
 
     validateUpdate(next, previous, errors) {
+      checkSpec(next.spec, errors);
       checkVersionParts(next.spec.versions, previous.spec.versions, errors);
       checkApproval(next, previous, errors);
       if (previous.spec.preserveUnknownFields !== true) checkPreserved(next.spec, errors);
@@ -105,11 +92,21 @@ export const customResourceDefinition = defineKind<Definition>(
       checkBundle(next.spec, previous.spec, errors);
     },
 
-    validateStatus(next, _previous, errors) {
-      checkStoredVersions(next, errors);
+    // Which versions are stored is asked again when the definition itself is written.
+    validateStatus({ status }, _previous, errors) {
+      checkNameTexts(status.acceptedNames, fieldPath("status", "acceptedNames"), errors);
     },
   },
 );
+
+function checkSpec(spec: CustomResourceDefinitionSpec, errors: FieldErrors): void {
+  const { names, group, scope, versions } = spec;
+  checkGroup(group, errors);
+  checkRequiredChoice({ path: SPEC.child("scope"), value: scope, among: ["Cluster", "Namespaced"] }, errors);
+  checkVersions(versions, errors);
+  checkNames(names, SPEC.child("names"), errors);
+  checkConversion(spec, errors);
+}
 
 function storageVersions({ versions }: CustomResourceDefinitionSpec): string[] {
   return versions.filter(({ storage }) => storage).map(({ name }) => name);
@@ -185,10 +182,19 @@ function checkVersions(versions: readonly CustomResourceDefinitionVersion[], err
 }
 
 function checkNames(names: CustomResourceDefinitionNames, path: FieldPath, errors: FieldErrors): void {
-  const { plural, singular = "", kind, listKind = "", shortNames = [], categories = [] } = names;
+  const { plural, singular = "", kind, listKind = "" } = names;
   for (const [field, value] of Object.entries({ plural, singular, kind, listKind })) {
     if (value === "") errors.required(path.child(field));
-    else if (field.toLowerCase().endsWith("kind")) checkKindName(value, path.child(field), errors);
+  }
+  checkNameTexts(names, path, errors);
+}
+
+/** Of those that are there. */
+function checkNameTexts(names: CustomResourceDefinitionNames, path: FieldPath, errors: FieldErrors): void {
+  const { plural, singular = "", kind, listKind = "", shortNames = [], categories = [] } = names;
+  for (const [field, value] of Object.entries({ plural, singular, kind, listKind })) {
+    if (value === "") continue;
+    if (field.toLowerCase().endsWith("kind")) checkKindName(value, path.child(field), errors);
     else checkLabel(value, path.child(field), errors);
   }
   for (const [field, list] of Object.entries({ shortNames, categories })) {

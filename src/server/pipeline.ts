@@ -36,6 +36,7 @@ import { parseRequestInfo } from "./request-info.ts";
 import { measure } from "./request-metrics.ts";
 import type { FlowMark } from "./request-notes.ts";
 import { RequestNotes } from "./request-notes.ts";
+import { subresourceVerb } from "./subresources/subresources.ts";
 
 export interface PipelineParts {
   readonly workshop: Workshop;
@@ -72,6 +73,8 @@ export function pipeline(parts: PipelineParts): HttpHandler {
       throw new Error("resources are asked for by a known user");
     const resolved = findCall({ request, info, query, user, notes }, workshop.registry);
     if (resolved === undefined) return nothingThere(request, info, workshop.registry);
+    // Of custom kinds, whether there is such a subresource is found out before in which form it is wanted.
+    if (info.subresource !== "" && isCustom(resolved.resource)) subresourceVerb(resolved);
     // A form that cannot be given is refused before anything is written.
     const form = chooseForm(resolved);
     const call = withoutConversion(resolved, form);

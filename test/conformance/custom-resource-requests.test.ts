@@ -338,3 +338,55 @@ describe("a custom resource that says it is something else", () => {
     expect(written.body).toMatchObject({ kind: "Thing", status: { phase: "Done" } });
   });
 });
+
+describe("a list of custom resources", () => {
+  test("says that nothing follows, unlike tables and metadata of the same", async () => {
+    await using api = await withThings();
+
+    const whole = await api.send("GET", THINGS);
+    const table = await api.send("GET", THINGS, undefined, {
+      accept: "application/json;as=Table;v=v1;g=meta.k8s.io",
+    });
+    const metadata = await api.send("GET", THINGS, undefined, {
+      accept: "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io",
+    });
+
+    expect(whole.body["metadata"]).toHaveProperty("continue", "");
+    expect(table.body["metadata"]).not.toHaveProperty("continue");
+    expect(metadata.body["metadata"]).not.toHaveProperty("continue");
+  });
+
+  test("ends a page that is not the last with where to go on", async () => {
+    await using api = await withThings();
+    await api.send("POST", THINGS, thing());
+    await api.send("POST", THINGS, thing({}, { name: "b" }));
+
+    const { body } = await api.send("GET", `${THINGS}?limit=1`);
+
+    expect(body["metadata"]?.["continue"]).toMatch(/^.{20}/);
+  });
+});
+
+test.each([
+  ["GET", "nope", 404],
+  ["DELETE", "status", 405],
+])("%s of a %s that custom resources have not is told in any form", async (method, subresource, expected) => {
+  await using api = await withThings();
+
+  const { code } = await api.send(method, `${THINGS}/a/${subresource}`, undefined, { accept: "text/html" });
+
+  expect(code).toBe(expected);
+});
+
+test("a scale that says no name is told which it should be", async () => {
+  await using api = await withThings();
+  await api.send("POST", THINGS, thing({ replicas: 1 }));
+
+  const scale = { apiVersion: "autoscaling/v1", kind: "Scale", spec: { replicas: 3 } };
+  const { code, body } = await api.send("PUT", `${THINGS}/a/scale`, scale);
+
+  expect([code, body["message"]]).toEqual([
+    400,
+    "the name of the object (a based on URL) was undeterminable: name must be provided",
+  ]);
+});

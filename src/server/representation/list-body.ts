@@ -26,12 +26,17 @@ export function listMetadata({ resourceVersion, continueToken, remainingItems }:
   };
 }
 
+/** Lists of custom resources are maps upstream, which leave nothing out. */
+function shownMetadata(list: ListAnswer, { saysEnd }: ObjectView): JsonObject {
+  return saysEnd ? { continue: "", ...listMetadata(list) } : listMetadata(list);
+}
+
 export function* jsonList(list: ListAnswer, view: ObjectView): Generator<Uint8Array> {
   const { apiVersion, listKind } = view;
   const envelope = JSON.stringify({
     kind: listKind,
     apiVersion,
-    metadata: listMetadata(list),
+    metadata: shownMetadata(list, view),
     items: [],
   });
   yield Buffer.from(envelope.slice(0, -"]}".length));
@@ -67,7 +72,7 @@ export function* yamlList(list: ListAnswer, view: ObjectView): Generator<Uint8Ar
     const { apiVersion: _version, kind: _kind, ...rest } = view.value(item);
     yield Buffer.from(stringifyYaml([view.isNamedInLists ? view.value(item) : rest]));
   }
-  yield Buffer.from(stringifyYaml({ kind: listKind, metadata: listMetadata(list) }));
+  yield Buffer.from(stringifyYaml({ kind: listKind, metadata: shownMetadata(list, view) }));
 }
 
 /** Encoding this many new objects takes a few milliseconds; others have their turn in between. */

@@ -22,6 +22,8 @@ export interface ObjectView {
   readonly schema: StructSchema;
   /** Whether the items of a list have apiVersion and kind of their own. */
   readonly isNamedInLists: boolean;
+  /** Whether a list says that nothing follows, by an empty `continue`. */
+  readonly saysEnd: boolean;
   /** As JSON text. */
   json(stored: StoredObject): Uint8Array;
   /** The same for an answer that nobody keeps. */
@@ -51,6 +53,7 @@ class WholeView implements ObjectView {
   readonly edition: string;
   readonly schema: StructSchema;
   readonly isNamedInLists: boolean;
+  readonly saysEnd: boolean;
   readonly #resource: StoredResource;
   readonly #tools: ViewTools;
 
@@ -61,6 +64,7 @@ class WholeView implements ObjectView {
     this.edition = resource.custom?.edition ?? "";
     this.schema = resource.schema;
     this.isNamedInLists = resource.custom !== undefined;
+    this.saysEnd = resource.custom !== undefined;
     this.#resource = resource;
     this.#tools = tools;
   }
@@ -151,6 +155,7 @@ function storedMetadataView(metaVersion: string, { cache }: ViewTools): ObjectVi
     edition: "",
     schema,
     isNamedInLists: true,
+    saysEnd: false,
     json: (stored) => cut(stored.json, stored),
     briefJson: (stored) => cut(bytesOf(stored.briefJson), stored),
     message: (stored) => cache.form(stored, "metadata protobuf", makeMessage),

@@ -19,7 +19,7 @@ import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
 import { StoredObject } from "../stored-object.ts";
 import { patchTypeOf, readPatch, resultOf } from "../verbs/patch.ts";
-import { checkPreconditions } from "../verbs/update.ts";
+import { checkPreconditions, nameless } from "../verbs/update.ts";
 import { versionAsked } from "../write/asked-version.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
 import { fieldValidationOf, readObject, toObject } from "../write/incoming.ts";
@@ -189,6 +189,7 @@ function checked(scale: Scale, { info, resource }: Call<StoredResource>): Scale 
   const { name, namespace }: { readonly name?: string; readonly namespace?: string } = scale.metadata;
   if ((namespace ?? info.namespace) !== info.namespace)
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  if ((name ?? "") === "") throw nameless(info.name);
   if (name !== info.name) {
     throw badRequest(
       `the name of the object (${name ?? ""}) does not match the name on the URL (${info.name})`,

@@ -106,15 +106,17 @@ async function createInstead(
 export function checkPlace({ metadata }: ApiObject, { info, resource }: Call<StoredResource>): void {
   if (resource.facts.namespaced && (metadata.namespace ?? info.namespace) !== info.namespace)
     throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-  if ((metadata.name ?? "") === "") {
-    const why = "name must be provided";
-    throw badRequest(`the name of the object (${info.name} based on URL) was undeterminable: ${why}`);
-  }
+  if ((metadata.name ?? "") === "") throw nameless(info.name);
   if (metadata.name !== info.name) {
     throw badRequest(
       `the name of the object (${metadata.name}) does not match the name on the URL (${info.name})`,
     );
   }
+}
+
+/** Of an object that does not say its name, sent to where one of this name is. */
+export function nameless(name: string): Error {
+  return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
 }
 
 export interface Preconditions {
