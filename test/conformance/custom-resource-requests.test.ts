@@ -1,6 +1,6 @@
 /** What is answered to requests about custom resources where these are treated otherwise than built-in kinds. */
 import { describe, expect, test } from "vitest";
-import { hasCondition, TestApi, until } from "../api-harness.ts";
+import { hasCondition, TestApi, until, watchEvents } from "../api-harness.ts";
 
 const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const THINGS = "/apis/example.com/v1/namespaces/default/things";
@@ -389,4 +389,20 @@ test("a scale that says no name is told which it should be", async () => {
     400,
     "the name of the object (a based on URL) was undeterminable: name must be provided",
   ]);
+});
+
+test("a bookmark in a table of custom resources has nothing in its cells", async () => {
+  await using api = await withThings();
+  const ending = new AbortController();
+  const options = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+
+  const response = await api.raw("GET", `${THINGS}?watch=1&${options}`, undefined, {
+    accept: "application/json;as=Table;v=v1;g=meta.k8s.io",
+    signal: ending.signal,
+  });
+
+  for await (const { type, object } of watchEvents(response)) {
+    expect([type, object["rows"]]).toMatchObject(["BOOKMARK", [{ cells: ["", null] }]]);
+    ending.abort();
+  }
 });

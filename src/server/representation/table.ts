@@ -5,7 +5,7 @@ import type { ColumnFacts } from "../../api/resource-facts.ts";
 import { stringifyYaml } from "../../api/yaml-text.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { ListAnswer } from "../answer.ts";
-import type { Resource } from "../registry.ts";
+import type { Resource, StoredResource } from "../registry.ts";
 import type { StoredObject } from "../stored-object.ts";
 import { COMMA, listMetadata } from "./list-body.ts";
 import type { ObjectView } from "./object-view.ts";
@@ -22,6 +22,7 @@ type Cells = readonly (string | number | boolean | null)[];
 export interface Tabled {
   readonly facts: Pick<Resource["facts"], "columns">;
   readonly rules: Pick<Resource["rules"], "columns" | "cells" | "rowConditions" | "compareRows">;
+  readonly custom?: StoredResource["custom"];
 }
 
 export interface TableOptions {
@@ -100,10 +101,12 @@ export class Table {
     return { ...this.#envelope(resourceVersion === undefined ? {} : { resourceVersion }, hasColumns), rows };
   }
 
-  /** A bookmark has nothing to fill cells with. */
+  /** A bookmark has nothing to fill cells with; columns of custom resources find nothing in it. */
   bookmark(object: ApiObject, { hasColumns }: { readonly hasColumns: boolean }): JsonObject {
     const { resourceVersion = "" } = object.metadata;
-    const row = { cells: this.#columns.map(() => ""), object: this.#options.view?.shown(object) ?? null };
+    const isCustom = this.#options.resource.custom !== undefined;
+    const cells = isCustom ? this.#cells(object) : this.#columns.map(() => "");
+    const row = { cells, object: this.#options.view?.shown(object) ?? null };
     return { ...this.#envelope({ resourceVersion }, hasColumns), rows: [row] };
   }
 
