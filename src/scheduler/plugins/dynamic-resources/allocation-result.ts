@@ -23,9 +23,7 @@ export function allocationResult(
   choices: readonly Choice[],
   { nodeName, shareId }: ResultContext,
 ): AllocationResult {
-  const config = [...classConfig(choices), ...claimConfig(claim, choices)].map((each) =>
-    forAll(each, claim.spec.devices.requests.length),
-  );
+  const config = [...classConfig(choices), ...claimConfig(claim, choices)];
   const nodeSelector = selectorOf(choices, nodeName);
   return {
     devices: {
@@ -81,12 +79,6 @@ function claimConfig(
   return (spec.devices.config ?? [])
     .filter(({ requests = [] }) => requests.length === 0 || requests.some((name) => names.has(name)))
     .map((config) => ({ ...config, source: "FromClaim" as const }));
-}
-
-/** No names mean all requests. */
-function forAll(config: DeviceAllocationConfiguration, requestCount: number): DeviceAllocationConfiguration {
-  const { requests, ...rest } = config;
-  return requests === undefined || requests.length === requestCount ? rest : config;
 }
 
 /** Undefined when the devices can be used from everywhere. */

@@ -405,6 +405,20 @@ describe("the result", () => {
       { ...opaque("y"), source: "FromClaim", requests: ["y"] },
     ]);
   });
+
+  test("names the requests that a class or the claim speaks of, also when there is no other", () => {
+    const made = claim({
+      requests: [exactly({}, "x")],
+      config: [{ ...opaque("every") }, { ...opaque("x"), requests: ["x"] }],
+    });
+    const classes = [gpus({ config: [opaque("class")] })];
+
+    expect(resultOf({ claims: [made], slices: [four], classes })?.devices.config).toEqual([
+      { ...opaque("class"), source: "FromClass", requests: ["x"] },
+      { ...opaque("every"), source: "FromClaim" },
+      { ...opaque("x"), source: "FromClaim", requests: ["x"] },
+    ]);
+  });
 });
 
 describe("what is wrong", () => {
