@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { ConfigMap, Event, Pod, ResourceQuota } from "../../src/api/generated/types/core-v1.ts";
+import { ResourceClaim } from "../../src/api/generated/types/resource-v1.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
 
@@ -97,6 +98,26 @@ describe.each([1, 2, 3])("a quota, seed %s", (seed) => {
     expect(quotaStatus(cluster)).toEqual({
       hard,
       used: { configmaps: "2", "count/replicasets.apps": "1", "count/widgets.example.com": "0", pods: "3" },
+    });
+  });
+
+  test("that comes late counts the devices that claims may get", async () => {
+    await using cluster = await startCluster({ clock: "virtual", seed, loops: LOOPS });
+    const requests = [{ name: "one", exactly: { deviceClassName: "gpu", count: 3 } }];
+    await cluster.client(ResourceClaim).create({
+      metadata: { name: "mine", namespace: NAMESPACE },
+      spec: { devices: { requests } },
+    });
+
+    const hard = {
+      "count/resourceclaims.resource.k8s.io": "5",
+      "gpu.deviceclass.resource.k8s.io/devices": "9",
+    };
+    await bound(cluster, hard);
+
+    expect(quotaStatus(cluster)?.used).toEqual({
+      "count/resourceclaims.resource.k8s.io": "1",
+      "gpu.deviceclass.resource.k8s.io/devices": "3",
     });
   });
 
