@@ -31,10 +31,13 @@ describe("applyMergePatch", () => {
     [[], "array"],
     ["x", "string"],
     [1, "number"],
-    [null, "null"],
   ])("%j is no patch", (patch, word) => {
     expect(() => applyMergePatch({}, patch)).toThrow(
       `error decoding patch: json: cannot unmarshal ${word} into Go value of type map[string]interface {}`,
     );
+  });
+
+  test("null is no patch, and is told in other words", () => {
+    expect(() => applyMergePatch({}, null)).toThrow("Invalid JSON Patch");
   });
 });
