@@ -15,7 +15,11 @@ const QUEUES: Readonly<Partial<Record<QueuePlace, string>>> = {
 
 export interface SchedulerMetrics {
   /** Until the pod had a node, or was found to get none. */
-  attempted(result: AttemptResult, ms: number): void;
+  attempted(result: AttemptResult, ms: number, profile: string): void;
+  /** Without what is written of it. */
+  decided(ms: number): void;
+  /** Others were looked for that could make room. */
+  triedPreemption(): void;
   /** How many attempts it took, and how long since the first of them. */
   scheduled(attempts: number, ms: number): void;
   preempted(victims: number): void;
@@ -30,65 +34,109 @@ interface BoundAttempts {
 /** As upstream has them: doubled fifteen, and twenty times. */
 const ATTEMPT_SECONDS = Array.from({ length: 15 }, (_, at) => 0.001 * 2 ** at);
 const WAIT_SECONDS = Array.from({ length: 20 }, (_, at) => 0.01 * 2 ** at);
+const ATTEMPTS = [1, 2, 4, 8, 16];
+const VICTIMS = [1, 2, 4, 8, 16, 32, 64];
 /** The label has a bound, as upstream's. */
 const ATTEMPTS_MAX = 15;
 
 export function schedulerMetrics(metrics: Metrics): SchedulerMetrics {
-  const attempts = metrics.counter({
-    name: "scheduler_schedule_attempts_total",
-    help: "Attempts to give a pod a node, by result.",
-    labels: ["result"],
-  });
-  const victims = metrics.counter({
-    name: "scheduler_preemption_victims_total",
-    help: "Pods that were deleted to make room for more important ones.",
-  });
   const pending = metrics.gauge({
     name: "scheduler_pending_pods",
     help: "Pods without a node, by the queue they are in.",
     labels: ["queue"],
   });
-  const durations = metrics.histogram({
-    name: "scheduler_scheduling_attempt_duration_seconds",
-    help: "How long an attempt to give a pod a node takes, with its binding.",
-    labels: ["result"],
-    buckets: ATTEMPT_SECONDS,
-  });
-  const waits = metrics.histogram({
-    name: "scheduler_pod_scheduling_sli_duration_seconds",
-    help: "How long it takes from the first attempt until a pod has a node, by the number of attempts.",
-    labels: ["attempts"],
-    buckets: WAIT_SECONDS,
-  });
-  const bind = (result: AttemptResult): BoundAttempts => ({
-    count: attempts.bind({ result }),
-    duration: durations.bind({ result }),
-  });
-  const bound = {
-    scheduled: bind("scheduled"),
-    unschedulable: bind("unschedulable"),
-    error: bind("error"),
-  };
-  // Most pods get a node at once: nothing is looked up for them.
-  const atOnce = waits.bind({ attempts: "1" });
+  const decisions = metrics
+    .histogram({
+      name: "scheduler_scheduling_algorithm_duration_seconds",
+      help: "How long it takes to find a node for a pod, without its binding.",
+      buckets: ATTEMPT_SECONDS,
+    })
+    .bind({});
   return {
-    attempted(result, ms) {
-      const { count, duration } = bound[result];
-      count.add();
-      duration.observe(ms / 1000);
-    },
-    scheduled(tries, ms) {
-      if (tries === 1) atOnce.observe(ms / 1000);
-      else
-        waits.observe(ms / 1000, {
-          attempts: tries < ATTEMPTS_MAX ? String(tries) : `${String(ATTEMPTS_MAX)}+`,
-        });
-    },
-    preempted: (count) => victims.add(count),
+    ...attemptMetrics(metrics),
+    ...successMetrics(metrics),
+    ...preemptionMetrics(metrics),
+    decided: (ms) => decisions.observe(ms / 1000),
     queued(queue) {
       for (const [place, name] of Object.entries(QUEUES)) {
         pending.set(queue.count(place as QueuePlace), { queue: name });
       }
     },
   };
+}
+
+function attemptMetrics(metrics: Metrics): Pick<SchedulerMetrics, "attempted"> {
+  const labels = ["result", "profile"];
+  const attempts = metrics.counter({
+    name: "scheduler_schedule_attempts_total",
+    help: "Attempts to give a pod a node, by result.",
+    labels,
+  });
+  const durations = metrics.histogram({
+    name: "scheduler_scheduling_attempt_duration_seconds",
+    help: "How long an attempt to give a pod a node takes, with its binding.",
+    labels,
+    buckets: ATTEMPT_SECONDS,
+  });
+  const bind = (result: AttemptResult, profile: string): BoundAttempts => ({
+    count: attempts.bind({ result, profile }),
+    duration: durations.bind({ result, profile }),
+  });
+  const bindAll = (profile: string): Readonly<Record<AttemptResult, BoundAttempts>> => ({
+    scheduled: bind("scheduled", profile),
+    unschedulable: bind("unschedulable", profile),
+    error: bind("error", profile),
+  });
+  /** Pods of other names are none of this scheduler's. */
+  const profiles = new Map<string, ReturnType<typeof bindAll>>();
+  return {
+    attempted(result, ms, profile) {
+      const bound = profiles.get(profile) ?? bindAll(profile);
+      profiles.set(profile, bound);
+      const { count, duration } = bound[result];
+      count.add();
+      duration.observe(ms / 1000);
+    },
+  };
+}
+
+function successMetrics(metrics: Metrics): Pick<SchedulerMetrics, "scheduled"> {
+  const attempts = metrics
+    .histogram({
+      name: "scheduler_pod_scheduling_attempts",
+      help: "How many attempts it took until a pod had a node.",
+      buckets: ATTEMPTS,
+    })
+    .bind({});
+  const waits = metrics.histogram({
+    name: "scheduler_pod_scheduling_sli_duration_seconds",
+    help: "How long it takes from the first attempt until a pod has a node, by the number of attempts.",
+    labels: ["attempts"],
+    buckets: WAIT_SECONDS,
+  });
+  // Most pods get a node at once: nothing is looked up for them.
+  const atOnce = waits.bind({ attempts: "1" });
+  return {
+    scheduled(tries, ms) {
+      attempts.observe(tries);
+      if (tries === 1) return atOnce.observe(ms / 1000);
+      const label = tries < ATTEMPTS_MAX ? String(tries) : `${String(ATTEMPTS_MAX)}+`;
+      waits.observe(ms / 1000, { attempts: label });
+    },
+  };
+}
+
+function preemptionMetrics(metrics: Metrics): Pick<SchedulerMetrics, "preempted" | "triedPreemption"> {
+  const victims = metrics.histogram({
+    name: "scheduler_preemption_victims",
+    help: "How many pods were deleted at a time to make room for a more important one.",
+    buckets: VICTIMS,
+  });
+  const attempts = metrics
+    .counter({
+      name: "scheduler_preemption_attempts_total",
+      help: "How often others were looked for that could make room.",
+    })
+    .bind({});
+  return { triedPreemption: () => attempts.add(), preempted: (count) => victims.observe(count) };
 }

@@ -230,6 +230,7 @@ export class SchedulerRun {
     if (known !== undefined) return this.#unschedulable(entry, known);
     const decision = { entry, profile, cycle: { pod: entry.pod } };
     const placement = profile.place(decision.cycle);
+    this.#metrics.decided(this.#sinceMs(entry.triedAt));
     if (placement.type === "unfit") return this.#unfit(decision, placement.diagnosis);
     this.#bind(decision, placement.node);
   }
@@ -259,7 +260,7 @@ export class SchedulerRun {
   }
 
   #unschedulable(entry: QueuedPod, { message, plugins }: Unfit): void {
-    this.#metrics.attempted("unschedulable", this.#sinceMs(entry.triedAt));
+    this.#metrics.attempted("unschedulable", this.#sinceMs(entry.triedAt), entry.pod.schedulerName);
     this.#queue.park(entry, plugins);
     const nominatedNodeName = this.#nominations.nodeOf(entry.key);
     this.#reporter.report(entry.pod, { reason: "Unschedulable", message, nominatedNodeName });
@@ -275,7 +276,7 @@ export class SchedulerRun {
 
   #bound(entry: QueuedPod, { name }: NodeInfo): void {
     const { pod, key } = entry;
-    this.#metrics.attempted("scheduled", this.#sinceMs(entry.triedAt));
+    this.#metrics.attempted("scheduled", this.#sinceMs(entry.triedAt), pod.schedulerName);
     this.#metrics.scheduled(entry.attempts + 1, this.#sinceMs(entry.firstTriedAt ?? entry.triedAt));
     // Another pod may have come under this name meanwhile.
     if (this.#queue.find(key) === entry) this.#forgetWaiting(key, name);
@@ -292,7 +293,7 @@ export class SchedulerRun {
   }
 
   #failed(entry: QueuedPod, error: unknown): void {
-    this.#metrics.attempted("error", this.#sinceMs(entry.triedAt));
+    this.#metrics.attempted("error", this.#sinceMs(entry.triedAt), entry.pod.schedulerName);
     this.#queue.retryLater(entry);
     // A pod that has changed under the scheduler's hands has nothing wrong with it.
     if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return;

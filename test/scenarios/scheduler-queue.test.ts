@@ -7,7 +7,10 @@ const SMALL = { allocatable: { cpu: "1", memory: "1Gi", pods: "10" } };
 
 async function attempts({ scheduler }: SchedulerWorld): Promise<number> {
   const text = await scheduler.metrics.expose();
-  const found = /scheduler_schedule_attempts_total\{result="unschedulable"\} (\d+)/.exec(text);
+  const found =
+    /scheduler_schedule_attempts_total\{profile="default-scheduler",result="unschedulable"\} (\d+)/.exec(
+      text,
+    );
   return Number(found?.[1] ?? 0);
 }
 
@@ -45,8 +48,12 @@ test("metrics tell how long attempts take, and how long and often a pod had to b
 
   const text = await world.scheduler.metrics.expose();
 
-  expect(text).toContain('scheduler_scheduling_attempt_duration_seconds_count{result="scheduled"} 2');
-  expect(text).toContain('scheduler_scheduling_attempt_duration_seconds_count{result="unschedulable"} 1');
+  const durations = "scheduler_scheduling_attempt_duration_seconds_count";
+  expect(text).toContain(`${durations}{profile="default-scheduler",result="scheduled"} 2`);
+  expect(text).toContain(`${durations}{profile="default-scheduler",result="unschedulable"} 1`);
+  expect(text).toContain("scheduler_scheduling_algorithm_duration_seconds_count 2");
+  expect(text).toContain("scheduler_pod_scheduling_attempts_sum 3");
+  expect(text).toContain("scheduler_preemption_attempts_total 0");
   expect(text).toContain('scheduler_pod_scheduling_sli_duration_seconds_count{attempts="1"} 1');
   expect(text).toContain('scheduler_pod_scheduling_sli_duration_seconds_bucket{attempts="2",le="2.56"} 0');
   expect(text).toContain('scheduler_pod_scheduling_sli_duration_seconds_count{attempts="2"} 1');

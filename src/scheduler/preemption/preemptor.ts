@@ -41,8 +41,9 @@ export class Preemptor {
 
   /** For a pod that fits nowhere. Answers what is to be added to the reason why; empty when others make room. */
   preempt(cycle: Cycle, profile: Profile, diagnosis: Diagnosis): string {
-    const { parts, snapshot, nominations } = this.#options;
+    const { parts, snapshot, nominations, metrics } = this.#options;
     const { pod } = cycle;
+    metrics.triedPreemption();
     const plan = planPreemption(cycle, diagnosis, {
       profile,
       snapshot,
