@@ -155,6 +155,7 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     log,
     handler: plane.handler,
     tls: { ...pki.server, ca: pki.ca.cert, frontProxyCa: pki.frontProxyCa.cert },
+    onHandshakeError: handshakeErrors(metrics),
     ...options.listen,
   });
   const ending = new AbortController();
@@ -269,4 +270,14 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener("abort", () => resolve(), { once: true });
   });
+}
+
+function handshakeErrors(metrics: Metrics): () => void {
+  const count = metrics
+    .counter({
+      name: "apiserver_tls_handshake_errors_total",
+      help: "Connections that TLS did not come about on.",
+    })
+    .bind({});
+  return () => count.add();
 }

@@ -74,7 +74,10 @@ function isAcross({ name, verb }: ResourceRequest, resource: Resource): boolean 
 export function dispatch(call: Call, workshop: Workshop): Answer | Promise<Answer> {
   const deprecation = findDeprecation(call.resource);
   // Whoever uses what is deprecated is told so, each time and whatever comes of it.
-  if (deprecation !== undefined) call.notes.warn(deprecation);
+  if (deprecation !== undefined) {
+    call.notes.warn(deprecation);
+    workshop.tally.askedForDeprecated(call.info);
+  }
   try {
     const isRead = READS.has(call.info.verb);
     const answer = run(call, isRead ? workshop : { ...workshop, author: authorOf(call) });

@@ -45,6 +45,8 @@ export interface PeerIdentity {
   readonly uid?: string;
   /** SHA-256 of the certificate that was shown, in lower-case hexadecimal digits; absent where there was none to show. */
   readonly fingerprint?: string;
+  /** When that certificate ends, in milliseconds since 1970. */
+  readonly expiresAt?: number;
   /**
    * `front-proxy`: it may speak for others, and is nobody itself. `stranger`: it showed a certificate that nobody here vouches for, and is
    * nobody unless something else says who it is. Absent: a client.

@@ -1,12 +1,13 @@
 /** /metrics: what was counted, and what is at this moment. */
 import type { ResourceFacts, StorageFacts } from "../api/resource-facts.ts";
-import type { Metrics } from "../base/metrics.ts";
+import type { BoundHistogram, Metrics } from "../base/metrics.ts";
 import { prefixEnd } from "../store/store.ts";
 import type { Workshop } from "./call.ts";
 import { versionInfo } from "./discovery/version.ts";
 import type { Site } from "./exchange.ts";
 import { prefixOf } from "./objects.ts";
 import type { Registry } from "./registry.ts";
+import type { WriteLabels } from "./request-tally.ts";
 
 type Parts = Pick<Workshop, "store" | "registry" | "tally">;
 type Reading = () => void;
@@ -16,6 +17,8 @@ export function metricsSite(metrics: Metrics, parts: Parts): Site {
     readStore(metrics, parts),
     readObjects(metrics, parts),
     readRequests(metrics, parts),
+    readWatches(metrics, parts),
+    readDeprecated(metrics, parts),
   ];
   showBuild(metrics);
   timeWrites(metrics, parts);
@@ -56,9 +59,20 @@ function timeWrites(metrics: Metrics, { tally }: Parts): void {
     buckets: WRITE_SECONDS,
   });
   const ok = duration.bind({ outcome: "ok" });
-  tally.watchWrites((outcome, ms) => {
+  // By this name dashboards ask for how long the store takes, whatever it is.
+  const byKind = metrics.histogram({
+    name: "etcd_request_duration_seconds",
+    help: "Time until a write of the API is durable, by what it does and the resource that is written.",
+    labels: ["operation", "group", "resource"],
+    buckets: WRITE_SECONDS,
+  });
+  const kinds = new WeakMap<WriteLabels, BoundHistogram>();
+  tally.watchWrites((outcome, ms, labels) => {
     if (outcome === "ok") ok.observe(ms / 1000);
     else duration.observe(ms / 1000, { outcome });
+    const kind = kinds.get(labels) ?? byKind.bind({ ...labels });
+    kinds.set(labels, kind);
+    kind.observe(ms / 1000);
   });
 }
 
@@ -116,6 +130,42 @@ function readRequests(metrics: Metrics, { tally }: Parts): Reading {
     for (const [kind, count] of Object.entries(tally.inFlight)) inFlight.set(count, { request_kind: kind });
     for (const { labels, count } of tally.longRunning)
       longRunning.set(count, { ...labels, component: "apiserver" });
+  };
+}
+
+/** Counted by watches themselves: one number for each batch. */
+function readWatches(metrics: Metrics, { tally }: Parts): Reading {
+  const events = metrics.counter({
+    name: "apiserver_watch_events_total",
+    help: "Events that were sent to watches.",
+    labels: ["group", "version", "resource"],
+  });
+  const terminated = metrics.counter({
+    name: "apiserver_terminated_watchers_total",
+    help: "Watches that were ended because they did not take what they were sent.",
+    labels: ["group", "resource"],
+  });
+  const shown = new WeakMap<object, { readonly events: number; readonly tooSlow: number }>();
+  return () => {
+    for (const entry of tally.longRunning) {
+      const { group, version, resource } = entry.labels;
+      const before = shown.get(entry) ?? { events: 0, tooSlow: 0 };
+      shown.set(entry, { events: entry.events, tooSlow: entry.tooSlow });
+      events.add(entry.events - before.events, { group, version, resource });
+      terminated.add(entry.tooSlow - before.tooSlow, { group, resource });
+    }
+  };
+}
+
+function readDeprecated(metrics: Metrics, { tally }: Parts): Reading {
+  const asked = metrics.gauge({
+    name: "apiserver_requested_deprecated_apis",
+    help: "1 for what is deprecated and was asked for.",
+    labels: ["group", "version", "resource", "subresource", "removed_release"],
+  });
+  return () => {
+    for (const { group, version, resource, subresource } of tally.deprecated)
+      asked.set(1, { group, version, resource, subresource, removed_release: "" });
   };
 }
 

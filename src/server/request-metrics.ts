@@ -3,6 +3,7 @@ import type { BoundCounter, BoundHistogram, Counter, Histogram, Metrics } from "
 import type { Workshop } from "./call.ts";
 import { changedReply } from "./exchange.ts";
 import type { Exchange, Stage } from "./exchange.ts";
+import { isWhole, type HttpResponse } from "./http.ts";
 import type { Registry } from "./registry.ts";
 import { scopeOf } from "./request-info.ts";
 import type { RequestInfo, RequestVerb } from "./request-info.ts";
@@ -10,6 +11,9 @@ import type { RequestKind } from "./request-tally.ts";
 
 /** Upstream's, thinned: from a request served from memory to the bound of 60 seconds. Alerts ask for 1, 5 and 30. */
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 1, 2.5, 5, 10, 30, 60];
+
+/** As upstream's: from a kilobyte to a gigabyte. */
+const SIZES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
 const LABELS = ["verb", "group", "version", "resource", "subresource", "scope", "component"] as const;
 type RequestLabels = Readonly<Record<(typeof LABELS)[number], string>>;
@@ -40,6 +44,10 @@ const APPLY = /^application\/apply-patch\b/;
 /** Where the requests of one kind with one outcome are counted. */
 interface Meter {
   readonly total: BoundCounter;
+  /** Of requests that the server gave up to keep going. */
+  readonly terminated: BoundCounter | undefined;
+  /** Of what was read. */
+  readonly sizes: BoundHistogram | undefined;
   readonly duration: BoundHistogram;
   /** Without those that stay open, and without what others take; the latter is nothing here. */
   readonly indicator: BoundHistogram | undefined;
@@ -57,6 +65,7 @@ export function measure(
   { loop, registry, tally }: Pick<Workshop, "loop" | "registry" | "tally">,
 ): Stage {
   const meters = new Meters(metrics, registry);
+  const lifetimes = certificateLifetimes(metrics);
   return (exchange, next) => {
     const startedAt = loop.elapsed();
     const kind = kindOf(exchange);
@@ -69,9 +78,34 @@ export function measure(
       meter.total.add();
       meter.duration.observe(seconds);
       meter.indicator?.observe(seconds);
+      meter.terminated?.add();
+      if (meter.sizes !== undefined) observeSize(meter.sizes, response);
+      const expiresAt = exchange.request.peer?.expiresAt;
+      if (expiresAt !== undefined) lifetimes.observe((expiresAt - loop.now()) / 1000);
       return response;
     });
   };
+}
+
+/** As upstream's: from half an hour to a year. */
+const LIFETIMES = [
+  0, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000, 15_552_000,
+  31_104_000,
+];
+
+function certificateLifetimes(metrics: Metrics): BoundHistogram {
+  return metrics
+    .histogram({
+      name: "apiserver_client_certificate_expiration_seconds",
+      help: "How long the certificates by which requests were made are still good.",
+      buckets: LIFETIMES,
+    })
+    .bind({});
+}
+
+/** What comes in pieces, and what is no bytes at all, is not measured. */
+function observeSize(sizes: BoundHistogram, { body, direct }: HttpResponse): void {
+  if (direct === undefined && isWhole(body)) sizes.observe(body.length);
 }
 
 class Meters {
@@ -79,6 +113,8 @@ class Meters {
   readonly #total: Counter;
   readonly #duration: Histogram;
   readonly #indicator: Histogram;
+  readonly #terminated: Counter;
+  readonly #sizes: Histogram;
   readonly #meters = new Map<string, Meter>();
 
   constructor(metrics: Metrics, registry: Registry) {
@@ -100,6 +136,17 @@ class Meters {
       labels: LABELS,
       buckets: SECONDS,
     });
+    this.#terminated = metrics.counter({
+      name: "apiserver_request_terminations_total",
+      help: "Requests that were given up so that the server keeps going: too many at a time, or too long.",
+      labels: [...LABELS, "code"],
+    });
+    this.#sizes = metrics.histogram({
+      name: "apiserver_response_sizes",
+      help: "Bytes of answers to requests that read.",
+      labels: LABELS,
+      buckets: SIZES,
+    });
   }
 
   of(exchange: Exchange, status: number): Meter {
@@ -119,10 +166,19 @@ class Meters {
       total: this.#total.bind({ ...labels, dry_run: dryRun, code: String(status) }),
       duration: this.#duration.bind({ ...labels, dry_run: dryRun }),
       indicator: labels.verb === "WATCH" ? undefined : this.#indicator.bind(labels),
+      terminated: isTermination(status, labels)
+        ? this.#terminated.bind({ ...labels, code: String(status) })
+        : undefined,
+      sizes: labels.verb === "GET" || labels.verb === "LIST" ? this.#sizes.bind(labels) : undefined,
     };
     this.#meters.set(name, meter);
     return meter;
   }
+}
+
+/** An eviction that has to wait is refused in the same way, and is no sign of load. */
+function isTermination(status: number, { subresource }: RequestLabels): boolean {
+  return status === 504 || (status === 429 && subresource !== "eviction");
 }
 
 /** Undefined for what stays open, which is counted on its own. */

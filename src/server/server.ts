@@ -94,7 +94,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
   const { workshop, custom } = createWorkshop(options);
   const { registry, versions, tokens, bearers } = workshop;
   const fairness = createFairness(workshop, metrics, options.fairness ?? DEFAULT_FAIRNESS);
-  const aggregation = createAggregation(workshop, { frontProxy });
+  const aggregation = createAggregation(workshop, { frontProxy, metrics });
   const definitions = new CustomDefinitions(workshop, custom);
   const sites = [
     ...fairness.sites,

@@ -111,6 +111,75 @@ describe("metrics", () => {
     expect(after).toBe(before + 1);
   });
 
+  test("writes are timed by what they do and to what", async () => {
+    await using api = await TestApi.start();
+    const timed = (operation: string): Promise<number | undefined> =>
+      sample(api, "etcd_request_duration_seconds_count", { operation, group: "", resource: "configmaps" });
+
+    await api.send("POST", MAPS, { metadata: { name: "a" } });
+    await api.send("PATCH", `${MAPS}/a`, { data: { a: "b" } }, { type: "application/merge-patch+json" });
+    await api.send("PATCH", `${MAPS}/a`, { data: { a: "c" } }, { type: "application/merge-patch+json" });
+    await api.send("DELETE", `${MAPS}/a`);
+
+    expect([await timed("create"), await timed("update"), await timed("delete")]).toEqual([1, 2, 1]);
+  });
+
+  test("answers to reads are measured, those to writes are not", async () => {
+    await using api = await TestApi.start();
+    await api.send("POST", MAPS, { metadata: { name: "a" } });
+    const { bytes } = await api.send("GET", `${MAPS}/a`);
+    await api.send("GET", MAPS);
+
+    const sizes = "apiserver_response_sizes";
+    expect(await sample(api, `${sizes}_sum`, { ...CORE, verb: "GET" })).toBe(bytes.length);
+    expect(await sample(api, `${sizes}_count`, { ...CORE, verb: "LIST", scope: "namespace" })).toBe(1);
+    expect(await sample(api, `${sizes}_count`, { ...CORE, verb: "POST" })).toBeUndefined();
+  });
+
+  test("events of watches are counted", async () => {
+    await using api = await TestApi.start();
+    const ending = new AbortController();
+    for (const name of ["a", "b"]) await api.send("POST", MAPS, { metadata: { name } });
+    const events = watchEvents(
+      await api.raw("GET", `${MAPS}?watch=true`, undefined, { signal: ending.signal }),
+    );
+    for (let i = 0; i < 2; i++) await events.next();
+    await api.send("DELETE", `${MAPS}/a`);
+    await events.next();
+    ending.abort();
+    await events.return(undefined);
+
+    const labels = { group: "", version: "v1", resource: "configmaps" };
+    expect(await sample(api, "apiserver_watch_events_total", labels)).toBe(3);
+    expect(await sample(api, "apiserver_watch_events_total", labels)).toBe(3);
+    const { group, resource } = labels;
+    expect(await sample(api, "apiserver_terminated_watchers_total", { group, resource })).toBe(0);
+  });
+
+  test("what is deprecated is told once it was asked for", async () => {
+    await using api = await TestApi.start();
+    const labels = { group: "", version: "v1", resource: "endpoints", removed_release: "" };
+    expect(await sample(api, "apiserver_requested_deprecated_apis", labels)).toBeUndefined();
+
+    await api.send("GET", "/api/v1/endpoints");
+
+    expect(await sample(api, "apiserver_requested_deprecated_apis", labels)).toBe(1);
+  });
+
+  test("how long certificates of clients are still good is told", async () => {
+    await using api = await TestApi.start();
+    const as = { user: "admin", groups: ["system:masters"], expiresAt: Date.now() + 3_000_000 };
+    await api.send("GET", MAPS, undefined, { as });
+
+    const { bytes } = await api.send("GET", "/metrics");
+    const buckets = bytes.toString().match(/apiserver_client_certificate_expiration_seconds_bucket.*/g) ?? [];
+    expect(buckets.slice(0, 3)).toEqual([
+      expect.stringMatching(/le="0"\} 0$/),
+      expect.stringMatching(/le="1800"\} 0$/),
+      expect.stringMatching(/le="3600"\} 1$/),
+    ]);
+  });
+
   test("what clients make up adds no series", async () => {
     await using api = await TestApi.start();
     await api.send("GET", "/metrics");

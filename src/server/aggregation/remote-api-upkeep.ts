@@ -13,6 +13,7 @@ import { HouseWriter } from "../upkeep/house-writer.ts";
 import type { Place } from "../upkeep/house-writer.ts";
 import { pause } from "../upkeep/pause.ts";
 import { timeText } from "../write/system-metadata.ts";
+import type { AvailabilityObserver } from "./availability-metrics.ts";
 import { findObstacle, LOCAL, plannedConditions } from "./availability.ts";
 import type { Availability } from "./availability.ts";
 import { followKeys, waitForChange } from "./followed-keys.ts";
@@ -26,6 +27,7 @@ export interface RemoteUpkeepParts extends CheckParts {
   readonly workshop: Workshop;
   readonly apis: RemoteApis;
   readonly discovery: RemoteDiscovery;
+  readonly onLook?: AvailabilityObserver;
 }
 
 /** As upstream's. */
@@ -187,6 +189,8 @@ export class RemoteApiUpkeep {
     const live = this.#writer.find(place) as APIService | undefined;
     if (live === undefined) return;
     const before = live.status.conditions ?? [];
+    const wasAvailable = !before.some(({ type, status }) => type === "Available" && status === "False");
+    this.#parts.onLook?.(name, wasAvailable, availability);
     const conditions = plannedConditions(before, availability, timeText(loop.now()));
     if (conditions === before) return;
     const next = { ...live, status: { ...live.status, conditions } };

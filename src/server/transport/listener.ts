@@ -29,6 +29,8 @@ export interface ListenOptions {
   /** 0 lets the operating system pick a free one. */
   readonly port: number;
   readonly limits?: Partial<TransportLimits>;
+  /** Somebody came who could not make himself understood. */
+  readonly onHandshakeError?: () => void;
 }
 
 /** All in PEM. */
@@ -64,7 +66,10 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const server = createServer(tlsOptions(options.tls, limits));
   server.maxConnections = limits.maxConnections;
   server.on("connection", (socket: Socket) => connections.admit(socket));
-  server.on("tlsClientError", (_error, socket) => socket.destroy());
+  server.on("tlsClientError", (_error, socket) => {
+    options.onHandshakeError?.();
+    socket.destroy();
+  });
   server.on("secureConnection", (socket: TLSSocket) => {
     if (socket.destroyed) return;
     // In TLS 1.2 it lets clients make us work without end; 1.3 does not have it.

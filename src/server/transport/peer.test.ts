@@ -80,7 +80,7 @@ describe.each(["TLSv1.3", "TLSv1.2"] as const)("over %s", (version) => {
       const first = await visit(server, identity, { version });
       const second = await visit(server, identity, { version, session: first.session });
 
-      const who = { ...stated, fingerprint: fingerprintOf(identity) };
+      const who = { ...stated, ...shownOf(identity) };
       expect([JSON.parse(first.who), JSON.parse(second.who), second.isResumed]).toEqual([who, who, true]);
     }
   });
@@ -93,8 +93,8 @@ describe("the uid that a certificate states", () => {
 
     const { who } = await visit(server, identity, { version: "TLSv1.3" });
 
-    const fingerprint = fingerprintOf(identity);
-    expect(JSON.parse(who)).toEqual({ user: "jane", groups: ["writers"], uid: "0a1b", fingerprint });
+    const shown = shownOf(identity);
+    expect(JSON.parse(who)).toEqual({ user: "jane", groups: ["writers"], uid: "0a1b", ...shown });
   });
 
   test.each([[["0a1b", "2c3d"]], [[""]]])("makes a stranger of who states %j", async (uids) => {
@@ -107,8 +107,10 @@ describe("the uid that a certificate states", () => {
   });
 });
 
-function fingerprintOf({ cert }: KeyPair): string {
-  return new X509Certificate(cert).fingerprint256.replaceAll(":", "").toLowerCase();
+/** What is read of the certificate itself. */
+function shownOf({ cert }: KeyPair): { readonly fingerprint: string; readonly expiresAt: number } {
+  const { fingerprint256, validTo } = new X509Certificate(cert);
+  return { fingerprint: fingerprint256.replaceAll(":", "").toLowerCase(), expiresAt: Date.parse(validTo) };
 }
 
 async function identityWithUids({ ca }: Pki, uids: readonly string[]): Promise<KeyPair> {

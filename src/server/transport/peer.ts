@@ -62,7 +62,8 @@ function clientOf(socket: TLSSocket): PeerIdentity | undefined {
   const [uid, ...otherUids] = texts(subject[UID_ATTRIBUTE]);
   if (uid === "" || otherUids.length > 0) return STRANGER;
   const fingerprint = certificate.fingerprint256.replaceAll(":", "").toLowerCase();
-  const identity = { user, groups: texts(subject["O"]), fingerprint };
+  const expiresAt = Date.parse(certificate.valid_to);
+  const identity = { user, groups: texts(subject["O"]), fingerprint, expiresAt };
   return uid === undefined ? identity : { ...identity, uid };
 }
 

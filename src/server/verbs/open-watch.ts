@@ -1,19 +1,21 @@
-/** A watch of the store for a client: it ends with the client, or once all is told of a kind that is served no longer. */
 import type { Store, Watch } from "../../store/store.ts";
 import type { WatchEventAnswer } from "../answer.ts";
 import type { Call } from "../call.ts";
+/** A watch of the store for a client: it ends with the client, or once all is told of a kind that is served no longer. */
+import type { OpenRequest } from "../request-tally.ts";
 
 export interface OpenWatchOptions {
   readonly store: Store;
   /** What was there before, told first. */
   readonly initial: Iterator<readonly WatchEventAnswer[]>;
-  readonly onClosed: () => void;
+  readonly tallied: OpenRequest;
 }
 
 export class OpenWatch {
   readonly watching: Watch;
   /** Undefined once all of it was told. */
   initial: Iterator<readonly WatchEventAnswer[]> | undefined;
+  readonly tallied: OpenRequest;
   readonly #call: Call;
   readonly #options: OpenWatchOptions;
   /** The revision at which the kind ended. */
@@ -28,6 +30,7 @@ export class OpenWatch {
   constructor(watching: Watch, call: Call, options: OpenWatchOptions) {
     this.watching = watching;
     this.initial = options.initial;
+    this.tallied = options.tallied;
     this.#call = call;
     this.#options = options;
     const { request, resource } = call;
@@ -45,6 +48,6 @@ export class OpenWatch {
     request.signal.removeEventListener("abort", this.#onLeft);
     resource.ended?.removeEventListener("abort", this.#onEnded);
     this.watching.close();
-    this.#options.onClosed();
+    this.tallied.ended();
   }
 }

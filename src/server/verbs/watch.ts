@@ -156,8 +156,12 @@ class WatchRun implements WatchEvents {
   take(): Taken {
     if (this.#isClosed) return "end";
     try {
-      return this.#told(this.#open ?? this.#begin());
+      const open = this.#open ?? this.#begin();
+      const told = this.#told(open);
+      if (told !== undefined && told !== "end") open.tallied.sent(told.length);
+      return told;
     } catch (error) {
+      if (isStoreError(error, "SlowWatcher")) this.#open?.tallied.tooSlow();
       this.close();
       // Its client comes back with the last revision it saw, and nothing is lost.
       const isOver = isStoreError(error, "SlowWatcher") || isStoreError(error, "Closed");
@@ -178,8 +182,8 @@ class WatchRun implements WatchEvents {
     const { call, workshop, prefix, after } = this.#options;
     const { store, tally } = workshop;
     const watching = store.watch({ prefix, after });
-    const onClosed = tally.stayOpen(labelsOf(call));
-    const open = new OpenWatch(watching, call, { store, initial: this.#initialEvents(), onClosed });
+    const tallied = tally.stayOpen(labelsOf(call));
+    const open = new OpenWatch(watching, call, { store, initial: this.#initialEvents(), tallied });
     this.#open = open;
     if (open.isOver) return open;
     watching.whenReady(() => this.#tell());

@@ -8,6 +8,7 @@ import type { Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import type { Versions } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
+import type { WriteLabels } from "../request-tally.ts";
 import { encodeForAnswer, StoredObject, withResourceVersion } from "../stored-object.ts";
 import type { Encoded } from "../stored-object.ts";
 import type { CompanionPlan, ObjectChange } from "./companions.ts";
@@ -174,7 +175,7 @@ export class ObjectWriter {
     const isKept = next.outcome === "put first";
     if (next.outcome === "remove" || (!isKept && isFinished(next.object, resource))) {
       const last = next.outcome === "remove" ? previous : next.object;
-      return { outcome: "remove", last, plan: this.#plan(resource, { previous, next: undefined }) };
+      return { outcome: "remove", last, resource, plan: this.#plan(resource, { previous, next: undefined }) };
     }
     const plan = this.#plan(resource, { previous, next: next.object });
     const object = plan.object ?? next.object;
@@ -202,7 +203,8 @@ export class ObjectWriter {
   async #put({ key, resource, modRevision }: Target, encoded: Encoded, plan: CompanionPlan): Promise<Saved> {
     const own = { key, modRevision };
     const change: Change = { type: "put", key, value: encoded.bytes, slot: encoded, ttlMs: ttlOf(resource) };
-    const { entries } = await this.#write({
+    const operation = modRevision === 0 ? "create" : "update";
+    const { entries } = await this.#write(labelsOf(operation, resource), {
       compare: plan.compare.length === 0 ? [own] : [own, ...plan.compare],
       changes: plan.changes.length === 0 ? [change] : [change, ...plan.changes],
     });
@@ -215,25 +217,25 @@ export class ObjectWriter {
     return settling === undefined || (await settling) ? storedOf(entry) : "again";
   }
 
-  async #remove(entry: Entry, { last, plan }: Removal, isDryRun: boolean): Promise<Saved> {
+  async #remove(entry: Entry, { last, resource, plan }: Removal, isDryRun: boolean): Promise<Saved> {
     if (isDryRun) return { outcome: "removed", object: last };
-    const { revision } = await this.#write({
+    const { revision } = await this.#write(labelsOf("delete", resource), {
       compare: [{ key: entry.key, modRevision: entry.modRevision }, ...plan.compare],
       changes: [{ type: "delete", key: entry.key }, ...plan.changes],
     });
     return { outcome: "removed", object: withResourceVersion(last, String(revision)) };
   }
 
-  async #write(transaction: Transaction): Promise<Committed> {
+  async #write(labels: WriteLabels, transaction: Transaction): Promise<Committed> {
     const { tally, loop } = this.#workshop;
     const startedAt = loop.elapsed();
     try {
       const committed = await this.#store.write(transaction);
-      tally.wrote("ok", loop.elapsed() - startedAt);
+      tally.wrote("ok", loop.elapsed() - startedAt, labels);
       this.#record(transaction, committed);
       return committed;
     } catch (error) {
-      tally.wrote(isStoreError(error) ? error.code : "broken", loop.elapsed() - startedAt);
+      tally.wrote(isStoreError(error) ? error.code : "broken", loop.elapsed() - startedAt, labels);
       throw error;
     }
   }
@@ -283,6 +285,7 @@ interface Saving {
 }
 
 interface Removal {
+  readonly resource: StoredResource;
   readonly outcome: "remove";
   readonly last: ApiObject;
   readonly plan: CompanionPlan;
@@ -324,4 +327,19 @@ function taken(there: Entry, { resource, name }: Place): Error {
   const { deletionTimestamp } = StoredObject.of(there).object.metadata;
   const state = deletionTimestamp === undefined ? "kept" : "being deleted";
   return alreadyExists(groupResource(resource), name, state);
+}
+
+type LabelSets = Readonly<Record<WriteLabels["operation"], WriteLabels>>;
+
+/** The same object for the same write to the same kind, so that whoever counts finds its place by it. */
+const labelSets = new WeakMap<StoredResource, LabelSets>();
+
+function labelsOf(operation: WriteLabels["operation"], resource: StoredResource): WriteLabels {
+  const known = labelSets.get(resource);
+  if (known !== undefined) return known[operation];
+  const { group, name } = resource.facts;
+  const of = (each: WriteLabels["operation"]): WriteLabels => ({ operation: each, group, resource: name });
+  const made = { create: of("create"), update: of("update"), delete: of("delete") };
+  labelSets.set(resource, made);
+  return made[operation];
 }
