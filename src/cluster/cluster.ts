@@ -19,7 +19,6 @@ import { openPki, serverNames } from "../server/pki/pki.ts";
 import type { Pki } from "../server/pki/pki.ts";
 import { listen } from "../server/transport/listener.ts";
 import type { Listener } from "../server/transport/listener.ts";
-import type { Vouchers } from "../server/upkeep/extension-authentication.ts";
 import { firstServiceAddress } from "../server/upkeep/kubernetes-service.ts";
 import type { Store } from "../store/store.ts";
 import { readAdmission } from "./admission-files.ts";
@@ -27,6 +26,7 @@ import { readAudit } from "./audit-files.ts";
 import { readAuthentication } from "./authentication-files.ts";
 import type { ReadAuthentication } from "./authentication-files.ts";
 import { readAuthorization } from "./authorization-files.ts";
+import { LiveCertificates } from "./certificate-reload.ts";
 import { ControlPlane } from "./control-plane.ts";
 import { keepReloaded } from "./file-reload.ts";
 import type { ReloadedFile } from "./file-reload.ts";
@@ -131,6 +131,7 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
   const { options, surroundings, store, pki, encryption, audit, metrics } = running;
   const { loop, log, signal, report } = surroundings;
   const authentication = await readAuthentication(options.authentication, loop);
+  const certificates = new LiveCertificates(pki);
   const plane = new ControlPlane({
     ...options,
     loop,
@@ -144,8 +145,8 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     metrics,
     isStoreShared: options.store.type === "etcd",
     tokenKeys: () => pki.serviceAccount,
-    frontProxy: () => pki.frontProxyClient,
-    vouchers: vouchersOf(options, pki),
+    frontProxy: () => certificates.frontProxyClient,
+    vouchers: certificates.vouchers(options.authentication?.frontProxyNames ?? FRONT_PROXY_NAMES),
     hostname: hostname(),
     freezes: false,
     usage: options.nodes > 0 ? simulatedUsageSource : undefined,
@@ -154,7 +155,7 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     loop: loop.child("listener"),
     log,
     handler: plane.handler,
-    tls: { ...pki.server, ca: pki.ca.cert, frontProxyCa: pki.frontProxyCa.cert },
+    tls: certificates.tls,
     onHandshakeError: handshakeErrors(metrics),
     ...options.listen,
   });
@@ -170,7 +171,7 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
     work = runAll(ending.signal, [
       (each) => plane.run(each),
       (each) => plane.runBuiltIn(groups, each, identity),
-      ...filesOf(running, authentication).map(
+      ...[...filesOf(running, authentication), certificateFile(running, certificates, listener)].map(
         (file) => (each: AbortSignal) =>
           keepReloaded(file, { loop: loop.child("reload"), log, metrics }, each),
       ),
@@ -196,9 +197,13 @@ function filesOf(
   return [...files, { path: configFile, text, read, use, controller: "encryption_config_controller" }];
 }
 
-function vouchersOf({ authentication }: ClusterOptions, pki: Pki): Vouchers {
-  const frontProxyNames = authentication?.frontProxyNames ?? FRONT_PROXY_NAMES;
-  return { clientCa: pki.ca.cert, frontProxyCa: pki.frontProxyCa.cert, frontProxyNames };
+function certificateFile(
+  { options: { pkiDir }, surroundings: { loop } }: Running,
+  certificates: LiveCertificates,
+  listener: Listener,
+): ReloadedFile {
+  const read = (name: string): Promise<string> => loop.outside("file", readFile(join(pkiDir, name), "utf8"));
+  return certificates.file(pkiDir, read, (tls) => listener.renew(tls));
 }
 
 /**

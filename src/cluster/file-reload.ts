@@ -15,8 +15,8 @@ export interface ReloadedFile {
   readonly read: () => Promise<string>;
   /** Throws when it says nothing that can be used. */
   readonly use: (text: string) => void;
-  /** In the names of metrics. */
-  readonly controller: "authentication_config_controller" | "encryption_config_controller";
+  /** In the names of metrics; without it there are none, as upstream has none. */
+  readonly controller?: "authentication_config_controller" | "encryption_config_controller";
 }
 
 interface Surroundings {
@@ -31,7 +31,7 @@ export async function keepReloaded(
   { loop, log, metrics }: Surroundings,
   signal: AbortSignal,
 ): Promise<void> {
-  const note = noteOf(controller, metrics, loop);
+  const note = controller === undefined ? (): void => undefined : noteOf(controller, metrics, loop);
   let last = text;
   for (;;) {
     await pause(loop, { ms: EVERY_MS, kind: "periodic" }, signal);

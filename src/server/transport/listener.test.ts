@@ -20,6 +20,9 @@ const MIB = 1024 * KIB;
 /** How the clients of both protocols call an answer without its end. */
 const BROKEN_OFF = /aborted|INTERNAL_ERROR|Premature close/;
 
+const whoami = async ({ peer }: HttpRequest): Promise<HttpResponse> =>
+  answer(JSON.stringify(peer ?? "nobody"));
+
 describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
   test("carries method, target, headers and body, and the answer back", async () => {
     const server = await startServer(async (request) => {
@@ -371,9 +374,6 @@ describe("a body that breaks off", () => {
 });
 
 describe("who a client is", () => {
-  const whoami = async ({ peer }: HttpRequest): Promise<HttpResponse> =>
-    answer(JSON.stringify(peer ?? "nobody"));
-
   test.each(PROTOCOLS)("comes from its certificate over %s", async (_protocol, send) => {
     const server = await startServer(whoami);
 
@@ -414,6 +414,35 @@ describe("who a client is", () => {
     const [error] = (await once(socket, "error")) as [Error];
 
     expect(error.message).toMatch(/protocol|alert/);
+  });
+});
+
+describe("renewal", () => {
+  test("shows newcomers another certificate, and knows clients of the other authority only", async () => {
+    const server = await startServer(whoami);
+    const next = await makeForeignPki();
+    server.listener.renew({ ...next.server, ca: next.ca.cert });
+
+    const visit = async (identity: typeof next.admin): Promise<string> => {
+      const socket = openRaw(server, { ca: next.ca.cert, ...identity });
+      socket.write("GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+      return readUntilClosed(socket);
+    };
+    expect(await visit(next.admin)).toContain("kubernetes-admin");
+    expect(await visit(server.pki.admin)).toContain("stranger");
+  });
+
+  test("that cannot be is refused, and all stays as it was", async () => {
+    const server = await startServer(whoami);
+    const next = await makeForeignPki();
+
+    expect(() =>
+      server.listener.renew({ key: next.server.key, cert: server.pki.server.cert, ca: next.ca.cert }),
+    ).toThrow(/key values mismatch/);
+
+    const socket = openRaw(server, { ...server.pki.admin });
+    socket.write("GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+    expect(await readUntilClosed(socket)).toContain("kubernetes-admin");
   });
 });
 

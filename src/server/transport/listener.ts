@@ -3,7 +3,13 @@
  * shows none is nobody, who shows one of another authority a stranger, and it is the server's business what these may do.
  */
 import type { AddressInfo, Socket } from "node:net";
-import { createServer, type Server, type TLSSocket, type TlsOptions } from "node:tls";
+import {
+  createServer,
+  type SecureContextOptions,
+  type Server,
+  type TLSSocket,
+  type TlsOptions,
+} from "node:tls";
 import { assert } from "../../base/assert.ts";
 import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
@@ -14,7 +20,7 @@ import type { Surroundings } from "./exchange.ts";
 import { createHttp1 } from "./http1.ts";
 import { acceptHttp2 } from "./http2.ts";
 import { DEFAULT_LIMITS, type TransportLimits } from "./limits.ts";
-import { peerReader } from "./peer.ts";
+import { peerReader, type PeerReader } from "./peer.ts";
 import { Turns } from "./turns.ts";
 
 /** A peer that vanished without a word is noticed after this and a few probes, also on a silent watch. */
@@ -46,6 +52,8 @@ export interface ListenerTls {
 export interface Listener {
   readonly address: string;
   readonly port: number;
+  /** For connections that come from now on. Throws when it cannot be used, and then all stays as it was. */
+  renew(tls: ListenerTls): void;
   /**
    * Takes no further connection or request, aborts the signals of those under way, and resolves when their answers are
    * out and all connections closed; after `graceMs` those that are left are cut.
@@ -57,7 +65,8 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const { loop, log, handler } = options;
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const budget = new BodyBudget(limits.maxReceivingBytes);
-  const identify = peerReader(options.tls);
+  let readPeer = peerReader(options.tls);
+  const identify: PeerReader = (socket) => readPeer(socket);
   const turns = new Turns(loop);
   const surroundings: Surroundings = { loop, log, handler, limits, budget, turns, identify };
   const connections = new Connections(limits, log);
@@ -82,6 +91,11 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   return {
     address,
     port,
+    renew(tls) {
+      const next = peerReader(tls);
+      server.setSecureContext(secureContext(tls));
+      readPeer = next;
+    },
     async close({ graceMs }) {
       server.close();
       await connections.end(new Error("the server ends"), { loop, graceMs });
@@ -90,14 +104,15 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   };
 }
 
-function tlsOptions({ key, cert, ca, frontProxyCa }: ListenerTls, limits: TransportLimits): TlsOptions {
+function secureContext({ key, cert, ca, frontProxyCa }: ListenerTls): SecureContextOptions {
+  return { key, cert, ca: frontProxyCa === undefined ? ca : [ca, frontProxyCa], minVersion: "TLSv1.2" };
+}
+
+function tlsOptions(tls: ListenerTls, limits: TransportLimits): TlsOptions {
   return {
-    key,
-    cert,
-    ca: frontProxyCa === undefined ? ca : [ca, frontProxyCa],
+    ...secureContext(tls),
     requestCert: true,
     rejectUnauthorized: false,
-    minVersion: "TLSv1.2",
     ALPNProtocols: ["h2", "http/1.1"],
     handshakeTimeout: limits.handshakeTimeoutMs,
     noDelay: true,

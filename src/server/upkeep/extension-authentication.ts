@@ -18,7 +18,8 @@ export interface Vouchers {
 
 export interface ExtensionAuthenticationParts {
   readonly registry: Registry;
-  readonly vouchers: Vouchers;
+  /** Asked whenever the object is looked at. */
+  readonly vouchers: () => Vouchers;
   /** Another server may have a newer certificate of the same authority: what it wrote is left alone then. */
   readonly isStoreShared: boolean;
 }
@@ -31,7 +32,7 @@ export function extensionAuthentication({
   vouchers,
   isStoreShared,
 }: ExtensionAuthenticationParts): Chore {
-  const wanted = dataOf(vouchers);
+  const wanted = (): Data => dataOf(vouchers());
   return {
     name: "authentication for extension servers",
     boot: ["poststarthook/start-cluster-authentication-info-controller"],
@@ -40,9 +41,9 @@ export function extensionAuthentication({
         resource: requireStored(registry, "", "configmaps"),
         namespace: NAMESPACE,
         name: NAME,
-        manifest: () => ({ data: wanted }),
-        corrected: (live) => ({ ...live, data: { ...(live as ConfigMap).data, ...wanted } }),
-        isOthers: (live) => isStoreShared && isSound((live as ConfigMap).data ?? {}, wanted),
+        manifest: () => ({ data: wanted() }),
+        corrected: (live) => ({ ...live, data: { ...(live as ConfigMap).data, ...wanted() } }),
+        isOthers: (live) => isStoreShared && isSound((live as ConfigMap).data ?? {}, wanted()),
       },
     ],
   };

@@ -32,7 +32,7 @@ export interface HouseOptions {
   /** Whether other servers may serve from the same store; only then is it worth a write every few seconds to tell them of this one. */
   readonly isStoreShared: boolean;
   /** Whom servers of other APIs may believe, where there are sockets. */
-  readonly vouchers?: Vouchers | undefined;
+  readonly vouchers?: (() => Vouchers) | undefined;
   /** Of the machine, where the server is one of its own: it tells everybody of itself, and since when it notes uses of tokens. */
   readonly hostname?: string | undefined;
 }
