@@ -13,10 +13,15 @@ import { CUSTOM_REFERENCES, customDefinitions } from "./custom-definition.ts";
 import type { Dialect } from "./definition-name.ts";
 import { addDefinitions, kindFinder } from "./definitions.ts";
 import type { Definitions } from "./definitions.ts";
+import {
+  discoveryDocument,
+  discoveryPaths,
+  resourceListPath,
+  type DiscoveryPath,
+} from "./discovery-paths.ts";
 import { encodeV3Document } from "./gnostic-v3.ts";
 import { encodeDocument, encodeEntries } from "./gnostic.ts";
 import { pathsOf } from "./operation.ts";
-import type { PathItem } from "./operation.ts";
 import { pathDocument } from "./path-document.ts";
 import { SPECIAL, specialShape } from "./special-definition.ts";
 
@@ -58,16 +63,23 @@ export class OpenApiDocuments {
   /** What few ask for, made from what is above. */
   readonly #v3Protobuf = new WeakMap<Document, Document>();
   readonly #builtInV2 = new Map<Form, Promise<V2Pieces>>();
+  /** By the name of the document. */
+  readonly #discovery: ReadonlyMap<string, DiscoveryPath>;
+  readonly #discoveryV3 = new Map<DiscoveryPath, Document>();
   #v2: V2Documents | undefined;
 
   constructor(registry: Registry, loop: Loop) {
     this.#registry = registry;
     this.#loop = loop;
+    this.#discovery = new Map(discoveryPaths(registry.builtInVersions).map((each) => [each.name, each]));
   }
 
   /** Where the document of each group version is found. Its hash stands there, for which built-in ones must be made. */
   async v3Index(remote: readonly RemoteVersion[] = []): Promise<Document> {
     const paths: Record<string, JsonObject> = {};
+    for (const [path, discovery] of this.#discovery) {
+      paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${this.#discoveryOf(discovery).hash}` };
+    }
     for (const facts of this.#registry.groupVersions) {
       const path = pathOf(facts);
       // The editions of custom kinds are made with their first hash.
@@ -88,6 +100,8 @@ export class OpenApiDocuments {
 
   /** `path` is `api/v1` or `apis/apps/v1`. */
   findV3(path: string): Document | undefined {
+    const discovery = this.#discovery.get(path);
+    if (discovery !== undefined) return this.#discoveryOf(discovery);
     const facts = this.#registry.groupVersions.find((served) => pathOf(served) === path);
     return facts === undefined ? undefined : this.#v3Of(facts);
   }
@@ -110,6 +124,17 @@ export class OpenApiDocuments {
     if (known !== undefined) return known;
     const made = this.#makeV2(form, served.filter(isCustom));
     this.#v2.made.set(form, made);
+    return made;
+  }
+
+  #discoveryOf(discovery: DiscoveryPath): Document {
+    const known = this.#discoveryV3.get(discovery);
+    if (known !== undefined) return known;
+    const definitions = newDefinitions("v3", this.#registry);
+    if (discovery.answer !== undefined) addDefinitions([discovery.answer], definitions);
+    const value = documentOf({ [discovery.path]: discoveryDocument(discovery, "v3") }, definitions);
+    const made = new Document(JSON_TYPE, Buffer.from(JSON.stringify(value)));
+    this.#discoveryV3.set(discovery, made);
     return made;
   }
 
@@ -153,9 +178,26 @@ export class OpenApiDocuments {
   #builtInPieces(form: Form): Promise<V2Pieces> {
     const known = this.#builtInV2.get(form);
     if (known !== undefined) return known;
-    const made = this.#pieces(form, this.#registry.builtInVersions, new Set());
+    const made = this.#makeBuiltInPieces(form);
     this.#builtInV2.set(form, made);
     return made;
+  }
+
+  async #makeBuiltInPieces(form: Form): Promise<V2Pieces> {
+    const resources = await this.#pieces(form, this.#registry.builtInVersions, new Set());
+    const found = newDefinitions("v2", this.#registry);
+    const discovery = [...this.#discovery.values()];
+    addDefinitions(
+      discovery.flatMap(({ answer }) => answer ?? []),
+      found,
+    );
+    const fresh = [...found.known].filter(([name]) => !resources.known.has(name));
+    const paths = Object.fromEntries(discovery.map((each) => [each.path, discoveryDocument(each, "v2")]));
+    return {
+      paths: [pieceOf(form, "paths", paths), ...resources.paths],
+      definitions: [...resources.definitions, pieceOf(form, "definitions", Object.fromEntries(fresh))],
+      known: new Set([...resources.known, ...found.known.keys()]),
+    };
   }
 
   /** The paths of each group version, with the definitions that were not there before. */
@@ -172,7 +214,7 @@ export class OpenApiDocuments {
       addAll(facts, found, this.#registry);
       const fresh = [...found.known].filter(([name]) => !known.has(name));
       for (const [name] of fresh) known.add(name);
-      paths.push(pieceOf(form, "paths", pathDocuments(pathsOf(facts), "v2")));
+      paths.push(pieceOf(form, "paths", pathDocuments(facts, "v2")));
       definitions.push(pieceOf(form, "definitions", Object.fromEntries(fresh)));
       await this.#turn();
     }
@@ -202,17 +244,25 @@ function newDefinitions(dialect: Dialect, { builtInVersions }: Registry): Defini
 }
 
 function v3Value(facts: GroupVersionFacts, definitions: Definitions): JsonObject {
+  return documentOf(pathDocuments(facts, "v3"), definitions);
+}
+
+function documentOf(paths: JsonObject, definitions: Definitions): JsonObject {
   const sorted = [...definitions.known].toSorted(([left], [right]) => (left < right ? -1 : 1));
   return {
     openapi: "3.0.0",
     info: INFO,
-    paths: pathDocuments(pathsOf(facts), "v3"),
+    paths,
     components: { schemas: Object.fromEntries(sorted) },
   };
 }
 
-function pathDocuments(paths: readonly PathItem[], dialect: Dialect): JsonObject {
-  return Object.fromEntries(paths.map((item) => [item.path, pathDocument(item, dialect)]));
+function pathDocuments(facts: GroupVersionFacts, dialect: Dialect): JsonObject {
+  const list = resourceListPath(facts);
+  // Documents of custom kinds do not tell of it.
+  const lists = isCustom(facts) ? [] : [[list.path, discoveryDocument(list, dialect)]];
+  const items = pathsOf(facts).map((item) => [item.path, pathDocument(item, dialect)]);
+  return Object.fromEntries([...lists, ...items]) as JsonObject;
 }
 
 /** All that the operations of a group version refer to. */

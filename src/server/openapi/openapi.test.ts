@@ -68,6 +68,52 @@ describe("/openapi/v3", () => {
     expect(moved.headers.get("location")).toBe(address);
   });
 
+  test.each([
+    ["api", "getCoreAPIVersions", "core"],
+    ["apis", "getAPIVersions", "apis"],
+    ["apis/rbac.authorization.k8s.io", "getRbacAuthorizationAPIGroup", "rbacAuthorization"],
+    ["version", "getCodeVersion", "version"],
+    [".well-known/openid-configuration", "getServiceAccountIssuerOpenIDConfiguration", "WellKnown"],
+    ["openid/v1/jwks", "getServiceAccountIssuerOpenIDKeyset", "openid"],
+  ])("has a document of %s", async (name, operationId, tag) => {
+    const path = `/${name}/`;
+    const { paths: index } = await read("/openapi/v3");
+    const document = await read(String(index?.[name]?.["serverRelativeURL"]));
+
+    expect(Object.keys(document["paths"] ?? {})).toEqual([path]);
+    expect(document["paths"]?.[path]).toMatchObject({ get: { operationId, tags: [tag] } });
+    const schemas = document["components"]?.["schemas"] ?? {};
+    const missing = [...references(document)].filter(
+      (ref) => !(ref.replace("#/components/schemas/", "") in schemas),
+    );
+    expect(missing).toEqual([]);
+    expect((await read("/openapi/v2"))["paths"]?.[path]).toMatchObject({ get: { operationId } });
+  });
+
+  test("says in what form a version and keys are told", async () => {
+    const version = await read("/openapi/v3/version");
+    const keys = await read("/openapi/v3/openid/v1/jwks");
+
+    expect(version["components"]?.["schemas"]).toHaveProperty([
+      "io.k8s.apimachinery.pkg.version.Info",
+      "properties",
+      "gitVersion",
+    ]);
+    expect(keys["paths"]?.["/openid/v1/jwks/"]).toMatchObject({
+      get: {
+        responses: { "200": { content: { "application/jwk-set+json": { schema: { type: "string" } } } } },
+      },
+    });
+  });
+
+  test("tells where the resources of a group version are listed", async () => {
+    const { paths } = await read("/openapi/v3/apis/apps/v1");
+
+    expect(paths?.["/apis/apps/v1/"]).toMatchObject({
+      get: { operationId: "getAppsV1APIResources", tags: ["apps_v1"] },
+    });
+  });
+
   test("describes kinds as published", async () => {
     const { components } = await read("/openapi/v3/apis/apps/v1");
     const schemas = components?.["schemas"] as Record<string, JsonObject>;

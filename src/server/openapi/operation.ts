@@ -4,6 +4,7 @@ import { apiVersionOf } from "../../api/resource-facts.ts";
 import type { GroupVersionFacts, ResourceFacts, SubresourceFacts, Verb } from "../../api/resource-facts.ts";
 import { listDefinition } from "./custom-definition.ts";
 import { publishedName } from "./definition-name.ts";
+import { camel, camelGroup, tagOf } from "./operation-name.ts";
 import { PARAMETERS_OF, PATH_PARAMETERS } from "./parameters.ts";
 import type { Action, Parameter } from "./parameters.ts";
 import { SPECIAL } from "./special-definition.ts";
@@ -274,20 +275,4 @@ function customName({ definition, kind }: ResourceFacts, asked: string): string 
 function listName(facts: ResourceFacts, { kind, ...groupVersion }: Kind): string | undefined {
   if (facts.definition !== undefined && kind === facts.kind) return listDefinition(facts);
   return nameOf({ ...groupVersion, kind: `${kind}List` });
-}
-
-/** `CoreV1`, `RbacAuthorizationV1`. */
-function camelGroup({ group, version }: { readonly group: string; readonly version: string }): string {
-  const parts = group === "" ? ["core"] : group.replace(/\.k8s\.io$/, "").split(".");
-  return [...parts, version].map(camel).join("");
-}
-
-/** `core_v1`, `rbacAuthorization_v1`. */
-function tagOf({ group, version }: ResourceFacts): string {
-  const [first = "", ...rest] = group === "" ? ["core"] : group.replace(/\.k8s\.io$/, "").split(".");
-  return `${first}${rest.map(camel).join("")}_${version}`;
-}
-
-function camel(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
