@@ -111,6 +111,33 @@ describe("an API of another server, within the process", () => {
     expect(seen).toEqual(["ADDED", "BOOKMARK"]);
   });
 
+  test("is told of in the document of the older version of OpenAPI", async () => {
+    await using cluster = await startCluster({ loops: "none" });
+    const schema = { $ref: "#/definitions/com.example.Flunder" };
+    const spec = {
+      swagger: "2.0",
+      paths: { [`${API}/flunders`]: { get: { responses: { "200": { schema } } } }, "/apis/": {} },
+      definitions: { "com.example.Flunder": { type: "object" }, unused: {} },
+    };
+    const tags: (string | undefined)[] = [];
+    await register(cluster, "v1alpha1.wardle.example.com", (req, res) => {
+      res.setHeader("content-type", "application/json");
+      if (req.url === "/openapi/v2") {
+        tags.push(req.headers["if-none-match"]);
+        res.setHeader("etag", '"1"').end(JSON.stringify(spec));
+      } else if (req.url === API) res.end(resourceList(VERSION));
+      else res.writeHead(404).end("{}");
+    });
+
+    const document = (await cluster.client.request({ path: "/openapi/v2" })) as typeof spec;
+
+    expect(document.paths[`${API}/flunders`]).toEqual(spec.paths[`${API}/flunders`]);
+    expect(document.definitions["com.example.Flunder"]).toEqual({ type: "object" });
+    expect(document.paths).toHaveProperty(["/apis/", "get"]);
+    expect(document.definitions).not.toHaveProperty("unused");
+    expect(tags).toEqual([undefined]);
+  });
+
   test("takes over what this server would serve itself, for as long as it is registered", async () => {
     await using cluster = await startCluster({ loops: "none", nodes: 1 });
     const path = "/apis/metrics.k8s.io/v1beta1/nodes";

@@ -128,7 +128,8 @@ export class RemoteApiUpkeep {
       await this.#tell(api.name, obstacle);
       return false;
     }
-    const { availability, heard } = await checkRemote(api, this.#parts, signal);
+    const before = discovery.find(api.name);
+    const { availability, heard } = await checkRemote(api, this.#parts, { before, signal });
     if (signal.aborted) return false;
     // Before it is said to be available: whoever waits for that finds it in discovery.
     if (heard !== undefined) discovery.hear(api.name, heard);

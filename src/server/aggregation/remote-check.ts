@@ -1,13 +1,15 @@
 /** Asks the server of an API whether it is there, and what it serves. */
 import { isJsonObject } from "../../api/json-object.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { EgressError } from "../egress/egress.ts";
 import type { ClientPair, Egress, EgressReply } from "../egress/egress.ts";
+import { remoteSpec } from "../openapi/remote-spec.ts";
 import { identityHeaders } from "../relay/forwarded-headers.ts";
 import { failedDiscovery, PASSED } from "./availability.ts";
 import type { Availability } from "./availability.ts";
 import type { RemoteApi } from "./remote-apis.ts";
 import { resourcesInList, resourcesInPlainList } from "./remote-discovery.ts";
-import type { Heard } from "./remote-discovery.ts";
+import type { Heard, HeardSpec } from "./remote-discovery.ts";
 
 /** As upstream's. */
 const TIMEOUT_MS = 5000;
@@ -20,6 +22,9 @@ const AGGREGATED =
 /** Under this name servers know this one when it asks for itself. */
 const AGGREGATOR = { name: "system:kube-aggregator", uid: "", groups: ["system:masters"], extra: {} };
 
+/** Twice what this server says of all its own kinds. */
+const SPEC_BYTES_MAX = 16 * 1024 * 1024;
+
 export interface CheckParts {
   readonly egress: Egress;
   readonly frontProxy: () => ClientPair | undefined;
@@ -31,10 +36,16 @@ export interface CheckResult {
   readonly heard: Heard | undefined;
 }
 
+export interface CheckOptions {
+  /** What was heard last. */
+  readonly before: Heard | undefined;
+  readonly signal: AbortSignal;
+}
+
 export async function checkRemote(
   api: RemoteApi,
   parts: CheckParts,
-  signal: AbortSignal,
+  { before, signal }: CheckOptions,
 ): Promise<CheckResult> {
   const { group, version, target } = api;
   const path = `/apis/${group}/${version}`;
@@ -47,28 +58,35 @@ export async function checkRemote(
       return { availability: failedDiscovery(url, why), heard: undefined };
     }
     const resources = (await aggregatedResources(api, ask)) ?? resourcesInPlainList(jsonOf(reply), api);
-    return { availability: PASSED, heard: { resources, schemas: await schemasOf(api, ask) } };
+    const schemas = await schemasOf(api, ask);
+    const spec = await specOf(api, ask, before?.spec);
+    return { availability: PASSED, heard: { resources, schemas, ...(spec !== undefined && { spec }) } };
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
     return { availability: failedDiscovery(url, error.message), heard: undefined };
   }
 }
 
-type Ask = (path: string, accept: string) => Promise<EgressReply>;
+interface AskOptions {
+  readonly etag?: string;
+  readonly bytesMax?: number;
+}
+
+type Ask = (path: string, accept: string, options?: AskOptions) => Promise<EgressReply>;
 
 function asker({ target, trust }: RemoteApi, { egress, frontProxy }: CheckParts, signal: AbortSignal): Ask {
   const identity = identityHeaders(AGGREGATOR) as Readonly<Record<string, string>>;
-  return (path, accept) =>
+  return (path, accept, { etag, bytesMax = DOCUMENT_BYTES_MAX } = {}) =>
     egress.call({
       target,
       trust,
       pair: frontProxy(),
       method: "GET",
       path,
-      headers: { ...identity, accept },
+      headers: { ...identity, accept, ...(etag !== undefined && { "if-none-match": etag }) },
       body: undefined,
       timeoutMs: TIMEOUT_MS,
-      replyBytesMax: DOCUMENT_BYTES_MAX,
+      replyBytesMax: bytesMax,
       signal,
     });
 }
@@ -89,6 +107,27 @@ async function schemasOf({ group, version }: RemoteApi, ask: Ask): Promise<Reado
   const address = isJsonObject(entry) ? entry["serverRelativeURL"] : undefined;
   const isOwn = typeof address === "string" && address.startsWith(`/openapi/v3/${name}`);
   return new Map(isOwn ? [[name, address]] : []);
+}
+
+/** A server that says nothing in this version, or too much, is there all the same. */
+async function specOf(
+  api: RemoteApi,
+  ask: Ask,
+  before: HeardSpec | undefined,
+): Promise<HeardSpec | undefined> {
+  const known = before === undefined || before.etag === "" ? {} : { etag: before.etag };
+  try {
+    const reply = await ask("/openapi/v2", "application/json", { ...known, bytesMax: SPEC_BYTES_MAX });
+    if (reply.status === 304) return before;
+    if (!isGood(reply)) return undefined;
+    const value = remoteSpec(jsonOf(reply), api);
+    // What is made of it stays as long as it does.
+    if (before !== undefined && jsonEqual(value, before.value)) return before;
+    return { etag: reply.headers.get("etag") ?? "", value };
+  } catch (error) {
+    if (!(error instanceof EgressError)) throw error;
+    return undefined;
+  }
 }
 
 /** A redirect is none. */

@@ -1,6 +1,7 @@
 /** What the servers of other APIs say that they serve, as last heard: clients are told of it with everything else. */
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
+import type { RemoteSpec } from "../openapi/remote-spec.ts";
 import type { RemoteApi, RemoteApis } from "./remote-apis.ts";
 
 /** A version of a group that another server serves. */
@@ -14,12 +15,21 @@ export interface RemoteVersion {
   readonly freshness: "Current" | "Stale";
   /** Of its schemas, where it has any: `apis/GROUP/VERSION` → a path with a hash. */
   readonly schemas: ReadonlyMap<string, string>;
+  /** In the older version of OpenAPI, where it says anything in that. */
+  readonly spec: RemoteSpec | undefined;
 }
 
 /** What was heard from one server. */
 export interface Heard {
   readonly resources: readonly JsonObject[];
   readonly schemas: ReadonlyMap<string, string>;
+  readonly spec?: HeardSpec;
+}
+
+export interface HeardSpec {
+  /** By which the server tells whether it still says the same. */
+  readonly etag: string;
+  readonly value: RemoteSpec | undefined;
 }
 
 const NOTHING: Heard = { resources: [], schemas: new Map() };
@@ -37,6 +47,10 @@ export class RemoteDiscovery {
 
   hear(name: string, heard: Heard): void {
     this.#heard.set(name, heard);
+  }
+
+  find(name: string): Heard | undefined {
+    return this.#heard.get(name);
   }
 
   forget(name: string): void {
@@ -63,7 +77,15 @@ export class RemoteDiscovery {
 
 function versionOf({ group, version, order, isAvailable }: RemoteApi, heard: Heard): RemoteVersion {
   const freshness = isAvailable ? "Current" : "Stale";
-  return { group, version, order, remote: heard.resources, freshness, schemas: heard.schemas };
+  return {
+    group,
+    version,
+    order,
+    remote: heard.resources,
+    freshness,
+    schemas: heard.schemas,
+    spec: heard.spec?.value,
+  };
 }
 
 /** Of one version, out of an `APIGroupDiscoveryList`. Undefined when the document says nothing of it. */

@@ -23,6 +23,7 @@ import { encodeV3Document } from "./gnostic-v3.ts";
 import { encodeDocument, encodeEntries } from "./gnostic.ts";
 import { pathsOf } from "./operation.ts";
 import { pathDocument } from "./path-document.ts";
+import { mergedSpecs, type RemoteSpec } from "./remote-spec.ts";
 import { SPECIAL, specialShape } from "./special-definition.ts";
 
 const INFO = { title: "Kubernetes", version: GIT_VERSION };
@@ -50,6 +51,8 @@ type Form = "json" | "protobuf";
 /** All that was made of what is served. */
 interface V2Documents {
   readonly served: readonly GroupVersionFacts[];
+  /** Of other servers. */
+  readonly specs: readonly RemoteSpec[];
   readonly made: Map<Form, Promise<Document>>;
 }
 
@@ -117,12 +120,18 @@ export class OpenApiDocuments {
   }
 
   /** The same for everybody until something else is served. */
-  v2(form: Form): Promise<Document> {
+  v2(form: Form, remote: readonly RemoteVersion[] = []): Promise<Document> {
     const served = this.#registry.groupVersions;
-    if (this.#v2?.served !== served) this.#v2 = { served, made: new Map() };
+    const specs = remote.flatMap(({ group, version, spec }) => {
+      const isOwn = served.some((facts) => facts.group === group && facts.version === version);
+      return spec === undefined || isOwn ? [] : [spec];
+    });
+    if (this.#v2?.served !== served || !isSameList(this.#v2.specs, specs)) {
+      this.#v2 = { served, specs, made: new Map() };
+    }
     const known = this.#v2.made.get(form);
     if (known !== undefined) return known;
-    const made = this.#makeV2(form, served.filter(isCustom));
+    const made = this.#makeV2(form, served.filter(isCustom), specs);
     this.#v2.made.set(form, made);
     return made;
   }
@@ -158,11 +167,20 @@ export class OpenApiDocuments {
     return documentHash(JSON.stringify([GIT_VERSION, editions]));
   }
 
-  async #makeV2(form: Form, custom: readonly GroupVersionFacts[]): Promise<Document> {
+  async #makeV2(
+    form: Form,
+    custom: readonly GroupVersionFacts[],
+    specs: readonly RemoteSpec[],
+  ): Promise<Document> {
     const builtIn = await this.#builtInPieces(form);
     const others = await this.#pieces(form, custom, builtIn.known);
-    const paths = [...builtIn.paths, ...others.paths];
-    const definitions = [...builtIn.definitions, ...others.definitions];
+    const remote = mergedSpecs(specs, others.known);
+    const paths = [...builtIn.paths, ...others.paths, pieceOf(form, "paths", remote.paths)];
+    const definitions = [
+      ...builtIn.definitions,
+      ...others.definitions,
+      pieceOf(form, "definitions", remote.definitions),
+    ];
     if (form === "protobuf")
       return new Document(GNOSTIC_TYPE, encodeDocument({ head: V2_HEAD, paths, definitions }));
     const bytes = Buffer.concat([
@@ -225,6 +243,10 @@ export class OpenApiDocuments {
   #turn(): Promise<void> {
     return new Promise((resolve) => this.#loop.post("request", resolve));
   }
+}
+
+function isSameList<T>(left: readonly T[], right: readonly T[]): boolean {
+  return left.length === right.length && left.every((each, at) => each === right[at]);
 }
 
 function isCustom({ resources }: GroupVersionFacts): boolean {

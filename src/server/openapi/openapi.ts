@@ -35,7 +35,7 @@ export function openApiSite(
     if (path !== V2 && path !== V3 && !path.startsWith(`${V3}/`)) return undefined;
     const { method } = exchange.request;
     if (method !== "GET" && method !== "HEAD") throw methodNotAllowed();
-    if (path === V2) return respondV2(exchange.request, documents, loop);
+    if (path === V2) return respondV2(exchange.request, (form) => documents.v2(form, remote.versions), loop);
     if (path === V3) return respondIndex(exchange.request, documents.v3Index(remote.versions), loop);
     const document = documents.findV3(path.slice(V3.length + 1));
     if (document === undefined) return undefined;
@@ -46,11 +46,11 @@ export function openApiSite(
 
 async function respondV2(
   request: HttpRequest,
-  documents: OpenApiDocuments,
+  find: (form: "json" | "protobuf") => Promise<Document>,
   loop: Loop,
 ): Promise<HttpResponse> {
   const type = chosenType(request.headers.get("accept"), V2_TYPES);
-  const document = await documents.v2(type === JSON_TYPE ? "json" : "protobuf");
+  const document = await find(type === JSON_TYPE ? "json" : "protobuf");
   return compressedResponse(document, request, loop);
 }
 

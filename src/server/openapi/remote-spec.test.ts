@@ -1,0 +1,73 @@
+import { describe, expect, test } from "vitest";
+import { mergedSpecs, remoteSpec } from "./remote-spec.ts";
+
+const V1 = { group: "wardle.example.com", version: "v1" };
+const FLUNDERS = "/apis/wardle.example.com/v1/flunders";
+
+function using(definition: string): object {
+  return { get: { responses: { "200": { schema: { $ref: `#/definitions/${definition}` } } } } };
+}
+
+describe("what another server says of a version", () => {
+  test("are its paths, and what they refer to", () => {
+    const spec = remoteSpec(
+      {
+        paths: { [FLUNDERS]: using("Flunder"), "/apis/other/v1/x": using("Other"), "/version/": {} },
+        definitions: {
+          Flunder: { properties: { spec: { $ref: "#/definitions/Spec" }, none: null } },
+          Spec: { type: "object", properties: { again: { $ref: "#/definitions/Flunder" } } },
+          Other: { type: "object" },
+        },
+      },
+      V1,
+    );
+
+    expect(Object.keys(spec?.paths ?? {})).toEqual([FLUNDERS]);
+    expect(Object.keys(spec?.definitions ?? {}).toSorted()).toEqual(["Flunder", "Spec"]);
+    expect(spec?.definitions["Flunder"]).toEqual({ properties: { spec: { $ref: "#/definitions/Spec" } } });
+  });
+
+  test.each([undefined, "text", {}, { paths: [] }, { paths: { "/version/": {} } }])(
+    "is nothing in %s",
+    (document) => {
+      expect(remoteSpec(document, V1)).toBeUndefined();
+    },
+  );
+
+  test("is nothing when it is too deep to be meant", () => {
+    let definition: object = {};
+    for (let i = 0; i < 1000; i++) definition = { items: definition };
+
+    expect(
+      remoteSpec({ paths: { [FLUNDERS]: using("A") }, definitions: { A: definition } }, V1),
+    ).toBeUndefined();
+  });
+});
+
+describe("documents of several servers", () => {
+  test("share definitions that are alike, and those that this server knows", () => {
+    const spec = { paths: { "/a": using("Own") }, definitions: { Own: { type: "string" }, Known: {} } };
+    const other = { paths: { "/b": using("Own") }, definitions: { Own: { type: "string" } } };
+
+    expect(mergedSpecs([spec, other], new Set(["Known"]))).toEqual({
+      paths: { "/a": using("Own"), "/b": using("Own") },
+      definitions: { Own: { type: "string" } },
+    });
+  });
+
+  test("keep definitions of one name that differ", () => {
+    const first = { paths: { "/a": using("Own") }, definitions: { Own: { type: "string" } } };
+    const second = {
+      paths: { "/b": using("Own") },
+      definitions: { Own: { properties: { next: { $ref: "#/definitions/Own" } } } },
+    };
+
+    expect(mergedSpecs([first, second], new Set())).toEqual({
+      paths: { "/a": using("Own"), "/b": using("Own_v2") },
+      definitions: {
+        Own: { type: "string" },
+        Own_v2: { properties: { next: { $ref: "#/definitions/Own_v2" } } },
+      },
+    });
+  });
+});
