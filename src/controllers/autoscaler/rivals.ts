@@ -8,7 +8,9 @@ import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { parseLabelSelector } from "../../api/label-query.ts";
 import { labelsMatch } from "../../api/label-selector.ts";
 import type { LabelSelector } from "../../api/label-selector.ts";
+import { keyText } from "../../runtime/cache-key.ts";
 import type { CacheReader } from "../../runtime/controller.ts";
+import { runMemory } from "../run-memory.ts";
 
 interface KnownSelector {
   readonly text: string;
@@ -16,14 +18,8 @@ interface KnownSelector {
   readonly labels: LabelSelector | undefined;
 }
 
-/** Of each run of the loop, by its caches; there by autoscaler. */
-const known = new WeakMap<CacheReader, Map<string, KnownSelector>>();
-
-function selectorsIn(cache: CacheReader): Map<string, KnownSelector> {
-  const selectors = known.get(cache) ?? new Map<string, KnownSelector>();
-  known.set(cache, selectors);
-  return selectors;
-}
+/** By autoscaler. */
+const selectorsIn = runMemory(() => new Map<string, KnownSelector>());
 
 export function noteSelector(hpa: ObjectKey, text: string, cache: CacheReader): void {
   const selectors = selectorsIn(cache);
@@ -33,10 +29,6 @@ export function noteSelector(hpa: ObjectKey, text: string, cache: CacheReader): 
 
 export function forgetSelector(hpa: ObjectKey, cache: CacheReader): void {
   selectorsIn(cache).delete(keyText(hpa));
-}
-
-function keyText({ namespace = "", name }: ObjectKey): string {
-  return `${namespace}/${name}`;
 }
 
 export interface Claim {

@@ -8,11 +8,12 @@ import { Pod } from "../../api/generated/types/core-v1.ts";
 import { ResourceClaim, ResourceSlice } from "../../api/generated/types/resource-v1.ts";
 import { deviceKey } from "../../resources/device/allocated-devices.ts";
 import { findClaimName } from "../../resources/device/pod-claim.ts";
+import { isPlaced } from "../../resources/pod/pod-state.ts";
 import { isSame } from "../../resources/value-rules.ts";
 import { defineController, indexing, watching } from "../../runtime/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
 import { disruptionTarget } from "../pods/disruption-target.ts";
-import { drivingDevices, findEvictionAt, isPlaced, isUsing } from "./eviction-plan.ts";
+import { drivingDevices, findEvictionAt, isUsing } from "./eviction-plan.ts";
 
 /** Slices by `driver/pool` of their devices. */
 const BY_POOL = "device-pool";

@@ -9,7 +9,7 @@ import type {
 } from "../../api/generated/types/resource-v1.ts";
 import { toleratesDeviceTaint } from "../../resources/device/device-toleration.ts";
 import { findClaimName, findOwnerProblem, isReservedFor } from "../../resources/device/pod-claim.ts";
-import { isActive } from "../../resources/pod/pod-state.ts";
+import { isActive, isPlaced } from "../../resources/pod/pod-state.ts";
 
 /** The slices of a pool, of all generations. */
 type FindSlices = (driver: string, pool: string) => readonly ResourceSlice[];
@@ -39,10 +39,6 @@ export function isUsing(pod: Pod, claim: ResourceClaim): boolean {
       findClaimName(pod, wanted)?.name === claim.metadata.name &&
       findOwnerProblem(claim, pod, wanted) === undefined,
   );
-}
-
-export function isPlaced({ spec }: Pod): boolean {
-  return (spec.nodeName ?? "") !== "";
 }
 
 /** As the newest generation of the pool says. */

@@ -9,11 +9,13 @@ import { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import type { Endpoint } from "../../api/generated/types/discovery-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
+import { keyText } from "../../runtime/cache-key.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext, RecordedEvent } from "../../runtime/controller.ts";
 import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
 import { createUnlessEnding } from "../ending-namespace.ts";
 import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
+import { runMemory } from "../run-memory.ts";
 import { planSlices } from "./plan-slices.ts";
 import type { EndpointGroup, SlicePlan } from "./plan-slices.ts";
 import {
@@ -63,24 +65,11 @@ export const endpointSliceController = defineController({
   },
 });
 
-/** What a run of the loop, which is known by its caches, keeps of its passes. */
-interface Memory {
-  readonly triggers: TriggerTimes;
+const memoryOf = runMemory(() => ({
+  triggers: new TriggerTimes(),
   /** Services with hints by zones; whoever was not told of them is told. */
-  readonly hinted: Set<string>;
-}
-
-const memories = new WeakMap<CacheReader, Memory>();
-
-function memoryOf(cache: CacheReader): Memory {
-  const known = memories.get(cache) ?? { triggers: new TriggerTimes(), hinted: new Set() };
-  memories.set(cache, known);
-  return known;
-}
-
-function keyText({ namespace = "", name }: ObjectKey): string {
-  return `${namespace}/${name}`;
-}
+  hinted: new Set<string>(),
+}));
 
 /** Their hints are no longer right now that there are other nodes. */
 function* overloadedServices(cache: CacheReader): Iterable<ObjectKey> {

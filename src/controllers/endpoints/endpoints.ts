@@ -9,8 +9,9 @@ import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { repackSubsets } from "../../resources/endpoint/subset-packing.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
-import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
 import { createUnlessEnding } from "../ending-namespace.ts";
+import { runMemory } from "../run-memory.ts";
 import { cutToCapacity } from "./capacity.ts";
 import type { Cut } from "./capacity.ts";
 import {
@@ -49,14 +50,7 @@ export const endpointsController = defineController({
   },
 });
 
-/** Of each run of the loop, by its caches. */
-const times = new WeakMap<CacheReader, TriggerTimes>();
-
-function triggerTimes(cache: CacheReader): TriggerTimes {
-  const known = times.get(cache) ?? new TriggerTimes();
-  times.set(cache, known);
-  return known;
-}
+const triggerTimes = runMemory(() => new TriggerTimes());
 
 async function reconcile(service: Service, { cache, client }: ReconcileContext): Promise<Outcome> {
   if (!choosesPods(service)) return;

@@ -5,6 +5,7 @@
  */
 import type { ObjectKey } from "../../api/api-object.ts";
 import type { Pod, Service } from "../../api/generated/types/core-v1.ts";
+import { keyText } from "../../runtime/cache-key.ts";
 
 const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 
@@ -39,8 +40,4 @@ export function withTriggerTime(annotations: Texts | undefined, time: string | u
 function readyTimes({ metadata, status }: Pod): readonly (readonly [name: string, at: string])[] {
   const at = status.conditions?.find(({ type }) => type === "Ready")?.lastTransitionTime;
   return at === undefined ? [] : [[metadata.name, at]];
-}
-
-function keyText({ namespace = "", name }: ObjectKey): string {
-  return `${namespace}/${name}`;
 }

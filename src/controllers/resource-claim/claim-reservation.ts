@@ -6,7 +6,7 @@
 import { Pod, type PodResourceClaim } from "../../api/generated/types/core-v1.ts";
 import { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import { findClaimName, findOwnerProblem, isReservedFor } from "../../resources/device/pod-claim.ts";
-import { isActive } from "../../resources/pod/pod-state.ts";
+import { isActive, isPlaced } from "../../resources/pod/pod-state.ts";
 import { defineController, indexing, watching } from "../../runtime/controller.ts";
 import type { ReconcileContext } from "../../runtime/controller.ts";
 
@@ -49,10 +49,6 @@ async function reserve(
   if (findOwnerProblem(claim, pod, wanted) !== undefined) return;
   const reservedFor = [...(claim.status.reservedFor ?? []), { resource: "pods", name, uid }];
   await client(ResourceClaim).updateStatus(claim, { ...claim.status, reservedFor });
-}
-
-function isPlaced({ spec }: Pod): boolean {
-  return (spec.nodeName ?? "") !== "";
 }
 
 function claimKeysOf(pod: Pod): readonly string[] {

@@ -18,6 +18,11 @@ export function isReady(pod: Pod): boolean {
   return hasCondition(pod, "Ready");
 }
 
+/** Has been given a node. */
+export function isPlaced({ spec }: Pod): boolean {
+  return (spec.nodeName ?? "") !== "";
+}
+
 /** Counts for whoever keeps a number of pods: neither ended nor on its way out. */
 export function isActive(pod: Pod): boolean {
   return !isTerminal(pod) && pod.metadata.deletionTimestamp === undefined;
