@@ -96,6 +96,24 @@ describe.each([1, 2])("a pod with a resource claim from a template, seed %s", (s
     expect(find(cluster, "shared")?.status).toEqual({});
     expect(find(cluster, "shared")?.metadata.finalizers).toBeUndefined();
   });
+
+  test("that is gone leaves the devices to a claim that nobody protects: no scheduler has allocated it", async () => {
+    await using cluster = await start(seed);
+    await createTemplate(cluster);
+    const pod = await createPod(cluster);
+    const claim = await cluster
+      .client(ResourceClaim)
+      .create({ metadata: { name: "shared" }, spec: devices() });
+    const reservedFor = [{ resource: "pods", name: "web", uid: pod.metadata.uid }];
+    await cluster.client(ResourceClaim).updateStatus(claim, { allocation: {}, reservedFor });
+    await cluster.settle();
+
+    await cluster.client(Pod).delete({ name: "web" });
+    await cluster.settle();
+
+    expect(find(cluster, "shared")?.status.reservedFor).toBeUndefined();
+    expect(find(cluster, "shared")?.status.allocation).toBeDefined();
+  });
 });
 
 function start(seed: number): Promise<Cluster> {

@@ -50,7 +50,7 @@ interface ReleasePlan {
 
 /**
  * An idle claim that was never used keeps its protection: whoever allocates takes it up before the status says so. What a crash left
- * behind is taken off when the claim is deleted.
+ * behind is taken off when the claim is deleted. Devices of a claim without protection were given by somebody else, who takes them back.
  */
 function planRelease(
   { metadata, status }: ResourceClaim,
@@ -60,13 +60,21 @@ function planRelease(
   const { reservedFor = [], allocation } = status;
   const isGoing = metadata.deletionTimestamp !== undefined;
   const isIdle = users.length === 0;
-  const isReleased = isIdle && (reservedFor.length > 0 || isGoing);
+  const isProtected = metadata.finalizers?.includes(PROTECTION) === true;
+  const isReleased = isProtected && isIdle && (reservedFor.length > 0 || isGoing);
   const isChanged = users.length < reservedFor.length || (isReleased && allocation !== undefined);
   return {
-    ...(isChanged && { status: isIdle ? {} : { ...status, reservedFor: users } }),
-    isUnprotected: isReleased && metadata.finalizers?.includes(PROTECTION) === true,
+    ...(isChanged && { status: isReleased ? {} : withUsers(status, users) }),
+    isUnprotected: isReleased,
     isDeleted: isIdle && !isGoing && isOwnerDone,
   };
+}
+
+function withUsers(
+  { reservedFor: _before, ...others }: ResourceClaimStatus,
+  users: readonly ResourceClaimConsumerReference[],
+): ResourceClaimStatus {
+  return users.length === 0 ? others : { ...others, reservedFor: users };
 }
 
 async function unprotect(claim: ResourceClaim, { client }: ReconcileContext): Promise<void> {
