@@ -9,7 +9,7 @@ import type {
 } from "../../../api/generated/types/resource-v1.ts";
 import { formatQuantity } from "../../../api/quantity.ts";
 import { isSame } from "../../../resources/value-rules.ts";
-import type { Choice } from "./allocation-search.ts";
+import type { Choice } from "./chosen-devices.ts";
 
 export interface ResultContext {
   readonly nodeName: string;

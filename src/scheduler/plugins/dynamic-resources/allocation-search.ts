@@ -7,6 +7,7 @@ import type { ResourceClaim } from "../../../api/generated/types/resource-v1.ts"
 import type { Quantity } from "../../../api/quantity.ts";
 import { toleratesDeviceTaint } from "../../../resources/device/device-toleration.ts";
 import { AttributeConstraint } from "./attribute-constraint.ts";
+import { type Choice, ChosenDevices } from "./chosen-devices.ts";
 import { consumedCapacity, hasCapacityLeft } from "./device-capacity.ts";
 import type { DevicePools, NodeDevices, PoolDevice } from "./device-pools.ts";
 import type { DeviceMatcher } from "./device-selectors.ts";
@@ -25,14 +26,6 @@ export interface SearchScope {
   readonly matcher: DeviceMatcher;
 }
 
-export interface Choice {
-  readonly claimIndex: number;
-  readonly alternative: Alternative;
-  readonly device: PoolDevice;
-  /** Of a device that several may share: how much of it. */
-  readonly consumed: ReadonlyMap<string, Quantity> | undefined;
-}
-
 /** What a claim can hold. */
 const RESULTS_MAX = 32;
 
@@ -40,9 +33,11 @@ export class AllocationSearch {
   readonly #scope: SearchScope;
   readonly #on: NodeDevices;
   readonly #constraints: readonly (readonly AttributeConstraint[])[];
-  readonly #choices: Choice[] = [];
+  readonly #chosen = new ChosenDevices();
   /** The devices that `all` means, found out before the search. */
   readonly #all = new Map<Alternative, readonly PoolDevice[]>();
+  /** What requests take of devices that have some capacity, whoever else has something of them. */
+  readonly #amounts = new Map<Alternative, Map<PoolDevice, Amounts | undefined>>();
   /** How many more devices may be looked at. */
   #looksLeft: number;
 
@@ -65,7 +60,7 @@ export class AllocationSearch {
       for (const each of alternatives) if (each.count === "all") this.#all.set(each, this.#findAll(each));
     }
     for (const [claimIndex, claim] of this.#scope.claims.entries()) this.#checkCount(claim, claimIndex);
-    return this.#fulfil(0) ? this.#choices : undefined;
+    return this.#fulfil(0) ? this.#chosen.all : undefined;
   }
 
   #findAll(alternative: Alternative): readonly PoolDevice[] {
@@ -99,7 +94,7 @@ export class AllocationSearch {
   #fulfil(index: number): boolean {
     const wish = this.#scope.wishes[index];
     if (wish === undefined) return true;
-    const held = this.#choices.filter(({ claimIndex }) => claimIndex === wish.claimIndex).length;
+    const held = this.#chosen.all.filter(({ claimIndex }) => claimIndex === wish.claimIndex).length;
     return wish.alternatives.some((alternative) => {
       const count = this.#countOf(alternative);
       if (count === 0 || held + count > RESULTS_MAX) return false;
@@ -113,7 +108,7 @@ export class AllocationSearch {
 
   /** All or none: there is nothing to choose. */
   #takeAll({ claimIndex, alternative, next }: Task): boolean {
-    const before = this.#choices.length;
+    const before = this.#chosen.all.length;
     for (const device of this.#all.get(alternative) ?? []) {
       this.#look();
       if (this.#take({ claimIndex, alternative, device })) continue;
@@ -130,7 +125,7 @@ export class AllocationSearch {
     const { claimIndex, alternative, count, next } = task;
     if (count === 0) return next();
     const { devices } = this.#on;
-    const before = this.#choices.length;
+    const before = this.#chosen.all.length;
     for (let at = from; at < devices.length; at++) {
       const device = devices[at];
       if (device === undefined) break;
@@ -157,11 +152,9 @@ export class AllocationSearch {
   }
 
   #isTaken({ claimIndex, alternative, device }: Candidate): boolean {
-    const isChosen = (it: Choice): boolean => it.device === device && it.consumed === undefined;
-    if (alternative.isAdmin) {
-      return this.#choices.some((it) => isChosen(it) && it.claimIndex === claimIndex);
-    }
-    return this.#scope.inUse.isTaken(device.key) || this.#choices.some(isChosen);
+    const own = this.#chosen.of(device).filter(({ consumed }) => consumed === undefined);
+    if (alternative.isAdmin) return own.some((it) => it.claimIndex === claimIndex);
+    return own.length > 0 || this.#scope.inUse.isTaken(device.key);
   }
 
   /** Answers whether the device is to be had; then it is noted as chosen. */
@@ -173,17 +166,24 @@ export class AllocationSearch {
       return false;
     if (!this.#agree(candidate)) return false;
     const isShared = device.device.allowMultipleAllocations === true;
-    this.#choices.push({ claimIndex, alternative, device, consumed: isShared ? consumed : undefined });
+    this.#chosen.add({ claimIndex, alternative, device, consumed: isShared ? consumed : undefined });
     return true;
   }
 
   /** What the request takes of the device; undefined when there is not so much left of it. */
-  #findCapacity(alternative: Alternative, device: PoolDevice): ReadonlyMap<string, Quantity> | undefined {
-    const consumed = consumedCapacity(device.device, alternative.capacity);
-    if (consumed === undefined) return undefined;
-    const chosen = this.#choices.filter((it) => it.device === device).map((it) => nanosOf(it.consumed));
+  #findCapacity(alternative: Alternative, device: PoolDevice): Amounts | undefined {
+    const consumed = this.#amountsOf(alternative, device);
+    if (consumed === undefined || consumed.size === 0) return consumed;
+    const chosen = this.#chosen.of(device).map((it) => nanosOf(it.consumed));
     const taken = [this.#scope.inUse.capacityOf(device.key), ...chosen];
     return hasCapacityLeft(device.device, consumed, taken) ? consumed : undefined;
+  }
+
+  #amountsOf(alternative: Alternative, device: PoolDevice): Amounts | undefined {
+    const known = this.#amounts.get(alternative) ?? new Map<PoolDevice, Amounts | undefined>();
+    this.#amounts.set(alternative, known);
+    if (!known.has(device)) known.set(device, consumedCapacity(device.device, alternative.capacity));
+    return known.get(device);
   }
 
   #hasCounters(device: PoolDevice): boolean {
@@ -192,15 +192,13 @@ export class AllocationSearch {
     // Who shares a device with others takes what they have taken already.
     const isCounted =
       inUse.capacityOf(device.key) !== undefined ||
-      this.#choices.some((it) => it.device === device && it.consumed !== undefined);
+      this.#chosen.of(device).some(({ consumed }) => consumed !== undefined);
     if (isCounted) return true;
     const left = counters.left(device);
-    const chosen = new Set(this.#choices.map((it) => it.device));
-    const taken = [...chosen].map(countersOf);
-    return [...countersOf(device)].every(([key, amount]) => {
-      const sum = taken.reduce((all, each) => all + (each.get(key) ?? 0n), amount);
-      return sum <= (left.get(key) ?? 0n);
-    });
+    for (const [key, amount] of countersOf(device)) {
+      if (this.#chosen.counterOf(key) + amount > (left.get(key) ?? 0n)) return false;
+    }
+    return true;
   }
 
   #agree({ claimIndex, alternative, device }: Candidate): boolean {
@@ -216,8 +214,8 @@ export class AllocationSearch {
   }
 
   #giveBack(length: number): void {
-    for (const { claimIndex, alternative } of this.#choices.splice(length).toReversed()) {
-      for (const constraint of this.#constraints[claimIndex] ?? []) constraint.remove(alternative);
+    for (let last = this.#chosen.removeLast(length); last; last = this.#chosen.removeLast(length)) {
+      for (const constraint of this.#constraints[last.claimIndex] ?? []) constraint.remove(last.alternative);
     }
   }
 }
@@ -231,10 +229,9 @@ interface Task {
 }
 
 type Candidate = Pick<Choice, "claimIndex" | "alternative" | "device">;
+type Amounts = ReadonlyMap<string, Quantity>;
 
-function nanosOf(
-  consumed: ReadonlyMap<string, Quantity> | undefined,
-): ReadonlyMap<string, bigint> | undefined {
+function nanosOf(consumed: Amounts | undefined): ReadonlyMap<string, bigint> | undefined {
   return consumed && new Map([...consumed].map(([name, { nano }]) => [name, nano]));
 }
 

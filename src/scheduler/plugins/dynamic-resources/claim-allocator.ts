@@ -3,7 +3,8 @@
 import type { Node } from "../../../api/generated/types/core-v1.ts";
 import type { AllocationResult, ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
 import { allocationResult } from "./allocation-result.ts";
-import { AllocationSearch, type Choice, type SearchScope } from "./allocation-search.ts";
+import { AllocationSearch, type SearchScope } from "./allocation-search.ts";
+import type { Choice } from "./chosen-devices.ts";
 import type { DevicePools } from "./device-pools.ts";
 import type { DeviceSelectors } from "./device-selectors.ts";
 import type { DevicesInUse } from "./devices-in-use.ts";

@@ -4,8 +4,17 @@ import { parseQuantity } from "../../../api/quantity.ts";
 import { type DevicePools, devicesOf, type PoolDevice } from "./device-pools.ts";
 import type { DevicesInUse } from "./devices-in-use.ts";
 
+/** Of devices that a search looks at again and again. */
+const counted = new WeakMap<PoolDevice, ReadonlyMap<string, bigint>>();
+
 /** What a device takes, by pool, set and counter; in billionths. */
-export function countersOf({ driver, pool, device }: PoolDevice): ReadonlyMap<string, bigint> {
+export function countersOf(device: PoolDevice): ReadonlyMap<string, bigint> {
+  const known = counted.get(device) ?? count(device);
+  counted.set(device, known);
+  return known;
+}
+
+function count({ driver, pool, device }: PoolDevice): ReadonlyMap<string, bigint> {
   const taken = new Map<string, bigint>();
   for (const { counterSet, counters = {} } of device.consumesCounters ?? []) {
     for (const [name, { value }] of Object.entries(counters)) {

@@ -1,0 +1,60 @@
+/** The devices that a search has chosen so far, and what they take together: each look at another device asks for it. */
+
+import type { Quantity } from "../../../api/quantity.ts";
+import type { PoolDevice } from "./device-pools.ts";
+import { countersOf } from "./pool-counters.ts";
+import type { Alternative } from "./wish.ts";
+
+export interface Choice {
+  readonly claimIndex: number;
+  readonly alternative: Alternative;
+  readonly device: PoolDevice;
+  /** Of a device that several may share: how much of it. */
+  readonly consumed: ReadonlyMap<string, Quantity> | undefined;
+}
+
+const NONE: readonly Choice[] = [];
+
+export class ChosenDevices {
+  readonly #choices: Choice[] = [];
+  readonly #byDevice = new Map<PoolDevice, Choice[]>();
+  /** Sums of counters. Whoever shares a device with others takes no more of them. */
+  readonly #counters = new Map<string, bigint>();
+
+  get all(): readonly Choice[] {
+    return this.#choices;
+  }
+
+  of(device: PoolDevice): readonly Choice[] {
+    return this.#byDevice.get(device) ?? NONE;
+  }
+
+  counterOf(key: string): bigint {
+    return this.#counters.get(key) ?? 0n;
+  }
+
+  add(choice: Choice): void {
+    const { device } = choice;
+    const known = this.#byDevice.get(device);
+    this.#choices.push(choice);
+    if (known !== undefined) {
+      known.push(choice);
+      return;
+    }
+    this.#byDevice.set(device, [choice]);
+    for (const [key, amount] of countersOf(device)) this.#counters.set(key, this.counterOf(key) + amount);
+  }
+
+  /** Takes away the last one; undefined when there are no more than `least`. */
+  removeLast(least: number): Choice | undefined {
+    const choice = this.#choices.length > least ? this.#choices.pop() : undefined;
+    if (choice === undefined) return undefined;
+    const { device } = choice;
+    const known = this.#byDevice.get(device);
+    known?.pop();
+    if (known?.length !== 0) return choice;
+    this.#byDevice.delete(device);
+    for (const [key, amount] of countersOf(device)) this.#counters.set(key, this.counterOf(key) - amount);
+    return choice;
+  }
+}
