@@ -150,25 +150,33 @@ describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
     },
   );
 
-  test("that goes fails no volume that is being deleted anyway", async () => {
+  test("that goes leaves its volume as it is while pods still name it", async () => {
     await using cluster = await start(seed);
     await cluster.client(PersistentVolume).create({
-      metadata: { name: "going", finalizers: ["example.com/hold"] },
+      metadata: { name: "old" },
       spec: {
         hostPath: { path: "/data" },
-        capacity: { storage: "1Gi" },
+        capacity: { storage: "5Gi" },
         accessModes: ["ReadWriteOnce"],
-        persistentVolumeReclaimPolicy: "Delete",
+        persistentVolumeReclaimPolicy: "Recycle",
       },
     });
     await createClaim(cluster, "data", { storageClassName: "" });
+    const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
+    const containers = [{ name: "c", image: "c:1" }];
+    await cluster.client(Pod).create({ metadata: { name: "waits" }, spec: { containers, volumes } });
     await cluster.settle();
-    await cluster.client(PersistentVolume).delete({ name: "going" });
     await cluster.client(PersistentVolumeClaim).delete({ name: "data" });
     await cluster.settle();
+    const pods = (): readonly string[] =>
+      cluster.objects(Pod, "default").map(({ metadata }) => metadata.name);
+    expect(pods()).toEqual(["waits"]);
+    expect(told(cluster)).toContain("VolumeFailedRecycle: Volume is used by pods: default/waits");
 
-    expect(phases(cluster)).toEqual({ going: "Released" });
-    expect(told(cluster).filter((text) => text.startsWith("VolumeFailed"))).toEqual([]);
+    await cluster.client(Pod).delete({ name: "waits" });
+    await cluster.clock.advance("15s");
+
+    expect(pods()).toEqual(["recycler-for-old"]);
   });
 
   test("that goes has its volume emptied again when that failed, at once and then now and then", async () => {

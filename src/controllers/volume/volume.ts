@@ -65,12 +65,18 @@ async function reclaim(
     if (volume.status.phase !== "Failed") event(volume, { type: "Warning", reason, message });
     return { phase: "Failed", message };
   };
-  if (volume.metadata.deletionTimestamp !== undefined) return plan;
   if (todo.type === "fail") return fail(todo.reason, todo.message);
+  if (volume.metadata.deletionTimestamp !== undefined) return plan;
   if (todo.type === "delete") await client(PersistentVolume).delete(volume);
   if (todo.type !== "recycle") return plan;
 
   const pod = cache(Pod).find({ namespace: RECYCLER_NAMESPACE, name: recyclerName(volume) });
+  const users = pod === undefined ? usersOf(volume, cache) : [];
+  if (users.length > 0) {
+    const message = `Volume is used by pods: ${users.join(",")}`;
+    event(volume, { type: "Normal", reason: "VolumeFailedRecycle", message });
+    return plan;
+  }
   if (pod === undefined) await client(Pod).create(todo.pod);
   // What one has to say that is being deleted was heard before.
   if (pod === undefined || !isTerminal(pod) || pod.metadata.deletionTimestamp !== undefined) return plan;
@@ -79,6 +85,24 @@ async function reclaim(
   if (fault !== undefined) return fail("VolumeFailedRecycle", `Recycle failed: ${fault}`);
   event(volume, { type: "Normal", reason: "VolumeRecycled", message: "Volume recycled" });
   return { phase: "Available", isLoose: true };
+}
+
+/** Pods that name the claim which has gone, and have not ended. Where there is another claim of its name, they mean that one. */
+function usersOf({ spec: { claimRef } }: PersistentVolume, cache: CacheReader): readonly string[] {
+  const { namespace = "", name = "" } = claimRef ?? {};
+  if (cache(PersistentVolumeClaim).find({ namespace, name }) !== undefined) return [];
+  return cache(Pod)
+    .list({ namespace })
+    .filter((pod) => !isTerminal(pod) && namesClaim(pod, name))
+    .map((pod) => `${namespace}/${pod.metadata.name}`)
+    .toSorted();
+}
+
+function namesClaim({ metadata, spec }: Pod, claim: string): boolean {
+  return (spec.volumes ?? []).some(({ name, persistentVolumeClaim, ephemeral }) => {
+    if (ephemeral !== undefined) return `${metadata.name}-${name}` === claim;
+    return persistentVolumeClaim?.claimName === claim;
+  });
 }
 
 interface VolumePlan {
