@@ -69,3 +69,32 @@ describe("field selectors", () => {
     expect(requiredFieldValue(selector, "metadata.name")).toBeUndefined();
   });
 });
+
+describe("a long selector", () => {
+  const term = fc
+    .tuple(fc.constantFrom("a", "b"), fc.constantFrom("=", "!="), fc.constantFrom("", "x", "y"))
+    .map((parts) => parts.join(""));
+
+  test("means what its terms mean one by one", () => {
+    const fields = fc.dictionary(fc.constantFrom("a", "b"), fc.constantFrom("", "x", "y"));
+    fc.assert(
+      fc.property(fc.array(term, { minLength: 1, maxLength: 4 }), fields, (queries, given) => {
+        const long = Array.from({ length: 20 }, () => queries).flat();
+
+        expect(matches(long.join(","), given)).toBe(queries.every((query) => matches(query, given)));
+      }),
+    );
+  });
+
+  test("looks at each field of an object once", () => {
+    const selector = parseFieldSelector(Array.from({ length: 1000 }, () => "a!=x").join(","));
+    const looks: string[] = [];
+
+    const isMatch = fieldsMatch(selector, (field) => {
+      looks.push(field);
+      return "y";
+    });
+
+    expect([isMatch, looks]).toEqual([true, ["a"]]);
+  });
+});

@@ -5,7 +5,8 @@ export { collectionPath, objectPath } from "./api-object.ts";
 export type { ApiObject, Manifest, ObjectKey, ResourceType } from "./api-object.ts";
 export { parseLabelSelector } from "./label-query.ts";
 export { compileLabelSelector, labelSelectorText, labelsMatch } from "./label-selector.ts";
-export type { LabelOperator, LabelRequirement, Labels, LabelSelector } from "./label-selector.ts";
+export type { LabelOperator, LabelRequirement, Labels } from "./label-requirement.ts";
+export type { LabelSelector } from "./label-selector.ts";
 export {
   addQuantities,
   compareQuantities,

@@ -1,7 +1,8 @@
 /** Reads the query syntax of label selectors, as in `?labelSelector=app in (a,b),tier!=db,!old`. */
 
 import { fieldErrorsText, FieldErrors } from "./field-error.ts";
-import type { LabelOperator, LabelRequirement, LabelSelector } from "./label-selector.ts";
+import type { LabelOperator, LabelRequirement } from "./label-requirement.ts";
+import type { LabelSelector } from "./label-selector.ts";
 import { checkedRequirement, labelSelector } from "./label-selector.ts";
 import { qualifiedName } from "./names.ts";
 

@@ -180,3 +180,44 @@ describe("label selector objects", () => {
     ]);
   });
 });
+
+describe("a long selector", () => {
+  const key = fc.constantFrom("a", "b", "c");
+  const value = fc.constantFrom("", "1", "2", "30", "x");
+  const requirement = fc.oneof(
+    fc.tuple(key, fc.constantFrom("=", "==", "!="), value).map((parts) => parts.join("")),
+    fc
+      .tuple(key, fc.constantFrom("in", "notin"), fc.array(value, { minLength: 1 }))
+      .map(([name, operator, values]) => `${name} ${operator} (${values.join(",")})`),
+    fc
+      .tuple(key, fc.constantFrom(">", "<"), fc.constantFrom("0", "1", "5", "40"))
+      .map((parts) => parts.join("")),
+    key,
+    key.map((name) => `!${name}`),
+  );
+
+  test("means what its requirements mean one by one", () => {
+    const labels = fc.dictionary(key, value);
+    const requirements = fc.array(requirement, { minLength: 1, maxLength: 5 });
+    fc.assert(
+      fc.property(requirements, labels, (queries, given) => {
+        const long = Array.from({ length: 20 }, () => queries).flat();
+
+        expect(matches(long.join(","), given)).toBe(queries.every((query) => matches(query, given)));
+      }),
+    );
+  });
+
+  test.each([
+    ["on one key", Array.from({ length: 4500 }, (_, at) => `a!=b${String(at % 10)}`).join(",")],
+    ["on many keys", Array.from({ length: 4500 }, (_, at) => `!a${String(at)}`).join(",")],
+    ["with many values", `a notin (${Array.from({ length: 4500 }, (_, at) => `b${String(at)}`).join(",")})`],
+  ])("%s costs an object what it has labels", (_name, query) => {
+    const selector = parseLabelSelector(query);
+    const start = process.cpuUsage();
+
+    for (let at = 0; at < 100_000; at++) labelsMatch(selector, { a: "c" });
+
+    expect(process.cpuUsage(start).user / 1000).toBeLessThan(1000);
+  });
+});

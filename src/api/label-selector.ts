@@ -1,6 +1,6 @@
 /**
  * Label selectors: the query syntax (`a=b,c in (d,e),!f`) and the LabelSelector object compile to one list of
- * requirements that must all hold. Labels are looked up as own keys only, so that `constructor` is no label.
+ * requirements that must all hold.
  */
 
 import type { FieldPath } from "./field-error.ts";
@@ -9,22 +9,20 @@ import type {
   LabelSelector as LabelSelectorObject,
   LabelSelectorRequirement,
 } from "./generated/types/meta-v1.ts";
+import { LabelIndex } from "./label-index.ts";
+import { findInteger, requirementHolds } from "./label-requirement.ts";
+import type { LabelOperator, LabelRequirement, Labels } from "./label-requirement.ts";
 import { labelValue, qualifiedName } from "./names.ts";
-
-export type LabelOperator = "=" | "==" | "!=" | "in" | "notin" | "exists" | "!" | "gt" | "lt";
-
-export interface LabelRequirement {
-  readonly key: string;
-  readonly operator: LabelOperator;
-  readonly values: readonly string[];
-}
-
-export type Labels = Readonly<Record<string, string>>;
 
 /** All requirements must hold; sorted by key. None selects everything. */
 export interface LabelSelector {
   readonly requirements: readonly LabelRequirement[];
+  /** Of a long one: objects do not cost what it is long. */
+  readonly index?: LabelIndex;
 }
+
+/** Requirements, and values of one: with less, asking each is faster. */
+const LONG = 16;
 
 const EXPRESSION_OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
   ["In", "in"],
@@ -35,7 +33,9 @@ const EXPRESSION_OPERATORS: ReadonlyMap<string, LabelOperator> = new Map([
 
 /** Sorts by key, keeping the order of requirements on one key. */
 export function labelSelector(requirements: readonly LabelRequirement[]): LabelSelector {
-  return { requirements: [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)) };
+  const sorted = [...requirements].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+  const isLong = sorted.length > LONG || sorted.some(({ values }) => values.length > LONG);
+  return isLong ? { requirements: sorted, index: new LabelIndex(sorted) } : { requirements: sorted };
 }
 
 /**
@@ -58,8 +58,9 @@ export function compileLabelSelector(selector: LabelSelectorObject | undefined):
   return labelSelector([...equal, ...expressions]);
 }
 
-export function labelsMatch(selector: LabelSelector, labels: Labels | undefined): boolean {
-  return selector.requirements.every((requirement) => requirementHolds(requirement, labels ?? {}));
+export function labelsMatch({ requirements, index }: LabelSelector, labels: Labels = {}): boolean {
+  if (index !== undefined) return index.matches(labels);
+  return requirements.every((requirement) => requirementHolds(requirement, labels));
 }
 
 /** The one value that the label must have for anything to match; undefined when there is no such label value. */
@@ -154,47 +155,6 @@ export function checkedRequirement(requirement: LabelRequirement): LabelRequirem
   }
   if (!errors.isEmpty) throw new SyntaxError(fieldErrorsText(errors.found));
   return requirement;
-}
-
-function requirementHolds(requirement: LabelRequirement, labels: Labels): boolean {
-  const { key, operator } = requirement;
-  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-  if (value !== undefined) return valueHolds(requirement, value);
-  return operator === "!" || operator === "!=" || operator === "notin";
-}
-
-function valueHolds({ operator, values }: LabelRequirement, value: string): boolean {
-  switch (operator) {
-    case "=":
-    case "==":
-    case "in":
-      return values.includes(value);
-    case "!=":
-    case "notin":
-      return !values.includes(value);
-    case "exists":
-      return true;
-    case "!":
-      return false;
-    case "gt":
-    case "lt":
-      return compares(operator, value, values.join());
-  }
-}
-
-/** False unless both are integers. */
-function compares(operator: "gt" | "lt", value: string, bound: string): boolean {
-  const left = findInteger(value);
-  const right = findInteger(bound);
-  if (left === undefined || right === undefined) return false;
-  return operator === "gt" ? left > right : left < right;
-}
-
-/** An int64 in decimal, as Go reads it. */
-function findInteger(text: string): bigint | undefined {
-  if (!/^[+-]?[0-9]{1,30}$/.test(text)) return undefined;
-  const value = BigInt(text.replace("+", ""));
-  return BigInt.asIntN(64, value) === value ? value : undefined;
 }
 
 function requirementText({ key, operator, values }: LabelRequirement): string {

@@ -5,12 +5,8 @@
 
 import { ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { ReplicationController, Service } from "../../api/generated/types/core-v1.ts";
-import {
-  compileLabelSelector,
-  type LabelRequirement,
-  labelSelector,
-  type LabelSelector,
-} from "../../api/label-selector.ts";
+import type { LabelRequirement } from "../../api/label-requirement.ts";
+import { compileLabelSelector, labelSelector, type LabelSelector } from "../../api/label-selector.ts";
 import { ownValue } from "../../resources/value-rules.ts";
 import type { CacheReader } from "../../runtime/controller.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";

@@ -1,9 +1,9 @@
 /** Topology spread constraints, compiled for a pod: which pods are counted, and by which label places are told apart. */
 
 import type { TopologySpreadConstraint } from "../../api/generated/types/core-v1.ts";
+import type { LabelRequirement } from "../../api/label-requirement.ts";
 import {
   compileLabelSelector,
-  type LabelRequirement,
   labelSelector,
   labelSelectorText,
   type LabelSelector,

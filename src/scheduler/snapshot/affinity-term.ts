@@ -6,9 +6,9 @@ import type {
   PodAffinityTerm,
   PodAntiAffinity,
 } from "../../api/generated/types/core-v1.ts";
+import type { Labels } from "../../api/label-requirement.ts";
 import {
   compileLabelSelector,
-  type Labels,
   labelSelectorText,
   labelsMatch,
   type LabelSelector,

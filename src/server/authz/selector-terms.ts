@@ -2,7 +2,7 @@
 import type { FieldTerm } from "../../api/field-selector.ts";
 import { parseFieldSelector } from "../../api/field-selector.ts";
 import { parseLabelSelector } from "../../api/label-query.ts";
-import type { LabelRequirement } from "../../api/label-selector.ts";
+import type { LabelRequirement } from "../../api/label-requirement.ts";
 
 /** Undefined when it cannot be read. */
 export function fieldTerms(selector: string): readonly FieldTerm[] | undefined {

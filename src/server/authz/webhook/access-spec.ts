@@ -2,7 +2,7 @@
 import { listOf, mapOf, STRING } from "../../../api/cel/type.ts";
 import type { FieldTerm } from "../../../api/field-selector.ts";
 import type { SubjectAccessReviewSpec } from "../../../api/generated/types/authorization-v1.ts";
-import type { LabelRequirement } from "../../../api/label-selector.ts";
+import type { LabelRequirement } from "../../../api/label-requirement.ts";
 import { recordType } from "../../../resources/admission/match-condition.ts";
 import type { AccessAttributes } from "../authorizer.ts";
 import { fieldTerms, labelTerms } from "../selector-terms.ts";

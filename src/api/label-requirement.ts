@@ -1,0 +1,52 @@
+/** One requirement of a label selector, and whether labels meet it. Labels are looked up as own keys only, so that `constructor` is no label. */
+
+export type LabelOperator = "=" | "==" | "!=" | "in" | "notin" | "exists" | "!" | "gt" | "lt";
+
+export interface LabelRequirement {
+  readonly key: string;
+  readonly operator: LabelOperator;
+  readonly values: readonly string[];
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+export function requirementHolds(requirement: LabelRequirement, labels: Labels): boolean {
+  const { key, operator } = requirement;
+  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  if (value !== undefined) return valueHolds(requirement, value);
+  return operator === "!" || operator === "!=" || operator === "notin";
+}
+
+function valueHolds({ operator, values }: LabelRequirement, value: string): boolean {
+  switch (operator) {
+    case "=":
+    case "==":
+    case "in":
+      return values.includes(value);
+    case "!=":
+    case "notin":
+      return !values.includes(value);
+    case "exists":
+      return true;
+    case "!":
+      return false;
+    case "gt":
+    case "lt":
+      return compares(operator, value, values.join());
+  }
+}
+
+/** False unless both are integers. */
+function compares(operator: "gt" | "lt", value: string, bound: string): boolean {
+  const left = findInteger(value);
+  const right = findInteger(bound);
+  if (left === undefined || right === undefined) return false;
+  return operator === "gt" ? left > right : left < right;
+}
+
+/** An int64 in decimal, as Go reads it. */
+export function findInteger(text: string): bigint | undefined {
+  if (!/^[+-]?[0-9]{1,30}$/.test(text)) return undefined;
+  const value = BigInt(text.replace("+", ""));
+  return BigInt.asIntN(64, value) === value ? value : undefined;
+}
