@@ -1,7 +1,9 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
+import type { ApiError } from "../../api/api-error.ts";
 import { createRealLoop } from "../../base/real-loop.ts";
+import { VirtualLoop } from "../../base/virtual-loop.ts";
 import { BodyBudget, receiveBody } from "./body.ts";
 
 const loop = createRealLoop({ name: "test" });
@@ -34,6 +36,34 @@ describe("receiveBody", () => {
     expect([budget.take(10), budget.take(1)]).toEqual([true, false]);
   });
 
+  test("that has taken long makes room when there is none, the oldest first", async () => {
+    const virtual = new VirtualLoop({ seed: 1 });
+    const budget = new BodyBudget(10);
+    const begin = (): { readonly incoming: PassThrough; readonly outcome: Promise<unknown> } => {
+      const incoming = new PassThrough();
+      const source = { incoming, announcedBytes: undefined, isWhole: () => true };
+      const receiving = receiveBody(source, { loop: virtual, budget, timeoutMs: 60_000, maxBytes: 100 });
+      return { incoming, outcome: receiving.then(textOf, ({ reason }: ApiError) => reason) };
+    };
+    const [slow, slower, third] = [begin(), begin(), begin()];
+    slow.incoming.write("1234");
+    slower.incoming.write("12345");
+    third.incoming.end("123");
+    const early = await third.outcome;
+
+    await virtual.advance(3000);
+    const fourth = begin();
+    fourth.incoming.end("12345");
+
+    expect([early, await fourth.outcome, await slow.outcome]).toEqual([
+      "TooManyRequests",
+      "12345",
+      "TooManyRequests",
+    ]);
+    slower.incoming.end("67890");
+    expect(await slower.outcome).toBe("1234567890");
+  });
+
   test("is not late for a body whose end came before anybody looked", async () => {
     const incoming = new PassThrough();
     incoming.end();
@@ -56,6 +86,10 @@ describe("receiveBody", () => {
     expect(incoming.readableLength).toBe(1);
   });
 });
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString();
+}
 
 function receive(incoming: PassThrough, budget: BodyBudget): Promise<Uint8Array> {
   const source = { incoming, announcedBytes: undefined, isWhole: () => true };

@@ -5,9 +5,22 @@ import type { Loop } from "../../base/loop.ts";
 
 const EMPTY = new Uint8Array(0);
 
+/** As long as any body may take when others need the room. A client at hand sends the largest in a tenth of it. */
+const PATIENCE_MS = 2000;
+
+/** A body on its way. */
+interface Holder {
+  /** By `Loop.elapsed`. */
+  readonly since: number;
+  /** Its client has to begin again. */
+  cut(): void;
+}
+
 /** Bytes of bodies that are being received, over all connections of a listener. */
 export class BodyBudget {
   #freeBytes: number;
+  /** In the order in which they began. */
+  readonly #holders = new Set<Holder>();
 
   constructor(maxBytes: number) {
     this.#freeBytes = maxBytes;
@@ -22,6 +35,23 @@ export class BodyBudget {
 
   giveBack(bytes: number): void {
     this.#freeBytes += bytes;
+  }
+
+  enter(holder: Holder): void {
+    this.#holders.add(holder);
+  }
+
+  leave(holder: Holder): void {
+    this.#holders.delete(holder);
+  }
+
+  /** Takes them from those that have been on their way for too long, so that nobody keeps others out by sending slowly. */
+  takeFromOthers(bytes: number, taker: Holder, now: number): boolean {
+    for (const holder of this.#holders) {
+      if (bytes <= this.#freeBytes || now - holder.since < PATIENCE_MS) break;
+      if (holder !== taker) holder.cut();
+    }
+    return this.take(bytes);
   }
 }
 
@@ -57,15 +87,22 @@ export function receiveBody(source: BodySource, bounds: BodyBounds): Promise<Uin
   });
 }
 
-class Reception {
+class Reception implements Holder {
+  readonly since: number;
   readonly #source: BodySource;
   readonly #bounds: BodyBounds;
   readonly #chunks: Uint8Array[] = [];
   #receivedBytes = 0;
+  #fail: ((error: Error) => void) | undefined;
 
   constructor(source: BodySource, bounds: BodyBounds) {
     this.#source = source;
     this.#bounds = bounds;
+    this.since = bounds.loop.elapsed();
+  }
+
+  cut(): void {
+    this.#fail?.(noRoom());
   }
 
   start(resolve: (body: Uint8Array) => void, reject: (error: Error) => void): void {
@@ -77,12 +114,15 @@ class Reception {
       incoming.off("data", onData).off("end", onEnd).off("close", onClose);
       // The error handler stays, since a connection may break after we stopped caring: stopping again changes nothing.
       budget.giveBack(this.#receivedBytes);
+      budget.leave(this);
       this.#receivedBytes = 0;
     };
     const fail = (error: Error): void => {
       stop();
       reject(error);
     };
+    this.#fail = fail;
+    budget.enter(this);
     const onData = (chunk: Uint8Array): void => {
       const error = this.#add(chunk);
       if (error !== undefined) fail(error);
@@ -104,9 +144,9 @@ class Reception {
 
   #add(chunk: Uint8Array): Error | undefined {
     if (this.#receivedBytes + chunk.byteLength > this.#bounds.maxBytes) return tooLarge(this.#bounds);
-    if (!this.#bounds.budget.take(chunk.byteLength)) {
-      return tooManyRequests("too many bytes are being received at once, please try again later", 1);
-    }
+    const { budget, loop } = this.#bounds;
+    const { byteLength: bytes } = chunk;
+    if (!budget.take(bytes) && !budget.takeFromOthers(bytes, this, loop.elapsed())) return noRoom();
     this.#receivedBytes += chunk.byteLength;
     this.#chunks.push(chunk);
     return undefined;
@@ -116,6 +156,10 @@ class Reception {
     const [first = EMPTY, ...more] = this.#chunks;
     return more.length === 0 ? first : Buffer.concat(this.#chunks);
   }
+}
+
+function noRoom(): Error {
+  return tooManyRequests("too many bytes are being received at once, please try again later", 1);
 }
 
 function tooLarge({ maxBytes }: BodyBounds): Error {
