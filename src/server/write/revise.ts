@@ -156,8 +156,17 @@ export function revisedDraft(
   const isComplete = typeof endpoint === "string" && hasCompleteSpec(kept, resource);
   const draft = draftOf(kept, isComplete ? withOwnMembers : cloneJson);
   carryOver(draft, previous, endpoint === "main" ? "sent" : "kept");
-  if (!isComplete) resource.rules.defaults?.(draft);
+  if (!isComplete) fillIn(draft, endpoint, resource);
   return draft;
+}
+
+/** Versions of a custom kind may have defaults that others have not: who writes status does not bring them into the rest. */
+function fillIn(draft: WithStatus, endpoint: Endpoint, resource: StoredResource): void {
+  const { rules, custom } = resource;
+  if (custom === undefined || endpoint !== "status") return rules.defaults?.(draft);
+  const filled: WithStatus = draftOf(draft);
+  rules.defaults?.(filled);
+  if (filled.status !== undefined) draft.status = filled.status;
 }
 
 /** Whether the object has a spec that many others have too, and that has its defaults. */

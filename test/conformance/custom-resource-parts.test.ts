@@ -1,0 +1,138 @@
+/** What parts of custom resources become of each other: status and spec, scale and owners, fields and cells. */
+import { describe, expect, test } from "vitest";
+import { hasCondition, type ReplyBody, TestApi, until } from "../api-harness.ts";
+
+const DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+const GROUP = "/apis/example.com";
+const merge = { type: "application/merge-patch+json" };
+const table = { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" };
+
+function schemaWith(color: object): object {
+  return {
+    type: "object",
+    properties: {
+      spec: {
+        type: "object",
+        "x-kubernetes-validations": [{ rule: "!has(self.size) || self.size != 'L'", message: "too large" }],
+        properties: {
+          color,
+          replicas: { type: "integer" },
+          size: { type: "string", enum: ["S", "L"] },
+          free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+        },
+      },
+      status: {
+        type: "object",
+        properties: {
+          replicas: { type: "integer" },
+          phase: { type: "string", enum: ["On", "Off"] },
+          note: { type: "string", default: "none" },
+        },
+      },
+    },
+  };
+}
+
+function version(name: string, schema: object): object {
+  const paths = ["spec.free", "spec.free.list", "spec.free.nothing", "spec.color", "spec.nope"];
+  return {
+    name,
+    served: true,
+    storage: name === "v1",
+    schema: { openAPIV3Schema: schema },
+    subresources: {
+      status: {},
+      scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" },
+    },
+    additionalPrinterColumns: [
+      ...paths.map((path) => ({ name: path, type: "string", jsonPath: `.${path}` })),
+      { name: "when", type: "date", jsonPath: ".spec.free.when" },
+    ],
+  };
+}
+
+const definition = {
+  apiVersion: "apiextensions.k8s.io/v1",
+  kind: "CustomResourceDefinition",
+  metadata: { name: "things.example.com" },
+  spec: {
+    group: "example.com",
+    scope: "Cluster",
+    names: { plural: "things", kind: "Thing" },
+    versions: [
+      version("v1", schemaWith({ type: "string" })),
+      version("v2", schemaWith({ type: "string", default: "red" })),
+    ],
+  },
+};
+
+async function withThing(spec: object): Promise<TestApi> {
+  const api = await TestApi.start();
+  await api.send("POST", DEFINITIONS, definition);
+  await until(api, `${DEFINITIONS}/things.example.com`, hasCondition("Established"));
+  const thing = { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a" }, spec };
+  expect((await api.send("POST", `${GROUP}/v1/things`, thing)).code).toBe(201);
+  return api;
+}
+
+describe("a status", () => {
+  test("that is written in another version brings none of its defaults into the spec", async () => {
+    await using api = await withThing({ size: "S" });
+
+    const status = { status: { phase: "On" } };
+    const { code, body } = await api.send("PATCH", `${GROUP}/v2/things/a/status`, status, merge);
+
+    expect(code).toBe(200);
+    expect(body["spec"]).toEqual({ size: "S" });
+    expect(body["status"]).toEqual({ note: "none", phase: "On" });
+  });
+});
+
+describe("rules of a custom resource", () => {
+  test("are not asked about one that has a value no field may have", async () => {
+    await using api = await withThing({ size: "S" });
+
+    const { code, body } = await api.send("PATCH", `${GROUP}/v1/things/a`, { spec: { size: "M" } }, merge);
+
+    expect(code).toBe(422);
+    expect(body["message"]).toMatch(/Unsupported value: "M".*some validation rules were not checked/);
+  });
+});
+
+describe("a number of copies", () => {
+  async function managersAfter(spec: object): Promise<readonly (ReplyBody | undefined)[]> {
+    await using api = await withThing(spec);
+    await api.send("PATCH", `${GROUP}/v1/things/a/scale`, { spec: { replicas: 3 } }, merge);
+    const { body } = await api.send("GET", `${GROUP}/v1/things/a`);
+    const entries = body["metadata"]?.["managedFields"] as unknown as readonly ReplyBody[];
+    return entries.map((entry) => entry["subresource"]);
+  }
+
+  test("belongs to whoever sets it by a scale, where it belonged to somebody", async () => {
+    expect(await managersAfter({ replicas: 1 })).toContain("scale");
+  });
+
+  test("belongs to nobody who sets it by a scale, where it belonged to nobody", async () => {
+    expect(await managersAfter({})).not.toContain("scale");
+  });
+});
+
+describe("a column of texts", () => {
+  test("shows what has parts as JSON, and tells nothing from not there", async () => {
+    const free = { list: ["a<b", 1, { c: null }], nothing: null, when: "" };
+    await using api = await withThing({ color: "red", free });
+
+    const { body } = await api.send("GET", `${GROUP}/v1/things/a`, undefined, table);
+
+    const rows = body["rows"] as unknown as readonly ReplyBody[];
+    expect(rows[0]?.["cells"]).toEqual([
+      "a",
+      String.raw`{"list":["a\u003cb",1,{"c":null}],"nothing":null,"when":""}`,
+      String.raw`["a\u003cb",1,{"c":null}]`,
+      "<no value>",
+      "red",
+      null,
+      "<unknown>",
+    ]);
+  });
+});
