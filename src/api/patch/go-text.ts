@@ -1,5 +1,6 @@
 /** JSON values as Go's `%v` prints them and as Go's decoder names their types: only for messages. */
 import { isJsonObject } from "../json-object.ts";
+import { stringifyJson } from "../json-text.ts";
 
 /** `map[a:1 b:[x y]]` */
 export function goText(value: unknown): string {
@@ -11,6 +12,14 @@ export function goText(value: unknown): string {
   return value === null || value === undefined
     ? "<nil>"
     : String(value as string | number | bigint | boolean);
+}
+
+/** JSON as Go writes it, in which nothing can be taken for HTML. */
+export function goJson(value: unknown): string {
+  return stringifyJson(value).replace(
+    /[<>&\u2028\u2029]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 }
 
 /** The type Go holds a decoded JSON value in. */

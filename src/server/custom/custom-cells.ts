@@ -1,6 +1,6 @@
 /** The cells of a custom resource in a table, by the paths of its columns. */
 import { findJsonPath, type JsonPath, valuesAt } from "../../api/json-path.ts";
-import { goText } from "../../api/patch/go-text.ts";
+import { goJson, goText } from "../../api/patch/go-text.ts";
 import { findInstant } from "../../api/time.ts";
 import { humanDuration } from "../../resources/human-duration.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
@@ -27,7 +27,7 @@ export function customCells({
     object.metadata.name ?? "",
     ...readers.map(({ type, path }) => {
       const [value] = path === undefined ? [] : valuesAt(path, object);
-      return value === undefined || value === null ? null : cellOf(type, value, now);
+      return value === undefined ? null : cellOf(type, value, now);
     }),
   ];
 }
@@ -36,7 +36,7 @@ export function customCells({
 function cellOf(type: string, value: unknown, now: number): Cell {
   switch (type) {
     case "string":
-      return goText(value);
+      return textOf(value);
     case "integer":
       return typeof value === "number" || typeof value === "bigint" ? Math.trunc(Number(value)) : null;
     case "number":
@@ -48,7 +48,14 @@ function cellOf(type: string, value: unknown, now: number): Cell {
   }
 }
 
+/** Texts and numbers as they are, everything that has parts as JSON. */
+function textOf(value: unknown): string {
+  if (value === null) return "<no value>";
+  return typeof value === "object" ? goJson(value) : goText(value);
+}
+
 function ageOf(text: string, now: number): string {
+  if (text === "") return "<unknown>";
   const instant = findInstant(text);
   return instant === undefined ? "<invalid>" : humanDuration(now - Number(instant / 1000n));
 }
