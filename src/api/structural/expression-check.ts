@@ -22,6 +22,7 @@ const WORN_OUT =
 const MESSAGE_MAX = 5 * 1024;
 /** Of such mistakes rules could not make sense. */
 const BLOCKING: ReadonlySet<string> = new Set([
+  "FieldValueNotSupported",
   "FieldValueRequired",
   "FieldValueTooLong",
   "FieldValueTooMany",
