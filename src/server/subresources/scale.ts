@@ -7,6 +7,7 @@ import type { Scale } from "../../api/generated/types/autoscaling-v1.ts";
 import { cloneJson } from "../../api/json-clone.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
+import { findFieldNames, memberAt } from "../../api/json-path.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import { type Soon, whenDone } from "../../base/soon.ts";
@@ -117,8 +118,25 @@ function withReplicas(previous: ApiObject, { spec }: Scale, writing: Writing): N
   const draft = cloneJson(previous) as Draft<ApiObject>;
   rulesOf(resource).setReplicas(draft, spec.replicas ?? 0);
   const next = revisedObject({ object: draft, previous, endpoint: "main" }, resource, { now, user });
+  // As upstream: a number that belonged to nobody belongs to nobody still.
+  if (!isOwned(previous, replicasNames(resource))) return { outcome: "put", object: next };
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "scale", now });
   return { outcome: "put", object: track({ live: previous, next, writer, sentManagedFields: undefined }) };
+}
+
+function replicasNames(resource: StoredResource): readonly string[] {
+  return findFieldNames(rulesOf(resource).replicasPath ?? ".spec.replicas") ?? [];
+}
+
+/** Whether somebody is noted as the owner of that field. */
+function isOwned({ metadata: { managedFields = [] } }: ApiObject, names: readonly string[]): boolean {
+  return managedFields.some(
+    ({ fieldsV1 }) =>
+      memberAt(
+        fieldsV1,
+        names.map((name) => `f:${name}`),
+      ) !== undefined,
+  );
 }
 
 /** Stated for the scale, kept for the workload: whoever applies a scale owns the number of copies there. */
