@@ -67,8 +67,9 @@ export const customResourceDefinition = defineKind<Definition>(
 
     validateCreate(it, errors) {
       const { names, group } = it.spec;
-      if (it.metadata.name !== `${names.plural}.${group}`) {
-        errors.invalid("metadata.name", it.metadata.name, 'must be spec.names.plural+"."+spec.group');
+      const { name } = it.metadata;
+      if (name !== "" && name !== `${names.plural}.${group}`) {
+        errors.invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group');
       }
       checkSpec(it.spec, errors);
       checkVersionParts(it.spec.versions, [], errors);
