@@ -28,9 +28,11 @@ export async function update(call: Call<StoredResource>, workshop: Workshop): Pr
   try {
     const options = { isDryRun, onConflict: asked === "" ? "retry" : "fail" } as const;
     const saved = await new ObjectWriter(workshop).update(place, options, (previous) => {
+      const { uid } = object.metadata;
+      checkPreconditions({ uid, resourceVersion: undefined }, previous, resource);
       // Only of an object that is there: where an update may create, there is no version to be told.
       requireVersion(object, resource);
-      checkPreconditions({ uid: object.metadata.uid, resourceVersion: asked }, previous, resource);
+      checkPreconditions({ uid, resourceVersion: asked }, previous, resource);
       refuseMistake(incoming);
       return whenDone(successor(incoming, previous, { call, workshop }), (next) => {
         noteWarnings(object, call, previous);
@@ -116,7 +118,9 @@ export function checkPlace({ metadata }: ApiObject, { info, resource }: Call<Sto
 
 /** Of an object that does not say its name, sent to where one of this name is. */
 export function nameless(name: string): Error {
-  return badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
+  return badRequest(
+    `the name of the object (${name} based on URL) was undeterminable: name must be provided`,
+  );
 }
 
 export interface Preconditions {
