@@ -88,6 +88,26 @@ describe("a status", () => {
   });
 });
 
+describe("a scale", () => {
+  test("that is written in another version brings none of its defaults along", async () => {
+    await using api = await withThing({ size: "S" });
+
+    const { code } = await api.send("PATCH", `${GROUP}/v2/things/a/scale`, { spec: { replicas: 3 } }, merge);
+
+    const { body } = await api.send("GET", `${GROUP}/v1/things/a`);
+    expect([code, body["spec"]]).toEqual([200, { replicas: 3, size: "S" }]);
+  });
+});
+
+test("an update of another object without a version is a conflict", async () => {
+  await using api = await withThing({});
+
+  const other = { apiVersion: "example.com/v1", kind: "Thing", metadata: { name: "a", uid: "b" } };
+  const { code } = await api.send("PUT", `${GROUP}/v1/things/a`, other);
+
+  expect(code).toBe(409);
+});
+
 describe("rules of a custom resource", () => {
   test("are not asked about one that has a value no field may have", async () => {
     await using api = await withThing({ size: "S" });

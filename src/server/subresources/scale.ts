@@ -117,7 +117,8 @@ function withReplicas(previous: ApiObject, { spec }: Scale, writing: Writing): N
   const now = workshop.loop.now();
   const draft = cloneJson(previous) as Draft<ApiObject>;
   rulesOf(resource).setReplicas(draft, spec.replicas ?? 0);
-  const next = revisedObject({ object: draft, previous, endpoint: "main" }, resource, { now, user });
+  const revision = { object: draft, previous, endpoint: "main", defaults: "as they are" } as const;
+  const next = revisedObject(revision, resource, { now, user });
   // As upstream: a number that belonged to nobody belongs to nobody still.
   if (!isOwned(previous, replicasNames(resource))) return { outcome: "put", object: next };
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "scale", now });

@@ -122,6 +122,8 @@ export interface Revision {
   readonly object: ApiObject;
   readonly previous: ApiObject;
   readonly endpoint: Endpoint;
+  /** `as they are` where nobody sent an object: no other version's defaults are filled in. */
+  readonly defaults?: "filled in" | "as they are";
 }
 
 /** What the object becomes by the rules of its kind; nobody else is asked. */
@@ -149,14 +151,14 @@ export function admittedRevision(
 
 /** With the defaults of its kind, before anybody has a say in it. */
 export function revisedDraft(
-  { object, previous, endpoint }: Revision,
+  { object, previous, endpoint, defaults }: Revision,
   resource: StoredResource,
 ): Draft<ApiObject> {
   const kept = withOtherPart(object, previous, writtenPart(endpoint, resource));
   const isComplete = typeof endpoint === "string" && hasCompleteSpec(kept, resource);
   const draft = draftOf(kept, isComplete ? withOwnMembers : cloneJson);
   carryOver(draft, previous, endpoint === "main" ? "sent" : "kept");
-  if (!isComplete) fillIn(draft, endpoint, resource);
+  if (!isComplete && defaults !== "as they are") fillIn(draft, endpoint, resource);
   return draft;
 }
 
