@@ -7,6 +7,9 @@ import { container, find, openCluster } from "./agent-world.ts";
 
 const ONE_NODE = { clock: "virtual", loops: [], nodes: 1, seed: 1 } as const;
 
+const RESTART_FOR_MEMORY = { resourceName: "memory", restartPolicy: "RestartContainer" };
+const RESTART_FOR_CPU = { resourceName: "cpu", restartPolicy: "RestartContainer" };
+
 type Spec = NonNullable<Manifest<Pod>["spec"]>;
 type Requests = Readonly<Record<string, string>>;
 
@@ -232,6 +235,32 @@ describe("a pod that asks for more as a whole", () => {
   });
 });
 
+describe("a container whose limits are those of its pod", () => {
+  test.each<[string, object, number]>([
+    ["starts anew when its policy wants that", {}, 1],
+    ["does not when it has its own", { resources: { limits: { memory: "50Mi" } } }, 0],
+    ["does not when another amount changed", { resizePolicy: [RESTART_FOR_CPU] }, 0],
+  ])("%s", async (_, more, restartCount) => {
+    await using cluster = await openCluster(ONE_NODE);
+    await createWhole(cluster, { resizePolicy: [RESTART_FOR_MEMORY], ...more });
+    await resizeWhole(cluster, { limits: { memory: "200Mi" } });
+
+    expect(container(cluster, "web")).toMatchObject({ restartCount, ready: true });
+    expect(find(cluster, "web").status).toMatchObject({ resources: { limits: { memory: "200Mi" } } });
+  });
+
+  test("runs on under its next agent", async () => {
+    await using cluster = await openCluster(ONE_NODE);
+    await createWhole(cluster, { resizePolicy: [RESTART_FOR_MEMORY] });
+    await using next = await cluster.fork();
+    await next.settle();
+    expect(container(next, "web").restartCount).toBe(0);
+
+    await resizeWhole(next, { limits: { memory: "200Mi" } });
+    expect(container(next, "web").restartCount).toBe(1);
+  });
+});
+
 test("what a pod that shrinks gives up is there for others", async () => {
   await using cluster = await openCluster(ONE_NODE);
   await create(cluster, "web", { cpu: "6" });
@@ -313,6 +342,20 @@ describe("a pod that is to have less memory than it uses", () => {
     expect(container(cluster, "web").resources?.limits).toEqual({ memory: "300Mi", cpu: "2" });
   });
 });
+
+async function createWhole(cluster: Cluster, more: object): Promise<void> {
+  const resources = { requests: { memory: "100Mi" }, limits: { memory: "100Mi" } };
+  const containers = [{ name: "web", image: "web:1", ...more }];
+  const spec = { nodeName: "node-1", resources, containers } as unknown as Spec;
+  await cluster.client(Pod).create({ metadata: { name: "web" }, spec });
+  await cluster.settle();
+}
+
+async function resizeWhole(cluster: Cluster, resources: object): Promise<void> {
+  const changes = { spec: { resources } };
+  await cluster.client(Pod).patch({ name: "web" }, { type: "strategic", changes }, { subresource: "resize" });
+  await cluster.settle();
+}
 
 async function create(cluster: Cluster, name: string, requests: Requests, more: object = {}): Promise<Pod> {
   const containers = [{ name: "web", image: "web:1", resources: { requests }, ...more }];

@@ -64,6 +64,8 @@ export interface BackOff {
   readonly at: number;
 }
 
+export type Limits = Container["resources"]["limits"];
+
 export interface ContainerRecord {
   readonly phase: ContainerPhase;
   /** The last finished run, and the one before it. */
@@ -75,6 +77,8 @@ export interface ContainerRecord {
   readonly imageId: string;
   /** What its last run has been given; undefined before. */
   readonly resources: Container["resources"] | undefined;
+  /** The limits that its pod had as a whole then: where it has none of its own, they are its limits. */
+  readonly podLimits: Limits | undefined;
   readonly crashes: BackOff | undefined;
   readonly pulls: BackOff | undefined;
   /** Since when it waits to know what its environment is made of; undefined when it does not. */
@@ -89,6 +93,7 @@ export const NEW_CONTAINER: ContainerRecord = {
   image: "",
   imageId: "",
   resources: undefined,
+  podLimits: undefined,
   crashes: undefined,
   pulls: undefined,
   lookingSince: undefined,

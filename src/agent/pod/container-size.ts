@@ -1,20 +1,25 @@
 /** Whether a container has been given what its spec asks for, and how it gets that. */
 import type { Container } from "../../api/generated/types/core-v1.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
-import type { ContainerRecord } from "./container-record.ts";
+import type { ContainerRecord, Limits } from "./container-record.ts";
 
 export type Size = "same" | "other" | "needs restart";
 
 const RESIZABLE = ["cpu", "memory"] as const;
 
-/** Amounts that only are written in another way are the same. */
-export function sizeOf({ resources, resizePolicy = [] }: Container, record: ContainerRecord): Size {
+/** Amounts that only are written in another way are the same. A limit that it has not is that of its pod. */
+export function sizeOf(
+  { resources, resizePolicy = [] }: Container,
+  record: ContainerRecord,
+  podLimits: Limits,
+): Size {
   const given = record.resources;
-  if (given === undefined || given === resources) return "same";
-  const changed = RESIZABLE.filter((name) =>
-    (["requests", "limits"] as const).some(
-      (list) => amountOf(given[list], name) !== amountOf(resources[list], name),
-    ),
+  if (given === undefined || (given === resources && record.podLimits === podLimits)) return "same";
+  const changed = RESIZABLE.filter(
+    (name) =>
+      amountOf(given.requests, name) !== amountOf(resources.requests, name) ||
+      (amountOf(given.limits, name) ?? amountOf(record.podLimits, name)) !==
+        (amountOf(resources.limits, name) ?? amountOf(podLimits, name)),
   );
   if (changed.length === 0) return "same";
   const isRestarted = resizePolicy.some(

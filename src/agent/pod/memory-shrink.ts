@@ -4,9 +4,10 @@
  */
 import type { Container } from "../../api/generated/types/core-v1.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
+import type { Limits } from "./container-record.ts";
 import { sizeOf } from "./container-size.ts";
 import { recordOf, type PodFacts } from "./pod-facts.ts";
-import { containersOf } from "./restart-rules.ts";
+import { containersOf, type RoleContainer } from "./restart-rules.ts";
 
 interface Shrinking {
   /** Bytes; undefined without a limit. */
@@ -35,7 +36,8 @@ export function findShrinkProblem(facts: PodFacts): string | undefined {
 function isSized(facts: PodFacts, container: Container): boolean {
   const record = recordOf(facts, container.name);
   const { phase } = record;
-  return phase.type === "running" && phase.killAt === undefined && sizeOf(container, record) === "other";
+  if (phase.type !== "running" || phase.killAt !== undefined) return false;
+  return sizeOf(container, record, facts.pod.spec.resources?.limits) === "other";
 }
 
 function tooSmall(what: string, { limit, before = Infinity, used }: Shrinking): readonly string[] {
@@ -43,13 +45,13 @@ function tooSmall(what: string, { limit, before = Infinity, used }: Shrinking): 
   return [`attempting to set ${what} memory limit (${limit}) below current usage (${used})`];
 }
 
-/** The pod is bounded when all that stays of it is. */
+/** A pod is bounded as a whole, or when all that stays of it is. */
 function wholeOf(facts: PodFacts): Shrinking {
   const staying = containersOf(facts.pod).filter(({ role }) => role === "main" || role === "sidecar");
   const all = staying.map(({ container }) => memoryOf(facts, container));
   return {
-    limit: sumOf(all.map(({ limit }) => limit)),
-    before: sumOf(all.map(({ before }) => before)),
+    limit: memoryIn(facts.pod.spec.resources?.limits) ?? sumOf(all.map(({ limit }) => limit)),
+    before: memoryIn(limitsBefore(facts, staying)) ?? sumOf(all.map(({ before }) => before)),
     used: sumOf(all.map(({ used }) => used)) ?? 0,
   };
 }
@@ -58,13 +60,18 @@ function memoryOf(facts: PodFacts, container: Container): Shrinking {
   const { resources } = container;
   const given = recordOf(facts, container.name).resources ?? resources;
   return {
-    limit: limitOf(resources),
-    before: limitOf(given),
+    limit: memoryIn(resources.limits),
+    before: memoryIn(given.limits),
     used: facts.memoryUsedBy(container),
   };
 }
 
-function limitOf({ limits }: Container["resources"]): number | undefined {
+/** Those of the whole pod when its containers were last given something. */
+function limitsBefore(facts: PodFacts, [first]: readonly RoleContainer[]): Limits {
+  return first && recordOf(facts, first.container.name).podLimits;
+}
+
+function memoryIn(limits: Limits): number | undefined {
   const text = limits?.["memory"];
   return text === undefined ? undefined : resourceNumber("memory", text);
 }

@@ -13,6 +13,7 @@ import {
   restartAt,
   type ContainerPhase,
   type ContainerRecord,
+  type Limits,
 } from "./container-record.ts";
 import { sizeOf } from "./container-size.ts";
 import { findShrinkProblem } from "./memory-shrink.ts";
@@ -161,9 +162,10 @@ class PlanDraft {
     else if (phase.type === "exited") this.#again(each, record);
     else if (phase.type === "unpullable") this.#pullAgain(container, phase);
     else if (phase.type === "running" && phase.killAt === undefined) {
-      const reason = isReplaceable(each) ? findReplacement(container, record) : undefined;
+      const podLimits = this.#facts.pod.spec.resources?.limits;
+      const reason = isReplaceable(each) ? findReplacement(container, record, podLimits) : undefined;
       if (reason !== undefined) return this.#replace(container, reason);
-      if (sizeOf(container, record) !== "same" && findShrinkProblem(this.#facts) === undefined)
+      if (sizeOf(container, record, podLimits) !== "same" && findShrinkProblem(this.#facts) === undefined)
         this.actions.push({ type: "resize", container });
       this.#watch(container, phase);
     }
@@ -302,10 +304,14 @@ function planEnding(facts: PodFacts, ending: Ending, now: number): PodPlan {
 }
 
 /** Why a running container must be started anew to be what its spec says, if it must. */
-function findReplacement(container: Container, record: ContainerRecord): string | undefined {
+function findReplacement(
+  container: Container,
+  record: ContainerRecord,
+  podLimits: Limits,
+): string | undefined {
   const { name, image = "" } = container;
   if (isOutdated(record, image)) return `Container ${name} definition changed, will be restarted`;
-  return sizeOf(container, record) === "needs restart"
+  return sizeOf(container, record, podLimits) === "needs restart"
     ? `Container ${name} resize requires restart`
     : undefined;
 }

@@ -26,6 +26,7 @@ import {
   resize,
   stepContainer,
   type ContainerRecord,
+  type Limits,
 } from "./container-record.ts";
 import { sizeOf } from "./container-size.ts";
 import { grantedByStatus, withSizesOf, type SizeProblem } from "./granted-size.ts";
@@ -229,7 +230,9 @@ export class PodWorker {
       ...(status.containerStatuses ?? []),
       ...(status.ephemeralContainerStatuses ?? []),
     ];
-    for (const each of known) this.#records.set(each.name, restoredRecord(each, this.#parts.now()));
+    const podLimits = grantedByStatus(this.#pod).resources?.limits;
+    for (const each of known)
+      this.#records.set(each.name, { ...restoredRecord(each, this.#parts.now()), podLimits });
     for (const { container } of containersOf(this.#pod)) {
       const { phase, restartCount } = this.#recordOf(container.name);
       if (phase.type !== "running") continue;
@@ -289,7 +292,8 @@ export class PodWorker {
     // Giving up what has not been started is not worth a word.
     const isSilent = action.type === "stop" && record.phase.type !== "running";
     if (each !== undefined && !isSilent) this.#tell(each, actionEvents(action));
-    this.#records.set(container.name, recordAfter(record, action, now));
+    const podLimits = this.#grantedPod.spec.resources?.limits;
+    this.#records.set(container.name, recordAfter(record, action, { now, podLimits }));
     this.#ask(action, record.exit === undefined ? 0 : record.restartCount + 1);
   }
 
@@ -325,10 +329,11 @@ export class PodWorker {
   }
 
   #isGettingSize(): boolean {
+    const podLimits = this.#grantedPod.spec.resources?.limits;
     return containersOf(this.#grantedPod).some(({ container }) => {
       const record = this.#recordOf(container.name);
       const { phase, exit } = record;
-      if (phase.type === "running") return sizeOf(container, record) !== "same";
+      if (phase.type === "running") return sizeOf(container, record, podLimits) !== "same";
       return phase.type === "starting" || exit?.isReplaced === true;
     });
   }
@@ -379,7 +384,16 @@ export class PodWorker {
   }
 }
 
-function recordAfter(record: ContainerRecord, action: PodAction, now: number): ContainerRecord {
+interface Moment {
+  readonly now: number;
+  readonly podLimits: Limits;
+}
+
+function recordAfter(
+  record: ContainerRecord,
+  action: PodAction,
+  { now, podLimits }: Moment,
+): ContainerRecord {
   const { container } = action;
   switch (action.type) {
     case "pull":
@@ -389,9 +403,9 @@ function recordAfter(record: ContainerRecord, action: PodAction, now: number): C
     case "look":
       return beginLook(record, now);
     case "start":
-      return beginStart(record, container, now);
+      return { ...beginStart(record, container, now), podLimits };
     case "resize":
-      return resize(record, container);
+      return { ...resize(record, container), podLimits };
     case "reset":
       return reset(record);
     case "probe":
