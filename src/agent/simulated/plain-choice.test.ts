@@ -2,6 +2,9 @@ import { describe, expect, test } from "vitest";
 import { withoutChoices } from "./plain-choice.ts";
 import { findPlain } from "./plain-command.ts";
 
+const SEVERAL =
+  "if [ $INDEX -eq 0 ]; then exit 4; elif [ $INDEX -eq 1 ]; then exit 5; elif [ $INDEX -eq 2 ]; then exit 6; else exit 7; fi";
+
 describe("a script with choices", () => {
   const odd = "\n if [ $(expr ${INDEX} % 2) -ne 0 ]; then\n exit 1\n else\n exit 0\n fi\n";
 
@@ -16,6 +19,11 @@ describe("a script with choices", () => {
     ["if [ -r /data/foo ]; then exit $INDEX; fi", "1", undefined],
     ["if [ $OTHER -eq 1 ]; then exit 1; fi", "1", undefined],
     ["if [ $INDEX -eq 1 ]; then exit 1; elif true; then exit 2; fi", "1", undefined],
+    [SEVERAL, "0", 4],
+    [SEVERAL, "1", 5],
+    [SEVERAL, "2", 6],
+    [SEVERAL, "3", 7],
+    ["if [ $INDEX -eq 0 ]; then exit 4; elif [ $INDEX -eq 1 ]; then exit 5; fi; exit 8", "2", 8],
     ["exit $(expr $INDEX / 0)", "1", undefined],
   ])("%j with %s ends as it says, if it says it plainly", (script, index, exitCode) => {
     const reduced = withoutChoices(script, {

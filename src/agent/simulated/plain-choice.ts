@@ -77,11 +77,22 @@ function withoutFirstChoice(text: string, isThere: Surroundings["isThere"]): str
   if (end === null) return text;
   const upToEnd = text.slice(0, end.index);
   const start = Math.max(upToEnd.lastIndexOf("if ["), 0);
-  const before = text.slice(0, start);
+  const { before, after } = aroundChoice(text, start, end);
   const { condition = "", yes = "", no = "" } = CHOICE.exec(upToEnd.slice(start))?.groups ?? {};
   const holds = isTrue(condition) ?? isFound(condition, before, isThere);
   if (holds === undefined || /(?:^|[;\s])elif\s/.test(`${yes} ${no}`)) return text;
-  return `${before}${holds ? yes : no}\n${text.slice(end.index + end[0].length)}`;
+  return `${before}${holds ? yes : no}\n${after}`;
+}
+
+/** An `elif` shares its end with the `if` before it, of which what is left of it becomes the `else`. */
+function aroundChoice(
+  text: string,
+  start: number,
+  end: RegExpExecArray,
+): { readonly before: string; readonly after: string } {
+  const before = text.slice(0, start);
+  if (before.endsWith("el")) return { before: `${before}se `, after: text.slice(end.index) };
+  return { before, after: text.slice(end.index + end[0].length) };
 }
 
 /** Of a look for a file in brackets; undefined when it is not plain, as when the script itself has done something with the file before. */
