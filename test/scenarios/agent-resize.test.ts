@@ -114,10 +114,12 @@ test("a container has its old size until it has ended for the new one, also for 
     allocatedResources: after,
     resources: { requests: before },
   });
+  expect(inProgress(cluster)).toMatchObject({ status: "True", observedGeneration: 2 });
 
   await using next = await cluster.fork();
   await next.clock.advance("30s");
   expect(container(next, "web")).toMatchObject({ restartCount: 1, resources: { requests: after } });
+  expect(inProgress(next)).toBeUndefined();
 });
 
 describe("a pod that asks for more than its node has left", () => {
@@ -299,9 +301,6 @@ describe("a pod that is to have less memory than it uses", () => {
       .patch({ name: "web" }, { type: "strategic", changes }, { subresource: "resize" });
   }
 
-  const inProgress = (cluster: Cluster): unknown =>
-    find(cluster, "web").status.conditions?.find(({ type }) => type === "PodResizeInProgress");
-
   test("keeps what it has, and says why", async () => {
     await using cluster = await openShrunk();
 
@@ -342,6 +341,10 @@ describe("a pod that is to have less memory than it uses", () => {
     expect(container(cluster, "web").resources?.limits).toEqual({ memory: "300Mi", cpu: "2" });
   });
 });
+
+function inProgress(cluster: Cluster): unknown {
+  return find(cluster, "web").status.conditions?.find(({ type }) => type === "PodResizeInProgress");
+}
 
 async function createWhole(cluster: Cluster, more: object): Promise<void> {
   const resources = { requests: { memory: "100Mi" }, limits: { memory: "100Mi" } };

@@ -2,6 +2,7 @@
 import type { ContainerStatus, PodCondition, PodStatus } from "../../api/generated/types/core-v1.ts";
 import { canRestartAll } from "../../resources/pod/container/restart-rules.ts";
 import { hasCondition } from "../../resources/pod/pod-state.ts";
+import { sizeOf } from "./container-size.ts";
 import { containerStatus, timeText, type StatusMoment } from "./container-status.ts";
 import { findShrinkProblem } from "./memory-shrink.ts";
 import type { PodPlan } from "./plan-pod.ts";
@@ -30,9 +31,8 @@ export type OwnStatus = Pick<
   | "startTime"
 >;
 
-/** A condition that is there only while it holds. */
+/** Conditions that are there only while they hold. */
 export const RESIZE_PENDING = "PodResizePending";
-/** The same, while what was granted cannot be given. */
 export const RESIZE_IN_PROGRESS = "PodResizeInProgress";
 
 const DEADLINE_MESSAGE = "Pod was active on the node longer than the specified deadline";
@@ -169,13 +169,25 @@ function conditionsOf(facts: PodFacts, about: ConditionFacts): readonly PodCondi
     { type: "PodScheduled", holds: true },
     ...restartingAllClaims(facts, about),
     ...(facts.sizeProblem === undefined ? [] : [{ type: RESIZE_PENDING, holds: true, ...facts.sizeProblem }]),
-    ...shrinkClaims(facts, about),
+    ...resizingClaims(facts, about),
   ].map((claim) => conditionOf(facts, claim));
 }
 
-function shrinkClaims(facts: PodFacts, { hasEnded }: ConditionFacts): readonly Claim[] {
-  const message = hasEnded ? undefined : findShrinkProblem(facts);
-  return message === undefined ? [] : [{ type: RESIZE_IN_PROGRESS, holds: true, reason: "Error", message }];
+/** While something runs on with its old size: because it has to end first, or because it uses more than it is to have. */
+function resizingClaims(facts: PodFacts, { hasEnded }: ConditionFacts): readonly Claim[] {
+  if (hasEnded || !isGettingSize(facts)) return [];
+  const message = findShrinkProblem(facts);
+  return [
+    { type: RESIZE_IN_PROGRESS, holds: true, ...(message === undefined ? {} : { reason: "Error", message }) },
+  ];
+}
+
+function isGettingSize(facts: PodFacts): boolean {
+  const podLimits = facts.pod.spec.resources?.limits;
+  return containersOf(facts.pod).some(({ container }) => {
+    const record = recordOf(facts, container.name);
+    return record.phase.type === "running" && sizeOf(container, record, podLimits) !== "same";
+  });
 }
 
 /** Only where it can ever hold. */
