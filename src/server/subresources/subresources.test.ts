@@ -37,7 +37,7 @@ describe("subresources", () => {
 
   test("what needs an agent is unavailable, and of a missing pod not found", async () => {
     const server = await ServerFixture.start();
-    await startPod(server, "a");
+    await startPod(server, "a", { nodeName: "n1" });
 
     expect(await server.send("GET", `${PODS}/a/log`)).toMatchObject({
       code: 503,
@@ -46,6 +46,43 @@ describe("subresources", () => {
     expect((await server.send("POST", `${PODS}/a/exec?command=ls`)).code).toBe(503);
     expect((await server.send("GET", `${PODS}/a/proxy/some/path`)).code).toBe(503);
     expect((await server.send("GET", `${PODS}/b/log`)).code).toBe(404);
+  });
+
+  test.each([
+    ["a/exec?container=nope&command=ls", "container nope is not valid for pod a"],
+    ["two/attach", "a container name must be specified for pod two, choose one of: [first main other]"],
+    ["free/exec?command=ls", "pod free does not have a host assigned"],
+    ["free/portforward?ports=80", "pod free does not have a host assigned"],
+  ])("a connection to %s is refused before an agent is looked for", async (path, message) => {
+    const server = await ServerFixture.start();
+    await startPod(server, "a", { nodeName: "n1" });
+    await startPod(server, "free");
+    const [main] = CONTAINERS;
+    const containers = [main, { ...main, name: "other" }];
+    await startPod(server, "two", {
+      nodeName: "n1",
+      containers,
+      initContainers: [{ ...main, name: "first" }],
+    });
+
+    expect(await server.send("POST", `${PODS}/${path}`)).toMatchObject({
+      code: 400,
+      body: { reason: "BadRequest", message },
+    });
+  });
+
+  test.each([
+    ["tailLines=-1", "tailLines: Invalid value: -1: must be greater than or equal to 0"],
+    ["limitBytes=0", "limitBytes: Invalid value: 0: must be greater than 0"],
+    ["sinceSeconds=0", "sinceSeconds: Invalid value: 0: must be greater than 0"],
+  ])("a log is not read with %s", async (query, message) => {
+    const server = await ServerFixture.start();
+    await startPod(server, "a", { nodeName: "n1" });
+
+    expect(await server.send("GET", `${PODS}/a/log?${query}`)).toMatchObject({
+      code: 422,
+      body: { message: `PodLogOptions "a" is invalid: ${message}` },
+    });
   });
 });
 

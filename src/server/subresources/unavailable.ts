@@ -1,16 +1,20 @@
 /** What only a node agent can do: logs, exec, attach, port forwarding and the proxies. There is none yet. */
 import { notFound, serviceUnavailable } from "../../api/api-error.ts";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { callPass } from "../admission/call-pass.ts";
 import { connectObject } from "../admission/connect-object.ts";
 import type { Call, Verb, Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
+import { StoredObject } from "../stored-object.ts";
 import { groupResource } from "../write/object-writer.ts";
+import { checkConnection, checkLogOptions } from "./pod-connection.ts";
 
 export const unavailable: Verb = async (call, workshop) => {
   const { resource, info } = call;
   const { store } = workshop;
   await admitConnection(call, workshop);
+  if (isOfPod(call)) await checkPod(call, workshop);
   // A proxied service may be named as `https:web:443`.
   const [first = "", second] = info.name.split(":");
   const name =
@@ -25,6 +29,20 @@ export const unavailable: Verb = async (call, workshop) => {
     `${info.resource}/${info.subresource} needs an agent on the node, and no agent is connected to this server`,
   );
 };
+
+const OF_PODS: ReadonlySet<string> = new Set(["log", "exec", "attach", "portforward"]);
+
+function isOfPod({ info, resource }: Call<StoredResource>): boolean {
+  return resource.facts.name === "pods" && resource.facts.group === "" && OF_PODS.has(info.subresource);
+}
+
+async function checkPod({ info, query, resource }: Call<StoredResource>, { store }: Workshop): Promise<void> {
+  const { name, namespace, subresource } = info;
+  if (subresource === "log") checkLogOptions(name, query);
+  const entry = (await store.fresh()).get(keyOf(resource, namespace, name));
+  if (entry === undefined) throw notFound(groupResource(resource), name);
+  checkConnection(StoredObject.of(entry).object as Pod, subresource, query);
+}
 
 /** Whoever has a say in connections is asked first, as upstream does: before it is known what there is to connect to. */
 export async function admitConnection(call: Call<StoredResource>, workshop: Workshop): Promise<void> {
