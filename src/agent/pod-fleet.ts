@@ -149,7 +149,7 @@ export class PodFleet {
     const worker = new PodWorker(pod, place, this.#workerParts);
     if (place.refusal === undefined) this.#size(worker, node);
     else this.#tell(pod, node, place.refusal);
-    if (place.address === undefined) this.#prepareDevices(worker, node);
+    if (place.addresses === undefined) this.#prepareDevices(worker, node);
     for (const message of isNew ? this.#runtime.problems(pod) : []) {
       this.#tell(pod, node, { reason: "InvalidAnnotation", message });
     }
@@ -190,16 +190,17 @@ export class PodFleet {
   #findPlace(pod: Pod, node: AgentNode, isNew: boolean): PodPlace {
     const object = this.#parts.routine.cache(Node).find({ name: node.name });
     const refusal = isNew && object !== undefined ? findRefusal(pod, object, node.allotment) : undefined;
-    const address = refusal === undefined ? this.#findAddress(pod, node, object) : "";
-    return { node: node.name, hostAddress: node.setup.address, address, refusal };
+    const addresses = refusal === undefined ? this.#findAddresses(pod, node, object) : [];
+    return { node: node.name, hostAddresses: node.setup.addresses, addresses, refusal };
   }
 
   /** What it has already. Of a pod that is deleted before it has one, nothing will run any more. */
-  #findAddress(pod: Pod, node: AgentNode, object: Node | undefined): string | undefined {
-    const { podIP } = pod.status;
-    if (podIP === undefined) return pod.metadata.deletionTimestamp === undefined ? undefined : "";
-    if (pod.spec.hostNetwork !== true) node.keepAddress(object, podIP);
-    return podIP;
+  #findAddresses(pod: Pod, node: AgentNode, object: Node | undefined): readonly string[] | undefined {
+    const { podIP, podIPs } = pod.status;
+    if (podIP === undefined) return pod.metadata.deletionTimestamp === undefined ? undefined : [];
+    const addresses = podIPs?.map(({ ip }) => ip) ?? [podIP];
+    if (pod.spec.hostNetwork !== true) node.keepAddresses(object, addresses);
+    return addresses;
   }
 
   /** A pod whose claims are not its own to use does not run. */
@@ -224,8 +225,8 @@ export class PodFleet {
   #makeSandbox(worker: PodWorker, node: AgentNode): void {
     const { pod } = worker;
     const problem = this.#findHandlerProblem(pod);
-    const address = problem === undefined ? this.#newAddress(pod, node) : undefined;
-    if (address !== undefined) return worker.settleSandbox(address);
+    const addresses = problem === undefined ? this.#newAddresses(pod, node) : undefined;
+    if (addresses !== undefined) return worker.settleSandbox(addresses);
     const message = `Failed to create pod sandbox: rpc error: code = Unknown desc = ${problem ?? NO_ADDRESS}`;
     this.#tell(pod, node, { reason: "FailedCreatePodSandBox", message });
     this.#tryLater(worker, () => {
@@ -241,9 +242,9 @@ export class PodFleet {
     });
   }
 
-  #newAddress({ spec }: Pod, node: AgentNode): string | undefined {
-    if (spec.hostNetwork === true) return node.setup.address;
-    return node.takeAddress(this.#parts.routine.cache(Node).find({ name: node.name }));
+  #newAddresses({ spec }: Pod, node: AgentNode): readonly string[] | undefined {
+    if (spec.hostNetwork === true) return node.setup.addresses;
+    return node.takeAddresses(this.#parts.routine.cache(Node).find({ name: node.name }));
   }
 
   /** A pod that wants to be run in another way than this runtime's cannot be run here. */
@@ -272,12 +273,12 @@ export class PodFleet {
   }
 
   #release(worker: PodWorker): void {
-    const { node, address } = worker.place;
+    const { node, addresses } = worker.place;
     const found = this.#parts.findNode(node);
-    // Once only: afterwards the address may be another pod's.
+    // Once only: afterwards the addresses may be another pod's.
     const wasThere = found?.allotment.remove(worker.pod.metadata.uid) ?? false;
-    const isOwn = address !== undefined && worker.pod.spec.hostNetwork !== true;
-    if (wasThere && isOwn) found?.freeAddress(address);
+    const isOwn = addresses !== undefined && worker.pod.spec.hostNetwork !== true;
+    if (wasThere && isOwn) found?.freeAddresses(addresses);
     this.#deferred.delete(worker);
     if (wasThere && found !== undefined) this.#sizeDeferred(found);
   }

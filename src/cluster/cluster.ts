@@ -2,6 +2,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
+import { findCidr, type IpAddress } from "../api/ip-address.ts";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -72,8 +73,16 @@ function groupsOf(options: ClusterOptions, pki: Pki, loop: Loop): Readonly<Recor
   return {
     ...builtInGroups(loops, { podCidrs, ca: cert, ...signer }),
     // Several servers over one store have the same nodes.
-    nodes: { ...nodeLoops(nodes), ...(store.type === "etcd" && { lease: NODES_LEASE }) },
+    nodes: {
+      ...nodeLoops(nodes, { families: familiesOf(podCidrs) }),
+      ...(store.type === "etcd" && { lease: NODES_LEASE }),
+    },
   };
+}
+
+/** Machines have addresses of the families that their pods have. */
+function familiesOf(blocks: readonly string[]): readonly IpAddress["family"][] {
+  return blocks.flatMap((block) => findCidr(block)?.address.family ?? []);
 }
 
 /** What is under way when the cluster ends has this long: `up` ends within 5 seconds of SIGTERM. */

@@ -5,7 +5,8 @@ import { Allotment } from "./allotment.ts";
 
 export interface NodeSetup {
   readonly name: string;
-  readonly address: string;
+  /** One of each family; the first is the one that counts where there is room for one. */
+  readonly addresses: readonly string[];
   /** Where pods get addresses from until the node is given a block of its own. */
   readonly fallbackCidr: string;
   readonly labels: Readonly<Record<string, string>>;
@@ -22,7 +23,7 @@ export class AgentNode {
   readonly setup: NodeSetup;
   readonly allotment = new Allotment();
   state: NodeState = "absent";
-  #pool: { readonly cidr: string; readonly addresses: AddressPool } | undefined;
+  #pools: ReadonlyMap<string, AddressPool> = new Map();
 
   constructor(setup: NodeSetup) {
     this.setup = setup;
@@ -32,23 +33,30 @@ export class AgentNode {
     return this.setup.name;
   }
 
-  /** Of the block that the node has now. Undefined when all addresses are taken. */
-  takeAddress(node: Node | undefined): string | undefined {
-    return this.#addresses(node).take();
+  /** One of each block that the node has now. Undefined when all addresses of one are taken. */
+  takeAddresses(node: Node | undefined): readonly string[] | undefined {
+    const pools = this.#poolsOf(node);
+    const taken = pools.flatMap((pool) => pool.take() ?? []);
+    if (taken.length === pools.length) return taken;
+    this.freeAddresses(taken);
+    return undefined;
   }
 
-  keepAddress(node: Node | undefined, address: string): void {
-    this.#addresses(node).keep(address);
+  keepAddresses(node: Node | undefined, addresses: readonly string[]): void {
+    for (const pool of this.#poolsOf(node)) for (const address of addresses) pool.keep(address);
   }
 
-  freeAddress(address: string): void {
-    this.#pool?.addresses.free(address);
+  freeAddresses(addresses: readonly string[]): void {
+    for (const pool of this.#pools.values()) for (const address of addresses) pool.free(address);
   }
 
   /** Blocks do not overlap, so that nothing is lost when one takes the place of another. */
-  #addresses(node: Node | undefined): AddressPool {
-    const cidr = node?.spec.podCIDR ?? this.setup.fallbackCidr;
-    if (this.#pool?.cidr !== cidr) this.#pool = { cidr, addresses: new AddressPool(cidr) };
-    return this.#pool.addresses;
+  #poolsOf(node: Node | undefined): readonly AddressPool[] {
+    const { podCIDR = this.setup.fallbackCidr, podCIDRs = [podCIDR] } = node?.spec ?? {};
+    if (podCIDRs.length !== this.#pools.size || !podCIDRs.every((block) => this.#pools.has(block)))
+      this.#pools = new Map(
+        podCIDRs.map((block) => [block, this.#pools.get(block) ?? new AddressPool(block)]),
+      );
+    return [...this.#pools.values()];
   }
 }

@@ -84,6 +84,9 @@ export function findIdentityPatch(node: Node, wanted: MachineStatus): object | u
   ] as const) {
     if (!jsonEqual(wanted[field], node.status[field])) changes[field] = wanted[field];
   }
+  // Merged by their type, of two that are of one type the first would be lost.
+  if (changes["addresses"] !== undefined)
+    changes["addresses"] = [...(wanted.addresses ?? []), { $patch: "replace" }];
   return Object.keys(changes).length === 0 ? undefined : changes;
 }
 
@@ -127,10 +130,13 @@ export type MachineStatus = Pick<
   readonly allocatable: Readonly<Record<string, string>>;
 };
 
-export function machineStatus({ name, address, capacity }: NodeSetup, versions: NodeVersions): MachineStatus {
+export function machineStatus(
+  { name, addresses, capacity }: NodeSetup,
+  versions: NodeVersions,
+): MachineStatus {
   return {
     addresses: [
-      { address, type: "InternalIP" },
+      ...addresses.map((address) => ({ address, type: "InternalIP" })),
       { address: name, type: "Hostname" },
     ],
     capacity,

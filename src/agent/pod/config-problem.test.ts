@@ -8,7 +8,8 @@ type Said = Pick<SecurityContext, "runAsNonRoot" | "runAsUser">;
 function problem(ofPod: Said, ofContainer: Said): string | undefined {
   const metadata = { name: "web", namespace: "default", uid: "7" };
   const spec = { securityContext: ofPod } as PodSpec;
-  const facts = { pod: { metadata, spec } as Pod, hostAddress: "", address: "" } as PodFacts;
+  const none: readonly string[] = [];
+  const facts = { pod: { metadata, spec } as Pod, hostAddresses: none, addresses: none } as PodFacts;
   return findConfigProblem(facts, { name: "a", securityContext: ofContainer } as Container);
 }
 

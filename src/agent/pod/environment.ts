@@ -6,8 +6,8 @@ export type Environment = ReadonlyMap<string, string | undefined>;
 
 /** What is known of a pod besides its object. */
 export interface PodAddresses {
-  readonly hostAddress: string;
-  readonly address: string;
+  readonly hostAddresses: readonly string[];
+  readonly addresses: readonly string[];
 }
 
 /** `$(NAME)`, and `$$` for a dollar sign. */
@@ -45,8 +45,10 @@ const FIELDS = new Map<string, (pod: Pod, addresses?: PodAddresses) => string | 
   ["metadata.uid", ({ metadata }) => metadata.uid],
   ["spec.nodeName", ({ spec }) => spec.nodeName ?? ""],
   ["spec.serviceAccountName", ({ spec }) => spec.serviceAccountName ?? ""],
-  ["status.hostIP", (_, addresses) => addresses?.hostAddress],
-  ["status.podIP", (_, addresses) => addresses?.address],
+  ["status.hostIP", (_, known) => known?.hostAddresses[0]],
+  ["status.hostIPs", (_, known) => known?.hostAddresses.join(",")],
+  ["status.podIP", (_, known) => known?.addresses[0]],
+  ["status.podIPs", (_, known) => known?.addresses.join(",")],
 ]);
 
 /** Empty for a label or an annotation that is not there, undefined for what is not looked at. */

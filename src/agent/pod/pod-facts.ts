@@ -15,9 +15,10 @@ export interface PodFacts {
   readonly records: ReadonlyMap<string, ContainerRecord>;
   /** When the node took the pod. */
   readonly acceptedAt: number;
-  readonly hostAddress: string;
+  /** Of its node, one of each family. */
+  readonly hostAddresses: readonly string[];
   /** What the pod has, or will have once it has a sandbox. */
-  readonly address: string;
+  readonly addresses: readonly string[];
   /** Set when the node refused it. */
   readonly refusal: Refusal | undefined;
   /** Set while it asks for a size that its node does not grant. */

@@ -102,9 +102,11 @@ function wholeSize({ pod }: PodFacts): Pick<OwnStatus, "allocatedResources" | "r
 }
 
 function addresses(facts: PodFacts): Pick<OwnStatus, "hostIP" | "hostIPs" | "podIP" | "podIPs"> {
-  const { hostAddress, address } = facts;
-  const host = { hostIP: hostAddress, hostIPs: [{ ip: hostAddress }] };
-  return hasSandbox(facts) && address !== "" ? { ...host, podIP: address, podIPs: [{ ip: address }] } : host;
+  const { hostAddresses, addresses: own } = facts;
+  const host = { hostIP: hostAddresses[0] ?? "", hostIPs: hostAddresses.map((ip) => ({ ip })) };
+  const [first] = own;
+  if (!hasSandbox(facts) || first === undefined) return host;
+  return { ...host, podIP: first, podIPs: own.map((ip) => ({ ip })) };
 }
 
 /** Once it has ended, a pod stays what it ended as. */

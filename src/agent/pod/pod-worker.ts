@@ -69,9 +69,9 @@ export interface PodWorkerParts {
 /** How a node took a pod. */
 export interface PodPlace {
   readonly node: string;
-  readonly hostAddress: string;
+  readonly hostAddresses: readonly string[];
   /** Undefined as long as no sandbox can be made for it. */
-  readonly address: string | undefined;
+  readonly addresses: readonly string[] | undefined;
   readonly refusal: Refusal | undefined;
 }
 
@@ -145,9 +145,9 @@ export class PodWorker {
     return this.#place;
   }
 
-  /** There is a sandbox now, with this address. */
-  settleSandbox(address: string): void {
-    this.#place = { ...this.#place, address };
+  /** There is a sandbox now, with these addresses. */
+  settleSandbox(addresses: readonly string[]): void {
+    this.#place = { ...this.#place, addresses };
   }
 
   /** Nothing of it is started any more. */
@@ -251,7 +251,7 @@ export class PodWorker {
   }
 
   #findHold(): Hold | undefined {
-    if (isPrepared(this.#preparation) && this.#place.address !== undefined) return undefined;
+    if (isPrepared(this.#preparation) && this.#place.addresses !== undefined) return undefined;
     return { tryAt: nextStepAt(this.#preparation, this.#parts.now()) };
   }
 
@@ -262,8 +262,8 @@ export class PodWorker {
       pod: this.#grantedPod,
       records: this.#records,
       acceptedAt: this.#acceptedAt,
-      hostAddress: this.#place.hostAddress,
-      address: this.#place.address ?? "",
+      hostAddresses: this.#place.hostAddresses,
+      addresses: this.#place.addresses ?? [],
       refusal: this.#place.refusal,
       sizeProblem: this.#sizeProblem,
       hold: this.#findHold(),

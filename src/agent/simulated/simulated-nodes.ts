@@ -1,7 +1,7 @@
 /** Nodes without machines, as many as wanted, in one loop: they register, keep alive and run pods as other nodes do. */
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../../api/generated/types/node-v1.ts";
-import { findCidr, ipAddressText } from "../../api/ip-address.ts";
+import { findCidr, ipAddressText, type IpAddress } from "../../api/ip-address.ts";
 import type { Client } from "../../client/client.ts";
 import { indexing } from "../../runtime/controller.ts";
 import type { Routine, RoutineParts } from "../../runtime/routine.ts";
@@ -16,6 +16,8 @@ export interface SimulatedNodesOptions {
   readonly count: number;
   /** Nodes are named after it: `node-1`, `node-2` … */
   readonly prefix?: string;
+  /** Of which families machines have addresses, the more important one first; IPv4 alone unless given. */
+  readonly families?: readonly IpAddress["family"][];
   /** What each node has; amounts that are not given are the default's. */
   readonly capacity?: Readonly<Record<string, string>>;
   /** Of every node, besides the usual ones. */
@@ -30,7 +32,7 @@ export interface SimulatedNodesOptions {
 const CAPACITY = { cpu: "8", memory: "32Gi", "ephemeral-storage": "100Gi", pods: "110" };
 const REGION = "local";
 /** Where simulated machines have their addresses; room for 65,000. */
-const MACHINES = "172.18.0.0/16";
+const MACHINES = { IPv4: "172.18.0.0/16", IPv6: "fd00:172:18::/112" } as const;
 /** Where pods get addresses on nodes without a block of their own: 256 each, room for 16,000 nodes. */
 const FALLBACK = "100.64.0.0/10";
 const VERSION = "v1.36.4+setpoint";
@@ -90,11 +92,12 @@ function nodesOf(options: SimulatedNodesOptions): ReadonlyMap<string, AgentNode>
 }
 
 function setupOf(options: SimulatedNodesOptions, index: number): NodeSetup {
-  const { prefix = "node", capacity = {}, labels = {}, zones = [], region = REGION } = options;
+  const { prefix = "node", families = ["IPv4"], capacity = {}, labels = {} } = options;
+  const { zones = [], region = REGION } = options;
   const zone = zones[index % Math.max(1, zones.length)];
   return {
     name: `${prefix}-${index + 1}`,
-    address: addressAt(MACHINES, index + 2),
+    addresses: families.map((family) => addressAt(MACHINES[family], index + 2)),
     fallbackCidr: `${addressAt(FALLBACK, index * 256)}/24`,
     capacity: { ...CAPACITY, ...capacity },
     labels: {
