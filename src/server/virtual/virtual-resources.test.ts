@@ -123,6 +123,32 @@ describe("component status", () => {
     expect((await server.send("GET", "/api/v1/componentstatuses/other")).code).toBe(404);
   });
 
+  test("shows who leads by a lease, and who no longer does", async () => {
+    const server = await ServerFixture.start();
+    const leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+    const renewTime = new Date(server.workshop.loop.now()).toISOString().replace("Z", "000Z");
+    const held = { holderIdentity: "a", leaseDurationSeconds: 15, renewTime };
+    await server.send("POST", "/api/v1/namespaces", { metadata: { name: "kube-system" } });
+    await server.send("POST", leases, { metadata: { name: "kube-scheduler" }, spec: held });
+    const long = { ...held, renewTime: "2020-01-01T00:00:00.000000Z" };
+    await server.send("POST", leases, { metadata: { name: "kube-controller-manager" }, spec: long });
+
+    const { body } = await server.send("GET", "/api/v1/componentstatuses");
+
+    expect(body).toMatchObject({
+      items: [
+        { metadata: { name: "etcd-0" } },
+        { metadata: { name: "scheduler" }, conditions: [{ status: "True", message: "ok" }] },
+        {
+          metadata: { name: "controller-manager" },
+          conditions: [
+            { status: "False", message: "nobody holds the lease kube-system/kube-controller-manager" },
+          ],
+        },
+      ],
+    });
+  });
+
   test("is shown by its metadata alone, also in a list", async () => {
     const server = await ServerFixture.start();
     const tools = { versions: server.workshop.versions, cache: new FormCache() };
