@@ -101,6 +101,38 @@ describe.each([1, 2])("pods with devices, seed %s", (seed) => {
     );
   });
 
+  test("are gone when their claim has put up with a taint for long enough, and nobody waits for that without them", async () => {
+    await using cluster = await open(seed);
+    const taints = [{ key: "worn", effect: "NoExecute" }];
+    for (const name of ["node-1", "node-2"]) {
+      const changes = { spec: { devices: [{ name: "gpu-0", taints }] } };
+      await cluster.client(ResourceSlice).patch({ name }, { type: "merge", changes });
+    }
+    const tolerations = [{ operator: "Exists", effect: "NoExecute", tolerationSeconds: 3600 }] as const;
+    const exactly = { deviceClassName: "gpu", tolerations };
+    const devices = { requests: [{ name: "one", exactly }] };
+    const claim = await cluster
+      .client(ResourceClaim)
+      .create({ metadata: { name: "idle" }, spec: { devices } });
+    const results = [{ request: "one", driver: DRIVER, pool: "node-1", device: "gpu-0", tolerations }];
+    await cluster.client(ResourceClaim).updateStatus(claim, { allocation: { devices: { results } } });
+    const began = cluster.clock.now();
+    await cluster.settle();
+    expect(cluster.clock.now() - began).toBeLessThan(60_000);
+
+    await cluster.client(ResourceClaim).create({ metadata: { name: "mine" }, spec: { devices } });
+    const resourceClaims = [{ name: "gpu", resourceClaimName: "mine" }];
+    await cluster.client(Pod).create({
+      metadata: { name: "web" },
+      spec: { containers: CONTAINERS, resourceClaims },
+    } as Manifest<Pod>);
+    await cluster.clock.advance("30s");
+    expect(cluster.objects(Pod, "default").map(({ status }) => status.phase)).toEqual(["Running"]);
+
+    await cluster.clock.advance("61m");
+    expect(cluster.objects(Pod, "default")).toEqual([]);
+  });
+
   test("do not run on a node that they were put on by hand, before their claim is reserved for them", async () => {
     await using cluster = await open(seed);
     await cluster.client(ResourceClaim).create({ metadata: { name: "mine" }, spec: DEVICES });

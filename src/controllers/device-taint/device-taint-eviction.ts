@@ -52,10 +52,11 @@ async function reconcile(claim: ResourceClaim, context: ReconcileContext): Promi
   const at = findEvictionAt(claim, (driver, pool) =>
     cache(ResourceSlice).indexed(BY_POOL, `${driver}/${pool}`),
   );
-  if (at === undefined) return undefined;
+  const users = at === undefined ? [] : usersOf(claim, context);
+  if (at === undefined || users.length === 0) return undefined;
   const leftMs = at - clock.now();
   if (leftMs > 0) return { recheckAfterMs: leftMs };
-  for (const pod of usersOf(claim, context)) await evict(pod, context);
+  for (const pod of users) await evict(pod, context);
   return undefined;
 }
 
