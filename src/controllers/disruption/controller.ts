@@ -9,6 +9,7 @@ import { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
 import { compileLabelSelector, labelSelectorText, labelsMatch } from "../../api/label-selector.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { runMemory } from "../run-memory.ts";
 import { expectedPods } from "./expected-pods.ts";
 import { failedStatus, needsExpected, planBudget } from "./plan-budget.ts";
 
@@ -61,7 +62,7 @@ function covers({ spec, metadata }: PodDisruptionBudget, pod: Pod): boolean {
 }
 
 /** Versions of pods whose budgets were counted: each is looked at once, by whichever of its budgets has its pass first. */
-const counted = new WeakSet<Pod>();
+const countedIn = runMemory(() => new WeakSet<Pod>());
 
 /** Nobody can evict a pod of several budgets. */
 function tellShared(
@@ -69,6 +70,7 @@ function tellShared(
   pods: readonly Pod[],
   { cache, event }: ReconcileContext,
 ): void {
+  const counted = countedIn(cache);
   const fresh = pods.filter((pod) => !counted.has(pod));
   if (fresh.length === 0) return;
   const budgets = cache(PodDisruptionBudget).list({ namespace });
