@@ -5,6 +5,7 @@ import type { LabelSelector as LabelSelectorObject } from "./generated/types/met
 import { parseLabelSelector } from "./label-query.ts";
 import {
   compileLabelSelector,
+  keptSelector,
   labelSelectorText,
   labelsMatch,
   requiredLabelValue,
@@ -178,6 +179,18 @@ describe("label selector objects", () => {
       "spec.selector.matchExpressions[1].values: Forbidden: may not be specified when `operator` is 'Exists' or 'DoesNotExist'",
       'spec.selector.matchExpressions[2].operator: Invalid value: "Equals": not a valid selector operator',
     ]);
+  });
+});
+
+describe("a selector of an object that is kept", () => {
+  test("is compiled once, also when it is put together from its labels for each question", () => {
+    const selector = { matchLabels: { a: "b" }, matchExpressions: [{ key: "c", operator: "Exists" }] };
+    const matchLabels = { a: "b" };
+
+    expect(keptSelector(selector)).toBe(keptSelector(selector));
+    expect(keptSelector({ matchLabels })).toBe(keptSelector({ matchLabels }));
+    expect(keptSelector(selector)).toEqual(compileLabelSelector(selector));
+    expect(keptSelector({ ...selector, matchLabels })).toEqual(compileLabelSelector(selector));
   });
 });
 

@@ -58,6 +58,23 @@ export function compileLabelSelector(selector: LabelSelectorObject | undefined):
   return labelSelector([...equal, ...expressions]);
 }
 
+const kept = new WeakMap<object, LabelSelector>();
+
+/**
+ * The same of an object that nobody changes any more, as all are that caches and the store hold. It is compiled once, however often it is asked
+ * about: one selector meets many objects, and may be as long as a body.
+ */
+export function keptSelector(selector: LabelSelectorObject): LabelSelector {
+  const { matchLabels, matchExpressions } = selector;
+  // Some have the labels alone, and are put together for each question.
+  const key = matchExpressions === undefined && matchLabels !== undefined ? matchLabels : selector;
+  const known = kept.get(key);
+  if (known !== undefined) return known;
+  const compiled = compileLabelSelector(selector);
+  kept.set(key, compiled);
+  return compiled;
+}
+
 export function labelsMatch({ requirements, index }: LabelSelector, labels: Labels = {}): boolean {
   if (index !== undefined) return index.matches(labels);
   return requirements.every((requirement) => requirementHolds(requirement, labels));

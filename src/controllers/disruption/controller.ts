@@ -6,7 +6,7 @@
 import { Deployment, ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { Pod, ReplicationController } from "../../api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
-import { compileLabelSelector, labelSelectorText, labelsMatch } from "../../api/label-selector.ts";
+import { keptSelector, labelSelectorText, labelsMatch } from "../../api/label-selector.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
 import { runMemory } from "../run-memory.ts";
@@ -58,7 +58,7 @@ async function reconcile(budget: PodDisruptionBudget, context: ReconcileContext)
 /** A budget without a selector covers nothing. */
 function covers({ spec, metadata }: PodDisruptionBudget, pod: Pod): boolean {
   if (spec.selector === undefined || pod.metadata.namespace !== metadata.namespace) return false;
-  return labelsMatch(compileLabelSelector(spec.selector), pod.metadata.labels);
+  return labelsMatch(keptSelector(spec.selector), pod.metadata.labels);
 }
 
 /** Versions of pods whose budgets were counted: each is looked at once, by whichever of its budgets has its pass first. */
@@ -86,7 +86,7 @@ function tellShared(
 }
 
 function tellUnmanaged(budget: PodDisruptionBudget, { event }: ReconcileContext): void {
-  const selector = labelSelectorText(compileLabelSelector(budget.spec.selector ?? {}));
+  const selector = labelSelectorText(keptSelector(budget.spec.selector ?? {}));
   const message =
     `Pods selected by this PodDisruptionBudget (selector: ${selector}) were found to be unmanaged. ` +
     "As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. " +

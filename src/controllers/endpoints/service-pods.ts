@@ -1,6 +1,7 @@
 /** Which pods stand behind a Service, and at which ports. Pure. */
 import type { Node, Pod, Service, ServicePort } from "../../api/generated/types/core-v1.ts";
 import { findIpAddress } from "../../api/ip-address.ts";
+import { keptSelector, labelsMatch } from "../../api/label-selector.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 
 export type Family = "IPv4" | "IPv6";
@@ -21,10 +22,11 @@ export function isHeadless({ spec }: Service): boolean {
   return spec.clusterIP === "None";
 }
 
+const NO_LABELS = {};
+
 /** Labels that every pod of the Service has; an empty selector chooses all. */
 export function isChosen({ spec }: Service, pod: Pod): boolean {
-  const wanted = Object.entries(spec.selector ?? {});
-  return wanted.every(([name, value]) => pod.metadata.labels?.[name] === value);
+  return labelsMatch(keptSelector({ matchLabels: spec.selector ?? NO_LABELS }), pod.metadata.labels);
 }
 
 /** A pod that ended, or has no address yet, stands behind nothing. */

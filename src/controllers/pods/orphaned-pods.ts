@@ -2,7 +2,7 @@
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
-import { compileLabelSelector, labelsMatch } from "../../api/label-selector.ts";
+import { keptSelector, labelsMatch } from "../../api/label-selector.ts";
 import { watching } from "../../runtime/controller.ts";
 import type { WatchMapping } from "../../runtime/controller.ts";
 import { controllerOf } from "../../runtime/owner-reference.ts";
@@ -16,7 +16,7 @@ export function orphanedPods<T extends ApiObject>(
     const { namespace = "", labels } = after.metadata;
     return cache(type)
       .list({ namespace })
-      .filter((owner) => labelsMatch(compileLabelSelector(selectorOf(owner)), labels))
+      .filter((owner) => labelsMatch(keptSelector(selectorOf(owner)), labels))
       .map(({ metadata: { name = "" } }) => ({ namespace, name }));
   });
 }

@@ -6,8 +6,7 @@
 import { ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { ReplicationController, Service } from "../../api/generated/types/core-v1.ts";
 import type { LabelRequirement } from "../../api/label-requirement.ts";
-import { compileLabelSelector, labelSelector, type LabelSelector } from "../../api/label-selector.ts";
-import { ownValue } from "../../resources/value-rules.ts";
+import { keptSelector, labelSelector, type LabelSelector, labelsMatch } from "../../api/label-selector.ts";
 import type { CacheReader } from "../../runtime/controller.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 
@@ -21,9 +20,8 @@ function ofServices({ namespace, labels }: PodInfo, cache: CacheReader): readonl
   return cache(Service)
     .indexed(SERVICES_BY_NAMESPACE, namespace)
     .flatMap(({ spec }) => {
-      const wanted = Object.entries(spec.selector ?? {});
-      const isOfPod = wanted.length > 0 && wanted.every(([key, value]) => ownValue(labels, key) === value);
-      return isOfPod ? wanted.map(equality) : [];
+      const wanted = spec.selector === undefined ? undefined : keptSelector({ matchLabels: spec.selector });
+      return wanted !== undefined && labelsMatch(wanted, labels) ? wanted.requirements : [];
     });
 }
 
@@ -46,8 +44,10 @@ function ofController({ pod, namespace }: PodInfo, cache: CacheReader): readonly
   }
 }
 
-function requirementsOf(selector: Parameters<typeof compileLabelSelector>[0]): readonly LabelRequirement[] {
-  return selector === undefined ? [] : compileLabelSelector(selector).requirements;
+function requirementsOf(
+  selector: Parameters<typeof keptSelector>[0] | undefined,
+): readonly LabelRequirement[] {
+  return selector === undefined ? [] : keptSelector(selector).requirements;
 }
 
 function equality([key, value]: readonly [string, string]): LabelRequirement {

@@ -1,7 +1,7 @@
 /** Who makes room for a more important pod, and on which node that does least harm. */
 
 import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
-import { compileLabelSelector, labelsMatch } from "../../api/label-selector.ts";
+import { keptSelector, labelsMatch } from "../../api/label-selector.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 
@@ -107,6 +107,6 @@ function isProtecting({ metadata, spec, status }: PodDisruptionBudget, pod: PodI
   if (Object.keys(pod.labels ?? {}).length === 0) return false;
   if (metadata.namespace !== pod.namespace || spec.selector === undefined) return false;
   if (status.disruptedPods !== undefined && Object.hasOwn(status.disruptedPods, pod.name)) return false;
-  const selector = compileLabelSelector(spec.selector);
+  const selector = keptSelector(spec.selector);
   return selector.requirements.length > 0 && labelsMatch(selector, pod.labels);
 }

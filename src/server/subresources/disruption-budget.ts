@@ -3,7 +3,7 @@ import { ApiError, forbidden } from "../../api/api-error.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
 import { cloneJson } from "../../api/json-clone.ts";
-import { compileLabelSelector, labelsMatch } from "../../api/label-selector.ts";
+import { keptSelector, labelsMatch } from "../../api/label-selector.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import { prefixEnd } from "../../store/store.ts";
@@ -43,7 +43,7 @@ export function budgetOf(pod: Pod, { store, registry, versions }: Workshop): Pod
 function covers({ spec }: PodDisruptionBudget, { metadata }: Pod): boolean {
   if (spec.selector === undefined) return false;
   try {
-    return labelsMatch(compileLabelSelector(spec.selector), metadata.labels);
+    return labelsMatch(keptSelector(spec.selector), metadata.labels);
   } catch {
     return false;
   }
