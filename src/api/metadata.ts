@@ -73,6 +73,7 @@ export function validateMetadataUpdate(
   if (previous.deletionTimestamp !== undefined) refuseNewFinalizers(next, previous, errors);
   refuseIdentityChanges(next, previous, errors);
   validateFreeParts(next, errors);
+  if (next.finalizers !== undefined) validateFinalizers(next.finalizers, errors);
   if (rules.finalizers === "standard or qualified") requireKnownFinalizers(next, errors);
 }
 
