@@ -406,3 +406,18 @@ test("a bookmark in a table of custom resources has nothing in its cells", async
     ending.abort();
   }
 });
+
+test.each([
+  [
+    "application/vnd.kubernetes.protobuf;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+    "application/vnd.kubernetes.protobuf",
+  ],
+  ["application/vnd.kubernetes.protobuf,application/json", "application/json"],
+])("that an object is gone is told to %s as %s", async (accept, type) => {
+  await using api = await withThings();
+  await api.send("POST", THINGS, thing());
+
+  const { code, headers } = await api.send("DELETE", `${THINGS}/a`, undefined, { accept });
+
+  expect([code, headers.get("content-type")]).toEqual([200, type]);
+});

@@ -44,8 +44,10 @@ export function represent(answer: Answer, asked: Asked, tools: RepresentationToo
   if (asked.request.direct !== undefined) {
     return directResponse(answer, { view: directView(asked, tools), warnings: asked.notes?.warnings });
   }
+  // What was done is told in the form that was asked for, whatever objects would have been made into.
   if (answer.type === "status") {
-    return statusResponse(answer.status, asked.request, asked.notes?.warnings);
+    const form = asked.form ?? chooseForm(asked);
+    return statusResponse(answer.status, { request: asked.request, form }, asked.notes?.warnings);
   }
   const page = { form: asked.form ?? chooseForm(asked), asked, tools };
   switch (answer.type) {
@@ -73,16 +75,16 @@ export function errorResponse(
   request: HttpRequest,
   warnings: readonly string[] = [],
 ): HttpResponse {
-  return statusResponse(toStatus(error), request, warnings);
+  return statusResponse(toStatus(error), { request }, warnings);
 }
 
 function statusResponse(
   status: Status,
-  request: HttpRequest,
+  { request, form }: { readonly request: HttpRequest; readonly form?: Form },
   warnings: readonly string[] = [],
 ): HttpResponse {
   if (request.direct !== undefined) return directResponse({ type: "status", status }, { warnings });
-  const { media, isPretty } = statusForm(request);
+  const { media, isPretty } = form ?? statusForm(request);
   const headers = headersOf(mediaTypeOf(media), warnings);
   const wait = status.details?.retryAfterSeconds ?? 0;
   if (wait > 0) headers.set("retry-after", String(wait));
