@@ -272,6 +272,43 @@ describe("50 pods of one node that fail at once", () => {
   });
 });
 
+describe("Events of a node", () => {
+  const STARTED = [
+    "NodeAllocatableEnforced",
+    "NodeHasNoDiskPressure",
+    "NodeHasSufficientMemory",
+    "NodeHasSufficientPID",
+    "NodeReady",
+    "Starting",
+  ];
+
+  test("tell that it started, and how it is", async () => {
+    await using cluster = await openCluster({ clock: "virtual", seed: 1, loops: "none", nodes: 1 });
+    await cluster.settle();
+
+    expect(eventReasons(cluster, "node-1").toSorted()).toEqual(STARTED);
+    const told = cluster.objects(Event).find(({ reason }) => reason === "NodeReady");
+    expect(told).toMatchObject({
+      type: "Normal",
+      message: "Node node-1 status is now: NodeReady",
+      involvedObject: { kind: "Node", name: "node-1" },
+      source: { component: "kubelet", host: "node-1" },
+    });
+  });
+
+  test("tell of an agent that was replaced that it started, not that the node got ready", async () => {
+    await using cluster = await openCluster({ clock: "virtual", seed: 1, loops: "none", nodes: 1 });
+    await cluster.settle();
+    await using next = await cluster.fork();
+    await next.settle();
+
+    const counts = (reason: string): readonly (number | undefined)[] =>
+      next.objects(Event).flatMap((each) => (each.reason === reason ? [each.count] : []));
+    expect(counts("Starting")).toEqual([1, 1]);
+    expect(counts("NodeReady")).toEqual([1]);
+  });
+});
+
 describe("a node pool", () => {
   test("gives each node a block of its own, also after the loop was replaced", async () => {
     await using cluster = await openCluster({ clock: "virtual", seed: 1, loops: "none", nodes: 40 });

@@ -14,6 +14,7 @@ import type { ObjectChange } from "../../runtime/controller.ts";
 import type { RoutineParts } from "../../runtime/routine.ts";
 import { WriteWindow } from "../../runtime/write-window.ts";
 import type { AgentNode } from "./agent-node.ts";
+import { nodeRecovered, nodeStarted } from "./node-events.ts";
 import {
   conditionsAt,
   findIdentityPatch,
@@ -41,6 +42,9 @@ const RENEWED_TOGETHER = 100;
 const WRITES_MAX = 32;
 /** As kubelet's: an unchanged status is written this often all the same. */
 const REPORT_MS = 300_000;
+
+/** Of more nodes nobody reads how each of them started, and thousands of Events would be in the way of what pods have to tell. */
+const TELLING_MAX = 500;
 
 /** A simulated node with this annotation is as if its machine were off. */
 const DOWN = `${SIMULATED}/down`;
@@ -178,7 +182,9 @@ export class NodeKeeper {
     const known = cache(Node).find({ name: setup.name });
     if (known !== undefined) return this.#refreshed(known, pulse);
     try {
-      return await client(Node).create(nodeManifest(setup, versions, loop.now()));
+      const made = await client(Node).create(nodeManifest(setup, versions, loop.now()));
+      this.#tell(made, nodeStarted(setup.name, undefined));
+      return made;
     } catch (error) {
       if (!isApiError(error, "AlreadyExists")) throw error;
       return this.#refreshed(await client(Node).get({ name: setup.name }), pulse);
@@ -201,7 +207,19 @@ export class NodeKeeper {
     }
     const changed = findMachinePatch(known, machine);
     const status = { ...changed, conditions: conditionsAt(known, routine.loop.now()) };
-    return nodes.patch(known, { type: "strategic", changes: { status } }, { subresource: "status" });
+    const written = await nodes.patch(
+      known,
+      { type: "strategic", changes: { status } },
+      { subresource: "status" },
+    );
+    this.#tell(written, nodeStarted(setup.name, known));
+    return written;
+  }
+
+  #tell(object: Node, events: ReturnType<typeof nodeStarted>): void {
+    if (this.#pulses.size > TELLING_MAX) return;
+    const { name: host } = object.metadata;
+    for (const words of events) this.#parts.routine.event(object, { ...words, host });
   }
 
   #report(pulse: Pulse): void {
@@ -222,6 +240,7 @@ export class NodeKeeper {
       const nodes = clientOf(pulse.node.name)(Node);
       await nodes.patch(known, { type: "strategic", changes }, { subresource: "status" });
       pulse.reportedAt = now;
+      this.#tell(known, nodeRecovered(pulse.node.name, known));
     });
   }
 
