@@ -1,12 +1,11 @@
 /** Which tokens that were made with their accounts nobody has used for a year: they are withdrawn first, and deleted a year later. */
 import type { Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
+import { dayText, findDay, INVALID_SINCE, LAST_USED } from "../../resources/legacy-token.ts";
 import { podReferences } from "../../resources/pod/pod-references.ts";
 
 const TYPE = "kubernetes.io/service-account-token";
 const ACCOUNT_NAME = "kubernetes.io/service-account.name";
 const ACCOUNT_UID = "kubernetes.io/service-account.uid";
-const LAST_USED = "kubernetes.io/legacy-token-last-used";
-export const INVALID_SINCE = "kubernetes.io/legacy-token-invalid-since";
 const DAY_MS = 24 * 3_600_000;
 /** As upstream's unless told otherwise. */
 const UNUSED_MS = 365 * DAY_MS;
@@ -26,7 +25,7 @@ export interface TokenFate {
 }
 
 export function planTokens({ now, since, secrets, pods, findAccount }: TokenWorld): readonly TokenFate[] {
-  const trackedAt = dayOf(since);
+  const trackedAt = findDay(since ?? "");
   // The whole first day may have gone by without notes.
   if (trackedAt === undefined || now < trackedAt + DAY_MS + UNUSED_MS) return [];
   const before = now - UNUSED_MS;
@@ -38,15 +37,10 @@ export function planTokens({ now, since, secrets, pods, findAccount }: TokenWorl
   return unused.flatMap((secret): TokenFate[] => {
     if (mounted.has(`${secret.metadata.namespace ?? ""}/${secret.metadata.name}`)) return [];
     const invalidSince = secret.metadata.labels?.[INVALID_SINCE];
-    if (invalidSince === undefined || dayOf(invalidSince) === undefined)
+    if (invalidSince === undefined || findDay(invalidSince) === undefined)
       return [{ secret, fate: "withdraw" }];
-    return invalidSince < dateText(before) ? [{ secret, fate: "delete" }] : [];
+    return invalidSince < dayText(before) ? [{ secret, fate: "delete" }] : [];
   });
-}
-
-/** The date in UTC, as labels have it. */
-export function dateText(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
 }
 
 function isUnused({ type, metadata }: Secret, before: number): boolean {
@@ -56,7 +50,7 @@ function isUnused({ type, metadata }: Secret, before: number): boolean {
   const lastUsed = labels?.[LAST_USED];
   if (lastUsed === undefined) return true;
   // Of a date that nobody can read nothing follows.
-  return dayOf(lastUsed) !== undefined && lastUsed < dateText(before);
+  return findDay(lastUsed) !== undefined && lastUsed < dayText(before);
 }
 
 function accountOf({ metadata: { namespace = "", annotations } }: Secret): readonly [string, string] {
@@ -78,10 +72,4 @@ function mountedSecrets(pods: readonly Pod[]): ReadonlySet<string> {
       if (reference.startsWith("secrets/"))
         mounted.add(`${pod.metadata.namespace ?? ""}/${reference.slice("secrets/".length)}`);
   return mounted;
-}
-
-/** When a date begins; undefined when it is none that the calendar has. */
-function dayOf(text = ""): number | undefined {
-  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  return Number.isNaN(at) || dateText(at) !== text ? undefined : at;
 }

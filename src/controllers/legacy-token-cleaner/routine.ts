@@ -6,9 +6,10 @@
  */
 import { isApiError } from "../../api/api-error.ts";
 import { ConfigMap, Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
+import { dayText, INVALID_SINCE, TRACKED_SINCE, TRACKING } from "../../resources/legacy-token.ts";
 import type { Routine, RoutineParts } from "../../runtime/routine.ts";
 import { nextRound } from "../next-round.ts";
-import { dateText, INVALID_SINCE, planTokens } from "./plan-tokens.ts";
+import { planTokens } from "./plan-tokens.ts";
 import type { TokenFate } from "./plan-tokens.ts";
 
 export const legacyTokenCleaner: Routine = {
@@ -18,10 +19,6 @@ export const legacyTokenCleaner: Routine = {
 };
 
 const PERIOD_MS = 24 * 3_600_000;
-const TRACKING = {
-  namespace: "kube-system",
-  name: "kube-apiserver-legacy-service-account-token-tracking",
-} as const;
 
 async function run(parts: RoutineParts, signal: AbortSignal): Promise<void> {
   do await clean(parts, signal);
@@ -34,7 +31,7 @@ async function clean(parts: RoutineParts, signal: AbortSignal): Promise<void> {
     const tracking = await client(ConfigMap).find(TRACKING);
     const fates = planTokens({
       now: loop.now(),
-      since: tracking?.data?.["since"],
+      since: tracking?.data?.[TRACKED_SINCE],
       secrets: cache(Secret).list(),
       pods: cache(Pod).list(),
       findAccount: (namespace, name) => cache(ServiceAccount).find({ namespace, name }),
@@ -52,7 +49,7 @@ async function carryOut({ client, loop, log }: RoutineParts, { secret, fate }: T
   try {
     if (fate === "delete") await client(Secret).delete(secret, { preconditions: { resourceVersion } });
     else {
-      const metadata = { uid, labels: { [INVALID_SINCE]: dateText(loop.now()) } };
+      const metadata = { uid, labels: { [INVALID_SINCE]: dayText(loop.now()) } };
       await client(Secret).patch(secret, { type: "merge", changes: { metadata } });
     }
     log.info("a token that nobody uses was cleared away", { namespace, name, fate });

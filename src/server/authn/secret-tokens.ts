@@ -1,11 +1,9 @@
 /** Tokens that last because they lie in Secrets. When one is used is noted on its Secret, so that those which nobody uses can be withdrawn. */
 import type { Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
+import { dayText, INVALID_SINCE, LAST_USED } from "../../resources/legacy-token.ts";
 import type { RequestNotes } from "../request-notes.ts";
-import { timeText } from "../write/system-metadata.ts";
 import { isSameSecret } from "./secret-equality.ts";
 
-export const LAST_USED = "kubernetes.io/legacy-token-last-used";
-const INVALID_SINCE = "kubernetes.io/legacy-token-invalid-since";
 const TYPE = "kubernetes.io/service-account-token";
 const DAY_MS = 24 * 3_600_000;
 
@@ -23,18 +21,13 @@ export function isHolder({ type, data }: Secret, token: string): boolean {
   return type === TYPE && isSameSecret(held, token);
 }
 
-/** The date in UTC, as labels have it. */
-export function dateText(ms: number): string {
-  return timeText(ms).slice(0, 10);
-}
-
 /** Why the token is worth nothing, if so. Its use is noted either way, as upstream does. */
 export function noteSecretUse(use: SecretTokenUse): string | undefined {
   const { secret, now, notes, onUse } = use;
   const { name, namespace = "", labels = {} } = secret.metadata;
   const lastUsed = labels[LAST_USED];
   // Clocks of servers differ: tomorrow's date is another one's today.
-  if (lastUsed !== dateText(now) && lastUsed !== dateText(now + DAY_MS)) onUse?.(secret);
+  if (lastUsed !== dayText(now) && lastUsed !== dayText(now + DAY_MS)) onUse?.(secret);
   if ((labels[INVALID_SINCE] ?? "") === "") {
     tellOrigin(use);
     return undefined;

@@ -2,8 +2,8 @@
 import { isApiError } from "../../api/api-error.ts";
 import type { Secret } from "../../api/generated/types/core-v1.ts";
 import type { JsonObject } from "../../api/json-object.ts";
+import { dayText, LAST_USED } from "../../resources/legacy-token.ts";
 import { isStoreError } from "../../store/store-error.ts";
-import { dateText, LAST_USED } from "../authn/secret-tokens.ts";
 import type { Workshop } from "../call.ts";
 import { requireStored } from "../registry.ts";
 import { HouseWriter } from "./house-writer.ts";
@@ -42,7 +42,7 @@ export class TokenUses {
     const place = { resource: requireStored(workshop.registry, "", "secrets"), namespace, name };
     const live = writer.find(place) as Secret | undefined;
     if (live === undefined || live.metadata.uid !== uid) return;
-    const labels = { ...live.metadata.labels, [LAST_USED]: dateText(workshop.loop.now()) };
+    const labels = { ...live.metadata.labels, [LAST_USED]: dayText(workshop.loop.now()) };
     const wanted = { ...live, metadata: { ...live.metadata, labels } };
     await writer.update(place, wanted as unknown as JsonObject, "");
   }
