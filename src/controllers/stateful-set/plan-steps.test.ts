@@ -136,3 +136,20 @@ describe("an update", () => {
     expect(steps({ replicas: 4, ...spec }, states)).toBe(expected);
   });
 });
+
+describe("a StatefulSet of more pods than there can be", () => {
+  const replicas = 2 ** 31 - 1;
+
+  test("makes some of them at a time", () => {
+    expect(steps({ replicas, ...PARALLEL }, "R").split(" ")).toHaveLength(500);
+    expect(steps({ replicas }, "RR")).toBe("+2:new");
+  });
+
+  test("keeps those that lie far beyond the first that is missing", () => {
+    const pods = [podOf(0, "R"), podOf(1_000_000, "R")].flat();
+    const revisions = { current: revision("web-old"), update: revision("web-new") };
+
+    expect(viewOf(setOf({ replicas }), pods, { ...revisions, now: NOW }).condemned).toEqual([]);
+    expect(viewOf(setOf({ replicas: 5 }), pods, { ...revisions, now: NOW }).condemned).toHaveLength(1);
+  });
+});

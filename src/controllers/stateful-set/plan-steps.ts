@@ -7,15 +7,12 @@ import type { ControllerRevision } from "../../api/generated/types/apps-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { scaledValue } from "../../resources/int-or-percent.ts";
 import { findAvailableAt, isTerminal } from "../../resources/pod/pod-state.ts";
-import { isGoing, isUsable, revisionOf, startOf, wantedOf } from "./set-pods.ts";
+import { BATCH_MAX, isGoing, isUsable, revisionOf, startOf, wantedOf } from "./set-pods.ts";
 import type { SetView, Slot } from "./set-pods.ts";
 
 export type Step =
   | { readonly type: "create"; readonly ordinal: number; readonly revision: ControllerRevision }
   | { readonly type: "delete"; readonly pod: Pod };
-
-/** Most pods that a parallel set makes or deletes in one pass, so that one huge set cannot starve the rest. */
-const BATCH_MAX = 500;
 
 export function planSteps(view: SetView): readonly Step[] {
   const filling = isOrdered(view) ? fillInOrder(view) : fillAtOnce(view);

@@ -4,11 +4,14 @@ import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { findAvailableAt, isReady } from "../../resources/pod/pod-state.ts";
 import { REVISION_HASH } from "../revisions/revisions.ts";
 
+/** Most pods that a parallel set makes or deletes in one pass, so that one huge set cannot starve the rest. */
+export const BATCH_MAX = 500;
+
 export interface SetView {
   readonly set: StatefulSet;
   readonly now: number;
   readonly pods: readonly Pod[];
-  /** In order of their ordinals. */
+  /** In order of their ordinals. Where there are more, as many of these are without a pod as may be made in one pass. */
   readonly slots: readonly Slot[];
   /** The highest ordinal first, as they go. */
   readonly condemned: readonly Pod[];
@@ -28,13 +31,12 @@ export function viewOf(
 ): SetView {
   const start = startOf(set);
   const byOrdinal = new Map(pods.map((pod) => [ordinalOf(pod, set) ?? -1, pod]));
-  const slots = Array.from({ length: wantedOf(set) }, (_, at) => ({
+  const slots = Array.from({ length: Math.min(wantedOf(set), pods.length + BATCH_MAX) }, (_, at) => ({
     ordinal: start + at,
     pod: byOrdinal.get(start + at),
   }));
-  const kept = new Set(slots.map(({ pod }) => pod));
   const condemned = pods
-    .filter((pod) => !kept.has(pod))
+    .filter((pod) => !isInRange(ordinalOf(pod, set) ?? -1, set))
     .toSorted((left, right) => (ordinalOf(right, set) ?? 0) - (ordinalOf(left, set) ?? 0));
   return { set, now, pods, slots, condemned, current, update };
 }
