@@ -173,7 +173,9 @@ describe("metadata of a changed object", () => {
 
   test("finalizers are qualified and do not contradict each other after an update too", () => {
     expect(updateProblems({ finalizers: ["A.b/c"] }, {})).toContainEqual(
-      expect.stringMatching(/^metadata.finalizers: Invalid value: "A.b\/c": prefix part a lowercase RFC 1123/),
+      expect.stringMatching(
+        /^metadata.finalizers: Invalid value: "A.b\/c": prefix part a lowercase RFC 1123/,
+      ),
     );
     expect(updateProblems({ finalizers: ["orphan", "foregroundDeletion"] }, {})).toEqual([
       'metadata.finalizers: Invalid value: ["orphan","foregroundDeletion"]: finalizer orphan and foregroundDeletion cannot be both set',

@@ -222,9 +222,9 @@ describe("a CustomResourceDefinition", () => {
     expect(
       probe.statusProblems({ metadata, spec, status: { storedVersions: ["v9"] } }, { metadata, spec }),
     ).toEqual([]);
-    expect(
-      probe.statusProblems({ metadata, spec, status: { acceptedNames } }, { metadata, spec }),
-    ).toEqual([expect.stringMatching(/^status.acceptedNames.plural: Invalid value: "X": a DNS-1035 label/)]);
+    expect(probe.statusProblems({ metadata, spec, status: { acceptedNames } }, { metadata, spec })).toEqual([
+      expect.stringMatching(/^status.acceptedNames.plural: Invalid value: "X": a DNS-1035 label/),
+    ]);
   });
 
   test("keeps every version that objects may lie in", () => {
