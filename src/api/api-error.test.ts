@@ -20,7 +20,7 @@ describe("api errors", () => {
     [errors.unknownResource(), 404, "NotFound", "the server could not find the requested resource"],
     [errors.alreadyExists(pods, "x"), 409, "AlreadyExists", 'pods "x" already exists'],
     [
-      errors.generateNameConflict(pods, "x-bcdfg"),
+      errors.generateNameConflict(errors.alreadyExists(pods, "x-bcdfg")),
       409,
       "AlreadyExists",
       'pods "x-bcdfg" already exists, the server was not able to generate a unique name for the object',

@@ -171,11 +171,10 @@ export function alreadyExists(
 }
 
 /** Every generated name was taken. */
-export function generateNameConflict(resource: GroupResource, name: string): ApiError {
-  const message = `${resourceText(resource)} ${quoted(name)} already exists, the server was not able to generate a unique name for the object`;
-  return new ApiError("AlreadyExists", message, {
-    details: { ...about(resource, name), retryAfterSeconds: 1 },
-  });
+/** The same for an object whose name the server may choose: asking again may help. */
+export function generateNameConflict(taken: ApiError): ApiError {
+  const message = `${taken.message}, the server was not able to generate a unique name for the object`;
+  return new ApiError("AlreadyExists", message, { details: { ...taken.details, retryAfterSeconds: 1 } });
 }
 
 const OBJECT_MODIFIED =

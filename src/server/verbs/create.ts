@@ -8,7 +8,7 @@ import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
 import { versionAsked } from "../write/asked-version.ts";
 import { readObject, refuseMistake } from "../write/incoming.ts";
-import { groupResource, ObjectWriter } from "../write/object-writer.ts";
+import { ObjectWriter } from "../write/object-writer.ts";
 import type { Saved } from "../write/object-writer.ts";
 import { admittedDraft, admittedObject, isTakenAsSent } from "../write/revise.ts";
 import type { SharedSpec } from "../write/shared-specs.ts";
@@ -116,15 +116,15 @@ async function createNamed(fresh: New, call: Call<StoredResource>, workshop: Wor
   // Whoever was asked may have given it a name, and cannot move it elsewhere.
   placeInNamespace(admitted, call);
   const { name = "", generateName: base = "" } = admitted.metadata;
-  if (name !== "" || base === "") return createOnce({ ...fresh, draft: admitted }, call, workshop);
+  // Who names an object and says how names are generated gets one try, and hears the same.
+  const tries = name === "" && base !== "" ? NAME_TRIES : 1;
   for (let attempt = 1; ; attempt++) {
-    const generated = generateName(base, random);
-    admitted.metadata.name = generated;
+    if (tries > 1) admitted.metadata.name = generateName(base, random);
     try {
       return await createOnce({ ...fresh, draft: admitted }, call, workshop);
     } catch (error) {
-      if (!isApiError(error, "AlreadyExists")) throw error;
-      if (attempt === NAME_TRIES) throw generateNameConflict(groupResource(resource), generated);
+      if (!isApiError(error, "AlreadyExists") || base === "") throw error;
+      if (attempt === tries) throw generateNameConflict(error);
     }
   }
 }
