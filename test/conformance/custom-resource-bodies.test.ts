@@ -93,6 +93,29 @@ describe("a custom resource", () => {
     expect(code).toBe(409);
   });
 
+  test("of another kind is not looked for fields that its kind has not", async () => {
+    await using api = await withThings();
+
+    const sent = { ...head, kind: "Other", metadata: { name: "a" }, more: 1 };
+    const { code } = await api.send("PUT", `${THINGS}/a?fieldValidation=Strict`, sent);
+
+    expect(code).toBe(404);
+  });
+
+  test("that has a name and a way to find one is told that neither was free", async () => {
+    await using api = await withThings();
+    const sent = { ...head, metadata: { name: "a", generateName: "a-" } };
+    await api.send("POST", THINGS, sent);
+
+    const { code, body, headers } = await api.send("POST", THINGS, sent);
+
+    expect([code, body["message"], headers.get("retry-after")]).toEqual([
+      409,
+      'things.example.com "a" already exists, the server was not able to generate a unique name for the object',
+      "1",
+    ]);
+  });
+
   test("is patched by null in words of its own", async () => {
     await using api = await withThings();
     await api.send("POST", THINGS, { ...head, metadata: { name: "a" } });

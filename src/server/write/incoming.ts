@@ -83,7 +83,7 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
       ? normalBody(body, expected.schema, sent)
       : normal(expected.schema, { ...sent, spec: begun }, { spec: begun });
   const kind = isCustom(expected) ? "custom" : "built-in";
-  const problems = problemsIn(body, unknownFields, kind);
+  const problems = problemsIn(body, knownUnknown(body, expected, unknownFields), kind);
   if (validation === "Strict" && problems.length > 0) throw strictRefusal(problems, body, expected);
   const { object, warnings } = withoutRepeatedOwners(value as unknown as ApiObject, {
     isPatched: body.known !== undefined,
@@ -96,6 +96,12 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
     // What is left out of a spec has to be told each time.
     shared: unknownFields.length === 0 || begun !== undefined ? shared : undefined,
   };
+}
+
+/** Nobody knows the fields of an object that says it is of another kind, but those that every object has. */
+function knownUnknown({ value }: Body, expected: ExpectedKind, fields: readonly string[]): readonly string[] {
+  const isOther = isCustom(expected) && value["kind"] !== expected.kind;
+  return isOther ? fields.filter((field) => field.startsWith("metadata.")) : fields;
 }
 
 export function refuseMistake({ mistake }: Incoming): void {
