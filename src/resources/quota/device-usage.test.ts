@@ -26,9 +26,13 @@ function usage(...requests: readonly Partial<DeviceRequest>[]): Readonly<Record<
   return usageOfClaim({ name: "c" }, requests);
 }
 
-function usageOfClaim(metadata: object, requests: readonly object[]): Readonly<Record<string, string>> {
+function usageOfClaim(
+  metadata: object,
+  requests: readonly object[],
+  facts = FACTS,
+): Readonly<Record<string, string>> {
   const claim = { metadata, spec: { devices: { requests } } } as unknown as ResourceClaim;
-  const used = usageOf(claim, CLAIMS, FACTS);
+  const used = usageOf(claim, CLAIMS, facts);
   return Object.fromEntries([...used].map(([name, quantity]) => [name, formatQuantity(quantity)]));
 }
 
@@ -65,6 +69,11 @@ describe("what a claim uses of a quota of devices", () => {
       [`gpu${SUFFIX}`]: "3",
       "requests.example.com/gpu": "1",
       "requests.deviceclass.resource.kubernetes.io/gpu": "2",
+    });
+    const left = { name: "c", annotations, ownerReferences: [{ ...owner, uid: "2" }] };
+    expect(usageOfClaim(left, requests, { ...FACTS, isRemoval: true })).toEqual({
+      "count/resourceclaims.resource.k8s.io": "1",
+      [`gpu${SUFFIX}`]: "3",
     });
     const forged = { name: "c", annotations, ownerReferences: [{ ...owner, uid: "2" }] };
     expect(usageOfClaim(forged, requests)).toMatchObject({ "requests.example.com/gpu": "3" });

@@ -14,6 +14,8 @@ const ALL = 32;
 export interface DeviceFacts {
   findPod(namespace: string, name: string): Pod | undefined;
   findClass(name: string): DeviceClass | undefined;
+  /** The object goes. Its pod may have gone before it, and nobody must get back what others use. */
+  readonly isRemoval?: boolean;
 }
 
 /**
@@ -24,10 +26,11 @@ export function deviceUsage(claim: ResourceClaim, facts: DeviceFacts): ResourceL
   const sums = new Map<string, number>();
   const add = (name: string, count: number): void => void sums.set(name, (sums.get(name) ?? 0) + count);
   const pod = podBehind(claim, facts);
+  const isLeftOver = pod === undefined && facts.isRemoval === true && isMadeForPod(claim);
   for (const request of claim.spec.devices.requests) {
     for (const [name, count] of mostOf(request)) {
       const asked = pod && askedBy(pod, request.name, count);
-      const resources = resourcesOf(name, facts).filter((resource) => resource !== asked);
+      const resources = isLeftOver ? [] : resourcesOf(name, facts).filter((resource) => resource !== asked);
       for (const used of [name + DEVICES_SUFFIX, ...resources.map((it) => REQUESTS + it)]) add(used, count);
     }
   }
@@ -40,10 +43,14 @@ function resourcesOf(className: string, facts: DeviceFacts): readonly string[] {
   return [EVERY_CLASS + className, ...(explicit === undefined ? [] : [explicit])];
 }
 
+function isMadeForPod({ metadata }: ResourceClaim): boolean {
+  return metadata.annotations?.[MADE_FOR_RESOURCES] === "true";
+}
+
 /** Anybody can write the annotation: the pod must own the claim, and know of no other. */
 function podBehind(claim: ResourceClaim, facts: DeviceFacts): Pod | undefined {
-  const { name, namespace = "", annotations, ownerReferences = [] } = claim.metadata;
-  if (annotations?.[MADE_FOR_RESOURCES] !== "true") return undefined;
+  const { name, namespace = "", ownerReferences = [] } = claim.metadata;
+  if (!isMadeForPod(claim)) return undefined;
   const owner = ownerReferences.find(({ controller }) => controller === true);
   if (owner?.apiVersion !== "v1" || owner.kind !== "Pod") return undefined;
   const pod = facts.findPod(namespace, owner.name);

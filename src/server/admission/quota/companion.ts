@@ -117,7 +117,7 @@ function charge(entry: Entry, { change, resource }: Written, office: Office): Ch
   const { previous, next } = change;
   if (isSelf(quota, previous ?? next)) return undefined;
   const { facts } = resource;
-  const result = chargeQuota(quota, { previous, next, resource: facts, facts: usageFacts(office) });
+  const result = chargeQuota(quota, { previous, next, resource: facts, facts: usageFacts(office, change) });
   switch (result.outcome) {
     case "unchanged":
       return undefined;
@@ -132,8 +132,9 @@ function charge(entry: Entry, { change, resource }: Written, office: Office): Ch
   }
 }
 
-function usageFacts({ memory, loop }: Office): UsageFacts {
+function usageFacts({ memory, loop }: Office, { next }: ObjectChange): UsageFacts {
   return {
+    isRemoval: next === undefined,
     now: loop.now(),
     findPod: (namespace, name) => memory.find(PODS, `${namespace}/${name}`),
     findClass: (name) => memory.find(CLASSES, name),
