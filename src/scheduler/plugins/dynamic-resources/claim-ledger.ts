@@ -4,8 +4,10 @@
  */
 
 import { type AllocationResult, ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
+import { isSame } from "../../../resources/value-rules.ts";
 import type { CacheReader } from "../../../runtime/controller.ts";
 import { orderOfVersions } from "../../../runtime/resource-version.ts";
+import { DevicesInUse } from "./devices-in-use.ts";
 
 export class ClaimLedger {
   readonly #cache: CacheReader;
@@ -13,6 +15,8 @@ export class ClaimLedger {
   readonly #promised = new Map<string, AllocationResult>();
   /** As the server answered; by uid, until the cache has caught up. */
   readonly #written = new Map<string, ResourceClaim>();
+  /** What the caches show to be in use. They are read anew when they have changed. */
+  #shown: { readonly claims: readonly ResourceClaim[]; readonly inUse: DevicesInUse } | undefined;
 
   constructor(cache: CacheReader) {
     this.#cache = cache;
@@ -37,16 +41,27 @@ export class ClaimLedger {
     if (written !== undefined) this.#written.set(metadata.uid, written);
   }
 
-  /** All that is given away. */
-  *allocations(): Iterable<AllocationResult> {
-    yield* this.#promised.values();
-    const seen = new Set<string>();
-    for (const shown of this.#cache(ResourceClaim).list()) {
-      const { status, metadata } = this.#newest(shown);
-      if (this.#written.size > 0) seen.add(metadata.uid);
-      if (status.allocation !== undefined) yield status.allocation;
+  /** All that is given away. What was taken back counts until the caches show that. */
+  devicesInUse(): DevicesInUse {
+    const claims = this.#cache(ResourceClaim).list();
+    if (this.#shown?.claims !== claims) {
+      this.#shown = { claims, inUse: new DevicesInUse(allocationsOf(claims)) };
     }
-    for (const uid of [...this.#written.keys()]) if (!seen.has(uid)) this.#written.delete(uid);
+    return new DevicesInUse(this.#notShown(), this.#shown.inUse);
+  }
+
+  /** Promised, or written so lately that the caches do not know. */
+  *#notShown(): Iterable<AllocationResult> {
+    yield* this.#promised.values();
+    for (const [uid, { metadata, status }] of [...this.#written]) {
+      const { namespace = "", name } = metadata;
+      const shown = this.#cache(ResourceClaim).find({ namespace, name });
+      const isLate = shown?.metadata.uid === uid && this.#newest(shown) !== shown;
+      const { allocation } = status;
+      if (!isLate) this.#written.delete(uid);
+      // It may have given back what is shown, and have got something else since.
+      else if (allocation !== undefined && !isSame(allocation, shown.status.allocation)) yield allocation;
+    }
   }
 
   #newest(shown: ResourceClaim): ResourceClaim {
@@ -57,4 +72,8 @@ export class ClaimLedger {
     this.#written.delete(uid);
     return shown;
   }
+}
+
+function* allocationsOf(claims: readonly ResourceClaim[]): Iterable<AllocationResult> {
+  for (const { status } of claims) if (status.allocation !== undefined) yield status.allocation;
 }

@@ -68,10 +68,12 @@ export class DevicePools {
     const places = shared.length === 0 ? local : [...local, ...shared].toSorted((a, b) => a.order - b.order);
     const isPoolOf = (state: DevicePool["state"]): string | undefined =>
       places.find(({ pool }) => pool.state === state)?.pool.id;
+    const [only, ...others] = places.filter(({ pool }) => pool.state === "complete");
+    const first = only === undefined ? [] : devicesFor(only.slice, node);
     return {
-      devices: places.flatMap(({ pool, slice }) =>
-        pool.state === "complete" ? devicesFor(slice, node) : [],
-      ),
+      // Most nodes have the devices of one slice, which need not be copied for each pod.
+      devices:
+        others.length === 0 ? first : [...first, ...others.flatMap(({ slice }) => devicesFor(slice, node))],
       incomplete: isPoolOf("incomplete"),
       invalid: isPoolOf("invalid"),
     };

@@ -31,7 +31,7 @@ import { ClaimVariants } from "./claim-variants.ts";
 import { classesBehind } from "./device-class-names.ts";
 import { LatestPools } from "./device-pools.ts";
 import { DeviceSelectors } from "./device-selectors.ts";
-import { DevicesInUse } from "./devices-in-use.ts";
+import type { DevicesInUse } from "./devices-in-use.ts";
 import { hasResourceClaims, readResourceClaims } from "./pod-resource-claims.ts";
 import { claimKey, readWishes, type Wishes } from "./wish.ts";
 
@@ -190,7 +190,7 @@ class DynamicResources implements SchedulerPlugin {
       const claims = special === undefined ? open : [...open, special];
       const wishes = this.#wishes(claims);
       if (claims.length === 0 || wishes.type === "missing") return undefined;
-      inUse ??= new DevicesInUse(this.#ledger.allocations());
+      inUse ??= this.#ledger.devicesInUse();
       const pools = this.#pools.of(this.#context.cache(ResourceSlice).list());
       return new ClaimAllocator({
         claims,

@@ -1,0 +1,81 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { AllocationResult, ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
+import type { CacheReader } from "../../../runtime/controller.ts";
+import { ClaimLedger } from "./claim-ledger.ts";
+
+/** What the caches show. */
+let claims: readonly ResourceClaim[];
+let ledger: ClaimLedger;
+
+beforeEach(() => {
+  claims = [];
+  const reader = {
+    list: () => claims,
+    find: ({ name }: { readonly name: string }) => claims.find(({ metadata }) => metadata.name === name),
+  };
+  ledger = new ClaimLedger((() => reader) as unknown as CacheReader);
+});
+
+function claim(name: string, resourceVersion: string, allocation?: AllocationResult): ResourceClaim {
+  const metadata = { namespace: "default", name, uid: name, resourceVersion };
+  return { metadata, status: allocation === undefined ? {} : { allocation } } as unknown as ResourceClaim;
+}
+
+function whole(device: string): AllocationResult {
+  return { devices: { results: [{ request: "r", driver: "d", pool: "p", device }] } };
+}
+
+function share(device: string, memory: string): AllocationResult {
+  const [result] = whole(device).devices.results ?? [];
+  if (result === undefined) throw new Error("there is a result");
+  return { devices: { results: [{ ...result, shareID: "x", consumedCapacity: { memory } }] } };
+}
+
+const taken = (...devices: readonly string[]): readonly string[] => {
+  const inUse = ledger.devicesInUse();
+  return devices.filter((device) => inUse.isTaken(`d/p/${device}`));
+};
+
+describe("in use is", () => {
+  test("what is shown, promised, or written and not shown yet", () => {
+    claims = [claim("a", "1", whole("one")), claim("b", "1"), claim("c", "1")];
+    ledger.promise(claim("b", "1"), whole("two"));
+    ledger.settle(claim("c", "1"), claim("c", "2", whole("three")));
+
+    expect(taken("one", "two", "three", "four")).toEqual(["one", "two", "three"]);
+  });
+
+  test("no longer what was promised in vain, or is shown to be given back", () => {
+    claims = [claim("a", "1", whole("one")), claim("b", "1")];
+    ledger.promise(claim("b", "1"), whole("two"));
+    expect(taken("one", "two")).toEqual(["one", "two"]);
+
+    ledger.settle(claim("b", "1"));
+    claims = [claim("a", "2"), claim("b", "1")];
+
+    expect(taken("one", "two")).toEqual([]);
+  });
+
+  test("what a claim got since it gave back what is shown", () => {
+    claims = [claim("a", "1", whole("one"))];
+    ledger.settle(claim("a", "1"), claim("a", "2"));
+    ledger.settle(claim("a", "2"), claim("a", "3", whole("two")));
+
+    expect(taken("one", "two")).toEqual(["one", "two"]);
+  });
+
+  test("a share of a device once, whoever tells of it", () => {
+    claims = [claim("a", "1", share("nic", "2")), claim("b", "1")];
+    // Another user was written into it.
+    ledger.settle(claim("a", "1"), claim("a", "2", share("nic", "2")));
+    ledger.promise(claim("b", "1"), share("nic", "3"));
+    const memory = (): bigint | undefined => ledger.devicesInUse().capacityOf("d/p/nic")?.get("memory");
+    expect(memory()).toBe(5_000_000_000n);
+
+    ledger.settle(claim("b", "1"), claim("b", "2", share("nic", "3")));
+    expect(memory()).toBe(5_000_000_000n);
+    claims = [claim("a", "2", share("nic", "2")), claim("b", "2", share("nic", "3"))];
+
+    expect(memory()).toBe(5_000_000_000n);
+  });
+});
