@@ -32,6 +32,21 @@ describe("planDeletion", () => {
     expect(planDeletion(object({}), maps, asked)).toEqual({ outcome: "remove" });
   });
 
+  test("of a pod with a period beyond all calendars ends with the last of years, and can be asked for again", () => {
+    const graceSeconds = Number.MAX_SAFE_INTEGER;
+    const first = planDeletion(scheduled, pods, { ...asked, graceSeconds });
+    if (first.outcome !== "mark") throw new Error("a pod on a node is marked");
+
+    expect(first.object.metadata).toMatchObject({
+      deletionTimestamp: "9999-12-31T23:59:59Z",
+      deletionGracePeriodSeconds: graceSeconds,
+    });
+    expect(planDeletion(first.object, pods, { ...asked, graceSeconds: 30 })).toMatchObject({
+      outcome: "mark",
+      object: { metadata: { deletionTimestamp: "2026-11-15T12:00:00Z", deletionGracePeriodSeconds: 1 } },
+    });
+  });
+
   test("marks what has finalizers", () => {
     const plan = planDeletion(object({ finalizers: ["example.com/x"] }), maps, asked);
 

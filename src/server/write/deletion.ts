@@ -124,10 +124,13 @@ function marked(object: ApiObject, { finalizers, grace, now, resource }: Mark): 
   return { ...draft, metadata: marks as unknown as ApiObject["metadata"] };
 }
 
+/** The last second that can be written: a period may be as long as a client likes. */
+const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59);
+
 /** When the grace period ends; a shorter one counts from the time of the first request, and does not end in the past. */
 function deletionTime(object: ApiObject, grace: number, now: number): string {
   const { deletionTimestamp } = object.metadata;
-  if (deletionTimestamp === undefined) return timeText(now + grace * 1000);
+  if (deletionTimestamp === undefined) return timeText(Math.min(now + grace * 1000, LATEST));
   if (runningGrace(object) === 0) return deletionTimestamp;
   return timeText(Math.max(endOf(object, grace), now));
 }
