@@ -170,6 +170,19 @@ describe("the resourceVersion of a list", () => {
     expect(world.loop.now() - began).toBeLessThan(3500);
   });
 
+  test("a watch that begins there is told so by its only event", async () => {
+    await using world = await VirtualApi.start();
+    const options = "sendInitialEvents=true&resourceVersionMatch=NotOlderThan";
+
+    const { code, bytes } = await world.send("GET", `${MAPS}?watch=1&${options}&resourceVersion=${TOO_FAR}`);
+
+    expect(code).toBe(200);
+    expect(JSON.parse(bytes.toString())).toMatchObject({
+      type: "ERROR",
+      object: { code: 504, reason: "Timeout", details: { causes: [{ reason: "ResourceVersionTooLarge" }] } },
+    });
+  });
+
   test("that is about to come is waited for", async () => {
     await using world = await VirtualApi.start();
     const next = String(world.api.store.view.revision + 1);

@@ -2,7 +2,7 @@
  * A watch: every change after a revision, filtered by selectors. An object that begins to match arrives as ADDED, one that
  * stops matching as DELETED with its last matching state and the revision of the change.
  */
-import { badRequest, expired, toStatus } from "../../api/api-error.ts";
+import { type ApiError, badRequest, expired, isApiError, toStatus } from "../../api/api-error.ts";
 import { requiredFieldValue } from "../../api/field-selector.ts";
 import type { Loop, Timer } from "../../base/loop.ts";
 import { isStoreError } from "../../store/store-error.ts";
@@ -65,14 +65,16 @@ interface Beginning {
   /** The state that comes first as ADDED; undefined when only changes are wanted. */
   readonly initial: View | undefined;
   readonly after: number;
+  /** Why it cannot begin, which is told as its only event. */
+  readonly failure?: ApiError | undefined;
 }
 
 async function beginning(options: ListOptions, { store, loop }: Workshop): Promise<Beginning> {
   const { resourceVersion, sendInitialEvents } = options;
   if (sendInitialEvents === true) {
-    if (resourceVersion !== undefined) await reachRevision(store, loop, resourceVersion);
+    const failure = await findTimeout(reachRevision(store, loop, resourceVersion ?? 0));
     const view = resourceVersion === undefined ? await store.fresh() : store.view;
-    return { initial: view, after: view.revision };
+    return { initial: view, after: view.revision, failure };
   }
   if (resourceVersion === undefined && sendInitialEvents === undefined) {
     const view = await store.fresh();
@@ -84,6 +86,16 @@ async function beginning(options: ListOptions, { store, loop }: Workshop): Promi
   }
   const after = resourceVersion ?? (await store.fresh()).revision;
   return { initial: undefined, after };
+}
+
+async function findTimeout(reached: Promise<void>): Promise<ApiError | undefined> {
+  try {
+    await reached;
+    return undefined;
+  } catch (error) {
+    if (isApiError(error, "Timeout")) return error;
+    throw error;
+  }
 }
 
 interface RunOptions extends Beginning {
@@ -179,7 +191,8 @@ class WatchRun implements WatchEvents {
   }
 
   #begin(): OpenWatch {
-    const { call, workshop, prefix, after } = this.#options;
+    const { call, workshop, prefix, after, failure } = this.#options;
+    if (failure !== undefined) throw failure;
     const { store, tally } = workshop;
     const watching = store.watch({ prefix, after });
     const tallied = tally.stayOpen(labelsOf(call));
