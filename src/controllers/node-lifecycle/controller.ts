@@ -248,21 +248,27 @@ class LifecycleRun {
     }
   }
 
-  /** After a write the node is looked at again, because what changed meanwhile may ask for another one; after a failure somewhat later. */
+  /**
+   * After a write the node is looked at again if it has changed meanwhile, because that may ask for another one; if not, the write itself is still
+   * to be heard of, which may take a while. After a failure somewhat later.
+   */
   #send(subject: string, node: string, write: () => Promise<unknown>): void {
+    const version = this.#versionOf(node);
     this.#writes.send(subject, async () => {
       try {
         await write();
       } catch (error) {
         if (isApiError(error, "NotFound") || this.#signal.aborted) return;
-        if (!isApiError(error, "Conflict")) {
-          this.#parts.log.warn("not written", { node, subject, error });
-          this.#failed.add(node);
-          return;
-        }
+        if (!isApiError(error, "Conflict")) this.#parts.log.warn("not written", { node, subject, error });
+        this.#failed.add(node);
+        return;
       }
-      if (subject === node) this.#mark(node);
+      if (subject === node && this.#versionOf(node) !== version) this.#mark(node);
     });
+  }
+
+  #versionOf(name: string): string | undefined {
+    return this.#parts.cache(Node).find({ name })?.metadata.resourceVersion;
   }
 }
 
