@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { Node } from "../../src/api/generated/types/core-v1.ts";
 import { nodeLifecycleRoutine } from "../../src/controllers/node-lifecycle/controller.ts";
+import { nodeIpamRoutine } from "../../src/controllers/node-lifecycle/node-ipam.ts";
 import { startWorld, type World } from "./runtime-world.ts";
 
 const READY = { type: "Ready", status: "True", reason: "KubeletReady" };
@@ -23,6 +24,36 @@ test("what was written of a silent node is not written again and again while not
   expect(node.status.conditions?.find(({ type }) => type === "Ready")?.status).toBe("Unknown");
   expect(node.spec.taints?.map(({ key }) => key)).toContain("node.kubernetes.io/unreachable");
 });
+
+test.each([0, 1, 2, 3])(
+  "addresses that a node may have got are given to no other, %i retries",
+  async (retries) => {
+    const world = await startWorld();
+    const { link } = world.start("m", { routines: [nodeIpamRoutine({ podCidrs: ["10.0.0.0/22"] })] });
+    await world.loop.advance(1000);
+
+    link.mode = "refused";
+    await addNode(world, "b");
+    await addNode(world, "c");
+    await world.loop.advance(1000);
+    link.mode = "unheard";
+    await addNode(world, "a");
+    await world.loop.until(() => link.requests.some(({ path }) => path.endsWith("/nodes/a")));
+    link.watches = "held";
+    await world.loop.advance(1000);
+    link.mode = "refused";
+    await world.loop.advance(5000 * retries);
+    link.mode = "open";
+    await world.loop.advance(60_000);
+    link.watches = "flowing";
+    await world.loop.advance(60_000);
+
+    const { items } = await world.run(world.client(Node).list());
+    const blocks = items.map(({ spec }) => spec.podCIDR);
+    expect(blocks).not.toContain(undefined);
+    expect(new Set(blocks).size).toBe(3);
+  },
+);
 
 async function addNode(world: World, name: string): Promise<void> {
   await world.run(world.client(Node).create({ metadata: { name }, status: { conditions: [READY] } }));

@@ -37,8 +37,8 @@ export interface World {
 
 export interface Link {
   readonly transport: Transport;
-  /** Whether requests arrive; those that do not are answered with ServiceUnavailable, or never. */
-  mode: "open" | "refused" | "silent";
+  /** Whether requests arrive; those that do not are answered with ServiceUnavailable, or never. `unheard` ones are carried out, and their answer is lost. */
+  mode: "open" | "refused" | "silent" | "unheard";
   /** Whether what watches bring arrives, or is held back until it may. */
   watches: "flowing" | "held";
   /** Requests that have come to the server, such as `PATCH /api/v1/…`. */
@@ -170,7 +170,10 @@ function linkOver(transport: Transport, loop: Loop): Link {
       send: async (request) => {
         await pass(link, request);
         link.requests.push(request);
-        return await transport.send(request);
+        const { mode } = link;
+        const response = await transport.send(request);
+        if (mode === "unheard") throw serviceUnavailable("the answer was lost");
+        return response;
       },
       watch: async (request) => {
         await pass(link, request);
@@ -198,7 +201,7 @@ async function* heldItems<T>(items: AsyncIterable<T>, link: Link, loop: Loop): A
 }
 
 async function pass({ mode }: Link, { signal }: TransportRequest): Promise<void> {
-  if (mode === "open") return;
+  if (mode === "open" || mode === "unheard") return;
   if (mode === "refused") throw serviceUnavailable("the server cannot be reached");
   await new Promise<void>((_resolve, reject) => {
     const abort = (): void => reject(signal?.reason as Error);

@@ -108,11 +108,10 @@ class IpamRun {
     try {
       await client(Node).patch(node, { type: "merge", changes });
     } catch (error) {
-      if (this.#signal.aborted) return;
-      this.#free(name);
-      if (isApiError(error, "NotFound")) return;
+      if (this.#signal.aborted || isApiError(error, "NotFound")) return;
       // A conflict: there is another node of its name by now.
       if (!isApiError(error, "Conflict")) log.warn("no addresses given to a node", { node: name, error });
+      // The node may have them all the same, so nobody else gets them.
       this.#again(name);
     }
   }
@@ -122,7 +121,10 @@ class IpamRun {
     const timer = loop.timer(loop.now() + RETRY_MS, "periodic", () => {
       this.#retries.delete(timer);
       const node = cache(Node).find({ name });
-      if (node !== undefined && !this.#signal.aborted) this.#see(node);
+      if (node === undefined || this.#signal.aborted) return;
+      const given = this.#given.get(name);
+      if (given === undefined) this.#see(node);
+      else if (node.spec.podCIDR === undefined) this.#writes.send(name, () => this.#write(node, given));
     });
     this.#retries.add(timer);
   }
