@@ -61,6 +61,24 @@ describe.each([1, 2])("a pod with a resource claim from a template, seed %s", (s
     expect(nameOf(restarted)).not.toBe(nameOf(cluster));
   });
 
+  test("keeps the claim that it uses when that is deleted, and lets it go when it ends", async () => {
+    await using cluster = await start(seed);
+    await createTemplate(cluster);
+    const pod = await createPod(cluster);
+    await cluster.settle();
+    await allocate(cluster, pod);
+    const name = nameOf(cluster);
+
+    await cluster.client(ResourceClaim).delete({ name });
+    await cluster.settle();
+    expect(cluster.objects(ResourceClaim).map(({ metadata }) => metadata.name)).toEqual([name]);
+    expect(shown(cluster)).toEqual([{ name: "gpu", resourceClaimName: name }]);
+
+    await cluster.client(Pod).delete({ name: "web" }, { gracePeriodSeconds: 0 });
+    await cluster.settle();
+    expect(cluster.objects(ResourceClaim)).toEqual([]);
+  });
+
   test("gives its devices back when it ends, and its claim goes", async () => {
     await using cluster = await start(seed);
     await createTemplate(cluster);

@@ -55,17 +55,16 @@ async function reconcile(pod: Pod, context: ReconcileContext): Promise<void> {
   if (missing) throw new TerminalError("a template of a resource claim is missing");
 }
 
-/** The one that the status names, else one that was made for this wish. */
+/** The one that the status names, else one that was made for this wish. One that is being deleted stays the pod's for as long as it is held. */
 function findClaim(
   { status }: Pod,
   { name }: PodResourceClaim,
   owned: readonly ResourceClaim[],
 ): ResourceClaim | undefined {
   const known = status.resourceClaimStatuses?.find((each) => each.name === name)?.resourceClaimName;
-  const usable = owned.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   return (
-    usable.find(({ metadata }) => metadata.name === known) ??
-    usable.find(({ metadata }) => metadata.annotations?.[POD_CLAIM] === name)
+    owned.find(({ metadata }) => metadata.name === known) ??
+    owned.find(({ metadata }) => metadata.annotations?.[POD_CLAIM] === name)
   );
 }
 
