@@ -3,6 +3,7 @@
  * binding that was answered but is never shown is given up after a while, so that a lost change cannot hold room for ever.
  */
 
+import { isApiError } from "../api/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
 import type { RoutineParts } from "../runtime/routine.ts";
 import { AssumedPods } from "./assumed-pods.ts";
@@ -13,6 +14,8 @@ import type { ClusterSnapshot } from "./snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "./snapshot/node-info.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
 import { WriteWindow } from "./write-window.ts";
+
+const OPEN_OUTCOMES = ["ServiceUnavailable", "Timeout", "ServerTimeout", "InternalError"] as const;
 
 export interface PodBinderOptions {
   readonly parts: RoutineParts;
@@ -106,8 +109,9 @@ export class PodBinder {
     }
   }
 
-  async #write({ namespace, name, uid }: PodInfo, nodeName: string): Promise<void> {
+  async #write(pod: PodInfo, nodeName: string): Promise<void> {
     const { parts, writes } = this.#options;
+    const { namespace, name, uid } = pod;
     const binding = {
       apiVersion: "v1",
       kind: "Binding",
@@ -115,7 +119,23 @@ export class PodBinder {
       target: { kind: "Node", name: nodeName },
     };
     const bindings = parts.client(Pod).subresource("binding");
-    await writes.run(() => bindings.create({ namespace, name }, binding));
+    try {
+      await writes.run(() => bindings.create({ namespace, name }, binding));
+    } catch (error) {
+      if (!isOutcomeOpen(error) || !(await this.#isBound(pod, nodeName))) throw error;
+    }
+  }
+
+  /** Its room and its devices must not go to others when only the answer was lost. */
+  async #isBound({ namespace, name, uid }: PodInfo, nodeName: string): Promise<boolean> {
+    const { parts, writes } = this.#options;
+    try {
+      const found = await writes.run(() => parts.client(Pod).find({ namespace, name }));
+      return found?.metadata.uid === uid && found.spec.nodeName === nodeName;
+    } catch (error) {
+      parts.log.warn("whether a pod is bound could not be found out", { pod: `${namespace}/${name}`, error });
+      return false;
+    }
   }
 
   #forget({ key }: PodInfo): void {
@@ -125,4 +145,9 @@ export class PodBinder {
     if (place === undefined) return;
     notice({ type: "podFreed", pod: place.pod, node: snapshot.find(place.nodeName) });
   }
+}
+
+/** Whether the server may have done what it was asked for. */
+function isOutcomeOpen(error: unknown): boolean {
+  return OPEN_OUTCOMES.some((reason) => isApiError(error, reason));
 }

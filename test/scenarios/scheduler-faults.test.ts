@@ -89,3 +89,25 @@ test("a pod with absurd numbers waits, and nobody else does", async () => {
     "1 Insufficient cpu, 1 Insufficient example.com/unicorns, 1 Insufficient memory.",
   );
 });
+
+test("a pod whose binding was not heard of keeps its place", async () => {
+  const world = await startSchedulerWorld();
+  const { link } = world.scheduler;
+  await world.addNode("a");
+  await world.settle();
+  const ports = [{ containerPort: 80, hostPort: 80 }];
+  const spec = { containers: [{ name: "main", image: "app", ports }] };
+
+  link.mode = "unheard";
+  await world.addPod("first", { spec });
+  await world.loop.until(() => link.requests.some(({ path }) => path.endsWith("/binding")));
+  link.watches = "held";
+  link.mode = "open";
+  await world.loop.advance(500);
+  link.watches = "flowing";
+  await world.addPod("second", { spec });
+  await world.loop.advance(60_000);
+
+  expect(await world.places()).toEqual({ first: "a", second: undefined });
+  expect(await world.reason("first")).toBeUndefined();
+});
