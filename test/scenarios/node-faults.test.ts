@@ -1,8 +1,9 @@
 /** Loops that look after nodes, while what they ask and hear does not come through. */
 import { expect, test } from "vitest";
-import { Node } from "../../src/api/generated/types/core-v1.ts";
+import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { nodeLifecycleRoutine } from "../../src/controllers/node-lifecycle/controller.ts";
 import { nodeIpamRoutine } from "../../src/controllers/node-lifecycle/node-ipam.ts";
+import { taintEvictionRoutine } from "../../src/controllers/node-lifecycle/taint-eviction.ts";
 import { startWorld, type World } from "./runtime-world.ts";
 
 const READY = { type: "Ready", status: "True", reason: "KubeletReady" };
@@ -54,6 +55,32 @@ test.each([0, 1, 2, 3])(
     expect(new Set(blocks).size).toBe(3);
   },
 );
+
+test("a pod that may stay is not driven away by a deletion that failed before", async () => {
+  const world = await startWorld();
+  const { link } = world.start("m", { routines: [taintEvictionRoutine] });
+  const containers = [{ name: "main", image: "app" }];
+  const place = { name: "p", namespace: "default" };
+  await addNode(world, "a");
+  await world.run(world.client(Pod).create({ metadata: place, spec: { nodeName: "a", containers } }));
+  await world.loop.advance(1000);
+
+  link.mode = "late";
+  await taint(world, [{ key: "bad", effect: "NoExecute" }]);
+  await world.loop.advance(500);
+  await taint(world, []);
+  await world.loop.advance(200);
+  link.mode = "open";
+  await world.loop.advance(60_000);
+
+  const pod = await world.run(world.client(Pod).find(place));
+  expect(pod?.metadata.deletionTimestamp).toBeUndefined();
+  expect(pod?.status.conditions ?? []).toEqual([]);
+});
+
+async function taint(world: World, taints: readonly object[]): Promise<void> {
+  await world.run(world.client(Node).patch({ name: "a" }, { type: "merge", changes: { spec: { taints } } }));
+}
 
 async function addNode(world: World, name: string): Promise<void> {
   await world.run(world.client(Node).create({ metadata: { name }, status: { conditions: [READY] } }));

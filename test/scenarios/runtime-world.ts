@@ -37,8 +37,8 @@ export interface World {
 
 export interface Link {
   readonly transport: Transport;
-  /** Whether requests arrive; those that do not are answered with ServiceUnavailable, or never. `unheard` ones are carried out, and their answer is lost. */
-  mode: "open" | "refused" | "silent" | "unheard";
+  /** Whether requests arrive; those that do not are answered with ServiceUnavailable, or never. `unheard` ones are carried out, and their answer is lost; `late` ones are refused after a second. */
+  mode: "open" | "refused" | "silent" | "unheard" | "late";
   /** Whether what watches bring arrives, or is held back until it may. */
   watches: "flowing" | "held";
   /** Requests that have come to the server, such as `PATCH /api/v1/…`. */
@@ -168,7 +168,7 @@ function linkOver(transport: Transport, loop: Loop): Link {
     requests: [],
     transport: {
       send: async (request) => {
-        await pass(link, request);
+        await pass(link, request, loop);
         link.requests.push(request);
         const { mode } = link;
         const response = await transport.send(request);
@@ -176,7 +176,7 @@ function linkOver(transport: Transport, loop: Loop): Link {
         return response;
       },
       watch: async (request) => {
-        await pass(link, request);
+        await pass(link, request, loop);
         const stream = await transport.watch(request);
         return { ...stream, items: heldItems(stream.items, link, loop) };
       },
@@ -200,9 +200,11 @@ async function* heldItems<T>(items: AsyncIterable<T>, link: Link, loop: Loop): A
   }
 }
 
-async function pass({ mode }: Link, { signal }: TransportRequest): Promise<void> {
+async function pass({ mode }: Link, { signal }: TransportRequest, loop: Loop): Promise<void> {
   if (mode === "open" || mode === "unheard") return;
-  if (mode === "refused") throw serviceUnavailable("the server cannot be reached");
+  if (mode === "late")
+    await new Promise<void>((resolve) => void loop.timer(loop.now() + 1000, "progress", resolve));
+  if (mode === "refused" || mode === "late") throw serviceUnavailable("the server cannot be reached");
   await new Promise<void>((_resolve, reject) => {
     const abort = (): void => reject(signal?.reason as Error);
     signal?.addEventListener("abort", abort, { once: true });

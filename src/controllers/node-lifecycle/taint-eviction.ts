@@ -128,7 +128,8 @@ class EvictionRun {
     this.#writes.send(uid, () => this.#delete(eviction));
   }
 
-  async #delete({ pod, seenAt }: Eviction): Promise<void> {
+  async #delete(eviction: Eviction): Promise<void> {
+    const { pod, seenAt } = eviction;
     const pods = this.#parts.client(Pod);
     const { loop, log } = this.#parts;
     const condition = disruptionTarget(pod, WHY, loop.now());
@@ -137,7 +138,9 @@ class EvictionRun {
       await pods.patch(pod, { type: "strategic", changes }, { subresource: "status" });
       await pods.delete(pod);
     } catch (error) {
-      if (isApiError(error, "NotFound") || isApiError(error, "Conflict") || this.#signal.aborted) return;
+      // Meanwhile the pod may have gone, or may be allowed to stay.
+      const isWanted = this.#evictions.get(pod.metadata.uid) === eviction;
+      if (isApiError(error, "NotFound") || !isWanted || this.#signal.aborted) return;
       log.warn("pod not evicted", { pod: nameOf(pod), error });
       this.#await(pod, { seenAt, at: loop.now() + RETRY_MS });
     }
