@@ -332,6 +332,17 @@ describe("a pod that is to have less memory than it uses", () => {
     expect(cluster.objects(Event).map(({ reason }) => reason)).toContain("ResizeCompleted");
   });
 
+  test("keeps what it has as a whole", async () => {
+    await using cluster = await openCluster(ONE_NODE);
+    await createWhole(cluster, {});
+    await annotate(cluster, "40Mi");
+    await resizeWhole(cluster, { limits: { memory: "10Mi" }, requests: { memory: "10Mi" } });
+
+    const message = `cannot decrease memory limits: attempting to set pod memory limit (${10 * MiB}) below current usage (${40 * MiB})`;
+    expect(find(cluster, "web").status.resources?.limits).toEqual({ memory: "100Mi" });
+    expect(inProgress(cluster)).toMatchObject({ reason: "Error", message });
+  });
+
   test("is told no more of it when it asks for what it has", async () => {
     await using cluster = await openShrunk();
     await shrink(cluster, { memory: "300Mi", cpu: "2" });

@@ -32,6 +32,12 @@ export function findShrinkProblem(facts: PodFacts): string | undefined {
   return `cannot decrease memory limits: ${text}`;
 }
 
+/** What a pod has as a whole, which it gets at once but for memory that it uses. */
+export function wholeLimits(facts: PodFacts): Limits {
+  const { limits } = facts.pod.spec.resources ?? {};
+  return findShrinkProblem(facts) === undefined ? limits : limitsBefore(facts);
+}
+
 /** It gets another size while it runs. */
 function isSized(facts: PodFacts, container: Container): boolean {
   const record = recordOf(facts, container.name);
@@ -47,11 +53,10 @@ function tooSmall(what: string, { limit, before = Infinity, used }: Shrinking): 
 
 /** A pod is bounded as a whole, or when all that stays of it is. */
 function wholeOf(facts: PodFacts): Shrinking {
-  const staying = containersOf(facts.pod).filter(({ role }) => role === "main" || role === "sidecar");
-  const all = staying.map(({ container }) => memoryOf(facts, container));
+  const all = stayingIn(facts).map(({ container }) => memoryOf(facts, container));
   return {
     limit: memoryIn(facts.pod.spec.resources?.limits) ?? sumOf(all.map(({ limit }) => limit)),
-    before: memoryIn(limitsBefore(facts, staying)) ?? sumOf(all.map(({ before }) => before)),
+    before: memoryIn(limitsBefore(facts)) ?? sumOf(all.map(({ before }) => before)),
     used: sumOf(all.map(({ used }) => used)) ?? 0,
   };
 }
@@ -66,8 +71,13 @@ function memoryOf(facts: PodFacts, container: Container): Shrinking {
   };
 }
 
+function stayingIn({ pod }: PodFacts): readonly RoleContainer[] {
+  return containersOf(pod).filter(({ role }) => role === "main" || role === "sidecar");
+}
+
 /** Those of the whole pod when its containers were last given something. */
-function limitsBefore(facts: PodFacts, [first]: readonly RoleContainer[]): Limits {
+function limitsBefore(facts: PodFacts): Limits {
+  const [first] = stayingIn(facts);
   return first && recordOf(facts, first.container.name).podLimits;
 }
 

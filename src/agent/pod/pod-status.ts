@@ -4,7 +4,7 @@ import { canRestartAll } from "../../resources/pod/container/restart-rules.ts";
 import { hasCondition } from "../../resources/pod/pod-state.ts";
 import { sizeOf } from "./container-size.ts";
 import { containerStatus, timeText, type StatusMoment } from "./container-status.ts";
-import { findShrinkProblem } from "./memory-shrink.ts";
+import { findShrinkProblem, wholeLimits } from "./memory-shrink.ts";
 import type { PodPlan } from "./plan-pod.ts";
 import { findRestartOfAll, hasSandbox, recordOf, type PodFacts } from "./pod-facts.ts";
 import { containersOf, type ContainerRole } from "./restart-rules.ts";
@@ -90,11 +90,12 @@ function initStatuses(facts: PodFacts, moment: StatusMoment): readonly Container
     .map((each) => containerStatus(facts, each, moment));
 }
 
-/** What the pod was granted as a whole, which it has at once. */
-function wholeSize({ pod }: PodFacts): Pick<OwnStatus, "allocatedResources" | "resources"> {
-  const { resources } = pod.spec;
+/** What the pod was granted as a whole, and has. */
+function wholeSize(facts: PodFacts): Pick<OwnStatus, "allocatedResources" | "resources"> {
+  const { resources } = facts.pod.spec;
   if (resources === undefined) return {};
-  const { requests, limits } = resources;
+  const { requests } = resources;
+  const limits = wholeLimits(facts);
   return {
     ...(requests !== undefined && { allocatedResources: requests }),
     resources: { ...(limits !== undefined && { limits }), ...(requests !== undefined && { requests }) },
