@@ -7,7 +7,7 @@ import { isApiError } from "../../api/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { ResourceClaim, ResourceSlice } from "../../api/generated/types/resource-v1.ts";
 import { deviceKey } from "../../resources/device/allocated-devices.ts";
-import { findClaimName } from "../../resources/device/pod-claim.ts";
+import { claimNamesOf } from "../../resources/device/pod-claim.ts";
 import { isPlaced } from "../../resources/pod/pod-state.ts";
 import { isSame } from "../../resources/value-rules.ts";
 import { defineController, indexing, watching } from "../../runtime/controller.ts";
@@ -107,10 +107,7 @@ function concernedDevices(...slices: readonly (ResourceSlice | undefined)[]): Re
   return keys;
 }
 
-function* claimKeysOf(pod: Pod): Iterable<{ readonly namespace: string; readonly name: string }> {
+function claimKeysOf(pod: Pod): readonly { readonly namespace: string; readonly name: string }[] {
   const { namespace = "" } = pod.metadata;
-  for (const wanted of pod.spec.resourceClaims ?? []) {
-    const name = findClaimName(pod, wanted)?.name;
-    if (name !== undefined) yield { namespace, name };
-  }
+  return claimNamesOf(pod).map((name) => ({ namespace, name }));
 }

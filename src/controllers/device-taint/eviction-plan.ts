@@ -34,6 +34,7 @@ export function drivingDevices({ spec }: ResourceSlice): readonly Device[] {
 /** Whether the pod runs with what the claim has: the claim says so, and the pod names it as its own. */
 export function isUsing(pod: Pod, claim: ResourceClaim): boolean {
   if (!isPlaced(pod) || !isActive(pod) || !isReservedFor(claim, pod)) return false;
+  if (pod.status.extendedResourceClaimStatus?.resourceClaimName === claim.metadata.name) return true;
   return (pod.spec.resourceClaims ?? []).some(
     (wanted) =>
       findClaimName(pod, wanted)?.name === claim.metadata.name &&

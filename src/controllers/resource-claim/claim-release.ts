@@ -10,6 +10,7 @@ import type {
   ResourceClaimConsumerReference,
   ResourceClaimStatus,
 } from "../../api/generated/types/resource-v1.ts";
+import { claimNamesOf } from "../../resources/device/pod-claim.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { defineController, watching } from "../../runtime/controller.ts";
 import type { CacheReader, ReconcileContext } from "../../runtime/controller.ts";
@@ -26,7 +27,7 @@ export const claimReleaseController = defineController({
       const pod = after ?? before;
       if (pod === undefined || (after !== undefined && !isDone(after))) return;
       const { namespace = "" } = pod.metadata;
-      for (const name of claimNames(pod)) yield { namespace, name };
+      for (const name of claimNamesOf(pod)) yield { namespace, name };
     }),
   ],
   reconcile,
@@ -120,11 +121,4 @@ function isOfEndedPod(claim: ResourceClaim, cache: CacheReader): boolean {
 function isDone(pod: Pod): boolean {
   const isCancelled = pod.metadata.deletionTimestamp !== undefined && (pod.spec.nodeName ?? "") === "";
   return isTerminal(pod) || isCancelled;
-}
-
-function claimNames({ spec, status }: Pod): readonly string[] {
-  const shown = (status.resourceClaimStatuses ?? []).map(({ resourceClaimName }) => resourceClaimName);
-  const named = (spec.resourceClaims ?? []).map(({ resourceClaimName }) => resourceClaimName);
-  const special = status.extendedResourceClaimStatus?.resourceClaimName;
-  return [...shown, ...named, special].filter((name) => name !== undefined);
 }

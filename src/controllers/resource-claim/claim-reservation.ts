@@ -5,7 +5,12 @@
  */
 import { Pod, type PodResourceClaim } from "../../api/generated/types/core-v1.ts";
 import { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
-import { findClaimName, findOwnerProblem, isReservedFor } from "../../resources/device/pod-claim.ts";
+import {
+  claimNamesOf,
+  findClaimName,
+  findOwnerProblem,
+  isReservedFor,
+} from "../../resources/device/pod-claim.ts";
 import { isActive, isPlaced } from "../../resources/pod/pod-state.ts";
 import { defineController, indexing, watching } from "../../runtime/controller.ts";
 import type { ReconcileContext } from "../../runtime/controller.ts";
@@ -53,8 +58,5 @@ async function reserve(
 
 function claimKeysOf(pod: Pod): readonly string[] {
   const { namespace = "" } = pod.metadata;
-  return (pod.spec.resourceClaims ?? []).flatMap((wanted) => {
-    const name = findClaimName(pod, wanted)?.name;
-    return name === undefined ? [] : [`${namespace}/${name}`];
-  });
+  return claimNamesOf(pod).map((name) => `${namespace}/${name}`);
 }

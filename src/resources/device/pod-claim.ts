@@ -13,6 +13,13 @@ export function findClaimName(
   return shown && { name: shown.resourceClaimName };
 }
 
+/** Names of its claims, as far as they are known, with the one that was made for its extended resources. */
+export function claimNamesOf(pod: Pod): readonly string[] {
+  const named = (pod.spec.resourceClaims ?? []).map((wanted) => findClaimName(pod, wanted)?.name);
+  const special = pod.status.extendedResourceClaimStatus?.resourceClaimName;
+  return [...named, special].filter((name) => name !== undefined);
+}
+
 export function notCreatedText({ metadata }: Pod): string {
   return `pod "${metadata.namespace ?? ""}/${metadata.name}": ResourceClaim not created yet`;
 }
