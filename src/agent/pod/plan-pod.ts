@@ -3,6 +3,7 @@
  * the same whatever runs the containers.
  */
 import type { Container } from "../../api/generated/types/core-v1.ts";
+import { plainNumber } from "../../api/plain-number.ts";
 import type { TimerKind } from "../../base/loop.ts";
 import type { ProbeType } from "../container-runtime.ts";
 import { findImageName } from "../image-name.ts";
@@ -109,7 +110,7 @@ function planRestartOfAll(facts: PodFacts, at: number, now: number): PodPlan {
   const draft = new PlanDraft(facts, now);
   const all = containersOf(facts.pod).filter(({ role }) => role !== "ephemeral");
   const left = all.filter(({ container }) => !isAtRest(recordOf(facts, container.name)));
-  const graceMs = (facts.pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
+  const graceMs = plainNumber(facts.pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
   for (const { container } of left) {
     if (!isNews(recordOf(facts, container.name), now + graceMs)) continue;
     const message = `Stopping container ${container.name}`;
@@ -173,7 +174,7 @@ class PlanDraft {
 
   /** What the spec now says differs from what runs: it is ended, and started anew whatever the rules of restart say. */
   #replace(container: Container, message: string): void {
-    const graceMs = (this.#facts.pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
+    const graceMs = plainNumber(this.#facts.pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
     this.actions.push({ ...stopAction(container, graceMs, message), isReplaced: true });
   }
 
@@ -279,7 +280,7 @@ class PlanDraft {
       const seconds =
         this.#facts.probeOf(container, type)?.terminationGracePeriodSeconds ??
         this.#facts.pod.spec.terminationGracePeriodSeconds;
-      this.actions.push(stopAction(container, (seconds ?? 30) * 1000, message));
+      this.actions.push(stopAction(container, plainNumber(seconds ?? 30) * 1000, message));
     }
     return verdict;
   }
@@ -327,7 +328,7 @@ function isNews({ phase }: ContainerRecord, killAt: number): boolean {
 
 function graceOf({ pod }: PodFacts, ending: Ending): number {
   if (ending.type === "deleted") return ending.graceMs;
-  return (pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
+  return plainNumber(pod.spec.terminationGracePeriodSeconds ?? 30) * 1000;
 }
 
 /** How long ago everything was told to end. */

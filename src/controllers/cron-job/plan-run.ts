@@ -1,5 +1,6 @@
 /** Whether a CronJob is due, for which of its times, and when to look again. Pure. */
 import type { CronJob } from "../../api/generated/types/batch-v1.ts";
+import { plainNumber } from "../../api/plain-number.ts";
 import { findSchedule, findScheduleProblem } from "../../resources/cron-schedule.ts";
 import { findLastTime, findNextTime, offsetMinutes } from "../../resources/cron-times.ts";
 import type { CronClock } from "../../resources/cron-times.ts";
@@ -40,7 +41,7 @@ export function planRun(cronJob: CronJob, now: number): RunPlan {
   return {
     type: "due",
     at,
-    isTooLate: deadline !== undefined && at + deadline * 1000 < now,
+    isTooLate: deadline !== undefined && at + plainNumber(deadline) * 1000 < now,
     areTooManyMissed: areTooManyMissed(clock, withinDeadline(cronJob, since, now), at),
     recheckAfterMs,
   };
@@ -72,7 +73,7 @@ function lastMet({ metadata, status }: CronJob): number {
 /** Nothing is started that was due before this. */
 function withinDeadline({ spec }: CronJob, since: number, now: number): number {
   const { startingDeadlineSeconds: deadline } = spec;
-  return deadline === undefined ? since : Math.max(since, now - deadline * 1000);
+  return deadline === undefined ? since : Math.max(since, now - plainNumber(deadline) * 1000);
 }
 
 function areTooManyMissed(clock: CronClock, since: number, last: number): boolean {

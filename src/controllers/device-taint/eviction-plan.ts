@@ -7,6 +7,7 @@ import type {
   ResourceClaim,
   ResourceSlice,
 } from "../../api/generated/types/resource-v1.ts";
+import { plainNumber } from "../../api/plain-number.ts";
 import { toleratesDeviceTaint } from "../../resources/device/device-toleration.ts";
 import { findClaimName, findOwnerProblem, isReservedFor } from "../../resources/device/pod-claim.ts";
 import { isActive, isPlaced } from "../../resources/pod/pod-state.ts";
@@ -62,6 +63,6 @@ function endOfPatience(taint: DeviceTaint, { tolerations = [] }: DeviceRequestAl
   const fitting = tolerations.filter((it) => it.effect === "NoExecute" && toleratesDeviceTaint(it, taint));
   if (fitting.length === 0) return since;
   if (fitting.some(({ tolerationSeconds }) => tolerationSeconds === undefined)) return Infinity;
-  const seconds = fitting.map(({ tolerationSeconds = 0 }) => Math.max(0, tolerationSeconds));
+  const seconds = fitting.map(({ tolerationSeconds = 0 }) => Math.max(0, plainNumber(tolerationSeconds)));
   return since + Math.min(...seconds) * 1000;
 }

@@ -1,6 +1,7 @@
 /** Whether, and how, a Job comes to its end. */
 import type { Job, JobCondition } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { plainNumber } from "../../api/plain-number.ts";
 import { countIndexes, countOverlap, readKnownIndexes } from "../../resources/job/index-set.ts";
 import type { IndexInterval } from "../../resources/job/index-set.ts";
 import { judgeFailure } from "./failure-policy.ts";
@@ -96,7 +97,7 @@ function restartsTooOften(job: Job, pods: readonly Pod[]): boolean {
 export function deadlineOf({ spec, status }: Job): number | undefined {
   if (spec.activeDeadlineSeconds === undefined || status.startTime === undefined || spec.suspend === true)
     return undefined;
-  return Date.parse(status.startTime) + spec.activeDeadlineSeconds * 1000;
+  return Date.parse(status.startTime) + plainNumber(spec.activeDeadlineSeconds) * 1000;
 }
 
 function judgeIndexes({ job, succeededIndexes, failedIndexes }: Observation): Verdict | undefined {

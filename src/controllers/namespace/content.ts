@@ -2,6 +2,7 @@
 import { isApiError } from "../../api/api-error.ts";
 import type { ApiObject } from "../../api/api-object.ts";
 import type { Namespace, Pod } from "../../api/generated/types/core-v1.ts";
+import { plainNumber } from "../../api/plain-number.ts";
 import type { Client } from "../../client/client.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { readServedResources } from "../served-resources.ts";
@@ -68,7 +69,8 @@ async function discover(client: Client): Promise<Pick<ServedResources, "preferre
 function graceSecondsOf({ namespace, pods, now }: ContentPlace): number {
   let longest = 0;
   for (const pod of pods)
-    if (!isTerminal(pod)) longest = Math.max(longest, pod.spec.terminationGracePeriodSeconds ?? 0);
+    if (!isTerminal(pod))
+      longest = Math.max(longest, plainNumber(pod.spec.terminationGracePeriodSeconds ?? 0));
   const elapsedMs = now - Date.parse(namespace.metadata.deletionTimestamp ?? "");
   return elapsedMs >= longest * 1000 ? 0 : longest;
 }

@@ -34,6 +34,14 @@ describe("a pod on a node that drives pods away", () => {
     );
   });
 
+  test("stays long when it puts up with it for longer than can be reckoned with", () => {
+    const patience = 2n ** 63n - 1n;
+
+    expect(findEvictionAt(pod([tolerating(patience as unknown as number)]), [TAINT], SEEN)).toBeGreaterThan(
+      Number.MAX_SAFE_INTEGER,
+    );
+  });
+
   test("counts from when the taint was seen when that does not say", () => {
     const bare: Taint = { key: "gone", effect: "NoExecute" };
 

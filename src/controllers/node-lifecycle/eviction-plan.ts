@@ -1,5 +1,6 @@
 /** When a pod must leave its node because of the taints there. */
 import type { Node, Pod, Taint } from "../../api/generated/types/core-v1.ts";
+import { plainNumber } from "../../api/plain-number.ts";
 import { tolerates } from "../../resources/pod/node-selection.ts";
 
 /** Taints that drive away pods which do not put up with them. */
@@ -19,7 +20,7 @@ export function findEvictionAt(pod: Pod, taints: readonly Taint[], seenAt: numbe
     const { tolerationSeconds } = toleration;
     if (tolerationSeconds === undefined) continue;
     const since = taint.timeAdded === undefined ? seenAt : Math.min(seenAt, Date.parse(taint.timeAdded));
-    earliest = Math.min(earliest, since + Math.max(0, tolerationSeconds) * 1000);
+    earliest = Math.min(earliest, since + Math.max(0, plainNumber(tolerationSeconds)) * 1000);
   }
   return earliest === Infinity ? undefined : earliest;
 }

@@ -1,6 +1,7 @@
 /** Questions that controllers, the agent and tables ask about a pod. */
 
 import type { Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
+import { plainNumber } from "../../api/plain-number.ts";
 
 /** A pod that ended stays ended. */
 export function isTerminal({ status }: Pod): boolean {
@@ -54,7 +55,7 @@ export function findAvailableAt(pod: Pod, minReadySeconds: number): number | und
  */
 export function podGraceSeconds(pod: Pod, asked?: number): number {
   if (pod.spec.nodeName === undefined || isTerminal(pod)) return 0;
-  const seconds = asked ?? pod.spec.terminationGracePeriodSeconds ?? 0;
+  const seconds = plainNumber(asked ?? pod.spec.terminationGracePeriodSeconds ?? 0);
   // A negative period means as soon as possible.
   return seconds < 0 ? 1 : seconds;
 }

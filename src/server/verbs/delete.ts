@@ -5,6 +5,7 @@ import { DecodeError } from "../../api/decode-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
+import { plainNumber } from "../../api/plain-number.ts";
 import { whenDone } from "../../base/soon.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import { deletionOptions } from "../admission/operation-options.ts";
@@ -49,7 +50,7 @@ export interface Target extends Place {
 /** Of one object, whatever asks for it. */
 export async function removeOne(place: Target, options: DeleteOptions, workshop: Workshop): Promise<Saved> {
   const request = {
-    graceSeconds: options.gracePeriodSeconds,
+    graceSeconds: graceOf(options),
     propagation: propagationOf(options),
     now: workshop.loop.now(),
   };
@@ -177,6 +178,10 @@ function checkPropagation({ propagationPolicy, orphanDependents }: DeleteOptions
   }
   if (findPolicy(propagationPolicy) === undefined)
     errors.notSupported("propagationPolicy", propagationPolicy, POLICIES);
+}
+
+function graceOf({ gracePeriodSeconds: seconds }: DeleteOptions): number | undefined {
+  return seconds === undefined ? undefined : plainNumber(seconds);
 }
 
 function wholeNumber(text: string): number {

@@ -47,6 +47,16 @@ describe("planDeletion", () => {
     });
   });
 
+  test("of a pod whose period is more than can be reckoned with takes the longest that can", () => {
+    const terminationGracePeriodSeconds = 2n ** 63n - 1n;
+    const pod = object({}, { spec: { nodeName: "n", terminationGracePeriodSeconds }, status: {} });
+
+    expect(planDeletion(pod, pods, asked)).toMatchObject({
+      outcome: "mark",
+      object: { metadata: { deletionGracePeriodSeconds: Number.MAX_SAFE_INTEGER } },
+    });
+  });
+
   test("marks what has finalizers", () => {
     const plan = planDeletion(object({ finalizers: ["example.com/x"] }), maps, asked);
 

@@ -7,6 +7,7 @@ import type {
   DeviceToleration,
   ResourceClaim,
 } from "../../../api/generated/types/resource-v1.ts";
+import { plainNumber } from "../../../api/plain-number.ts";
 
 /** One request of a claim. Alternatives are tried in their order. */
 export interface Wish {
@@ -94,7 +95,7 @@ function partsOf({
     tolerations,
     capacity: capacity?.requests ?? {},
     isAdmin: adminAccess === true,
-    count: allocationMode === "All" ? "all" : count,
+    count: allocationMode === "All" ? "all" : plainNumber(count),
   };
 }
 
