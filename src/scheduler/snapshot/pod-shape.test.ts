@@ -36,6 +36,23 @@ describe("the shape of a pod", () => {
     expect(shapes.shapeOf(pod("b", { cpu: "1", startedAt: "2026-01-02T00:00:00Z" }))).toBe(one);
   });
 
+  test("is found also where a number is beyond 2^53", () => {
+    const plain = pod("a", { cpu: "1", startedAt: "2026-01-01T00:00:00Z" });
+    const tolerations = [{ operator: "Exists", tolerationSeconds: 2n ** 63n - 1n }];
+    const patient = { ...plain, spec: { ...plain.spec, tolerations } } as unknown as Pod;
+
+    expect(new PodShapes().shapeOf(patient).requests).toEqual(new PodShapes().shapeOf(plain).requests);
+  });
+
+  test("is not kept when its text is long", () => {
+    const shapes = new PodShapes();
+    const plain = pod("a", { cpu: "1", startedAt: "2026-01-01T00:00:00Z" });
+    const long = { ...plain, spec: { ...plain.spec, nodeSelector: { a: "x".repeat(30_000) } } };
+
+    expect(shapes.shapeOf(long)).not.toBe(shapes.shapeOf(long));
+    expect(shapes.shapeOf(long).requests).toEqual(shapes.shapeOf(plain).requests);
+  });
+
   test("is another one where more is granted than asked for, or never will be", () => {
     const shapes = new PodShapes();
     const startedAt = "2026-01-01T00:00:00Z";

@@ -4,6 +4,7 @@
  */
 
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import { stringifyJson } from "../../api/json-text.ts";
 import { featuresToRun } from "../../resources/pod/declared-features.ts";
 import { type HostPort, hostPorts } from "../../resources/pod/host-ports.ts";
 import { grantedPart, podRequests } from "../../resources/pod/pod-requests.ts";
@@ -33,6 +34,8 @@ const ASSUMED = { cpu: "100m", memory: "200Mi" };
 
 /** A shape is small, and the pods of one workload share one. */
 const SHAPES_MAX = 2048;
+/** Of the text of one: longer ones are made each time, so that nobody fills the memory with pods that are gone. */
+const TEXT_MAX = 20_000;
 
 /** Shapes by their texts. */
 export class PodShapes {
@@ -43,6 +46,7 @@ export class PodShapes {
     const found = this.#known.get(text);
     if (found !== undefined) return found;
     const shape = makeShape(pod);
+    if (text.length > TEXT_MAX) return shape;
     if (this.#known.size >= SHAPES_MAX) this.#known.clear();
     this.#known.set(text, shape);
     return shape;
@@ -52,7 +56,7 @@ export class PodShapes {
 /** Everything that a plugin reads of `shape.spec` must be in here. Volumes are not: the pods of a StatefulSet differ in theirs. */
 function shapeText(pod: Pod): string {
   const { spec } = pod;
-  return JSON.stringify([
+  return stringifyJson([
     spec.containers.map(containerPart),
     spec.initContainers?.map(containerPart),
     spec.overhead,
