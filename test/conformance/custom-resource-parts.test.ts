@@ -18,6 +18,16 @@ function schemaWith(color: object): object {
           color,
           replicas: { type: "integer" },
           size: { type: "string", enum: ["S", "L"] },
+          parts: {
+            type: "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["a", "b"],
+            items: {
+              type: "object",
+              required: ["a", "b"],
+              properties: { a: { type: "string" }, b: { type: "string" }, c: { type: "string" } },
+            },
+          },
           free: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
         },
       },
@@ -135,6 +145,18 @@ describe("a number of copies", () => {
   test("belongs to nobody who sets it by a scale, where it belonged to nobody", async () => {
     expect(await managersAfter({})).not.toContain("scale");
   });
+});
+
+test("an apply is told which keys none of its items may be without", async () => {
+  await using api = await withThing({});
+
+  const config = { apiVersion: "example.com/v1", kind: "Thing", spec: { parts: [{ c: "d" }] } };
+  const type = "application/apply-patch+yaml";
+  const { body } = await api.send("PATCH", `${GROUP}/v1/things/a?fieldManager=m`, config, { type });
+
+  expect(body["message"]).toMatch(
+    /\.spec\.parts: element 0: associative list with keys has an element that omits all key fields \["a" "b"\] \(and doesn't have default values for any key fields\)$/,
+  );
 });
 
 describe("a column of texts", () => {

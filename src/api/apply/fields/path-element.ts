@@ -79,9 +79,9 @@ export function itemMistake(schema: ListSchema, item: unknown): string | undefin
 function keyedItemMistake(schema: ListSchema, item: unknown): string | undefined {
   if (item === null) return "associative list with keys may not have a null element";
   if (!isJsonObject(item)) return "associative list with keys may not have non-map elements";
-  const missing = schema.keys.filter((name) => keyValue(schema, item, name) === undefined);
-  if (missing.length < schema.keys.length) return undefined;
-  return `associative list with keys has an element that omits key field ${quoted(missing[0] ?? "")} (and doesn't have default value)`;
+  if (schema.keys.some((name) => keyValue(schema, item, name) !== undefined)) return undefined;
+  const keys = schema.keys.map((name) => quoted(name)).join(" ");
+  return `associative list with keys has an element that omits all key fields [${keys}] (and doesn't have default values for any key fields)`;
 }
 
 /**
