@@ -101,6 +101,22 @@ describe.each([1, 2, 3])("a Deployment, seed %s", (seed) => {
     expect(images(cluster)).toEqual(["web:2", "web:2", "web:2"]);
   });
 
+  test("that is to replace its pods at once from now on ends a rollout that is under way, whatever its size", async () => {
+    await using cluster = await start(seed);
+    await cluster.client(Deployment).create(web({ replicas: 4, maxSurge: 1, maxUnavailable: 1 }));
+    await makeAllReady(cluster);
+    await cluster.client(Deployment).patch({ name: "web" }, image("web:bad"));
+    await cluster.settle();
+
+    const strategy = { type: "Recreate", rollingUpdate: null };
+    const changes = { spec: { replicas: 3, strategy } };
+    await cluster.client(Deployment).patch({ name: "web" }, { type: "merge", changes });
+    await cluster.client(Deployment).patch({ name: "web" }, image("web:2"));
+    await makeAllReady(cluster);
+
+    expect(images(cluster)).toEqual(["web:2", "web:2", "web:2"]);
+  });
+
   test("spreads a new size over both templates of a rollout that is under way", async () => {
     await using cluster = await start(seed);
     await cluster.client(Deployment).create(web({ replicas: 10, maxSurge: 3, maxUnavailable: 2 }));

@@ -18,7 +18,7 @@ import { isScaling, planRollingUpdate, planScaling } from "./plan-scales.ts";
 import type { SetScale } from "./plan-scales.ts";
 import { REVISION, revisionOf, scaleAnnotations } from "./revision.ts";
 import { findRollback, planRollback } from "./rollback.ts";
-import { isActiveSet, rolloutOf, wantedOf } from "./rollout.ts";
+import { allSets, isActiveSet, rolloutOf, wantedOf } from "./rollout.ts";
 import type { Rollout } from "./rollout.ts";
 import { isComplete, planStatus } from "./status.ts";
 
@@ -88,7 +88,7 @@ interface PassPlan {
 function planPass(deployment: Deployment, rollout: Rollout, cache: CacheReader): PassPlan {
   const { metadata, spec } = deployment;
   if (metadata.deletionTimestamp !== undefined) return { mayCreate: false, scales: () => [] };
-  if (spec.paused === true || isScaling(deployment, rollout)) {
+  if (spec.paused === true || (isScaling(deployment, rollout) && !isReplacing(deployment, rollout))) {
     return { mayCreate: false, scales: (ensured) => planScaling(deployment, ensured) };
   }
   if (spec.strategy.type !== "Recreate") {
@@ -97,6 +97,11 @@ function planPass(deployment: Deployment, rollout: Rollout, cache: CacheReader):
   const active = rollout.oldSets.filter(isActiveSet);
   const mayCreate = active.length === 0 && !hasPods(rollout.oldSets, cache);
   return { mayCreate, scales: (ensured) => planReplacement(deployment, ensured, mayCreate) };
+}
+
+/** Sets that are to go at once have no share in a new size: nobody would size them, and nothing would happen any more. */
+function isReplacing({ spec }: Deployment, rollout: Rollout): boolean {
+  return spec.strategy.type === "Recreate" && allSets(rollout).filter(isActiveSet).length > 1;
 }
 
 /** All old pods go before the first new one comes. */
