@@ -311,14 +311,15 @@ function budget(each: PodDisruptionBudget, rest: Rest): readonly string[] {
   const { spec, status, metadata } = each;
   const pods = rest.selected(each, spec.selector?.matchLabels ?? {}).filter((one) => !isTerminal(one));
   const healthy = pods.filter(isReady).length;
-  // How many there should be is not known of pods without a controller.
-  const isUnknown = status.conditions?.some(({ reason }) => reason === "SyncFailed") === true;
+  // How many there should be is not known of pods without a controller, and none may go where there should be none.
+  const isSafe =
+    status.expectedPods > 0 && status.conditions?.some(({ reason }) => reason === "SyncFailed") !== true;
   return [
     ...unlike("currentHealthy", status.currentHealthy, healthy),
     ...unlike(
       "disruptionsAllowed",
       status.disruptionsAllowed,
-      isUnknown ? 0 : Math.max(0, healthy - status.desiredHealthy),
+      isSafe ? Math.max(0, healthy - status.desiredHealthy) : 0,
     ),
     ...unlike("observedGeneration", status.observedGeneration, metadata.generation),
     ...unlike("disruptedPods", Object.keys(status.disruptedPods ?? {}), []),
