@@ -5,6 +5,7 @@
 import { isApiError } from "../api/api-error.ts";
 import type { ApiObject, ResourceType } from "../api/api-object.ts";
 import type { JsonObject } from "../api/json-object.ts";
+import { stringifyJson } from "../api/json-text.ts";
 import type { Client, ResourceClient } from "../client/client.ts";
 import { carries } from "./applied-fields.ts";
 import { TerminalError, type ChildManifest } from "./controller.ts";
@@ -147,12 +148,12 @@ export class AppliedManifests {
   );
 
   note({ metadata: { uid = "", resourceVersion } }: ApiObject, manifest: JsonObject): void {
-    this.#byUid.set(uid, { text: JSON.stringify(manifest), resourceVersion });
+    this.#byUid.set(uid, { text: stringifyJson(manifest), resourceVersion });
   }
 
   /** The object has not changed since this very manifest was applied to it. */
   isAsApplied({ metadata: { uid = "", resourceVersion } }: ApiObject, manifest: JsonObject): boolean {
     const known = this.#byUid.get(uid);
-    return known?.resourceVersion === resourceVersion && known?.text === JSON.stringify(manifest);
+    return known?.resourceVersion === resourceVersion && known?.text === stringifyJson(manifest);
   }
 }

@@ -123,11 +123,14 @@ describe("HotLoopGuard", () => {
     expect(world.guard.holdMs("default/web", causes(changed(149)), undefined)).toBe(0);
   });
 
-  test("a field that two writers set back and forth is reported with both of them", () => {
+  test.each([
+    ["small", 1],
+    ["beyond 2^53", (2n ** 60n) as unknown as number],
+  ])("a field that two writers set back and forth is reported with both of them, %s", (_name, number) => {
     const world = bench();
     const theirs = [{ manager: "theirs", operation: "Update", fieldsV1: { "f:spec": { "f:replicas": {} } } }];
     for (let n = 0; n < 8; n++) {
-      const ours = deployment(100 + 2 * n, 1);
+      const ours = deployment(100 + 2 * n, number);
       world.guard.noteWrite("default/web", { type: Deployment, object: ours, outcome: "stored" });
       world.guard.noteChange({ before: ours, after: deployment(101 + 2 * n, 5, theirs) });
     }

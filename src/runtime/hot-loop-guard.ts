@@ -7,6 +7,7 @@
  * Everything that is remembered is bounded; what is forgotten is found again a little later.
  */
 import type { ApiObject } from "../api/api-object.ts";
+import { stringifyJson } from "../api/json-text.ts";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Counter, Metrics } from "../base/metrics.ts";
@@ -175,7 +176,7 @@ export class HotLoopGuard {
   #isFoughtOver({ fields }: Fight, { path, before, after }: ChangedField): boolean {
     const now = this.#options.loop.elapsed();
     const text = fieldText(path);
-    const [ours, theirs] = [JSON.stringify(before) ?? "", JSON.stringify(after) ?? ""];
+    const [ours, theirs] = [textOf(before), textOf(after)];
     const known = fields.get(text);
     const isSame = known?.ours === ours && known.theirs === theirs && now - known.since <= WINDOW_MS;
     if (!isSame) {
@@ -242,4 +243,8 @@ export class HotLoopGuard {
 
 function holdOf(level: number): number {
   return Math.min(HOLD_MAX_MS, HOLD_FIRST_MS * 2 ** Math.max(0, Math.min(level, 16)));
+}
+
+function textOf(value: unknown): string {
+  return value === undefined ? "" : stringifyJson(value);
 }

@@ -74,14 +74,20 @@ export function identityLease(workshop: Workshop, hostname: string): readonly Ro
     await writer.create(own, { apiVersion, kind: facts.kind, metadata, spec: { holderIdentity, ...term } });
   }
 
-  async function collect(): Promise<void> {
+  function findExpired(): string | undefined {
     const prefix = prefixOf(resource, NAMESPACE);
     for (const entry of store.accepted.range(prefix, prefixEnd(prefix))) {
       const lease = StoredObject.of(entry).object as Lease;
       const isServers = lease.metadata.labels?.[IDENTITY_LABEL] === IDENTITY;
-      if (isServers && isExpired(lease, loop.now()))
-        await release(writer, { ...own, name: lease.metadata.name });
+      if (isServers && isExpired(lease, loop.now())) return lease.metadata.name;
     }
+    return undefined;
+  }
+
+  /** Looks again after each: its server may have come back meanwhile. */
+  async function collect(): Promise<void> {
+    for (let name = findExpired(); name !== undefined; name = findExpired())
+      await release(writer, { ...own, name });
   }
 
   return [
