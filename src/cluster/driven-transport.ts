@@ -1,4 +1,5 @@
 /** A way into a virtual world for code outside of it: each call lets the world run until it is answered. */
+import type { Loop } from "../base/loop.ts";
 import type { Transport, TransportStream } from "../client/transport.ts";
 import type { VirtualDriver } from "./virtual-driver.ts";
 
@@ -24,6 +25,40 @@ function driven<T>(stream: TransportStream<T>, driver: VirtualDriver): Transport
             iterator.return?.(value) ?? Promise.resolve({ done: true, value: undefined }),
         };
       },
+    },
+  };
+}
+
+/** The loop of such code: whoever waits for a time, such as a client before it tries again, lets the world run until then. */
+export function drivenLoop(inner: Loop, driver: VirtualDriver): Loop {
+  return {
+    actor: inner.actor,
+    get lane() {
+      return inner.lane;
+    },
+    now: () => inner.now(),
+    elapsed: () => inner.elapsed(),
+    post: (lane, step) => inner.post(lane, step),
+    outside: (label, work) => inner.outside(label, work),
+    inFlight: (label) => inner.inFlight(label),
+    random: (stream) => inner.random(stream),
+    child: (name) => drivenLoop(inner.child(name), driver),
+    timer: (at, kind, step) => {
+      let end = (): void => undefined;
+      const ended = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const timer = inner.timer(at, kind, () => {
+        end();
+        return step();
+      });
+      void driver.drive(ended);
+      return {
+        cancel: () => {
+          timer.cancel();
+          end();
+        },
+      };
     },
   };
 }

@@ -121,7 +121,7 @@ export class Cluster implements AsyncDisposable {
     });
     const loop = world.loop.child("client");
     const transport = world.outsider(this.#plane.transport(ADMIN, loop));
-    this.client = createClient(transport, { loop });
+    this.client = createClient(transport, { loop: world.outsiderLoop(loop) });
     this.clock = {
       now: () => world.loop.now(),
       advance: (by) => world.advance(millisecondsOf(by)),

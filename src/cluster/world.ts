@@ -4,7 +4,7 @@ import { createRealLoop } from "../base/real-loop.ts";
 import type { RunBounds } from "../base/virtual-loop.ts";
 import { VirtualLoop } from "../base/virtual-loop.ts";
 import type { Transport } from "../client/transport.ts";
-import { drivenTransport } from "./driven-transport.ts";
+import { drivenLoop, drivenTransport } from "./driven-transport.ts";
 import { VirtualDriver } from "./virtual-driver.ts";
 
 export interface World {
@@ -12,6 +12,8 @@ export interface World {
   readonly isVirtual: boolean;
   /** For whoever is no actor of the world. */
   outsider(transport: Transport): Transport;
+  /** The same for what it waits for besides answers. */
+  outsiderLoop(loop: Loop): Loop;
   /** Settles as the promise does; a world that stands still runs for as long as that takes. */
   drive<T>(promise: Promise<T>): Promise<T>;
   /** Lets whoever still waits for an answer hear of the end. Never rejects: what does not come to rest then is nobody's any more. */
@@ -43,6 +45,10 @@ export class VirtualWorld implements World {
 
   outsider(transport: Transport): Transport {
     return drivenTransport(transport, this.#driver);
+  }
+
+  outsiderLoop(loop: Loop): Loop {
+    return drivenLoop(loop, this.#driver);
   }
 
   drive<T>(promise: Promise<T>): Promise<T> {
@@ -86,6 +92,10 @@ export class RealWorld implements World {
 
   outsider(transport: Transport): Transport {
     return transport;
+  }
+
+  outsiderLoop(loop: Loop): Loop {
+    return loop;
   }
 
   drive<T>(promise: Promise<T>): Promise<T> {

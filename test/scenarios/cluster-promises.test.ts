@@ -4,7 +4,7 @@ import { startCluster } from "setpoint";
 import type { Cluster, StartOptions } from "setpoint";
 import type { ResourceType } from "setpoint/api";
 import * as resources from "setpoint/resources";
-import { ConfigMap, Deployment, ServiceAccount } from "setpoint/resources";
+import { ConfigMap, Deployment, Pod, PodDisruptionBudget, ServiceAccount } from "setpoint/resources";
 import { defineController } from "setpoint/runtime";
 import { describe, expect, test } from "vitest";
 import { Thermostat, thermostats } from "../../examples/thermostat/thermostat.ts";
@@ -76,6 +76,28 @@ describe("a world that does not settle", () => {
     for (const go of waits) go();
     await cluster.settle();
   });
+});
+
+test("whoever is told to come back later does so, and the world goes on until then", async () => {
+  await using cluster = await started({});
+  const { client } = cluster;
+  const metadata = { name: "web", labels: { app: "web" } };
+  const containers = [{ name: "c", image: "i" }];
+  const conditions = [{ type: "Ready", status: "True" }];
+  const pod = await client(Pod).create({ metadata, spec: { containers, nodeName: "a" } });
+  await client(Pod).updateStatus(pod, { phase: "Running", conditions });
+  const selector = { matchLabels: { app: "web" } };
+  await client(PodDisruptionBudget).create({
+    metadata: { name: "web" },
+    spec: { minAvailable: 1, selector },
+  });
+  const began = cluster.clock.now();
+
+  // Nobody has looked at the budget yet.
+  const body = { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "web" } };
+  await expect(client(Pod).subresource("eviction").create({ name: "web" }, body)).rejects.toThrow(/budget/);
+
+  expect(cluster.clock.now() - began).toBeGreaterThanOrEqual(10_000);
 });
 
 function started(options: StartOptions): Promise<Cluster> {

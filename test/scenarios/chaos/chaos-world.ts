@@ -72,7 +72,8 @@ export class ChaosWorld implements AsyncDisposable {
       freezes: true,
     });
     const own = loop.child("client");
-    this.client = createClient(this.#world.outsider(this.#plane.transport(ADMIN, own)), { loop: own });
+    const transport = this.#world.outsider(this.#plane.transport(ADMIN, own));
+    this.client = createClient(transport, { loop: this.#world.outsiderLoop(own) });
   }
 
   static async open(seed: number): Promise<ChaosWorld> {
