@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { ResourceType } from "../../src/api/api-object.ts";
 import { CustomResourceDefinition } from "../../src/api/generated/types/apiextensions-v1.ts";
 import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
+import { Job } from "../../src/api/generated/types/batch-v1.ts";
 import { ConfigMap, Namespace, Pod, Secret } from "../../src/api/generated/types/core-v1.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
@@ -26,6 +27,30 @@ describe.each([1, 2])("a namespace that is deleted, seed %s", (seed) => {
       expect(cluster.objects(type as typeof Pod).map(({ metadata }) => metadata.namespace)).toEqual([
         "staying",
       ]);
+  });
+
+  test("takes pods along that a Job keeps until they are replaced", async () => {
+    const loops = [...LOOPS, "job-controller"];
+    await using cluster = await startCluster({ clock: "virtual", seed, loops });
+    await cluster.client(Namespace).create({ metadata: { name: "going" } });
+    await cluster.client(Job).create({
+      metadata: { name: "work", namespace: "going" },
+      spec: {
+        completions: 1,
+        completionMode: "Indexed",
+        backoffLimitPerIndex: 3,
+        template: { spec: { ...SPEC, restartPolicy: "Never" } },
+      },
+    });
+    await cluster.clock.advance("1s");
+    const [pod] = cluster.objects(Pod, "going");
+    if (pod === undefined) throw new Error("the Job has made a pod");
+    await cluster.client(Pod).updateStatus(pod, { phase: "Failed" });
+
+    await cluster.client(Namespace).delete({ name: "going" });
+    await cluster.settle();
+
+    expect(cluster.objects(Namespace).map(({ metadata }) => metadata.name)).not.toContain("going");
   });
 
   test("is left as it is for some seconds, so that whoever deletes what is in it finds it there", async () => {

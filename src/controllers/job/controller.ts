@@ -61,6 +61,8 @@ async function reconcile(job: Job, context: ReconcileContext): Promise<Outcome> 
   return recheckOf(written, plan.waitMs, seen.now);
 }
 
+const NOTHING: PodChanges<Pod> = { done: [], errors: [] };
+
 /** The pods after what was done. */
 interface Acted {
   readonly active: readonly Pod[];
@@ -77,11 +79,13 @@ async function carryOut(seen: Observation, plan: PodPlan, context: ReconcileCont
     newPod(job, { index, replaces: index === undefined ? undefined : toReplace.get(index) }),
   );
   const created = await createPods(job, manifests, context);
+  // They wait for successors that will never come, and their namespace waits for them.
+  const vain = created.isNamespaceEnding ? await release([...toReplace.values()], context) : NOTHING;
   const gone = new Set(deleted.done);
   return {
     active: [...active.filter((pod) => !gone.has(pod)), ...created.done],
     terminating: terminating.length + gone.size,
-    errors: [...released.errors, ...deleted.errors, ...created.errors],
+    errors: [...released.errors, ...deleted.errors, ...created.errors, ...vain.errors],
   };
 }
 

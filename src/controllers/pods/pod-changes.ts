@@ -15,13 +15,19 @@ export interface PodChanges<T> {
   readonly errors: readonly unknown[];
 }
 
+export interface CreatedPods extends PodChanges<Pod> {
+  /** Nothing can be made any more. */
+  readonly isNamespaceEnding: boolean;
+}
+
 /** In batches that grow; nothing is tried after a batch in which something failed. */
 export async function createPods(
   owner: ApiObject,
   manifests: readonly Manifest<Pod>[],
   context: ReconcileContext,
-): Promise<PodChanges<Pod>> {
+): Promise<CreatedPods> {
   const created: Pod[] = [];
+  let isEnding = false;
   const { errors } = await slowStart(manifests.length, async (at) => {
     try {
       const pod = await context.client(Pod).create(manifests[at] ?? {});
@@ -29,13 +35,14 @@ export async function createPods(
       const message = `Created pod: ${pod.metadata.name}`;
       context.event(owner, { type: "Normal", reason: "SuccessfulCreate", message });
     } catch (error) {
-      if (isNamespaceEnding(error)) return;
+      isEnding ||= isNamespaceEnding(error);
+      if (isEnding) return;
       const message = `Error creating: ${textOf(error)}`;
       context.event(owner, { type: "Warning", reason: "FailedCreate", message });
       throw error;
     }
   });
-  return { done: created, errors };
+  return { done: created, errors, isNamespaceEnding: isEnding };
 }
 
 /** A pod that is gone already is as good as deleted. */
