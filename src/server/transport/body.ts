@@ -37,6 +37,7 @@ export class BodyBudget {
     this.#freeBytes += bytes;
   }
 
+  /** What has come of its body is not all of it; to say so again changes nothing. */
   enter(holder: Holder): void {
     this.#holders.add(holder);
   }
@@ -122,7 +123,6 @@ class Reception implements Holder {
       reject(error);
     };
     this.#fail = fail;
-    budget.enter(this);
     const onData = (chunk: Uint8Array): void => {
       const error = this.#add(chunk);
       if (error !== undefined) fail(error);
@@ -147,8 +147,10 @@ class Reception implements Holder {
     const { budget, loop } = this.#bounds;
     const { byteLength: bytes } = chunk;
     if (!budget.take(bytes) && !budget.takeFromOthers(bytes, this, loop.elapsed())) return noRoom();
-    this.#receivedBytes += chunk.byteLength;
+    this.#receivedBytes += bytes;
     this.#chunks.push(chunk);
+    // Nearly all come in one piece. To have been in the set keeps a reception, and what it has received, until V8 next collects everything.
+    if (this.#receivedBytes !== this.#source.announcedBytes) budget.enter(this);
     return undefined;
   }
 

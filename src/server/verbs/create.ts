@@ -7,7 +7,7 @@ import type { Answer, ObjectAnswer, StoredAnswer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
 import { versionAsked } from "../write/asked-version.ts";
-import { readObject, refuseMistake } from "../write/incoming.ts";
+import { readObject } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
 import type { Saved } from "../write/object-writer.ts";
 import { admittedDraft, admittedObject, isTakenAsSent } from "../write/revise.ts";
@@ -24,9 +24,8 @@ export async function create(call: Call<StoredResource>, workshop: Workshop): Pr
   const { apiVersion, facts, schema, specs } = resource;
   const expected = { apiVersion, kind: facts.kind, schema, specs };
   const options = writeOptionsOf(call);
-  const incoming = await readObject(call, expected);
-  refuseMistake(incoming);
-  const { object, sentManagedFields, shared } = incoming;
+  const { object, sentManagedFields, shared, mistake } = await readObject(call, expected);
+  if (mistake !== undefined) throw mistake;
   const draft = object as Draft<ApiObject>;
   placeInNamespace(draft, call);
   forgetSystemFields(draft.metadata);
@@ -116,14 +115,16 @@ async function createNamed(fresh: New, call: Call<StoredResource>, workshop: Wor
   // Whoever was asked may have given it a name, and cannot move it elsewhere.
   placeInNamespace(admitted, call);
   const { name = "", generateName: base = "" } = admitted.metadata;
+  // Nothing is kept here while the write is on its way: it would be moved from heap to heap with every collection.
+  if (base === "") return createOnce({ ...fresh, draft: admitted }, call, workshop);
   // Who names an object and says how names are generated gets one try, and hears the same.
-  const tries = name === "" && base !== "" ? NAME_TRIES : 1;
+  const tries = name === "" ? NAME_TRIES : 1;
   for (let attempt = 1; ; attempt++) {
     if (tries > 1) admitted.metadata.name = generateName(base, random);
     try {
       return await createOnce({ ...fresh, draft: admitted }, call, workshop);
     } catch (error) {
-      if (!isApiError(error, "AlreadyExists") || base === "") throw error;
+      if (!isApiError(error, "AlreadyExists")) throw error;
       if (attempt === tries) throw generateNameConflict(error);
     }
   }
