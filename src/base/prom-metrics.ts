@@ -180,8 +180,20 @@ class Distribution implements BoundHistogram {
   observe(value: number): void {
     this.sum += value;
     this.count += 1;
-    const at = this.#buckets.findIndex((most) => value <= most);
-    if (at >= 0) this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+    const at = this.#bucketOf(value);
+    if (at < this.#counts.length) this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+  }
+
+  /** The first whose bound it does not exceed; every request looks for three. */
+  #bucketOf(value: number): number {
+    let low = 0;
+    let high = this.#buckets.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (value <= (this.#buckets[middle] ?? Infinity)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 
   /** How many were at most so large, for each bound. */
