@@ -120,4 +120,11 @@ describe("a schedule", () => {
   ])("%s is refused", (schedule, problem) => {
     expect(findScheduleProblem(schedule)).toBe(problem);
   });
+
+  test("of more characters than it may have is refused", () => {
+    const minutes = (count: number): string => `${Array<string>(count).fill("0").join(",")} * * * *`;
+
+    expect(findScheduleProblem(minutes(4900))).toBeUndefined();
+    expect(findScheduleProblem(minutes(5100))).toBe("may not be longer than 10000 characters");
+  });
 });

@@ -35,9 +35,13 @@ const EVERY = "@every ";
 /** Both mean every value. */
 const ALL: ReadonlySet<string> = new Set(["*", "?"]);
 
+/** A megabyte of them takes a second to read, again and again. Nobody names so many moments. */
+const CHARS_MAX = 10_000;
+
 /** What is wrong with the schedule; undefined when it is good. */
 export function findScheduleProblem(text: string): string | undefined {
   if (text === "") return "empty spec string";
+  if (text.length > CHARS_MAX) return `may not be longer than ${CHARS_MAX} characters`;
   // A time zone in front is understood here and refused by the rules of cron jobs.
   const zone = /^(?:CRON_)?TZ=\S*\s+/.exec(text)?.[0] ?? "";
   const schedule = text.slice(zone.length);
