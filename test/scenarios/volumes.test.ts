@@ -124,15 +124,7 @@ describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
     "that goes has its volume emptied by a pod; when that has %s it is %s",
     async (ended, phase, event) => {
       await using cluster = await start(seed);
-      await cluster.client(PersistentVolume).create({
-        metadata: { name: "old" },
-        spec: {
-          hostPath: { path: "/data" },
-          capacity: { storage: "5Gi" },
-          accessModes: ["ReadWriteOnce"],
-          persistentVolumeReclaimPolicy: "Recycle",
-        },
-      });
+      await createRecyclable(cluster);
       await createClaim(cluster, "data", { storageClassName: "" });
       await cluster.settle();
       await cluster.client(PersistentVolumeClaim).delete({ name: "data" });
@@ -152,15 +144,7 @@ describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
 
   test("that goes leaves its volume as it is while pods still name it", async () => {
     await using cluster = await start(seed);
-    await cluster.client(PersistentVolume).create({
-      metadata: { name: "old" },
-      spec: {
-        hostPath: { path: "/data" },
-        capacity: { storage: "5Gi" },
-        accessModes: ["ReadWriteOnce"],
-        persistentVolumeReclaimPolicy: "Recycle",
-      },
-    });
+    await createRecyclable(cluster);
     await createClaim(cluster, "data", { storageClassName: "" });
     const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
     const containers = [{ name: "c", image: "c:1" }];
@@ -181,15 +165,7 @@ describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
 
   test("that goes has its volume emptied again when that failed, at once and then now and then", async () => {
     await using cluster = await start(seed);
-    await cluster.client(PersistentVolume).create({
-      metadata: { name: "old" },
-      spec: {
-        hostPath: { path: "/data" },
-        capacity: { storage: "5Gi" },
-        accessModes: ["ReadWriteOnce"],
-        persistentVolumeReclaimPolicy: "Recycle",
-      },
-    });
+    await createRecyclable(cluster);
     await createClaim(cluster, "data", { storageClassName: "" });
     await cluster.settle();
     await cluster.client(PersistentVolumeClaim).delete({ name: "data" });
@@ -459,6 +435,18 @@ async function createClaim(
   await cluster.client(PersistentVolumeClaim).create({
     metadata: { name },
     spec: { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } }, ...spec },
+  });
+}
+
+async function createRecyclable(cluster: Cluster): Promise<void> {
+  await cluster.client(PersistentVolume).create({
+    metadata: { name: "old" },
+    spec: {
+      hostPath: { path: "/data" },
+      capacity: { storage: "5Gi" },
+      accessModes: ["ReadWriteOnce"],
+      persistentVolumeReclaimPolicy: "Recycle",
+    },
   });
 }
 

@@ -14,20 +14,7 @@ import {
   pullBackOffEvents,
   reportEvents,
 } from "./container-events.ts";
-import {
-  NEW_CONTAINER,
-  beginLook,
-  beginProbe,
-  beginPull,
-  beginStart,
-  beginStop,
-  cannotPull,
-  reset,
-  resize,
-  stepContainer,
-  type ContainerRecord,
-  type Limits,
-} from "./container-record.ts";
+import { NEW_CONTAINER, stepContainer, type ContainerRecord } from "./container-record.ts";
 import { sizeOf } from "./container-size.ts";
 import { grantedByStatus, withSizesOf, type SizeProblem } from "./granted-size.ts";
 import { findShrinkProblem } from "./memory-shrink.ts";
@@ -50,6 +37,7 @@ import {
   type Preparation,
 } from "./pod-preparation.ts";
 import { podStatus } from "./pod-status.ts";
+import { recordAfter } from "./record-after.ts";
 import { resizeCompleted, resizeFailed } from "./resize-events.ts";
 import { containersOf, type RoleContainer } from "./restart-rules.ts";
 import { restoredRecord } from "./restored-record.ts";
@@ -381,36 +369,5 @@ export class PodWorker {
     for (const { type, reason, message } of events) {
       this.#parts.event(this.#pod, { type, reason, message, fieldPath, host: this.#place.node });
     }
-  }
-}
-
-interface Moment {
-  readonly now: number;
-  readonly podLimits: Limits;
-}
-
-function recordAfter(
-  record: ContainerRecord,
-  action: PodAction,
-  { now, podLimits }: Moment,
-): ContainerRecord {
-  const { container } = action;
-  switch (action.type) {
-    case "pull":
-      return beginPull(record, container.image ?? "");
-    case "refuse":
-      return cannotPull(record, { ...action, now });
-    case "look":
-      return beginLook(record, now);
-    case "start":
-      return { ...beginStart(record, container, now), podLimits };
-    case "resize":
-      return { ...resize(record, container), podLimits };
-    case "reset":
-      return reset(record);
-    case "probe":
-      return beginProbe(record, action.probe);
-    case "stop":
-      return beginStop(record, { killAt: now + action.graceMs, isReplaced: action.isReplaced });
   }
 }

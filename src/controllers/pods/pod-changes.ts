@@ -35,8 +35,10 @@ export async function createPods(
       const message = `Created pod: ${pod.metadata.name}`;
       context.event(owner, { type: "Normal", reason: "SuccessfulCreate", message });
     } catch (error) {
-      isEnding ||= isNamespaceEnding(error);
-      if (isEnding) return;
+      if (isNamespaceEnding(error)) {
+        isEnding = true;
+        return;
+      }
       const message = `Error creating: ${textOf(error)}`;
       context.event(owner, { type: "Warning", reason: "FailedCreate", message });
       throw error;

@@ -22,9 +22,6 @@ const AGGREGATED =
 /** Under this name servers know this one when it asks for itself. */
 const AGGREGATOR = { name: "system:kube-aggregator", uid: "", groups: ["system:masters"], extra: {} };
 
-/** Twice what this server says of all its own kinds. */
-const SPEC_BYTES_MAX = 16 * 1024 * 1024;
-
 export interface CheckParts {
   readonly egress: Egress;
   readonly frontProxy: () => ClientPair | undefined;
@@ -67,26 +64,21 @@ export async function checkRemote(
   }
 }
 
-interface AskOptions {
-  readonly etag?: string;
-  readonly bytesMax?: number;
-}
-
-type Ask = (path: string, accept: string, options?: AskOptions) => Promise<EgressReply>;
+type Ask = (path: string, accept: string, etag?: string) => Promise<EgressReply>;
 
 function asker({ target, trust }: RemoteApi, { egress, frontProxy }: CheckParts, signal: AbortSignal): Ask {
   const identity = identityHeaders(AGGREGATOR) as Readonly<Record<string, string>>;
-  return (path, accept, { etag, bytesMax = DOCUMENT_BYTES_MAX } = {}) =>
+  return (path, accept, etag = "") =>
     egress.call({
       target,
       trust,
       pair: frontProxy(),
       method: "GET",
       path,
-      headers: { ...identity, accept, ...(etag !== undefined && { "if-none-match": etag }) },
+      headers: { ...identity, accept, ...(etag !== "" && { "if-none-match": etag }) },
       body: undefined,
       timeoutMs: TIMEOUT_MS,
-      replyBytesMax: bytesMax,
+      replyBytesMax: DOCUMENT_BYTES_MAX,
       signal,
     });
 }
@@ -115,9 +107,8 @@ async function specOf(
   ask: Ask,
   before: HeardSpec | undefined,
 ): Promise<HeardSpec | undefined> {
-  const known = before === undefined || before.etag === "" ? {} : { etag: before.etag };
   try {
-    const reply = await ask("/openapi/v2", "application/json", { ...known, bytesMax: SPEC_BYTES_MAX });
+    const reply = await ask("/openapi/v2", "application/json", before?.etag);
     if (reply.status === 304) return before;
     if (!isGood(reply)) return undefined;
     const value = remoteSpec(jsonOf(reply), api);

@@ -1,0 +1,45 @@
+/** What is known of a container once something was done with it. */
+import {
+  beginLook,
+  beginProbe,
+  beginPull,
+  beginStart,
+  beginStop,
+  cannotPull,
+  reset,
+  resize,
+  type ContainerRecord,
+  type Limits,
+} from "./container-record.ts";
+import type { PodAction } from "./plan-pod.ts";
+
+interface Moment {
+  readonly now: number;
+  readonly podLimits: Limits;
+}
+
+export function recordAfter(
+  record: ContainerRecord,
+  action: PodAction,
+  { now, podLimits }: Moment,
+): ContainerRecord {
+  const { container } = action;
+  switch (action.type) {
+    case "pull":
+      return beginPull(record, container.image ?? "");
+    case "refuse":
+      return cannotPull(record, { ...action, now });
+    case "look":
+      return beginLook(record, now);
+    case "start":
+      return { ...beginStart(record, container, now), podLimits };
+    case "resize":
+      return { ...resize(record, container), podLimits };
+    case "reset":
+      return reset(record);
+    case "probe":
+      return beginProbe(record, action.probe);
+    case "stop":
+      return beginStop(record, { killAt: now + action.graceMs, isReplaced: action.isReplaced });
+  }
+}
