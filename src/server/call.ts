@@ -16,6 +16,7 @@ import type { ResourceRequest } from "./request-info.ts";
 import type { RequestNotes } from "./request-notes.ts";
 import type { RequestTally } from "./request-tally.ts";
 import type { TokenIssuer } from "./subresources/token-issuer.ts";
+import type { Routine } from "./upkeep/routine.ts";
 import type { User } from "./user.ts";
 import type { Companions } from "./write/companions.ts";
 import type { EndpointRules } from "./write/revise.ts";
@@ -44,6 +45,8 @@ export interface Workshop {
   readonly bearers: BearerTokens;
   /** Who may do what, for those who ask on behalf of others. */
   readonly authorizer: Authorizer;
+  /** What its parts do by the clock. */
+  readonly routines: readonly Routine[];
   /** How the server calls others. */
   readonly egress: OpenEgress;
   /** The plugins that each write passes. */

@@ -22,6 +22,11 @@ export class LiveIndex<T extends ApiObject> {
     this.#parts = parts;
   }
 
+  /** For those who are not asked for long: what has changed meanwhile is kept as it was until they catch up. Nothing for one that nobody asked yet. */
+  keepUp(view: View): void {
+    if (this.#mark !== undefined) this.catchUp(view);
+  }
+
   /** Answers whether anything was different from the last time. */
   catchUp(view: View): boolean {
     const { prefix, add, remove } = this.#parts;

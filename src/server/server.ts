@@ -164,6 +164,7 @@ function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom
     companions: isQuotaOff(admission) ? others : withQuotas(others, { loop, store }),
     admission: builtInAdmission({ loop, store, registry, policies, webhooks, ...access }, admission),
     authorizer: access.authorizer,
+    routines: access.routines,
     egress,
     tokens,
     bearers: createBearerTokens({ loop, store, registry, tokens, egress, onSecretUse }, authentication),

@@ -4,6 +4,7 @@ import type { Store } from "../../store/store.ts";
 import { claimPermissions } from "../admission/claim-permissions.ts";
 import type { AdmissionPlugin } from "../admission/plugin.ts";
 import type { Egress } from "../egress/egress.ts";
+import type { Routine } from "../upkeep/routine.ts";
 import { alwaysAllow, alwaysDeny } from "./always-allow.ts";
 import { DEFAULT_AUTHORIZERS } from "./authorization-options.ts";
 import type { AuthorizerOptions } from "./authorization-options.ts";
@@ -27,6 +28,12 @@ interface Authorization {
   readonly authorizer: Authorizer;
   /** What keeps people from giving each other, or themselves, more than they have. */
   readonly guards: readonly AdmissionPlugin[];
+  readonly routines: readonly Routine[];
+}
+
+interface Member {
+  readonly authorizer: Authorizer;
+  readonly routine?: Routine;
 }
 
 export function createAuthorization(
@@ -35,22 +42,26 @@ export function createAuthorization(
 ): Authorization {
   const roles = new RoleBook(parts.store);
   const members = options.map((each) => memberOf(each, roles, parts));
-  const authorizer = authorizerChain(members);
+  const authorizer = authorizerChain(members.map((member) => member.authorizer));
   const guards = [roleEscalation({ authorizer, book: roles }), claimPermissions(authorizer)];
-  return { authorizer, guards };
+  return { authorizer, guards, routines: members.flatMap(({ routine }) => routine ?? []) };
 }
 
-function memberOf(options: AuthorizerOptions, roles: RoleBook, parts: Parts): Authorizer {
+function memberOf(options: AuthorizerOptions, roles: RoleBook, parts: Parts): Member {
   switch (options.type) {
     case "Node":
-      return nodeAuthorizer({ graph: new NodeGraph(parts.store), rules: nodeRules });
+      return nodeMember(new NodeGraph(parts.store));
     case "RBAC":
-      return new RbacAuthorizer(roles);
+      return { authorizer: new RbacAuthorizer(roles) };
     case "AlwaysAllow":
-      return alwaysAllow;
+      return { authorizer: alwaysAllow };
     case "AlwaysDeny":
-      return alwaysDeny;
+      return { authorizer: alwaysDeny };
     case "Webhook":
-      return new WebhookAuthorizer(options, parts);
+      return { authorizer: new WebhookAuthorizer(options, parts) };
   }
+}
+
+function nodeMember(graph: NodeGraph): Member {
+  return { authorizer: nodeAuthorizer({ graph, rules: nodeRules }), routine: graph.routine() };
 }

@@ -95,6 +95,7 @@ export class ServerFixture {
     const workshop: Workshop = {
       ...parts,
       authorizer,
+      routines: [],
       egress,
       bearers: createBearerTokens({ loop, store, registry, tokens, egress }),
       admission,

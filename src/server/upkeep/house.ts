@@ -62,6 +62,7 @@ export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep 
     ...(lease === undefined ? [] : [lease.routine()]),
     ...(hostname === undefined ? [] : identityLease(workshop, hostname)),
     ...allocationRepair(workshop, options.nodePorts),
+    ...workshop.routines,
   ];
   return new Upkeep(workshop, { chores, routines });
 }

@@ -8,11 +8,14 @@ import type { ReferencedResource } from "../../../resources/pod/pod-references.t
 import type { Store } from "../../../store/store.ts";
 import { LiveIndex } from "../../live-index.ts";
 import { StoredObject } from "../../stored-object.ts";
+import type { Routine } from "../../upkeep/routine.ts";
 
 const PODS = "/registry/pods/";
 const VOLUMES = "/registry/persistentvolumes/";
 const ATTACHMENTS = "/registry/volumeattachments/";
 const SLICES = "/registry/resourceslices/";
+
+const KEEP_UP_MS = 5000;
 
 interface Place {
   readonly namespace: string;
@@ -39,6 +42,20 @@ export class NodeGraph {
 
   constructor(store: Store) {
     this.#store = store;
+  }
+
+  /** Nodes that start nothing ask nothing, while pods come and go: the next question must not be answered only after all of that. */
+  routine(): Routine {
+    return {
+      name: "pods-of-nodes",
+      firstAfterMs: KEEP_UP_MS,
+      everyMs: KEEP_UP_MS,
+      perform: () => {
+        this.#index.keepUp(this.#store.view);
+        this.#volumeIndex.keepUp(this.#store.view);
+        return Promise.resolve();
+      },
+    };
   }
 
   runsPod(node: string, { namespace, name }: Place): boolean {
