@@ -3,6 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { performance } from "node:perf_hooks";
 import { fileURLToPath } from "node:url";
+import type { BareServerArgument } from "./bare-server.ts";
 import type { ClusterProcess } from "./cluster-process.ts";
 import { Answers, dial, requestBytes } from "./http-load.ts";
 import type { LoadArgument, LoadFigures } from "./http-load.ts";
@@ -99,16 +100,21 @@ export async function prepare(cluster: ClusterProcess, count: number): Promise<v
   socket.destroy();
 }
 
+export interface Bare {
+  readonly dataDir: string;
+  readonly body: Buffer;
+  readonly momentMs?: number;
+}
+
 /** A bare server that answers the same bytes, for the time that `use` takes. */
 export async function besideBare<T>(
-  dataDir: string,
-  body: Buffer,
+  { dataDir, body, momentMs = 0 }: Bare,
   use: (port: number) => Promise<T>,
 ): Promise<T> {
-  const argument = JSON.stringify({ dataDir, body: body.toString("base64") });
-  const args = [fileURLToPath(import.meta.url), "--child", "bare-https", "--argument-stdin"];
+  const argument: BareServerArgument = { dataDir, body: body.toString("base64"), momentMs };
+  const args = [fileURLToPath(import.meta.url), "--child", "bare-server", "--argument-stdin"];
   const child = spawn(process.execPath, args, { stdio: ["pipe", "pipe", "inherit"] });
-  child.stdin.end(argument);
+  child.stdin.end(JSON.stringify(argument));
   try {
     const [line] = (await once(child.stdout, "data")) as [Buffer];
     return await use(Number(line.toString()));

@@ -34,7 +34,7 @@ async function getRows({ context, cluster, dataDir }: Served): Promise<Row[]> {
   const path = `${PATH}/pod-1`;
   const body = await send(cluster, { method: "GET", path });
   const own = await load(context, cluster, { method: "GET", path });
-  const bare = await besideBare(dataDir, body, (port) =>
+  const bare = await besideBare({ dataDir, body }, (port) =>
     load(context, { ...cluster, port }, { method: "GET", path }),
   );
   const ratio = own.rate / bare.rate;
@@ -55,7 +55,7 @@ async function listRows({ context, cluster, dataDir }: Served): Promise<Row[]> {
   const request = { method: "GET", path: PATH, connections: 1 };
   const body = await send(cluster, request);
   const own = await load(context, cluster, request);
-  const bare = await besideBare(dataDir, body, (port) => load(context, { ...cluster, port }, request));
+  const bare = await besideBare({ dataDir, body }, (port) => load(context, { ...cluster, port }, request));
   const ratio = own.p50Ms / bare.p50Ms;
   const megabytes = body.length / 1e6;
   const value = `${own.p50Ms.toFixed(0)} ms`;

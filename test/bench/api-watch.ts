@@ -1,13 +1,13 @@
 /**
  * Changes of pods to many watchers over HTTPS, each watcher on a connection of its own. With the memory engine too: a disk that does not answer for half a second,
- * as a shared one does now and then, delays one change in ten of these few seconds.
+ * as a shared one does now and then, delays one change in ten of these few seconds. Beside each a bare server, which only passes as many bytes on.
  */
 import { performance } from "node:perf_hooks";
-import { PATH, prepare, UPSTREAM, upstreamRow } from "./api-cluster.ts";
+import { besideBare, PATH, prepare, send, UPSTREAM, upstreamRow } from "./api-cluster.ts";
 import { startClusterProcess } from "./cluster-process.ts";
 import { verdict, whole } from "./row.ts";
 import type { Bench, BenchContext, Row } from "./row.ts";
-import type { WatchLoadFigures } from "./watch-load.ts";
+import type { WatchLoadArgument, WatchLoadFigures } from "./watch-load.ts";
 
 const COUNTS = [200, 500] as const;
 const DELIVERIES_AIM = 100_000;
@@ -16,41 +16,53 @@ const OFFERED = 1.05 * DELIVERIES_AIM;
 const P99_AIM_MS = 20;
 const SECONDS = 5;
 const OBJECTS = 1000;
+/** As the server does it for so many. */
+const MOMENT_MS: Readonly<Record<Watchers, number>> = { 200: 8, 500: 10 };
 
 type Engine = "file" | "memory";
+type Watchers = (typeof COUNTS)[number];
 
 interface FanOut extends WatchLoadFigures {
   readonly serverShare: number;
+  readonly bare: WatchLoadFigures;
 }
 
-async function fanOut(context: BenchContext, watchers: number, store: Engine): Promise<FanOut> {
-  const cluster = await startClusterProcess(context.folder(), { store });
-  try {
-    await prepare(cluster, OBJECTS);
-    const [cpu, startedAt] = [cluster.cpuMs(), performance.now()];
-    const figures = (await context.child("watch-load", {
+async function fanOut(context: BenchContext, watchers: Watchers, store: Engine): Promise<FanOut> {
+  const dataDir = context.folder();
+  const cluster = await startClusterProcess(dataDir, { store });
+  const load = async (port: number): Promise<WatchLoadFigures> => {
+    const argument: WatchLoadArgument = {
       ...cluster.credentials,
-      port: cluster.port,
+      port,
       path: PATH,
       watchers,
       changesPerSecond: OFFERED / watchers,
       seconds: SECONDS,
       objects: OBJECTS,
-    })) as WatchLoadFigures;
-    return { ...figures, serverShare: (cluster.cpuMs() - cpu) / (performance.now() - startedAt) };
+    };
+    return (await context.child("watch-load", argument)) as WatchLoadFigures;
+  };
+  try {
+    await prepare(cluster, OBJECTS);
+    const body = await send(cluster, { method: "GET", path: `${PATH}/pod-1` });
+    const [cpu, startedAt] = [cluster.cpuMs(), performance.now()];
+    const figures = await load(cluster.port);
+    const serverShare = (cluster.cpuMs() - cpu) / (performance.now() - startedAt);
+    const bare = await besideBare({ dataDir, body, momentMs: MOMENT_MS[watchers] }, load);
+    return { ...figures, serverShare, bare };
   } finally {
     await cluster.stop();
   }
 }
 
-function rowsOf(watchers: number, store: Engine, found: FanOut): readonly Row[] {
-  const { deliveriesPerSecond: rate, p50Ms, p99Ms, lost, clientShare, serverShare } = found;
+function rowsOf(watchers: Watchers, store: Engine, found: FanOut): readonly Row[] {
+  const { deliveriesPerSecond: rate, p50Ms, p99Ms, lost, clientShare, serverShare, bare } = found;
   const isMet = rate >= DELIVERIES_AIM && p99Ms <= P99_AIM_MS && lost === 0;
   const what = `changes of pods to ${String(watchers)} watchers`;
   const row: Row = {
     what: store === "file" ? what : `${what}, memory engine`,
     value: `${whole(rate)} deliveries/s, p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, ${whole(lost)} lost`,
-    yardstick: `server at ${whole(serverShare * 100)} % of a core, client at ${whole(clientShare * 100)} %`,
+    yardstick: `bare node:https p50 ${bare.p50Ms.toFixed(1)} ms, p99 ${bare.p99Ms.toFixed(1)} ms; server at ${whole(serverShare * 100)} % of a core, client at ${whole(clientShare * 100)} %`,
     figure: whole(rate),
     aim: `≥ ${whole(DELIVERIES_AIM)}/s, p99 ≤ ${String(P99_AIM_MS)} ms, none lost`,
     verdict: clientShare > serverShare && !isMet ? "client-bound" : verdict(isMet),

@@ -1,9 +1,8 @@
-/** A cluster, or its server alone, as a process of its own, and a bare HTTPS server beside it as the yardstick. */
+/** A cluster, or its server alone, as a process of its own. */
 import { spawn } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:https";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { createInterface } from "node:readline";
@@ -85,31 +84,4 @@ function cpuOf(child: ChildProcess): number {
 function credentialsOf(dataDir: string): Credentials {
   const read = (name: string): string => readFileSync(join(dataDir, "pki", name), "utf8");
   return { ca: read("ca.crt"), cert: read("admin.crt"), key: read("admin.key") };
-}
-
-/** Answers every request with the same bytes. Runs until its parent ends it. */
-export async function bareHttpsChild({
-  dataDir,
-  body,
-}: {
-  readonly dataDir: string;
-  readonly body: string;
-}): Promise<never> {
-  const read = (name: string): string => readFileSync(join(dataDir, "pki", name), "utf8");
-  const bytes = Buffer.from(body, "base64");
-  const options = {
-    key: read("apiserver.key"),
-    cert: read("apiserver.crt"),
-    ca: read("ca.crt"),
-    requestCert: true,
-  };
-  const server = createServer({ ...options, ALPNProtocols: ["http/1.1"] }, (_, response) => {
-    response.writeHead(200, { "content-type": "application/json", "content-length": bytes.length });
-    response.end(bytes);
-  });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  process.stdout.write(`${JSON.stringify(typeof address === "object" ? address?.port : 0)}\n`);
-  return new Promise(() => undefined);
 }

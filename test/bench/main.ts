@@ -13,7 +13,7 @@ import { apiDirect } from "./api-direct.ts";
 import { apiLoad } from "./api-load.ts";
 import { apiWatch } from "./api-watch.ts";
 import { apiWebhook, webhookChild } from "./api-webhook.ts";
-import { bareHttpsChild } from "./cluster-process.ts";
+import { bareServerChild } from "./bare-server.ts";
 import { clusterBench, clusterChild } from "./cluster.ts";
 import { customKinds } from "./custom-kinds.ts";
 import { etcdPutChild } from "./etcd-put-child.ts";
@@ -52,7 +52,7 @@ const CHILDREN: Readonly<Record<string, (argument: never) => Promise<unknown>>> 
   "etcd-put": async (argument: EtcdPutArgument) => await etcdPutChild(argument),
   "api-load": loadChild,
   "watch-load": watchLoadChild,
-  "bare-https": bareHttpsChild,
+  "bare-server": bareServerChild,
   webhook: webhookChild,
   "store-fill": storeFillChild,
   "store-open": storeOpenChild,
