@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { VirtualLoop } from "../base/virtual-loop.ts";
+import { DiskWindow } from "./disk-window.ts";
 import { HeldBackend } from "./fixture.ts";
 import { LocalStore } from "./local-store.ts";
 import { Mirror } from "./mirror.ts";
@@ -99,4 +100,42 @@ test("a backend whose outcome is not known ends the store, and nothing more is a
   await expect(store.write(put("/k/a", "2"))).rejects.toMatchObject({ code: "OutcomeUnknown" });
   expect(store.health().state).toBe("degraded");
   expect(backend.batches).toHaveLength(1);
+});
+
+class BackendWithoutRoomToCut extends HeldBackend {
+  override async compact(): Promise<void> {
+    return Promise.reject(new StoreError("NoSpace", "no room to cut history"));
+  }
+}
+
+test("a cut of history that finds no room takes nothing from what was accepted", async () => {
+  const loop = new VirtualLoop({ seed: 1, name: "test" });
+  const backend = new BackendWithoutRoomToCut();
+  const mirror = new Mirror({ loop }, State.empty());
+  const diskWindow = new DiskWindow({ windowMs: 1000, maxBytes: 1 });
+  const store = new LocalStore({ loop, backend, mirror, diskWindow });
+  const writes: Promise<unknown>[] = [];
+  for (const key of ["/k/a", "/k/b", "/k/c", "/k/d"]) {
+    writes.push(store.write(put(key, "1")));
+    await loop.settle();
+  }
+
+  // The second makes the first too much, so history is cut while others are on their way.
+  backend.batches[0]?.succeed();
+  await loop.settle();
+  backend.batches[1]?.succeed();
+  await loop.settle();
+  expect(store.health()).toEqual({ state: "degraded", reason: "no room to cut history" });
+  writes.push(store.write(put("/k/e", "1")));
+  for (let next = 2; next < 5; next += 1) {
+    await loop.settle();
+    backend.batches[next]?.succeed();
+  }
+
+  await loop.settle();
+  await Promise.all(writes);
+  expect(backend.batches.flatMap(({ revisions }) => revisions)).toEqual([2, 3, 4, 5, 6]);
+  expect(["/k/a", "/k/b", "/k/c", "/k/d", "/k/e"].map((key) => textAt(store.view, key))).toEqual(
+    Array.from({ length: 5 }, () => "1"),
+  );
 });

@@ -211,6 +211,10 @@ export class LocalStore implements Store {
 
   #refuse(error: StoreError): void {
     this.#accepted = new StateEditor(this.#mirror.state);
+    this.#noteFull(error);
+  }
+
+  #noteFull(error: StoreError): void {
     if (this.#phase.state === "open") this.#phase = { state: "full", error };
   }
 
@@ -266,7 +270,8 @@ export class LocalStore implements Store {
       },
       (error: unknown) => {
         this.#compacting = undefined;
-        if (isStoreError(error, "NoSpace")) this.#refuse(error);
+        // What was accepted meanwhile is not lost by it, and may yet fit.
+        if (isStoreError(error, "NoSpace")) this.#noteFull(error);
         else
           this.#break(
             new StoreError("OutcomeUnknown", `cutting history failed: ${String(error)}`, { cause: error }),
