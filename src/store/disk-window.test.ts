@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createRealLoop } from "../base/real-loop.ts";
 import { DiskWindow } from "./disk-window.ts";
 
 describe("DiskWindow", () => {
@@ -26,6 +27,17 @@ describe("DiskWindow", () => {
 
     expect(expired).toBeGreaterThan(900);
     expect(expired).toBeLessThan(1000);
+  });
+
+  test("a past of many moments is let go of at once", () => {
+    const window = new DiskWindow({ windowMs: 10_000, maxBytes: 1_000_000 });
+    for (let revision = 1; revision <= 200_000; revision++) window.note(revision, revision * 1000, 1);
+    const loop = createRealLoop({ name: "test" });
+    const startedAt = loop.elapsed();
+
+    window.begin(200_000);
+
+    expect(loop.elapsed() - startedAt).toBeLessThan(500);
   });
 
   test("a store that was quiet for long keeps nothing of its past", () => {

@@ -46,7 +46,9 @@ export class DiskWindow {
 
   /** What was noted up to this revision is not history: it was compacted, or never replaced. */
   begin(revision: number): void {
-    while ((this.#samples[0]?.revision ?? Infinity) <= revision) this.#samples.shift();
+    // At once: a store of long standing was written at as many moments as it has objects.
+    const first = this.#samples.findIndex((sample) => sample.revision > revision);
+    this.#samples.splice(0, first < 0 ? this.#samples.length : first);
   }
 
   /** The newest revision that lies outside of the window now, once, and only when it is worth the work. */
