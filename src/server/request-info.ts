@@ -106,12 +106,19 @@ function verbOf(
  */
 function splitPath(path: string): string[] | undefined {
   try {
-    const isOrdinary = path.startsWith("/") && !path.startsWith("//") && !path.endsWith("/");
-    const parts = (isOrdinary ? path.slice(1) : path.replace(/^\/+|\/+$/g, "")).split("/");
+    const parts = withoutOuterSlashes(path).split("/");
     return path.includes("%") ? parts.map(decodeURIComponent) : parts;
   } catch {
     return undefined;
   }
+}
+
+function withoutOuterSlashes(path: string): string {
+  let start = 0;
+  let end = path.length;
+  while (path[start] === "/") start += 1;
+  while (end > start && path[end - 1] === "/") end -= 1;
+  return path.slice(start, end);
 }
 
 interface GroupVersionPart {

@@ -26,8 +26,8 @@ const CREDIT_CARD =
 /** A mailbox, with or without a name before it: `a@b.c`, `Ann <a@b.c>`. */
 const ADDRESS = /^(?:[^\s@<>(),;:\\"[\]]+|"(?:[^"\\]|\\.)*")@[^\s@<>(),;:\\"[\]]+$/;
 const NAMED_ADDRESS = /^[^<>]*<([^<>]*)>$/;
-/** Numbers with units, wherever they are in the text: one that is known makes it a duration. */
-const COUNTED_UNIT = /(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g;
+/** Numbers with units, wherever they are in the text: one that is known makes it a duration. A number is not tried again from each of its digits. */
+const COUNTED_UNIT = /(?<!\d)(\d+)[\t\n\f\r ]*([A-Za-zµ]+)/g;
 const UNIT = /^(?:ns|us|µs|ms|s|m|h|hr|d|w|wk)$|^(?:nano|micro|milli|sec|min|hour|day|week)/i;
 const COUNT_MAX = 2n ** 63n - 1n;
 const CLOCK = /^([0-9]{2}):([0-9]{2}):([0-9]{2})(?:.[0-9]+)?(?:z|[+-][0-9]{2}:[0-9]{2})$/;

@@ -38,6 +38,39 @@ describe("a text of half a million characters", () => {
     }
   });
 
+  test.each<readonly [string, string]>([
+    ["slashes", `/a${"/".repeat(SIZE)}b/`],
+    ["slashes at its beginning", `${"/".repeat(SIZE)}b`],
+    ["escapes", `/${"%41".repeat(SIZE / 3)}/`],
+    ["parts of an API", `/api/v1/${"pods/".repeat(SIZE / 5)}`],
+  ])("is a path that nothing is served under when it is made of %s", async (_what, target) => {
+    await using api = await TestApi.start();
+
+    const { costMs, code } = await costOf(() => api.send("GET", target));
+
+    expect([code === 404 || code === 405, costMs < MOST_MS]).toEqual([true, true]);
+  });
+
+  test("is looked at once for each format that it should have", async () => {
+    await using api = await TestApi.start();
+    const formats = ["duration", "email", "hostname", "mac", "isbn", "datetime", "uri", "byte", "cidr"];
+    const properties = Object.fromEntries(
+      formats.map((format) => [format, { type: "array", items: { type: "string", format } }]),
+    );
+    await defineKind(api, { plural: "formal", schema: { type: "object", properties } });
+    const collection = "/apis/example.com/v1/namespaces/default/formal";
+
+    for (const part of ["1", "1 ", "1a", "a@", "<", "-", "a."]) {
+      // As long as any of them is looked at, again and again.
+      const texts = Array.from({ length: 5 }, () => part.repeat(10_000 / part.length));
+      const fields = Object.fromEntries(formats.map((format) => [format, texts]));
+      const { costMs, code } = await costOf(() =>
+        api.send("POST", collection, custom("formal", "f", fields)),
+      );
+      expect([part, code, costMs < MOST_MS]).toEqual([part, 422, true]);
+    }
+  });
+
   const pod = (fields: object): object => ({
     metadata: { name: "p" },
     spec: { containers: [{ name: "a", image: "b", ...fields }] },
@@ -184,7 +217,8 @@ describe("patterns that stand for much more than they say", () => {
 
 describe("regular expressions of the server", () => {
   /** Not at the beginning of the text, and a repetition that must reach its end: tried anew from each character of a row. */
-  const TRIED_ANEW = /(?<=[(,=:]\s*)\/(?!\^)(?:\\.|\[[^\]]*\]|[^\\/[\]^|\s])[+*]\$\/[a-z]*(?=[,.)])/g;
+  const TRIED_ANEW =
+    /(?<=[(,=:]\s*)\/(?:[^\n\s]*\|)?(?!\^)(?:\\.|\[[^\]]*\]|[^\\/[\]^|\s])[+*]\$\/[a-z]*(?=[,.)])/g;
   /** Over what the server or whoever starts it wrote, or names that are short. */
   const OWN = new Set([
     "src/api/cel/instant.ts",
@@ -205,6 +239,7 @@ describe("regular expressions of the server", () => {
 
     expect(found).toEqual([]);
     expect([...'text.replace(/\\n+$/, "")'.matchAll(TRIED_ANEW)]).toHaveLength(1);
+    expect([...'text.replace(/^\\n+|\\n+$/g, "")'.matchAll(TRIED_ANEW)]).toHaveLength(1);
   });
 
   test("are made of texts that somebody sends by the linear engine alone", () => {
