@@ -147,14 +147,31 @@ describePeer("kubectl", "an API of another server", (path) => {
       expect(said).not.toContain("elsewhere");
     });
 
-    test("is not reached under another path than the one that was allowed", async () => {
+    test.each([
+      "flunders/%2e%2e/secrets",
+      "namespaces/default/flunders/x%2F..%2F..%2F..%2Fdefault%2Fsecrets",
+      "namespaces/default/flunders%2fx%2fsecrets",
+      "namespaces/default/flunders/x%2Fsecrets",
+      "namespaces/default/flunders/x/log/..%2f..%2fsecrets",
+    ])("is not reached under another path than the one that was allowed: %s", async (asked) => {
       const socket = await world.socket("admin");
       world.extension.seen.length = 0;
 
-      socket.write(`GET ${API}/flunders/%2e%2e/secrets HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+      socket.write(`GET ${API}/${asked} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
 
       expect(await readAll(socket)).toMatch(/^HTTP\/1.1 400 /);
       expect(world.extension.seen.filter(({ url }) => url.includes("secrets"))).toEqual([]);
+    });
+
+    test("gets what follows a subresource as it was sent", async () => {
+      const socket = await world.socket("admin");
+      world.extension.seen.length = 0;
+      const asked = "namespaces/default/flunders/x/proxy/a%2Fb";
+
+      socket.write(`GET ${API}/${asked} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+
+      await readAll(socket);
+      expect(world.extension.seen.map(({ url }) => url)).toContain(`${API}/${asked}`);
     });
   });
 

@@ -7,6 +7,7 @@ import type { Exchange, Reply, Stage } from "../exchange.ts";
 import { identityHeaders } from "../relay/forwarded-headers.ts";
 import { refusal } from "../relay/relay.ts";
 import type { Relay } from "../relay/relay.ts";
+import type { RequestInfo } from "../request-info.ts";
 import type { RemoteApi, RemoteApis } from "./remote-apis.ts";
 
 export interface AggregationParts {
@@ -37,8 +38,18 @@ export function aggregate(parts: AggregationParts): Stage {
 /** Discovery of a version, its schemas, and whatever else lies below it. */
 const REMOTE_PATH = /^(?:\/openapi\/v3)?\/apis\/([^/]+)\/([^/]+)(?:\/|$)/;
 
-/** What was allowed is what the other server sees: a path that means another one there is not handed on. */
-const DOT_SEGMENT = /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
+const DOT_SEGMENT = /(?:^|\/|%2f)(?:\.|%2e){1,2}(?:\/|%2f|$)/i;
+
+/**
+ * What was allowed is what the other server sees: a path that means another one there is not handed on. Here an escaped slash is part of a
+ * name, while most servers take it for one that parts the path.
+ */
+function meansAnother(path: string, info: RequestInfo): boolean {
+  if (DOT_SEGMENT.test(path)) return true;
+  if (info.type === "other" || !path.includes("%")) return false;
+  const { group, version, namespace, resource, name, subresource } = info;
+  return [group, version, namespace, resource, name, subresource].some((part) => part.includes("/"));
+}
 
 /** What clients make of the plain answer. */
 const UNAVAILABLE = "the server is currently unable to handle the request";
@@ -46,7 +57,7 @@ const UNAVAILABLE = "the server is currently unable to handle the request";
 function handOn(exchange: Exchange, api: RemoteApi, parts: AggregationParts): Reply {
   const { request, path, info, user } = exchange;
   if (user === undefined) throw new Error("who asks is known before a request is handed on");
-  if (DOT_SEGMENT.test(path)) throw badRequest(`invalid path ${JSON.stringify(path)}`);
+  if (meansAnother(path, info)) throw badRequest(`invalid path ${JSON.stringify(path)}`);
   const address = api.isAvailable ? findAddress(api, parts.egress) : undefined;
   if (address === undefined) {
     if (request.direct !== undefined) throw serviceUnavailable(UNAVAILABLE);
