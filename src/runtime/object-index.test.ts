@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../api/api-object.ts";
 import { seededRandom } from "../base/random.ts";
+import { createRealLoop } from "../base/real-loop.ts";
 import { keyOfObject } from "./cache-key.ts";
 import { ObjectIndex } from "./object-index.ts";
 import type { Held } from "./object-index.ts";
@@ -45,6 +46,20 @@ describe("ObjectIndex", () => {
     replace(index, place, "y z");
 
     expect(["x", "y", "z"].map((value) => index.count(value))).toEqual([0, 1, 1]);
+  });
+
+  test("follows an object with very many values in one look at each", () => {
+    const loop = createRealLoop({ name: "test" });
+    const words = Array.from({ length: 20_000 }, (_, at) => `word-${String(at)}`);
+    const index = new ObjectIndex(wordsOf);
+    const place = held("a", words.join(" "));
+    index.add(place);
+    const startedAt = loop.elapsed();
+
+    replace(index, place, [...words.slice(1), "other"].join(" "));
+
+    expect(loop.elapsed() - startedAt).toBeLessThan(500);
+    expect(["word-0", "word-1", "other"].map((value) => index.count(value))).toEqual([0, 1, 1]);
   });
 
   test("keeps the list it handed out as it was", () => {

@@ -42,9 +42,10 @@ export class ObjectIndex<T extends ApiObject> {
   /** Another object, or another state of it, is in the place where `before` was. */
   replace(before: T, held: Held<T>): void {
     const [old, values] = [this.#valuesOf(before), this.#valuesOf(held.object)];
-    for (const value of old) if (!values.includes(value)) this.#remove(value, held);
+    const [isOld, isNew] = [membership(old), membership(values)];
+    for (const value of old) if (!isNew(value)) this.#remove(value, held);
     for (const value of values) {
-      if (old.includes(value)) this.#outdate(value);
+      if (isOld(value)) this.#outdate(value);
       else this.#add(value, held);
     }
   }
@@ -91,6 +92,15 @@ export class ObjectIndex<T extends ApiObject> {
     bucket.list = undefined;
     if (bucket.order.size === 0) this.#buckets.delete(value);
   }
+}
+
+/** More values are not looked through for each value: whoever writes an object says how many owners it has. */
+const FEW = 16;
+
+function membership(values: readonly string[]): (value: string) => boolean {
+  if (values.length <= FEW) return (value) => values.includes(value);
+  const all = new Set(values);
+  return (value) => all.has(value);
 }
 
 function isShelf<T extends ApiObject>(bucket: Bucket<T>): bucket is Shelf<T> {

@@ -79,8 +79,9 @@ export class Collector {
       case "keep":
         return;
       case "release": {
+        const gone = new Set(fate.uids);
         const without = (references: readonly OwnerReference[]): readonly OwnerReference[] =>
-          references.filter(({ uid }) => !fate.uids.includes(uid));
+          references.filter(({ uid }) => !gone.has(uid));
         await this.#live.amendOwners(node, object, without);
         return;
       }

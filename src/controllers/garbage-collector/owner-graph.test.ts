@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { ApiObject } from "../../api/api-object.ts";
 import type { ObjectMeta, OwnerReference } from "../../api/generated/types/meta-v1.ts";
+import { createRealLoop } from "../../base/real-loop.ts";
 import type { ServedResource } from "../served-resources.ts";
 import { OwnerGraph } from "./owner-graph.ts";
 
@@ -102,6 +103,19 @@ describe("the graph of owners", () => {
     put("dependent");
     graph.remove(object("dependent"));
     expect(graph.size).toBe(0);
+  });
+
+  test("costs an object that has very many owners what one look at each costs", () => {
+    const loop = createRealLoop({ name: "test" });
+    const owners = Array.from({ length: 20_000 }, (_, at) => `owner-${String(at)}`);
+    put("dependent", owners);
+    const startedAt = loop.elapsed();
+
+    put("dependent", [...owners.slice(1), "other"]);
+
+    expect(loop.elapsed() - startedAt).toBeLessThan(500);
+    expect([graph.find("owner-0"), graph.find("other")?.dependents?.size]).toEqual([undefined, 1]);
+    expect(graph.size).toBe(20_001);
   });
 });
 

@@ -92,13 +92,13 @@ export class OwnerGraph {
   #relink(node: KnownNode, before: readonly OwnerReference[]): void {
     const now = ownersOf(node.object);
     if (now === before) return;
+    const [findOld, findNew] = [finder(before), finder(now)];
     for (const reference of now) {
-      const old = before.find(({ uid }) => uid === reference.uid);
+      const old = findOld(reference.uid);
       if (old === undefined) this.#link(node, reference);
       else if (!isSameReference(old, reference)) this.#noteChange(node, reference);
     }
-    for (const { uid } of before)
-      if (!now.some((reference) => reference.uid === uid)) this.#unlink(node, uid);
+    for (const { uid } of before) if (findNew(uid) === undefined) this.#unlink(node, uid);
   }
 
   #link(node: KnownNode, reference: OwnerReference): void {
@@ -159,6 +159,17 @@ export class OwnerGraph {
   #dropIfUnneeded({ uid, object, dependents }: GraphNode): void {
     if (object === undefined && (dependents?.size ?? 0) === 0) this.#nodes.delete(uid);
   }
+}
+
+/** More are not looked through for each: whoever writes an object says how many owners it has. */
+const FEW = 16;
+
+/** Of several references to one owner the first. */
+function finder(references: readonly OwnerReference[]): (uid: string) => OwnerReference | undefined {
+  if (references.length <= FEW) return (uid) => references.find((reference) => reference.uid === uid);
+  const byUid = new Map<string, OwnerReference>();
+  for (const reference of references) if (!byUid.has(reference.uid)) byUid.set(reference.uid, reference);
+  return (uid) => byUid.get(uid);
 }
 
 export function ownersOf({ metadata }: ApiObject): readonly OwnerReference[] {
