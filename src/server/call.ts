@@ -18,6 +18,7 @@ import type { RequestTally } from "./request-tally.ts";
 import type { TokenIssuer } from "./subresources/token-issuer.ts";
 import type { Routine } from "./upkeep/routine.ts";
 import type { User } from "./user.ts";
+import type { OpenSelectors } from "./verbs/open-selectors.ts";
 import type { Companions } from "./write/companions.ts";
 import type { EndpointRules } from "./write/revise.ts";
 
@@ -58,6 +59,8 @@ export interface Workshop {
   readonly journal: Journal;
   /** Requests under way. */
   readonly tally: RequestTally;
+  /** What open watches are about. */
+  readonly selectors: OpenSelectors;
   /** In whose name it is written: of each request its own, else the server's. */
   readonly author: Author;
 }

@@ -49,6 +49,7 @@ import { Gathering } from "./representation/gathering.ts";
 import { RequestTally } from "./request-tally.ts";
 import { tokenIssuer } from "./subresources/token-issuer.ts";
 import { TokenUses } from "./upkeep/token-use.ts";
+import { OpenSelectors } from "./verbs/open-selectors.ts";
 
 export interface ApiServerOptions {
   readonly loop: Loop;
@@ -170,6 +171,7 @@ function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom
     bearers: createBearerTokens({ loop, store, registry, tokens, egress, onSecretUse }, authentication),
     journal: new Journal(),
     tally: new RequestTally(),
+    selectors: new OpenSelectors(),
     author: SERVER_AUTHOR,
     ...(usage !== undefined && { usage }),
   };

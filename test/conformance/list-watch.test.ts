@@ -781,6 +781,21 @@ describe("under concurrent writers", () => {
   }
 });
 
+describe("a long selector", () => {
+  test("selects for each of the watches that share it", async () => {
+    await using api = await withMaps("a", "b");
+    const selector = encodeURIComponent(`app=b,!x${",!x".repeat(100)}`);
+    const target = `${MAPS}?watch=1&resourceVersion=0&labelSelector=${selector}`;
+
+    const [first, second] = await Promise.all([firstEvents(api, target, 1), firstEvents(api, target, 1)]);
+    const third = await firstEvents(api, target, 1);
+
+    expect(first.map(brief)).toEqual([expect.stringMatching(/^ADDED b /)]);
+    expect(second).toEqual(first);
+    expect(third).toEqual(first);
+  });
+});
+
 /** Everything a watch tells up to the creation of one object, and that. */
 async function firstEventsUntil(api: TestApi, target: string, last: string): Promise<readonly SeenEvent[]> {
   const ending = new AbortController();

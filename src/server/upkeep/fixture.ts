@@ -28,6 +28,7 @@ import { parseRequestInfo } from "../request-info.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { RequestTally } from "../request-tally.ts";
 import { tokenIssuer } from "../subresources/token-issuer.ts";
+import { OpenSelectors } from "../verbs/open-selectors.ts";
 import { createUpkeep } from "./house.ts";
 import type { Upkeep } from "./upkeep.ts";
 
@@ -104,6 +105,7 @@ export class ServerFixture {
       journal,
       author,
       tally,
+      selectors: new OpenSelectors(),
     };
     const place = {
       serviceCidrs,

@@ -22,6 +22,7 @@ import { reachRevision } from "../revision-wait.ts";
 import { toApiError } from "../store-errors.ts";
 import { StoredObject } from "../stored-object.ts";
 import { groupResource } from "../write/object-writer.ts";
+import type { Selectors } from "./open-selectors.ts";
 import { OpenWatch } from "./open-watch.ts";
 
 /** A watch without timeoutSeconds ends after this and up to as much again, so that not all clients come back at once. */
@@ -39,11 +40,12 @@ export async function watch(call: Call<StoredResource>, workshop: Workshop): Pro
   requireOwnName(call.info.name, options);
   const start = await beginning(options, workshop);
   const prefix = watchedPrefix(call, options);
-  const filter = filterOf(options, resource, workshop.versions);
+  const { labels, fields, ...manner } = options;
+  workshop.selectors.requireRoom(options);
   return {
     type: "watch",
     resource,
-    events: new WatchRun({ ...start, options, prefix, filter, call, workshop }),
+    events: new WatchRun({ ...start, manner, prefix, call, workshop }, { labels, fields }),
   };
 }
 
@@ -99,9 +101,9 @@ async function findTimeout(reached: Promise<void>): Promise<ApiError | undefined
 }
 
 interface RunOptions extends Beginning {
-  readonly options: ListOptions;
+  /** Without selectors: those of open watches are shared. */
+  readonly manner: Omit<ListOptions, keyof Selectors>;
   readonly prefix: string;
-  readonly filter: ObjectFilter | undefined;
   readonly call: Call<StoredResource>;
   readonly workshop: Workshop;
 }
@@ -113,6 +115,9 @@ class WatchRun implements WatchEvents {
   readonly #options: RunOptions;
   readonly #loop: Loop;
   readonly #endAt: number;
+  /** From the beginning on those that are shared. */
+  #selectors: Selectors;
+  #filter: ObjectFilter | undefined;
   #open: OpenWatch | undefined;
   #isClosed = false;
   #tell: () => void = nobody;
@@ -125,11 +130,12 @@ class WatchRun implements WatchEvents {
   /** Who was asked for other versions has not answered yet, or refused. */
   #asking: { readonly error?: unknown } | undefined;
 
-  constructor(options: RunOptions) {
+  constructor(options: RunOptions, selectors: Selectors) {
     this.#options = options;
+    this.#selectors = selectors;
     this.#loop = options.workshop.loop;
     const now = this.#loop.now();
-    const { timeoutSeconds } = options.options;
+    const { timeoutSeconds } = options.manner;
     const random = this.#loop.random("watch-duration");
     this.#endAt =
       now +
@@ -185,15 +191,19 @@ class WatchRun implements WatchEvents {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#tell = nobody;
-    this.#options.call.notes.begun();
+    const { call, workshop } = this.#options;
+    call.notes.begun();
     this.#alarm?.cancel();
     this.#open?.close();
+    workshop.selectors.release(this.#selectors);
   }
 
   #begin(): OpenWatch {
     const { call, workshop, prefix, after, failure } = this.#options;
     if (failure !== undefined) throw failure;
-    const { store, tally } = workshop;
+    const { store, tally, selectors, versions } = workshop;
+    this.#selectors = selectors.hold(this.#selectors);
+    this.#filter = filterOf(this.#selectors, call.resource, versions);
     const watching = store.watch({ prefix, after });
     const tallied = tally.stayOpen(labelsOf(call));
     const open = new OpenWatch(watching, call, { store, initial: this.#initialEvents(), tallied });
@@ -226,7 +236,7 @@ class WatchRun implements WatchEvents {
   }
 
   #bookmark({ watching }: OpenWatch): readonly WatchEventAnswer[] | undefined {
-    const isDue = this.#rang === "bookmark" && this.#options.options.allowBookmarks;
+    const isDue = this.#rang === "bookmark" && this.#options.manner.allowBookmarks;
     this.#rang = undefined;
     return isDue ? [{ type: "BOOKMARK", resourceVersion: String(watching.revision) }] : undefined;
   }
@@ -240,7 +250,7 @@ class WatchRun implements WatchEvents {
         return "end";
       }
       this.#shown = undefined;
-      const seen = seenOf(events, this.#options.filter);
+      const seen = seenOf(events, this.#filter);
       if (seen.length > 0) return seen;
     }
   }
@@ -278,7 +288,8 @@ class WatchRun implements WatchEvents {
   }
 
   *#initialEvents(): Generator<readonly WatchEventAnswer[]> {
-    const { initial, filter, options } = this.#options;
+    const { initial, manner } = this.#options;
+    const filter = this.#filter;
     if (initial === undefined) return;
     let piece: WatchEventAnswer[] = [];
     for (const entry of this.#initialEntries()) {
@@ -289,7 +300,7 @@ class WatchRun implements WatchEvents {
       yield piece;
       piece = [];
     }
-    if (options.sendInitialEvents === true && options.allowBookmarks) {
+    if (manner.sendInitialEvents === true && manner.allowBookmarks) {
       piece.push({ type: "BOOKMARK", resourceVersion: String(initial.revision), isInitialEnd: true });
     }
     if (piece.length > 0) yield piece;
