@@ -25,6 +25,15 @@ describe("HTTP/1.1 that cannot be understood", () => {
     ["a space before the colon", "GET / HTTP/1.1\r\nhost : a\r\n\r\n", 400],
     ["lines that end in LF only", "GET / HTTP/1.1\nhost: a\n\n", 400],
     ["no host", "GET / HTTP/1.1\r\n\r\n", 400],
+    ["two hosts", "GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", 400],
+    ["the same host twice", "GET / HTTP/1.1\r\nhost: a\r\nhost: a\r\n\r\n", 400],
+    ["a host that is none", "GET / HTTP/1.1\r\nhost: a/b\r\n\r\n", 400],
+    [
+      "two hosts and an upgrade",
+      "GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+      400,
+    ],
+    ["two hosts, and another request", `GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n${OK}`, 400],
     ["too long headers", `GET / HTTP/1.1\r\nhost: a\r\nx: ${"y".repeat(33 * 1024)}\r\n\r\n`, 431],
     [
       "too many headers",
@@ -44,6 +53,25 @@ describe("HTTP/1.1 that cannot be understood", () => {
     const other = openRaw(server);
     other.write(OK);
     expect(await readUntilClosed(other)).toMatch(/\r\n\r\n1$/);
+  });
+
+  test("what was sent before two hosts is answered first", async () => {
+    const gate = pending();
+    const targets: string[] = [];
+    const server = await startServer(async ({ target }) => {
+      targets.push(target);
+      await gate.promise;
+      return answer("first");
+    });
+    const socket = openRaw(server);
+    const closed = readUntilClosed(socket);
+
+    socket.write(`GET /1 HTTP/1.1\r\nhost: a\r\n\r\nGET /2 HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n${OK}`);
+    await expect.poll(() => targets).toEqual(["/1"]);
+    gate.resolve();
+
+    expect(await closed).toMatch(/^HTTP\/1.1 200 [^]*firstHTTP\/1.1 400 [^]*Host header$/);
+    expect(targets).toEqual(["/1"]);
   });
 
   test("CONNECT is closed without an answer", async () => {

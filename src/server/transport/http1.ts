@@ -28,6 +28,13 @@ const TEXT_BYTES_MAX = 16 * 1024;
 /** What is read and thrown away of a body that nobody wants, so that the client gets to read its answer. */
 const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 
+/** What Go takes for a host. */
+const HOST = /^[\w!$%&'()*+,\-.:;=[\]~]*$/;
+/** In Go's form. */
+const HOST_REFUSAL =
+  "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n" +
+  "400 Bad Request: malformed Host header";
+
 export interface Http1 {
   /** Takes a socket whose handshake is done. */
   accept(socket: TLSSocket): Connection;
@@ -82,7 +89,10 @@ class Http1Connection implements Connection {
   readonly #chunks: Chunks;
   readonly #surroundings: Surroundings;
   readonly #peer: HttpRequest["peer"];
-  #state: "open" | "finishing" = "open";
+  /** `refused`: what came cannot be trusted to be a request, nor what follows it. */
+  #state: "open" | "finishing" | "refused" = "open";
+  /** The last one that was found to be right: clients send the same again and again. */
+  #host: string | undefined;
 
   constructor(socket: TLSSocket, chunks: Chunks, surroundings: Surroundings) {
     this.#socket = socket;
@@ -100,18 +110,37 @@ class Http1Connection implements Connection {
   }
 
   serve(req: IncomingMessage, res: ServerResponse): void {
+    if (this.#state === "refused") return;
     const { method = "", url: target = "" } = req;
     const wire = new Http1Wire(req, res, { connection: this, chunks: this.#chunks });
+    if (!this.#isHostRight(wire)) {
+      this.#refuse();
+      return;
+    }
     const exchange = new Exchange({ method, target, peer: this.#peer, wire }, this.#surroundings);
     this.exchanges.push(exchange);
     res.on("close", () => {
       this.#forget(exchange);
       exchange.closed();
       this.#startNext();
-      this.#endIfFinished();
+      this.#endIfDone();
     });
     if (this.exchanges.length === 1) exchange.start();
     else if (this.exchanges.length > this.#surroundings.limits.maxRequestsAhead) this.#socket.destroy();
+  }
+
+  /** Two of them, joined with a space, are no more right than one that has a space. Node sees to it that there is one. */
+  #isHostRight(wire: Http1Wire): boolean {
+    const host = wire.readHeaders().get("host");
+    if (host === this.#host) return true;
+    if (host !== undefined && !HOST.test(host)) return false;
+    this.#host = host;
+    return true;
+  }
+
+  #refuse(): void {
+    this.#state = "refused";
+    this.#endIfDone();
   }
 
   #forget(exchange: Exchange): void {
@@ -147,6 +176,10 @@ class Http1Connection implements Connection {
     socket.on("drain", () => res.emit("drain"));
     res.on("finish", () => socket.destroySoon());
     const wire = new Http1Wire(req, res, { connection: this, chunks: this.#chunks, head });
+    if (!this.#isHostRight(wire)) {
+      this.#refuse();
+      return;
+    }
     const exchange = new Exchange(
       { method, target, peer: this.#peer, wire, isUpgrade: true },
       this.#surroundings,
@@ -156,13 +189,15 @@ class Http1Connection implements Connection {
   }
 
   finish(): void {
-    this.#state = "finishing";
-    this.#endIfFinished();
+    if (this.#state === "open") this.#state = "finishing";
+    this.#endIfDone();
   }
 
   /** What was written before is still sent. */
-  #endIfFinished(): void {
-    if (this.#state === "finishing" && this.exchanges.length === 0) this.#socket.destroySoon();
+  #endIfDone(): void {
+    if (this.#state === "open" || this.exchanges.length > 0) return;
+    if (this.#state === "refused") this.#socket.write(HOST_REFUSAL);
+    this.#socket.destroySoon();
   }
 }
 
