@@ -1,7 +1,7 @@
 /** The Accept header, in the order in which its clauses are tried. */
 
 export interface AcceptClause {
-  /** `application/json`, in lower case; either part may be `*`. */
+  /** `application/json`; either part may be `*`. Upper case is another type, as upstream has it. */
   readonly mediaType: string;
   readonly parameters: ReadonlyMap<string, string>;
 }
@@ -33,18 +33,22 @@ function parseClause(text: string): RankedClause {
   const parameters = new Map<string, string>();
   for (const parameter of rest) {
     const at = parameter.indexOf("=");
-    if (at < 0) continue;
-    parameters.set(parameter.slice(0, at).trim().toLowerCase(), parameter.slice(at + 1).trim());
+    // With another sign it is left out, as upstream does.
+    if (at < 0 || parameter.includes("=", at + 1)) continue;
+    const name = parameter.slice(0, at).trim();
+    const value = parameter.slice(at + 1);
+    parameters.set(name, name === "q" ? value : value.trim());
   }
   const quality = qualityOf(parameters.get("q"));
   parameters.delete("q");
-  return { mediaType: type.trim().toLowerCase(), parameters, quality };
+  return { mediaType: type.trim(), parameters, quality };
 }
 
-/** What is no number counts as 1, as upstream has it. */
+/** What is no number counts as 0, as upstream has it; a space before one makes it none. */
 function qualityOf(text: string | undefined): number {
-  const quality = text === undefined || text === "" ? 1 : Number(text);
-  return Number.isNaN(quality) ? 1 : quality;
+  if (text === undefined || text === "") return 1;
+  const quality = text.trim() === text ? Number(text) : 0;
+  return Number.isNaN(quality) ? 0 : quality;
 }
 
 function wildness({ mediaType }: AcceptClause): number {

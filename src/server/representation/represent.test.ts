@@ -640,6 +640,12 @@ describe("what a client accepts", () => {
     ["*/*, application/yaml", "application/yaml"],
     ["application/json;q=0", "application/json"],
     ["application/json;q=0, application/yaml", "application/yaml"],
+    ["application/json;q=x, application/yaml;q=0.1", "application/yaml"],
+    ["application/json;q= 1, application/yaml;q=0.1", "application/yaml"],
+    ["application/json;q=, application/yaml", "application/json"],
+    ["application/json;as=a=b, application/yaml", "application/json"],
+    ["Application/JSON, application/yaml", "application/yaml"],
+    ["application/json;AS=Table;G=meta.k8s.io;V=v1", "application/json"],
     ["application/json;as=Table;v=v9;g=meta.k8s.io, application/yaml", "application/yaml"],
     ["application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io,application/yaml", "application/yaml"],
   ])("%j is answered with %s", (accept, type) => {
@@ -647,7 +653,7 @@ describe("what a client accepts", () => {
   });
 
   test("nothing else is sent", () => {
-    expect(refusal(() => typeFor("application/cbor"))).toEqual({
+    expect(refusal(() => typeFor("application/cbor, APPLICATION/JSON"))).toEqual({
       reason: "NotAcceptable",
       message:
         "only the following media types are accepted: application/json, application/yaml, application/vnd.kubernetes.protobuf",

@@ -18,9 +18,10 @@ import type { HttpRequest } from "../http.ts";
 import { isStored } from "../registry.ts";
 import type { StoredResource } from "../registry.ts";
 import { versionAsked } from "../write/asked-version.ts";
-import { BODY_BYTES_MAX, mediaTypeOf } from "../write/body.ts";
+import { BODY_BYTES_MAX } from "../write/body.ts";
 import { expectedKind, fieldValidationOf, refuseMistake, toObject } from "../write/incoming.ts";
 import type { ExpectedKind, FieldValidation, Incoming } from "../write/incoming.ts";
+import { patchMediaType } from "../write/media-type.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
 import { APPLY_YAML, writeOptionsOf } from "../write/write-options.ts";
 import { apply } from "./apply.ts";
@@ -64,7 +65,7 @@ export interface Patch {
 
 /** What strategic merge patch does is said in Go types, which custom resources have not. */
 export function patchTypeOf({ request, resource }: Call): string {
-  const type = mediaTypeOf(request.headers.get("content-type"));
+  const type = patchMediaType(request.headers.get("content-type"));
   const isCustom = isStored(resource) && resource.custom !== undefined;
   const accepted = isCustom ? ACCEPTED.filter((known) => known !== STRATEGIC_PATCH) : ACCEPTED;
   if (!accepted.includes(type)) throw unsupportedMediaType(accepted);

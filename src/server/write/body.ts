@@ -8,6 +8,7 @@ import { decodeObject, hasEnvelope, readEnvelope } from "../../api/protobuf/enve
 import type { StructSchema } from "../../api/schema.ts";
 import { parseYaml } from "../../api/yaml.ts";
 import type { HttpRequest } from "../http.ts";
+import { findMediaType } from "./media-type.ts";
 import type { SharedSpec, SharedSpecs } from "./shared-specs.ts";
 
 /** As upstream's. */
@@ -46,14 +47,12 @@ export interface BodyOptions {
   readonly specs?: SharedSpecs | undefined;
 }
 
-export function mediaTypeOf(header: string | undefined): string {
-  return (header ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-}
-
 /** Empty when the client does not say: then it is JSON. */
 function acceptedType(request: HttpRequest, accepted: readonly string[] = ACCEPTED): string {
-  const type = mediaTypeOf(request.headers.get("content-type"));
-  if (type !== "" && !accepted.includes(type)) throw unsupportedMediaType(accepted);
+  const header = request.headers.get("content-type") ?? "";
+  if (header === "") return header;
+  const type = findMediaType(header);
+  if (type === undefined || !accepted.includes(type)) throw unsupportedMediaType(accepted);
   return type;
 }
 

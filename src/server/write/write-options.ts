@@ -4,7 +4,7 @@ import { FieldErrors } from "../../api/field-error.ts";
 import type { Call } from "../call.ts";
 import type { RequestVerb } from "../request-info.ts";
 import type { User } from "../user.ts";
-import { mediaTypeOf } from "./body.ts";
+import { patchMediaType } from "./media-type.ts";
 
 export interface WriteOptions {
   readonly isDryRun: boolean;
@@ -46,7 +46,7 @@ export function writeOptionsOf(call: Call): WriteOptions {
 
 /** Who applies says who they are, and may insist; nobody else can. */
 function checkForPatch({ query, request }: Call, errors: FieldErrors): void {
-  const isApply = mediaTypeOf(request.headers.get("content-type")) === APPLY_YAML;
+  const isApply = patchMediaType(request.headers.get("content-type")) === APPLY_YAML;
   if (isApply && (query.get("fieldManager") ?? "") === "")
     errors.required("fieldManager", "is required for apply patch");
   if (!isApply && query.has("force")) errors.forbidden("force", "may not be specified for non-apply patch");
