@@ -18,6 +18,7 @@ export interface ListOptions {
   readonly resourceVersion: number | undefined;
   /** One of VERSION_MATCHES; empty when not given. */
   readonly match: string;
+  /** Less than 0: it is over already. */
   readonly timeoutSeconds: number | undefined;
   readonly allowBookmarks: boolean;
   readonly sendInitialEvents: boolean | undefined;
@@ -26,6 +27,8 @@ export interface ListOptions {
 const VERSION_MATCHES = ["Exact", "NotOlderThan"];
 /** A sign and 19 digits, or 20 digits. */
 const INT64_LENGTH = 20;
+/** About three hundred years of nanoseconds are an int64. */
+const SECONDS_MAX = 2 ** 63 / 1e9;
 const METADATA_FIELDS = ["metadata.name", "metadata.namespace"];
 
 /** As upstream: first what cannot be read is told, then everything that cannot go together, and last what this resource has not. */
@@ -37,9 +40,9 @@ export function listOptionsOf(
   const read = {
     labels: attempt(() => parseLabelSelector(query.get("labelSelector") ?? "")),
     fields: attempt(() => parseFieldSelector(query.get("fieldSelector") ?? "")),
-    limit: number(query, "limit") ?? 0,
+    limit: Math.max(0, number(query, "limit") ?? 0),
     continueToken: query.get("continue") ?? "",
-    timeoutSeconds: number(query, "timeoutSeconds"),
+    timeoutSeconds: wrapped(number(query, "timeoutSeconds")),
     allowBookmarks: isTrue(query.get("allowWatchBookmarks")),
     ...initialOf(query, verb),
   };
@@ -130,7 +133,13 @@ function number(query: URLSearchParams, name: string): number | undefined {
   if (text.length > INT64_LENGTH || BigInt.asIntN(64, BigInt(text)) !== BigInt(text)) {
     throw badRequest(parseFailure("ParseInt", text, "value out of range"));
   }
-  return Math.max(0, Number(text));
+  return Number(text);
+}
+
+/** As upstream, where it is an int64 of nanoseconds: what is too long for one may be less than nothing, and ends at once. */
+function wrapped(seconds: number | undefined): number | undefined {
+  if (seconds === undefined || Math.abs(seconds) < SECONDS_MAX) return seconds;
+  return Number(BigInt.asIntN(64, BigInt(seconds) * 1_000_000_000n)) / 1e9;
 }
 
 export function resourceVersionOf(query: URLSearchParams, about = ""): number | undefined {

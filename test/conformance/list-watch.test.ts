@@ -543,6 +543,18 @@ describe("a watch in time", () => {
     expect((await world.until(end)) - began).toBe(5000);
   });
 
+  test.each(["-1", "9223372037"])(
+    "with timeoutSeconds=%s, which is less than nothing in nanoseconds, ends at once",
+    async (seconds) => {
+      await using world = await VirtualApi.start();
+      const begin = world.loop.now();
+
+      const { end } = await world.watch(`&timeoutSeconds=${seconds}`);
+
+      expect((await world.until(end)) - begin).toBeLessThan(100);
+    },
+  );
+
   test("without timeoutSeconds ends between half an hour and an hour, each at its own time", async () => {
     await using world = await VirtualApi.start();
     const began = world.loop.now();
