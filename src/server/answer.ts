@@ -4,7 +4,7 @@ import type { ApiObject } from "../resources/kind-rules.ts";
 import type { StoredResource } from "./registry.ts";
 import type { StoredObject } from "./stored-object.ts";
 
-export type Answer = ObjectAnswer | StoredAnswer | ListAnswer | WatchAnswer | StatusAnswer;
+export type Answer = ObjectAnswer | StoredAnswer | ListAnswer | WatchAnswer | StatusAnswer | NothingAnswer;
 
 /** An object that is not as it stands in the store: a dry run, a review, a scale. */
 export interface ObjectAnswer {
@@ -59,4 +59,9 @@ export interface WatchEvents extends AsyncIterable<readonly WatchEventAnswer[]> 
 export interface StatusAnswer {
   readonly type: "status";
   readonly status: Status;
+}
+
+/** There is nothing to tell, which is no mistake. */
+export interface NothingAnswer {
+  readonly type: "nothing";
 }

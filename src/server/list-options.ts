@@ -40,9 +40,9 @@ export function listOptionsOf(
   const read = {
     labels: attempt(() => parseLabelSelector(query.get("labelSelector") ?? "")),
     fields: attempt(() => parseFieldSelector(query.get("fieldSelector") ?? "")),
-    limit: Math.max(0, number(query, "limit") ?? 0),
+    limit: Math.max(0, int64Of(query, "limit") ?? 0),
     continueToken: query.get("continue") ?? "",
-    timeoutSeconds: wrapped(number(query, "timeoutSeconds")),
+    timeoutSeconds: wrapped(int64Of(query, "timeoutSeconds")),
     allowBookmarks: isTrue(query.get("allowWatchBookmarks")),
     ...initialOf(query, verb),
   };
@@ -125,8 +125,8 @@ function attempt<T>(parse: () => T): T {
   }
 }
 
-/** Beyond 2^53 numbers are not exact, and need not be: a limit that large is none, a revision that large is not reached. */
-function number(query: URLSearchParams, name: string): number | undefined {
+/** Beyond 2^53 numbers are not exact, and need not be: a limit that large is none. */
+export function int64Of(query: URLSearchParams, name: string): number | undefined {
   const text = query.get(name);
   if (text === null) return undefined;
   if (!/^[+-]?\d+$/.test(text)) throw badRequest(parseFailure("ParseInt", text, "invalid syntax"));

@@ -25,11 +25,13 @@ export function directResponse(answer: Answer, { view, warnings = [] }: DirectOp
 
 function codeOf(answer: Answer): number {
   if (answer.type === "status") return answer.status.code ?? 200;
+  if (answer.type === "nothing") return 204;
   return "code" in answer ? answer.code : 200;
 }
 
 function directAnswer(answer: Answer, view: ObjectView | undefined): DirectAnswer {
   if (answer.type === "status") return { type: "value", value: answer.status };
+  if (answer.type === "nothing") return { type: "value", value: undefined };
   if (answer.type === "object") return { type: "value", value: view?.shown(answer.object) ?? answer.object };
   if (view === undefined) throw new Error("an answer from the store is shown by a view");
   if (answer.type === "stored") return { type: "value", value: view.value(answer.stored) };

@@ -59,6 +59,8 @@ export function represent(answer: Answer, asked: Asked, tools: RepresentationToo
       return response(page, { code: 200 }, listBody(page, answer));
     case "watch":
       return watchResponse(page, answer);
+    case "nothing":
+      return { status: 204, headers: new Map(), body: "" };
   }
 }
 

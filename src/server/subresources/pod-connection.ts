@@ -2,32 +2,45 @@
 import { badRequest, invalid } from "../../api/api-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { canonicalTime } from "../../api/time.ts";
+import { int64Of } from "../list-options.ts";
 
 const LEAST = new Map([
   ["tailLines", 0],
   ["limitBytes", 1],
 ]);
 
-/** Amounts that are no numbers are left to whoever reads the log. */
+/** As upstream: what cannot be read is told first. */
 export function checkLogOptions(podName: string, query: URLSearchParams): void {
   const errors = new FieldErrors();
-  for (const [name, least] of LEAST) checkAmount(name, { query, least }, errors);
-  if (query.has("sinceSeconds") && query.has("sinceTime"))
+  const sinceSeconds = int64Of(query, "sinceSeconds");
+  requireTime(query.get("sinceTime") ?? "");
+  for (const [name, least] of LEAST) checkAmount(name, { amount: int64Of(query, name), least }, errors);
+  if (sinceSeconds !== undefined && query.has("sinceTime"))
     errors.forbidden("", "at most one of `sinceTime` or `sinceSeconds` may be specified");
-  else checkAmount("sinceSeconds", { query, least: 1 }, errors);
+  else checkAmount("sinceSeconds", { amount: sinceSeconds, least: 1 }, errors);
   if (errors.found.length > 0) throw invalid({ group: "", kind: "PodLogOptions" }, podName, errors.found);
 }
 
+function requireTime(text: string): void {
+  if (text === "" || text === "null") return;
+  try {
+    canonicalTime(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw badRequest(error.message, { cause: error });
+    throw error;
+  }
+}
+
 interface Amount {
-  readonly query: URLSearchParams;
+  readonly amount: number | undefined;
   readonly least: number;
 }
 
-function checkAmount(name: string, { query, least }: Amount, errors: FieldErrors): void {
-  const text = query.get(name) ?? "";
-  if (!/^-?\d+$/.test(text) || Number(text) >= least) return;
+function checkAmount(name: string, { amount, least }: Amount, errors: FieldErrors): void {
+  if (amount === undefined || amount >= least) return;
   const why = least === 0 ? "must be greater than or equal to 0" : "must be greater than 0";
-  errors.invalid(name, Number(text), why);
+  errors.invalid(name, amount, why);
 }
 
 /** All but a log needs a node, and all but forwarded ports a container. */

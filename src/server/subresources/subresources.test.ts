@@ -71,6 +71,31 @@ describe("subresources", () => {
     });
   });
 
+  test("a pod that is on no node yet has an empty log", async () => {
+    const server = await ServerFixture.start();
+    await startPod(server, "free");
+
+    expect((await server.send("GET", `${PODS}/free/log`)).code).toBe(204);
+    expect((await server.send("GET", `${PODS}/free/log?container=nope`)).code).toBe(400);
+  });
+
+  test.each([
+    ["tailLines=many", 'strconv.ParseInt: parsing "many": invalid syntax'],
+    ["sinceTime=x", 'parsing time "x" as "2006-01-02T15:04:05Z07:00": cannot parse "x" as "2006"'],
+    ["limitBytes=", 'strconv.ParseInt: parsing "": invalid syntax'],
+    [
+      "sinceSeconds=9223372036854775808",
+      'strconv.ParseInt: parsing "9223372036854775808": value out of range',
+    ],
+  ])("a log is not looked for with %s", async (query, message) => {
+    const server = await ServerFixture.start();
+
+    expect(await server.send("GET", `${PODS}/missing/log?${query}`)).toMatchObject({
+      code: 400,
+      body: { reason: "BadRequest", message },
+    });
+  });
+
   test.each([
     ["tailLines=-1", "tailLines: Invalid value: -1: must be greater than or equal to 0"],
     ["limitBytes=0", "limitBytes: Invalid value: 0: must be greater than 0"],

@@ -14,7 +14,9 @@ export const unavailable: Verb = async (call, workshop) => {
   const { resource, info } = call;
   const { store } = workshop;
   await admitConnection(call, workshop);
-  if (isOfPod(call)) await checkPod(call, workshop);
+  const pod = isOfPod(call) ? await readyPod(call, workshop) : undefined;
+  // What has run nowhere has said nothing, as upstream has it.
+  if (info.subresource === "log" && pod?.spec.nodeName === undefined) return { type: "nothing" };
   // A proxied service may be named as `https:web:443`.
   const [first = "", second] = info.name.split(":");
   const name =
@@ -36,12 +38,14 @@ function isOfPod({ info, resource }: Call<StoredResource>): boolean {
   return resource.facts.name === "pods" && resource.facts.group === "" && OF_PODS.has(info.subresource);
 }
 
-async function checkPod({ info, query, resource }: Call<StoredResource>, { store }: Workshop): Promise<void> {
+async function readyPod({ info, query, resource }: Call<StoredResource>, { store }: Workshop): Promise<Pod> {
   const { name, namespace, subresource } = info;
   if (subresource === "log") checkLogOptions(name, query);
   const entry = (await store.fresh()).get(keyOf(resource, namespace, name));
   if (entry === undefined) throw notFound(groupResource(resource), name);
-  checkConnection(StoredObject.of(entry).object as Pod, subresource, query);
+  const pod = StoredObject.of(entry).object as Pod;
+  checkConnection(pod, subresource, query);
+  return pod;
 }
 
 /** Whoever has a say in connections is asked first, as upstream does: before it is known what there is to connect to. */

@@ -174,6 +174,8 @@ export class ServerFixture {
         return { code: answer.status.code ?? 200, body: seen(answer.status) };
       case "list":
         return { code: 200, body: seen({ items: answer.items.map(({ object }) => object) }) };
+      case "nothing":
+        return { code: 204, body: {} };
       case "watch":
         throw new Error("a watch is not shown here");
     }
