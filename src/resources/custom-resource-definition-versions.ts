@@ -15,7 +15,7 @@ import { findFieldNames } from "../api/json-path.ts";
 import { jsonEqual } from "../api/patch/json-equal.ts";
 import { checkDefaults } from "../api/structural/default-check.ts";
 import { checkExpressionDefinitions } from "../api/structural/expression-definition-check.ts";
-import { checkSchema } from "../api/structural/schema-check.ts";
+import { checkSchema, namesSchema } from "../api/structural/schema-check.ts";
 import { havePatternsInExcess } from "../api/structural/schema-patterns.ts";
 import { checkStructural } from "../api/structural/structural-check.ts";
 import { compileStructural } from "../api/structural/structural.ts";
@@ -126,12 +126,18 @@ function checkVersionSchema(schema: JSONSchemaProps, { path, hasStatus, errors }
   if (schema.nullable === true)
     errors.forbidden(path.child("nullable"), "nullable cannot be true at the root");
   const before = errors.count;
+  if (namesSchema(schema)) {
+    checkSchema(schema, path, errors);
+    if (errors.count === before) errors.invalid(path, "", "OpenAPIV3Schema 'schema' is not supported");
+    return;
+  }
   checkStructural(schema, path, errors);
   const isStructural = errors.count === before;
   checkSchema(schema, path, errors);
   if (!isStructural || errors.count > before) return;
   const structural = compileStructural(schema);
-  checkDefaults(structural, path, errors);
+  // A default of the whole object is an object of the API.
+  checkDefaults({ ...structural, isEmbedded: true }, path, errors);
   checkExpressionDefinitions(structural, path, errors);
 }
 

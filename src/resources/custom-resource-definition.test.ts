@@ -143,6 +143,50 @@ describe("a CustomResourceDefinition", () => {
       ["spec.validation.openAPIV3Schema.properties[a].default.apiVersion: Required value"],
     ],
     [
+      { versions: [schemaVersion({ type: "string", $schema: "http://json-schema.org/schema#" })] },
+      [`spec.validation.openAPIV3Schema: Invalid value: "": OpenAPIV3Schema 'schema' is not supported`],
+    ],
+    [
+      { versions: [schemaVersion({ type: "string", $schema: "x", id: "y" })] },
+      ["spec.validation.openAPIV3Schema.properties[a].id: Forbidden: id is not supported"],
+    ],
+    [
+      {
+        versions: [
+          {
+            ...version,
+            schema: { openAPIV3Schema: { type: "object", default: { metadata: { name: "-" } } } },
+          },
+        ],
+      },
+      [
+        "spec.validation.openAPIV3Schema.default.apiVersion: Required value",
+        "spec.validation.openAPIV3Schema.default.kind: Required value",
+      ],
+    ],
+    [
+      {
+        versions: [
+          {
+            ...version,
+            schema: { openAPIV3Schema: { type: "object", default: { apiVersion: "v1", kind: "A", a: 1 } } },
+          },
+        ],
+      },
+      [expect.stringMatching(/openAPIV3Schema.default: Invalid value: .*: must not have unknown fields$/)],
+    ],
+    [
+      {
+        versions: [
+          {
+            ...version,
+            schema: { openAPIV3Schema: { type: "object", default: { apiVersion: "v1", kind: "A" } } },
+          },
+        ],
+      },
+      [],
+    ],
+    [
       { versions: [schemaVersion({ type: "array", items: [{ type: "string" }] })] },
       [
         "spec.validation.openAPIV3Schema.properties[a].items: Forbidden: items must be a schema object and not an array",

@@ -44,6 +44,14 @@ function checkNode(schema: JSONSchemaProps, place: Place): void {
     checkRule(rule, path.child("x-kubernetes-validations").index(at), errors);
 }
 
+/** Whether it says, here or below, what it is a schema of. Upstream refuses that only where nothing else is wrong. */
+export function namesSchema(schema: JSONSchemaProps): boolean {
+  const { items, additionalProperties, properties = {}, not, allOf = [], oneOf = [], anyOf = [] } = schema;
+  if ((schema.$schema ?? "") !== "") return true;
+  const single = [items, additionalProperties, not].filter(isSchema);
+  return [...single, ...Object.values(properties), ...allOf, ...oneOf, ...anyOf].some(namesSchema);
+}
+
 function propertyPlace(schema: JSONSchemaProps, name: string, place: Place): Place {
   const isObjectField =
     (place.isRoot || schema["x-kubernetes-embedded-resource"] === true) && OBJECT_FIELDS.has(name);
