@@ -70,15 +70,20 @@ function classConfig(choices: readonly Choice[]): readonly DeviceAllocationConfi
   });
 }
 
-/** What concerns only alternatives that were not chosen is left out. */
+/** As upstream: what is said of several requests is there once for each. What concerns only alternatives that were not chosen is left out. */
 function claimConfig(
   { spec }: ResourceClaim,
   choices: readonly Choice[],
 ): readonly DeviceAllocationConfiguration[] {
-  const names = new Set(choices.flatMap(({ alternative: { name, requestName } }) => [name, requestName]));
-  return (spec.devices.config ?? [])
-    .filter(({ requests = [] }) => requests.length === 0 || requests.some((name) => names.has(name)))
-    .map((config) => ({ ...config, source: "FromClaim" as const }));
+  const { requests, config = [] } = spec.devices;
+  const chosen = new Map(choices.map(({ alternative: { name, requestName } }) => [requestName, name]));
+  return config.flatMap((each) => {
+    const told = { ...each, source: "FromClaim" as const };
+    const named = each.requests ?? [];
+    if (named.length === 0) return [told];
+    const isMeant = (name: string): boolean => named.includes(name) || named.includes(chosen.get(name) ?? "");
+    return requests.filter(({ name }) => isMeant(name)).map(() => told);
+  });
 }
 
 /** Undefined when the devices can be used from everywhere. */

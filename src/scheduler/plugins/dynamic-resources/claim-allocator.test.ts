@@ -406,6 +406,17 @@ describe("the result", () => {
     ]);
   });
 
+  test("carries what the claim says of several requests once for each", () => {
+    const requests = [exactly({}, "x"), exactly({}, "y"), exactly({}, "z")];
+    const both = { ...opaque("both"), requests: ["y", "x"] };
+    const made = claim({ requests, config: [both] });
+
+    expect(resultOf({ claims: [made], slices: [four] })?.devices.config).toEqual([
+      { ...both, source: "FromClaim" },
+      { ...both, source: "FromClaim" },
+    ]);
+  });
+
   test("names the requests that a class or the claim speaks of, also when there is no other", () => {
     const made = claim({
       requests: [exactly({}, "x")],
