@@ -1,6 +1,6 @@
 /** Whether a container that ended is started again. */
-import type { Container, ContainerRestartRule, Pod } from "../../api/generated/types/core-v1.ts";
-import { RESTART_ALL } from "../../resources/pod/container/restart-rules.ts";
+import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
+import { findRestartRule, RESTART_ALL } from "../../resources/pod/container/restart-rules.ts";
 import { isSidecar } from "../../resources/pod/pod-resources.ts";
 
 export type ContainerRole = "init" | "sidecar" | "main" | "ephemeral";
@@ -29,7 +29,7 @@ export function containersOf({ spec }: Pod): readonly RoleContainer[] {
 export function restarts({ spec }: Pod, { role, container }: RoleContainer, exitCode: number): boolean {
   if (role === "sidecar") return true;
   if (role === "ephemeral") return false;
-  if (findRule(container, exitCode) !== undefined) return true;
+  if (findRestartRule(container, exitCode) !== undefined) return true;
   const policy = container.restartPolicy ?? spec.restartPolicy ?? "Always";
   if (policy === "Never") return false;
   return exitCode !== 0 || (policy === "Always" && role === "main");
@@ -37,17 +37,5 @@ export function restarts({ spec }: Pod, { role, container }: RoleContainer, exit
 
 /** Whether all containers of the pod start anew when this one ends so. */
 export function restartsAll({ role, container }: RoleContainer, exitCode: number): boolean {
-  return role !== "ephemeral" && findRule(container, exitCode)?.action === RESTART_ALL;
-}
-
-/** The first that is about the exit code; all there are ask for a restart of something. */
-function findRule(
-  { restartPolicyRules = [] }: Container,
-  exitCode: number,
-): ContainerRestartRule | undefined {
-  return restartPolicyRules.find(({ exitCodes }) => {
-    if (exitCodes === undefined) return false;
-    const isListed = (exitCodes.values ?? []).includes(exitCode);
-    return exitCodes.operator === "NotIn" ? !isListed : isListed;
-  });
+  return role !== "ephemeral" && findRestartRule(container, exitCode)?.action === RESTART_ALL;
 }

@@ -2,6 +2,9 @@
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
 import type {
+  Container,
+  ContainerExtendedResourceRequest,
+  ContainerStateTerminated,
   ContainerStatus,
   Pod,
   PodCondition,
@@ -9,11 +12,11 @@ import type {
   PodStatus,
 } from "../../api/generated/types/core-v1.ts";
 import { findIpAddress, legacyIpAddress } from "../../api/ip-address.ts";
-import { dns1123Subdomain, qualifiedName } from "../../api/names.ts";
+import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/names.ts";
 import type { Draft } from "../kind-rules.ts";
-import { addNew } from "../value-rules.ts";
-import { canRestartAll } from "./container/restart-rules.ts";
-import { isSidecar } from "./pod-resources.ts";
+import { addNew, ownValue } from "../value-rules.ts";
+import { checkContainerStatuses } from "./container/container-status-rules.ts";
+import { canRestartAll, mayRunAgain } from "./container/restart-rules.ts";
 
 const SYSTEM_CONDITIONS: ReadonlySet<string> = new Set(["PodScheduled", "Ready", "Initialized"]);
 
@@ -29,58 +32,77 @@ export function syncPodIps(status: Draft<PodStatus>): void {
 
 export function checkPodStatus(next: Pod, previous: Pod, errors: FieldErrors): void {
   const path = fieldPath("status");
-  checkConditions(next.status.conditions ?? [], fieldPath("metadata", "conditions"), errors);
-  const { nominatedNodeName = "" } = next.status;
-  if (nominatedNodeName !== "" && nominatedNodeName !== previous.status.nominatedNodeName) {
-    errors.invalidFor(
-      path.child("nominatedNodeName"),
-      nominatedNodeName,
-      dns1123Subdomain(nominatedNodeName),
-    );
-  }
+  checkConditions(next.status.conditions ?? [], path.child("conditions"), errors);
+  checkNomination(next, previous, errors);
+  checkGeneration(next.status.observedGeneration, path, errors);
   errors.immutable(path.child("qosClass"), next.status.qosClass, previous.status.qosClass);
   checkTransitions(next, previous, errors);
   checkClaimStatuses(next, path.child("resourceClaimStatuses"), errors);
-  checkIps(next.status.podIPs ?? [], path.child("podIPs"), errors);
-  checkHostIps(next.status, path.child("hostIPs"), errors);
+  checkExtendedResourceClaim(next, path.child("extendedResourceClaimStatus"), errors);
+  const { podIPs = [], hostIPs = [] } = previous.status;
+  checkIps(next.status.podIPs ?? [], { path: path.child("podIPs"), before: podIPs }, errors);
+  checkHostIps(next.status, { path: path.child("hostIPs"), before: hostIPs }, errors);
+  checkContainerStatuses(next, path, errors);
+}
+
+/** Nodes are thought of for pods that have none. */
+function checkNomination(next: Pod, previous: Pod, errors: FieldErrors): void {
+  const { nominatedNodeName = "" } = next.status;
+  if (nominatedNodeName === "" || nominatedNodeName === previous.status.nominatedNodeName) return;
+  const path = fieldPath("status", "nominatedNodeName");
+  errors.invalidFor(path, nominatedNodeName, dns1123Subdomain(nominatedNodeName));
+  if (previous.spec.nodeName !== undefined)
+    errors.forbidden(path, "may not be set on pods that are already bound to a node");
+}
+
+function checkGeneration(generation: number | undefined, path: FieldPath, errors: FieldErrors): void {
+  if (generation !== undefined && generation < 0)
+    errors.invalid(path.child("observedGeneration"), generation, "must be a non-negative integer");
 }
 
 function checkConditions(conditions: readonly PodCondition[], path: FieldPath, errors: FieldErrors): void {
-  for (const [i, { type }] of conditions.entries()) {
+  for (const [i, { type, observedGeneration }] of conditions.entries()) {
+    checkGeneration(observedGeneration, path.index(i), errors);
     if (SYSTEM_CONDITIONS.has(type)) continue;
     errors.invalidFor(path.index(i).child("Type"), type, qualifiedName(type));
   }
 }
 
+const STATUSES = [
+  ["containerStatuses", "containers"],
+  ["initContainerStatuses", "initContainers"],
+  // They are never started again.
+  ["ephemeralContainerStatuses", undefined],
+] as const;
+
+/** What has ended for good does not run again. Of names that are there twice, or that no container has, nothing else is said, as upstream. */
 function checkTransitions(next: Pod, previous: Pod, errors: FieldErrors): void {
-  // One container may bring back all others, whatever is said of them.
-  const restartPolicy = canRestartAll(previous.spec) ? "Always" : (previous.spec.restartPolicy ?? "Always");
-  for (const list of ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"] as const) {
-    // Ephemeral containers are never started again.
-    const policy = list === "ephemeralContainerStatuses" ? "Never" : restartPolicy;
-    if (policy === "Always") continue;
-    const now = next.status[list] ?? [];
-    for (const [i, status] of (previous.status[list] ?? []).entries()) {
-      if (mayRestart(status, { policy, spec: previous.spec }) || !isRevived(status, now)) continue;
+  const { spec } = previous;
+  for (const [list, containers] of STATUSES) {
+    for (const [i, { name, state }] of (previous.status[list] ?? []).entries()) {
+      const { terminated } = state;
+      if (terminated === undefined || !isRunning(name, next.status[list])) continue;
+      if (containers !== undefined && isBack(name, spec[containers], { spec, terminated })) continue;
       const at = fieldPath("status", list).index(i).child("state");
       errors.forbidden(at, "may not be transitioned to non-terminated state");
     }
   }
 }
 
-function mayRestart(
-  { name, state }: ContainerStatus,
-  { policy, spec }: { readonly policy: string; readonly spec: PodSpec },
-): boolean {
-  if (state.terminated === undefined) return true;
-  if (state.terminated.exitCode !== 0 && policy === "OnFailure") return true;
-  const container = [...(spec.initContainers ?? []), ...spec.containers].find((each) => each.name === name);
-  // Its own restart policy, where a container has one, stands over the pod's.
-  return container !== undefined && (isSidecar(container) || container.restartPolicy !== undefined);
+interface Ended {
+  readonly spec: PodSpec;
+  readonly terminated: ContainerStateTerminated;
 }
 
-function isRevived(status: ContainerStatus, now: readonly ContainerStatus[]): boolean {
-  return now.some(({ name, state }) => name === status.name && state.terminated === undefined);
+/** Whether the container may be there again. One may bring back all others, whatever is said of them. */
+function isBack(name: string, containers: readonly Container[] = [], { spec, terminated }: Ended): boolean {
+  if (canRestartAll(spec)) return true;
+  const own = containers.find((container) => container.name === name);
+  return own !== undefined && mayRunAgain(own, spec, terminated.exitCode);
+}
+
+function isRunning(name: string, statuses: readonly ContainerStatus[] = []): boolean {
+  return statuses.some((status) => status.name === name && status.state.terminated === undefined);
 }
 
 function checkClaimStatuses({ spec, status }: Pod, path: FieldPath, errors: FieldErrors): void {
@@ -96,9 +118,62 @@ function checkClaimStatuses({ spec, status }: Pod, path: FieldPath, errors: Fiel
   }
 }
 
-/** At most one address of each family. */
-function checkIps(ips: readonly { readonly ip: string }[], path: FieldPath, errors: FieldErrors): void {
-  for (const [i, { ip }] of ips.entries()) errors.invalidFor(path.index(i), ip, legacyIpAddress(ip));
+/** The claim that was made for what containers ask for by the names of resources. */
+function checkExtendedResourceClaim({ spec, status }: Pod, path: FieldPath, errors: FieldErrors): void {
+  const claim = status.extendedResourceClaimStatus;
+  if (claim === undefined) return;
+  const mappings = path.child("requestMappings");
+  if (claim.requestMappings.length === 0)
+    errors.required(mappings, "at least one request mapping is required");
+  const containers = new Map(
+    [...(spec.initContainers ?? []), ...spec.containers].map((container) => [container.name, container]),
+  );
+  const seen = new Set<string>();
+  for (const [i, mapping] of claim.requestMappings.entries()) {
+    const { containerName, resourceName, requestName } = mapping;
+    const at = mappings.index(i);
+    checkMapping(mapping, containers.get(containerName), { path: at, errors });
+    // Upstream tells this of no particular one.
+    errors.invalidFor(path.child("requestName"), requestName, dns1123Label(requestName));
+    if (addNew(seen, JSON.stringify([containerName, resourceName, requestName]))) continue;
+    errors.duplicate(at.child("containerName"), containerName);
+    errors.duplicate(at.child("resourceName"), resourceName);
+    errors.duplicate(at.child("requestName"), requestName);
+  }
+  const name = path.child("resourceClaimName");
+  if (claim.resourceClaimName === "") errors.required(name);
+  else errors.invalidFor(name, claim.resourceClaimName, dns1123Subdomain(claim.resourceClaimName));
+}
+
+function checkMapping(
+  { containerName, resourceName }: ContainerExtendedResourceRequest,
+  container: Container | undefined,
+  { path, errors }: { readonly path: FieldPath; readonly errors: FieldErrors },
+): void {
+  if (container === undefined) {
+    const why = "must match the name of an entry in spec.initContainers.name or spec.containers.name";
+    errors.invalid(path.child("containerName"), containerName, why);
+  } else if (ownValue(container.resources.requests, resourceName) === undefined) {
+    const why =
+      "must match the extended resource name of an entry in spec.initContainers.resources.requests or spec.containers.resources.requests";
+    errors.invalid(path.child("resourceName"), resourceName, why);
+  }
+}
+
+type Ips = readonly { readonly ip: string }[];
+
+/** Of addresses: where they are, and which were there. */
+interface IpPlace {
+  readonly path: FieldPath;
+  readonly before: Ips;
+}
+
+/** At most one address of each family. What was taken once may stay. */
+function checkIps(ips: Ips, { path, before }: IpPlace, errors: FieldErrors): void {
+  for (const [i, { ip }] of ips.entries()) {
+    if (before.some((known) => known.ip === ip)) continue;
+    errors.invalidFor(path.index(i), ip, legacyIpAddress(ip));
+  }
   if (ips.length < 2) return;
   const families = new Set(ips.map(({ ip }) => findIpAddress(ip)?.family));
   if (families.size !== 2 || ips.length > 2) {
@@ -110,10 +185,10 @@ function checkIps(ips: readonly { readonly ip: string }[], path: FieldPath, erro
   }
 }
 
-function checkHostIps({ hostIP, hostIPs = [] }: PodStatus, path: FieldPath, errors: FieldErrors): void {
+function checkHostIps({ hostIP, hostIPs = [] }: PodStatus, place: IpPlace, errors: FieldErrors): void {
   const [first] = hostIPs;
   if (first !== undefined && first.ip !== (hostIP ?? "")) {
-    errors.invalid(path.index(0).child("ip"), first.ip, "must be equal to `hostIP`");
+    errors.invalid(place.path.index(0).child("ip"), first.ip, "must be equal to `hostIP`");
   }
-  checkIps(hostIPs, path, errors);
+  checkIps(hostIPs, place, errors);
 }

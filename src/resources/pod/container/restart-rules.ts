@@ -46,6 +46,29 @@ function checkRestartRule(
   if (count > EXIT_CODES_MAX) errors.tooMany(at.child("values"), count, EXIT_CODES_MAX);
 }
 
+/** The first that is about the exit code; all there are ask for a restart of something. */
+export function findRestartRule(
+  { restartPolicyRules = [] }: Container,
+  exitCode: number,
+): ContainerRestartRule | undefined {
+  return restartPolicyRules.find(({ exitCodes }) => {
+    if (exitCodes === undefined) return false;
+    const isListed = (exitCodes.values ?? []).includes(exitCode);
+    return exitCodes.operator === "NotIn" ? !isListed : isListed;
+  });
+}
+
+/** Whether a container that ended so may run again: its own policy, where it has one, stands over the pod's. */
+export function mayRunAgain(
+  container: Container,
+  { restartPolicy = "Always" }: PodSpec,
+  exitCode: number,
+): boolean {
+  if (findRestartRule(container, exitCode) !== undefined) return true;
+  const policy = container.restartPolicy ?? restartPolicy;
+  return policy === "Always" || (policy === "OnFailure" && exitCode !== 0);
+}
+
 /** Whether the end of some container can make all start anew. */
 export function canRestartAll({ containers, initContainers }: PodSpec): boolean {
   const isCause = ({ restartPolicyRules }: Container): boolean =>

@@ -1,0 +1,112 @@
+/** What agents may say of a pod's containers. */
+
+import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type {
+  Container,
+  ContainerStatus,
+  LinuxContainerUser,
+  Pod,
+  ResourceHealth,
+  ResourceStatus,
+  VolumeMountStatus,
+} from "../../../api/generated/types/core-v1.ts";
+import { addNew, checkChoice, checkUserId, ownValue } from "../../value-rules.ts";
+
+const HEALTH = ["Healthy", "Unhealthy", "Unknown"];
+const IMAGE_REF_MAX = 256;
+
+export function checkContainerStatuses({ spec, status }: Pod, path: FieldPath, errors: FieldErrors): void {
+  const os = spec.os?.name ?? "linux";
+  for (const [list, containers] of STATUSES) {
+    for (const [i, told] of (status[list] ?? []).entries()) {
+      // Agents write much, and mostly nothing of this.
+      if (!saysMore(told)) continue;
+      const place = { path: path.child(list).index(i), errors };
+      if (told.user?.linux !== undefined) checkUser(told.user.linux, os, place);
+      checkMounts(told.volumeMounts ?? [], place);
+      if (containers === undefined) refuseAllocated(told, place);
+      else checkAllocated(told, spec[containers] ?? [], place);
+    }
+  }
+}
+
+function saysMore({ user, volumeMounts, allocatedResourcesStatus }: ContainerStatus): boolean {
+  return user !== undefined || volumeMounts !== undefined || allocatedResourcesStatus !== undefined;
+}
+
+const STATUSES = [
+  ["containerStatuses", "containers"],
+  ["initContainerStatuses", "initContainers"],
+  ["ephemeralContainerStatuses", undefined],
+] as const;
+
+interface Place {
+  readonly path: FieldPath;
+  readonly errors: FieldErrors;
+}
+
+function checkMounts(mounts: readonly VolumeMountStatus[], { path, errors }: Place): void {
+  for (const [i, { volumeStatus }] of mounts.entries()) {
+    if (volumeStatus?.image === undefined) continue;
+    const at = path.child("volumeMounts").index(i).child("volumeStatus", "imageVolumeStatus", "imageRef");
+    checkImageRef(volumeStatus.image.imageRef ?? "", at, errors);
+  }
+}
+
+function checkUser(user: LinuxContainerUser, os: string, { path: status, errors }: Place): void {
+  const path = status.child("user", "linux");
+  if (os === "windows") errors.forbidden(path, "cannot be set for a windows pod");
+  if (os !== "linux") return;
+  const { uid, gid, supplementalGroups = [] } = user;
+  checkUserId(uid, path.child("uid"), errors);
+  checkUserId(gid, path.child("gid"), errors);
+  for (const [i, group] of supplementalGroups.entries())
+    checkUserId(group, path.child("supplementalGroups").index(i), errors);
+}
+
+function checkImageRef(imageRef: string, path: FieldPath, errors: FieldErrors): void {
+  if (imageRef === "") errors.required(path, "imageRef must not be empty");
+  if (Buffer.byteLength(imageRef) > IMAGE_REF_MAX) errors.tooLong(path, IMAGE_REF_MAX);
+}
+
+function refuseAllocated({ allocatedResourcesStatus = [] }: ContainerStatus, { path, errors }: Place): void {
+  if (allocatedResourcesStatus.length === 0) return;
+  errors.forbidden(path.child("allocatedResourcesStatus"), "must not be specified in container status");
+}
+
+/** Statuses of containers that the spec does not have are let pass, as upstream does. */
+function checkAllocated(
+  { name, allocatedResourcesStatus = [] }: ContainerStatus,
+  containers: readonly Container[],
+  { path, errors }: Place,
+): void {
+  for (const [i, resource] of allocatedResourcesStatus.entries()) {
+    const at = path.child("allocatedResourcesStatus").index(i);
+    const container = containers.find((each) => each.name === name);
+    if (container !== undefined) checkAskedFor(resource, container, { path: at.child("name"), errors });
+    checkHealth(resource.resources ?? [], at.child("resources"), errors);
+  }
+}
+
+/** A resource of a container is one that it asked for, by name or by claim. */
+function checkAskedFor({ name }: ResourceStatus, { resources }: Container, { path, errors }: Place): void {
+  if (!name.startsWith("claim:")) {
+    if (ownValue(resources.requests, name) === undefined)
+      errors.invalid(path, name, "must match one of the container's resource requests");
+    return;
+  }
+  const claims = (resources.claims ?? []).map(({ name: claim, request = "" }) =>
+    request === "" ? `claim:${claim}` : `claim:${claim}/${request}`,
+  );
+  const why =
+    "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
+  if (!claims.includes(name)) errors.invalid(path, name, why);
+}
+
+function checkHealth(resources: readonly ResourceHealth[], path: FieldPath, errors: FieldErrors): void {
+  const seen = new Set<string>();
+  for (const [i, { health = "", resourceID }] of resources.entries()) {
+    checkChoice({ path: path.index(i).child("health"), value: health, among: HEALTH }, errors);
+    if (!addNew(seen, resourceID)) errors.duplicate(path.index(i).child("resourceID"), resourceID);
+  }
+}
