@@ -126,7 +126,7 @@ export class AdmissionPass {
   }
 
   ready(object: ApiObject): Promise<void> | undefined {
-    let waiting: Promise<void>[] | undefined;
+    let waiting: Promise<unknown>[] | undefined;
     for (const plugin of this.#chain.ready) {
       const ready = plugin.ready?.(object, this.#request);
       if (ready !== undefined) (waiting ??= []).push(ready);

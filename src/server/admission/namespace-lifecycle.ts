@@ -16,6 +16,11 @@ export const namespaceLifecycle = definePlugin({
     { resources: ["namespaces"], operations: ["DELETE"] },
   ],
 
+  /** One that another server has just made is looked for before it is said to be missing. */
+  ready(_object, { namespace, memory }) {
+    return memory.find(NAMESPACES, namespace) === undefined ? memory.caughtUp() : undefined;
+  },
+
   mutate(_draft, request) {
     const { namespace, memory, resource } = request;
     // What is only asked, and never kept, may be asked about any namespace.

@@ -68,7 +68,7 @@ export interface AdmissionPlugin<T extends ApiObject = ApiObject> {
   readonly name: string;
   readonly interests: readonly Interest[];
   /** What has to be waited for before the object can be judged; undefined when nothing. */
-  ready?(object: T, request: AdmissionRequest): Promise<void> | undefined;
+  ready?(object: T, request: AdmissionRequest): Promise<unknown> | undefined;
   /**
    * Changes an object before it is validated. It replaces the members of `spec` and `metadata` that it changes instead of changing them
    * in place, and writes values in full, as defaults would have left them.

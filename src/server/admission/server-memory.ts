@@ -37,6 +37,11 @@ export class ServerMemory {
     this.#store = store;
   }
 
+  /** Resolves when everything can be found that any server has acknowledged before; undefined where that is so anyway. */
+  caughtUp(): Promise<unknown> | undefined {
+    return this.#store.freshView === undefined ? this.#store.fresh() : undefined;
+  }
+
   /** `path` is the name, or namespace and name with a slash between them. */
   find<T extends ApiObject>({ prefix }: Shelf<T>, path: string): T | undefined {
     const { acceptedNow } = this.#store;

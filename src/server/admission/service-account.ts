@@ -62,11 +62,11 @@ export function serviceAccount(loop: Loop): AdmissionPlugin {
 
     ready(pod, request) {
       const { memory, namespace } = request;
-      if (isMirror(pod) || accountNameOf(pod) !== DEFAULT_ACCOUNT) return undefined;
-      const home = memory.find(NAMESPACES, namespace);
-      if (home === undefined || home.metadata.deletionTimestamp !== undefined) return undefined;
-      const isThere = (): boolean => memory.find(ACCOUNTS, `${namespace}/${DEFAULT_ACCOUNT}`) !== undefined;
-      return isThere() ? undefined : appearance(isThere, loop, request);
+      const name = accountNameOf(pod);
+      if (isMirror(pod) || memory.find(ACCOUNTS, `${namespace}/${name}`) !== undefined) return undefined;
+      const caughtUp = memory.caughtUp();
+      if (caughtUp === undefined) return appearance(name, loop, request);
+      return caughtUp.then(() => appearance(name, loop, request));
     },
 
     mutate(draft, request) {
@@ -114,8 +114,13 @@ function requireAccount(pod: Pod, request: AdmissionRequest): ServiceAccount {
   throw refusal(request, why);
 }
 
-/** Resolves when it is there, or when it has not come for so long that the pod is refused. */
-function appearance(isThere: () => boolean, loop: Loop, { random }: AdmissionRequest): Promise<void> {
+/** Resolves when it is there, or when it has not come for so long that the pod is refused; undefined when nobody will make it. */
+function appearance(name: string, loop: Loop, request: AdmissionRequest): Promise<void> | undefined {
+  const { memory, namespace, random } = request;
+  const home = memory.find(NAMESPACES, namespace);
+  const isMade = home !== undefined && home.metadata.deletionTimestamp === undefined;
+  const isThere = (): boolean => memory.find(ACCOUNTS, `${namespace}/${name}`) !== undefined;
+  if (name !== DEFAULT_ACCOUNT || !isMade || isThere()) return undefined;
   const pauseMs = PAUSE_MS.least + random.below(PAUSE_MS.spread);
   const end = loop.inFlight("a pod waits for its service account");
   return new Promise((resolve) => {

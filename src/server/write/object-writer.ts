@@ -52,6 +52,8 @@ export class ObjectWriter {
   readonly #store: Store;
   readonly #versions: Versions;
   readonly #workshop: Workshop;
+  /** What `change` was asked about and has not agreed to. */
+  #refused: Entry | undefined;
 
   constructor(workshop: Workshop) {
     this.#store = workshop.store;
@@ -68,16 +70,30 @@ export class ObjectWriter {
     return this.#decided(() => this.#update(place, options, change));
   }
 
-  /** Who is refused looks at what is there next: they are told once what they are refused for can be seen, and when it was lost they are not. */
+  /**
+   * Who is refused looks at what is there next: they are told once what they are refused for can be seen, and when it was lost they are not. Nor
+   * are they for what this server had not heard of yet although another one had acknowledged it.
+   */
   async #decided(attempt: () => Promise<Saved>): Promise<Saved> {
     for (let failures = 0; ; failures++) {
       try {
         return await attempt();
       } catch (error) {
-        const settling = isApiError(error) && failures < TRIES_MAX ? this.#store.settling() : undefined;
-        if (settling === undefined || (await settling)) throw error;
+        if (!isApiError(error) || failures >= TRIES_MAX) throw error;
+        const isFinal =
+          this.#store.freshView === undefined ? this.#isKnown(failures) : this.#store.settling();
+        if (isFinal === undefined || (await isFinal)) throw error;
       }
     }
+  }
+
+  /** Where other servers write too: whether a refusal holds for all that they had acknowledged before it. A second one always does. */
+  async #isKnown(failures: number): Promise<boolean> {
+    if (failures > 0) return true;
+    const refused = this.#refused;
+    this.#refused = undefined;
+    const newest = await this.#store.fresh();
+    return refused !== undefined && newest.get(refused.key)?.modRevision === refused.modRevision;
   }
 
   async #create(
@@ -141,8 +157,10 @@ export class ObjectWriter {
     const showing = this.#versions.readyToShow([StoredObject.of(entry)], resource);
     if (showing !== undefined) await showing;
     const previous = this.#versions.entry(entry, resource);
+    this.#refused = entry;
     const changed = change(previous);
     const next = changed instanceof Promise ? await changed : changed;
+    this.#refused = undefined;
     const storing = this.#readyToStore(next, resource);
     if (storing !== undefined) await storing;
     const hadToWait = (showing ?? storing) !== undefined || next !== changed;
@@ -185,7 +203,7 @@ export class ObjectWriter {
     return { outcome: "put", object, encoded, resource, plan };
   }
 
-  #carryOut(step: Decision, entry: Entry, isDryRun: boolean): Soon<Saved | "again"> {
+  #carryOut(step: Decision, entry: Entry, isDryRun: boolean): Soon<Saved | "again" | "overtaken"> {
     switch (step.outcome) {
       case "unchanged":
         return this.#unchanged(entry);
@@ -211,8 +229,12 @@ export class ObjectWriter {
     return storedOf(entries[0]);
   }
 
-  /** What was accepted is shown only once it is durable. */
-  async #unchanged(entry: Entry): Promise<Saved | "again"> {
+  /** What was accepted is shown only once it is durable. What changes nothing here may change what another server has acknowledged. */
+  async #unchanged(entry: Entry): Promise<Saved | "again" | "overtaken"> {
+    if (this.#store.freshView === undefined) {
+      const newest = (await this.#store.fresh()).get(entry.key);
+      return newest?.modRevision === entry.modRevision ? storedOf(entry) : "overtaken";
+    }
     const settling = entry.modRevision > this.#store.view.revision ? this.#store.settling() : undefined;
     return settling === undefined || (await settling) ? storedOf(entry) : "again";
   }

@@ -1,6 +1,7 @@
-/** A wire between a client and a server that a test can cut, or make swallow what goes through it. */
+/** A wire between a client and a server that a test can cut, make swallow what goes through it, or make slow. */
 import { once } from "node:events";
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 
 /** `deaf`: what the server says gets lost, while it hears everything. `cut`: nobody gets through. */
 type LinkState = "open" | "deaf" | "cut";
@@ -10,6 +11,7 @@ export class TcpLink implements AsyncDisposable {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #state: LinkState = "open";
+  #lagMs = 0;
 
   private constructor(server: Server, to: URL) {
     this.#server = server;
@@ -26,6 +28,11 @@ export class TcpLink implements AsyncDisposable {
   /** Loses what the server answers from now on; connections stay open. */
   deafen(): void {
     this.#state = "deaf";
+  }
+
+  /** What the server answers from now on arrives so much later, in its order. */
+  lag(ms: number): void {
+    this.#lagMs = ms;
   }
 
   /** Breaks all connections and takes no new ones. */
@@ -58,8 +65,12 @@ export class TcpLink implements AsyncDisposable {
       socket.on("error", () => undefined);
     }
     client.on("data", (bytes) => server.write(bytes));
+    let before = Promise.resolve();
     server.on("data", (bytes) => {
-      if (this.#state === "open") client.write(bytes);
+      const arrival = this.#lagMs === 0 ? before : Promise.all([before, delay(this.#lagMs)]);
+      before = arrival.then(() => {
+        if (this.#state === "open" && !client.destroyed) client.write(bytes);
+      });
     });
     client.on("close", () => this.#forget(client, server));
     server.on("close", () => this.#forget(client, server));
