@@ -74,7 +74,7 @@ export class EtcdWriter {
     }
   }
 
-  /** The caller looks at memory to learn why, so it is told only once memory shows it. */
+  /** The caller looks at memory to learn why, and at once tries again on it: it is told so only once memory shows it. */
   async #conditionFailed(
     transaction: Transaction,
     { header }: TxnResponse,
@@ -82,8 +82,12 @@ export class EtcdWriter {
   ): Promise<StoreError> {
     const { mirror, gate } = this.#options;
     const mismatch = (): string | undefined => findMismatch(transaction, mirror.state);
-    await gate.wait(() => mirror.revision >= header.revision || mismatch() !== undefined, deadline);
-    return new StoreError("ConditionFailed", mismatch() ?? "a key was changed by another writer");
+    const isShown = (): boolean => mirror.revision >= header.revision || mismatch() !== undefined;
+    if (await gate.wait(isShown, deadline))
+      return new StoreError("ConditionFailed", mismatch() ?? "a key was changed by another writer");
+    const message =
+      "etcd refuses the write for what it has since, and the watch on etcd has not brought that";
+    return new StoreError("Unavailable", message);
   }
 
   async #unchanged(transaction: Transaction, { header }: TxnResponse, deadline: number): Promise<Committed> {

@@ -153,6 +153,24 @@ describePeer("etcd", "the connection to etcd", () => {
       await expect.poll(() => text(store.view.get(KEY)), { timeout: 5_000 }).toBe("1");
     });
 
+    test("a write that etcd refuses for what memory does not come to show is Unavailable: nobody could see why", async () => {
+      await using server = await EtcdServer.start();
+      await using link = await TcpLink.open(server.endpoint);
+      await using writer = await openStore(server.endpoint);
+      const revision = await write(writer.store, put(KEY, "1"));
+      const endpoints = [link.endpoint, server.endpoint];
+      await using opened = await openStore(endpoints, { proveEveryMs: 60_000, requestTimeoutMs: 500 });
+      const { store } = opened;
+      link.deafen();
+      await store.at(revision - 1, KEY);
+
+      await write(writer.store, put(KEY, "2"));
+      const refused = { compare: [{ key: KEY, modRevision: revision }], changes: [put(KEY, "3")] };
+
+      expect(await codeOf(() => store.write(refused))).toBe("Unavailable");
+      expect(store.accepted.get(KEY)?.modRevision).toBe(revision);
+    });
+
     test("etcd's limits have their own codes", async () => {
       await using server = await EtcdServer.start({ flags: ["--quota-backend-bytes", String(4 << 20)] });
       await using opened = await openStore(server.endpoint);
