@@ -18,6 +18,8 @@ import { isFinished } from "./deletion.ts";
 const OBJECT_BYTES_MAX = 1.5 * 1024 * 1024;
 /** As kube-apiserver's: after so many faster writers the client decides. */
 const TRIES_MAX = 5;
+/** Of what goes with the object, the same for many (the ledger of ports, a quota), the client knows nothing: with ten busy servers, one in ten wins each time. */
+const COMPANION_TRIES_MAX = 200;
 /** Events tell of the last hour. */
 const EVENT_TTL_MS = 60 * 60_000;
 
@@ -123,7 +125,7 @@ export class ObjectWriter {
         if (!isStoreError(error, "ConditionFailed")) throw error;
         if (plan.compare.length === 0) throw alreadyExists(groupResource(resource), name);
         failures += 1;
-        if (failures === TRIES_MAX) throw conflict(groupResource(resource), name);
+        if (failures === COMPANION_TRIES_MAX) throw conflict(groupResource(resource), name);
       }
     }
   }
@@ -135,7 +137,7 @@ export class ObjectWriter {
   ): Promise<Saved> {
     const { resource, namespace, name } = place;
     const key = keyOf(resource, namespace, name);
-    for (let failures = 0; ;) {
+    for (let failures = 0, companionFailures = 0; ;) {
       // No await between the turn and handing in, unless others have to be asked: writers of one key would only overtake each other.
       for (let wait = this.#store.turn(key); wait !== undefined; wait = this.#store.turn(key)) await wait;
       const entry = this.#store.acceptedNow.get(key);
@@ -143,9 +145,11 @@ export class ObjectWriter {
       const outcome = await this.#attempt({ resource, entry, isDryRun: options.isDryRun }, change);
       if (outcome === "again") continue;
       if (outcome !== "overtaken") return outcome;
-      failures += 1;
       const isOvertaken = this.#store.acceptedNow.get(key)?.modRevision !== entry.modRevision;
-      if (failures === TRIES_MAX || (isOvertaken && options.onConflict === "fail"))
+      if (isOvertaken) failures += 1;
+      else companionFailures += 1;
+      const isEnough = failures === TRIES_MAX || companionFailures === COMPANION_TRIES_MAX;
+      if (isEnough || (isOvertaken && options.onConflict === "fail"))
         throw conflict(groupResource(resource), name);
     }
   }

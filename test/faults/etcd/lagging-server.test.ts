@@ -1,7 +1,7 @@
 /** A server whose memory is behind what another one has acknowledged: whoever comes to it next must not notice. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRealLoop } from "../../../src/base/real-loop.ts";
-import { ServerFixture } from "../../../src/server/upkeep/fixture.ts";
+import { ServerFixture, type Reply } from "../../../src/server/upkeep/fixture.ts";
 import { EtcdServer } from "../../etcd-server.ts";
 import { describePeer } from "../../peers.ts";
 import { openStore, type OpenedStore } from "./open-store.ts";
@@ -44,6 +44,11 @@ class Servers implements AsyncDisposable {
 
 function serve({ store }: OpenedStore): Promise<ServerFixture> {
   return ServerFixture.start({ store, loop: createRealLoop({ name: "server" }), isStoreShared: true });
+}
+
+function nodePortService(name: string): object {
+  const spec = { type: "NodePort", ports: [{ port: 80 }] };
+  return { apiVersion: "v1", kind: "Service", metadata: { name }, spec };
 }
 
 function map(name: string, text: string): object {
@@ -136,5 +141,29 @@ describePeer("etcd", "a server that is behind another one", () => {
     const { code } = await second.send("POST", SERVICES, service("two"));
 
     expect(code).toBe(201);
+  });
+});
+
+describePeer("etcd", "servers that write at the same time", () => {
+  test("give every new Service a port of its own, and refuse none because others were faster", async () => {
+    await using etcd = await EtcdServer.start();
+    const stores = await Promise.all(Array.from({ length: 6 }, () => openStore(etcd.endpoint)));
+    const servers: ServerFixture[] = [];
+    for (const opened of stores) servers.push(await serve(opened));
+
+    const replies = await Promise.all(
+      servers.map(async (server, place) => {
+        const answered: Reply[] = [];
+        for (let number = 0; number < 10; number++)
+          answered.push(await server.send("POST", SERVICES, nodePortService(`s${place}-${number}`)));
+        return answered;
+      }),
+    );
+
+    const all = replies.flat();
+    expect(all.filter(({ code }) => code !== 201)).toEqual([]);
+    expect(new Set(all.map(({ body }) => body["spec"]?.["ports"]?.[0]?.["nodePort"])).size).toBe(60);
+    expect(new Set(all.map(({ body }) => body["spec"]?.["clusterIP"])).size).toBe(60);
+    for (const { store } of stores) await store.close();
   });
 });
