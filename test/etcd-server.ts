@@ -4,7 +4,7 @@
  */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { createServer, type AddressInfo } from "node:net";
@@ -106,6 +106,17 @@ export class EtcdServer implements AsyncDisposable {
   /** While it is not running: it comes back as a new, empty cluster. */
   wipe(): void {
     rmSync(join(this.#folder, "data"), { recursive: true, force: true });
+  }
+
+  /** While it is not running: puts its data aside, for `goBack`. */
+  keepData(): void {
+    cpSync(join(this.#folder, "data"), join(this.#folder, "kept"), { recursive: true });
+  }
+
+  /** While it is not running: it comes back as it was when its data was kept. */
+  goBack(): void {
+    this.wipe();
+    cpSync(join(this.#folder, "kept"), join(this.#folder, "data"), { recursive: true });
   }
 
   /** Keeps its connections open and answers nothing, like a machine that vanished. Settles when that is so. */

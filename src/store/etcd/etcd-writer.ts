@@ -10,7 +10,7 @@ import { OwnWrites, type OwnWrite } from "./own-writes.ts";
 import { readSnapshot } from "./snapshot.ts";
 import { checkEtcdTransaction, findMismatch, hasChanged, toTxn } from "./transaction.ts";
 import type { Connection } from "./wire/connection.ts";
-import { isLeaseGone } from "./wire/etcd-error.ts";
+import { isLeaseGone, wentBack } from "./wire/etcd-error.ts";
 import { TXN, type TxnResponse } from "./wire/protocol.ts";
 
 export interface EtcdWriterOptions {
@@ -58,15 +58,18 @@ export class EtcdWriter {
   }
 
   async #send(transaction: Transaction, deadline: number): Promise<TxnResponse> {
-    const { loop, connection } = this.#options;
+    const { loop, connection, mirror } = this.#options;
     const ttls = keysByTtl(transaction);
     for (let attempt = 1; ; attempt++) {
       const leases = new Map<number, number>();
       for (const [ttlMs, keys] of ttls) leases.set(ttlMs, await this.#leases.take(ttlMs, keys));
       const leftMs = deadline - loop.now();
       if (leftMs <= 0) throw new StoreError("Unavailable", "earlier writes to the same key took too long");
+      const { revision } = mirror;
       try {
-        return await connection.call(TXN, toTxn(transaction, leases), leftMs);
+        const response = await connection.call(TXN, toTxn(transaction, leases), leftMs);
+        checkProgress(response, revision);
+        return response;
       } catch (error) {
         if (!isLeaseGone(error) || attempt > 1) throw error;
         for (const ttlMs of leases.keys()) this.#leases.forget(ttlMs);
@@ -123,6 +126,13 @@ export class EtcdWriter {
       throw new StoreError("OutcomeUnknown", `${key} was written and is not to be found`);
     return entry;
   }
+}
+
+/** Throws `Damaged` when etcd has gone back behind what was seen before: what it says now is about another past. */
+function checkProgress(response: TxnResponse, seen: number): void {
+  const { revision } = response.header;
+  const isNew = response.succeeded && hasChanged(response);
+  if (revision < seen || (isNew && revision === seen)) throw wentBack(seen, revision);
 }
 
 /** How many keys are written with each time to live. */

@@ -11,7 +11,8 @@ import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { Mirror } from "../mirror.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
-import type { Entry, StoreHealth } from "../store.ts";
+import { prefixEnd } from "../store.ts";
+import type { Entry, StoreHealth, View, WatchEvent } from "../store.ts";
 import type { Coverage } from "./etcd-archive.ts";
 import { advancesOf, GapError } from "./feed-events.ts";
 import type { Gate } from "./gate.ts";
@@ -21,7 +22,7 @@ import { hasReliableProgress } from "./progress-support.ts";
 import { readSnapshot } from "./snapshot.ts";
 import type { Connection } from "./wire/connection.ts";
 import { wentBack } from "./wire/etcd-error.ts";
-import { ALL_KEYS, keyString, RANGE, type WatchResponse } from "./wire/protocol.ts";
+import { ALL_KEYS, keyBytes, keyString, RANGE, type KeyValue, type WatchResponse } from "./wire/protocol.ts";
 import type { WatchStream } from "./wire/watch-stream.ts";
 
 export interface WatchFeedOptions {
@@ -63,6 +64,8 @@ export class WatchFeed {
   #hasProgress = false;
   #loadedAt: number;
   #lastEvent: number;
+  /** The newest change of ours that memory knows of, by which etcd's past is known again; undefined while there is none. */
+  #witness: Witness | undefined;
   /** Responses so far: any is a sign of life. */
   #responses = 0;
   /** The guard of the last session; may be busy with its last question while the next session begins. */
@@ -72,6 +75,7 @@ export class WatchFeed {
     this.#options = options;
     this.#loadedAt = options.mirror.revision;
     this.#lastEvent = options.mirror.revision;
+    this.#witness = newestOf(options.mirror.state, options.keyspace);
   }
 
   get coverage(): Coverage {
@@ -142,6 +146,7 @@ export class WatchFeed {
     if (signal.aborted) close();
     try {
       const first = await this.#create(stream);
+      await this.#recognize();
       this.#state = { state: "live", stream };
       this.#options.gate.check();
       log.debug("watching etcd", { scope: this.#scope, after: this.#options.mirror.revision });
@@ -173,6 +178,20 @@ export class WatchFeed {
     }
   }
 
+  /**
+   * Throws `Damaged` when etcd is not as far as memory: an older state of it was restored, or another one. If it has come further again since, what
+   * it tells next does not follow from what is here: that is a gap like any other.
+   */
+  async #recognize(): Promise<void> {
+    const { connection, mirror, newestRevision } = this.#options;
+    await newestRevision();
+    if (this.#witness === undefined) return;
+    const { key, after } = this.#witness;
+    const { revision } = mirror;
+    const { kvs } = await connection.call(RANGE, { key: keyBytes(key), revision });
+    if (!isSame(kvs[0], after)) throw new GapError(`etcd's past is another one: it has another ${key}`);
+  }
+
   /** Applies what comes until the stream breaks. */
   async #follow(stream: WatchStream, first: readonly WatchResponse[]): Promise<never> {
     const { loop, connection, keyspace, mirror } = this.#options;
@@ -202,6 +221,7 @@ export class WatchFeed {
     if (newest !== undefined) {
       mirror.publish({ commits: advances.map(({ commit }) => commit), state: newest.state });
       this.#lastEvent = newest.commit.revision;
+      this.#witness = newest.commit.events.at(-1);
     }
     mirror.skipTo(this.#toldUpTo(responses));
     this.#noteCompaction(responses);
@@ -235,6 +255,7 @@ export class WatchFeed {
     mirror.reset(state);
     this.#loadedAt = state.revision;
     this.#lastEvent = state.revision;
+    this.#witness = newestOf(state, keyspace);
     this.#begin = "resume";
     gate.check();
   }
@@ -267,6 +288,25 @@ export class WatchFeed {
     }
     throw new Error("the watch is silent while etcd goes on");
   }
+}
+
+type Witness = Pick<WatchEvent, "key" | "after">;
+
+function newestOf(view: View, { prefix }: Keyspace): Witness | undefined {
+  let newest: Entry | undefined;
+  for (const entry of view.range(prefix, prefixEnd(prefix)))
+    if (newest === undefined || entry.modRevision > newest.modRevision) newest = entry;
+  return newest && { key: newest.key, after: newest };
+}
+
+function isSame(found: KeyValue | undefined, known: Entry | undefined): boolean {
+  if (found === undefined || known === undefined) return found === known;
+  const { mod_revision, version, value } = found;
+  return (
+    mod_revision === known.modRevision &&
+    version === known.version &&
+    Buffer.compare(value, known.value) === 0
+  );
 }
 
 /** The user may not watch everything. */

@@ -194,6 +194,73 @@ describePeer("etcd", "the feed from etcd", () => {
     expect(await codeOf(() => store.fresh())).toBe("Damaged");
   });
 
+  describe("when an older state of etcd was restored", () => {
+    /** A server whose data was kept, and has gone on since. */
+    async function withBackup(): Promise<EtcdServer> {
+      const server = await EtcdServer.start();
+      for (let number = 0; number < 5; number++) await foreignPut(server, `${ROOT}a`);
+      await server.stop();
+      server.keepData();
+      await server.start();
+      for (let number = 0; number < 5; number++) await foreignPut(server, `${ROOT}a`);
+      return server;
+    }
+
+    test("breaks as soon as it is back", async () => {
+      await using server = await withBackup();
+      await using opened = await openStore(server.endpoint, { proveEveryMs: 60_000 });
+      const { store } = opened;
+      await server.kill();
+      server.goBack();
+      await server.start();
+
+      const error: unknown = await store.ended.catch((reason: unknown) => reason);
+
+      expect(isStoreError(error, "Damaged")).toBe(true);
+    });
+
+    test("starts over, and says so, when etcd has come further since than it was before", async () => {
+      await using server = await withBackup();
+      await using link = await TcpLink.open(server.endpoint);
+      await using opened = await openStore(link.endpoint, { proveEveryMs: 60_000 });
+      const { store } = opened;
+      const version = store.view.get(`${ROOT}a`)?.version;
+      const recording = record(store.watch({ prefix: ROOT, after: store.view.revision }));
+      link.cut();
+      await server.kill();
+      server.goBack();
+      await server.start();
+      while ((await foreignPut(server, `${ROOT}b`)) <= store.view.revision);
+      await foreignPut(server, `${ROOT}c`);
+      link.mend();
+
+      await expect.poll(() => recording.end, { timeout: 10_000 }).toBe("Compacted");
+
+      expect(recording.events).toEqual([]);
+      expect([version, store.view.get(`${ROOT}a`)?.version]).toEqual([10, 5]);
+      expect(store.view.count(ROOT, `${ROOT}~`)).toBe(3);
+    });
+
+    test("no write is acknowledged at a revision that was shown before", async () => {
+      await using server = await withBackup();
+      await using link = await TcpLink.open(server.endpoint);
+      const endpoints = [link.endpoint, server.endpoint];
+      await using opened = await openStore(endpoints, { proveEveryMs: 60_000, requestTimeoutMs: 500 });
+      const { store } = opened;
+      await server.stop();
+      server.goBack();
+      await server.start();
+      link.deafen();
+
+      const codes = new Set<string>();
+      while (!codes.has("none") && !codes.has("Damaged"))
+        codes.add(await codeOf(() => write(store, put(`${ROOT}c`, "1"))));
+
+      expect([...codes]).toContain("Damaged");
+      expect([...codes]).not.toContain("none");
+    });
+  });
+
   describe("history that memory does not have", () => {
     test("is told by etcd, with the values before", async () => {
       await using server = await EtcdServer.start();
