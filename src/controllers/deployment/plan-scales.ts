@@ -122,15 +122,20 @@ function planShrinking(
 ): readonly SetScale[] {
   const all = [...oldSets, newSet];
   const minAvailable = wantedOf(deployment) - maxUnavailable(deployment);
-  const newMissing = wantedOf(newSet) - availableOf(newSet);
+  const newMissing = wantedOf(newSet) - stayingOf(newSet);
   const mayGo = totalOf(all, wantedOf) - minAvailable - newMissing;
   if (mayGo <= 0) return [];
   const sizes = new Map(oldSets.map((set) => [set, wantedOf(set)]));
   // Pods that serve nobody go first, and do not count against what must stay available.
-  takeFrom(sizes, mayGo, (set, size) => Math.max(0, size - availableOf(set)));
-  const spare = totalOf(all, availableOf) - minAvailable;
+  takeFrom(sizes, mayGo, (set, size) => Math.max(0, size - stayingOf(set)));
+  const spare = totalOf(all, stayingOf) - minAvailable;
   takeFrom(sizes, Math.max(0, spare), (_, size) => size);
   return changed([...sizes].map(([set, replicas]) => ({ set, replicas })));
+}
+
+/** What is available beyond a set's size is on its way out already, whatever its status still says. Upstream counts on it. */
+function stayingOf(set: ReplicaSet): number {
+  return Math.min(availableOf(set), wantedOf(set));
 }
 
 /** Takes `count` in all, from the oldest sets first, from each as many as it can give. */

@@ -1,0 +1,36 @@
+import { describe, expect, test } from "vitest";
+import type { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
+import { planRollingUpdate } from "./plan-scales.ts";
+
+describe("a step of a rolling update", () => {
+  test("does not count on pods of a set that are on their way out already", () => {
+    const newSet = set("a", { replicas: 0, available: 1 });
+    const oldSets = [set("b", { replicas: 3, available: 3 }), set("c", { replicas: 1, available: 0 })];
+
+    const scales = planRollingUpdate(deployment(), { newSet, oldSets });
+
+    expect(scales.map((scale) => [scale.set.metadata.name, scale.replicas])).toEqual([["c", 0]]);
+  });
+
+  test("takes from old sets what is known to be spare", () => {
+    const newSet = set("a", { replicas: 1, available: 1 });
+    const oldSets = [set("b", { replicas: 3, available: 3 })];
+
+    const scales = planRollingUpdate(deployment(), { newSet, oldSets });
+
+    expect(scales.map((scale) => [scale.set.metadata.name, scale.replicas])).toEqual([["b", 2]]);
+  });
+});
+
+function deployment(): Deployment {
+  const strategy = { type: "RollingUpdate", rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
+  return { spec: { replicas: 3, strategy } } as Deployment;
+}
+
+function set(name: string, { replicas, available }: { replicas: number; available: number }): ReplicaSet {
+  return {
+    metadata: { name, creationTimestamp: "2026-01-01T00:00:00Z" },
+    spec: { replicas },
+    status: { replicas: available, availableReplicas: available },
+  } as ReplicaSet;
+}
