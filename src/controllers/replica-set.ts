@@ -31,7 +31,9 @@ async function reconcile(rs: ReplicaSet, context: ReconcileContext): Promise<Out
   const plan = planReplicas(goalOf(rs), pods, { siblings: siblingPods(rs, context.cache), now });
 
   const failure = await keepReplicas(rs, rs.spec.template, { plan, context });
-  await context.updateStatus(rs, statusOf(rs, plan.counts, { failure, now }));
+  // Whoever reads that a size was seen may count on what is said to be there: a rollout does.
+  const counts = failure === undefined ? plan.countsAfter : plan.counts;
+  await context.updateStatus(rs, statusOf(rs, counts, { failure, now }));
   if (failure !== undefined) throw failure.error;
   return plan.recheckAfterMs === undefined ? undefined : { recheckAfterMs: plan.recheckAfterMs };
 }

@@ -35,7 +35,8 @@ async function reconcile(rc: ReplicationController, context: ReconcileContext): 
   const plan = planReplicas({ replicas, minReadySeconds, template, isDeleted }, pods, { siblings: [], now });
 
   const failure = await keepReplicas(rc, template, { plan, context });
-  await context.updateStatus(rc, statusOf(rc, plan.counts, { failure, now }));
+  const counts = failure === undefined ? plan.countsAfter : plan.counts;
+  await context.updateStatus(rc, statusOf(rc, counts, { failure, now }));
   if (failure !== undefined) throw failure.error;
   return plan.recheckAfterMs === undefined ? undefined : { recheckAfterMs: plan.recheckAfterMs };
 }

@@ -12,6 +12,13 @@ describe("a step of a rolling update", () => {
     expect(scales.map((scale) => [scale.set.metadata.name, scale.replicas])).toEqual([["c", 0]]);
   });
 
+  test("takes nothing from old sets before the new one has seen its size", () => {
+    const newSet = set("a", { replicas: 1, available: 1, generation: 2 });
+    const oldSets = [set("b", { replicas: 3, available: 3 })];
+
+    expect(planRollingUpdate(deployment(), { newSet, oldSets })).toEqual([]);
+  });
+
   test("takes from old sets what is known to be spare", () => {
     const newSet = set("a", { replicas: 1, available: 1 });
     const oldSets = [set("b", { replicas: 3, available: 3 })];
@@ -27,10 +34,17 @@ function deployment(): Deployment {
   return { spec: { replicas: 3, strategy } } as Deployment;
 }
 
-function set(name: string, { replicas, available }: { replicas: number; available: number }): ReplicaSet {
+interface Sizes {
+  readonly replicas: number;
+  readonly available: number;
+  /** Of which the first was seen. */
+  readonly generation?: number;
+}
+
+function set(name: string, { replicas, available, generation = 1 }: Sizes): ReplicaSet {
   return {
-    metadata: { name, creationTimestamp: "2026-01-01T00:00:00Z" },
+    metadata: { name, creationTimestamp: "2026-01-01T00:00:00Z", generation },
     spec: { replicas },
-    status: { replicas: available, availableReplicas: available },
+    status: { replicas: available, availableReplicas: available, observedGeneration: 1 },
   } as ReplicaSet;
 }

@@ -46,7 +46,7 @@ function onlySet(rollout: Rollout): ReplicaSet | undefined {
 function isSaturated(deployment: Deployment, set: ReplicaSet): boolean {
   const replicas = wantedOf(deployment);
   const isFull = wantedOf(set) === replicas && availableOf(set) === replicas;
-  return isFull && desiredReplicasOf(set) === replicas;
+  return isFull && isSettled(set) && desiredReplicasOf(set) === replicas;
 }
 
 function planProportions(deployment: Deployment, rollout: Rollout): readonly SetScale[] {
@@ -121,6 +121,7 @@ function planShrinking(
   oldSets: readonly ReplicaSet[],
 ): readonly SetScale[] {
   const all = [...oldSets, newSet];
+  if (!all.every(isSettled)) return [];
   const minAvailable = wantedOf(deployment) - maxUnavailable(deployment);
   const newMissing = wantedOf(newSet) - stayingOf(newSet);
   const mayGo = totalOf(all, wantedOf) - minAvailable - newMissing;
@@ -131,6 +132,14 @@ function planShrinking(
   const spare = totalOf(all, stayingOf) - minAvailable;
   takeFrom(sizes, Math.max(0, spare), (_, size) => size);
   return changed([...sizes].map(([set, replicas]) => ({ set, replicas })));
+}
+
+/**
+ * Whether what a set says of its pods is about its present size. One that shrank and grows again may still lose pods that its status has; upstream
+ * counts on them. The set tells when it has seen its size, and with that comes the next pass.
+ */
+function isSettled({ metadata, status }: ReplicaSet): boolean {
+  return (status.observedGeneration ?? 0) >= (metadata.generation ?? 0);
 }
 
 /** What is available beyond a set's size is on its way out already, whatever its status still says. Upstream counts on it. */

@@ -132,6 +132,20 @@ describe("planReplicas", () => {
     expect(recheckAfterMs).toBe(20_000);
   });
 
+  test("tells what is left once the surplus goes", () => {
+    const pods = [pod("a", { readyFor: 60 }), pod("b", { readyFor: 10 }), pod("c", { isGoing: true })];
+
+    const { countsAfter } = plan({ replicas: 1 }, pods);
+
+    expect(countsAfter).toEqual({
+      replicas: 1,
+      fullyLabeledReplicas: 1,
+      readyReplicas: 1,
+      availableReplicas: 1,
+      terminatingReplicas: 2,
+    });
+  });
+
   test("tells pods that lack labels of the template", () => {
     const pods = [pod("a"), pod("b", { labels: { other: "x" } })];
 

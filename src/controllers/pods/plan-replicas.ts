@@ -18,6 +18,8 @@ export interface ReplicaPlan {
   readonly missing: number;
   readonly victims: readonly Pod[];
   readonly counts: ReplicaCounts;
+  /** The same once the victims are on their way out. */
+  readonly countsAfter: ReplicaCounts;
   /** When the next pod becomes available just by time. */
   readonly recheckAfterMs: number | undefined;
 }
@@ -36,14 +38,29 @@ export function planReplicas(
   pods: readonly Pod[],
   { siblings, now }: { readonly siblings: readonly Pod[]; readonly now: number },
 ): ReplicaPlan {
-  const counts = new Count(goal, now);
-  for (const pod of pods) counts.add(pod);
-  const surplus = goal.isDeleted ? 0 : counts.replicas - goal.replicas;
+  const count = new Count(goal, now);
+  for (const pod of pods) count.add(pod);
+  const surplus = goal.isDeleted ? 0 : count.replicas - goal.replicas;
+  const victims = surplus > 0 ? leastUseful(pods.filter(isActive), surplus, { siblings, now }) : [];
+  const counts = count.shown();
   return {
     missing: Math.min(Math.max(-surplus, 0), BATCH_MAX),
-    victims: surplus > 0 ? leastUseful(pods.filter(isActive), surplus, { siblings, now }) : [],
-    counts: counts.shown(),
-    recheckAfterMs: counts.nextAvailableAt === undefined ? undefined : counts.nextAvailableAt - now,
+    victims,
+    counts,
+    countsAfter: victims.length === 0 ? counts : countsWithout(victims, counts, new Count(goal, now)),
+    recheckAfterMs: count.nextAvailableAt === undefined ? undefined : count.nextAvailableAt - now,
+  };
+}
+
+function countsWithout(victims: readonly Pod[], counts: ReplicaCounts, lost: Count): ReplicaCounts {
+  for (const pod of victims) lost.add(pod);
+  const { replicas, fullyLabeledReplicas, readyReplicas, availableReplicas } = lost.shown();
+  return {
+    replicas: counts.replicas - replicas,
+    fullyLabeledReplicas: counts.fullyLabeledReplicas - fullyLabeledReplicas,
+    readyReplicas: counts.readyReplicas - readyReplicas,
+    availableReplicas: counts.availableReplicas - availableReplicas,
+    terminatingReplicas: counts.terminatingReplicas + replicas,
   };
 }
 
