@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -36,6 +36,16 @@ describe("runCluster", () => {
       { event: "ready", store: "file", dataDir, kubeconfig: join(dataDir, "kubeconfig") },
       { event: "stopped" },
     ]);
+  });
+
+  test("lets its store go when its keys cannot be used", async () => {
+    const [dataDir, pkiDir] = [folder(), folder()];
+    writeFileSync(join(pkiDir, "ca.crt"), "no certificate");
+
+    const running = once(options({ dataDir, pkiDir, store: { type: "file" } }));
+
+    await expect(running).rejects.toThrow("ca.crt is not a certificate in PEM");
+    await (await openFileStore({ dir: storeFolder(dataDir), loop })).close();
   });
 });
 

@@ -99,19 +99,35 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
     log,
     metrics,
   });
-  const [store, pki] = await Promise.all([
-    openStore(options, { loop: loop.child("store"), log, metrics }),
-    openPki({ dir: options.pkiDir, names: namesOf(options), loop, log }),
-  ]);
-  const hideProcess = showProcess(metrics, loop);
   try {
-    await serveClaimed({ options, surroundings, store, pki, encryption, audit, metrics });
+    const { store, pki } = await openStoreAndKeys(options, { loop, log, metrics });
+    const hideProcess = showProcess(metrics, loop);
+    try {
+      await serveClaimed({ options, surroundings, store, pki, encryption, audit, metrics });
+    } finally {
+      hideProcess();
+      await store.close();
+    }
   } finally {
-    hideProcess();
     await audit?.close();
-    await store.close();
   }
   report({ event: "stopped" });
+}
+
+/** At once. A store that was opened in vain is closed: its thread would keep the process, and the process the data dir. */
+async function openStoreAndKeys(
+  options: ClusterOptions,
+  { loop, log, metrics }: Pick<Required<ClusterSurroundings>, "loop" | "log" | "metrics">,
+): Promise<{ readonly store: Store; readonly pki: Pki }> {
+  const opening = openStore(options, { loop: loop.child("store"), log, metrics });
+  try {
+    const pki = openPki({ dir: options.pkiDir, names: namesOf(options), loop, log });
+    const [store] = await Promise.all([opening, pki]);
+    return { store, pki: await pki };
+  } catch (error) {
+    await opening.then((store) => store.close());
+    throw error;
+  }
 }
 
 interface Running {
