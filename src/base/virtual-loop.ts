@@ -99,8 +99,17 @@ export class VirtualLoop extends VirtualActor {
    */
   async settle(bounds: RunBounds = {}): Promise<void> {
     await this.#drive({ name: "quiet", isReached: () => this.isQuiet, ...this.#bounds(bounds) });
-    if (this.#inFlight.isEmpty) return;
-    throw new Error(
+    if (this.isStuck) throw this.stuckError();
+  }
+
+  /** Nothing is left to run, and something waits. */
+  get isStuck(): boolean {
+    return !this.#inFlight.isEmpty && this.isQuiet;
+  }
+
+  /** Names what waits. */
+  stuckError(): Error {
+    return new Error(
       `nothing is left to run, yet something waits for a promise that never settles (seed ${this.seed}, step ` +
         `${this.#trace.steps}, +${this.elapsed()}ms): ${this.#inFlight.describe()}`,
     );

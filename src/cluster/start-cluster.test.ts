@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isApiError } from "../api/api-error.ts";
 import { ConfigMap, Namespace, Pod, Service } from "../api/generated/types/core-v1.ts";
+import { defineController } from "../runtime/controller.ts";
 import { startCluster } from "./start-cluster.ts";
 
 describe("a cluster in a program", () => {
@@ -143,6 +144,34 @@ describe("a stopped cluster", () => {
     expect(await Promise.all(reading)).toEqual(watches.map(() => 1));
   });
 
+  test("says which loop waits in vain, and is stopped all the same", async () => {
+    const cluster = await startCluster({ clock: "virtual", loops: "none", controllers: [waiting] });
+    await cluster.client(ConfigMap).create({ metadata: { name: "x" } });
+    await cluster.clock.advance("1s");
+
+    await expect(cluster.stop()).rejects.toThrow("cluster/operator/waiting: reconcile default/x");
+
+    const asking = cluster.client(Pod).list();
+    await expect(asking).rejects.toSatisfy((error) => isApiError(error, "ServiceUnavailable"));
+  });
+
+  test("does not say again what settle has said", async () => {
+    const cluster = await startCluster({ clock: "virtual", loops: "none", controllers: [waiting] });
+    await cluster.client(ConfigMap).create({ metadata: { name: "x" } });
+    await expect(cluster.settle()).rejects.toThrow("cluster/operator/waiting: reconcile default/x");
+
+    await cluster.stop();
+  });
+
+  test("ends loops that were run beside it, and says which of them wait in vain", async () => {
+    await using cluster = await startCluster({ clock: "virtual", loops: "none" });
+    await cluster.client(ConfigMap).create({ metadata: { name: "x" } });
+    const loops = cluster.run({ controllers: [waiting] }, "mine");
+    await expect(cluster.settle()).rejects.toThrow("cluster/mine/waiting");
+
+    await expect(loops.stop()).rejects.toThrow("cluster/mine/waiting: reconcile default/x");
+  });
+
   test("answers nobody any more", async () => {
     const cluster = await startCluster();
     await cluster.stop();
@@ -151,6 +180,12 @@ describe("a stopped cluster", () => {
 
     await expect(asking).rejects.toSatisfy((error) => isApiError(error, "ServiceUnavailable"));
   });
+});
+
+const waiting = defineController<ConfigMap>({
+  name: "waiting",
+  for: ConfigMap,
+  reconcile: () => new Promise(() => undefined),
 });
 
 /** Everything that a short life leaves behind. */

@@ -98,6 +98,8 @@ export class Cluster implements AsyncDisposable {
   readonly #running: Promise<void>[] = [];
   #endpoint: Promise<Endpoint> | undefined;
   #pumping: Promise<void> = Promise.resolve();
+  /** Somebody was told why the cluster does not come to rest. */
+  #isTold = false;
 
   private constructor(parts: Parts) {
     const { world, store, options } = parts;
@@ -178,8 +180,13 @@ export class Cluster implements AsyncDisposable {
    * Runs the world until nothing is left to do: no step, no request, no back-off, no grace period; what comes again for ever (resync,
    * heartbeats) runs on the way and is not waited for. Rejects when that takes longer than `within` of virtual time, and says who is busy.
    */
-  settle({ within = SETTLE_WITHIN }: { readonly within?: Duration } = {}): Promise<void> {
-    return this.#parts.world.settle({ limitMs: millisecondsOf(within) });
+  async settle({ within = SETTLE_WITHIN }: { readonly within?: Duration } = {}): Promise<void> {
+    try {
+      await this.#parts.world.settle({ limitMs: millisecondsOf(within) });
+    } catch (error) {
+      this.#isTold = true;
+      throw error;
+    }
   }
 
   /** Waits until the predicate holds; it is asked after each change. */
@@ -204,7 +211,9 @@ export class Cluster implements AsyncDisposable {
     return {
       stop: async () => {
         ending.abort();
-        await this.#parts.world.drive(ended);
+        const stuck = await this.#parts.world.end(ended);
+        if (stuck !== undefined) throw stuck;
+        await ended;
       },
       kill: () => {
         cut.abort();
@@ -259,16 +268,20 @@ export class Cluster implements AsyncDisposable {
     return endpoint;
   }
 
-  /** Ends everything that was started: afterwards there is no timer, no socket and no file of this cluster. */
+  /**
+   * Ends everything that was started: afterwards there is no timer, no socket and no file of this cluster. Rejects with what went wrong in a
+   * loop, and with what a loop waits for in vain unless `settle` has said so: in the block of an `await using` the first word counts.
+   */
   async stop(): Promise<void> {
     const { world, store } = this.#parts;
     this.#ending.abort();
     await Promise.allSettled([this.#pumping]);
     await (await this.#endpoint)?.close();
-    await world.drive(Promise.allSettled(this.#running));
+    const stuck = await world.end(Promise.allSettled(this.#running));
     await world.drive(store.close());
     await world.rest();
-    await Promise.all([...this.#running, this.#pumping]);
+    if (stuck === undefined) await Promise.all([...this.#running, this.#pumping]);
+    else if (!this.#isTold) throw stuck;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

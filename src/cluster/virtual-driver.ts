@@ -39,6 +39,17 @@ export class VirtualDriver {
     return promise;
   }
 
+  /** The same for what should end by now. Answers what it waits for in vain, if it does, and then leaves it alone. */
+  async end(promise: Promise<unknown>): Promise<Error | undefined> {
+    let isSettled = false;
+    const settled = (): void => {
+      isSettled = true;
+    };
+    promise.then(settled, settled);
+    await this.#next(() => this.#loop.until(() => isSettled || this.#loop.isStuck));
+    return isSettled ? undefined : this.#loop.stuckError();
+  }
+
   settle(bounds: RunBounds): Promise<void> {
     return this.#next(() => this.#loop.settle(bounds));
   }

@@ -16,6 +16,8 @@ export interface World {
   outsiderLoop(loop: Loop): Loop;
   /** Settles as the promise does; a world that stands still runs for as long as that takes. */
   drive<T>(promise: Promise<T>): Promise<T>;
+  /** Lets what should end by now do so. Answers what it waits for in vain when that can be known: then it never ends. */
+  end(promise: Promise<unknown>): Promise<Error | undefined>;
   /** Lets whoever still waits for an answer hear of the end. Never rejects: what does not come to rest then is nobody's any more. */
   rest(): Promise<void>;
   /** From now on work outside of the world (sockets, compression) may happen in it. */
@@ -53,6 +55,10 @@ export class VirtualWorld implements World {
 
   drive<T>(promise: Promise<T>): Promise<T> {
     return this.#driver.drive(promise);
+  }
+
+  end(promise: Promise<unknown>): Promise<Error | undefined> {
+    return this.#driver.end(promise);
   }
 
   async rest(): Promise<void> {
@@ -100,6 +106,10 @@ export class RealWorld implements World {
 
   drive<T>(promise: Promise<T>): Promise<T> {
     return promise;
+  }
+
+  async end(promise: Promise<unknown>): Promise<undefined> {
+    await Promise.allSettled([promise]);
   }
 
   rest(): Promise<void> {
