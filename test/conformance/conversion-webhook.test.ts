@@ -21,7 +21,12 @@ interface Review {
 /** What the author of the kind does, and what it was asked. */
 interface Author {
   readonly reviews: Review["request"][];
-  answer: (request: Review["request"]) => { readonly status: number; readonly response: unknown };
+  answer: (request: Review["request"]) => Said | Promise<Said>;
+}
+
+interface Said {
+  readonly status: number;
+  readonly response: unknown;
 }
 
 const version = (name: string, properties: object, storage: boolean): object => ({
@@ -68,7 +73,7 @@ function converted(gauge: Gauge, apiVersion: string): Gauge {
   return { ...gauge, apiVersion, spec };
 }
 
-function success({ uid, objects, desiredAPIVersion }: Review["request"]): ReturnType<Author["answer"]> {
+function success({ uid, objects, desiredAPIVersion }: Review["request"]): Said {
   const convertedObjects = objects.map((object) => converted(object, desiredAPIVersion));
   return { status: 200, response: { uid, convertedObjects, result: { status: "Success" } } };
 }
@@ -83,10 +88,10 @@ async function startAuthor(): Promise<StartedAuthor> {
   const authority = await makeAuthority("author");
   const author: Author = { reviews: [], answer: success };
   const { port } = await serve(await authority.leaf(["127.0.0.1"]), (request, response) => {
-    void read(request).then((body) => {
+    void read(request).then(async (body) => {
       const review = JSON.parse(body) as Review;
       author.reviews.push(review.request);
-      const { status, response: answer } = author.answer(review.request);
+      const { status, response: answer } = await author.answer(review.request);
       response.writeHead(status, { "content-type": "application/json", location: "https://127.0.0.1:1/" });
       response.end(
         JSON.stringify({ kind: "ConversionReview", apiVersion: "apiextensions.k8s.io/v1", response: answer }),
@@ -329,6 +334,60 @@ describe("a kind whose versions its author converts", () => {
         metadata: { labels: { fast: "yes" } },
         spec: { range: "1-9" },
       });
+    }));
+
+  /** More writes than the server keeps what it made of replaced objects for. */
+  const WRITES = 2100;
+
+  async function replaceAll(api: TestApi): Promise<void> {
+    await api.send("PATCH", `${V1}/a`, { spec: { range: "8-9" } }, MERGE);
+    for (let count = 0; count < WRITES; count += 1)
+      await api.send("PATCH", `${V1}/b`, { spec: { range: `${String(count)}-9999` } }, MERGE);
+  }
+
+  test("is listed as it was, however much is written while its author thinks", () =>
+    withGauges(async ({ api, author }) => {
+      await api.send("POST", V1, gauge("example.com/v1", { range: "1-2" }));
+      await api.send("POST", V1, gauge("example.com/v1", { range: "3-4" }, "b"));
+      author.answer = async (request) => {
+        if (author.reviews.length === 1) await replaceAll(api);
+        return success(request);
+      };
+
+      const { code, body } = await api.send("GET", V2);
+
+      expect([code, (body["items"] as unknown as Gauge[]).map(({ spec }) => spec)]).toEqual([
+        200,
+        [
+          { low: 1, high: 2 },
+          { low: 3, high: 4 },
+        ],
+      ]);
+    }));
+
+  test("is watched, however much is written while its author thinks", () =>
+    withGauges(async ({ api, author }) => {
+      await api.send("POST", V1, gauge("example.com/v1", { range: "1-2" }));
+      await api.send("POST", V1, gauge("example.com/v1", { range: "3-4" }, "b"));
+      author.answer = async (request) => {
+        if (author.reviews.length === 1) await replaceAll(api);
+        return success(request);
+      };
+      const ending = new AbortController();
+      const options = { signal: ending.signal };
+      const watching = await api.raw("GET", `${V2}?watch=1&timeoutSeconds=60`, undefined, options);
+
+      const seen: unknown[] = [];
+      for await (const { type, object } of watchEvents(watching)) {
+        seen.push([type, object["spec"] ?? object["message"]]);
+        if (seen.length === 3) ending.abort();
+      }
+
+      expect(seen.slice(0, 3)).toEqual([
+        ["ADDED", { low: 1, high: 2 }],
+        ["ADDED", { low: 3, high: 4 }],
+        ["MODIFIED", { low: 8, high: 9 }],
+      ]);
     }));
 });
 

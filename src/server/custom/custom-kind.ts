@@ -152,8 +152,7 @@ export class CustomKind {
     };
     if (toShow === undefined || toStore === undefined) return forms;
     const webhook = {
-      readyToShow: (objects: readonly Pick<StoredObject, "object">[]) =>
-        toShow.ready(objects.map(({ object }) => object)),
+      readyToShow: (objects: readonly Pick<StoredObject, "object">[]) => readyIn(toShow, objects),
       readyToStore: (object: ApiObject) => toStore.ready([object]),
       unconverted: () => unconverted(resource, forms),
     };
@@ -216,6 +215,14 @@ export class CustomKind {
     const { group, names } = this.outline;
     return { structural, struct: kindStruct({ group, version, kind: names.kind }, structural) };
   }
+}
+
+/** What was replaced while its author was asked may have been read anew meanwhile, and is then asked for again. */
+function readyIn(
+  converted: ConvertedObjects,
+  objects: readonly Pick<StoredObject, "object">[],
+): Promise<void> | undefined {
+  return converted.ready(objects.map(({ object }) => object))?.then(() => readyIn(converted, objects));
 }
 
 /** In another version; what that does not know is left out. Without an author to ask, nothing else is different. */

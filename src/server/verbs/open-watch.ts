@@ -1,20 +1,25 @@
-import type { Store, Watch } from "../../store/store.ts";
-import type { WatchEventAnswer } from "../answer.ts";
+import type { Entry, Store, Watch } from "../../store/store.ts";
 import type { Call } from "../call.ts";
 /** A watch of the store for a client: it ends with the client, or once all is told of a kind that is served no longer. */
 import type { OpenRequest } from "../request-tally.ts";
 
+/** Some of what was there before a watch began. */
+export interface InitialPiece {
+  readonly entries: readonly Entry[];
+  readonly isLast: boolean;
+}
+
 export interface OpenWatchOptions {
   readonly store: Store;
   /** What was there before, told first. */
-  readonly initial: Iterator<readonly WatchEventAnswer[]>;
+  readonly initial: Iterator<InitialPiece, undefined>;
   readonly tallied: OpenRequest;
 }
 
 export class OpenWatch {
   readonly watching: Watch;
   /** Undefined once all of it was told. */
-  initial: Iterator<readonly WatchEventAnswer[]> | undefined;
+  initial: Iterator<InitialPiece, undefined> | undefined;
   readonly tallied: OpenRequest;
   readonly #call: Call;
   readonly #options: OpenWatchOptions;

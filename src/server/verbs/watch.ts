@@ -23,7 +23,7 @@ import { toApiError } from "../store-errors.ts";
 import { StoredObject } from "../stored-object.ts";
 import { groupResource } from "../write/object-writer.ts";
 import type { Selectors } from "./open-selectors.ts";
-import { OpenWatch } from "./open-watch.ts";
+import { type InitialPiece, OpenWatch } from "./open-watch.ts";
 
 /** A watch without timeoutSeconds ends after this and up to as much again, so that not all clients come back at once. */
 const MIN_DURATION_MS = 30 * 60_000;
@@ -125,8 +125,9 @@ class WatchRun implements WatchEvents {
   #alarm: Timer | undefined;
   /** What the alarm said and was not told yet. */
   #rang: "bookmark" | "end" | undefined;
-  /** Changes that may be shown now, since their author was asked. */
-  #shown: readonly WatchEvent[] | undefined;
+  /** What cannot be shown before its author has answered: of what was there before, and of what has changed. */
+  #piece: InitialPiece | undefined;
+  #changed: readonly WatchEvent[] | undefined;
   /** Who was asked for other versions has not answered yet, or refused. */
   #asking: { readonly error?: unknown } | undefined;
 
@@ -206,12 +207,11 @@ class WatchRun implements WatchEvents {
     this.#filter = filterOf(this.#selectors, call.resource, versions);
     const watching = store.watch({ prefix, after });
     const tallied = tally.stayOpen(labelsOf(call));
-    const open = new OpenWatch(watching, call, { store, initial: this.#initialEvents(), tallied });
+    const open = new OpenWatch(watching, call, { store, initial: this.#initialPieces(), tallied });
     this.#open = open;
     if (open.isOver) return open;
     watching.whenReady(() => this.#tell());
     this.#setAlarm();
-    this.#ask(() => this.#initialEntries());
     return open;
   }
 
@@ -221,12 +221,23 @@ class WatchRun implements WatchEvents {
       return "end";
     }
     if (this.#asking !== undefined) return this.#answered(this.#asking);
-    const initial = open.initial?.next();
-    if (initial?.done === false) return initial.value;
-    if (initial !== undefined) {
-      open.initial = undefined;
-      this.#options.call.notes.begun();
+    if (open.initial !== undefined) return this.#initial(open, open.initial);
+    return this.#bookmark(open) ?? this.#changes(open);
+  }
+
+  /** Of pieces in which little is selected, several at once. */
+  #initial(open: OpenWatch, pieces: Iterator<InitialPiece, undefined>): Taken {
+    const events: WatchEventAnswer[] = [];
+    while (events.length < INITIAL_PIECE) {
+      const piece = this.#piece ?? pieces.next().value;
+      if (piece === undefined) break;
+      this.#piece = this.#ask(piece.entries) ? piece : undefined;
+      if (this.#piece !== undefined) return events.length > 0 ? events : undefined;
+      this.#select(piece, events);
     }
+    if (events.length > 0) return events;
+    open.initial = undefined;
+    this.#options.call.notes.begun();
     return this.#bookmark(open) ?? this.#changes(open);
   }
 
@@ -243,13 +254,14 @@ class WatchRun implements WatchEvents {
 
   #changes({ watching }: OpenWatch): Taken {
     for (;;) {
-      const events = this.#shown ?? this.#taken(watching);
+      const events = this.#changed ?? this.#taken(watching);
       if (events === undefined) return undefined;
       if (events === "end") {
         this.close();
         return "end";
       }
-      this.#shown = undefined;
+      this.#changed = this.#isConverted && this.#ask(entriesIn(events)) ? events : undefined;
+      if (this.#changed !== undefined) return undefined;
       const seen = seenOf(events, this.#filter);
       if (seen.length > 0) return seen;
     }
@@ -257,17 +269,22 @@ class WatchRun implements WatchEvents {
 
   #taken(watching: Watch): readonly WatchEvent[] | "end" | undefined {
     const batch = watching.take();
-    if (batch === undefined || batch === "end") return batch;
-    if (!this.#ask(() => batch.events.flatMap(({ before, after }) => [before, after]))) return batch.events;
-    this.#shown = batch.events;
-    return undefined;
+    return batch === undefined || batch === "end" ? batch : batch.events;
   }
 
-  /** Where only the author of a kind knows its versions, it is asked before objects are looked at; says whether it was. */
-  #ask(entriesOf: () => Iterable<Entry | undefined>): boolean {
+  /** Whether only the author of the kind knows its versions. */
+  get #isConverted(): boolean {
+    return this.#options.call.resource.custom?.webhook !== undefined;
+  }
+
+  /**
+   * Its author is asked before objects are looked at; says whether it was. It is asked again about what was forgotten before it could be
+   * shown, so that whoever waits for the answer has to come back here.
+   */
+  #ask(entries: readonly Entry[]): boolean {
+    if (!this.#isConverted) return false;
     const { call, workshop } = this.#options;
-    if (call.resource.custom?.webhook === undefined) return false;
-    const found = [...entriesOf()].flatMap((entry) => (entry === undefined ? [] : [StoredObject.of(entry)]));
+    const found = entries.map((entry) => StoredObject.of(entry));
     const asked = workshop.versions.readyToShow(found, call.resource);
     if (asked === undefined) return false;
     this.#asking = {};
@@ -287,23 +304,30 @@ class WatchRun implements WatchEvents {
     return initial === undefined ? [] : rangeOf(initial, prefix);
   }
 
-  *#initialEvents(): Generator<readonly WatchEventAnswer[]> {
+  *#initialPieces(): Generator<InitialPiece, undefined> {
+    if (this.#options.initial === undefined) return undefined;
+    let entries: Entry[] = [];
+    for (const entry of this.#initialEntries()) {
+      if (entries.length === INITIAL_PIECE) {
+        yield { entries, isLast: false };
+        entries = [];
+      }
+      entries.push(entry);
+    }
+    yield { entries, isLast: true };
+    return undefined;
+  }
+
+  #select({ entries, isLast }: InitialPiece, events: WatchEventAnswer[]): void {
     const { initial, manner } = this.#options;
     const filter = this.#filter;
-    if (initial === undefined) return;
-    let piece: WatchEventAnswer[] = [];
-    for (const entry of this.#initialEntries()) {
+    for (const entry of entries) {
       const stored = StoredObject.of(entry);
-      if (filter !== undefined && !filter(stored)) continue;
-      piece.push({ type: "ADDED", stored });
-      if (piece.length < INITIAL_PIECE) continue;
-      yield piece;
-      piece = [];
+      if (filter === undefined || filter(stored)) events.push({ type: "ADDED", stored });
     }
-    if (manner.sendInitialEvents === true && manner.allowBookmarks) {
-      piece.push({ type: "BOOKMARK", resourceVersion: String(initial.revision), isInitialEnd: true });
-    }
-    if (piece.length > 0) yield piece;
+    if (!isLast || manner.sendInitialEvents !== true || !manner.allowBookmarks) return;
+    const resourceVersion = String(initial?.revision ?? 0);
+    events.push({ type: "BOOKMARK", resourceVersion, isInitialEnd: true });
   }
 
   #setAlarm(): void {
@@ -365,6 +389,10 @@ function seenOf(
   }
   if (filter === undefined) seenByAll.set(events, answers);
   return answers;
+}
+
+function entriesIn(events: readonly WatchEvent[]): readonly Entry[] {
+  return events.flatMap(({ before, after }) => [before, after]).filter((entry) => entry !== undefined);
 }
 
 /** What a watcher with this filter sees of a change. */
