@@ -21,7 +21,7 @@ import { receiveBody, type BodyBudget, type BodySource } from "./body.ts";
 import { headerValues } from "./headers.ts";
 import type { TransportLimits } from "./limits.ts";
 import { Outflow, PIECE_BYTES, type PieceSink } from "./outflow.ts";
-import type { PeerReader } from "./peer.ts";
+import { currentPeer, type PeerReader } from "./peer.ts";
 import { PulledFeed } from "./pulled-feed.ts";
 import type { Turn, Turns } from "./turns.ts";
 
@@ -99,7 +99,7 @@ export class Exchange implements HttpRequest, Turn {
   constructor(start: ExchangeStart, surroundings: Surroundings) {
     this.method = start.method;
     this.target = start.target;
-    this.peer = start.peer;
+    this.peer = currentPeer(start.peer, surroundings.loop);
     this.isUpgrade = start.isUpgrade ?? false;
     this.#wire = start.wire;
     this.#surroundings = surroundings;

@@ -1,8 +1,10 @@
 import { createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
 import { once } from "node:events";
+import { connect as connectHttp2 } from "node:http2";
 import { connect, type SecureVersion } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../base/log.ts";
+import type { Loop } from "../../base/loop.ts";
 import { createRealLoop } from "../../base/real-loop.ts";
 import { importSigner } from "../../base/signing-key.ts";
 import { x509 } from "../../base/x509-library.ts";
@@ -10,7 +12,7 @@ import type { HttpResponse } from "../http.ts";
 import { makePrivateKey } from "../pki/issuer.ts";
 import type { KeyPair } from "../pki/pki-folder.ts";
 import type { Pki } from "../pki/pki.ts";
-import { makeForeignPki } from "./fixture.ts";
+import { makeForeignPki, readAll, sendHttp2 } from "./fixture.ts";
 import { listen, type Listener } from "./listener.ts";
 
 const whoami = async ({ peer }: { readonly peer: unknown }): Promise<HttpResponse> => ({
@@ -19,16 +21,17 @@ const whoami = async ({ peer }: { readonly peer: unknown }): Promise<HttpRespons
   body: Buffer.from(JSON.stringify(peer ?? "nobody")),
 });
 
+const realLoop = createRealLoop({ name: "peer-test" });
+
 interface Server {
   readonly listener: Listener;
   readonly pki: Pki;
 }
 
 /** Where proxies have an authority of their own. */
-async function start(): Promise<Server> {
+async function start(loop: Loop = realLoop): Promise<Server> {
   const pki = await makeForeignPki();
   const tls = { ...pki.server, ca: pki.ca.cert, frontProxyCa: pki.frontProxyCa.cert };
-  const loop = createRealLoop({ name: "peer-test" });
   const listener = await listen({ loop, log: silentLog, handler: whoami, tls, host: "127.0.0.1", port: 0 });
   onTestFinished(() => listener.close({ graceMs: 0 }));
   return { listener, pki };
@@ -84,6 +87,54 @@ describe.each(["TLSv1.3", "TLSv1.2"] as const)("over %s", (version) => {
       expect([JSON.parse(first.who), JSON.parse(second.who), second.isResumed]).toEqual([who, who, true]);
     }
   });
+});
+
+describe("a certificate that ends while its connection goes on", () => {
+  /** Longer than any certificate of a client lasts. */
+  const YEARS_MS = 20 * 365 * 24 * 3_600_000;
+
+  test.each(["admin", "frontProxyClient"] as const)("makes a stranger of its owner: %s", async (who) => {
+    const clock = { aheadMs: 0 };
+    const { listener, pki } = await start(withClock(clock));
+    const { key, cert } = pki[who];
+    const options = { ca: pki.ca.cert, key, cert };
+    const socket = connect({ port: listener.port, host: "127.0.0.1", ...options });
+    const session = connectHttp2(`https://127.0.0.1:${String(listener.port)}`, options);
+    onTestFinished(() => {
+      socket.destroy();
+      session.destroy();
+    });
+    const askBoth = async (): Promise<readonly unknown[]> => {
+      socket.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+      const [answer] = (await once(socket, "data")) as [Buffer];
+      const { body } = await sendHttp2(session);
+      const texts = [answer.toString().split("\r\n\r\n")[1] ?? "", await readAll(body)];
+      return texts.map((text): unknown => JSON.parse(text));
+    };
+
+    const before = await askBoth();
+    clock.aheadMs = YEARS_MS;
+    const after = await askBoth();
+
+    expect(before).toMatchObject([shownOf(pki[who]), shownOf(pki[who])]);
+    const stranger = { user: "", groups: [], role: "stranger" };
+    expect(after).toEqual([stranger, stranger]);
+  });
+
+  function withClock(clock: { readonly aheadMs: number }): Loop {
+    return {
+      actor: "ahead",
+      lane: "request",
+      now: () => realLoop.now() + clock.aheadMs,
+      elapsed: () => realLoop.elapsed(),
+      timer: (...args) => realLoop.timer(...args),
+      post: (...args) => realLoop.post(...args),
+      outside: (...args) => realLoop.outside(...args),
+      random: (...args) => realLoop.random(...args),
+      inFlight: (...args) => realLoop.inFlight(...args),
+      child: (...args) => realLoop.child(...args),
+    };
+  }
 });
 
 describe("the uid that a certificate states", () => {

@@ -1,9 +1,10 @@
 /** Who is at the other end of a connection, by the certificate it showed. */
 import { X509Certificate } from "node:crypto";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
+import type { Loop } from "../../base/loop.ts";
 import type { PeerIdentity } from "../http.ts";
 
-/** Dear, so called once per connection. */
+/** Dear, so called once per connection; `currentPeer` is asked for each request. */
 export type PeerReader = (socket: TLSSocket) => PeerIdentity | undefined;
 
 export interface PeerAuthorities {
@@ -34,6 +35,11 @@ export function peerReader({ ca, frontProxyCa }: PeerAuthorities): PeerReader {
     if (client === undefined || client === STRANGER || role === "client") return client;
     return role === "stranger" ? STRANGER : { ...client, role };
   };
+}
+
+/** Who they are by now: a certificate may end while its connection goes on. */
+export function currentPeer(peer: PeerIdentity | undefined, loop: Loop): PeerIdentity | undefined {
+  return peer?.expiresAt !== undefined && peer.expiresAt < loop.now() ? STRANGER : peer;
 }
 
 type Role = "client" | "front-proxy" | "stranger";
