@@ -19,7 +19,7 @@ import {
   resourceListPath,
   type DiscoveryPath,
 } from "./discovery-paths.ts";
-import { encodeV3Document } from "./gnostic-v3.ts";
+import { encodeV3Document, encodeV3Entries } from "./gnostic-v3.ts";
 import { encodeDocument, encodeEntries } from "./gnostic.ts";
 import { pathsOf } from "./operation.ts";
 import { pathDocument } from "./path-document.ts";
@@ -28,6 +28,7 @@ import { SPECIAL, specialShape } from "./special-definition.ts";
 
 const INFO = { title: "Kubernetes", version: GIT_VERSION };
 const V2_HEAD = { swagger: "2.0", info: INFO };
+const V3_HEAD = { openapi: "3.0.0", info: INFO };
 const JSON_TYPE = "application/json";
 export const GNOSTIC_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
 export const GNOSTIC_V3_TYPE = "application/com.github.proto-openapi.spec.v3.v1.0+protobuf";
@@ -37,6 +38,17 @@ const EVERYWHERE = ["DeleteOptions", "Status", "WatchEvent", "APIResourceList"];
 
 /** Documents of custom group versions that are kept; the others are made anew when asked for. */
 const CUSTOM_KEPT_MAX = 64;
+
+/** Members of a document that are written at a time: the largest take a fraction of a millisecond each. */
+const LOT = 4;
+/** In place of a definition that was written already. */
+const WRITTEN: JsonObject = {};
+
+/** A document of the newer kind. */
+interface V3Value extends JsonObject {
+  readonly paths: JsonObject;
+  readonly components: { readonly schemas: JsonObject };
+}
 
 /** What a document of the older kind is put together from, one piece for each group version. */
 interface V2Pieces {
@@ -60,11 +72,11 @@ export class OpenApiDocuments {
   readonly #registry: Registry;
   readonly #loop: Loop;
   /** Of built-in group versions, whose facts never change. */
-  readonly #v3 = new Map<GroupVersionFacts, Document>();
+  readonly #v3 = new Map<GroupVersionFacts, Promise<Document>>();
   /** Oldest first. */
-  readonly #customV3 = new Map<GroupVersionFacts, Document>();
+  readonly #customV3 = new Map<GroupVersionFacts, Promise<Document>>();
   /** What few ask for, made from what is above. */
-  readonly #v3Protobuf = new WeakMap<Document, Document>();
+  readonly #v3Protobuf = new WeakMap<Document, Promise<Document>>();
   readonly #builtInV2 = new Map<Form, Promise<V2Pieces>>();
   /** By the name of the document. */
   readonly #discovery: ReadonlyMap<string, DiscoveryPath>;
@@ -86,10 +98,9 @@ export class OpenApiDocuments {
     for (const facts of this.#registry.groupVersions) {
       const path = pathOf(facts);
       // The editions of custom kinds are made with their first hash.
-      const isNew = isCustom(facts) || !this.#v3.has(facts);
-      const hash = isCustom(facts) ? this.#customHash(facts) : this.#v3Of(facts).hash;
+      const hash = isCustom(facts) ? this.#customHash(facts) : (await this.#v3Of(facts)).hash;
       paths[path] = { serverRelativeURL: `/openapi/v3/${path}?hash=${hash}` };
-      if (isNew) await this.#turn();
+      if (isCustom(facts)) await this.#turn();
     }
     for (const { group, version, schemas } of remote) {
       const path = `apis/${group}/${version}`;
@@ -102,21 +113,32 @@ export class OpenApiDocuments {
   }
 
   /** `path` is `api/v1` or `apis/apps/v1`. */
-  findV3(path: string): Document | undefined {
+  findV3(path: string): Promise<Document> | undefined {
     const discovery = this.#discovery.get(path);
-    if (discovery !== undefined) return this.#discoveryOf(discovery);
+    if (discovery !== undefined) return Promise.resolve(this.#discoveryOf(discovery));
     const facts = this.#registry.groupVersions.find((served) => pathOf(served) === path);
     return facts === undefined ? undefined : this.#v3Of(facts);
   }
 
   /** A document of the newer kind in its other form. Its hash stays, since it is listed by that. */
-  asProtobuf(document: Document): Document {
+  asProtobuf(document: Document): Promise<Document> {
     const known = this.#v3Protobuf.get(document);
     if (known !== undefined) return known;
-    const value = JSON.parse(Buffer.from(document.bytes).toString()) as JsonObject;
-    const made = new Document(GNOSTIC_V3_TYPE, encodeV3Document(value), document.hash);
+    const made = this.#makeV3Protobuf(document);
     this.#v3Protobuf.set(document, made);
     return made;
+  }
+
+  async #makeV3Protobuf({ bytes, hash }: Document): Promise<Document> {
+    const { paths, components, ...head } = JSON.parse(Buffer.from(bytes).toString()) as V3Value;
+    const written = {
+      head,
+      paths: await this.#written(Object.entries(paths), (lot) => encodeV3Entries("paths", lot)),
+      schemas: await this.#written(Object.entries(components.schemas), (lot) =>
+        encodeV3Entries("schemas", lot),
+      ),
+    };
+    return new Document(GNOSTIC_V3_TYPE, encodeV3Document(written), hash);
   }
 
   /** The same for everybody until something else is served. */
@@ -147,18 +169,29 @@ export class OpenApiDocuments {
     return made;
   }
 
-  #v3Of(facts: GroupVersionFacts): Document {
+  #v3Of(facts: GroupVersionFacts): Promise<Document> {
     const kept = isCustom(facts) ? this.#customV3 : this.#v3;
     const known = kept.get(facts);
     if (known !== undefined) return known;
-    const definitions = newDefinitions("v3", this.#registry);
-    addAll(facts, definitions, this.#registry);
-    const bytes = Buffer.from(JSON.stringify(v3Value(facts, definitions)));
-    const made = new Document(JSON_TYPE, bytes, isCustom(facts) ? this.#customHash(facts) : undefined);
+    const made = this.#makeV3(facts);
     kept.set(facts, made);
     const [oldest] = this.#customV3.keys();
     if (this.#customV3.size > CUSTOM_KEPT_MAX && oldest !== undefined) this.#customV3.delete(oldest);
     return made;
+  }
+
+  async #makeV3(facts: GroupVersionFacts): Promise<Document> {
+    const definitions = newDefinitions("v3", this.#registry);
+    await this.#addAll(facts, definitions);
+    const schemas = await this.#written(inOrder(definitions), membersText);
+    const bytes = Buffer.concat([
+      Buffer.from(`${JSON.stringify(V3_HEAD).slice(0, -1)},"paths":{`),
+      ...separated(await this.#written(pathEntries(facts, "v3"), membersText)),
+      Buffer.from('},"components":{"schemas":{'),
+      ...separated(schemas),
+      Buffer.from("}}}"),
+    ]);
+    return new Document(JSON_TYPE, bytes, isCustom(facts) ? this.#customHash(facts) : undefined);
   }
 
   /** Of what the document is made from, so that thousands of them need not be made to be listed. */
@@ -224,25 +257,64 @@ export class OpenApiDocuments {
     served: readonly GroupVersionFacts[],
     before: ReadonlySet<string>,
   ): Promise<V2Pieces> {
-    const known = new Set(before);
+    const found = newDefinitions("v2", this.#registry);
+    const { known } = found;
+    for (const name of before) known.set(name, WRITTEN);
     const paths: Uint8Array[] = [];
     const definitions: Uint8Array[] = [];
     for (const facts of served) {
-      const found = newDefinitions("v2", this.#registry);
-      addAll(facts, found, this.#registry);
-      const fresh = [...found.known].filter(([name]) => !known.has(name));
-      for (const [name] of fresh) known.add(name);
-      paths.push(pieceOf(form, "paths", pathDocuments(facts, "v2")));
-      definitions.push(pieceOf(form, "definitions", Object.fromEntries(fresh)));
+      await this.#addAll(facts, found);
+      const fresh = [...known].filter(([, definition]) => definition !== WRITTEN);
+      paths.push(...(await this.#written(pathEntries(facts, "v2"), (lot) => pieceOf(form, "paths", lot))));
+      definitions.push(...(await this.#written(fresh, (lot) => pieceOf(form, "definitions", lot))));
+      for (const [name] of fresh) known.set(name, WRITTEN);
+    }
+    return { paths, definitions, known: new Set(known.keys()) };
+  }
+
+  /** All that the operations of a group version refer to. */
+  async #addAll(facts: GroupVersionFacts, definitions: Definitions): Promise<void> {
+    const { known, dialect } = definitions;
+    for (const root of rootsOf(facts)) {
+      addDefinitions([root], definitions);
       await this.#turn();
     }
-    return { paths, definitions, known };
+    for (const resource of facts.resources) {
+      const schema = this.#registry.findOpenApi(resource);
+      if (resource.definition === undefined || schema === undefined) continue;
+      addDefinitions(CUSTOM_REFERENCES.map(builtInStruct), definitions);
+      for (const [name, definition] of customDefinitions(resource, schema, dialect))
+        known.set(name, definition);
+      await this.#turn();
+    }
+    if (!known.has(SPECIAL.patch)) known.set(SPECIAL.patch, specialShape(SPECIAL.patch, dialect));
+  }
+
+  /** Some members of a document at a time. */
+  async #written(
+    entries: readonly MemberEntry[],
+    write: (lot: JsonObject) => Uint8Array,
+  ): Promise<readonly Uint8Array[]> {
+    const pieces: Uint8Array[] = [];
+    for (let at = 0; at < entries.length; at += LOT) {
+      const lot = entries.slice(at, at + LOT).map(([name, value]) => [name, valueOf(value)]);
+      pieces.push(write(Object.fromEntries(lot) as JsonObject));
+      await this.#turn();
+    }
+    return pieces;
   }
 
   /** Making all documents takes some hundred milliseconds; others are served in between. */
   #turn(): Promise<void> {
     return new Promise((resolve) => this.#loop.post("request", resolve));
   }
+}
+
+/** The value of a member, or what makes it when it is written. */
+type MemberEntry = readonly [name: string, value: unknown];
+
+function valueOf(value: unknown): unknown {
+  return typeof value === "function" ? (value as () => unknown)() : value;
 }
 
 function isSameList<T>(left: readonly T[], right: readonly T[]): boolean {
@@ -265,39 +337,19 @@ function newDefinitions(dialect: Dialect, { builtInVersions }: Registry): Defini
   return { dialect, kindsOf: kindFinder(builtInVersions), known: new Map() };
 }
 
-function v3Value(facts: GroupVersionFacts, definitions: Definitions): JsonObject {
-  return documentOf(pathDocuments(facts, "v3"), definitions);
-}
-
 function documentOf(paths: JsonObject, definitions: Definitions): JsonObject {
-  const sorted = [...definitions.known].toSorted(([left], [right]) => (left < right ? -1 : 1));
-  return {
-    openapi: "3.0.0",
-    info: INFO,
-    paths,
-    components: { schemas: Object.fromEntries(sorted) },
-  };
+  return { ...V3_HEAD, paths, components: { schemas: Object.fromEntries(inOrder(definitions)) } };
 }
 
-function pathDocuments(facts: GroupVersionFacts, dialect: Dialect): JsonObject {
+function inOrder({ known }: Definitions): readonly (readonly [string, JsonObject])[] {
+  return [...known].toSorted(([left], [right]) => (left < right ? -1 : 1));
+}
+
+function pathEntries(facts: GroupVersionFacts, dialect: Dialect): readonly MemberEntry[] {
   const list = resourceListPath(facts);
+  const items = pathsOf(facts).map((item): MemberEntry => [item.path, () => pathDocument(item, dialect)]);
   // Documents of custom kinds do not tell of it.
-  const lists = isCustom(facts) ? [] : [[list.path, discoveryDocument(list, dialect)]];
-  const items = pathsOf(facts).map((item) => [item.path, pathDocument(item, dialect)]);
-  return Object.fromEntries([...lists, ...items]) as JsonObject;
-}
-
-/** All that the operations of a group version refer to. */
-function addAll(facts: GroupVersionFacts, definitions: Definitions, registry: Registry): void {
-  addDefinitions(rootsOf(facts), definitions);
-  for (const resource of facts.resources) {
-    const schema = registry.findOpenApi(resource);
-    if (resource.definition === undefined || schema === undefined) continue;
-    addDefinitions(CUSTOM_REFERENCES.map(builtInStruct), definitions);
-    for (const [name, definition] of customDefinitions(resource, schema, definitions.dialect))
-      definitions.known.set(name, definition);
-  }
-  definitions.known.set(SPECIAL.patch, specialShape(SPECIAL.patch, definitions.dialect));
+  return isCustom(facts) ? items : [[list.path, discoveryDocument(list, dialect)], ...items];
 }
 
 function rootsOf({ group, version, resources }: GroupVersionFacts): readonly StructSchema[] {

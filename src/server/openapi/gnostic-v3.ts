@@ -4,13 +4,12 @@
  */
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
-import { GnosticWriter } from "./gnostic-writer.ts";
+import { GnosticWriter, sizedHead } from "./gnostic-writer.ts";
 import type { Place, Shapes } from "./gnostic-writer.ts";
 
 type MessageName =
   | "Document"
   | "Info"
-  | "Components"
   | "PathItem"
   | "Operation"
   | "Parameter"
@@ -30,8 +29,6 @@ const RESPONSES = { entry: 2, value: [2, 1] };
 const SHAPES: Shapes<MessageName> = {
   Document: {
     members: [
-      { name: "components", at: [5], type: "Components" },
-      { name: "paths", at: [4], type: "PathItem", map: ENTRIES },
       { name: "info", at: [2], type: "Info" },
       { name: "openapi", at: [1], type: "text" },
     ],
@@ -41,9 +38,6 @@ const SHAPES: Shapes<MessageName> = {
       { name: "version", at: [6], type: "text" },
       { name: "title", at: [1], type: "text" },
     ],
-  },
-  Components: {
-    members: [{ name: "schemas", at: [1], type: "SchemaOrReference", map: ENTRIES }],
   },
   PathItem: {
     extensions: 14,
@@ -163,8 +157,32 @@ const DEFAULTS: Readonly<Record<string, Place<MessageName>>> = {
   string: { at: [3], type: "text" },
 };
 
-export function encodeV3Document(document: JsonObject): Uint8Array {
+/** A document in parts, so that a large one need not be written at once: its head, then parts of its two maps. */
+export interface V3DocumentParts {
+  readonly head: JsonObject;
+  readonly paths: readonly Uint8Array[];
+  readonly schemas: readonly Uint8Array[];
+}
+
+const PARTS = { paths: "PathItem", schemas: "SchemaOrReference" } as const;
+
+/** Some of the entries of a document's paths or schemas. */
+export function encodeV3Entries(name: "paths" | "schemas", entries: JsonObject): Uint8Array {
   const writer = new GnosticWriter(SHAPES);
-  writer.message("Document", document);
+  writer.entries(PARTS[name], ENTRIES, entries);
   return writer.finish();
+}
+
+export function encodeV3Document({ head, paths, schemas }: V3DocumentParts): Uint8Array {
+  const writer = new GnosticWriter(SHAPES);
+  writer.message("Document", head);
+  const inner = sizedHead(1, schemas);
+  return Buffer.concat([
+    writer.finish(),
+    sizedHead(4, paths),
+    ...paths,
+    sizedHead(5, [inner, ...schemas]),
+    inner,
+    ...schemas,
+  ]);
 }

@@ -147,3 +147,13 @@ export class GnosticWriter<Name extends string> {
     }
   }
 }
+
+/** The head of a field that holds all these parts. */
+export function sizedHead(number: number, parts: readonly Uint8Array[]): Uint8Array {
+  const writer = new WireWriter();
+  let bytes = 0;
+  for (const part of parts) bytes += part.byteLength;
+  writer.varint(bytes);
+  writer.varint(number * 8 + LENGTH);
+  return writer.finish();
+}

@@ -4,7 +4,7 @@
  */
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
-import { GnosticWriter } from "./gnostic-writer.ts";
+import { GnosticWriter, sizedHead } from "./gnostic-writer.ts";
 import type { Place, Shapes } from "./gnostic-writer.ts";
 
 type MessageName =
@@ -140,12 +140,4 @@ export function encodeDocument({ head, paths, definitions }: DocumentParts): Uin
     sizedHead(DEFINITIONS.at[0], definitions),
     ...definitions,
   ]);
-}
-
-function sizedHead(number: number, parts: readonly Uint8Array[]): Uint8Array {
-  const writer = new GnosticWriter(SHAPES);
-  let bytes = 0;
-  for (const part of parts) bytes += part.byteLength;
-  writer.head(number, bytes);
-  return writer.finish();
 }

@@ -6,7 +6,7 @@ import { VirtualLoop } from "../../base/virtual-loop.ts";
 import type { HttpRequest, HttpResponse } from "../http.ts";
 import { Registry } from "../registry.ts";
 import { RequestNotes } from "../request-notes.ts";
-import { encodeV3Document } from "./gnostic-v3.ts";
+import { encodeV3Document, encodeV3Entries } from "./gnostic-v3.ts";
 import { encodeEntries } from "./gnostic.ts";
 import { openApiSite } from "./openapi.ts";
 
@@ -223,7 +223,8 @@ describe("/openapi/v3", () => {
   test("protobuf wraps values as the descriptors say", () => {
     const schema = { type: "array", items: { $ref: "#/b" }, maxItems: 3, default: ["c"], "x-y": ["z"] };
 
-    const bytes = encodeV3Document({ components: { schemas: { a: schema } } });
+    const schemas = [encodeV3Entries("schemas", { a: schema })];
+    const bytes = encodeV3Document({ head: {}, paths: [], schemas });
 
     const limit = "900103";
     const type = "ca0105" + hex("array");
@@ -232,7 +233,7 @@ describe("/openapi/v3", () => {
     const extension = "a2020d" + "0a03" + hex("x-y") + "1206" + "1204" + hex("- z\n");
     const content = limit + type + items + initial + extension;
     expect(Buffer.from(bytes).toString("hex")).toBe(
-      "2a35" + "0a33" + "0a31" + "0a01" + hex("a") + "122c" + "0a2a" + content,
+      "2200" + "2a35" + "0a33" + "0a31" + "0a01" + hex("a") + "122c" + "0a2a" + content,
     );
   });
 
@@ -302,6 +303,46 @@ describe("/openapi/v2", () => {
       "0a29" + "0a01" + hex("a") + "1224" + type + items + extension,
     );
   });
+});
+
+describe("the making of a document", () => {
+  test.each([
+    ["/openapi/v2", GNOSTIC],
+    ["/openapi/v2", "application/json"],
+    ["/openapi/v3/api/v1", "application/json"],
+    ["/openapi/v3/api/v1", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"],
+  ])("%s as %s leaves time for others after each few members", async (path, accept) => {
+    const fresh = new VirtualLoop({ seed: 1, outside: ["gzip"] });
+    const request = { method: "GET", target: path, headers: new Map([["accept", accept]]) };
+    let turns = 0;
+    let isDone = false;
+    const other = (): void => {
+      turns += 1;
+      if (!isDone) fresh.post("request", other);
+    };
+
+    const answer = openApiSite(
+      new Registry([]),
+      fresh,
+    )({
+      request: { ...request, peer: undefined, signal: new AbortController().signal, readBody: noBody },
+      path,
+      query: new URLSearchParams(),
+      info: { type: "other", path },
+      user: undefined,
+      notes: new RequestNotes(),
+    });
+    other();
+    void Promise.resolve(answer).then(() => (isDone = true));
+    await fresh.settle();
+
+    expect(isDone).toBe(true);
+    expect(turns).toBeGreaterThan(100);
+  });
+
+  function noBody(): Promise<Uint8Array> {
+    return Promise.resolve(new Uint8Array());
+  }
 });
 
 function hex(text: string): string {

@@ -40,7 +40,8 @@ export function openApiSite(
     const document = documents.findV3(path.slice(V3.length + 1));
     if (document === undefined) return undefined;
     const type = chosenType(exchange.request.headers.get("accept"), V3_TYPES);
-    return respondV3(exchange, type === JSON_TYPE ? document : documents.asProtobuf(document), loop);
+    const wanted = type === JSON_TYPE ? document : document.then((found) => documents.asProtobuf(found));
+    return respondV3(exchange, wanted, loop);
   };
 }
 
@@ -65,9 +66,10 @@ async function respondIndex(
 
 async function respondV3(
   { request, path, query }: Exchange,
-  document: Document,
+  wanted: Promise<Document>,
   loop: Loop,
 ): Promise<HttpResponse> {
+  const document = await wanted;
   const hash = query.get("hash") ?? "";
   if (hash !== "" && hash !== document.hash) {
     const headers = new Map([["location", `${path}?hash=${document.hash}`]]);
