@@ -50,7 +50,7 @@ export function createAuthorization(
 function memberOf(options: AuthorizerOptions, roles: RoleBook, parts: Parts): Member {
   switch (options.type) {
     case "Node":
-      return nodeMember(new NodeGraph(parts.store));
+      return nodeMember(new NodeGraph(parts.store, parts.loop));
     case "RBAC":
       return { authorizer: new RbacAuthorizer(roles) };
     case "AlwaysAllow":

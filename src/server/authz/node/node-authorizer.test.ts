@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { VirtualLoop } from "../../../base/virtual-loop.ts";
 import type { AccessAttributes, Authorizer } from "../authorizer.ts";
 import { asked, openAccessWorld, user } from "../fixture.ts";
 import type { AccessWorld } from "../fixture.ts";
@@ -7,6 +8,7 @@ import { nodeAuthorizer } from "./node-authorizer.ts";
 import { NodeGraph } from "./node-graph.ts";
 
 const NODE = user("system:node:n1", "system:nodes", "system:authenticated");
+const loop = new VirtualLoop({ seed: 1 });
 const UNRELATED = "no relationship found between node 'n1' and this object";
 
 const QUESTION =
@@ -72,7 +74,10 @@ async function fill(world: AccessWorld): Promise<void> {
 
 describe("a node may", () => {
   const world = openAccessWorld();
-  const authorizer: Authorizer = nodeAuthorizer({ graph: new NodeGraph(world.store), rules: nodeRules });
+  const authorizer: Authorizer = nodeAuthorizer({
+    graph: new NodeGraph(world.store, loop),
+    rules: nodeRules,
+  });
   beforeAll(() => fill(world));
 
   function answer(text: string, fieldSelector = "", who = NODE): string {
@@ -190,5 +195,25 @@ describe("a node may", () => {
     await world.put("pods/a/late", pod("n1", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
     await world.remove("pods/a/late");
     expect(answer("get secrets a/late")).toBe(UNRELATED);
+  });
+});
+
+describe("the first question of a node, when there are many pods", () => {
+  const secret = asked(NODE, "get", { resource: "secrets", namespace: "a", name: "late" });
+
+  test("is answered when all were looked at, with others served in between", async () => {
+    const world = openAccessWorld();
+    const authorizer = nodeAuthorizer({ graph: new NodeGraph(world.store, loop), rules: nodeRules });
+    for (let at = 0; at < 300; at++) await world.put(`pods/a/pod-${String(at)}`, pod("n2", {}));
+    await world.put("pods/a/z", pod("n1", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
+
+    const decision = authorizer.decide(secret);
+    const lease = authorizer.decide(asked(NODE, "get", { resource: "nodes", name: "n1" }));
+    await loop.settle();
+
+    expect(decision).toBeInstanceOf(Promise);
+    expect(await decision).toEqual({ outcome: "allowed", reason: "" });
+    expect(lease, "what needs no pods is answered at once").toEqual({ outcome: "allowed", reason: "" });
+    expect(authorizer.decide(secret), "from then on at once").toEqual({ outcome: "allowed", reason: "" });
   });
 });

@@ -36,9 +36,13 @@ export function nodeAuthorizer({ graph, rules }: Parts): Authorizer {
       if (node === undefined) return NO_OPINION;
       if (node === "") return pass(`unknown node for user ${JSON.stringify(attributes.user.name)}`);
       const { group, resource } = attributes;
-      const own =
-        resource === "" ? undefined : OWN_RULES.get(group === "" ? resource : `${resource}.${group}`);
-      if (own !== undefined) return own({ node, attributes, graph });
+      const full = group === "" ? resource : `${resource}.${group}`;
+      const own = resource === "" ? undefined : OWN_RULES.get(full);
+      if (own !== undefined) {
+        const waiting = BY_PODS.has(full) ? graph.ready() : undefined;
+        const asked = { node, attributes, graph };
+        return waiting === undefined ? own(asked) : waiting.then(() => own(asked));
+      }
       return rules().some((rule) => ruleAllows(rule, attributes)) ? ALLOWED : NO_OPINION;
     },
     rulesFor: (user) =>
@@ -86,6 +90,16 @@ const OWN_RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ["resourceslices.resource.k8s.io", decideSlice],
   ["nodes", decideNode],
   ["pods", decidePod],
+]);
+
+/** Of which a node may see what its pods refer to. */
+const BY_PODS: ReadonlySet<string> = new Set([
+  "secrets",
+  "configmaps",
+  "persistentvolumeclaims",
+  "persistentvolumes",
+  "resourceclaims.resource.k8s.io",
+  "serviceaccounts",
 ]);
 
 function readReferred(resource: ReferencedResource, { node, attributes, graph }: Question): AccessDecision {

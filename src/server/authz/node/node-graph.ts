@@ -2,6 +2,7 @@
 import type { PersistentVolume, Pod } from "../../../api/generated/types/core-v1.ts";
 import type { ResourceSlice } from "../../../api/generated/types/resource-v1.ts";
 import type { VolumeAttachment } from "../../../api/generated/types/storage-v1.ts";
+import type { Loop } from "../../../base/loop.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
 import { podReferences, volumeSecretPlaces } from "../../../resources/pod/pod-references.ts";
 import type { ReferencedResource } from "../../../resources/pod/pod-references.ts";
@@ -24,6 +25,7 @@ interface Place {
 
 export class NodeGraph {
   readonly #store: Store;
+  readonly #turn: () => Promise<void>;
   /** By node: the keys of its pods. */
   readonly #pods = new Map<string, Set<string>>();
   readonly #index = new LiveIndex<Pod>({
@@ -40,8 +42,19 @@ export class NodeGraph {
     remove: (volume) => forget(this.#volumes, claimOf(volume), volumeKey(volume)),
   });
 
-  constructor(store: Store) {
+  constructor(store: Store, loop: Loop) {
     this.#store = store;
+    this.#turn = () => new Promise((resolve) => loop.post("request", resolve));
+  }
+
+  /** Undefined when what pods refer to can be asked for now, else settles when it can: after a start there are many to be looked at once. */
+  ready(): Promise<void> | undefined {
+    const { view } = this.#store;
+    const pods = this.#index.ready(view, this.#turn);
+    const volumes = this.#volumeIndex.ready(view, this.#turn);
+    return pods === undefined || volumes === undefined
+      ? (pods ?? volumes)
+      : Promise.all([pods, volumes]).then(() => undefined);
   }
 
   /** Nodes that start nothing ask nothing, while pods come and go: the next question must not be answered only after all of that. */
