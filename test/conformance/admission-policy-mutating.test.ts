@@ -52,6 +52,23 @@ describe("a mutating policy", () => {
     expect((await api.send("POST", MAPS, map("b", { x: "2" }))).body["data"]).toEqual({ x: "2" });
   });
 
+  test("that names an owner twice has named it once, and who wrote the object is told so", async () => {
+    await using api = await TestApi.start();
+    const owner = `{"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "u"}`;
+    const expression = `[JSONPatch{op: "add", path: "/metadata/ownerReferences", value: [${owner}, ${owner}]}]`;
+    const mutations = [{ patchType: "JSONPatch", jsonPatch: { expression } }];
+    await bind(api, "Mutating", { spec: { reinvocationPolicy: "Never", mutations } });
+
+    const { body, headers } = await api.send("POST", MAPS, map("a"));
+
+    expect(body["metadata"]?.["ownerReferences"]).toEqual([
+      { apiVersion: "v1", kind: "Node", name: "n", uid: "u" },
+    ]);
+    expect(headers.get("warning")).toContain(
+      ".metadata.ownerReferences contains duplicate entries after mutating admission happens;",
+    );
+  });
+
   test("looks again at what later ones have changed, when it wants to", async () => {
     await using api = await TestApi.start();
     const count = "Object{metadata: Object.metadata{annotations: {'seen': string(object.data.size())}}}";

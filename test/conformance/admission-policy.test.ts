@@ -34,6 +34,19 @@ describe("a validating policy", () => {
     expect(taken.code).toBe(201);
   });
 
+  test("sees whose fields they are, also of a new object", async () => {
+    await using api = await TestApi.start();
+    const expression = "object.metadata.managedFields.exists(entry, entry.manager == 'me')";
+    await validate(api, { spec: { validations: [{ expression }] } });
+    const apply = { type: "application/apply-patch+yaml" };
+
+    const mine = await api.send("POST", `${MAPS}?fieldManager=me`, map("a", { x: "1" }));
+    const theirs = await api.send("POST", `${MAPS}?fieldManager=they`, map("b", { x: "1" }));
+    const applied = await api.send("PATCH", `${MAPS}/c?fieldManager=me`, map("c", { x: "1" }), apply);
+
+    expect([mine.code, theirs.code, applied.code]).toEqual([201, 422, 201]);
+  });
+
   test("is no longer in force once it or its binding is gone", async () => {
     await using api = await TestApi.start();
     await validate(api, { spec: { validations: [{ expression: "false" }] } });

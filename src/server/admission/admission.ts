@@ -13,6 +13,7 @@ import type { ApiObject, Draft, Requester } from "../../resources/kind-rules.ts"
 import type { Store } from "../../store/store.ts";
 import type { AdmittedResource } from "../registry.ts";
 import type { RequestNotes } from "../request-notes.ts";
+import { withoutRepeatedOwners } from "../write/owner-references.ts";
 import { REINVOKE } from "./plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest, Interest, Operation } from "./plugin.ts";
 import { ServerMemory } from "./server-memory.ts";
@@ -140,9 +141,17 @@ export class AdmissionPass {
     else if (this.#chain.mutate.length > 0) this.#asked ??= outline(draft);
     this.#mutateNow(draft);
     const changed = this.#askMutating(draft);
-    if (changed === undefined) return draft;
+    if (changed === undefined) return this.#ownedOnce(draft);
     this.#asked ??= outline(draft);
-    return this.#mutatedAgain(changed, { draft, refine });
+    return this.#mutatedAgain(changed, { draft, refine }).then((next) => this.#ownedOnce(next));
+  }
+
+  /** What was sent has each owner once; others may have added to it. */
+  #ownedOnce(draft: Draft<ApiObject>): Draft<ApiObject> {
+    const { object, warnings } = withoutRepeatedOwners(draft, { isPatched: true });
+    if (warnings.length === 0) return draft;
+    this.#request.notes.warn(...warnings);
+    return object as Draft<ApiObject>;
   }
 
   validate(object: ApiObject, previous?: ApiObject): Soon<void> {

@@ -7,13 +7,15 @@ interface Owned {
   readonly warnings: readonly string[];
 }
 
+const NO_WARNINGS: readonly string[] = [];
+
 /** Only what is equal in all members is one owner: others may mean something to somebody. */
 export function withoutRepeatedOwners(
   object: ApiObject,
   { isPatched }: { readonly isPatched: boolean },
 ): Owned {
   const owners = object.metadata?.ownerReferences;
-  if (owners === undefined || owners.length < 2) return { object, warnings: [] };
+  if (owners === undefined || owners.length < 2) return { object, warnings: NO_WARNINGS };
   const seen = new Set<string>();
   const repeated: string[] = [];
   const ownerReferences = owners.filter((owner) => {
@@ -23,7 +25,7 @@ export function withoutRepeatedOwners(
     repeated.push(owner.uid);
     return false;
   });
-  if (repeated.length === 0) return { object, warnings: [] };
+  if (repeated.length === 0) return { object, warnings: NO_WARNINGS };
   // Upstream looks at what patches make later than at what is sent, and says so.
   const when = isPatched ? " after mutating admission happens" : "";
   const warning =
