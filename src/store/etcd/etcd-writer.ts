@@ -1,7 +1,7 @@
 /** Takes transactions to etcd, and answers once memory shows what they did. */
 import type { Loop } from "../../base/loop.ts";
 import type { Mirror } from "../mirror.ts";
-import { StoreError } from "../store-error.ts";
+import { isStoreError, StoreError } from "../store-error.ts";
 import type { Committed, Entry, Transaction } from "../store.ts";
 import type { Gate } from "./gate.ts";
 import type { Keyspace } from "./keyspace.ts";
@@ -11,7 +11,7 @@ import { readSnapshot } from "./snapshot.ts";
 import { checkEtcdTransaction, findMismatch, hasChanged, toTxn } from "./transaction.ts";
 import type { Connection } from "./wire/connection.ts";
 import { isLeaseGone, wentBack } from "./wire/etcd-error.ts";
-import { TXN, type TxnResponse } from "./wire/protocol.ts";
+import { RANGE, TXN, type TxnResponse } from "./wire/protocol.ts";
 
 export interface EtcdWriterOptions {
   readonly loop: Loop;
@@ -19,6 +19,15 @@ export interface EtcdWriterOptions {
   readonly keyspace: Keyspace;
   readonly mirror: Mirror;
   readonly gate: Gate;
+}
+
+interface Unanswered {
+  readonly write: OwnWrite;
+  readonly deadline: number;
+  /** What etcd said instead. */
+  readonly error: StoreError;
+  /** What memory showed before it was sent. */
+  readonly before: number;
 }
 
 export class EtcdWriter {
@@ -50,7 +59,14 @@ export class EtcdWriter {
     checkEtcdTransaction(transaction, this.#options.keyspace);
     const deadline = loop.now() + connection.requestTimeoutMs;
     return this.#writes.run(transaction, async (write) => {
-      const response = await this.#send(transaction, deadline);
+      const { revision: before } = this.#options.mirror;
+      let response: TxnResponse;
+      try {
+        response = await this.#send(transaction, deadline);
+      } catch (error) {
+        if (!isStoreError(error, "NoSpace")) throw error;
+        return await this.#full(transaction, { write, deadline, error, before });
+      }
       if (!response.succeeded) throw await this.#conditionFailed(transaction, response, deadline);
       if (!hasChanged(response)) return await this.#unchanged(transaction, response, deadline);
       return await this.#committed(transaction, { write, revision: response.header.revision, deadline });
@@ -116,6 +132,24 @@ export class EtcdWriter {
       else entries.push(seen ?? (await this.#readBack(change.key, revision)));
     }
     return { revision, entries };
+  }
+
+  /** A write that was on its way while others used up the room is taken by etcd, and answered as if it was not. */
+  async #full(transaction: Transaction, { write, deadline, error, before }: Unanswered): Promise<Committed> {
+    const { connection, keyspace, mirror, gate } = this.#options;
+    const { header } = await connection.call(RANGE, { key: keyspace.absentKey, count_only: true });
+    if (!(await gate.wait(() => mirror.revision >= header.revision, deadline))) {
+      const message = `${error.message}, and the watch on etcd is too far behind to tell whether the write was taken`;
+      throw new StoreError("OutcomeUnknown", message, { cause: error });
+    }
+    const put = transaction.changes.find(({ type }) => type === "put");
+    if (put?.type !== "put") throw error;
+    const isTaken = ({ key, modRevision, value }: Entry): boolean =>
+      key === put.key && modRevision > before && Buffer.compare(value, put.value) === 0;
+    const now = mirror.state.get(put.key);
+    const taken = (now === undefined ? write.seen : [...write.seen, now]).find(isTaken);
+    if (taken === undefined) throw error;
+    return this.#committed(transaction, { write, revision: taken.modRevision, deadline });
   }
 
   /** For when the mirror started over meanwhile, so that the feed never brought the entry. */

@@ -187,5 +187,25 @@ describePeer("etcd", "the connection to etcd", () => {
       expect(await codeOf(() => store.fresh())).toBe("none");
       expect(await codeOf(() => store.compact(store.view.revision + 1000))).toBe("FutureRevision");
     });
+
+    test("when etcd is full, what is refused was not written, however many write at the time", async () => {
+      await using server = await EtcdServer.start({ flags: ["--quota-backend-bytes", String(4 << 20)] });
+      await using opened = await openStore(server.endpoint, { requestTimeoutMs: 5_000 });
+      const { store } = opened;
+      const outcomes = new Map<string, string>();
+
+      const value = new Uint8Array(50_000);
+      const writeOne = async (key: string): Promise<void> => {
+        outcomes.set(key, await codeOf(() => store.write({ changes: [{ type: "put", key, value }] })));
+      };
+      await Promise.all(Array.from({ length: 200 }, (_, index) => writeOne(`${KEY}${String(index)}`)));
+      await writeOne(`${KEY}last`);
+      const view = await store.fresh();
+
+      expect(new Set(outcomes.values())).toEqual(new Set(["none", "NoSpace"]));
+      const isRight = (key: string): boolean =>
+        (view.get(key) !== undefined) === (outcomes.get(key) === "none");
+      expect([...outcomes.keys()].filter((key) => !isRight(key))).toEqual([]);
+    });
   });
 });

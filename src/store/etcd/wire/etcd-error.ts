@@ -2,7 +2,7 @@
 import { status, type ServiceError } from "@grpc/grpc-js";
 import { StoreError, type StoreErrorCode } from "../../store-error.ts";
 
-/** etcd's errors are known by their text; the same in all versions. In each of these cases nothing was written. */
+/** etcd's errors are known by their text; the same in all versions. In each of these cases nothing was written, but for `NoSpace`: there one has to look. */
 const BY_TEXT: readonly (readonly [text: string, code: StoreErrorCode])[] = [
   ["required revision has been compacted", "Compacted"],
   ["required revision is a future revision", "FutureRevision"],
