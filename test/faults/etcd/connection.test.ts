@@ -45,6 +45,25 @@ describePeer("etcd", "the connection to etcd", () => {
       expect(text((await store.fresh()).get(KEY))).toBe("2");
     });
 
+    test("a password does no harm while etcd asks for none, and serves when it does again", async () => {
+      await using server = await EtcdServer.start();
+      await using opened = await openStore(server.endpoint, { credentials });
+      const { store } = opened;
+      const canWrite = (): Promise<string> => codeOf(() => write(store, put(KEY, "1")));
+      const before = await canWrite();
+
+      await server.enableAuth([{ name: "setpoint", password: "swordfish", prefix: "/" }]);
+      await expect.poll(canWrite, { timeout: 10_000 }).toBe("none");
+      await expect.poll(() => store.health().state, { timeout: 10_000 }).toBe("ready");
+      const { token } = await server.call("/v3/auth/authenticate", { name: "root", password: "root" });
+      await server.call("/v3/auth/disable", {}, String(token));
+
+      expect(before).toBe("none");
+      await expect.poll(canWrite, { timeout: 10_000 }).toBe("none");
+      await expect.poll(() => store.health().state, { timeout: 10_000 }).toBe("ready");
+      expect(await codeOf(() => store.fresh())).toBe("none");
+    });
+
     test("a wrong password is told at once", async () => {
       await using server = await EtcdServer.start();
       await server.enableAuth([{ name: "setpoint", password: "swordfish", prefix: "/" }]);

@@ -5,7 +5,13 @@
 import type { Loop } from "../../../base/loop.ts";
 import { StoreError } from "../../store-error.ts";
 import { Endpoint, type EtcdTls } from "./endpoint.ts";
-import { isConnectionFailure, isServiceError, isTokenRefused, toStoreError } from "./etcd-error.ts";
+import {
+  isConnectionFailure,
+  isServiceError,
+  isTokenRefused,
+  isWithoutUsers,
+  toStoreError,
+} from "./etcd-error.ts";
 import { AUTHENTICATE, STATUS, type Method } from "./protocol.ts";
 import type { WatchStream } from "./watch-stream.ts";
 
@@ -41,7 +47,8 @@ export class Connection {
   readonly #credentials: EtcdCredentials | undefined;
   /** Index of the endpoint that is asked first; moves on when it fails. */
   #current = 0;
-  #token: Promise<string> | undefined;
+  /** Of undefined while etcd asks nobody who they are. */
+  #token: Promise<string | undefined> | undefined;
 
   constructor({ loop, endpoints, tls, credentials, requestTimeoutMs }: ConnectionOptions) {
     if (endpoints.length === 0) throw new StoreError("Unavailable", "expected at least one etcd endpoint");
@@ -116,13 +123,14 @@ export class Connection {
     }
   }
 
-  async #authenticate({ user, password }: EtcdCredentials, deadline: number): Promise<string> {
+  async #authenticate({ user, password }: EtcdCredentials, deadline: number): Promise<string | undefined> {
     const endpoint = await this.#readyEndpoint(deadline);
     try {
       const request = { name: user, password };
       return (await endpoint.call(AUTHENTICATE, request, { deadline, token: undefined })).token;
     } catch (error) {
       if (!isServiceError(error)) throw error;
+      if (isWithoutUsers(error)) return undefined;
       if (isConnectionFailure(error)) this.#moveOn(endpoint);
       throw toStoreError(error, "read");
     }

@@ -48,11 +48,18 @@ export function isConnectionFailure(error: ServiceError): boolean {
   );
 }
 
-/** The token is unknown (a restarted etcd forgets them), too old, or of before a change to the users. */
-export function isTokenRefused(error: ServiceError): boolean {
+/** The token is unknown (a restarted etcd forgets them), too old, or of before a change to the users; or there is none, and now one is asked for. */
+export function isTokenRefused({ details }: ServiceError): boolean {
   return (
-    error.details.includes("invalid auth token") || error.details.includes("revision of auth store is old")
+    details.includes("invalid auth token") ||
+    details.includes("revision of auth store is old") ||
+    details.includes("user name is empty")
   );
+}
+
+/** Nobody can sign in, and nobody has to. */
+export function isWithoutUsers({ details }: ServiceError): boolean {
+  return details.includes("authentication is not enabled");
 }
 
 export function isPermissionDenied(error: unknown): boolean {
