@@ -240,25 +240,6 @@ describePeer("etcd", "the feed from etcd", () => {
       expect([version, store.view.get(`${ROOT}a`)?.version]).toEqual([10, 5]);
       expect(store.view.count(ROOT, `${ROOT}~`)).toBe(3);
     });
-
-    test("no write is acknowledged at a revision that was shown before", async () => {
-      await using server = await withBackup();
-      await using link = await TcpLink.open(server.endpoint);
-      const endpoints = [link.endpoint, server.endpoint];
-      await using opened = await openStore(endpoints, { proveEveryMs: 60_000, requestTimeoutMs: 500 });
-      const { store } = opened;
-      await server.stop();
-      server.goBack();
-      await server.start();
-      link.deafen();
-
-      const codes = new Set<string>();
-      while (!codes.has("none") && !codes.has("Damaged"))
-        codes.add(await codeOf(() => write(store, put(`${ROOT}c`, "1"))));
-
-      expect([...codes]).toContain("Damaged");
-      expect([...codes]).not.toContain("none");
-    });
   });
 
   describe("history that memory does not have", () => {

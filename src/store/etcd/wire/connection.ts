@@ -8,6 +8,7 @@ import { Endpoint, type EtcdTls } from "./endpoint.ts";
 import {
   isConnectionFailure,
   isServiceError,
+  isSilence,
   isTokenRefused,
   isWithoutUsers,
   toStoreError,
@@ -95,6 +96,7 @@ export class Connection {
         return await endpoint.call(method, request, { deadline: this.#share(deadline, method.kind), token });
       } catch (error) {
         if (!isServiceError(error)) throw error;
+        if (isSilence(error)) this.#leave(endpoint);
         if (isConnectionFailure(error)) this.#moveOn(endpoint);
         if (isTokenRefused(error)) this.#token = undefined;
         const isWorthMore = isTokenRefused(error) || (method.kind === "read" && isConnectionFailure(error));
@@ -157,6 +159,12 @@ export class Connection {
 
   #moveOn(from: Endpoint): void {
     if (this.#endpoint() === from) this.#current += 1;
+  }
+
+  /** Who does not answer will not bring a watch on either, while others may. */
+  #leave(endpoint: Endpoint): void {
+    if (this.#endpoints.length > 1 && this.#endpoint() === endpoint)
+      endpoint.endWatches(new Error("etcd did not answer here"));
   }
 
   /** A channel keeps the reason of its failure to itself until something is sent on it. */

@@ -38,6 +38,7 @@ export interface CallOptions {
 export class Endpoint {
   readonly address: string;
   readonly #client: Client;
+  readonly #watches = new Set<WatchStream>();
 
   constructor(url: string, tls: EtcdTls | undefined) {
     this.address = url;
@@ -91,7 +92,13 @@ export class Endpoint {
       WATCH.decode,
       metadata(token, { requireLeader: true }),
     );
-    return new WatchStream(call);
+    const stream = new WatchStream(call, () => this.#watches.delete(stream));
+    this.#watches.add(stream);
+    return stream;
+  }
+
+  endWatches(reason: Error): void {
+    for (const stream of this.#watches) stream.close(reason);
   }
 
   close(): void {

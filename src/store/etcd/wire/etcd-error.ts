@@ -48,6 +48,11 @@ export function isConnectionFailure(error: ServiceError): boolean {
   );
 }
 
+/** Nobody answered in time. */
+export function isSilence(error: ServiceError): boolean {
+  return error.code === status.DEADLINE_EXCEEDED;
+}
+
 /** The token is unknown (a restarted etcd forgets them), too old, or of before a change to the users; or there is none, and now one is asked for. */
 export function isTokenRefused({ details }: ServiceError): boolean {
   return (

@@ -7,12 +7,15 @@ const MAX_BUFFERED = 256;
 
 export class WatchStream {
   readonly #call: ClientDuplexStream<WatchRequest, WatchResponse>;
+  readonly #onEnd: () => void;
   #buffer: WatchResponse[] = [];
   #end: Error | undefined;
   #wake: (() => void) | undefined;
 
-  constructor(call: ClientDuplexStream<WatchRequest, WatchResponse>) {
+  /** `onEnd` is called once there is nothing more to come; at least once. */
+  constructor(call: ClientDuplexStream<WatchRequest, WatchResponse>, onEnd: () => void) {
     this.#call = call;
+    this.#onEnd = onEnd;
     call.on("data", (response: WatchResponse) => {
       this.#buffer.push(response);
       if (this.#buffer.length >= MAX_BUFFERED) call.pause();
@@ -53,6 +56,7 @@ export class WatchStream {
 
   #finish(reason: Error): void {
     this.#end ??= reason;
+    this.#onEnd();
     this.#wake?.();
   }
 }

@@ -1,0 +1,63 @@
+/** Writes while memory stands still: nobody brings what etcd tells. */
+import { expect, test } from "vitest";
+import { createRealLoop } from "../../../src/base/real-loop.ts";
+import { EtcdWriter } from "../../../src/store/etcd/etcd-writer.ts";
+import { Gate } from "../../../src/store/etcd/gate.ts";
+import { Keyspace } from "../../../src/store/etcd/keyspace.ts";
+import { readSnapshot } from "../../../src/store/etcd/snapshot.ts";
+import { Connection } from "../../../src/store/etcd/wire/connection.ts";
+import { Mirror } from "../../../src/store/mirror.ts";
+import { codeOf, put, write } from "../../conformance/store/arrange.ts";
+import { EtcdServer } from "../../etcd-server.ts";
+import { describePeer } from "../../peers.ts";
+import { openStore } from "./open-store.ts";
+
+const KEY = "/registry/things/a";
+
+interface StandingStill extends AsyncDisposable {
+  readonly writer: EtcdWriter;
+  readonly mirror: Mirror;
+}
+
+async function standStill(endpoint: string): Promise<StandingStill> {
+  const loop = createRealLoop({ name: "writer" });
+  const connection = new Connection({ loop, endpoints: [endpoint], requestTimeoutMs: 500 });
+  const keyspace = new Keyspace("/registry/");
+  const mirror = new Mirror({ loop }, await readSnapshot(connection, { keyspace }));
+  const writer = new EtcdWriter({ loop, connection, keyspace, mirror, gate: new Gate(loop) });
+  return { writer, mirror, [Symbol.asyncDispose]: async () => connection.close() };
+}
+
+describePeer("etcd", "a writer whose memory stands still", () => {
+  test("is not told of a refusal whose cause nobody could see", async () => {
+    await using server = await EtcdServer.start();
+    await using other = await openStore(server.endpoint);
+    const revision = await write(other.store, put(KEY, "1"));
+    await using still = await standStill(server.endpoint);
+    await write(other.store, put(KEY, "2"));
+
+    const compare = [{ key: KEY, modRevision: revision }];
+    const code = await codeOf(() => still.writer.write({ compare, changes: [put(KEY, "3")] }));
+
+    expect(code).toBe("Unavailable");
+  });
+
+  test("gets no acknowledgement at a revision that was shown before", async () => {
+    await using server = await EtcdServer.start();
+    await server.stop();
+    server.keepData();
+    await server.start();
+    await using other = await openStore(server.endpoint);
+    for (let number = 0; number < 5; number++) await write(other.store, put(KEY, String(number)));
+    await using still = await standStill(server.endpoint);
+    await server.kill();
+    server.goBack();
+    await server.start();
+
+    const codes: string[] = [];
+    while (!codes.includes("none") && !codes.includes("Damaged"))
+      codes.push(await codeOf(() => still.writer.write({ changes: [put(KEY, "new")] })));
+
+    expect(codes).toContain("Damaged");
+  });
+});
