@@ -34,10 +34,10 @@ export interface ClientIdentity {
 
 export interface Written {
   readonly type: ResourceType;
-  /** As the server answered it. When the object is gone by this write, its last state. */
+  /** As the server answered it. When the object is gone, its last state, or what the writer knew of it. */
   readonly object: ApiObject;
-  /** `deleted`: no longer there once the cache knows of it. `marked`: only its deletionTimestamp is set. */
-  readonly outcome: "stored" | "marked" | "deleted";
+  /** `deleted`: no longer there once the cache knows of it. `marked`: only its deletionTimestamp is set. `absent`: it was gone before. */
+  readonly outcome: "stored" | "marked" | "deleted" | "absent";
 }
 
 export interface CallOptions {

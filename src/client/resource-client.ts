@@ -26,7 +26,7 @@ import { listQuery, logQuery, readQuery, watchQuery, writeQuery } from "./query.
 import { Subresource } from "./subresource-client.ts";
 import type { Method } from "./transport.ts";
 import { WatchEvents } from "./watch-events.ts";
-import { findWritten, writtenByDelete, writtenByDeleteCollection } from "./written.ts";
+import { findAbsent, findWritten, writtenByDelete, writtenByDeleteCollection } from "./written.ts";
 
 /** JSON is YAML too. */
 const APPLY_TYPE = "application/apply-patch+yaml";
@@ -79,18 +79,25 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
   }
 
   async update(object: T, options: WriteOptions = {}): Promise<T> {
-    return this.#write({ method: "PUT", path: this.#pathOf(object), body: this.#complete(object) }, options);
+    const write: Write = { method: "PUT", path: this.#pathOf(object), body: this.#complete(object) };
+    return this.#write(write, options, object);
   }
 
   async updateStatus(object: T, status: unknown, options: WriteOptions = {}): Promise<T> {
     const path = `${this.#pathOf(object)}/status`;
-    return this.#write({ method: "PUT", path, body: { ...this.#complete(object), status } }, options);
+    const write: Write = { method: "PUT", path, body: { ...this.#complete(object), status } };
+    return this.#write(write, options, object);
   }
 
   async patch(reference: Reference<T>, patch: Patch, options: PatchOptions = {}): Promise<T> {
     const path = this.#pathOf(reference, options.subresource);
-    const body = patchBody(patch);
-    return this.#write({ method: "PATCH", path, body, contentType: patchMediaType(patch) }, options);
+    const write: Write = {
+      method: "PATCH",
+      path,
+      body: patchBody(patch),
+      contentType: patchMediaType(patch),
+    };
+    return this.#write(write, options, knownObject(reference));
   }
 
   async apply(manifest: Manifest<T>, options: ApplyOptions = {}): Promise<T> {
@@ -106,11 +113,17 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
   }
 
   async delete(reference: Reference<T>, options: DeleteOptions = {}): Promise<void> {
-    const known = "metadata" in reference ? reference : undefined;
+    const known = knownObject(reference);
     const uid = known?.metadata.uid;
     const body = deleteBody(options, uid === undefined ? {} : { uid });
     const request = { method: "DELETE", path: this.#pathOf(reference), ...body } as const;
-    const value = await this.#caller.send(request, options);
+    let value: unknown;
+    try {
+      value = await this.#caller.send(request, options);
+    } catch (error) {
+      this.#noteAbsent(known, error);
+      throw error;
+    }
     if (options.dryRun !== undefined) return;
     this.#caller.wrote(writtenByDelete(this.type, { key: this.#keyOf(reference), known }, value));
   }
@@ -121,7 +134,8 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     const value = await this.#caller.send({ method: "DELETE", path, query, ...deleteBody(options) }, options);
     const { items = [] } = (value ?? {}) as Partial<ObjectList<T>>;
     if (options.dryRun !== undefined) return;
-    for (const written of writtenByDeleteCollection(this.type, items)) this.#caller.wrote(written);
+    for (const written of writtenByDeleteCollection(this.type, items, options.propagationPolicy))
+      this.#caller.wrote(written);
   }
 
   async scale(reference: Reference<T>, replicas: number, options: WriteOptions = {}): Promise<Scale> {
@@ -142,16 +156,32 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     return this.#caller.read({ method: "GET", path, query: logQuery(options) }, options);
   }
 
-  async #write({ method, path, query, body, contentType }: Write, options: WriteOptions): Promise<T> {
+  async #write(
+    { method, path, query, body, contentType }: Write,
+    options: WriteOptions,
+    known?: T,
+  ): Promise<T> {
     const asked = Object.assign(writeQuery(options, this.#caller.fieldManager), query);
     const request: Write =
       contentType === undefined
         ? { method, path, query: asked, body }
         : { method, path, query: asked, body, contentType };
-    const value = await this.#caller.send(request, options);
+    let value: unknown;
+    try {
+      value = await this.#caller.send(request, options);
+    } catch (error) {
+      this.#noteAbsent(known, error);
+      throw error;
+    }
     const written = options.dryRun === undefined ? findWritten(this.type, value) : undefined;
     if (written !== undefined) this.#caller.wrote(written);
     return value as T;
+  }
+
+  /** Whoever is told that an object is gone has learned something of it. */
+  #noteAbsent(known: T | undefined, error: unknown): void {
+    const absent = findAbsent(this.type, known, error);
+    if (absent !== undefined) this.#caller.wrote(absent);
   }
 
   #keyOf(reference: Reference<T>): ObjectKey {
@@ -188,6 +218,10 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
     const { apiVersion, kind } = this.type;
     return { metadata, items: items.map((item) => ({ ...item, apiVersion, kind })) };
   }
+}
+
+function knownObject<T extends ApiObject>(reference: Reference<T>): T | undefined {
+  return "metadata" in reference ? reference : undefined;
 }
 
 /** Servers written in Go may answer null for an empty list. */

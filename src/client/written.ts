@@ -1,7 +1,8 @@
 /** What a write came to, as far as its answer tells. */
+import { isApiError } from "../api/api-error.ts";
 import type { ApiObject, ObjectKey, ResourceType } from "../api/api-object.ts";
 import { isJsonObject } from "../api/json-object.ts";
-import type { Written } from "./client.ts";
+import type { DeleteOptions, Written } from "./client.ts";
 
 /** Undefined when the answer is no object of the kind: a Status, a Scale. */
 export function findWritten(type: ResourceType, value: unknown): Written | undefined {
@@ -16,12 +17,24 @@ export function writtenByDelete(type: ResourceType, place: DeletedPlace, value: 
   return { type, object: value, outcome: isGone ? "deleted" : "marked" };
 }
 
-/** The objects of an answer to the deletion of many are as they were before. Pods stay for their grace period. */
+/** Undefined when it is not known to be about this very object: the kind may be gone, or the object be known by its name alone. */
+export function findAbsent(
+  type: ResourceType,
+  known: ApiObject | undefined,
+  error: unknown,
+): Written | undefined {
+  if (known?.metadata.uid === undefined || !isApiError(error, "NotFound")) return undefined;
+  return error.details?.name === known.metadata.name ? { type, object: known, outcome: "absent" } : undefined;
+}
+
+/** The objects of an answer to the deletion of many are as they were before. Pods stay for their grace period, owners for what the policy says. */
 export function writtenByDeleteCollection(
   type: ResourceType,
   items: readonly ApiObject[],
+  policy: DeleteOptions["propagationPolicy"],
 ): readonly Written[] {
-  const isHeld = (object: ApiObject): boolean => type.kind === "Pod" || hasFinalizer(object);
+  const stay = type.kind === "Pod" || policy === "Foreground" || policy === "Orphan";
+  const isHeld = (object: ApiObject): boolean => stay || hasFinalizer(object);
   return items.map((object) => ({ type, object, outcome: isHeld(object) ? "marked" : "deleted" }));
 }
 

@@ -100,6 +100,7 @@ export class HotLoopGuard {
   /** Says whether the write has changed anything: a version that the loop wrote before is none. */
   noteWrite(key: string, { object, outcome }: Written): boolean {
     if (outcome === "deleted") return true;
+    if (outcome === "absent") return false;
     const { resourceVersion = "" } = object.metadata;
     const isKnown = this.#isOwn(resourceVersion);
     this.#ownVersions.set(resourceVersion, key);

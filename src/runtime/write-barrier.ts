@@ -23,7 +23,7 @@ interface BarrierParts {
 
 export class WriteBarrier {
   readonly #parts: BarrierParts;
-  /** Who waits for the end of an object, by its uid. */
+  /** Who waits for the end of an object, by its uid: told whenever it has come nearer to it. */
   readonly #ends = new Map<string, Set<() => void>>();
 
   constructor(parts: BarrierParts) {
@@ -115,7 +115,7 @@ export class PassWrites {
   note({ type, object, outcome }: Written): void {
     const cache = this.#kinds.findCacheOf(type, object);
     if (cache === undefined) return;
-    if (outcome === "deleted") {
+    if (outcome === "deleted" || outcome === "absent") {
       const cached = findSame(cache, object);
       const uid = object.metadata.uid ?? cached?.metadata.uid;
       if (uid !== undefined) this.#deleted.set(uid, { cache, object });
@@ -130,7 +130,7 @@ export class PassWrites {
 
   get isSeen(): boolean {
     for (const [cache, object] of this.#newest) if (!isSeenIn(cache, object)) return false;
-    for (const [uid, { cache, object }] of this.#deleted) if (isAlive(cache, object, uid)) return false;
+    for (const [uid, { cache, object }] of this.#deleted) if (isThere(cache, object, uid)) return false;
     return true;
   }
 
@@ -138,7 +138,7 @@ export class PassWrites {
     for (const [cache, { metadata }] of this.#newest)
       await cache.waitFor(metadata.resourceVersion ?? "", signal);
     for (const [uid, { cache, object }] of this.#deleted) {
-      if (isAlive(cache, object, uid)) await ended(uid, onEnd, signal);
+      while (isThere(cache, object, uid)) await ended(uid, onEnd, signal);
     }
   }
 }
@@ -173,7 +173,7 @@ function isSeenIn(cache: Cache<ApiObject>, object: ApiObject): boolean {
   return order === "same" || order === "newer";
 }
 
-function isAlive(cache: Cache<ApiObject>, object: ApiObject, uid: string): boolean {
-  const cached = findSame(cache, object)?.metadata;
-  return cached?.uid === uid && cached.deletionTimestamp === undefined;
+/** One that is marked for deletion still is: whoever took the last finalizer off it would find that again. */
+function isThere(cache: Cache<ApiObject>, object: ApiObject, uid: string): boolean {
+  return findSame(cache, object)?.metadata.uid === uid;
 }

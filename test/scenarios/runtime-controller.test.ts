@@ -4,6 +4,7 @@ import { ConfigMap, Secret, ServiceAccount } from "../../src/api/generated/types
 import { defineController, TerminalError, watching } from "../../src/runtime/controller.ts";
 import { addFinalizer, removeFinalizer } from "../../src/runtime/finalizer.ts";
 import { startWorld } from "./runtime-world.ts";
+import type { Link, World } from "./runtime-world.ts";
 
 const PLACE = { namespace: "default", name: "a" };
 
@@ -263,6 +264,28 @@ describe("a controller whose watches lag behind", () => {
     ]);
   });
 
+  test("waits until what it let go of is gone", async () => {
+    const world = await startWorld();
+    const { times, link } = await runLettingGo(world, "open");
+
+    await world.loop.advance(20_000);
+    link.watches = "flowing";
+    await world.loop.advance(20_000);
+
+    expect(times).toHaveLength(1);
+  });
+
+  test("waits until what it finds gone is gone for it too", async () => {
+    const world = await startWorld();
+    const { times, link } = await runLettingGo(world, "unheard");
+
+    await world.loop.advance(20_000);
+    link.watches = "flowing";
+    await world.loop.advance(20_000);
+
+    expect(times).toHaveLength(2);
+  });
+
   test("loses no finalizer of others when it adds or takes off its own on old facts", async () => {
     const world = await startWorld();
     const client = world.client(ConfigMap);
@@ -411,6 +434,30 @@ describe("children", () => {
     expect(secret.metadata.ownerReferences).toMatchObject([{ uid: "other" }]);
   });
 });
+
+/** A controller that takes its finalizer off what is on its way out, and is kept from seeing what comes of it; its first request goes that way. */
+async function runLettingGo(
+  world: World,
+  mode: Link["mode"],
+): Promise<{ readonly times: readonly number[]; readonly link: Link }> {
+  const finalizers = ["example.com/ours"];
+  await world.run(world.client(ConfigMap).create({ metadata: { ...PLACE, finalizers } }));
+  await world.run(world.client(ConfigMap).delete(PLACE));
+  const times: number[] = [];
+  const controller = defineController({
+    name: "letting-go",
+    for: ConfigMap,
+    reconcile: async (object, { client }) => {
+      times.push(world.loop.elapsed());
+      link.watches = "held";
+      link.mode = times.length === 1 ? mode : "open";
+      await removeFinalizer(client(ConfigMap), object, "example.com/ours");
+      return { recheckAfterMs: 1000 };
+    },
+  });
+  const { link } = world.start("m", { controllers: [controller] });
+  return { times, link };
+}
 
 async function freshened(
   world: Awaited<ReturnType<typeof startWorld>>,
