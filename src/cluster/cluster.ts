@@ -38,7 +38,7 @@ import type { LoopGroup } from "./loops.ts";
 import { openStore } from "./open-store.ts";
 import type { ClusterOptions, StoreOptions } from "./options.ts";
 import { showProcess } from "./process-metrics.ts";
-import { claimDataDir, removeRunFile, writeRunFile } from "./run-file.ts";
+import { claimDataDir, refuseSecond, removeRunFile, writeRunFile } from "./run-file.ts";
 import type { RunRecord } from "./run-file.ts";
 import { simulatedUsageSource } from "./simulated-usage.ts";
 
@@ -93,6 +93,8 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
   const { loop, log, metrics = createMetrics(), signal, report } = surroundings;
   signal.throwIfAborted();
   await loop.outside("file", mkdir(options.dataDir, { recursive: true, mode: 0o700 }));
+  // The store would refuse a second one too, but does not know what to do about it.
+  await refuseSecond(options.dataDir, loop);
   const encryption = await openEncryption(options.encryption, { loop: loop.child("encryption"), log });
   const audit = await openAudit(await readAudit(options.audit, loop), {
     loop: loop.child("audit"),

@@ -27,15 +27,19 @@ export async function claimDataDir(
   store: StoreOptions["type"],
   loop: Loop,
 ): Promise<RunRecord> {
-  const other = await findRunning(dataDir, loop);
-  if (other !== undefined && other.pid !== process.pid) {
-    throw new Error(
-      `process ${String(other.pid)} runs a cluster in ${dataDir}: end it with setpoint down --data-dir ${dataDir}, or choose another --data-dir`,
-    );
-  }
+  await refuseSecond(dataDir, loop);
   const record: RunRecord = { pid: process.pid, begun: await beginningOf(process.pid, loop), store };
   await writeRunFile(dataDir, record, loop);
   return record;
+}
+
+/** Rejects when another process has announced itself and lives. */
+export async function refuseSecond(dataDir: string, loop: Loop): Promise<void> {
+  const other = await findRunning(dataDir, loop);
+  if (other === undefined || other.pid === process.pid) return;
+  throw new Error(
+    `process ${String(other.pid)} runs a cluster in ${dataDir}: end it with setpoint down --data-dir ${dataDir}, or choose another --data-dir`,
+  );
 }
 
 export function writeRunFile(dataDir: string, record: RunRecord, loop: Loop): Promise<void> {

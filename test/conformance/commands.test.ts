@@ -34,19 +34,22 @@ describe("a cluster with a data dir", () => {
     expect(status).toMatchObject({ code: 1, value: { state: "stopped" } });
   });
 
-  test("is refused to a second process, which is told the first", async () => {
-    const dataDir = folder();
-    const first = up(dataDir);
-    await first.event("ready");
+  test.each(["memory", "file"])(
+    "is refused to a second process, which is told the first: %s",
+    async (store) => {
+      const dataDir = folder();
+      const first = up(dataDir, { store });
+      await first.event("ready");
 
-    const { code, stderr } = await up(dataDir).ended();
+      const { code, stderr } = await up(dataDir, { store }).ended();
 
-    expect(code).toBe(1);
-    expect(stderr).toBe(
-      `error: process ${String(first.pid)} runs a cluster in ${dataDir}: ` +
-        `end it with setpoint down --data-dir ${dataDir}, or choose another --data-dir\n`,
-    );
-  });
+      expect(code).toBe(1);
+      expect(stderr).toBe(
+        `error: process ${String(first.pid)} runs a cluster in ${dataDir}: ` +
+          `end it with setpoint down --data-dir ${dataDir}, or choose another --data-dir\n`,
+      );
+    },
+  );
 
   test("whose process does not go on is told apart from one that is ready, and down gives up on it", async () => {
     const dataDir = folder();
@@ -71,15 +74,15 @@ describe("a part whose server is not there", () => {
     await program.end("SIGKILL");
 
     const scheduler = new Program("scheduler", "--kubeconfig", kubeconfig);
-    await up(dataDir, new URL((await program.event("ready")).server ?? "").host).event("ready");
+    await up(dataDir, { listen: new URL((await program.event("ready")).server ?? "").host }).event("ready");
     await scheduler.event("leading");
 
     expect(await scheduler.end("SIGTERM")).toEqual([0, null]);
   });
 });
 
-function up(dataDir: string, listen = "127.0.0.1:0"): Program {
-  return new Program("apiserver", "--data-dir", dataDir, "--store", "memory", "--listen", listen);
+function up(dataDir: string, { store = "memory", listen = "127.0.0.1:0" } = {}): Program {
+  return new Program("apiserver", "--data-dir", dataDir, "--store", store, "--listen", listen);
 }
 
 /** What a command prints, with its exit code. */
