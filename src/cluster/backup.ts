@@ -5,11 +5,25 @@ import { backupFile, writeBackup } from "../store/file/backup.ts";
 import { prefixEnd } from "../store/store.ts";
 import { openEtcd, storeFolder } from "./open-store.ts";
 import type { BackupOptions } from "./options.ts";
+import { findRunning } from "./run-file.ts";
 
 export interface BackupResult {
   readonly file: string;
   /** The revision that the snapshot shows. */
   readonly revision: number;
+}
+
+/** What lies on the disk is then of an earlier cluster, or of nobody. */
+async function refuseOtherStore(dataDir: string, loop: Loop): Promise<void> {
+  const running = await findRunning(dataDir, loop);
+  if (running?.store === "memory")
+    throw new Error(
+      `the cluster of process ${String(running.pid)} in ${dataDir} has its state in memory: it cannot be backed up`,
+    );
+  if (running?.store === "etcd")
+    throw new Error(
+      `the cluster of process ${String(running.pid)} in ${dataDir} has its state in etcd: back it up with --store etcd`,
+    );
 }
 
 /** When it resolves the file is complete, was read back and is on disk. An existing file is never replaced. */
@@ -18,6 +32,7 @@ export async function backUp(
   { loop, log }: { readonly loop: Loop; readonly log: Log },
 ): Promise<BackupResult> {
   if (store.type === "file") {
+    await refuseOtherStore(dataDir, loop);
     const { revision } = await backupFile({ dir: storeFolder(dataDir), file, loop });
     return { file, revision };
   }

@@ -1,5 +1,5 @@
 import { X509Certificate } from "node:crypto";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -12,6 +12,7 @@ import { backUp } from "./backup.ts";
 import { runCluster, type ClusterEvent } from "./cluster.ts";
 import { openStore, storeFolder } from "./open-store.ts";
 import type { ClusterOptions } from "./options.ts";
+import { claimDataDir } from "./run-file.ts";
 
 const loop = createRealLoop({ name: "test" });
 const surroundings = { loop, log: silentLog };
@@ -114,6 +115,21 @@ describe("a backup", () => {
       await copy.close();
     }
     await store.close();
+  });
+
+  test.each([
+    ["memory", "has its state in memory: it cannot be backed up"],
+    ["etcd", "has its state in etcd: back it up with --store etcd"],
+  ] as const)("of a data dir whose cluster has its state in %s is refused", async (type, why) => {
+    const dataDir = folder();
+    await (await openFileStore({ dir: storeFolder(dataDir), loop })).close();
+    const file = join(folder(), "snapshot.db");
+    await claimDataDir(dataDir, type, loop);
+
+    const backup = backUp({ store: { type: "file" }, dataDir, file }, surroundings);
+
+    await expect(backup).rejects.toThrow(`in ${dataDir} ${why}`);
+    expect(existsSync(file)).toBe(false);
   });
 
   test("is not restored over a store that exists", async () => {
