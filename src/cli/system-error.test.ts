@@ -1,9 +1,13 @@
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { readNamed } from "../base/read-file.ts";
+import { createRealLoop } from "../base/real-loop.ts";
+import { replaceFile } from "../server/pki/files.ts";
 import { findRemedy } from "./system-error.ts";
 
 async function refusalOf(host: string, port: number): Promise<unknown> {
@@ -49,6 +53,29 @@ test("a path that cannot be made is named with what is in the way", () => {
   expect(findRemedy(error)).toBe(
     `${path} has a file where a directory is needed: choose another place, or move the file away`,
   );
+});
+
+test("a file in the place of a directory, and a directory in that of a file, are named", async () => {
+  const dir = mkdtempSync(join(tmpdir(), "setpoint-remedy-"));
+  onTestFinished(() => rmSync(dir, { recursive: true }));
+  const file = join(dir, "file");
+  writeFileSync(file, "");
+
+  expect(findRemedy(await mkdir(file, { recursive: true }).catch((error: unknown) => error))).toBe(
+    `${file} is there already, and is no directory: choose another place, or move it away`,
+  );
+  expect(findRemedy(await readNamed(dir).catch((error: unknown) => error))).toBe(
+    `${dir} is a directory where a file is needed: check the path`,
+  );
+});
+
+test("a file that cannot be written is named as it was asked for", async () => {
+  const path = join(tmpdir(), "setpoint-nowhere", "kubeconfig");
+  const loop = createRealLoop({ name: "test" });
+
+  const error = await replaceFile({ path, text: "", mode: 0o600, loop }).catch((thrown: unknown) => thrown);
+
+  expect(findRemedy(error)).toBe(`${path} is not there, or its directory is not: check the path`);
 });
 
 test("other errors speak for themselves", () => {

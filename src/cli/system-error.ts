@@ -15,6 +15,8 @@ const PATH_REMEDIES: Readonly<Record<string, string>> = {
   EPERM: "is not permitted: choose another place, or change its owner or mode",
   EROFS: "lies on a file system that cannot be written: choose another place",
   ENOENT: "is not there, or its directory is not: check the path",
+  EEXIST: "is there already, and is no directory: choose another place, or move it away",
+  EISDIR: "is a directory where a file is needed: check the path",
   ENOTDIR: "has a file where a directory is needed: choose another place, or move the file away",
   ENOSPC: "lies on a disk that is full: make room, or choose another place",
 };

@@ -67,7 +67,9 @@ export interface ResolvedContext {
 export function resolveContext(config: Kubeconfig, name = config.currentContext): ResolvedContext {
   if (name === undefined) {
     throw new KubeconfigError(
-      `no context is chosen: set current-context or name one of ${listed(config.contexts)}`,
+      config.contexts.size === 0
+        ? "no context is chosen: the kubeconfig has none, and so leads to no cluster"
+        : `no context is chosen: set current-context or name one of ${listed(config.contexts)}`,
     );
   }
   const context = found(config.contexts, name, "context");

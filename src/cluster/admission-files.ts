@@ -1,10 +1,10 @@
 /** What admission is told on the command line and in a file, read when the server starts. */
-import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { isJsonObject } from "../api/json-object.ts";
 import type { JsonObject } from "../api/json-object.ts";
 import { parseYaml } from "../api/yaml.ts";
 import type { Loop } from "../base/loop.ts";
+import { readNamed } from "../base/read-file.ts";
 import { AdmissionConfigError } from "../server/admission/config-error.ts";
 import { checkPluginChoice } from "../server/admission/plugin-names.ts";
 import type { AdmissionOptions } from "../server/admission/plugins.ts";
@@ -33,13 +33,15 @@ export async function readAdmission(flags: AdmissionFlags = {}, loop: Loop): Pro
   const { enabled = [], disabled = [], configFile } = flags;
   checkPluginChoice({ enabled, disabled });
   if (configFile === undefined) return { enabled, disabled };
-  const read: ReadFile = async (path) => parseYaml(await loop.outside("file", readFile(path))).value;
+  const read: ReadFile = async (path) => parseYaml(await loop.outside("file", readNamed(path))).value;
   try {
     const podSecurity = parsePluginConfigurations(await read(configFile)).get("PodSecurity");
     if (podSecurity === undefined) return { enabled, disabled };
     const value = await configurationOf(podSecurity, read, dirname(configFile));
     return { enabled, disabled, podSecurity: parsePodSecurityConfiguration(value) };
   } catch (cause) {
+    // What the system refuses is told as for other files.
+    if (cause instanceof Error && "syscall" in cause) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new Error(`${configFile} does not say how requests are admitted: ${why}`, { cause });
   }

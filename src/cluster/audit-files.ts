@@ -1,6 +1,6 @@
 /** Where audit events go, from flags and the files that they name. */
-import { readFile } from "node:fs/promises";
 import type { Loop } from "../base/loop.ts";
+import { readNamedText } from "../base/read-file.ts";
 import type { AuditOptions } from "../server/audit/audit-trail.ts";
 import { readWebhookFile } from "./webhook-file.ts";
 
@@ -15,6 +15,6 @@ export async function readAudit(
 ): Promise<AuditOptions | undefined> {
   if (flags?.webhookFile === undefined) return flags;
   const { webhookFile, ...options } = flags;
-  const read = (path: string): Promise<string> => loop.outside("file", readFile(path, "utf8"));
+  const read = (path: string): Promise<string> => loop.outside("file", readNamedText(path));
   return { ...options, webhook: await readWebhookFile(webhookFile, read) };
 }

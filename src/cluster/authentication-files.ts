@@ -1,6 +1,6 @@
 /** By what people and programs are known, from flags and the files that they name. */
-import { readFile } from "node:fs/promises";
 import type { Loop } from "../base/loop.ts";
+import { readNamedText } from "../base/read-file.ts";
 import type { AuthenticationOptions } from "../server/authn/create-authentication.ts";
 import type { AuthenticationConfiguration, JwtRules } from "../server/authn/oidc/configuration.ts";
 import { oidcRules } from "../server/authn/oidc/flag-rules.ts";
@@ -48,7 +48,7 @@ export async function readAuthentication(
   loop: Loop,
 ): Promise<ReadAuthentication> {
   const { issuers, audiences, jwksUri, maxTokenSeconds, frontProxyNames, tokenFile } = flags;
-  const read: ReadFile = (path) => loop.outside("file", readFile(path, "utf8"));
+  const read: ReadFile = (path) => loop.outside("file", readNamedText(path));
   const text = flags.configFile === undefined ? undefined : await read(flags.configFile);
   const configuration = text === undefined ? NO_CONFIGURATION : parsed(text, flags);
   const oidc = await readOidc(flags, read);

@@ -1,7 +1,7 @@
 /** Who says what somebody may do, from flags and the files that they name. */
-import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import type { Loop } from "../base/loop.ts";
+import { readNamedText } from "../base/read-file.ts";
 import type { AuthorizerOptions } from "../server/authz/authorization-options.ts";
 import { readAuthorizationConfiguration } from "../server/authz/read-configuration.ts";
 import type { ConfiguredAuthorizer, ConfiguredWebhook } from "../server/authz/read-configuration.ts";
@@ -31,7 +31,7 @@ export async function readAuthorization(
   loop: Loop,
 ): Promise<readonly AuthorizerOptions[] | undefined> {
   if (flags === undefined) return undefined;
-  const read: ReadFile = (path) => loop.outside("file", readFile(path, "utf8"));
+  const read: ReadFile = (path) => loop.outside("file", readNamedText(path));
   const configured = "configFile" in flags ? await readConfiguration(flags.configFile, read) : ofModes(flags);
   return Promise.all(
     configured.map((each) => (each.type === "Webhook" ? connected(each, read) : Promise.resolve(each))),

@@ -1,9 +1,9 @@
 /** Opens the store that the options name, from a backup when they say so. */
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
+import { readNamed } from "../base/read-file.ts";
 import type { EtcdStoreOptions } from "../store/etcd/etcd-store.ts";
 import { openFileStore } from "../store/file-store.ts";
 import { readBackup, restoreFile } from "../store/file/backup.ts";
@@ -78,7 +78,7 @@ async function readEtcdFiles(
   { endpoints, caFile, certFile, keyFile, user, passwordFile }: EtcdOptions,
   loop: Loop,
 ): Promise<Pick<EtcdStoreOptions, "endpoints" | "tls" | "credentials">> {
-  const read = (path: string): Promise<Buffer> => loop.outside("file", readFile(path));
+  const read = (path: string): Promise<Buffer> => loop.outside("file", readNamed(path));
   const tls = {
     ...(caFile !== undefined && { ca: await read(caFile) }),
     ...(certFile !== undefined && { cert: await read(certFile) }),

@@ -1,10 +1,10 @@
 /** One part of a control plane as a process of its own: against any Kubernetes that a kubeconfig names, over HTTP. */
-import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { isApiError } from "../api/api-error.ts";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import { createMetrics } from "../base/prom-metrics.ts";
+import { readNamedText } from "../base/read-file.ts";
 import type { Client } from "../client/client.ts";
 import { connect } from "../client/connection.ts";
 import type { Connection } from "../client/connection.ts";
@@ -132,7 +132,7 @@ async function groupOf(options: PartOptions, endpoint: Endpoint, loop: Loop): Pr
 async function openSigner({ certFile, keyFile }: SigningFiles, loop: Loop): Promise<CertificateSigner> {
   const [cert, key] = await loop.outside(
     "file",
-    Promise.all([readFile(certFile, "utf8"), readFile(keyFile, "utf8")]),
+    Promise.all([readNamedText(certFile), readNamedText(keyFile)]),
   );
   return certificateSigner({ cert, key, loop: loop.child("signer") });
 }
@@ -140,7 +140,7 @@ async function openSigner({ certFile, keyFile }: SigningFiles, loop: Loop): Prom
 /** Pods are told to trust whom the kubeconfig trusts. They wait until they are told, so that nobody is told as well. */
 async function readAuthority({ ca }: Endpoint, loop: Loop): Promise<string> {
   if (ca === undefined) return "";
-  return "text" in ca ? ca.text : loop.outside("file", readFile(ca.file, "utf8"));
+  return "text" in ca ? ca.text : loop.outside("file", readNamedText(ca.file));
 }
 
 /** Runs while this instance leads, and says so. */

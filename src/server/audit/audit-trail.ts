@@ -1,8 +1,8 @@
 /** The audit log of a server: its policy, and where its events go. Opened before the first request, closed after the last. */
-import { readFile } from "node:fs/promises";
 import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { BoundCounter, Counter, Metrics } from "../../base/metrics.ts";
+import { readNamed } from "../../base/read-file.ts";
 import type { Egress } from "../egress/egress.ts";
 import { logSink } from "./log-sink.ts";
 import type { LogSinkOptions } from "./log-sink.ts";
@@ -92,7 +92,7 @@ export async function openAudit(
 ): Promise<AuditTrail | undefined> {
   if (options === undefined) return undefined;
   const { policyFile } = options;
-  const bytes = await surroundings.loop.outside("file", readFile(policyFile));
+  const bytes = await surroundings.loop.outside("file", readNamed(policyFile));
   try {
     return new AuditTrail(parsePolicy(bytes), options, surroundings);
   } catch (error) {

@@ -1,8 +1,9 @@
 /** The keys with which objects are stored, read when the server starts. */
 import { createHash } from "node:crypto";
-import { readFile, stat } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import type { Log } from "../../base/log.ts";
 import type { Loop, Random } from "../../base/loop.ts";
+import { readNamed } from "../../base/read-file.ts";
 import { aesGcm, identity } from "./ciphers.ts";
 import { Encryption } from "./encryption.ts";
 import { parseEncryptionConfig, secretOf } from "./provider-config.ts";
@@ -41,7 +42,7 @@ export async function openEncryption(
   const path = configFile ?? keyFile;
   if (path === undefined) return undefined;
   const random = loop.random("encryption");
-  const [bytes, { mode }] = await loop.outside("file", Promise.all([readFile(path), stat(path)]));
+  const [bytes, { mode }] = await loop.outside("file", Promise.all([readNamed(path), stat(path)]));
   // The bits say nothing on Windows.
   if ((mode & 0o077) !== 0 && process.platform !== "win32")
     log.warn("a file with keys can be read by others on this machine", { file: path });

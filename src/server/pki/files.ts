@@ -52,6 +52,9 @@ async function putInPlace(
   try {
     await writeSynced(written, text, mode);
     await place(written);
+  } catch (error) {
+    // Nobody knows the name of the moment.
+    throw error instanceof Error && "path" in error ? Object.assign(error, { path }) : error;
   } finally {
     await rm(written, { force: true });
   }

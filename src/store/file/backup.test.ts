@@ -108,6 +108,15 @@ describe("backup", () => {
     const file = join(makeDir(), "backup");
     await expect(backupFile({ dir: makeDir(), file, loop })).rejects.toThrow(/there is no store/);
   });
+
+  test("into a folder that is not there is refused with the name that was given", async () => {
+    const { dir } = await makeStore();
+    const path = join(makeDir(), "nowhere", "backup");
+
+    const error: unknown = await backupFile({ dir, file: path, loop }).catch((thrown: unknown) => thrown);
+
+    expect(error).toMatchObject({ code: "ENOENT", syscall: "open", path });
+  });
 });
 
 async function contentsOfBackup(file: string): Promise<Map<string, string>> {
@@ -132,6 +141,20 @@ describe("restore", () => {
     await backend.close();
   });
 
+  test.each(["file", "memory"])("names a file that is no backup, or is not there: %s", async (engine) => {
+    const restore = (file: string): Promise<unknown> =>
+      engine === "file"
+        ? restoreFile({ file, dir: makeDir(), loop })
+        : readBackup({ file, loop, onRow: () => undefined });
+    const [text, missing] = [join(makeDir(), "text"), join(makeDir(), "missing")];
+    writeFileSync(text, "no database ".repeat(100));
+
+    await expect(restore(text)).rejects.toThrow(
+      `${text} is no backup that can be restored: is not a database. Nothing was changed: choose another one`,
+    );
+    await expect(restore(missing)).rejects.toMatchObject({ code: "ENOENT", path: missing });
+  });
+
   test("refuses a directory that has a store", async () => {
     const { dir } = await makeStore();
     const file = join(makeDir(), "backup");
@@ -150,6 +173,9 @@ describe("restore", () => {
     const restored = makeDir();
 
     await expect(restoreFile({ file, dir: restored, loop })).rejects.toMatchObject({ code: "Damaged" });
+    await expect(restoreFile({ file, dir: restored, loop })).rejects.toThrow(
+      `${file} is no backup that can be restored: `,
+    );
 
     expect(readdirSync(restored).filter((name) => /store|marker/.test(name))).toEqual([]);
   });

@@ -61,4 +61,17 @@ export interface Results {
 export type Reply =
   | { readonly type: "rows"; readonly slab: Uint8Array }
   | { readonly type: "done"; readonly result: Results[Request["type"]] }
-  | { readonly type: "failed"; readonly code: StoreErrorCode | undefined; readonly message: string };
+  | {
+      readonly type: "failed";
+      readonly code: StoreErrorCode | undefined;
+      readonly message: string;
+      /** What the operating system said, when it was that. */
+      readonly system?: SystemPart | undefined;
+    };
+
+/** Of an error of the operating system: what people need to know to put it right. */
+export interface SystemPart {
+  readonly code: string;
+  readonly syscall: string;
+  readonly path: string;
+}

@@ -119,5 +119,6 @@ export class StoreThread {
 }
 
 function failure(reply: Extract<Reply, { type: "failed" }>): Error {
-  return reply.code === undefined ? new Error(reply.message) : new StoreError(reply.code, reply.message);
+  if (reply.code !== undefined) return new StoreError(reply.code, reply.message);
+  return Object.assign(new Error(reply.message), reply.system);
 }

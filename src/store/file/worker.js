@@ -7,7 +7,7 @@ import { workerData } from "node:worker_threads";
 import { ChannelEnd } from "./channel.js";
 import { BackupWriter, copyStore, restoreStore } from "./disk/backup-file.js";
 import { DiskStore } from "./disk/disk-store.js";
-import { faultCode, messageOf, StoreFault } from "./disk/fault.js";
+import { faultCode, messageOf, ofBackup, StoreFault, systemPart } from "./disk/fault.js";
 import { loadStore } from "./disk/load.js";
 
 /** @typedef {import("./protocol.ts").Request} Request */
@@ -54,7 +54,7 @@ const HANDLERS = {
   },
   backup: ({ dir, file }) => copyStore(dir, file),
   restore: ({ file, dir }) => restoreStore(file, dir),
-  readBackup: ({ file }) => headOf(loadStore(file, sendRows)),
+  readBackup: ({ file }) => headOf(ofBackup(file, () => loadStore(file, sendRows))),
   createBackup(request) {
     backup = new BackupWriter(request);
   },
@@ -79,7 +79,12 @@ function serve(request) {
     const result = handler(request);
     channel.post({ type: "done", result }, transferable(result));
   } catch (error) {
-    channel.post({ type: "failed", code: faultCode(error), message: messageOf(error) });
+    channel.post({
+      type: "failed",
+      code: faultCode(error),
+      message: messageOf(error),
+      system: systemPart(error),
+    });
   }
   // Now that the answer is on its way.
   if (request.type === "commit" || request.type === "compact") store?.tidy(request.elapsedMs, hurry > 1 / 2);

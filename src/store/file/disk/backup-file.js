@@ -6,7 +6,7 @@
 import { copyFileSync, existsSync, linkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { createDatabase, openReadOnly, reading, writeMeta } from "./database.js";
-import { damaged, StoreFault, systemCode } from "./fault.js";
+import { damaged, ofBackup, StoreFault, systemCode } from "./fault.js";
 import { install, makeDirectory, prepareInstall, storePaths, syncPath } from "./install.js";
 import { LiveWriter } from "./live-writer.js";
 import { loadStore } from "./load.js";
@@ -25,7 +25,8 @@ export function copyStore(dir, file) {
   const { db: source, marker } = storePaths(dir);
   const partial = partialOf(file);
   const mark = existsSync(source) ? readMark(marker) : undefined;
-  if (mark === undefined) throw new StoreFault("Unavailable", `${dir}: there is no store`);
+  if (mark === undefined)
+    throw new StoreFault("Unavailable", `${dir}: there is no store, so there is nothing to back up`);
   return keepingOnlyComplete(partial, () => {
     reading(source, () => {
       const db = openReadOnly(source);
@@ -63,7 +64,7 @@ export function restoreStore(file, dir) {
     const copy = prepareInstall(dir);
     return keepingOnlyComplete(copy, () => {
       copyFileSync(file, copy);
-      const head = checkedHead(copy);
+      const head = ofBackup(file, () => checkedHead(copy));
       install(dir, head);
       return head;
     });
@@ -152,7 +153,12 @@ function partialOf(file) {
   const partial = `${resolve(file)}.partial`;
   for (const path of [partial, `${partial}-journal`]) rmSync(path, { force: true });
   // Made beforehand, so that nobody else can read it while it is written: it holds everything, secrets too.
-  writeFileSync(partial, "", { mode: 0o600, flag: "wx" });
+  try {
+    writeFileSync(partial, "", { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    // Nobody asked for that name.
+    throw error instanceof Error ? Object.assign(error, { path: file }) : error;
+  }
   return partial;
 }
 

@@ -1,11 +1,17 @@
 // @ts-check
 /** What goes wrong in the worker, in the words of StoreError; the main thread makes one of it. */
+import { accessSync, constants } from "node:fs";
 
 /** @typedef {import("../../store-error.ts").StoreErrorCode} StoreErrorCode */
 
 export class StoreFault extends Error {
   /** @type {StoreErrorCode} */
   code;
+  /**
+   * What was found in a damaged file, without what to do about it.
+   * @type {string | undefined}
+   */
+  found;
 
   /**
    * @param {StoreErrorCode} code
@@ -23,11 +29,35 @@ export class StoreFault extends Error {
  * @param {string} what
  */
 export function damaged(file, what) {
-  return new StoreFault(
+  const fault = new StoreFault(
     "Damaged",
     `${file}: ${what}. Nothing was changed. Restore from a backup with "setpoint up --restore FILE" into an empty data ` +
       "directory, or move the directory away to start with an empty store",
   );
+  fault.found = what;
+  return fault;
+}
+
+/**
+ * Reads a backup: what is wrong with it is told of the file that was named.
+ * @template T
+ * @param {string} file
+ * @param {() => T} read
+ * @returns {T}
+ */
+export function ofBackup(file, read) {
+  // SQLite says of a file that it cannot open neither why nor that it is not there.
+  accessSync(file, constants.R_OK);
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof StoreFault) || error.found === undefined) throw error;
+    throw new StoreFault(
+      "Damaged",
+      `${file} is no backup that can be restored: ${error.found}. Nothing was changed: choose another one`,
+      error,
+    );
+  }
 }
 
 /**
@@ -46,6 +76,17 @@ export function sqliteCode(error) {
  */
 export function systemCode(error) {
   return error instanceof Error && "code" in error ? String(error.code) : undefined;
+}
+
+/**
+ * @param {unknown} error
+ * @returns {import("../protocol.ts").SystemPart | undefined} undefined for what the operating system has not said, or not of a path
+ */
+export function systemPart(error) {
+  const { code, syscall, path } = /** @type {NodeJS.ErrnoException} */ (error instanceof Error ? error : {});
+  return code === undefined || syscall === undefined || path === undefined
+    ? undefined
+    : { code, syscall, path };
 }
 
 /** @param {unknown} error */
