@@ -1,6 +1,6 @@
 /** Who asked for what, and what became of it: the audit log of a server, as its policy has it. */
 import { once } from "node:events";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -247,6 +247,13 @@ describe("a policy", () => {
     await expect(start("{level: Everything}")).rejects.toThrow(
       "policy.yaml is no audit policy: rules[0].level",
     );
+  });
+
+  test("whose log cannot be written keeps the server from starting", async () => {
+    const path = join(folder.path, "audit.log");
+    mkdirSync(path);
+
+    await expect(start("{level: Metadata}")).rejects.toMatchObject({ code: "EISDIR", path });
   });
 
   test("that is not there costs no file", async () => {

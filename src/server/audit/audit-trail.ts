@@ -9,6 +9,7 @@ import type { LogSinkOptions } from "./log-sink.ts";
 import { parsePolicy } from "./policy-file.ts";
 import { policyDecider } from "./policy.ts";
 import type { AuditDecision, AuditedRequest, AuditPolicy } from "./policy.ts";
+import { checkAppendable } from "./rotating-file.ts";
 import type { AuditSink, SinkSurroundings } from "./sink.ts";
 import { webhookSink } from "./webhook-sink.ts";
 import type { WebhookEndpoint } from "./webhook-sink.ts";
@@ -85,18 +86,25 @@ export class AuditTrail {
   }
 }
 
-/** Undefined without a policy. Rejects when the policy cannot be read as it is meant. */
+/** Undefined without a policy. Rejects when the policy cannot be read as it is meant, and when its log cannot be written. */
 export async function openAudit(
   options: AuditOptions | undefined,
   surroundings: AuditSurroundings,
 ): Promise<AuditTrail | undefined> {
   if (options === undefined) return undefined;
-  const { policyFile } = options;
+  const { policyFile, log } = options;
   const bytes = await surroundings.loop.outside("file", readNamed(policyFile));
+  const policy = policyOf(bytes, policyFile);
+  if (log !== undefined && log.path !== "-")
+    await surroundings.loop.outside("file", checkAppendable(log.path));
+  return new AuditTrail(policy, options, surroundings);
+}
+
+function policyOf(bytes: Uint8Array, file: string): AuditPolicy {
   try {
-    return new AuditTrail(parsePolicy(bytes), options, surroundings);
+    return parsePolicy(bytes);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new Error(`${policyFile} is no audit policy: ${why}`, { cause: error });
+    throw new Error(`${file} is no audit policy: ${why}`, { cause: error });
   }
 }

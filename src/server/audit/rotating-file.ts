@@ -25,6 +25,16 @@ interface OpenFile {
   bytes: number;
 }
 
+/** Rejects when the file cannot be appended to; makes it and its folder if need be. */
+export async function checkAppendable(path: string): Promise<void> {
+  await (await openToAppend(path)).close();
+}
+
+async function openToAppend(path: string): Promise<FileHandle> {
+  await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
+  return open(path, "a+", FILE_MODE);
+}
+
 export class RotatingFile {
   readonly #options: RotatingFileOptions;
   #file: OpenFile | undefined;
@@ -65,8 +75,7 @@ export class RotatingFile {
 
   async #open(): Promise<OpenFile> {
     const { path } = this.#options;
-    await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
-    const handle = await open(path, "a+", FILE_MODE);
+    const handle = await openToAppend(path);
     const { size } = await handle.stat();
     const last = size === 0 ? undefined : await handle.read(Buffer.alloc(1), 0, 1, size - 1);
     // Whoever was killed while writing left half a line.
