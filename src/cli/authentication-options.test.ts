@@ -49,6 +49,9 @@ describe("options of authentication", () => {
     expect(() => parsed({ ...file, authenticationTokenWebhookCacheTtl: "soon" })).toThrow(
       "--authentication-token-webhook-cache-ttl must be a duration",
     );
+    expect(() => parsed({ authenticationTokenWebhookCacheTtl: "soon" })).toThrow(
+      "--authentication-token-webhook-cache-ttl must be a duration",
+    );
   });
 
   test("describe an issuer", () => {

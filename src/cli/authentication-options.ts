@@ -93,9 +93,10 @@ const TTL_MS = 120_000;
 
 function parseWebhook(args: Arguments, path: PathOf): AuthenticationFlags["webhook"] {
   const file = path("authenticationTokenWebhookConfigFile");
+  const ttlMs = parseTtl(findText(args, "authenticationTokenWebhookCacheTtl"));
   if (file === undefined) return undefined;
   const version = findText(args, "authenticationTokenWebhookVersion") === "v1" ? "v1" : "v1beta1";
-  return { file, version, ttlMs: parseTtl(findText(args, "authenticationTokenWebhookCacheTtl")) };
+  return { file, version, ttlMs };
 }
 
 function parseTtl(text: string | undefined): number {

@@ -17,7 +17,12 @@ describe("--runtime-config", () => {
     });
   });
 
-  test.each(["apps/v1=maybe", "=true", "a b"])("%s is refused", (text) => {
+  test("names the core group by its version alone, and versions that are not served", () => {
+    expect(parseRuntimeConfig("v1=true,api/v1=true")).toBeDefined();
+    expect(parseRuntimeConfig("apps/v1beta1=false")).toEqual({ "apps/v1beta1": false });
+  });
+
+  test.each(["apps/v1=maybe", "=true", "a b", "foo/v1", "apps", "ga"])("%s is refused", (text) => {
     expect(() => parseRuntimeConfig(text)).toThrow(UsageError);
   });
 });

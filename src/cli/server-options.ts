@@ -1,5 +1,6 @@
 /** Options of the API server that are more than a word. */
 import { findCidr } from "../api/ip-address.ts";
+import { groupVersions } from "../api/resource-facts.ts";
 import type { PortRange } from "../cluster/options.ts";
 import { UsageError } from "./command.ts";
 
@@ -14,7 +15,21 @@ export function parseRuntimeConfig(text: string): Readonly<Record<string, boolea
     }
     config[name] = value === "true";
   }
+  refuseUnknown(Object.keys(config));
   return config;
+}
+
+/** Whoever mistypes a group would wait for it in vain. Versions are not looked at: those of the past and the future may be named. */
+function refuseUnknown(names: readonly string[]): void {
+  if (names.length === 0) return;
+  const groups = new Set(groupVersions().map(({ group }) => group));
+  for (const name of names) {
+    const [group = "", version] = name.split("/");
+    if (version === undefined ? name === "v1" : group === "api" || groups.has(group)) continue;
+    throw new UsageError(
+      `--runtime-config must name built-in groups with a version, or api/all, api/ga, api/beta and api/alpha, found "${name}"`,
+    );
+  }
 }
 
 /** One range, or one of each family. */
