@@ -13,6 +13,10 @@ describe("runCli", () => {
     });
   });
 
+  test("--version prints the same", async () => {
+    expect(await run("--version")).toEqual(await run("version"));
+  });
+
   test("version --json prints one JSON object", async () => {
     const { stdout } = await run("version", "--json");
 
@@ -39,7 +43,7 @@ describe("runCli", () => {
 
   test.each([
     [[], "Usage: setpoint"],
-    [["launch"], "unknown command 'launch'"],
+    [["launch"], "error: unknown command 'launch'\n(see \"setpoint --help\")\n"],
     [["up", "--colour"], "unknown option '--colour'"],
     [["up", "--store", "tape"], "Allowed choices are file, memory, etcd"],
     [["up", "--listen", "6443"], '--listen must be HOST:PORT with a port from 0 to 65535, found "6443"'],
@@ -113,6 +117,7 @@ async function run(...argv: readonly string[]) {
     env: {},
     homeDir: "/home/user",
     workingDir: "/current",
+    programFile: "/setpoint/dist/cli.js",
     signal: new AbortController().signal,
   });
   return outcome;

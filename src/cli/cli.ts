@@ -10,7 +10,7 @@ import { agentCommand, controllersCommand, schedulerCommand } from "./part.ts";
 import { statusCommand } from "./status.ts";
 import { findRemedy } from "./system-error.ts";
 import { upCommand } from "./up.ts";
-import { versionCommand } from "./version.ts";
+import { VERSION_TEXT, versionCommand } from "./version.ts";
 
 const COMMANDS: readonly Command[] = [
   upCommand,
@@ -39,6 +39,8 @@ export async function runCli(argv: readonly string[], io: Io): Promise<void> {
 function programFor(io: Io): Parser {
   const program = inheritable(new Parser("setpoint"), io)
     .description("A Kubernetes-compatible control plane.")
+    .version(VERSION_TEXT, "--version", "the same as the command version")
+    .showHelpAfterError('(see "setpoint --help")')
     .helpCommand("help [command]", "show help for a command");
   for (const command of COMMANDS) program.addCommand(parserFor(command, io));
   return program;

@@ -12,6 +12,8 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
   readonly workingDir: string;
+  /** The program itself: `dist/cli.js` of the package, or a link to it. */
+  readonly programFile: string;
   /** Aborted when the user or the system asks the program to end. */
   readonly signal: AbortSignal;
 }

@@ -53,6 +53,7 @@ async function run(
     env: {},
     homeDir: workingDir,
     workingDir,
+    programFile: "/setpoint/dist/cli.js",
     signal: new AbortController().signal,
   });
   return result;

@@ -3,13 +3,8 @@ import { homedir } from "node:os";
 import process from "node:process";
 import { createTextLog } from "../base/log-text.ts";
 import { runCli } from "./cli.ts";
-import { printTo } from "./print.ts";
-
-const ending = new AbortController();
-for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  // Only the first is a request: a second one meets the default and ends the process at once.
-  process.once(name, () => ending.abort());
-}
+import { endingOf } from "./ending.ts";
+import { printTo, wantsColours } from "./print.ts";
 
 const stderr = printTo(() => process.stderr);
 
@@ -19,7 +14,7 @@ export const ended = runCli(process.argv.slice(2), {
   stderr,
   log: createTextLog({
     level: "warn",
-    isColoured: process.stderr.isTTY,
+    isColoured: wantsColours(process.stderr, process.env),
     write: stderr,
   }),
   exit: (code) => {
@@ -28,5 +23,6 @@ export const ended = runCli(process.argv.slice(2), {
   env: process.env,
   homeDir: homedir(),
   workingDir: process.cwd(),
-  signal: ending.signal,
+  programFile: process.argv[1] ?? "",
+  signal: endingOf(process),
 });

@@ -1,5 +1,5 @@
 /** `setpoint new my-operator`: a small project that works at once. */
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { findText, jsonOption, UsageError, type Command } from "./command.ts";
 import { projectFiles } from "./new-project.ts";
@@ -21,22 +21,37 @@ export const newCommand: Command = {
   ],
   run(io, args) {
     const folder = resolve(io.workingDir, args.operands["folder"] ?? "");
-    const name = checked("the name of the folder", basename(folder), NAME);
-    const kind = checked("--kind", findText(args, "kind") ?? "", KIND);
+    const name = checked("the name of the folder", basename(folder), {
+      pattern: NAME,
+      example: "my-operator",
+    });
+    const kind = checked("--kind", findText(args, "kind") ?? "", { pattern: KIND, example: "App" });
     if (TAKEN_KINDS.includes(kind)) throw new UsageError(`--kind ${kind} is taken: choose another name`);
-    const group = checked("--group", findText(args, "group") ?? "", GROUP);
+    const group = checked("--group", findText(args, "group") ?? "", {
+      pattern: GROUP,
+      example: "example.com",
+    });
     refuseUnlessEmpty(folder);
     const files = projectFiles({ name, kind, group });
     for (const [path, text] of Object.entries(files)) write(join(folder, path), text);
     const isJson = args.options["json"] === true;
-    io.stdout(isJson ? `${JSON.stringify({ folder, files: Object.keys(files) })}\n` : nextSteps(folder));
+    io.stdout(
+      isJson
+        ? `${JSON.stringify({ folder, files: Object.keys(files) })}\n`
+        : nextSteps(folder, packageOf(io.programFile)),
+    );
     return Promise.resolve();
   },
 };
 
-function checked(what: string, text: string, pattern: RegExp): string {
+interface Form {
+  readonly pattern: RegExp;
+  readonly example: string;
+}
+
+function checked(what: string, text: string, { pattern, example }: Form): string {
   if (pattern.test(text)) return text;
-  throw new UsageError(`${what} must match ${pattern.source}, found "${text}"`);
+  throw new UsageError(`${what} must match ${pattern.source}, such as ${example}, found "${text}"`);
 }
 
 /** Nothing that is there already is ever written over. */
@@ -59,6 +74,11 @@ function write(path: string, text: string): void {
   writeFileSync(path, text, { flag: "wx" });
 }
 
-function nextSteps(folder: string): string {
-  return `Wrote an operator to ${folder}.\n\n  cd ${folder}\n  npm install\n  npm test\n`;
+/** The package is not published yet: a project takes it from where this program is. */
+function nextSteps(folder: string, source: string): string {
+  return `Wrote an operator to ${folder}.\n\n  cd ${folder}\n  npm install ${source}\n  npm test\n`;
+}
+
+function packageOf(programFile: string): string {
+  return dirname(dirname(realpathSync(programFile)));
 }

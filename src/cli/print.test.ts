@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
-import { printTo } from "./print.ts";
+import { printTo, wantsColours } from "./print.ts";
 
 test("prints, and goes on when nobody reads any more", async () => {
   const printed: string[] = [];
@@ -22,4 +22,14 @@ test("prints, and goes on when nobody reads any more", async () => {
 
   expect(printed).toEqual(["first", "second"]);
   expect(stream.errored).toMatchObject({ code: "EPIPE" });
+});
+
+test.each([
+  [true, {}, true],
+  [true, { NO_COLOR: "" }, true],
+  [true, { NO_COLOR: "1" }, false],
+  [true, { TERM: "dumb" }, false],
+  [false, {}, false],
+])("a terminal (%j) with %j gets colours: %j", (isTTY, env, expected) => {
+  expect(wantsColours({ isTTY }, env)).toBe(expected);
 });

@@ -9,3 +9,11 @@ export function printTo(stream: () => Writable): (text: string) => void {
     known.write(text);
   };
 }
+
+/** Colours are for terminals that have them, unless people say otherwise: see no-color.org. */
+export function wantsColours(
+  stream: { readonly isTTY?: boolean },
+  env: Readonly<Record<string, string | undefined>>,
+): boolean {
+  return stream.isTTY === true && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+}

@@ -117,6 +117,7 @@ function io(env: Io["env"] = {}): Io {
     env,
     homeDir: "/home/user",
     workingDir: "/current",
+    programFile: "/setpoint/dist/cli.js",
     signal: new AbortController().signal,
   };
 }

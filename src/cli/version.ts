@@ -1,6 +1,8 @@
 import { KUBERNETES_VERSION, VERSION } from "../cluster/version.ts";
 import { jsonOption, type Command } from "./command.ts";
 
+export const VERSION_TEXT = `setpoint ${VERSION} (Kubernetes API ${KUBERNETES_VERSION})`;
+
 export const versionCommand: Command = {
   name: "version",
   usage: [],
@@ -9,7 +11,7 @@ export const versionCommand: Command = {
   run(io, args) {
     const text = args.options["json"]
       ? JSON.stringify({ version: VERSION, kubernetes: KUBERNETES_VERSION })
-      : `setpoint ${VERSION} (Kubernetes API ${KUBERNETES_VERSION})`;
+      : VERSION_TEXT;
     io.stdout(`${text}\n`);
     return Promise.resolve();
   },

@@ -1,5 +1,5 @@
 /** `setpoint new`: what it writes works at once, with the package as it is shipped. */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { PackageConsumer } from "./package-consumer.ts";
@@ -10,7 +10,13 @@ afterAll(() => consumer[Symbol.dispose]());
 describe("setpoint new", () => {
   test("writes a project whose types hold and whose tests pass", () => {
     const made = consumer.setpoint(["new", "my-operator"]);
-    expect(made).toMatchObject({ code: 0, output: expect.stringContaining("npm test") as string });
+    const source = realpathSync(join(consumer.folder, "node_modules/setpoint"));
+    expect(made).toEqual({
+      code: 0,
+      output:
+        `Wrote an operator to ${join(consumer.folder, "my-operator")}.\n\n` +
+        `  cd ${join(consumer.folder, "my-operator")}\n  npm install ${source}\n  npm test\n`,
+    });
 
     expect(consumer.compile("my-operator")).toEqual({ code: 0, output: "" });
     const tested = consumer.node(["--test", "dist/"], "my-operator");

@@ -1,0 +1,24 @@
+import { EventEmitter } from "node:events";
+import { expect, test } from "vitest";
+import { endingOf } from "./ending.ts";
+
+test.each(["SIGINT", "SIGTERM", "SIGHUP"])("%s ends the program", (name) => {
+  const source = new EventEmitter();
+  const signal = endingOf(source);
+  expect(signal.aborted).toBe(false);
+
+  source.emit(name);
+
+  expect(signal.aborted).toBe(true);
+});
+
+test("a second Ctrl-C meets the default; what a whole group of processes is told may come again", () => {
+  const source = new EventEmitter();
+  endingOf(source);
+
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) source.emit(name);
+
+  expect(source.listenerCount("SIGINT")).toBe(0);
+  expect(source.listenerCount("SIGTERM")).toBe(1);
+  expect(source.listenerCount("SIGHUP")).toBe(1);
+});
