@@ -13,6 +13,7 @@ import {
   isWithoutUsers,
   toStoreError,
 } from "./etcd-error.ts";
+import { plainReason } from "./plain-reason.ts";
 import { AUTHENTICATE, STATUS, type Method } from "./protocol.ts";
 import type { WatchStream } from "./watch-stream.ts";
 
@@ -173,7 +174,7 @@ export class Connection {
     try {
       await endpoint.call(STATUS, {}, { deadline: this.#loop.now() + 100, token: undefined });
     } catch (error) {
-      reason = isServiceError(error) ? error.details : String(error);
+      reason = isServiceError(error) ? plainReason(error.details) : String(error);
     }
     return new StoreError("Unavailable", `no connection to etcd at ${endpoint.address}: ${reason}`);
   }
