@@ -168,12 +168,12 @@ async function run(io: Io, args: Arguments, options: PartOptions): Promise<void>
 function textOf(event: PartEvent): string {
   switch (event.event) {
     case "started":
-      return `The ${event.part} of ${event.server} is up as ${event.identity}. Ctrl-C ends it.`;
+      return `setpoint ${event.part} is up for ${event.server} as ${event.identity}. Ctrl-C ends it.`;
     case "leading":
       return "It leads: the work is its own.";
     case "waiting":
       return "It waits for the lead: another instance works.";
     case "stopped":
-      return `The ${event.part} has stopped.`;
+      return `setpoint ${event.part} has stopped.`;
   }
 }
