@@ -89,6 +89,7 @@ export type FoldName =
   | "existsOne"
   | "map"
   | "filter"
+  | "sortBy"
   | "transformList"
   | "transformMap"
   | "transformMapEntry";

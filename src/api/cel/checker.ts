@@ -21,6 +21,7 @@ import {
   BYTES,
   type CelType,
   DOUBLE,
+  DURATION,
   DYN,
   ERROR,
   INT,
@@ -31,6 +32,7 @@ import {
   optionalOf,
   parameterOf,
   STRING,
+  TIMESTAMP,
   typeOf,
   typeText,
   UINT,
@@ -393,6 +395,8 @@ class Checker {
       case "filter":
         this.#boolean(bodyType, body.at, "_?_:_");
         return listOf(types[0]);
+      case "sortBy":
+        return this.#sorted(expr, types[0], bodyType);
       case "map":
       case "transformList":
         return listOf(bodyType);
@@ -401,6 +405,15 @@ class Checker {
       case "transformMapEntry":
         return this.#entryMap(bodyType, body.at);
     }
+  }
+
+  /** Only lists have an order, and only what can be compared gives one. */
+  #sorted({ range, at }: FoldExpr, item: CelType, key: CelType): CelType {
+    const list = this.#types.get(range) ?? DYN;
+    if (this.#inference.accepts(listOf(DYN), list) && hasOrder(this.#inference.resolve(key)))
+      return listOf(item);
+    const given = `${this.#text(list)}.(list(${this.#text(key)}))`;
+    return this.#report(at, `found no matching overload for '@sortByAssociatedKeys' applied to '${given}'`);
   }
 
   #condition(expr: Expr, operator: string): void {
@@ -452,6 +465,15 @@ function isOther(tag: string | undefined, { kind, name }: CelType): boolean {
   if (tag === undefined || kind === "dyn" || kind === "error" || kind === "parameter" || name === NULL.name)
     return false;
   return kind === "object" ? tag !== "object" : tag !== name;
+}
+
+/** What can be compared. */
+const ORDERED: ReadonlySet<string> = new Set(
+  [BOOL, INT, UINT, DOUBLE, STRING, BYTES, TIMESTAMP, DURATION].map(({ name }) => name),
+);
+
+function hasOrder({ kind, name }: CelType): boolean {
+  return kind === "dyn" || kind === "error" || kind === "parameter" || ORDERED.has(name);
 }
 
 function literalType(value: CelValue): CelType {

@@ -25,11 +25,15 @@ const FOLD_COSTS: Readonly<Record<FoldName, { readonly turn: number; readonly on
   exists: { turn: 4, once: 1 },
   existsOne: { turn: 2, once: 2 },
   filter: { turn: 13, once: 11 },
+  sortBy: { turn: 12, once: 23 },
   map: { turn: 12, once: 11 },
   transformList: { turn: 12, once: 11 },
   transformMap: { turn: 3, once: 31 },
   transformMapEntry: { turn: 3, once: 31 },
 };
+
+/** A call that makes a list costs this beside the list's items. */
+const MADE = 11;
 
 type Sizes = (at: number) => number;
 
@@ -52,7 +56,6 @@ const CALL_COSTS: ReadonlyMap<string, (size: Sizes) => number> = new Map<string,
     "replace",
     "split",
     "substring",
-    "reverse",
     "url",
     "isURL",
     "ip",
@@ -69,6 +72,8 @@ const CALL_COSTS: ReadonlyMap<string, (size: Sizes) => number> = new Map<string,
     "bytes",
   ].map((name) => [name, (size: Sizes) => text(size(0))] as const),
   ...["isSorted", "sum", "min", "max", "join"].map((name) => [name, (size: Sizes) => size(0)] as const),
+  ...["slice", "reverse", "flatten"].map((name) => [name, (size: Sizes) => MADE + size(0)] as const),
+  ...["sort", "distinct"].map((name) => [name, (size: Sizes) => MADE + 2 * size(0) ** 2] as const),
   ["sets.contains", (size) => size(0) * size(1)],
   ["sets.intersects", (size) => size(0) * size(1)],
   ["sets.equivalent", (size) => 2 * size(0) * size(1)],
@@ -133,6 +138,7 @@ class Estimate {
     const size: Sizes = (at) => this.#sizeAt(args, at);
     if (expr.name === "@in") return this.#type(args[1]).kind === "map" ? 1 : size(1);
     if (expr.name === "_+_") return this.#type(args[0]).name === "string" ? text(size(0) + size(1)) : 1;
+    if (this.#name(expr) === "lists.range") return MADE + countOf(args[0]);
     const isList = this.#type(args[0]).kind === "list";
     if (isList && (expr.name === "indexOf" || expr.name === "lastIndexOf")) return size(0);
     return CALL_COSTS.get(this.#name(expr))?.(size) ?? 1;
@@ -140,7 +146,7 @@ class Estimate {
 
   /** Functions of a library that is written before the dot. */
   #name({ name, target }: CallExpr): string {
-    return target?.kind === "ident" && target.name === "sets" ? `sets.${name}` : name;
+    return target?.kind === "ident" && PREFIXES.has(target.name) ? `${target.name}.${name}` : name;
   }
 
   #args(expr: CallExpr): readonly Expr[] {
@@ -156,7 +162,8 @@ class Estimate {
     const { turn, once } = FOLD_COSTS[expr.name];
     const filter = expr.filter === undefined ? 0 : this.cost(expr.filter);
     const turns = this.#size(expr.range);
-    return this.cost(expr.range) + once + turns * (turn + filter + this.cost(expr.body));
+    const sorting = expr.name === "sortBy" ? 2 * turns ** 2 : 0;
+    return this.cost(expr.range) + once + sorting + turns * (turn + filter + this.cost(expr.body));
   }
 
   #type(expr: Expr | undefined): CelType {
@@ -181,6 +188,7 @@ class Estimate {
     if (name === "_?_:_") return Math.max(this.#optionalSize(second), this.#optionalSize(third));
     if (name === "string")
       return this.#type(first).name === "string" ? this.#optionalSize(first) : SCALAR_TEXT_SIZE;
+    if (this.#name(expr) === "lists.range") return countOf(first);
     return SHORTENING.has(name) ? this.#optionalSize(first) : sizeOfType(this.#type(expr));
   }
 
@@ -200,7 +208,18 @@ const SHORTENING: ReadonlySet<string> = new Set([
   "find",
   "findAll",
   "charAt",
+  "slice",
+  "sort",
+  "distinct",
 ]);
+
+const PREFIXES: ReadonlySet<string> = new Set(["sets", "lists"]);
+
+/** What a number says of a size; one that is not written down may be any. */
+function countOf(expr: Expr | undefined): number {
+  const isCount = expr?.kind === "literal" && typeof expr.value === "bigint" && expr.value >= 0n;
+  return isCount ? Math.min(SIZE_MAX, Number(expr.value)) : SIZE_MAX;
+}
 
 const UNKNOWN: CelType = { kind: "dyn", name: "dyn", parameters: [] };
 const SIZED: ReadonlySet<string> = new Set(["string", "bytes", "list", "map", "dyn"]);

@@ -1,6 +1,7 @@
 /** Macros that go through a list or a map. */
 import type { FoldExpr, FoldName } from "./ast.ts";
 import { CelEvaluationError } from "./cel-error.ts";
+import { sortedBy } from "./library/collection.ts";
 import type { Run } from "./run.ts";
 import { addEntry, type MapEntries, settle, type Step, type StepMaker } from "./step.ts";
 import { CelList, CelMap, type CelValue, PlainList, PlainMap } from "./value.ts";
@@ -11,6 +12,7 @@ const TURN_COST: Readonly<Record<FoldName, number>> = {
   exists: 3,
   existsOne: 2,
   filter: 4,
+  sortBy: 12,
   map: 12,
   transformList: 12,
   transformMap: 12,
@@ -114,6 +116,21 @@ function filterList(fold: Fold, run: Run): CelValue {
   return new PlainList(kept);
 }
 
+/** By what the body gives of each item. */
+function sortList(fold: Fold, run: Run): CelValue {
+  const range = fold.range(run);
+  if (!(range instanceof CelList)) throw new CelEvaluationError("no such overload");
+  const keys: CelValue[] = [];
+  eachItem(fold, range, {
+    run,
+    turn: () => {
+      keys.push(fold.body(run));
+      return "on";
+    },
+  });
+  return sortedBy(range, keys, run);
+}
+
 function transformList(fold: Fold, run: Run): CelValue {
   const made: CelValue[] = [];
   eachTurn(fold, run, () => {
@@ -156,6 +173,7 @@ const FOLDS: Readonly<Record<FoldName, (fold: Fold, run: Run) => CelValue>> = {
   exists: decideAll(true),
   existsOne,
   filter: filterList,
+  sortBy: sortList,
   map: transformList,
   transformList,
   transformMap,

@@ -27,6 +27,13 @@ describe("an expression of Kubernetes' libraries holds", () => {
     `true${" == true".repeat(250)}`,
     `true${" && true".repeat(600)}`,
     "sets.contains([1, 2], [2]) && sets.equivalent([1, 1, 2], [2, 1]) && !sets.intersects([1], [2])",
+    "[1, 2, 3, 4].slice(1, 3) == [2, 3] && [1, 2].slice(0, 0) == [] && [3, 1, 2].reverse() == [2, 1, 3]",
+    "[[1, 2], [3]].flatten() == [1, 2, 3] && [dyn(1), dyn([dyn(2), dyn([dyn(3), dyn([4])])])].flatten(2) == [1, 2, 3].map(x, dyn(x)) + [dyn([4])] && [[1]].flatten(0) == [[1]]",
+    "[3, 1, 2].sort() == [1, 2, 3] && ['b', 'a'].sort() == ['a', 'b'] && [1, 2, 1, 3, 2].distinct() == [1, 2, 3]",
+    "[['a', 'z'], ['b', 'x'], ['c', 'x']].sortBy(x, x[1]).map(x, x[0]) == ['b', 'c', 'a']",
+    "lists.range(4) == [0, 1, 2, 3] && lists.range(0) == [] && ['aa', 'b'].sortBy(x, size(x)) == ['b', 'aa']",
+    "[1, 2].first().value() == 1 && [1, 2].last().value() == 2 && !dyn([]).first().hasValue() && ![].last().hasValue()",
+    "{'a': 1, 'b': 2}.exists_one(k, v, v > 1) && [1, 2].exists_one(i, v, i == 0)",
     "'abc 123'.find('[0-9]+') == '123' && '1 2 3'.findAll('[0-9]') == ['1', '2', '3']",
     "'1 2 3'.findAll('[0-9]', 2).size() == 2 && 'abc'.matches('^a.c$')",
     "url('https://example.com:80/a/b?x=1&x=2').getHost() == 'example.com:80'",
@@ -77,6 +84,9 @@ describe("an expression is refused", () => {
     ["'a'.find(')')", "ERROR: <input>:1:10: invalid find argument"],
     ["'a'.findAll('(', 1)", "ERROR: <input>:1:13: invalid findAll argument"],
     ["duration('soon')", "ERROR: <input>:1:10: invalid duration argument"],
+    ["{'a': 1}.sortBy(x, x)", "found no matching overload for '@sortByAssociatedKeys'"],
+    ["[1].sortBy(x, [x])", "found no matching overload for '@sortByAssociatedKeys'"],
+    ["'ab'.slice(0, 1)", "found no matching overload for 'slice' applied to 'string.(int, int)'"],
     ["1.all(x, true)", "cannot be range of a comprehension"],
     ["if", "reserved identifier: if"],
     [`${"(".repeat(300)}1${")".repeat(300)}`, "expression recursion limit exceeded: 250"],
@@ -102,6 +112,8 @@ describe("a budget", () => {
     "list.map(a, list.map(b, list)).size() > 0 && list.all(a, list.map(b, list.map(c, c)).size() > 0)",
     "list.all(a, list.all(b, string(a) + 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx' != ''))",
     "list.all(a, list.all(b, sets.equivalent(list, list)))",
+    "lists.range(9223372036854775807).size() > 0",
+    "list.all(a, list.distinct().size() > 0 && list.all(b, list.sortBy(x, -x).size() > 0))",
     "'aaaaaaaaaa'.replace('a', 'b'.replace('', 'cccccccccccccccccccc'), 5).size() > 0 && list.all(a, list.all(b, list == list))",
   ])("ends %s", (source) => {
     const program = compileCel(source, { variables });
@@ -114,6 +126,18 @@ describe("a budget", () => {
 
     expect(() => program.evaluate({ list }, { budget: 1000 })).toThrow(CelBudgetError);
   });
+});
+
+test.each([
+  ["[1].slice(0, 2)", "cannot slice(0, 2), list is length 1"],
+  ["[1].slice(-1, 1)", "cannot slice(-1, 1), negative indexes not supported"],
+  ["[1, 2].slice(2, 1)", "cannot slice(2, 1), start index must be less than or equal to end index"],
+  ["[[1]].flatten(-1)", "level must be non-negative"],
+  ["lists.range(-1)", "lists.range: size must be non-negative, got -1"],
+  ["[dyn(1), dyn('a')].sortBy(x, x)", "list elements must have the same type"],
+  ["[dyn([1])].sortBy(x, x)", "list elements must be comparable"],
+])("%s has no value", (source, message) => {
+  expect(() => evaluate(source)).toThrow(new CelEvaluationError(message));
 });
 
 test("an error on one side of an alternative is made up for by the other", () => {

@@ -4,7 +4,7 @@ import { areEqual, compareValues } from "../equality.ts";
 import { itemsOf } from "../json-value.ts";
 import type { Apply, Library } from "../overload.ts";
 import type { Run } from "../run.ts";
-import { type CelList, type CelValue, Duration, Uint } from "../value.ts";
+import { CelList, type CelValue, Duration, PlainList, tagOf, Uint } from "../value.ts";
 import { checkedDuration, checkedInt, checkedUint } from "./arithmetic.ts";
 
 const ORDERED = ["int", "uint", "double", "bool", "duration", "timestamp", "string", "bytes"];
@@ -79,15 +79,88 @@ function containsAll(list: CelValue, wanted: CelValue, run: Run): boolean {
   return itemsAt(wanted, run).every((item) => holds(list as CelList, item, run));
 }
 
+function slice(list: CelValue, [start, end]: readonly [bigint, bigint], run: Run): CelValue {
+  const { size } = list as CelList;
+  const call = `cannot slice(${start}, ${end})`;
+  if (start < 0n || end < 0n) throw new CelEvaluationError(`${call}, negative indexes not supported`);
+  if (start > end)
+    throw new CelEvaluationError(`${call}, start index must be less than or equal to end index`);
+  if (BigInt(size) < end) throw new CelEvaluationError(`${call}, list is length ${size}`);
+  return new PlainList(itemsAt(list, run).slice(Number(start), Number(end)));
+}
+
+/** What is no list stays as it is; `levels` is how deep lists within lists are taken apart. */
+function flatten(list: CelValue, levels: bigint, run: Run): CelValue {
+  if (levels < 0n) throw new CelEvaluationError("level must be non-negative");
+  const flat: CelValue[] = [];
+  // Lists that are under way, the innermost last: how deep they lie is up to whoever made them.
+  const open = [{ items: itemsAt(list, run), at: 0 }];
+  for (let top = open.at(-1); top !== undefined; top = open.at(-1)) {
+    if (top.at === top.items.length) {
+      open.pop();
+      continue;
+    }
+    const item = top.items[top.at] ?? null;
+    top.at += 1;
+    if (item instanceof CelList && open.length <= levels) open.push({ items: itemsAt(item, run), at: 0 });
+    else flat.push(item);
+  }
+  return new PlainList(flat);
+}
+
+/** Equal keys keep the order of their items. */
+export function sortedBy(list: CelList, keys: readonly CelValue[], run: Run): CelList {
+  const [first] = keys;
+  if (first === undefined) return list;
+  run.charge(Math.ceil(keys.length * Math.log2(keys.length + 1)));
+  if (compareValues(first, first) === undefined)
+    throw new CelEvaluationError("list elements must be comparable");
+  if (keys.some((key) => tagOf(key) !== tagOf(first)))
+    throw new CelEvaluationError("list elements must have the same type");
+  const order = keys
+    .map((key, at) => ({ key, at }))
+    .toSorted((left, right) => ordered(left.key, right.key) || left.at - right.at);
+  return new PlainList(order.map(({ at }) => list.at(at)));
+}
+
+function range(count: bigint, run: Run): CelValue {
+  if (count < 0n) throw new CelEvaluationError(`lists.range: size must be non-negative, got ${count}`);
+  // Counted before it is made: the budget bounds its length.
+  run.charge(Number(count));
+  return new PlainList(Array.from({ length: Number(count) }, (_, at) => BigInt(at)));
+}
+
+function distinct(list: CelValue, run: Run): CelValue {
+  const kept: CelValue[] = [];
+  for (const item of itemsAt(list, run)) {
+    run.charge(kept.length);
+    if (!kept.some((other) => areEqual(item, other, run))) kept.push(item);
+  }
+  return new PlainList(kept);
+}
+
 export const COLLECTIONS: Library = [
   ...ORDERED.flatMap((type): Library => [
     [`list<${type}> -> isSorted(): bool`, ([list], run) => isSorted(list, run)],
     [`list<${type}> -> min(): ${type}`, extreme("min", -1)],
     [`list<${type}> -> max(): ${type}`, extreme("max", 1)],
+    [
+      `list<${type}> -> sort(): list<${type}>`,
+      ([list], run) => sortedBy(list as CelList, itemsAt(list, run), run),
+    ],
   ]),
   ...ZEROS.map(([type, zero]): Library[number] => [`list<${type}> -> sum(): ${type}`, sum(zero)]),
   ["list<A> -> indexOf(A): int", ([list, item], run) => indexOf(list, item, run)],
   ["list<A> -> lastIndexOf(A): int", ([list, item], run) => lastIndexOf(list, item, run)],
+  [
+    "list<A> -> slice(int, int): list<A>",
+    ([list, start, end], run) => slice(list, [start as bigint, end as bigint], run),
+  ],
+  ["list<list<A>> -> flatten(): list<A>", ([list], run) => flatten(list, 1n, run)],
+  ["list<dyn> -> flatten(int): list<dyn>", ([list, levels], run) => flatten(list, levels as bigint, run)],
+  ["list<A> -> reverse(): list<A>", ([list], run) => new PlainList(itemsAt(list, run).toReversed())],
+  ["list<A> -> distinct(): list<A>", ([list], run) => distinct(list, run)],
+  ["lists.range(int): list<int>", ([count], run) => range(count as bigint, run)],
   ["sets.contains(list<A>, list<A>): bool", ([list, wanted], run) => containsAll(list, wanted, run)],
   [
     "sets.equivalent(list<A>, list<A>): bool",

@@ -41,12 +41,20 @@ function unwrapped(list: CelValue): CelValue {
   return new PlainList(contents.filter((item) => item !== undefined));
 }
 
+/** `at` counts from the end when it is negative. */
+function itemAt(list: CelValue, at: 0 | -1): CelValue {
+  const { size } = list as CelList;
+  return size === 0 ? NONE : new Optional((list as CelList).at(at === 0 ? 0 : size - 1));
+}
+
 export const OPTIONALS: Library = [
   ["optional.of(A): optional<A>", ([value]) => new Optional(value)],
   ["optional.none(): optional<A>", () => NONE],
   ["optional.ofNonZeroValue(A): optional<A>", ([value]) => (isZero(value) ? NONE : new Optional(value))],
   ["optional.unwrap(list<optional<A>>): list<A>", ([list]) => unwrapped(list)],
   ["list<optional<A>> -> unwrapOpt(): list<A>", ([list]) => unwrapped(list)],
+  ["list<A> -> first(): optional<A>", ([list]) => itemAt(list, 0)],
+  ["list<A> -> last(): optional<A>", ([list]) => itemAt(list, -1)],
   ["optional<A> -> hasValue(): bool", ([value]) => (value as Optional).value !== undefined],
   ["optional<A> -> value(): A", ([value]) => contentOf(value)],
   [
