@@ -13,6 +13,7 @@ import type {
 import type { CelIssue } from "./cel-error.ts";
 import { functionTable } from "./function-table.ts";
 import { Inference } from "./inference.ts";
+import { findFormatMistake } from "./library/text-format.ts";
 import { findLiteralMistake } from "./literal-check.ts";
 import type { Overload } from "./overload.ts";
 import { qualifiedName } from "./parser.ts";
@@ -101,8 +102,8 @@ class Checker {
   readonly #variables = new Map<Expr, string>();
   readonly #typeNames = new Map<Expr, string>();
   readonly #types = new Map<Expr, CelType>();
-  /** Lists whose items may be of several types. */
-  readonly #mixed = new Set<Expr>();
+  /** Within how many calls whose arguments may hold lists and maps of several types. */
+  #mixed = 0;
   readonly #issues: CelIssue[] = [];
 
   constructor(declarations: Declarations) {
@@ -236,9 +237,7 @@ class Checker {
   }
 
   #resolve(expr: CallExpr, { overloads, args }: Resolution): CelType {
-    const [, list] = args;
-    if (expr.name === "format" && list !== undefined) this.#mixed.add(list);
-    const given = args.map((arg) => this.check(arg));
+    const given = expr.name === "format" ? this.#mixing(args) : args.map((arg) => this.check(arg));
     if (given.some((type) => this.#inference.resolve(type).kind === "error")) return ERROR;
     const isMember = args.length > expr.args.length;
     const fitting: Overload[] = [];
@@ -252,7 +251,9 @@ class Checker {
     }
     if (result === undefined) return this.#unfitting(expr, given, isMember);
     this.#calls.set(expr, { overloads: fitting, args });
-    const mistake = findLiteralMistake(expr, args);
+    const mistake =
+      findLiteralMistake(expr, args) ??
+      findFormatMistake(expr, (arg) => this.settled(this.#types.get(arg) ?? DYN));
     return mistake === undefined ? result : this.#report(mistake.at, mistake.message);
   }
 
@@ -288,7 +289,15 @@ class Checker {
   #join(before: CelType | undefined, type: CelType, at: number): CelType {
     if (before === undefined) return type;
     if (this.#inference.accepts(before, type)) return this.#inference.general(before, type);
+    if (this.#mixed > 0) return DYN;
     return this.#report(at, `expected type '${this.#text(before)}' but found '${this.#text(type)}'`);
+  }
+
+  #mixing(args: readonly Expr[]): readonly CelType[] {
+    this.#mixed += 1;
+    const types = args.map((arg) => this.check(arg));
+    this.#mixed -= 1;
+    return types;
   }
 
   #unwrapped(type: CelType, isOptional: boolean, at: number): CelType {
@@ -301,12 +310,7 @@ class Checker {
     );
   }
 
-  #list(expr: ListExpr): CelType {
-    const { items } = expr;
-    if (this.#mixed.has(expr)) {
-      for (const { value } of items) this.check(value);
-      return listOf(DYN);
-    }
+  #list({ items }: ListExpr): CelType {
     let element: CelType | undefined;
     for (const { value, isOptional } of items) {
       const type = this.#unwrapped(this.check(value), isOptional, value.at);

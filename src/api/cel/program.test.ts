@@ -87,6 +87,18 @@ describe("an expression is refused", () => {
     ["{'a': 1}.sortBy(x, x)", "found no matching overload for '@sortByAssociatedKeys'"],
     ["[1].sortBy(x, [x])", "found no matching overload for '@sortByAssociatedKeys'"],
     ["'ab'.slice(0, 1)", "found no matching overload for 'slice' applied to 'string.(int, int)'"],
+    [
+      `"%d".format([1.5])`,
+      "1:14: error during formatting: decimal clause can only be used on integers, was given double",
+    ],
+    [`"%f".format([1])`, "fixed-point clause can only be used on doubles, was given int"],
+    [`"%b".format(["a"])`, "only integers and bools can be formatted as binary, was given string"],
+    [`"%s".format([[ip("1.2.3.4")]])`, "string clause can only be used on strings, bools, bytes, ints"],
+    [`"%s %s".format(["a"])`, "1:15: index 1 out of range"],
+    [`"%s".format(["a", 1])`, "1:12: too many arguments supplied to string.format (expected 1, got 2)"],
+    [`"%q".format(["a"])`, `could not parse formatting clause: unrecognized formatting clause "q"`],
+    [`"%.f".format([1.5])`, "could not parse formatting clause: error while parsing precision"],
+    [`"%".format(["a"])`, "unexpected end of string"],
     ["1.all(x, true)", "cannot be range of a comprehension"],
     ["if", "reserved identifier: if"],
     [`${"(".repeat(300)}1${")".repeat(300)}`, "expression recursion limit exceeded: 250"],
@@ -126,6 +138,26 @@ describe("a budget", () => {
 
     expect(() => program.evaluate({ list }, { budget: 1000 })).toThrow(CelBudgetError);
   });
+});
+
+test.each([
+  [`"%s".format([["a", "b\\"c"]])`, `["a", "b\\"c"]`],
+  [`"%s".format([{"b": 1, "a": {"n": true}}])`, `{"a":{"n":true}, "b":1}`],
+  [`"%s".format([[1.5, 2.0, 1e10]])`, "[1.500000, 2.000000, 10000000000.000000]"],
+  [
+    `"%s".format([[duration("1h"), timestamp("2024-01-01T00:00:00Z"), b"x", null, type(1), 1u]])`,
+    `[duration("3600s"), timestamp("2024-01-01T00:00:00Z"), b"x", null, int, 1]`,
+  ],
+  [`"%s %s %s".format([1e10, double("inf"), double("-inf")])`, "1e+10 +Inf -Inf"],
+  [
+    `"%f %.2f %.0f %f".format([1234567.0, -1234.567, 2.5, 1e21])`,
+    "1,234,567.000000 -1,234.57 2 1,000,000,000,000,000,000,000.000000",
+  ],
+  [`"%f %f %f".format(["Infinity", "-Infinity", "NaN"])`, "∞ -∞ NaN"],
+  [`"%e %.2e %e".format([1234.5, 0.00001234, 1e100])`, "1.234500×10⁰³ 1.234000×10⁻⁰⁵ 1.000000×10¹⁰⁰"],
+  [`"%d %x %X %o %b %b %%".format([-5, 255, "hi", 8, 5, true])`, "-5 ff 6869 10 101 1 %"],
+])("%s is %s", (source, text) => {
+  expect(evaluate(source)).toBe(text);
 });
 
 test.each([

@@ -1,113 +1,258 @@
-/** `"%s has %d".format([name, count])` */
-import { CelEvaluationError } from "../cel-error.ts";
+/**
+ * `"%s has %d".format([name, count])`, as version 2 of the strings extension does it, which is the one that Kubernetes has:
+ * numbers with a point are written as in English texts, and what is in lists and maps as an expression would write it.
+ */
+import { quoted } from "../../message-text.ts";
+import type { CallExpr, Expr } from "../ast.ts";
+import { CelEvaluationError, type CelIssue } from "../cel-error.ts";
 import { itemsOf } from "../json-value.ts";
 import type { Run } from "../run.ts";
-import { Bytes, CelList, CelMap, type CelValue, Duration, Timestamp, tagOf, Uint } from "../value.ts";
-import { doubleText, findText } from "./conversion.ts";
+import type { CelType } from "../type.ts";
+import {
+  Bytes,
+  CelList,
+  CelMap,
+  CelRecord,
+  type CelValue,
+  Duration,
+  Timestamp,
+  tagOf,
+  Uint,
+} from "../value.ts";
+import { findText } from "./conversion.ts";
 
-const CLAUSE = /%(?:\.(\d+))?([^])?/g;
+const CLAUSE = /%(\.\d*)?([^])?/g;
 /** As cel-go's when no precision is given. */
 const PRECISION = 6;
 /** What JavaScript can write; nobody reads more. */
 const PRECISION_MAX = 100;
 
+const WHOLE = ["int", "uint"];
+const SPECIAL: ReadonlyMap<string, number> = new Map([
+  ["NaN", Number.NaN],
+  ["Infinity", Number.POSITIVE_INFINITY],
+  ["-Infinity", Number.NEGATIVE_INFINITY],
+]);
+
+interface Verb {
+  /** Types that may be shown; a text where a number is wanted is one of the special numbers. */
+  readonly types: ReadonlySet<string>;
+  /** What is said of other types. */
+  readonly only: string;
+  readonly show: (value: CelValue, precision: number) => string;
+}
+
+const SCALARS = [...WHOLE, "double", "bool", "string", "bytes", "type", "null_type"];
+const TIMES = ["google.protobuf.Timestamp", "google.protobuf.Duration"];
+const HEX: Verb = {
+  types: new Set([...WHOLE, "string", "bytes"]),
+  only: "only integers, byte buffers, and strings can be formatted as hex",
+  show: hexText,
+};
+
+const VERBS: ReadonlyMap<string, Verb> = new Map<string, Verb>([
+  [
+    "s",
+    {
+      types: new Set([...SCALARS, ...TIMES, "list", "map"]),
+      only: "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps",
+      show: (value) => shownText(value, "alone"),
+    },
+  ],
+  [
+    "d",
+    {
+      types: new Set(WHOLE),
+      only: "decimal clause can only be used on integers",
+      show: (value) => wholeOf(value).toString(),
+    },
+  ],
+  [
+    "f",
+    {
+      types: new Set(["double", "string"]),
+      only: "fixed-point clause can only be used on doubles",
+      show: (value, precision) => groupedText(fixedText(numberOf(value, "fixed-point"), precision)),
+    },
+  ],
+  [
+    "e",
+    {
+      types: new Set(["double", "string"]),
+      only: "scientific clause can only be used on doubles",
+      // A precision is taken for a width upstream, and what is written is always wider.
+      show: (value) => scientificText(numberOf(value, "scientific")),
+    },
+  ],
+  [
+    "b",
+    {
+      types: new Set([...WHOLE, "bool"]),
+      only: "only integers and bools can be formatted as binary",
+      show: (value) => (typeof value === "boolean" ? String(Number(value)) : wholeOf(value).toString(2)),
+    },
+  ],
+  ["x", HEX],
+  ["X", { ...HEX, show: (value) => hexText(value).toUpperCase() }],
+  [
+    "o",
+    {
+      types: new Set(WHOLE),
+      only: "octal clause can only be used on integers",
+      show: (value) => wholeOf(value).toString(8),
+    },
+  ],
+]);
+
+interface Clause extends Verb {
+  readonly precision: number;
+}
+
+/** Puts in the place of each clause what is shown for the argument of that number. Throws a CelEvaluationError. */
+function expand(format: string, size: number, shown: (clause: Clause, at: number) => string): string {
+  let used = 0;
+  return format.replaceAll(CLAUSE, (whole, precision: string | undefined, letter: string | undefined) => {
+    if (whole === "%%") return "%";
+    if (whole === "%") throw new CelEvaluationError("unexpected end of string");
+    if (used >= size) throw new CelEvaluationError(`index ${used} out of range`);
+    const text = shown(clauseOf(precision, letter), used);
+    used += 1;
+    return text;
+  });
+}
+
+function clauseOf(precision: string | undefined, letter: string | undefined): Clause {
+  const verb = VERBS.get(letter ?? "");
+  if (letter === undefined)
+    throw clauseError("error while parsing precision: could not find end of precision specifier");
+  if (precision === ".")
+    throw clauseError(
+      'error while parsing precision: error while converting precision to integer: strconv.Atoi: parsing "": invalid syntax',
+    );
+  if (verb === undefined) throw clauseError(`unrecognized formatting clause "${letter}"`);
+  return { ...verb, precision: precision === undefined ? PRECISION : Number(precision.slice(1)) };
+}
+
+function clauseError(message: string): CelEvaluationError {
+  return new CelEvaluationError(`could not parse formatting clause: ${message}`);
+}
+
+function unfit({ only }: Verb, type: string): string {
+  return `error during formatting: ${only}, was given ${type}`;
+}
+
 export function formatText(format: string, list: CelList, run: Run): string {
   run.charge(10 + format.length);
-  let used = 0;
-  return format.replaceAll(CLAUSE, (_, precision: string | undefined, verb: string | undefined) => {
-    if (verb === "%") return "%";
-    if (used >= list.size) throw new CelEvaluationError(`index ${used} out of range`);
-    const text = formatValue(verb ?? "", list.at(used), Number(precision ?? PRECISION));
-    used += 1;
+  return expand(format, list.size, (clause, at) => {
+    const value = list.at(at);
+    const tag = value instanceof CelRecord ? "map" : tagOf(value);
+    if (!clause.types.has(tag)) throw new CelEvaluationError(unfit(clause, tag));
+    if (clause.precision > PRECISION_MAX)
+      throw new CelEvaluationError(`precision too large: ${clause.precision}`);
+    const text = clause.show(value, clause.precision);
     run.chargeText(text.length);
     return text;
   });
 }
 
-function formatValue(verb: string, value: CelValue, precision: number): string {
-  if (precision > PRECISION_MAX) throw new CelEvaluationError(`precision too large: ${precision}`);
-  switch (verb) {
-    case "s":
-      return shownText(value);
-    case "d":
-      return decimalText(value);
-    case "f":
-      return fixedText(numberOf(value, "fixed-point"), precision);
-    case "e":
-      return scientificText(numberOf(value, "scientific notation"), precision);
-    case "b":
-      return typeof value === "boolean" ? String(Number(value)) : wholeOf(value, "binary").toString(2);
-    case "x":
-      return hexText(value);
-    case "X":
-      return hexText(value).toUpperCase();
-    case "o":
-      return wholeOf(value, "octal").toString(8);
-    default:
-      throw new CelEvaluationError(
-        `could not parse formatting clause: unrecognized formatting clause "${verb}"`,
-      );
+/** What is known to go wrong of a format and arguments that are both written down. */
+export function findFormatMistake(
+  { name, target, args: [list], at: place }: CallExpr,
+  typeOf: (expr: Expr) => CelType,
+): CelIssue | undefined {
+  const format = target?.kind === "literal" ? target.value : undefined;
+  if (name !== "format" || typeof format !== "string" || list?.kind !== "list") return undefined;
+  let mistake: CelIssue | undefined;
+  let used = 0;
+  try {
+    expand(format, list.items.length, (clause, at) => {
+      used += 1;
+      mistake ??= findUnfit(clause, list.items[at]?.value, typeOf);
+      return "";
+    });
+  } catch (error) {
+    if (!(error instanceof CelEvaluationError)) throw error;
+    mistake ??= { at: place, message: error.message };
   }
+  if (mistake !== undefined || used === list.items.length) return mistake;
+  const message = `too many arguments supplied to string.format (expected ${used}, got ${list.items.length})`;
+  return { at: place, message };
 }
 
-/** Lists and maps are shown with their items; map entries in the order of their keys. */
-function shownText(value: CelValue): string {
+function findUnfit(
+  clause: Clause,
+  arg: Expr | undefined,
+  typeOf: (expr: Expr) => CelType,
+): CelIssue | undefined {
+  if (arg === undefined) return undefined;
+  const { kind, name } = typeOf(arg);
+  const isKnown = kind !== "dyn" && kind !== "error" && kind !== "parameter";
+  if (isKnown && !clause.types.has(name)) return { at: arg.at, message: unfit(clause, name) };
+  if (!clause.types.has("list")) return undefined;
+  const parts =
+    arg.kind === "list"
+      ? arg.items.map(({ value }) => value)
+      : arg.kind === "map"
+        ? arg.entries.flatMap(({ key, value }) => [key, value])
+        : [];
+  for (const part of parts) {
+    const mistake = findUnfit(clause, part, typeOf);
+    if (mistake !== undefined) return mistake;
+  }
+  return undefined;
+}
+
+/** Map entries are in the order of their keys. What stands `within` a list or a map looks as an expression would write it. */
+function shownText(value: CelValue, place: "alone" | "within"): string {
   if (value === null) return "null";
-  if (value instanceof CelList) return `[${itemsOf(value).map(shownText).join(", ")}]`;
-  if (value instanceof CelMap) {
-    const entries = [...value.keys()].map(
-      (key) => `${shownText(key)}: ${shownText(value.find(key) ?? null)}`,
-    );
-    return `{${entries.toSorted().join(", ")}}`;
-  }
-  if (value instanceof Bytes) return Buffer.from(value.data).toString();
-  const text = typeof value === "number" ? shownNumber(value) : findText(value);
+  if (value instanceof CelList) return `[${itemsOf(value).map(shownWithin).join(", ")}]`;
+  if (value instanceof CelMap) return entriesText([...value.keys()], (key) => value.find(key));
+  if (value instanceof CelRecord) return recordText(value);
+  const text = value instanceof Bytes ? Buffer.from(value.data).toString() : findText(value);
   if (text === undefined)
-    throw new CelEvaluationError(
-      `error during formatting: string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, types, durations, and timestamps, was given ${tagOf(value)}`,
-    );
-  return text;
+    throw new CelEvaluationError(`error during formatting: no formatting function for ${tagOf(value)}`);
+  return place === "alone" ? text : writtenText(value, text);
 }
 
-function shownNumber(value: number): string {
-  if (Number.isFinite(value)) return doubleText(value);
-  return Number.isNaN(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity";
+function shownWithin(value: CelValue): string {
+  return shownText(value, "within");
 }
 
-function decimalText(value: CelValue): string {
-  if (typeof value === "number" && !Number.isFinite(value)) return shownNumber(value);
-  if (typeof value === "bigint" || value instanceof Uint || typeof value === "number")
-    return findText(value) ?? "";
-  throw new CelEvaluationError(
-    `error during formatting: decimal clause can only be used on integers, was given ${tagOf(value)}`,
-  );
+function recordText(record: CelRecord): string {
+  return entriesText([...record.fields()], (key) => record.find(key as string));
+}
+
+function entriesText(keys: readonly CelValue[], find: (key: CelValue) => CelValue | undefined): string {
+  const entries = keys.map((key) => [shownWithin(key), shownWithin(find(key) ?? null)] as const);
+  const sorted = entries.toSorted(([left], [right]) => (left < right ? -1 : 1));
+  return `{${sorted.map(([key, value]) => `${key}:${value}`).join(", ")}}`;
+}
+
+function writtenText(value: CelValue, text: string): string {
+  if (typeof value === "string") return quoted(text);
+  if (value instanceof Bytes) return `b${quoted(text)}`;
+  if (value instanceof Timestamp) return `timestamp(${quoted(text)})`;
+  if (value instanceof Duration) return `duration(${quoted(text)})`;
+  if (typeof value !== "number") return text;
+  return Number.isFinite(value) ? fixedText(value, PRECISION) : quoted(text);
+}
+
+function wholeOf(value: CelValue): bigint {
+  return value instanceof Uint ? value.value : (value as bigint);
 }
 
 function numberOf(value: CelValue, clause: string): number {
   if (typeof value === "number") return value;
-  if (typeof value === "bigint") return Number(value);
-  if (value instanceof Uint) return Number(value.value);
-  if (value instanceof Duration || value instanceof Timestamp || value === null || typeof value !== "string")
-    throw wrongType(clause, "doubles", value);
-  const special: Readonly<Record<string, number>> = {
-    NaN: Number.NaN,
-    Infinity: Number.POSITIVE_INFINITY,
-    "-Infinity": Number.NEGATIVE_INFINITY,
-  };
-  const found = Object.hasOwn(special, value) ? special[value] : undefined;
-  if (found === undefined) throw wrongType(clause, "doubles", value);
-  return found;
-}
-
-function wrongType(clause: string, wanted: string, value: CelValue): CelEvaluationError {
-  return new CelEvaluationError(
-    `error during formatting: ${clause} clause can only be used on ${wanted}, was given ${tagOf(value)}`,
+  const special = SPECIAL.get(value as string);
+  if (special !== undefined) return special;
+  throw new CelEvaluationError(
+    `error during formatting: ${clause} clause can only be used on doubles, was given string`,
   );
 }
 
 function fixedText(value: number, precision: number): string {
-  if (!Number.isFinite(value)) return shownNumber(value);
-  if (Math.abs(value) >= 1e21) return `${BigInt(value)}.${"0".repeat(precision)}`;
+  if (!Number.isFinite(value)) return infiniteText(value);
+  if (Math.abs(value) >= 1e21) return `${BigInt(value)}${precision === 0 ? "" : `.${"0".repeat(precision)}`}`;
   // All decimals that a double can have in practice: enough to see whether it lies just between two results.
   const exact = value.toFixed(PRECISION_MAX);
   const end = exact.length - PRECISION_MAX + precision;
@@ -116,19 +261,34 @@ function fixedText(value: number, precision: number): string {
   return isBetween && /[02468]$/.test(lower) ? lower : value.toFixed(precision);
 }
 
-function scientificText(value: number, precision: number): string {
-  if (!Number.isFinite(value)) return shownNumber(value);
-  return value.toExponential(precision).replace(/e([+-])(\d)$/, "e$10$2");
+/** `1234567.5` as `1,234,567.5`. */
+function groupedText(text: string): string {
+  const [whole = "", ...fraction] = text.split(".");
+  return [whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ","), ...fraction].join(".");
 }
 
-function wholeOf(value: CelValue, clause: string): bigint {
-  if (typeof value === "bigint") return value;
-  if (value instanceof Uint) return value.value;
-  throw wrongType(clause, "integers", value);
+const SUPERSCRIPTS: Readonly<Record<string, string>> = { "-": "⁻", "1": "¹", "2": "²", "3": "³" };
+const SUPERSCRIPT_ZERO = 0x2070;
+
+function scientificText(value: number): string {
+  if (!Number.isFinite(value)) return infiniteText(value);
+  const [digits = "", exponent = "0"] = value.toExponential(PRECISION).split("e");
+  const power = Number(exponent);
+  const size = String(Math.abs(power)).padStart(2, "0");
+  const raised = Array.from(
+    power < 0 ? `-${size}` : size,
+    (digit) => SUPERSCRIPTS[digit] ?? String.fromCodePoint(SUPERSCRIPT_ZERO + Number(digit)),
+  );
+  return `${digits}×10${raised.join("")}`;
+}
+
+function infiniteText(value: number): string {
+  if (Number.isNaN(value)) return "NaN";
+  return value > 0 ? "∞" : "-∞";
 }
 
 function hexText(value: CelValue): string {
   if (typeof value === "string") return Buffer.from(value).toString("hex");
   if (value instanceof Bytes) return Buffer.from(value.data).toString("hex");
-  return wholeOf(value, "hex").toString(16);
+  return wholeOf(value).toString(16);
 }
