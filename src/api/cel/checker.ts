@@ -11,7 +11,7 @@ import type {
   StructExpr,
 } from "./ast.ts";
 import type { CelIssue } from "./cel-error.ts";
-import { functionTable } from "./function-table.ts";
+import { functionTable, PATCH_FUNCTIONS } from "./function-table.ts";
 import { Inference } from "./inference.ts";
 import { findFormatMistake } from "./library/text-format.ts";
 import { findLiteralMistake } from "./literal-check.ts";
@@ -45,6 +45,8 @@ export interface Declarations {
   readonly variables: ReadonlyMap<string, CelType>;
   /** Objects that expressions may make, by their names. */
   readonly structs?: { get(name: string): CelType | undefined };
+  /** Whether `cel.bind` is there: selectors of devices have it, rules and policies have not. */
+  readonly bindings?: "allowed";
 }
 
 /** What a call does: the functions that it may be, and whether what stands before the dot is an argument. */
@@ -227,13 +229,18 @@ class Checker {
     const qualified = target === undefined ? undefined : qualifiedName(target);
     const overloads = functionTable();
     const full = `${(qualified ?? "").replace(/^\./, "")}.${name}`;
-    if (qualified !== undefined && overloads.has(full) && !this.#isLocal(qualified))
+    if (qualified !== undefined && this.#isKnown(full) && !this.#isLocal(qualified))
       return this.#resolve(expr, { overloads: overloads.get(full) ?? [], args: expr.args });
     const known = overloads.get(name.replace(/^\./, ""));
     const args = target === undefined ? expr.args : [target, ...expr.args];
     if (known !== undefined) return this.#resolve(expr, { overloads: known, args });
     for (const arg of args) this.check(arg);
     return this.#undeclared(at, name);
+  }
+
+  #isKnown(name: string): boolean {
+    const isThere = !PATCH_FUNCTIONS.has(name) || this.#declarations.structs !== undefined;
+    return isThere && functionTable().has(name);
   }
 
   #resolve(expr: CallExpr, { overloads, args }: Resolution): CelType {
@@ -439,6 +446,7 @@ class Checker {
   }
 
   #bind({ mode, variable, value, body, at }: BindExpr): CelType {
+    if (mode === "value" && this.#declarations.bindings === undefined) return this.#undeclared(at, "bind");
     const type = this.#inference.resolve(this.check(value));
     const bound = mode === "value" ? type : this.#content(type, at);
     const result = this.#inference.resolve(this.#within([[variable, bound]], () => this.check(body)));

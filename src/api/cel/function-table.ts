@@ -1,12 +1,11 @@
-/** All functions of Kubernetes' environment, by name. */
+/** All functions of Kubernetes' environment, by name. The extensions for mathematics and base64 are no part of it. */
 import { ADDRESSES } from "./library/address.ts";
 import { ARITHMETIC } from "./library/arithmetic.ts";
 import { AUTHORIZER } from "./library/authorizer.ts";
 import { CLOCK } from "./library/clock.ts";
 import { COLLECTIONS } from "./library/collection.ts";
 import { CONVERSIONS } from "./library/conversion.ts";
-import { ENCODINGS } from "./library/encoding.ts";
-import { MATH } from "./library/math.ts";
+import { JSON_PATCHES } from "./library/json-patch.ts";
 import { NAMED_FORMATS } from "./library/named-format.ts";
 import { OPERATORS } from "./library/operator.ts";
 import { OPTIONALS } from "./library/optional.ts";
@@ -35,10 +34,12 @@ const LIBRARIES: readonly (readonly [library: Library, effort: number])[] = [
   [QUANTITIES, 25],
   [VERSIONS, 10],
   [NAMED_FORMATS, 5],
-  [ENCODINGS, 0],
-  [MATH, 0],
+  [JSON_PATCHES, 0],
   [AUTHORIZER, 0],
 ];
+
+/** Only where an expression may make patches. */
+export const PATCH_FUNCTIONS: ReadonlySet<string> = new Set(["jsonpatch.escapeKey"]);
 
 let table: ReadonlyMap<string, readonly Overload[]> | undefined;
 

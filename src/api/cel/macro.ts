@@ -42,10 +42,8 @@ const MACROS: ReadonlyMap<string, Expansion> = new Map<string, Expansion>([
 /** Throws a MacroError for a macro that is used wrongly. */
 export function expandMacro(call: CallExpr): Expr {
   const { target, name, args } = call;
-  if (target?.kind === "ident") {
-    if (target.name === "cel" && name === "bind" && args.length === 3) return bindValue(call);
-    if (target.name === "math" && (name === "greatest" || name === "least")) return pairwise(call);
-  }
+  if (target?.kind === "ident" && target.name === "cel" && name === "bind" && args.length === 3)
+    return bindValue(call);
   const place = target === undefined ? "global" : "target";
   return MACROS.get(`${place} ${name} ${args.length}`)?.(call) ?? call;
 }
@@ -83,13 +81,4 @@ function bindValue(call: CallExpr): Expr {
   const [variable, value, body] = call.args;
   if (variable === undefined || value === undefined || body === undefined) return call;
   return { kind: "bind", mode: "value", variable: simpleName(variable), value, body, at: call.at };
-}
-
-/** `math.greatest(a, b, c)` is the greatest of c and the greatest of the others. */
-function pairwise(call: CallExpr): Expr {
-  const [first, second, ...others] = call.args;
-  if (first === undefined || second === undefined || others.length === 0) return call;
-  let chosen: Expr = { ...call, args: [first, second] };
-  for (const other of others) chosen = { ...call, args: [chosen, other] };
-  return chosen;
 }

@@ -48,12 +48,11 @@ describe("an expression of Kubernetes' libraries holds", () => {
     "type(ip('10.0.0.1')) == net.IP && type(cidr('10.0.0.0/8')) == net.CIDR && type(cidr('10.0.0.0/8').ip()) == net.IP",
     "cidr('10.1.2.3/8').masked() == cidr('10.0.0.0/8') && cidr('10.0.0.0/8').prefixLength() == 8 && !isCIDR('10.0.0.0')",
     "quantity('1Gi').isGreaterThan(quantity('1G')) && quantity('1').add(quantity('500m')).compareTo(quantity('1.5')) == 0",
-    "quantity('5').asInteger() == 5 && !quantity('1.5').isInteger() && quantity('-1').sign() == -1 && !isQuantity('x')",
+    "quantity('5').asInteger() == 5 && !quantity('1.5').isInteger() && sign(quantity('-1')) == -1 && sign(quantity('0')) == 0 && !isQuantity('x')",
     "semver('1.2.3').isLessThan(semver('1.10.0')) && semver('1.0.0-rc.1').isLessThan(semver('1.0.0'))",
     "semver('v1.2', true).minor() == 2 && !isSemver('v1.2') && isSemver('v1.2', true)",
     "!format.dns1123Label().validate('good-name').hasValue() && format.dns1123Label().validate('Bad').hasValue()",
     "format.named('uuid').hasValue() && !format.named('nothing').hasValue()",
-    "jsonpatch.escapeKey('a/b~c') == 'a~1b~0c' && base64.encode(b'hi') == 'aGk='",
     "timestamp('2026-01-02T03:04:05Z').getHours('Europe/Berlin') == 4",
     "string(timestamp('2011-08-18T19:03:37.01+01:00')) == '2011-08-18T19:03:37.01+01:00'",
     "string(timestamp('2011-08-18T23:30:00-02:30') + duration('1h')) == '2011-08-19T00:30:00-02:30'",
@@ -99,6 +98,15 @@ describe("an expression is refused", () => {
     [`"%q".format(["a"])`, `could not parse formatting clause: unrecognized formatting clause "q"`],
     [`"%.f".format([1.5])`, "could not parse formatting clause: error while parsing precision"],
     [`"%".format(["a"])`, "unexpected end of string"],
+    [
+      "quantity('1').sign() == 1",
+      "found no matching overload for 'sign' applied to 'kubernetes.Quantity.()'",
+    ],
+    ["'abc'.reverse()", "found no matching overload for 'reverse' applied to 'string.()'"],
+    ["base64.encode(b'hi')", "undeclared reference to 'base64'"],
+    ["math.greatest(1, 2)", "undeclared reference to 'math'"],
+    ["cel.bind(x, 1, x)", "undeclared reference to 'bind'"],
+    ["jsonpatch.escapeKey('a')", "undeclared reference to 'jsonpatch'"],
     ["1.all(x, true)", "cannot be range of a comprehension"],
     ["if", "reserved identifier: if"],
     [`${"(".repeat(300)}1${")".repeat(300)}`, "expression recursion limit exceeded: 250"],
@@ -201,7 +209,10 @@ test("objects are made of declared types only", () => {
 
   const program = compileCel("JSONPatch{op: 'add'}.op == 'add'", declarations);
 
+  const escape = compileCel("jsonpatch.escapeKey('a/b~c') == 'a~1b~0c'", declarations);
+
   expect(program.evaluate({}, { budget: CALL_BUDGET })).toBe(true);
+  expect(escape.evaluate({}, { budget: CALL_BUDGET })).toBe(true);
   expect(() => compileCel("JSONPatch{path: 'a'}", declarations)).toThrow("undefined field 'path'");
   expect(() => compileCel("Other{}", declarations)).toThrow("undeclared reference to 'Other'");
 });

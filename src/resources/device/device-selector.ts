@@ -91,7 +91,7 @@ function judge(expression: string, inspection: Inspection): Verdict {
 /** Its one variable is a device, as `deviceValue` makes it. */
 export function compileSelector(expression: string): Program | CelCompileError {
   try {
-    return compileCel(expression, { variables: VARIABLES });
+    return compileCel(expression, { variables: VARIABLES, bindings: "allowed" });
   } catch (error) {
     if (error instanceof CelCompileError) return error;
     throw error;

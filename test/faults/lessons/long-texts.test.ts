@@ -109,7 +109,7 @@ describe("a text of half a million characters", () => {
   });
 
   test.each<readonly [string, string]>([
-    ["base64.decode(object.data.v).size() > 0", `${"=".repeat(SIZE)}x`],
+    ["bytes(object.data.v).size() > 0", `${"=".repeat(SIZE)}x`],
     ["double(object.data.v) > 0.0", `${"0".repeat(SIZE)}+`],
     ["object.data.v.matches('^(a+)+$')", `${"a".repeat(SIZE)}!`],
     ["object.data.v.matches('(a|aa)+$')", `${"a".repeat(SIZE)}!`],

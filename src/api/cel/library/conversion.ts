@@ -73,7 +73,7 @@ function doubleOfText(text: string): number {
 const DIGITS_MAX = 6;
 
 /** As Go's shortest form: `1`, `0.5`, `1e+06`. */
-export function doubleText(value: number): string {
+function doubleText(value: number): string {
   if (Number.isNaN(value)) return "NaN";
   if (!Number.isFinite(value)) return value > 0 ? "+Inf" : "-Inf";
   if (Object.is(value, -0)) return "-0";

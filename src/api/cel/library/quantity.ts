@@ -66,7 +66,8 @@ export const QUANTITIES: Library = [
   [`${TYPE} -> isInteger(): bool`, ([value]) => isInteger(quantityOf(value))],
   [`${TYPE} -> asInteger(): int`, ([value]) => asInteger(quantityOf(value))],
   [`${TYPE} -> asApproximateFloat(): double`, ([value]) => quantityToNumber(quantityOf(value))],
-  [`${TYPE} -> sign(): int`, ([value]) => signOf(quantityOf(value))],
+  // Called on nothing, unlike the others: so it is declared upstream.
+  [`sign(${TYPE}): int`, ([value]) => signOf(quantityOf(value))],
   [
     `${TYPE} -> add(${TYPE}): ${TYPE}`,
     ([one, other]) => quantity(addQuantities(quantityOf(one), quantityOf(other))),

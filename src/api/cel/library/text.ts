@@ -236,13 +236,6 @@ export const TEXT: Library = [
     },
   ],
   [
-    "string -> reverse(): string",
-    ([text], run) =>
-      charactersOf(text as string, run)
-        .toReversed()
-        .join(""),
-  ],
-  [
     "strings.quote(string): string",
     ([text], run) => {
       run.chargeText((text as string).length * 2);

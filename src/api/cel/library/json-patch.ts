@@ -1,0 +1,12 @@
+/** What expressions that make patches have besides. */
+import type { Library } from "../overload.ts";
+
+export const JSON_PATCHES: Library = [
+  [
+    "jsonpatch.escapeKey(string): string",
+    ([text], run) => {
+      run.chargeText((text as string).length);
+      return (text as string).replaceAll("~", "~0").replaceAll("/", "~1");
+    },
+  ],
+];
