@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { settableLoop } from "../base/fixture.ts";
 import { VirtualLoop } from "../base/virtual-loop.ts";
 import { Agenda } from "./agenda.ts";
 
@@ -17,6 +18,25 @@ describe("an agenda", () => {
     await loop.settle();
 
     expect(seen).toEqual(["first", "second", "third"]);
+  });
+
+  test("keeps its appointments when the clock is set back", async () => {
+    const world = new VirtualLoop({ seed: 1, name: "test" });
+    const loop = settableLoop(world);
+    const agenda = new Agenda(loop);
+    const seen: string[] = [];
+    const at = (seconds: number, name: string) =>
+      agenda.add(loop.now() + seconds * 1000, "progress", () => seen.push(name));
+    at(1, "first");
+    at(2, "second");
+    at(4, "fourth");
+    loop.setBack(3_600_000);
+    const cancelled = at(3, "never");
+    at(3, "third");
+    agenda.cancel(cancelled);
+    await world.advance(4000);
+
+    expect(seen).toEqual(["first", "second", "third", "fourth"]);
   });
 
   test("holds on to nothing of an appointment that is over", async () => {

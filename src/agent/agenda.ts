@@ -4,10 +4,12 @@
  */
 import { TimerHeap, type DueEntry } from "../base/loop-timers.ts";
 import type { Loop, Timer, TimerKind } from "../base/loop.ts";
+import { SteadyTime } from "../base/steady-clock.ts";
 
 /** Appointments kept in one step of the loop; what is left of a moment follows in the next. */
 const SLICE = 200;
 
+/** At a steady time. */
 export interface Appointment extends DueEntry {
   readonly kind: TimerKind;
   /** Gone once it was called or cancelled, with whatever it holds. */
@@ -22,17 +24,20 @@ interface Book {
 
 export class Agenda {
   readonly #loop: Loop;
+  readonly #time: SteadyTime;
   readonly #books: Readonly<Record<TimerKind, Book>> = { progress: emptyBook(), periodic: emptyBook() };
   #lastTie = 0;
   #hasEnded = false;
 
   constructor(loop: Loop) {
     this.#loop = loop;
+    this.#time = new SteadyTime(loop);
   }
 
   /** Calls `act` once, not before `at`. */
   add(at: number, kind: TimerKind, act: () => void): Appointment {
-    const appointment: Appointment = { at, kind, act, tie: ++this.#lastTie, index: -1 };
+    const steady = this.#time.of(at);
+    const appointment: Appointment = { at: steady, kind, act, tie: ++this.#lastTie, index: -1 };
     const book = this.#books[kind];
     book.heap.add(appointment);
     if (book.heap.next === appointment) this.#arm(kind);
@@ -61,13 +66,13 @@ export class Agenda {
     book.timer = undefined;
     if (next === undefined) return;
     book.timerAt = next.at;
-    book.timer = this.#loop.timer(next.at, kind, () => this.#fire(kind));
+    book.timer = this.#loop.timer(this.#time.toLoop(next.at), kind, () => this.#fire(kind));
   }
 
   #fire(kind: TimerKind): void {
     const book = this.#books[kind];
     book.timer = undefined;
-    const now = Math.max(this.#loop.now(), book.timerAt);
+    const now = Math.max(this.#time.now, book.timerAt);
     for (let left = SLICE; left > 0 && !this.#hasEnded; left--) {
       const due = book.heap.takeDue(now);
       if (due === undefined) break;

@@ -2,37 +2,10 @@ import { performance } from "node:perf_hooks";
 import { assert } from "./assert.ts";
 import { TimerHeap, type TimerEntry } from "./loop-timers.ts";
 import type { Step, Timer, TimerKind } from "./loop.ts";
+import { SteadyClock } from "./steady-clock.ts";
 
 /** Longest sleep: a clock that was set forward, or a machine that slept, is noticed this soon. Also below Node's limit of 2^31 ms. */
 const MAX_SLEEP_MS = 60_000;
-
-/** A difference this large between two looks is a clock that was set, a smaller one is drift. */
-const CLOCK_WAS_SET_MS = 1000;
-
-/**
- * The wall clock with its steps back taken out, as timers need it: a lease is renewed every ten seconds also in the
- * hour after somebody set the clock back by an hour.
- *
- * Example: 12:00 a timer for 12:10 is set. 12:05 the clock is set to 11:05. At 11:10 the steady time is 12:10.
- */
-export class SteadyClock {
-  /** Wall clock minus monotonic clock when last looked at. */
-  #offset: number;
-  /** How far the clock was set back and not forth again. Never negative. */
-  #setBackMs = 0;
-
-  constructor(now: number, elapsed: number) {
-    this.#offset = now - elapsed;
-  }
-
-  /** Looks at both clocks; returns what to add to a time of the wall clock to get steady time. */
-  correction(now: number, elapsed: number): number {
-    const changeMs = now - elapsed - this.#offset;
-    this.#offset = now - elapsed;
-    if (Math.abs(changeMs) >= CLOCK_WAS_SET_MS) this.#setBackMs = Math.max(0, this.#setBackMs - changeMs);
-    return this.#setBackMs;
-  }
-}
 
 /** Timers over one timer of Node. Progress timers keep the process alive: they are work to be done. Periodic ones do not. */
 export class RealTimers {

@@ -3,8 +3,8 @@ import { setImmediate as immediate, setTimeout as sleep } from "node:timers/prom
 import { describe, expect, test } from "vitest";
 import { LANES, type Lane, type Loop } from "./loop.ts";
 import { createMetrics } from "./prom-metrics.ts";
-import { SteadyClock } from "./real-loop-timers.ts";
 import { createRealLoop } from "./real-loop.ts";
+import { SteadyClock } from "./steady-clock.ts";
 
 function busy(ms: number): void {
   const end = performance.now() + ms;

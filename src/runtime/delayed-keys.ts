@@ -1,11 +1,13 @@
 /** Keys that are due later. One timer for the earliest, however many there are. */
 import { TimerHeap } from "../base/loop-timers.ts";
 import type { Loop, Timer, TimerKind } from "../base/loop.ts";
+import { SteadyTime } from "../base/steady-clock.ts";
 import type { Cause } from "./cause.ts";
 
 interface DelayedKey {
   readonly key: string;
   readonly cause: Cause;
+  /** In steady time. */
   readonly at: number;
   readonly tie: number;
   index: number;
@@ -21,11 +23,13 @@ export class DelayedKeys {
   readonly #options: DelayedKeysOptions;
   readonly #heap = new TimerHeap<DelayedKey>();
   readonly #byKey = new Map<string, DelayedKey>();
+  readonly #time: SteadyTime;
   #timer: { readonly at: number; readonly timer: Timer } | undefined;
   #added = 0;
 
   constructor(options: DelayedKeysOptions) {
     this.#options = options;
+    this.#time = new SteadyTime(options.loop);
   }
 
   get size(): number {
@@ -33,7 +37,8 @@ export class DelayedKeys {
   }
 
   /** Of two times for one key the earlier one counts. */
-  add(key: string, at: number, cause: Cause): void {
+  add(key: string, due: number, cause: Cause): void {
+    const at = this.#time.of(due);
     const known = this.#byKey.get(key);
     if (known !== undefined) {
       if (known.at <= at) return;
@@ -63,13 +68,14 @@ export class DelayedKeys {
     if (this.#timer?.at === at) return;
     this.#timer?.timer.cancel();
     const { loop, kind } = this.#options;
-    this.#timer = at === undefined ? undefined : { at, timer: loop.timer(at, kind, () => this.#fire(at)) };
+    if (at === undefined) this.#timer = undefined;
+    else this.#timer = { at, timer: loop.timer(this.#time.toLoop(at), kind, () => this.#fire(at)) };
   }
 
-  /** All that is due at the time of the timer, even if the clock was set back meanwhile. */
+  /** All that is due at the time of the timer, should that be early. */
   #fire(at: number): void {
     this.#timer = undefined;
-    const now = Math.max(at, this.#options.loop.now());
+    const now = Math.max(at, this.#time.now);
     for (let due = this.#heap.takeDue(now); due !== undefined; due = this.#heap.takeDue(now)) {
       this.#byKey.delete(due.key);
       this.#options.onDue(due.key, due.cause);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { settableLoop } from "../base/fixture.ts";
 import { VirtualLoop } from "../base/virtual-loop.ts";
 import type { Cause } from "./cause.ts";
 import { WorkQueue, type WorkItem, type WorkQueueOptions } from "./work-queue.ts";
@@ -120,6 +121,25 @@ describe("WorkQueue", () => {
 
     expect(loop.elapsed()).toBe(2000);
     expect(queue.depth).toBe(2000);
+  });
+
+  test("delays go on when the clock is set back", async () => {
+    const world = new VirtualLoop({ seed: 1 });
+    const loop = settableLoop(world);
+    const queue = new WorkQueue({ loop, onReady: () => undefined });
+    for (const seconds of [1, 2, 3]) queue.addAfter(`key-${String(seconds)}`, seconds * 1000);
+
+    loop.setBack(3_600_000);
+    queue.addAfter("later", 2500);
+    await world.advance(3000);
+
+    expect(Array.from({ length: 5 }, () => queue.take()?.key)).toEqual([
+      "key-1",
+      "key-2",
+      "later",
+      "key-3",
+      undefined,
+    ]);
   });
 
   test("a periodic delay does not keep the world busy", async () => {

@@ -20,7 +20,7 @@ export interface QueuedPod {
   /** When it was taken to be tried, last and first; by a clock that only goes on. */
   triedAt: number;
   firstTriedAt: number | undefined;
-  /** When it was last found to fit nowhere, or failed to be bound; milliseconds. */
+  /** When it was last found to fit nowhere, or failed to be bound; in steady time. */
   failedAt: number;
   /** While parked, or held back by plugins: those whose minds must change. None means that there was no node at all. */
   rejectors: ReadonlySet<PluginName>;

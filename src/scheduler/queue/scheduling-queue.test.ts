@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { settableLoop } from "../../base/fixture.ts";
 import { VirtualLoop } from "../../base/virtual-loop.ts";
 import type { PluginName } from "../framework/plugin.ts";
 import { podInfo, type PodInfo } from "../snapshot/pod-info.ts";
@@ -73,6 +74,25 @@ describe("the scheduling queue", () => {
     }
 
     expect(waits).toEqual([1000, 2000, 4000, 8000, 10_000, 10_000]);
+  });
+
+  test("pods that failed come back in time when the clock is set back", async () => {
+    const world = new VirtualLoop({ seed: 1 });
+    const loop = settableLoop(world);
+    const hints = { helps: () => true, plugins: () => FIT, holders: () => NOBODY };
+    const queue = new SchedulingQueue({ loop, hints, onActive: () => undefined });
+    queue.put(pod("a"));
+    queue.put(pod("b"));
+    for (const waitMs of [0, 500]) {
+      await world.advance(waitMs);
+      const entry = queue.take();
+      if (entry !== undefined) queue.retryLater(entry);
+    }
+
+    loop.setBack(3_600_000);
+    await world.advance(1500);
+
+    expect([queue.take()?.pod.name, queue.take()?.pod.name]).toEqual(["a", "b"]);
   });
 
   test("a parked pod comes back only with an event that helps", async () => {

@@ -4,6 +4,7 @@
  */
 
 import type { Loop, Timer } from "../../base/loop.ts";
+import { SteadyTime } from "../../base/steady-clock.ts";
 import type { ClusterEvent } from "../framework/cluster-event.ts";
 import type { PluginName } from "../framework/plugin.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
@@ -46,6 +47,7 @@ const VOID_TICKETS_MAX = 1024;
 
 export class SchedulingQueue {
   readonly #options: QueueOptions;
+  readonly #time: SteadyTime;
   readonly #entries = new Map<string, QueuedPod>();
   /** By the plugins that rejected them, so that an event costs nothing to those it cannot help. */
   readonly #parked = new ParkedPods();
@@ -59,6 +61,7 @@ export class SchedulingQueue {
 
   constructor(options: QueueOptions) {
     this.#options = options;
+    this.#time = new SteadyTime(options.loop);
   }
 
   count(place: QueuePlace): number {
@@ -180,16 +183,16 @@ export class SchedulingQueue {
 
   #failed(entry: QueuedPod): void {
     entry.attempts++;
-    entry.failedAt = this.#options.loop.now();
+    entry.failedAt = this.#time.now;
     entry.sequence = this.#sequence++;
   }
 
   #activate(entry: QueuedPod): void {
-    const { loop, onActive, hints } = this.#options;
+    const { onActive, hints } = this.#options;
     const holders = hints.holders(entry.pod);
     if (holders.size > 0) return this.#hold(entry, holders);
     const at = backoffEnd(entry);
-    if (at > loop.now()) {
+    if (at > this.#time.now) {
       this.#move(entry, "backoff");
       this.#enter(this.#waiting, entry, at);
       return this.#armBackoff();
@@ -228,7 +231,7 @@ export class SchedulingQueue {
     if (next === undefined) return;
     if (this.#backoffTimer !== undefined && this.#backoffTimer.at <= next.at) return;
     this.#backoffTimer?.timer.cancel();
-    const timer = loop.timer(next.at, "progress", () => {
+    const timer = loop.timer(this.#time.toLoop(next.at), "progress", () => {
       this.#backoffTimer = undefined;
       this.#endBackoffs();
     });
@@ -236,7 +239,7 @@ export class SchedulingQueue {
   }
 
   #endBackoffs(): void {
-    const now = this.#options.loop.now();
+    const { now } = this.#time;
     for (let next = this.#waiting.peek(); next !== undefined; next = this.#waiting.peek()) {
       const isCurrent = next.entry.stamp === next.stamp;
       if (isCurrent && next.at > now) break;
@@ -247,7 +250,7 @@ export class SchedulingQueue {
   }
 
   #flush(): void {
-    const latest = this.#options.loop.now() - PARKED_MAX_MS;
+    const latest = this.#time.now - PARKED_MAX_MS;
     for (const entry of this.#entries.values()) {
       if (entry.place === "parked" && entry.failedAt <= latest) this.#activate(entry);
     }
