@@ -1,5 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { settableLoop } from "../base/fixture.ts";
+import type { Loop } from "../base/loop.ts";
 import { VirtualLoop } from "../base/virtual-loop.ts";
 import { endInTime } from "./deadline.ts";
 import type { Exchange } from "./exchange.ts";
@@ -64,5 +66,28 @@ describe("endInTime", () => {
         );
       }),
     );
+  });
+
+  test("requests of clients that wait for the same time share a timer, as all others do", async () => {
+    const world = new VirtualLoop({ seed: 1 });
+    let timers = 0;
+    const loop: Loop = {
+      ...settableLoop(world),
+      timer: (...args) => {
+        timers += 1;
+        return world.timer(...args);
+      },
+    };
+    const stage = endInTime(loop);
+    const query = new URLSearchParams("timeout=10s");
+
+    for (let count = 0; count < 100; count += 1)
+      await stage({ ...EXCHANGE, query }, () => Promise.resolve(ANSWER));
+    const late = stage({ ...EXCHANGE, query }, () => new Promise(() => undefined)) as Promise<unknown>;
+    const outcome = Promise.allSettled([late]);
+    await world.advance(10_000);
+
+    expect(await outcome).toMatchObject([{ status: "rejected", reason: { code: 504 } }]);
+    expect(timers).toBe(1);
   });
 });

@@ -17,14 +17,28 @@ const REQUEST_MS_MAX = 60_000;
 const STREAMS: ReadonlySet<string> = new Set(["attach", "exec", "log", "portforward", "proxy"]);
 const READS: ReadonlySet<RequestVerb> = new Set<RequestVerb>(["get", "list"]);
 
+/** Of clients that name a time most name the same one. */
+const KINDS_MAX = 16;
+
 export function endInTime(loop: Loop): Stage {
   const common = new Deadlines(loop, REQUEST_MS_MAX);
+  const others = new Map<number, Deadlines>();
+  const deadlinesOf = (ms: number): Deadlines => {
+    if (ms === REQUEST_MS_MAX) return common;
+    const known = others.get(ms);
+    if (known !== undefined) return known;
+    // Those under way end in time all the same.
+    if (others.size >= KINDS_MAX) others.clear();
+    const made = new Deadlines(loop, ms);
+    others.set(ms, made);
+    return made;
+  };
   return (exchange, next) => {
     if (isLongRunning(exchange.info)) return next(exchange);
     const ms = allowedMs(exchange);
     const reply = next(exchange);
     if (!(reply instanceof Promise)) return reply;
-    const deadlines = ms === REQUEST_MS_MAX ? common : new Deadlines(loop, ms);
+    const deadlines = deadlinesOf(ms);
     return new Promise((resolve, reject) => {
       const expire = (): void => reject(timeout(textFor(exchange.info), 0));
       const underWay = deadlines.begin(expire);
