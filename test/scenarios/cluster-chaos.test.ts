@@ -4,20 +4,38 @@
  */
 import { describe, expect, test } from "vitest";
 import { runChaos } from "./chaos/chaos-run.ts";
+import { runService } from "./chaos/chaos-service.ts";
 
 const SEED = Number(process.env["SETPOINT_SEED"] ?? 1);
 const LONG_RUNS = Number(process.env["SETPOINT_CHAOS_RUNS"] ?? 0);
 const SHORT = { deeds: 25, restMs: 600_000 };
 const LONG = { deeds: 100, restMs: 1_200_000 };
 const SHORT_RUNS = 2;
+const isLong = LONG_RUNS > 0;
+const SIZE = isLong ? LONG : SHORT;
+const seeds = Array.from({ length: isLong ? LONG_RUNS : SHORT_RUNS }, (_, at) => SEED + at);
+const LIMIT_MS = isLong ? 600_000 : 60_000;
 
 describe("whatever people do and whatever breaks", () => {
-  const isLong = LONG_RUNS > 0;
-  const seeds = Array.from({ length: isLong ? LONG_RUNS : SHORT_RUNS }, (_, at) => SEED + at);
+  test.each(seeds)(
+    "a cluster keeps its promises and comes to rest, seed %i",
+    async (seed) => {
+      const { broken, log } = await runChaos({ seed, ...SIZE });
 
-  test.each(seeds)("a cluster keeps its promises and comes to rest, seed %i", async (seed) => {
-    const { broken, log } = await runChaos({ seed, ...(isLong ? LONG : SHORT) });
+      expect(broken, log.join("\n")).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+});
 
-    expect(broken, log.join("\n")).toEqual([]);
-  });
+describe("while only the control plane breaks", () => {
+  test.each(seeds)(
+    "updates, undoings and evictions take no more away than they may, seed %i",
+    async (seed) => {
+      const { broken, log } = await runService({ seed, ...SIZE });
+
+      expect(broken, log.join("\n")).toEqual([]);
+    },
+    LIMIT_MS,
+  );
 });

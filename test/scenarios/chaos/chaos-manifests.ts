@@ -3,7 +3,13 @@ import type { Manifest } from "../../../src/api/api-object.ts";
 import type { DaemonSet, Deployment, StatefulSet } from "../../../src/api/generated/types/apps-v1.ts";
 import type { HorizontalPodAutoscaler } from "../../../src/api/generated/types/autoscaling-v2.ts";
 import type { CronJob, Job } from "../../../src/api/generated/types/batch-v1.ts";
-import type { Pod, ResourceQuota, Service } from "../../../src/api/generated/types/core-v1.ts";
+import type {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  ResourceQuota,
+  Service,
+} from "../../../src/api/generated/types/core-v1.ts";
 import type { PodDisruptionBudget } from "../../../src/api/generated/types/policy-v1.ts";
 import type { ResourceClaim, ResourceSlice } from "../../../src/api/generated/types/resource-v1.ts";
 import type { Random } from "../../../src/base/loop.ts";
@@ -163,6 +169,9 @@ export class Manifests {
     const claim = isLucky(this.#random, 4)
       ? { resourceClaims: [{ name: "own", resourceClaimName: "claim-0" }] }
       : {};
+    const volumes = [{ name: "own", persistentVolumeClaim: { claimName: "own-0" } }];
+    if (isLucky(this.#random, 4))
+      return { metadata: { ...metadata, ...place }, spec: { ...spec, volumes } } as Manifest<Pod>;
     return { metadata: { ...metadata, ...place }, spec: { ...spec, ...claim } } as Manifest<Pod>;
   }
 
@@ -208,9 +217,45 @@ export class Manifests {
   }
 
   quota(place: Place): Manifest<ResourceQuota> {
+    return { metadata: place, spec: { hard: this.hard() } } as Manifest<ResourceQuota>;
+  }
+
+  hard(): Readonly<Record<string, string>> {
     const random = this.#random;
-    const hard = { pods: String(4 + random.below(10)), "requests.cpu": "5", services: "3" };
-    return { metadata: place, spec: { hard } } as Manifest<ResourceQuota>;
+    return {
+      pods: String(4 + random.below(10)),
+      "requests.cpu": pick(random, ["2", "5"]),
+      services: String(1 + random.below(3)),
+    };
+  }
+
+  /** Some are for a certain claim. */
+  volume(name: string): Manifest<PersistentVolume> {
+    const random = this.#random;
+    const namespace = pick(random, ["default", "team"]);
+    return {
+      metadata: { name },
+      spec: {
+        capacity: { storage: pick(random, ["1Gi", "2Gi"]) },
+        accessModes: ["ReadWriteOnce"],
+        storageClassName: "manual",
+        persistentVolumeReclaimPolicy: pick(random, ["Retain", "Delete"]),
+        hostPath: { path: "/tmp/chaos" },
+        ...(isLucky(random, 3) && { claimRef: { namespace, name: "own-0" } }),
+      },
+    } as Manifest<PersistentVolume>;
+  }
+
+  volumeClaim(place: Place): Manifest<PersistentVolumeClaim> {
+    const random = this.#random;
+    return {
+      metadata: place,
+      spec: {
+        resources: { requests: { storage: pick(random, ["1Gi", "2Gi"]) } },
+        accessModes: ["ReadWriteOnce"],
+        ...(isLucky(random, 2) && { storageClassName: "manual" }),
+      },
+    } as Manifest<PersistentVolumeClaim>;
   }
 
   claim(place: Place): Manifest<ResourceClaim> {

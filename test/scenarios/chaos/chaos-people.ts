@@ -8,6 +8,7 @@ import {
   ConfigMap,
   Namespace,
   Node,
+  PersistentVolume,
   PersistentVolumeClaim,
   Pod,
   ResourceQuota,
@@ -50,6 +51,7 @@ const DELETABLE: readonly ResourceType[] = [
   ResourceQuota,
   ConfigMap,
   PersistentVolumeClaim,
+  PersistentVolume,
   ResourceClaim,
 ];
 
@@ -106,6 +108,8 @@ export class People {
       [2, () => this.#create(HorizontalPodAutoscaler, ["hpa-0"], (place) => make.autoscaler(place))],
       [2, () => this.#create(ResourceQuota, ["quota-0"], (place) => make.quota(place))],
       [2, () => this.#create(ResourceClaim, ["claim-0"], (place) => make.claim(place))],
+      [3, () => this.#create(PersistentVolume, ["vol-0", "vol-1"], ({ name }) => make.volume(name))],
+      [3, () => this.#create(PersistentVolumeClaim, ["own-0", "own-1"], (place) => make.volumeClaim(place))],
       [2, () => this.#create(ConfigMap, ["settings"], (place) => ({ metadata: place }))],
       [
         2,
@@ -117,6 +121,8 @@ export class People {
       ],
       [7, () => this.#scale()],
       [7, () => this.#update()],
+      [3, () => this.#undo()],
+      [5, () => this.#tune()],
       [2, () => this.#pause()],
       [2, () => this.#resume()],
       [5, () => this.#delete()],
@@ -180,6 +186,39 @@ export class People {
     if (object === undefined) return "nothing to update";
     const template = this.#manifests.template({ app: object.metadata.name ?? "" });
     return await this.#merge(type, object, { spec: { template } });
+  }
+
+  /** As `kubectl rollout undo`. */
+  async #undo(): Promise<string> {
+    const deployment = this.#one(Deployment);
+    if (deployment === undefined) return "nothing to undo";
+    const { uid, namespace, name } = deployment.metadata;
+    const sets = this.#world
+      .objects(ReplicaSet, namespace)
+      .filter(({ metadata }) => metadata.ownerReferences?.[0]?.uid === uid);
+    if (sets.length === 0) return "nothing to undo";
+    const { template } = pick(this.#random, sets).spec;
+    const { "pod-template-hash": _hash, ...labels } = template.metadata.labels ?? {};
+    const value = { ...template, metadata: { ...template.metadata, labels } };
+    const patch = [{ op: "replace", path: "/spec/template", value } as const];
+    await this.#client(Deployment).patch(deployment, { type: "json", operations: patch });
+    return `undo ${namespace ?? ""}/${name} to ${template.spec.containers[0]?.image ?? ""}`;
+  }
+
+  /** Numbers that bound others. */
+  async #tune(): Promise<string> {
+    const random = this.#random;
+    const specs: readonly (readonly [ResourceType, unknown])[] = [
+      [ResourceQuota, { hard: this.#manifests.hard() }],
+      [HorizontalPodAutoscaler, { minReplicas: 1 + random.below(2), maxReplicas: 2 + random.below(4) }],
+      [PodDisruptionBudget, { minAvailable: null, maxUnavailable: random.below(3) }],
+      [Job, { parallelism: random.below(4) }],
+      [CronJob, { concurrencyPolicy: pick(random, ["Allow", "Forbid", "Replace"]) }],
+    ];
+    const [type, spec] = pick(random, specs);
+    const object = this.#one(type);
+    if (object === undefined) return "nothing to tune";
+    return await this.#merge(type, object, { spec });
   }
 
   async #pause(): Promise<string> {
@@ -331,7 +370,8 @@ export class People {
   /** People go home: nothing is left in anybody's way. */
   async goHome(): Promise<void> {
     const { client, objects } = this.#bound();
-    for (const quota of objects(ResourceQuota)) await client(ResourceQuota).delete(quota);
+    const hard = { pods: "1000", "requests.cpu": "1000", services: "1000" };
+    for (const quota of objects(ResourceQuota)) await this.#merge(ResourceQuota, quota, { spec: { hard } });
     for (const cron of objects(CronJob)) await this.#merge(CronJob, cron, { spec: { suspend: true } });
     for (const type of [Pod, ReplicaSet, Deployment, Job, ConfigMap] as readonly ResourceType[])
       for (const object of objects(type)) await this.#released(type, object.metadata);

@@ -6,6 +6,7 @@ import type { Node, Pod, Service } from "../../../src/api/generated/types/core-v
 import type { ResourceClaim } from "../../../src/api/generated/types/resource-v1.ts";
 import { isReady, isTerminal } from "../../../src/resources/pod/pod-state.ts";
 import type { Change } from "./chaos-history.ts";
+import { mebi, milli } from "./chaos-quantities.ts";
 
 /** More moments than this at which an object is written are a loop that does not come to rest. What happens in one moment is not: nothing here takes time that does not wait. */
 const MAX_WRITES_A_MINUTE = 60;
@@ -77,6 +78,10 @@ function forgetfulJob(before: Job, after: Job): readonly string[] {
   return found;
 }
 
+export function controllerOf({ metadata }: ApiObject): string | undefined {
+  return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
+}
+
 interface Room {
   readonly cpu: number;
   readonly memory: number;
@@ -91,18 +96,7 @@ function roomOf(amounts: Readonly<Record<string, string>>): Room {
   };
 }
 
-/** `500m` or `4`. */
-function milli(text: string): number {
-  return text.endsWith("m") ? Number(text.slice(0, -1)) : Number(text) * 1000;
-}
-
-/** `64Mi` or `8Gi`. */
-function mebi(text: string): number {
-  const amount = Number(text.slice(0, -2));
-  return text.endsWith("Gi") ? amount * 1024 : amount;
-}
-
-function requestsOf(pods: readonly Pod[]): Room {
+export function requestsOf(pods: readonly Pod[]): Room {
   let cpu = 0;
   let memory = 0;
   for (const { spec } of pods) {
@@ -235,7 +229,7 @@ function isOrdered({ spec }: StatefulSet): boolean {
   return spec.podManagementPolicy === "OrderedReady";
 }
 
-function memberOf({ metadata }: ApiObject): { readonly owner: string; readonly ordinal: number } {
-  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid ?? "";
-  return { owner, ordinal: Number(/-(\d+)$/.exec(metadata.name ?? "")?.[1]) };
+function memberOf(member: ApiObject): { readonly owner: string; readonly ordinal: number } {
+  const owner = controllerOf(member) ?? "";
+  return { owner, ordinal: Number(/-(\d+)$/.exec(member.metadata.name ?? "")?.[1]) };
 }

@@ -6,13 +6,22 @@ import type {
   ReplicaSet,
   StatefulSet,
 } from "../../../src/api/generated/types/apps-v1.ts";
-import type { Job } from "../../../src/api/generated/types/batch-v1.ts";
-import type { Node, Pod, Service } from "../../../src/api/generated/types/core-v1.ts";
+import type { HorizontalPodAutoscaler } from "../../../src/api/generated/types/autoscaling-v2.ts";
+import type { CronJob, Job } from "../../../src/api/generated/types/batch-v1.ts";
+import type {
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  ResourceQuota,
+  Service,
+} from "../../../src/api/generated/types/core-v1.ts";
 import type { EndpointSlice } from "../../../src/api/generated/types/discovery-v1.ts";
 import type { PodDisruptionBudget } from "../../../src/api/generated/types/policy-v1.ts";
 import type { ResourceClaim } from "../../../src/api/generated/types/resource-v1.ts";
 import { isActive, isReady, isTerminal } from "../../../src/resources/pod/pod-state.ts";
-import { hasRoom } from "./chaos-promises.ts";
+import { controllerOf, hasRoom, requestsOf } from "./chaos-promises.ts";
+import { milli } from "./chaos-quantities.ts";
 
 const TRACKING = "batch.kubernetes.io/job-tracking";
 const REVISION = "controller-revision-hash";
@@ -31,6 +40,15 @@ export function wrongAtRest(objects: readonly ApiObject[]): readonly string[] {
     ...rest.of<Service>("Service").flatMap((each) => told(each, service(each, rest))),
     ...rest.of<PodDisruptionBudget>("PodDisruptionBudget").flatMap((each) => told(each, budget(each, rest))),
     ...rest.of<ResourceClaim>("ResourceClaim").flatMap((each) => told(each, claim(each, rest))),
+    ...rest.of<ResourceQuota>("ResourceQuota").flatMap((each) => told(each, quota(each, rest))),
+    ...rest.of<CronJob>("CronJob").flatMap((each) => told(each, cronJob(each, rest))),
+    ...rest
+      .of<PersistentVolumeClaim>("PersistentVolumeClaim")
+      .flatMap((each) => told(each, volumeClaim(each, rest))),
+    ...rest.of<PersistentVolume>("PersistentVolume").flatMap((each) => told(each, volume(each, rest))),
+    ...rest
+      .of<HorizontalPodAutoscaler>("HorizontalPodAutoscaler")
+      .flatMap((each) => told(each, autoscaler(each, rest))),
   ];
 }
 
@@ -72,10 +90,6 @@ class Rest {
   }
 }
 
-function controllerOf({ metadata }: ApiObject): string | undefined {
-  return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
-}
-
 function unlike(what: string, found: unknown, expected: unknown): readonly string[] {
   return JSON.stringify(found) === JSON.stringify(expected)
     ? []
@@ -85,7 +99,9 @@ function unlike(what: string, found: unknown, expected: unknown): readonly strin
 function lingering(object: ApiObject, rest: Rest): readonly string[] {
   const { metadata } = object;
   const found: string[] = [];
-  if (metadata.deletionTimestamp !== undefined && !isInUse(object, rest.of("Pod")))
+  const isBound = (object as Partial<PersistentVolume>).status?.phase === "Bound";
+  const isHeld = object.kind === "PersistentVolume" ? isBound : isInUse(object, rest.of("Pod"));
+  if (metadata.deletionTimestamp !== undefined && !isHeld)
     found.push(`is still there, held by ${(metadata.finalizers ?? []).join()}`);
   for (const { kind, name, uid } of metadata.ownerReferences ?? [])
     if (!rest.uids.has(uid)) found.push(`has an owner that is gone, ${kind} ${name}`);
@@ -334,4 +350,76 @@ function claim({ status }: ResourceClaim, rest: Rest): readonly string[] {
       .map(({ name }) => `is reserved for ${name}, which is gone`),
     ...(users.length === 0 && status.allocation !== undefined ? ["has devices that nobody uses"] : []),
   ];
+}
+
+function quota({ status, metadata }: ResourceQuota, rest: Rest): readonly string[] {
+  const near = (object: ApiObject): boolean => object.metadata.namespace === metadata.namespace;
+  const pods = rest.of<Pod>("Pod").filter((each) => near(each) && !isTerminal(each));
+  const { used = {} } = status;
+  return [
+    ...unlike("pods used", used["pods"], String(pods.length)),
+    ...unlike("cpu used", milli(used["requests.cpu"] ?? "0"), requestsOf(pods).cpu),
+    ...unlike("services used", used["services"], String(rest.of("Service").filter(near).length)),
+  ];
+}
+
+/** A Job that was noted stays so when somebody makes it nobody's. */
+function cronJob(each: CronJob, rest: Rest): readonly string[] {
+  const jobs = rest.of<Job>("Job").filter((one) => !hasEnded(one, "Complete") && !hasEnded(one, "Failed"));
+  const noted = (each.status.active ?? []).map(({ uid }) => uid);
+  return [
+    ...noted
+      .filter((uid) => jobs.every(({ metadata }) => metadata.uid !== uid))
+      .map((uid) => `notes ${uid ?? ""}, which does not run`),
+    ...jobs
+      .filter((one) => controllerOf(one) === each.metadata.uid && !noted.includes(one.metadata.uid))
+      .map(({ metadata }) => `does not note ${metadata.name ?? ""}`),
+  ];
+}
+
+function volumeClaim(each: PersistentVolumeClaim, rest: Rest): readonly string[] {
+  const { spec, status, metadata } = each;
+  const volumes = rest.of<PersistentVolume>("PersistentVolume");
+  if (spec.volumeName === undefined) {
+    const storage = spec.resources?.requests?.["storage"] ?? "";
+    const fitting = volumes.filter(
+      (one) =>
+        one.status.phase === "Available" &&
+        one.spec.claimRef === undefined &&
+        one.spec.storageClassName === spec.storageClassName &&
+        (one.spec.capacity?.["storage"] ?? "") >= storage,
+    );
+    return fitting.map((one) => `waits, and would fit ${one.metadata.name}`);
+  }
+  const own = volumes.find((one) => one.metadata.name === spec.volumeName);
+  if (own === undefined) return unlike("phase", status.phase, "Lost");
+  return [
+    ...unlike("phase", status.phase, "Bound"),
+    ...unlike("the claim of its volume", own.spec.claimRef?.uid, metadata.uid),
+    ...unlike("the phase of its volume", own.status.phase, "Bound"),
+  ];
+}
+
+function volume({ spec, status, metadata }: PersistentVolume, rest: Rest): readonly string[] {
+  const { claimRef } = spec;
+  if (claimRef?.uid === undefined) return unlike("phase", status.phase, "Available");
+  const own = rest
+    .of<PersistentVolumeClaim>("PersistentVolumeClaim")
+    .find((each) => each.metadata.uid === claimRef.uid);
+  if (own === undefined) return unlike("phase", status.phase, "Released");
+  return unlike("the volume of its claim", own.spec.volumeName, metadata.name);
+}
+
+/** One that is alone with its target, which is not switched off. */
+function autoscaler({ spec, metadata }: HorizontalPodAutoscaler, rest: Rest): readonly string[] {
+  const target = rest
+    .of<Deployment>("Deployment")
+    .find(
+      (each) =>
+        each.metadata.namespace === metadata.namespace && each.metadata.name === spec.scaleTargetRef.name,
+    );
+  const { replicas = 1 } = target?.spec ?? {};
+  if (target === undefined || replicas === 0) return [];
+  const isWithin = replicas >= (spec.minReplicas ?? 1) && replicas <= spec.maxReplicas;
+  return isWithin ? [] : [`its target has ${String(replicas)} replicas`];
 }

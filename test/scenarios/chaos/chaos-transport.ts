@@ -22,8 +22,12 @@ export interface Weather {
   requestOdds: number;
   /** One batch of a watch in so many breaks it or is held up; 0 for none. */
   watchOdds: number;
+  /** One message between a server and a store that it shares is late or lost in so many; 0 for none. */
+  storeOdds: number;
   /** Raised to break all watches that are open. */
   cuts: number;
+  /** How many watches are held up: whoever follows one knows less than others, and may do the same thing again and again in no time. */
+  heldUp: number;
 }
 
 const FAULTS = ["refused", "lost", "unknown", "slow", "late"] as const;
@@ -88,7 +92,7 @@ export class ChaosTransport implements Transport {
     const { cuts } = this.#weather;
     for await (const batch of items) {
       const isStruck = this.#strikes(this.#weather.watchOdds);
-      if (isStruck && this.#random.below(2) === 0) await this.#delay();
+      if (isStruck && this.#random.below(2) === 0) await this.#heldUp();
       else if (isStruck) throw broken();
       this.#assertUncut();
       if (this.#weather.cuts !== cuts) throw broken();
@@ -109,6 +113,12 @@ export class ChaosTransport implements Transport {
     if (method === "PUT" || method === "PATCH")
       errors.push(conflict({ group: "", resource: "things" }, path));
     return toStatus(errors[this.#random.below(errors.length)]);
+  }
+
+  async #heldUp(): Promise<void> {
+    this.#weather.heldUp++;
+    await this.#delay();
+    this.#weather.heldUp--;
   }
 
   #delay(): Promise<void> {

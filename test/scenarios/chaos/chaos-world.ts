@@ -1,4 +1,4 @@
-/** A server with two instances of the controllers and of the scheduler and with simulated nodes, each of which can be killed and disturbed. */
+/** Servers with two instances of the controllers and of the scheduler and with simulated nodes, each of which can be killed and disturbed. */
 import type { ApiObject, ResourceType } from "../../../src/api/api-object.ts";
 import type { Log, LogFields } from "../../../src/base/log.ts";
 import type { Random } from "../../../src/base/loop.ts";
@@ -6,28 +6,24 @@ import { createMetrics } from "../../../src/base/prom-metrics.ts";
 import { createClient } from "../../../src/client/api-client.ts";
 import type { Client } from "../../../src/client/client.ts";
 import type { Transport } from "../../../src/client/transport.ts";
-import { ControlPlane } from "../../../src/cluster/control-plane.ts";
 import { builtInGroups, manage, nodeLoops } from "../../../src/cluster/loops.ts";
 import type { LoopGroup } from "../../../src/cluster/loops.ts";
-import { admissionBeside } from "../../../src/cluster/needed-loops.ts";
-import { simulatedUsageSource } from "../../../src/cluster/simulated-usage.ts";
 import { VirtualWorld } from "../../../src/cluster/world.ts";
 import type { Manager } from "../../../src/runtime/manager.ts";
-import { makeTokenKeys } from "../../../src/server/pki/token-keys.ts";
 import { openMemoryStore } from "../../../src/store/memory-store.ts";
-import type { MemoryStore } from "../../../src/store/memory-store.ts";
+import { clockedLoop } from "./chaos-clock.ts";
+import type { Clock } from "./chaos-clock.ts";
 import { ChaosHistory } from "./chaos-history.ts";
+import { Servers } from "./chaos-servers.ts";
 import { ChaosTransport, type Weather } from "./chaos-transport.ts";
 
-const ADMIN = { user: "kubernetes-admin", groups: ["system:masters"] };
-const ADDRESS = { host: "127.0.0.1", port: 6443, machineAddresses: [] };
 const NODES = 4;
 const NODE_CAPACITY = { cpu: "4", memory: "8Gi", pods: "14" };
 
 /** Several times what the busiest stretch of time needs. */
-const MAX_STEPS = 150_000;
+const MAX_STEPS = 200_000;
 
-/** Programs beside the server. */
+/** Programs beside the servers. */
 export const PARTS = ["controllers-a", "controllers-b", "scheduler-a", "scheduler-b", "nodes"] as const;
 export type Part = (typeof PARTS)[number];
 
@@ -41,46 +37,35 @@ export class ChaosWorld implements AsyncDisposable {
   readonly client: Client;
   readonly random: Random;
   readonly history: ChaosHistory;
-  readonly weather: Weather = { requestOdds: 0, watchOdds: 0, cuts: 0 };
+  readonly weather: Weather = { requestOdds: 0, watchOdds: 0, storeOdds: 0, cuts: 0, heldUp: 0 };
   /** What parts have complained of. */
   readonly complaints: string[] = [];
+  readonly servers: Servers;
+  readonly clocks: Readonly<Record<Part, Clock>>;
   readonly #world: VirtualWorld;
-  readonly #store: MemoryStore;
-  readonly #plane: ControlPlane;
-  readonly #ending = new AbortController();
   readonly #ended: Promise<void>[] = [];
   readonly #running = new Map<Part, Running>();
 
-  private constructor(seed: number) {
+  private constructor(seed: number, serverCount: number) {
     this.#world = new VirtualWorld({ seed });
     const { loop } = this.#world;
     this.random = loop.random("people");
-    this.#store = openMemoryStore({ loop: loop.child("store") });
+    const shared = openMemoryStore({ loop: loop.child("store") });
     this.history = new ChaosHistory(() => loop.now());
-    this.#plane = new ControlPlane({
-      loop,
-      log: this.#log("server"),
-      metrics: createMetrics(),
-      store: this.#store,
-      isStoreShared: false,
-      tokenKeys: makeTokenKeys,
-      runtimeConfig: {},
-      serviceCidrs: ["10.96.0.0/24"],
-      nodePorts: { first: 30_000, last: 30_040 },
-      usage: simulatedUsageSource,
-      admission: admissionBeside("all"),
-      freezes: true,
-    });
+    this.#keep(this.history.follow(shared));
+    const log = (part: string): Log => this.#log(part);
+    const { weather } = this;
+    this.servers = new Servers({ world: this.#world, shared, count: serverCount, weather, log });
     const own = loop.child("client");
-    const transport = this.#world.outsider(this.#plane.transport(ADMIN, own));
+    const transport = this.#world.outsider(this.servers.way(own));
     this.client = createClient(transport, { loop: this.#world.outsiderLoop(own) });
+    const clocks = PARTS.map((part) => [part, { offsetMs: 0 }] as const);
+    this.clocks = Object.fromEntries(clocks) as Record<Part, Clock>;
   }
 
-  static async open(seed: number): Promise<ChaosWorld> {
-    const world = new ChaosWorld(seed);
-    world.#keep(world.history.follow(world.#store));
-    await world.#world.drive(world.#plane.settle(ADDRESS));
-    world.#keep(world.#plane.run(world.#ending.signal));
+  static async open(seed: number, serverCount: number): Promise<ChaosWorld> {
+    const world = new ChaosWorld(seed, serverCount);
+    await world.servers.startAll();
     for (const part of PARTS) world.start(part);
     return world;
   }
@@ -94,7 +79,7 @@ export class ChaosWorld implements AsyncDisposable {
   }
 
   objects<T extends ApiObject>(type: ResourceType<T>, namespace = ""): readonly T[] {
-    return this.#plane.objects(type, namespace) as readonly T[];
+    return this.servers.objects(type, namespace);
   }
 
   isRunning(part: Part): boolean {
@@ -102,8 +87,8 @@ export class ChaosWorld implements AsyncDisposable {
   }
 
   start(part: Part): void {
-    const loop = this.#world.loop.child(part);
-    const transport = new ChaosTransport(this.#plane.transport(ADMIN, loop), loop, this.weather);
+    const loop = clockedLoop(this.#world.loop.child(part), this.clocks[part]);
+    const transport = new ChaosTransport(this.servers.way(loop), loop, this.weather);
     const ending = new AbortController();
     const log = this.#log(part);
     // Reads are tried again, as by programs of their own.
@@ -133,14 +118,13 @@ export class ChaosWorld implements AsyncDisposable {
 
   /** All history that was recorded is given up. */
   async compact(): Promise<void> {
-    await this.#world.drive(this.#store.compact(this.history.revision));
+    await this.servers.compact(this.history.revision);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     for (const part of PARTS) this.#running.get(part)?.ending.abort();
-    this.#ending.abort();
     await this.#world.drive(Promise.allSettled([...this.#running.values()].map(({ ended }) => ended)));
-    await this.#world.drive(this.#store.close());
+    await this.servers.end();
     await this.#world.rest();
     await Promise.all(this.#ended);
   }
@@ -163,7 +147,8 @@ export class ChaosWorld implements AsyncDisposable {
       (level: string) =>
       (message: string, fields: LogFields = {}): void => {
         const cause = { ...fixed, ...fields };
-        this.complaints.push(`${level} ${part}: ${message} ${JSON.stringify(cause)}`);
+        const excuse = this.weather.heldUp > 0 ? "(while watches are held up) " : "";
+        this.complaints.push(`${excuse}${level} ${part}: ${message} ${JSON.stringify(cause)}`);
       };
     const ignore = (): void => undefined;
     return {

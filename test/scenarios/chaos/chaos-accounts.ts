@@ -1,0 +1,145 @@
+/** What is counted and shared out, at every revision: quotas, budgets, runs of CronJobs, volumes, sizes. Pure functions over a history. */
+import type { ApiObject } from "../../../src/api/api-object.ts";
+import type { HorizontalPodAutoscaler } from "../../../src/api/generated/types/autoscaling-v2.ts";
+import type { CronJob, Job } from "../../../src/api/generated/types/batch-v1.ts";
+import type {
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  ResourceQuota,
+} from "../../../src/api/generated/types/core-v1.ts";
+import type { PodDisruptionBudget } from "../../../src/api/generated/types/policy-v1.ts";
+import { isTerminal } from "../../../src/resources/pod/pod-state.ts";
+import type { Change } from "./chaos-history.ts";
+import { hasEnded, JobTally } from "./chaos-job-tally.ts";
+import { controllerOf, requestsOf } from "./chaos-promises.ts";
+import { milli } from "./chaos-quantities.ts";
+
+export function brokenAccounts(changes: readonly Change[]): readonly string[] {
+  const live = new Live();
+  const tally = new JobTally();
+  const found: string[] = [];
+  for (const change of changes) {
+    live.take(change);
+    tally.take(change);
+    const wrong = [
+      ...exceededQuotas(change, live),
+      ...overdrawnBudget(change),
+      ...rivalRuns(change, live),
+      ...sharedVolumes(change, live),
+      ...boundlessSize(change),
+      ...tally.wrongAfter(change),
+    ];
+    for (const what of wrong) found.push(`${change.key} ${what} (revision ${String(change.revision)})`);
+  }
+  return found;
+}
+
+/** All objects as of the last change that was taken. */
+class Live {
+  readonly #byKind = new Map<string, Map<string, ApiObject>>();
+
+  take({ kind, key, after }: Change): void {
+    const same = this.#byKind.get(kind) ?? new Map<string, ApiObject>();
+    this.#byKind.set(kind, same);
+    if (after === undefined) same.delete(key);
+    else same.set(key, after);
+  }
+
+  of<T extends ApiObject>(kind: string, namespace?: string): readonly T[] {
+    const all = [...(this.#byKind.get(kind)?.values() ?? [])] as unknown as readonly T[];
+    return namespace === undefined ? all : all.filter(({ metadata }) => metadata.namespace === namespace);
+  }
+}
+
+/** Nothing is let in that a quota has no room for; one that does not say yet what it bounds bounds nothing. */
+function exceededQuotas({ kind, before, after }: Change, live: Live): readonly string[] {
+  if (before !== undefined || after === undefined || (kind !== "Pod" && kind !== "Service")) return [];
+  const { namespace } = after.metadata;
+  const pods = live.of<Pod>("Pod", namespace).filter((pod) => !isTerminal(pod) && !isGoing(pod));
+  const used: Readonly<Record<string, number>> = {
+    pods: pods.length * 1000,
+    "requests.cpu": requestsOf(pods).cpu,
+    services: live.of("Service", namespace).length * 1000,
+  };
+  const names = kind === "Pod" ? ["pods", "requests.cpu"] : ["services"];
+  return live
+    .of<ResourceQuota>("ResourceQuota", namespace)
+    .flatMap(({ metadata, status }) =>
+      names
+        .filter((name) => (used[name] ?? 0) > milli(status.hard?.[name] ?? "1000000"))
+        .map((name) => `exceeds ${name} of ${metadata.name}: ${String(used[name])}`),
+    );
+}
+
+function isGoing({ metadata }: ApiObject): boolean {
+  return metadata.deletionTimestamp !== undefined;
+}
+
+/** A pod is let go only where the budget had one to spare, and was about what it says. */
+function overdrawnBudget({ kind, before, after }: Change): readonly string[] {
+  if (kind !== "PodDisruptionBudget" || after === undefined) return [];
+  const { status } = after as PodDisruptionBudget;
+  if (status.disruptionsAllowed < 0) return ["allows fewer than none"];
+  if (before === undefined) return [];
+  const was = before as PodDisruptionBudget;
+  const known = Object.keys(was.status.disruptedPods ?? {});
+  const added = Object.keys(status.disruptedPods ?? {}).filter((name) => !known.includes(name));
+  if (added.length === 0) return [];
+  const hadSome = was.status.disruptionsAllowed >= added.length;
+  const isSeen = (was.status.observedGeneration ?? 0) >= (was.metadata.generation ?? 0);
+  return hadSome && isSeen ? [] : [`lets ${added.join()} go without having one to spare`];
+}
+
+function rivalRuns({ kind, before, after }: Change, live: Live): readonly string[] {
+  if (kind !== "Job" || before !== undefined || after === undefined) return [];
+  const { namespace, uid } = after.metadata;
+  const owner = controllerOf(after);
+  const cron = live.of<CronJob>("CronJob", namespace).find((each) => each.metadata.uid === owner);
+  if (cron === undefined || cron.spec.concurrencyPolicy === "Allow") return [];
+  return live
+    .of<Job>("Job", namespace)
+    .filter(
+      (job) => job.metadata.uid !== uid && controllerOf(job) === owner && !isGoing(job) && !hasEnded(job),
+    )
+    .map((job) => `runs beside ${job.metadata.name}, ${cron.spec.concurrencyPolicy ?? ""}`);
+}
+
+function sharedVolumes({ kind, key, before, after }: Change, live: Live): readonly string[] {
+  if (after === undefined) return [];
+  if (kind === "PersistentVolumeClaim") {
+    const { spec } = after as PersistentVolumeClaim;
+    const was = (before as PersistentVolumeClaim | undefined)?.spec.volumeName;
+    if (was !== undefined && was !== spec.volumeName) return ["has another volume"];
+    if (spec.volumeName === undefined || was !== undefined) return [];
+    return live
+      .of<PersistentVolumeClaim>(kind)
+      .filter(
+        (other) => other.metadata.uid !== after.metadata.uid && other.spec.volumeName === spec.volumeName,
+      )
+      .map((other) => `has the volume of ${other.metadata.name}`);
+  }
+  if (kind !== "PersistentVolume") return [];
+  const { status, spec } = after as PersistentVolume;
+  const uid = spec.claimRef?.uid;
+  if (status.phase !== "Bound" || uid === undefined) return [];
+  return live
+    .of<PersistentVolume>(kind)
+    .filter(
+      (other) =>
+        !key.endsWith(`/${other.metadata.name}`) &&
+        other.status.phase === "Bound" &&
+        other.spec.claimRef?.uid === uid,
+    )
+    .map((other) => `is bound to the claim of ${other.metadata.name}`);
+}
+
+function boundlessSize({ kind, before, after }: Change): readonly string[] {
+  if (kind !== "HorizontalPodAutoscaler" || after === undefined) return [];
+  const { status, spec } = after as HorizontalPodAutoscaler;
+  const { desiredReplicas } = status;
+  const was = (before as HorizontalPodAutoscaler | undefined)?.status.desiredReplicas;
+  if (desiredReplicas === 0 || desiredReplicas === was) return [];
+  const isWithin = desiredReplicas >= (spec.minReplicas ?? 1) && desiredReplicas <= spec.maxReplicas;
+  return isWithin ? [] : [`wants ${String(desiredReplicas)}`];
+}

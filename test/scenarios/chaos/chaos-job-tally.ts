@@ -1,0 +1,112 @@
+/** Which pods each Job of a history has had, what became of them, and whether each is counted once. */
+import type { ApiObject } from "../../../src/api/api-object.ts";
+import type { Job } from "../../../src/api/generated/types/batch-v1.ts";
+import type { Pod } from "../../../src/api/generated/types/core-v1.ts";
+import { isTerminal } from "../../../src/resources/pod/pod-state.ts";
+import type { Change } from "./chaos-history.ts";
+import { controllerOf } from "./chaos-promises.ts";
+
+const TRACKING = "batch.kubernetes.io/job-tracking";
+const INDEX = "batch.kubernetes.io/job-completion-index";
+
+export function hasEnded({ status }: Job): boolean {
+  return (status.conditions ?? []).some(
+    (condition) =>
+      condition.status === "True" && (condition.type === "Complete" || condition.type === "Failed"),
+  );
+}
+
+interface Tally {
+  readonly pods: Set<string>;
+  readonly succeeded: Set<string>;
+  readonly indexes: Set<string>;
+  /** Ended, and let go by the controller. */
+  readonly settled: Map<string, string>;
+  /** Somebody took a pod of it away, so that it may be missing in the count. */
+  isMeddledWith: boolean;
+}
+
+export class JobTally {
+  readonly #byJob = new Map<string, Tally>();
+
+  take({ kind, before, after }: Change): void {
+    const pod = (after ?? before) as Pod | undefined;
+    if (kind !== "Pod" || pod === undefined) return;
+    const owner = controllerOf(before ?? pod);
+    const tally = this.#of(controllerOf(pod) ?? "");
+    if (controllerOf(pod) !== owner) this.#of(owner ?? "").isMeddledWith = true;
+    note(tally, pod);
+    if (isLetGo(before, after) && isTerminal(pod))
+      tally.settled.set(pod.metadata.uid, pod.status.phase ?? "");
+  }
+
+  wrongAfter({ kind, after }: Change): readonly string[] {
+    if (kind !== "Job" || after === undefined) return [];
+    const job = after as Job;
+    const tally = this.#of(job.metadata.uid ?? "");
+    return [...countedTooOften(job, tally), ...(tally.isMeddledWith ? [] : countedTooSeldom(job, tally))];
+  }
+
+  #of(uid: string): Tally {
+    const known = this.#byJob.get(uid);
+    if (known !== undefined) return known;
+    const tally: Tally = {
+      pods: new Set(),
+      succeeded: new Set(),
+      indexes: new Set(),
+      settled: new Map(),
+      isMeddledWith: false,
+    };
+    this.#byJob.set(uid, tally);
+    return tally;
+  }
+}
+
+function note({ pods, succeeded, indexes }: Tally, { metadata, status }: Pod): void {
+  pods.add(metadata.uid);
+  if (status.phase !== "Succeeded") return;
+  succeeded.add(metadata.uid);
+  indexes.add(metadata.annotations?.[INDEX] ?? "");
+}
+
+function uncounted({ status }: Job): readonly string[] {
+  const { succeeded = [], failed = [] } = status.uncountedTerminatedPods ?? {};
+  return [...succeeded, ...failed];
+}
+
+function countedTooOften(job: Job, tally: Tally): readonly string[] {
+  const { succeeded = 0, failed = 0 } = job.status;
+  const found: string[] = [];
+  const waiting = uncounted(job);
+  if (new Set(waiting).size !== waiting.length) found.push("is about to count a pod twice");
+  const ended = isIndexed(job) ? tally.indexes.size : tally.succeeded.size;
+  if (succeeded > ended) found.push(`has ${String(succeeded)} that succeeded, of ${String(ended)}`);
+  const others = tally.pods.size - succeeded;
+  if (failed > others) found.push(`has ${String(failed)} that failed, of ${String(others)}`);
+  return found;
+}
+
+/** Once it has ended. */
+function countedTooSeldom(job: Job, { settled }: Tally): readonly string[] {
+  if (!hasEnded(job) || uncounted(job).length > 0) return [];
+  const { succeeded = 0, failed = 0 } = job.status;
+  const ends = [...settled.values()];
+  const found: string[] = [];
+  const lost = ends.filter((phase) => phase === "Failed").length - failed;
+  if (lost > 0) found.push(`has lost ${String(lost)} that failed`);
+  const missing = ends.filter((phase) => phase === "Succeeded").length - succeeded;
+  if (!isIndexed(job) && missing > 0) found.push(`has lost ${String(missing)} that succeeded`);
+  return found;
+}
+
+function isIndexed({ spec }: Job): boolean {
+  return spec.completionMode === "Indexed";
+}
+
+function isLetGo(before: ApiObject | undefined, after: ApiObject | undefined): boolean {
+  return before !== undefined && isTracked(before) && (after === undefined || !isTracked(after));
+}
+
+function isTracked({ metadata }: ApiObject): boolean {
+  return (metadata.finalizers ?? []).includes(TRACKING);
+}

@@ -1,0 +1,213 @@
+/**
+ * The store of one of several servers, as the etcd engine is one: memory of its own that follows a store which all of them share, later or sooner, and
+ * writes that only the shared one judges. What lies between them is not always there.
+ */
+import type { Loop, Random } from "../../../src/base/loop.ts";
+import { createEnding } from "../../../src/store/ending.ts";
+import { Gate } from "../../../src/store/etcd/gate.ts";
+import { OwnWrites, type OwnWrite } from "../../../src/store/etcd/own-writes.ts";
+import type { MemoryStore } from "../../../src/store/memory-store.ts";
+import { Mirror } from "../../../src/store/mirror.ts";
+import { State } from "../../../src/store/state.ts";
+import { isStoreError, StoreError } from "../../../src/store/store-error.ts";
+import type {
+  Committed,
+  Entry,
+  Glance,
+  Store,
+  StoreHealth,
+  Transaction,
+  View,
+  Watch,
+  WatchEvent,
+  WatchOptions,
+} from "../../../src/store/store.ts";
+import { prefixEnd } from "../../../src/store/store.ts";
+import type { Weather } from "./chaos-transport.ts";
+
+/** As the etcd engine gives a request. */
+const REQUEST_MS = 5000;
+const MAX_LAG_MS = 2000;
+
+export class FollowerStore implements Store {
+  readonly ended: Promise<void>;
+  readonly #end = createEnding();
+  readonly #shared: MemoryStore;
+  readonly #loop: Loop;
+  readonly #random: Random;
+  readonly #weather: Weather;
+  readonly #mirror: Mirror;
+  readonly #gate: Gate;
+  readonly #writes = new OwnWrites();
+  readonly #feed: Watch;
+  readonly #followed: Promise<void>;
+  #isClosed = false;
+
+  constructor(shared: MemoryStore, loop: Loop, weather: Weather) {
+    this.ended = this.#end.promise;
+    this.#shared = shared;
+    this.#loop = loop;
+    this.#random = loop.random("store");
+    this.#weather = weather;
+    const { view } = shared;
+    const entries = [...view.range("", prefixEnd(""))].map(ownEntry);
+    this.#mirror = new Mirror({ loop }, State.of(view.revision, entries));
+    this.#gate = new Gate(loop);
+    this.#feed = shared.watch({ prefix: "", after: view.revision });
+    this.#followed = this.#follow();
+  }
+
+  get view(): View {
+    return this.#mirror.state;
+  }
+
+  get accepted(): View {
+    return this.#mirror.state;
+  }
+
+  get acceptedNow(): Glance {
+    return this.#mirror.state;
+  }
+
+  get freshView(): undefined {
+    return undefined;
+  }
+
+  settling(): undefined {
+    return undefined;
+  }
+
+  turn(key: string): Promise<void> | undefined {
+    return this.#writes.turn(key);
+  }
+
+  async fresh(): Promise<View> {
+    this.#checkOpen();
+    await this.#travel();
+    const { revision } = this.#shared.view;
+    if (await this.#reaches(revision)) return this.#mirror.state;
+    throw new StoreError("Unavailable", "the newest state is not known here");
+  }
+
+  async at(revision: number, prefix: string): Promise<View> {
+    this.#checkOpen();
+    return await this.#mirror.at(revision, prefix);
+  }
+
+  async write(transaction: Transaction): Promise<Committed> {
+    this.#checkOpen();
+    return await this.#writes.run(transaction, (write) => this.#send(transaction, write));
+  }
+
+  watch(options: WatchOptions): Watch {
+    this.#checkOpen();
+    return this.#mirror.watch(options);
+  }
+
+  /** Of its own memory; the shared one is others' business. */
+  compact(revision: number): Promise<void> {
+    this.#mirror.compact(revision);
+    return Promise.resolve();
+  }
+
+  health(): StoreHealth {
+    return { state: "ready" };
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#feed.close();
+    this.#gate.close();
+    this.#mirror.end(new StoreError("Closed", "the store was closed"));
+    await this.#followed;
+    this.#end.resolve();
+  }
+
+  async #send(transaction: Transaction, write: OwnWrite): Promise<Committed> {
+    await this.#travel();
+    if (this.#isStruck()) throw new StoreError("Unavailable", "the shared store is away");
+    const slotless = transaction.changes.map((change) =>
+      change.type === "put" ? { ...change, slot: undefined } : change,
+    );
+    let revision: number;
+    try {
+      ({ revision } = await this.#shared.write({ ...transaction, changes: slotless }));
+    } catch (error) {
+      // Whoever is told so looks at memory to learn why.
+      if (isStoreError(error, "ConditionFailed")) await this.#reaches(this.#shared.view.revision);
+      throw error;
+    }
+    await this.#travel();
+    if (this.#isStruck() || !(await this.#reaches(revision)))
+      throw new StoreError("OutcomeUnknown", "no answer of the shared store");
+    const entries = transaction.changes.map(({ key }) =>
+      write.seen.find((entry) => entry.key === key && entry.modRevision === revision),
+    );
+    return { revision, entries };
+  }
+
+  async #follow(): Promise<void> {
+    try {
+      for await (const { events } of this.#feed) {
+        await this.#travel();
+        if (this.#isClosed) return;
+        for (const same of byRevision(events)) this.#apply(same);
+        this.#gate.check();
+      }
+    } catch (error) {
+      if (!isStoreError(error, "Closed")) throw error;
+    }
+  }
+
+  #apply(events: readonly WatchEvent[]): void {
+    const { state } = this.#mirror;
+    const revision = events[0]?.revision ?? 0;
+    const own = events.map((event) => ({
+      ...event,
+      before: state.get(event.key),
+      after: event.after === undefined ? undefined : ownEntry(event.after),
+    }));
+    for (const { after } of own) if (after !== undefined) this.#writes.saw(after);
+    const next = state.with(revision, own);
+    const commit = { revision, time: this.#loop.now(), events: own, ...next.live };
+    this.#mirror.publish({ commits: [commit], state: next });
+  }
+
+  #reaches(revision: number): Promise<boolean> {
+    return this.#gate.wait(() => this.#mirror.revision >= revision, this.#loop.now() + REQUEST_MS);
+  }
+
+  /** Mostly at once. */
+  #travel(): Promise<void> {
+    const ms = this.#isStruck() ? this.#random.below(MAX_LAG_MS) : 0;
+    return new Promise((resolve) => {
+      if (ms === 0) this.#loop.post("request", resolve);
+      else this.#loop.timer(this.#loop.now() + ms, "progress", resolve);
+    });
+  }
+
+  #isStruck(): boolean {
+    const { storeOdds } = this.#weather;
+    return storeOdds > 0 && this.#random.below(storeOdds) === 0;
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosed) throw new StoreError("Closed", "the store was closed");
+  }
+}
+
+/** What one server has made of an entry is not for others. */
+function ownEntry(entry: Entry): Entry {
+  return { ...entry, expiresAt: undefined, slot: undefined };
+}
+
+function byRevision(events: readonly WatchEvent[]): readonly (readonly WatchEvent[])[] {
+  const groups = new Map<number, WatchEvent[]>();
+  for (const event of events) {
+    const same = groups.get(event.revision) ?? [];
+    same.push(event);
+    groups.set(event.revision, same);
+  }
+  return [...groups.values()];
+}
