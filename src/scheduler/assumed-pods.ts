@@ -25,9 +25,9 @@ export class AssumedPods {
     return this.#assumed.get(key)?.pod.uid === uid;
   }
 
-  markBound(key: string, now: number): void {
+  markBound(key: string, elapsed: number): void {
     const assumed = this.#assumed.get(key);
-    if (assumed !== undefined) assumed.boundAt = now;
+    if (assumed !== undefined) assumed.boundAt = elapsed;
   }
 
   /** Answers whether it was assumed. */
@@ -36,9 +36,9 @@ export class AssumedPods {
   }
 
   /** Those that should have been shown by now. */
-  overdue(now: number): readonly PodInfo[] {
+  overdue(elapsed: number): readonly PodInfo[] {
     return [...this.#assumed.values()]
-      .filter(({ boundAt }) => boundAt + SHOWN_WITHIN_MS <= now)
+      .filter(({ boundAt }) => boundAt + SHOWN_WITHIN_MS <= elapsed)
       .map(({ pod }) => pod);
   }
 }

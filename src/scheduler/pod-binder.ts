@@ -61,12 +61,12 @@ export class PodBinder {
       this.#options.notice({ type: "podUnreserved", pod });
       throw error;
     }
-    if (this.isAssumed(pod)) this.#assumed.markBound(pod.key, parts.loop.now());
+    if (this.isAssumed(pod)) this.#assumed.markBound(pod.key, parts.loop.elapsed());
   }
 
   /** Those whose binding should have been shown by now no longer count as placed. */
   giveUpOverdue(): readonly PodInfo[] {
-    const overdue = this.#assumed.overdue(this.#options.parts.loop.now());
+    const overdue = this.#assumed.overdue(this.#options.parts.loop.elapsed());
     for (const pod of overdue) this.#forget(pod);
     return overdue;
   }

@@ -109,12 +109,12 @@ class LifecycleRun {
     if (lease === undefined || lease.metadata.namespace !== LEASES) return;
     const { name } = lease.metadata;
     const known = this.#health.get(name);
-    if (known !== undefined) this.#health.set(name, hear(known, { lease }, this.#parts.loop.now()));
+    if (known !== undefined) this.#health.set(name, hear(known, { lease }, this.#parts.loop.elapsed()));
   }
 
   #hearOf(name: string, node: Node): void {
     const lease = this.#parts.cache(Lease).find({ namespace: LEASES, name });
-    this.#health.set(name, hear(this.#health.get(name), { node, lease }, this.#parts.loop.now()));
+    this.#health.set(name, hear(this.#health.get(name), { node, lease }, this.#parts.loop.elapsed()));
     this.#mark(name);
   }
 
@@ -126,14 +126,14 @@ class LifecycleRun {
   #look(): void {
     if (this.#signal.aborted) return;
     const { loop, cache } = this.#parts;
-    const now = loop.now();
+    const elapsed = loop.elapsed();
     for (const node of cache(Node).list()) {
       const health = this.#health.get(node.metadata.name);
-      if (health !== undefined && silentAt(health, node) <= now) this.#mark(node.metadata.name);
+      if (health !== undefined && silentAt(health, node) <= elapsed) this.#mark(node.metadata.name);
     }
     for (const name of this.#failed) this.#mark(name);
     this.#failed.clear();
-    this.#period = loop.timer(beatWithin(now, PERIOD_MS), "periodic", () => this.#look());
+    this.#period = loop.timer(beatWithin(loop.now(), PERIOD_MS), "periodic", () => this.#look());
   }
 
   #mark(name: string): void {
@@ -163,7 +163,7 @@ class LifecycleRun {
     for (const { metadata } of nodes) {
       const health = this.#health.get(metadata.name);
       if (health !== undefined && wasAllDark) {
-        this.#health.set(metadata.name, { ...health, heardAt: loop.now() });
+        this.#health.set(metadata.name, { ...health, heardAt: loop.elapsed() });
       }
       this.#mark(metadata.name);
     }
@@ -175,7 +175,7 @@ class LifecycleRun {
     const health = this.#health.get(name);
     if (node === undefined || health === undefined) return;
     const time = timeText(loop.now());
-    const conditions = silentAt(health, node) <= loop.now() ? unknownConditions(node, time) : [];
+    const conditions = silentAt(health, node) <= loop.elapsed() ? unknownConditions(node, time) : [];
     if (conditions.length > 0) {
       const patch = { type: "strategic", changes: { status: { conditions } } } as const;
       this.#send(name, name, () => this.#parts.client(Node).patch(node, patch, { subresource: "status" }));

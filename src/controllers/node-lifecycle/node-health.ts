@@ -1,4 +1,7 @@
-/** Whether a node is heard of, by the controller's own clock: clocks of machines need not agree, so what counts is when something changed. */
+/**
+ * Whether a node is heard of, by what passes for the controller: clocks of machines need not agree and may be set, so what counts is how long ago
+ * something changed.
+ */
 import type { Lease } from "../../api/generated/types/coordination-v1.ts";
 import type { Node, NodeCondition } from "../../api/generated/types/core-v1.ts";
 
@@ -11,7 +14,7 @@ const NEVER = { reason: "NodeStatusNeverUpdated", message: "Kubelet never posted
 const TYPES = ["Ready", "MemoryPressure", "DiskPressure", "PIDPressure"];
 
 export interface NodeHealth {
-  /** When something new was last seen of the node. */
+  /** When something new was last seen of the node (Loop.elapsed). */
   readonly heardAt: number;
   readonly heartbeat: string | undefined;
   readonly renewTime: string | undefined;
@@ -21,17 +24,17 @@ export interface NodeHealth {
 export function hear(
   health: NodeHealth | undefined,
   signs: { readonly node?: Node | undefined; readonly lease?: Lease | undefined },
-  now: number,
+  elapsed: number,
 ): NodeHealth {
   const { node, lease } = signs;
   const heartbeat = node === undefined ? health?.heartbeat : readyOf(node)?.lastHeartbeatTime;
   const renewTime = lease === undefined ? health?.renewTime : lease.spec.renewTime;
-  if (health === undefined) return { heardAt: now, heartbeat, renewTime };
+  if (health === undefined) return { heardAt: elapsed, heartbeat, renewTime };
   if (heartbeat === health.heartbeat && renewTime === health.renewTime) return health;
-  return { heardAt: now, heartbeat, renewTime };
+  return { heardAt: elapsed, heartbeat, renewTime };
 }
 
-/** When a node that stays silent is given up. */
+/** When a node that stays silent is given up (Loop.elapsed). */
 export function silentAt({ heardAt }: NodeHealth, node: Node): number {
   return heardAt + (readyOf(node) === undefined ? STARTUP_GRACE_MS : GRACE_MS);
 }

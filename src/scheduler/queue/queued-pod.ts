@@ -20,7 +20,7 @@ export interface QueuedPod {
   /** When it was taken to be tried, last and first; by a clock that only goes on. */
   triedAt: number;
   firstTriedAt: number | undefined;
-  /** When it was last found to fit nowhere, or failed to be bound; in steady time. */
+  /** When it was last found to fit nowhere, or failed to be bound; by the same clock. */
   failedAt: number;
   /** While parked, or held back by plugins: those whose minds must change. None means that there was no node at all. */
   rejectors: ReadonlySet<PluginName>;
@@ -31,7 +31,7 @@ export interface QueuedPod {
 const BACKOFF_BASE_MS = 1000;
 const BACKOFF_MAX_MS = 10_000;
 
-/** When it may be tried again. */
+/** When it may be tried again, by the clock of `failedAt`. */
 export function backoffEnd({ attempts, failedAt }: QueuedPod): number {
   if (attempts === 0) return failedAt;
   // More doublings than this would not be a number any more.

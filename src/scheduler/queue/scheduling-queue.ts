@@ -4,7 +4,6 @@
  */
 
 import type { Loop, Timer } from "../../base/loop.ts";
-import { SteadyTime } from "../../base/steady-clock.ts";
 import type { ClusterEvent } from "../framework/cluster-event.ts";
 import type { PluginName } from "../framework/plugin.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
@@ -47,7 +46,6 @@ const VOID_TICKETS_MAX = 1024;
 
 export class SchedulingQueue {
   readonly #options: QueueOptions;
-  readonly #time: SteadyTime;
   readonly #entries = new Map<string, QueuedPod>();
   /** By the plugins that rejected them, so that an event costs nothing to those it cannot help. */
   readonly #parked = new ParkedPods();
@@ -61,7 +59,6 @@ export class SchedulingQueue {
 
   constructor(options: QueueOptions) {
     this.#options = options;
-    this.#time = new SteadyTime(options.loop);
   }
 
   count(place: QueuePlace): number {
@@ -183,16 +180,16 @@ export class SchedulingQueue {
 
   #failed(entry: QueuedPod): void {
     entry.attempts++;
-    entry.failedAt = this.#time.now;
+    entry.failedAt = this.#options.loop.elapsed();
     entry.sequence = this.#sequence++;
   }
 
   #activate(entry: QueuedPod): void {
-    const { onActive, hints } = this.#options;
+    const { loop, onActive, hints } = this.#options;
     const holders = hints.holders(entry.pod);
     if (holders.size > 0) return this.#hold(entry, holders);
     const at = backoffEnd(entry);
-    if (at > this.#time.now) {
+    if (at > loop.elapsed()) {
       this.#move(entry, "backoff");
       this.#enter(this.#waiting, entry, at);
       return this.#armBackoff();
@@ -231,7 +228,7 @@ export class SchedulingQueue {
     if (next === undefined) return;
     if (this.#backoffTimer !== undefined && this.#backoffTimer.at <= next.at) return;
     this.#backoffTimer?.timer.cancel();
-    const timer = loop.timer(this.#time.toLoop(next.at), "progress", () => {
+    const timer = loop.timer(loop.now() + next.at - loop.elapsed(), "progress", () => {
       this.#backoffTimer = undefined;
       this.#endBackoffs();
     });
@@ -239,10 +236,10 @@ export class SchedulingQueue {
   }
 
   #endBackoffs(): void {
-    const { now } = this.#time;
+    const elapsed = this.#options.loop.elapsed();
     for (let next = this.#waiting.peek(); next !== undefined; next = this.#waiting.peek()) {
       const isCurrent = next.entry.stamp === next.stamp;
-      if (isCurrent && next.at > now) break;
+      if (isCurrent && next.at > elapsed) break;
       this.#waiting.pop();
       if (isCurrent) this.#activate(next.entry);
     }
@@ -250,7 +247,7 @@ export class SchedulingQueue {
   }
 
   #flush(): void {
-    const latest = this.#time.now - PARKED_MAX_MS;
+    const latest = this.#options.loop.elapsed() - PARKED_MAX_MS;
     for (const entry of this.#entries.values()) {
       if (entry.place === "parked" && entry.failedAt <= latest) this.#activate(entry);
     }
