@@ -51,27 +51,40 @@ function isCarriedObject({ fields, declared, live }: Place): boolean {
   });
 }
 
-function isCarriedList({ fields, declared, live }: Place, elements: readonly string[]): boolean {
-  if (!Array.isArray(declared) || !Array.isArray(live) || declared.length !== elements.length) return false;
+function isCarriedList({ fields, declared, live }: Place, names: readonly string[]): boolean {
+  if (!Array.isArray(declared) || !Array.isArray(live) || declared.length !== names.length) return false;
   const liveItems: readonly unknown[] = live;
+  const elements = names.map(listElement);
   return declared.every((item: unknown) => {
     const matching = elements.filter((element) => isElementOf(element, item));
     const [element] = matching;
     if (element === undefined || matching.length > 1) return false;
     const liveItem = liveItems.find((each) => isElementOf(element, each));
-    const below = fields[element];
+    const below = fields[element.name];
     return isJsonObject(below) && isCarried({ fields: below, declared: item, live: liveItem });
   });
 }
 
+/** An item of a list, by its value or by the members that make it out. */
+interface ListElement {
+  /** As recorded. */
+  readonly name: string;
+  readonly value: unknown;
+  readonly keys: readonly (readonly [string, unknown])[] | undefined;
+}
+
+/** Read once for all items that it is compared with. */
+function listElement(name: string): ListElement {
+  const value: unknown = JSON.parse(name.slice(2));
+  const keys = name.startsWith("k:") && isJsonObject(value) ? Object.entries(value) : undefined;
+  return { name, value, keys };
+}
+
 /** Keys that the item leaves out have their defaults, which are not known here: they are passed over. */
-function isElementOf(element: string, item: unknown): boolean {
-  const content: unknown = JSON.parse(element.slice(2));
-  if (element.startsWith("v:")) return jsonEqual(content, item);
-  if (!element.startsWith("k:") || !isJsonObject(content) || !isJsonObject(item)) return false;
-  return Object.entries(content).every(
-    ([name, value]) => item[name] === undefined || jsonEqual(item[name], value),
-  );
+function isElementOf({ name, value, keys }: ListElement, item: unknown): boolean {
+  if (name.startsWith("v:")) return jsonEqual(value, item);
+  if (keys === undefined || !isJsonObject(item)) return false;
+  return keys.every(([key, wanted]) => item[key] === undefined || jsonEqual(item[key], wanted));
 }
 
 function elementsOf(fields: JsonObject): readonly string[] {
