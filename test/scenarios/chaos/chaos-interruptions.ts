@@ -56,11 +56,12 @@ function floorOf(workload: ApiObject, live: Live): number {
     const { maxUnavailable } = (workload as DaemonSet).spec.updateStrategy?.rollingUpdate ?? {};
     return nodes - scaledValue(maxUnavailable, nodes, "up");
   }
-  const { metadata, spec } = workload as Deployment;
+  return deploymentFloor(workload as Deployment, of(live, "PodDisruptionBudget"));
+}
+
+function deploymentFloor({ metadata, spec }: Deployment, budgets: readonly PodDisruptionBudget[]): number {
   const { replicas = 1 } = spec;
-  const budget = of<PodDisruptionBudget>(live, "PodDisruptionBudget").find(
-    (each) => each.metadata.name === metadata.name,
-  );
+  const budget = budgets.find((each) => each.metadata.name === metadata.name);
   if (budget !== undefined) return spared(budget, replicas);
   const { maxUnavailable, maxSurge } = spec.strategy.rollingUpdate ?? {};
   const missing = scaledValue(maxUnavailable, replicas, "down");
