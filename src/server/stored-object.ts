@@ -13,6 +13,7 @@ import { stringifyAsGo, stringifyJson } from "../api/json-text.ts";
 import type { ApiObject } from "../resources/kind-rules.ts";
 import type { Entry, Slot } from "../store/store.ts";
 import { briefBuffer } from "./brief-bytes.ts";
+import { isSealed } from "./encryption/transformer.ts";
 import { findKey } from "./json-offset.ts";
 import { keepObject } from "./kept-objects.ts";
 import type { Kept } from "./kept-objects.ts";
@@ -163,7 +164,7 @@ export class StoredObject implements Slot {
   /** The parser's own message would show some of the content. */
   #parse(): ApiObject {
     const value = findStored(this.#plain());
-    if (!isApiObject(value)) throw new Error(`${this.#entry.key} does not hold an object of the API`);
+    if (!isApiObject(value)) throw new Error(`${this.#entry.key} ${whatElse(this.#entry.value)}`);
     return value;
   }
 
@@ -356,4 +357,11 @@ export function withResourceVersion(object: ApiObject, resourceVersion: string):
   }
   if (!isPlaced) ordered["resourceVersion"] = resourceVersion;
   return { ...object, metadata: ordered as unknown as ApiObject["metadata"] };
+}
+
+/** What a value is that is no object. */
+function whatElse(value: Uint8Array): string {
+  return isSealed(value)
+    ? "is encrypted, and the server was given no key for it: see --encryption-provider-config"
+    : "does not hold an object of the API";
 }
