@@ -1,9 +1,15 @@
 /** The commands that look at a running cluster and end it, from another process. */
-import { mkdtempSync, rmSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { createRealLoop } from "../../src/base/real-loop.ts";
+import { isAlive } from "../../src/cluster/run-file.ts";
 import { Program } from "./kubectl/program.ts";
+
+const loop = createRealLoop({ name: "test" });
 
 describe("a cluster with a data dir", () => {
   test("is ready at its place until it is ended, and ending it again does nothing", async () => {
@@ -33,6 +39,24 @@ describe("a cluster with a data dir", () => {
 
     expect(status).toMatchObject({ code: 1, value: { state: "stopped" } });
   });
+
+  test.runIf(process.platform === "linux")(
+    "does not run when its process only waits to be buried",
+    async () => {
+      // Nobody asks what became of a child whose parent has become another program.
+      const parent = spawn("sh", ["-c", "sleep 60 & echo $!; exec sleep 60"]);
+      onTestFinished(() => void parent.kill("SIGKILL"));
+      const [line] = (await once(parent.stdout, "data")) as [Buffer];
+      const pid = Number(String(line));
+      const record = { pid, begun: `${boot()}/${statusOf(pid)[19] ?? ""}`, store: "file" } as const;
+      const before = await isAlive(record, loop);
+
+      process.kill(pid, "SIGKILL");
+      await expect.poll(() => statusOf(pid)[0]).toBe("Z");
+
+      expect([before, await isAlive(record, loop)]).toEqual([true, false]);
+    },
+  );
 
   test.each(["memory", "file"])(
     "is refused to a second process, which is told the first: %s",
@@ -83,6 +107,15 @@ describe("a part whose server is not there", () => {
 
 function up(dataDir: string, { store = "memory", listen = "127.0.0.1:0" } = {}): Program {
   return new Program("apiserver", "--data-dir", dataDir, "--store", store, "--listen", listen);
+}
+
+function boot(): string {
+  return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+}
+
+/** Of a process whose name has no parenthesis: its state and the fields behind that. */
+function statusOf(pid: number): readonly string[] {
+  return (readFileSync(`/proc/${String(pid)}/stat`, "utf8").split(") ")[1] ?? "").split(" ");
 }
 
 /** What a command prints, with its exit code. */
