@@ -134,6 +134,36 @@ function interpretSuffix(suffix: string): Suffix {
   return { exponent: Number(suffix.slice(1)), factor: 1n, format: "DecimalExponent" };
 }
 
+/** An integer times a power of ten. */
+export interface SmallAmount {
+  readonly value: bigint;
+  readonly scale: number;
+}
+
+/** Digits that always fit into 64 bits. */
+const SMALL_DIGITS = 18;
+const SMALL_BINARY_DIGITS = 14;
+
+/**
+ * What Go keeps a quantity as when its digits are few; `undefined` where it takes a decimal of any size. Only of small amounts does it
+ * tell whether they are integers. The text is a quantity.
+ */
+export function smallAmountOf(text: string): SmallAmount | undefined {
+  const [, sign = "", whole = "", fraction = "", suffix = ""] = PARTS.exec(text) ?? [];
+  const { exponent, factor, format } = interpretSuffix(suffix);
+  const digits = (whole.replace(/^0+/, "") || "0") + fraction;
+  const scale = exponent - fraction.length;
+  const room = format === "BinarySI" ? binaryRoom(suffix, fraction) : SMALL_DIGITS;
+  if (digits.length > room || scale < -NANO_DIGITS) return undefined;
+  const value = BigInt(digits) * factor;
+  return { value: sign === "-" ? -value : value, scale };
+}
+
+/** A power of 1024 takes some three digits, and a fraction of it is never small. */
+function binaryRoom(suffix: string, fraction: string): number {
+  return fraction === "" ? SMALL_BINARY_DIGITS - 3 * BINARY_SUFFIXES.indexOf(suffix) : 0;
+}
+
 interface Magnitude {
   readonly whole: string;
   readonly fraction: string;

@@ -14,7 +14,7 @@ import type { Checked, Resolution } from "./checker.ts";
 import { planFold } from "./fold.ts";
 import type { Args, Overload } from "./overload.ts";
 import type { Run } from "./run.ts";
-import { addEntry, type MapEntries, settle, type Step, type StepMaker } from "./step.ts";
+import { putEntry, type MapEntries, settle, type Step, type StepMaker } from "./step.ts";
 import {
   CelList,
   CelMap,
@@ -156,7 +156,7 @@ class Planner implements StepMaker {
       for (const { key, value, isOptional } of steps) {
         const name = key(run);
         const content = isOptional ? contentOf(value(run)) : value(run);
-        if (content !== undefined) addEntry(made, name, content);
+        if (content !== undefined) putEntry(made, name, content);
       }
       return new PlainMap(made);
     };

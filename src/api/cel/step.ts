@@ -31,10 +31,20 @@ export function settle(step: Step, run: Run): boolean | CelEvaluationError {
 
 export type MapEntries = Map<string, readonly [CelValue, CelValue]>;
 
-/** Throws for a key that is there already or cannot be one. */
+/** Throws for a key that cannot be one. The last of equal keys counts. */
+export function putEntry(entries: MapEntries, key: CelValue, value: CelValue): void {
+  entries.set(keyTextOf(key), [key, value]);
+}
+
+/** Throws for a key that is there already, too. */
 export function addEntry(entries: MapEntries, key: CelValue, value: CelValue): void {
+  const text = keyTextOf(key);
+  if (entries.has(text)) throw new CelEvaluationError(`insert failed: key ${text.slice(1)} already exists`);
+  entries.set(text, [key, value]);
+}
+
+function keyTextOf(key: CelValue): string {
   const text = typeof key === "number" ? undefined : keyText(key);
   if (text === undefined) throw new CelEvaluationError(`unsupported key type: ${tagOf(key)}`);
-  if (entries.has(text)) throw new CelEvaluationError(`Failed with repeated key: ${text.slice(1)}`);
-  entries.set(text, [key, value]);
+  return text;
 }

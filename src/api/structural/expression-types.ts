@@ -41,8 +41,13 @@ const FORMATS: ReadonlyMap<string, CelType> = new Map([
 /** A field's name as rules write it; `undefined` when they cannot. */
 function escapedName(name: string): string | undefined {
   if (!ESCAPABLE.test(name)) return undefined;
-  if (RESERVED.has(name) || KEYWORDS.has(name)) return `__${name}__`;
+  if (isWord(name)) return `__${name}__`;
   return name.replaceAll(/__|[.\-/]/g, (found) => ESCAPES.get(found) ?? found);
+}
+
+/** A word of the language: behind a dot most may also be written as they are. */
+function isWord(name: string): boolean {
+  return RESERVED.has(name) || KEYWORDS.has(name);
 }
 
 /** Fields of every object of the API. */
@@ -109,7 +114,7 @@ function recordType({ properties }: Structural, isObject: boolean): CelType {
   let fields: ReadonlyMap<string, FieldType> | undefined;
   const read = (): ReadonlyMap<string, FieldType> => (fields ??= fieldTypes(properties, isObject));
   return objectType("object", {
-    find: (name) => read().get(name),
+    find: (name) => read().get(name) ?? (isWord(name) ? read().get(`__${name}__`) : undefined),
     get names() {
       return read().keys();
     },

@@ -2,13 +2,13 @@
 import {
   type Cidr,
   cidrContains,
-  cidrText,
   findCidr,
   findIpAddress,
   type IpAddress,
   ipAddressText,
   networkAddress,
 } from "../../ip-address.ts";
+import { quoted } from "../../message-text.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import type { Library } from "../overload.ts";
 import { type CelValue, Opaque } from "../value.ts";
@@ -34,24 +34,43 @@ function ipValue(address: IpAddress): CelValue {
 }
 
 function cidrValue(cidr: Cidr): CelValue {
-  return new Opaque("net.CIDR", cidr, cidrText(cidr));
+  return new Opaque("net.CIDR", cidr, blockText(cidr));
+}
+
+function shownPart(text: string): string {
+  return quoted(text.slice(0, 100));
 }
 
 function parseIp(text: string): IpAddress {
   const address = findIp(text);
   if (address !== undefined) return address;
+  const shown = shownPart(text);
+  if (isRead(text, findIpAddress))
+    throw new CelEvaluationError(`IPv4-mapped IPv6 address ${shown} is not allowed`);
+  if (isRead(text, (zoned) => findIpAddress(zoned.replace(/%.+$/, ""))))
+    throw new CelEvaluationError(`IP address ${shown} with zone value is not allowed`);
   throw new CelEvaluationError(
-    `IP Address ${JSON.stringify(text.slice(0, 100))} parse error during conversion from string: ParseAddr(${JSON.stringify(text.slice(0, 100))}): unable to parse IP`,
+    `IP Address ${shown} parse error during conversion from string: ParseAddr(${shown}): unable to parse IP`,
   );
+}
+
+function isRead(text: string, find: (text: string) => unknown): boolean {
+  return text.length <= TEXT_MAX && find(text) !== undefined;
 }
 
 function parseBlock(text: string): Cidr {
   const cidr = findBlock(text);
   if (cidr !== undefined) return cidr;
-  const shown = JSON.stringify(text.slice(0, 100));
-  throw new CelEvaluationError(
-    `network address parse error during conversion from string: netip.ParsePrefix(${shown}): no '/'`,
-  );
+  const shown = shownPart(text);
+  const failure = "network address parse error during conversion from string";
+  if (isRead(text, findCidr))
+    throw new CelEvaluationError(`${failure}: IPv4-mapped IPv6 address ${shown} is not allowed`);
+  throw new CelEvaluationError(`${failure}: ${failure}: netip.ParsePrefix(${shown}): no '/'`);
+}
+
+/** Unlike the text of a network, with all bits of the address. */
+function blockText({ address, prefixLength }: Cidr): string {
+  return `${ipAddressText(address)}/${prefixLength}`;
 }
 
 function ipOf(value: CelValue): IpAddress {
@@ -121,7 +140,7 @@ export const ADDRESSES: Library = [
   ["net.IP -> isGlobalUnicast(): bool", ([ip]) => isGlobalUnicast(ip)],
   ["cidr(string): net.CIDR", ([text]) => cidrValue(parseBlock(text as string))],
   ["isCIDR(string): bool", ([text]) => findBlock(text as string) !== undefined],
-  ["string(net.CIDR): string", ([cidr]) => cidrText(blockOf(cidr))],
+  ["string(net.CIDR): string", ([cidr]) => blockText(blockOf(cidr))],
   [
     "net.CIDR -> containsIP(string): bool",
     ([cidr, text]) => cidrContains(blockOf(cidr), parseIp(text as string)),

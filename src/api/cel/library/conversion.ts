@@ -1,6 +1,5 @@
 /** From one type to another. */
-import { quoted } from "../../message-text.ts";
-import { formatDuration, parseDuration } from "../../time.ts";
+import { parseDuration } from "../../time.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import { instantOf, instantText, offsetMinutesOf } from "../instant.ts";
 import type { Apply, Library } from "../overload.ts";
@@ -19,37 +18,47 @@ import { checkedDuration, checkedInstant } from "./arithmetic.ts";
 
 const NS_PER_SECOND = 1_000_000_000n;
 const INT = /^[+-]?\d+$/;
+const UINT = /^\d+$/;
 const NUMBER = /^[+-]?(?:\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)$/;
 /** Longer texts are no number of 64 bits. */
 const NUMBER_MAX = 400;
 
-function rangeError(): CelEvaluationError {
-  return new CelEvaluationError("range error");
-}
-
 function intFrom(value: bigint): bigint {
-  if (BigInt.asIntN(64, value) !== value) throw rangeError();
+  if (BigInt.asIntN(64, value) !== value) throw new CelEvaluationError("integer overflow");
   return value;
 }
 
 function uintFrom(value: bigint): Uint {
-  if (BigInt.asUintN(64, value) !== value) throw rangeError();
+  if (BigInt.asUintN(64, value) !== value) throw new CelEvaluationError("unsigned integer overflow");
   return new Uint(value);
 }
 
 /** The limits themselves are refused: as doubles they are rounded. */
-function wholeOf(value: number, min: number, max: number): bigint {
-  if (Number.isNaN(value) || value <= min || value >= max) throw rangeError();
+function intOfDouble(value: number): bigint {
+  if (Number.isNaN(value) || Math.abs(value) >= 2 ** 63) throw new CelEvaluationError("integer overflow");
   return BigInt(Math.trunc(value));
 }
 
-function intOfText(text: string, from: (value: bigint) => CelValue): CelValue {
-  if (text.length > NUMBER_MAX || !INT.test(text)) throw syntaxError("strconv.ParseInt", text);
-  return from(BigInt(text.replace(/^\+/, "")));
+function uintOfDouble(value: number): Uint {
+  if (Number.isNaN(value) || value <= -1 || value >= 2 ** 64)
+    throw new CelEvaluationError("unsigned integer overflow");
+  return uintFrom(BigInt(Math.trunc(value)));
 }
 
-function syntaxError(reader: string, text: string): CelEvaluationError {
-  return new CelEvaluationError(`${reader}: parsing ${quoted(text.slice(0, 100))}: invalid syntax`);
+function intOfText(text: string): bigint {
+  const value = text.length > NUMBER_MAX || !INT.test(text) ? undefined : BigInt(text.replace(/^\+/, ""));
+  if (value === undefined || BigInt.asIntN(64, value) !== value) throw noConversion("int");
+  return value;
+}
+
+function uintOfText(text: string): Uint {
+  const value = text.length > NUMBER_MAX || !UINT.test(text) ? undefined : BigInt(text);
+  if (value === undefined || BigInt.asUintN(64, value) !== value) throw noConversion("uint");
+  return new Uint(value);
+}
+
+function noConversion(to: string): CelEvaluationError {
+  return new CelEvaluationError(`type conversion error from 'string' to '${to}'`);
 }
 
 const SPECIAL_NUMBERS: ReadonlyMap<string, number> = new Map([
@@ -65,8 +74,9 @@ const SPECIAL_NUMBERS: ReadonlyMap<string, number> = new Map([
 function doubleOfText(text: string): number {
   const special = SPECIAL_NUMBERS.get(text.toLowerCase());
   if (special !== undefined) return special;
-  if (text.length > NUMBER_MAX || !NUMBER.test(text)) throw syntaxError("strconv.ParseFloat", text);
-  return Number(text);
+  const value = text.length > NUMBER_MAX || !NUMBER.test(text) ? Number.NaN : Number(text);
+  if (!Number.isFinite(value)) throw noConversion("double");
+  return value;
 }
 
 /** From here on Go writes an exponent. */
@@ -99,14 +109,13 @@ const FALSE: ReadonlySet<string> = new Set(["0", "f", "false", "FALSE", "False"]
 function boolOfText(text: string): boolean {
   if (TRUE.has(text)) return true;
   if (FALSE.has(text)) return false;
-  throw new CelEvaluationError("type conversion error from 'string' to 'bool'");
+  throw noConversion("bool");
 }
 
 /** Throws a CelEvaluationError; the text of a literal is also tried when an expression is compiled. */
 export function timestampOf(text: string): Timestamp {
   const ns = instantOf(text);
-  if (ns === undefined)
-    throw new CelEvaluationError("type conversion error from 'string' to 'google.protobuf.Timestamp'");
+  if (ns === undefined) throw noConversion("google.protobuf.Timestamp");
   return new Timestamp(ns, offsetMinutesOf(text));
 }
 
@@ -114,14 +123,16 @@ export function durationOf(text: string): Duration {
   try {
     return checkedDuration(parseDuration(text));
   } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new CelEvaluationError(error.message);
+    if (error instanceof SyntaxError) throw noConversion("google.protobuf.Duration");
+    throw error;
   }
 }
 
-/** Decimal seconds, as protobuf writes durations. */
+/** Decimal seconds, as exact as a double is. */
 function secondsText(ns: bigint): string {
-  return formatDuration(ns) === "0s" ? "0s" : decimalSeconds(ns);
+  const seconds = Number(ns / NS_PER_SECOND) + Number(ns % NS_PER_SECOND) / Number(NS_PER_SECOND);
+  // JavaScript writes small numbers with an exponent; these have few digits.
+  return Math.abs(seconds) < 1 ? decimalSeconds(ns) : `${seconds}s`;
 }
 
 function decimalSeconds(ns: bigint): string {
@@ -173,14 +184,14 @@ export const CONVERSIONS: Library = [
   ["bool(string): bool", ([text]) => boolOfText(text as string)],
   ["int(int): int", same],
   ["int(uint): int", ([value]) => intFrom((value as Uint).value)],
-  ["int(double): int", ([value]) => wholeOf(value as number, -(2 ** 63), 2 ** 63)],
-  ["int(string): int", ([text]) => intOfText(text as string, intFrom)],
+  ["int(double): int", ([value]) => intOfDouble(value as number)],
+  ["int(string): int", ([text]) => intOfText(text as string)],
   ["int(timestamp): int", ([value]) => floorSeconds((value as Timestamp).ns)],
   ["int(duration): int", ([value]) => (value as Duration).ns],
   ["uint(uint): uint", same],
   ["uint(int): uint", ([value]) => uintFrom(value as bigint)],
-  ["uint(double): uint", ([value]) => uintFrom(wholeOf(value as number, -1, 2 ** 64))],
-  ["uint(string): uint", ([text]) => intOfText(text as string, uintFrom)],
+  ["uint(double): uint", ([value]) => uintOfDouble(value as number)],
+  ["uint(string): uint", ([text]) => uintOfText(text as string)],
   ["double(double): double", same],
   ["double(int): double", ([value]) => Number(value as bigint)],
   ["double(uint): double", ([value]) => Number((value as Uint).value)],

@@ -77,7 +77,9 @@ function substring(text: string, [start, end]: readonly [bigint, bigint | undefi
 /** Up to `limit` times; a negative limit is none. */
 function replace(text: string, [from, to, limit]: readonly [string, string, bigint], run: Run): string {
   chargeSearch(text, from, run);
-  const pieces = split(text, from, limit < 0n ? -1n : limit + 1n);
+  const most = limit < 0n ? -1n : limit + 1n;
+  // Nothing is found before every character and at the end.
+  const pieces = from === "" ? splitAtAll(charactersOf(text, run), most) : split(text, from, most);
   // Counted before it is made: the result may be very much longer than the text.
   run.chargeText(text.length + pieces.length * to.length);
   return pieces.join(to);
@@ -90,6 +92,13 @@ function split(text: string, separator: string, limit: bigint): readonly string[
   if (limit < 0n || limit >= pieces.length) return pieces;
   const count = Number(limit) - 1;
   return [...pieces.slice(0, count), pieces.slice(count).join(separator)];
+}
+
+function splitAtAll(characters: readonly string[], limit: bigint): readonly string[] {
+  const pieces = ["", ...characters, ""];
+  if (limit < 0n || limit >= pieces.length) return pieces;
+  const count = Number(limit) - 1;
+  return [...pieces.slice(0, count), pieces.slice(count).join("")];
 }
 
 function join(list: CelList, separator: string, run: Run): string {

@@ -15,6 +15,7 @@ interface Url {
 const SHAPE = /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/([^/?]*))?([^?]*)(?:\?([^]*))?$/;
 /** Looked at like the rest of the text, but part of nothing. */
 const FRAGMENT = /#[^]*$/;
+const WRONG_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
 /** What Go writes as it is in a path. */
 const UNSAFE = /[^A-Za-z0-9\-_.~$&+,/:;=@!'()*[\]%]/gu;
 
@@ -34,13 +35,17 @@ function hostname({ host }: Url): string {
   return host.startsWith("[") ? host.slice(1, host.indexOf("]")) : host.replace(/:\d*$/, "");
 }
 
+/** What cannot be read of a query is left out, as Go does it: pairs with a semicolon, or with a wrong escape. */
 function queryOf({ query }: Url, run: Run): CelValue {
   run.charge(query.length);
   const values = new Map<string, string[]>();
-  for (const [name, value] of new URLSearchParams(query)) {
-    const known = values.get(name);
-    if (known === undefined) values.set(name, [value]);
-    else known.push(value);
+  for (const pair of query.split("&")) {
+    if (pair === "" || pair.includes(";") || WRONG_ESCAPE.test(pair)) continue;
+    for (const [name, value] of new URLSearchParams(pair)) {
+      const known = values.get(name);
+      if (known === undefined) values.set(name, [value]);
+      else known.push(value);
+    }
   }
   return new PlainMap(new Map([...values].map(([name, list]) => [`s${name}`, [name, new PlainList(list)]])));
 }
