@@ -244,7 +244,10 @@ describe("a rule of a custom resource", () => {
       { rule: "self.share < 1.0 && type(self.share) == double", message: "share" },
       { rule: "self.since < timestamp('2030-01-01T00:00:00Z')", message: "since" },
       { rule: "self.pause <= duration('1h')", message: "pause" },
-      { rule: "self.dashed__dash__name.startsWith('a') && self.__namespace__ != '' && self.namespace != ''", message: "names" },
+      {
+        rule: "self.dashed__dash__name.startsWith('a') && self.__namespace__ != '' && self.namespace != ''",
+        message: "names",
+      },
       { rule: "self.labels.all(k, v, k.matches('^[a-z]+$') && v.size() < 3)", message: "labels" },
       { rule: "self.?labels[?'x'].orValue('y') == 'y'", message: "optional" },
     );

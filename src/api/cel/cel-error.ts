@@ -17,6 +17,21 @@ export class CelCompileError extends Error {
   }
 }
 
+/** The types fit, but a value that is written down cannot be converted to what the expression says. */
+export class CelConstantError extends CelCompileError {
+  constructor(message: string) {
+    super("", []);
+    this.message = message;
+    this.name = "CelConstantError";
+  }
+}
+
+/** In the words of upstream, which finds one kind of mistakes later than the other. */
+export function compileFailure(error: CelCompileError): string {
+  const stage = error instanceof CelConstantError ? "program instantiation" : "compilation";
+  return `${stage} failed: ${error.message}`;
+}
+
 /** A value for which the expression has no result, as `1 / 0` or a key that is not there. */
 export class CelEvaluationError extends Error {
   constructor(message: string) {

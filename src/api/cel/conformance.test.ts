@@ -191,7 +191,9 @@ function outcome({ original }: Case): Outcome {
     return { value: plain(program.evaluate(bindings, { budget: 1_000_000 })) };
   } catch (error) {
     const isMixed =
-      error instanceof CelCompileError && error.issues.every(({ message }) => MIXED.test(message));
+      error instanceof CelCompileError &&
+      error.issues.length > 0 &&
+      error.issues.every(({ message }) => MIXED.test(message));
     if (isMixed) return { isMixed };
     if (error instanceof CelCompileError || error instanceof CelEvaluationError)
       return { error: error.message };

@@ -5,8 +5,8 @@
  *     program.evaluate({ self: jsonToValue(type, object) }, { budget: 1_000_000 });
  */
 import { childrenOf, type Expr } from "./ast.ts";
-import { CelCompileError } from "./cel-error.ts";
-import { checkCel, type Declarations } from "./checker.ts";
+import { CelCompileError, CelConstantError, CelEvaluationError } from "./cel-error.ts";
+import { checkCel, type Checked, type Declarations } from "./checker.ts";
 import { estimateCost } from "./cost-estimate.ts";
 import { parseCel } from "./parser.ts";
 import { planCel } from "./plan.ts";
@@ -38,6 +38,7 @@ export class Program {
     this.type = checked.type;
     this.#variables = [...declarations.variables.keys()];
     this.#step = planCel(expr, checked, this.#variables);
+    tryConversions(expr, checked);
   }
 
   /** What it may cost at most, by the sizes that the types of its variables allow. */
@@ -68,6 +69,44 @@ export class Program {
     for (const name of this.#variables)
       run.slots.push(Object.hasOwn(bindings, name) ? bindings[name] : undefined);
     return this.#step(run);
+  }
+}
+
+/** What they make of a value that is written down is found out when an expression is compiled. */
+const CONVERSIONS: ReadonlySet<string> = new Set([
+  "bool",
+  "bytes",
+  "double",
+  "duration",
+  "dyn",
+  "int",
+  "string",
+  "timestamp",
+  "uint",
+]);
+
+/** Throws for a conversion that could never succeed, as `int("x")`. */
+function tryConversions(whole: Expr, checked: Checked): void {
+  const open: Expr[] = [whole];
+  for (let expr = open.pop(); expr !== undefined; expr = open.pop()) {
+    if (expr.kind === "call" && isConstant(expr)) tryConversion(planCel(expr, checked, []));
+    else open.push(...childrenOf(expr));
+  }
+}
+
+function isConstant(expr: Expr): boolean {
+  if (expr.kind === "literal") return true;
+  if (expr.kind !== "call" || expr.target !== undefined || !CONVERSIONS.has(expr.name)) return false;
+  const [argument, ...others] = expr.args;
+  return argument !== undefined && others.length === 0 && isConstant(argument);
+}
+
+function tryConversion(step: Step): void {
+  try {
+    step(new Run(CALL_BUDGET));
+  } catch (error) {
+    if (error instanceof CelEvaluationError) throw new CelConstantError(error.message);
+    throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 /** Rules in CEL, made ready: compiled once for each schema, when first needed. */
-import { CelCompileError } from "../cel/cel-error.ts";
+import { CelCompileError, compileFailure } from "../cel/cel-error.ts";
 import { compileCel, type Program } from "../cel/program.ts";
 import { type CelType, optionalOf } from "../cel/type.ts";
 import type { ValidationRule } from "../generated/types/apiextensions-v1.ts";
@@ -58,27 +58,33 @@ function compileRule(rule: ValidationRule, type: CelType): Expression {
 /** What an expression must give, and how upstream says that it does not. */
 interface Wanted {
   readonly type: string;
-  readonly failure: string;
+  /** Before what is said of a mistake in it. */
+  readonly prefix: string;
   readonly otherType: string;
 }
 
 const BOOLEAN: Wanted = {
   type: "bool",
-  failure: "compilation failed",
+  prefix: "",
   otherType: "cel expression must evaluate to a bool",
 };
 const TEXT: Wanted = {
   type: "string",
-  failure: "messageExpression compilation failed",
+  prefix: "messageExpression ",
   otherType: "messageExpression must evaluate to a string",
 };
+
+function mistakeText(error: CelCompileError, { prefix }: Wanted): string {
+  if (prefix === "") return compileFailure(error);
+  return prefix + compileFailure(error).replace(/^program /, "");
+}
 
 function compile(source: string, variables: ReadonlyMap<string, CelType>, wanted: Wanted): Compiled {
   try {
     const program = compileCel(source, { variables });
     return program.type.name === wanted.type ? { program } : { mistake: wanted.otherType };
   } catch (error) {
-    if (error instanceof CelCompileError) return { mistake: `${wanted.failure}: ${error.message}` };
+    if (error instanceof CelCompileError) return { mistake: mistakeText(error, wanted) };
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 /** The expressions by which webhooks are asked about some requests only: what they may name, and what is wrong with them. */
-import { CelCompileError } from "../../api/cel/cel-error.ts";
+import { CelCompileError, compileFailure } from "../../api/cel/cel-error.ts";
 import { AUTHORIZER_TYPE, RESOURCE_CHECK_TYPE } from "../../api/cel/library/authorizer.ts";
 import { compileCel, type Program } from "../../api/cel/program.ts";
 import {
@@ -76,7 +76,7 @@ export function compileMatchCondition(expression: string): CompiledCondition {
     if (program.type.name === BOOL.name) return { program };
     return { mistake: `must evaluate to bool but got ${typeText(program.type)}` };
   } catch (error) {
-    if (error instanceof CelCompileError) return { mistake: `compilation failed: ${error.message}` };
+    if (error instanceof CelCompileError) return { mistake: compileFailure(error) };
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 /** What expressions of admission policies may name, and what is wrong with them, in upstream's words. */
-import { CelCompileError } from "../../api/cel/cel-error.ts";
+import { CelCompileError, compileFailure } from "../../api/cel/cel-error.ts";
 import { AUTHORIZER_TYPE, RESOURCE_CHECK_TYPE } from "../../api/cel/library/authorizer.ts";
 import { compileCel, type Program } from "../../api/cel/program.ts";
 import {
@@ -101,7 +101,7 @@ export class PolicyEnvironment {
 
   compile(source: string, wanted: Wanted): PolicyProgram {
     const program = this.#compiled(source);
-    if (program instanceof CelCompileError) return { mistake: `compilation failed: ${program.message}` };
+    if (program instanceof CelCompileError) return { mistake: compileFailure(program) };
     return isOneOf(program.type, wanted) ? { program } : { mistake: mismatch(wanted, program.type) };
   }
 

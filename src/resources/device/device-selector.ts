@@ -1,6 +1,6 @@
 /** Expressions that say which devices are meant: compiled for whoever picks devices, and what is wrong with them in upstream's words. */
 
-import { CelCompileError } from "../../api/cel/cel-error.ts";
+import { CelCompileError, compileFailure } from "../../api/cel/cel-error.ts";
 import { compileCel, type Program } from "../../api/cel/program.ts";
 import { BOOL, type CelType, DYN, mapOf, namedType, STRING, typeText } from "../../api/cel/type.ts";
 import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
@@ -78,8 +78,7 @@ function judge(expression: string, inspection: Inspection): Verdict {
     return { type: "forbidden", detail };
   }
   const program = compileSelector(expression);
-  if (program instanceof CelCompileError)
-    return { type: "invalid", detail: `compilation failed: ${program.message}` };
+  if (program instanceof CelCompileError) return { type: "invalid", detail: compileFailure(program) };
   const given = typeText(program.type);
   if (given !== "bool" && given !== "dyn")
     return { type: "invalid", detail: `must evaluate to bool or the unknown type, not ${given}` };

@@ -119,6 +119,10 @@ export function timestampOf(text: string): Timestamp {
   return new Timestamp(ns, offsetMinutesOf(text));
 }
 
+export function timestampOfSeconds(seconds: bigint): CelValue {
+  return checkedInstant(seconds * NS_PER_SECOND);
+}
+
 export function durationOf(text: string): Duration {
   try {
     return checkedDuration(parseDuration(text));
@@ -218,7 +222,7 @@ export const CONVERSIONS: Library = [
   ],
   ["timestamp(timestamp): timestamp", same],
   ["timestamp(string): timestamp", parsed(timestampOf)],
-  ["timestamp(int): timestamp", ([value]) => checkedInstant((value as bigint) * NS_PER_SECOND)],
+  ["timestamp(int): timestamp", ([value]) => timestampOfSeconds(value as bigint)],
   ["duration(duration): duration", same],
   ["duration(string): duration", parsed(durationOf)],
   ["duration(int): duration", ([value]) => checkedDuration(value as bigint)],
