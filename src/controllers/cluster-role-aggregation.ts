@@ -6,6 +6,7 @@
 import type { ObjectKey } from "../api/api-object.ts";
 import { ClusterRole } from "../api/generated/types/rbac-v1.ts";
 import type { PolicyRule } from "../api/generated/types/rbac-v1.ts";
+import { stringifyJson } from "../api/json-text.ts";
 import { compileLabelSelector, labelsMatch } from "../api/label-selector.ts";
 import { jsonEqual } from "../api/patch/json-equal.ts";
 import { defineController, indexing, watching } from "../runtime/controller.ts";
@@ -53,14 +54,17 @@ function aggregatedRules(
   { metadata, aggregationRule }: ClusterRole,
   roles: readonly ClusterRole[],
 ): readonly PolicyRule[] {
-  const rules: PolicyRule[] = [];
+  // In normal form, equal ones are equal texts; there may be thousands.
+  const rules = new Map<string, PolicyRule>();
   for (const selector of aggregationRule?.clusterRoleSelectors ?? []) {
     const compiled = compileLabelSelector(selector);
     const chosen = roles.filter(
       (role) => role.metadata.name !== metadata.name && labelsMatch(compiled, role.metadata.labels),
     );
-    for (const rule of chosen.flatMap((role) => role.rules ?? []))
-      if (!rules.some((known) => jsonEqual(known, rule))) rules.push(rule);
+    for (const rule of chosen.flatMap((role) => role.rules ?? [])) {
+      const text = stringifyJson(rule);
+      if (!rules.has(text)) rules.set(text, rule);
+    }
   }
-  return rules;
+  return [...rules.values()];
 }
