@@ -64,6 +64,16 @@ describe("EventStream", () => {
     expect((await read([BYTES, Buffer.from(text)])).error).toBeInstanceOf(SyntaxError);
   });
 
+  test.each(['{"type":"OTHER","object":{"data":"c2VjcmV0"}}', '"c2VjcmV0"', '{"data":c2VjcmV0}'])(
+    "says nothing of what is in a line that is no event: %s",
+    async (line) => {
+      const { error } = await read([Buffer.from(`${line}\n`)]);
+
+      expect(error).toBeInstanceOf(SyntaxError);
+      expect(String(error)).not.toContain("c2VjcmV0");
+    },
+  );
+
   test("integers beyond 2^53 are exact", async () => {
     const line = Buffer.from('{"type":"ADDED","object":{"n":9223372036854775807,"few":[ 7]}}\n');
 

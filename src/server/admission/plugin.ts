@@ -52,8 +52,7 @@ export const REINVOKE = "reinvoke";
 /** Which requests concern a plugin. */
 export interface Interest {
   /**
-   * `pods`, `pods/resize`, `ingresses.networking.k8s.io`; all that are in a namespace, without their subresources; or all, with their
-   * subresources.
+   * `pods`, `pods/resize`, `ingresses.networking.k8s.io`; all that are in a namespace; or all. Of the latter two with their subresources.
    */
   readonly resources: readonly string[] | "all in namespaces" | "all";
   readonly operations: readonly Operation[];

@@ -28,7 +28,16 @@ function linesOf(text: Buffer): readonly string[] {
 }
 
 function eventOf(line: string): DirectEvent {
-  const value: unknown = JSON.parse(line);
+  const value = parsed(line);
   if (!isJsonObject(value) || !TYPES.has(value["type"])) throw new TypeError("a line of a watch is no event");
   return { type: value["type"] as DirectEvent["type"], object: value["object"] };
+}
+
+/** The parser's own message would show some of the content. */
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
 }
