@@ -13,6 +13,8 @@ const POD_CIDRS = fieldPath("spec", "podCIDRs");
 /** Upstream looks for taints in spec but speaks of metadata; clients know it so. */
 const TAINTS = fieldPath("metadata", "taints");
 const FEATURE = /^[A-Z][a-zA-Z0-9]*(?:\/[a-zA-Z0-9]+)*$/;
+const FEATURE_MAX = 253;
+const FEATURE_TOO_LONG = `must be no more than ${FEATURE_MAX} characters`;
 const FEATURE_DETAIL =
   "must start with an UpperCamelCase segment, with subsequent segments separated by '/' (e.g., MyFeature or MyFeature/mySubFeature), and contain only alphanumeric characters and slashes";
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
@@ -39,10 +41,17 @@ export function checkPodCidrs(blocks: readonly string[], errors: FieldErrors): v
   if (!isDualStack(blocks.map((block) => findCidr(block)?.address.family))) {
     errors.invalid(POD_CIDRS, blocks, "may specify no more than one CIDR for each IP family");
   }
-  const seen = new Set<string>();
-  for (const [i, block] of blocks.entries()) {
-    if (!addNew(seen, block)) errors.duplicate(POD_CIDRS.index(i), block);
-  }
+}
+
+/** Upstream looks for it in a status but speaks of metadata. */
+export function checkSwap({ status }: Node, errors: FieldErrors): void {
+  const { capacity } = status.nodeInfo.swap ?? {};
+  if (capacity !== undefined && capacity <= 0)
+    errors.invalid(
+      fieldPath("metadata", "nodeSwapStatus", "capacity"),
+      capacity,
+      "must be greater than zero",
+    );
 }
 
 export function checkNodeAmounts({ status }: Node, errors: FieldErrors): void {
@@ -67,7 +76,9 @@ export function checkDeclaredFeatures({ status }: Node, errors: FieldErrors): vo
   for (const [i, feature] of features.entries()) {
     const path = fieldPath("status", "declaredFeatures").index(i);
     const last = features[i - 1] ?? "";
-    if (!FEATURE.test(feature))
+    if (feature.length > FEATURE_MAX)
+      errors.invalid(path, feature, `invalid feature name ${jsonText(feature)}: ${FEATURE_TOO_LONG}`);
+    else if (!FEATURE.test(feature))
       errors.invalid(path, feature, `invalid feature name ${jsonText(feature)}: ${FEATURE_DETAIL}`);
     if (i > 0 && last === feature) errors.duplicate(path, feature);
     else if (last > feature) errors.invalid(path, feature, "list must be sorted alphabetically");

@@ -50,6 +50,12 @@ describe("a Node", () => {
     ],
     [{ podCIDRs: ["10.0.0.0/24", "fd00::/64"] }, []],
     [
+      { podCIDRs: ["10.0.0.0/24", "10.0.0.0/24"] },
+      [
+        'spec.podCIDRs: Invalid value: ["10.0.0.0/24","10.0.0.0/24"]: may specify no more than one CIDR for each IP family',
+      ],
+    ],
+    [
       { podCIDRs: ["10.0.0.0/24", "10.0.1.0/24"] },
       [
         'spec.podCIDRs: Invalid value: ["10.0.0.0/24","10.0.1.0/24"]: may specify no more than one CIDR for each IP family',
@@ -139,6 +145,16 @@ describe("a Node", () => {
     ]);
   });
 
+  test("has swap space or says nothing of it", () => {
+    const swap = (capacity: number): readonly string[] =>
+      probe.problems({ status: { nodeInfo: { swap: { capacity } } } });
+
+    expect(swap(1)).toEqual([]);
+    expect(swap(0)).toEqual([
+      "metadata.nodeSwapStatus.capacity: Invalid value: 0: must be greater than zero",
+    ]);
+  });
+
   test("declares features in order, each once", () => {
     const problems = (...declaredFeatures: readonly string[]): readonly string[] =>
       probe.statusProblems({ status: { declaredFeatures } });
@@ -147,6 +163,9 @@ describe("a Node", () => {
     expect(problems("B", "A", "A")).toEqual([
       'status.declaredFeatures[1]: Invalid value: "A": list must be sorted alphabetically',
       'status.declaredFeatures[2]: Duplicate value: "A"',
+    ]);
+    expect(problems("A".repeat(254))).toEqual([
+      expect.stringMatching(/: must be no more than 253 characters$/),
     ]);
     expect(problems("a")).toEqual([
       expect.stringMatching(

@@ -11,6 +11,7 @@ import {
   checkNodeAmounts,
   checkNodeIdentity,
   checkPodCidrs,
+  checkSwap,
   checkTaints,
 } from "./node-rules.ts";
 
@@ -35,6 +36,7 @@ export const node = defineKind<Node>("v1", "Node", {
     checkTaints(it.spec.taints ?? [], errors);
     checkNodeAmounts(it, errors);
     checkDeclaredFeatures(it, errors);
+    checkSwap(it, errors);
     checkPodCidrs(it.spec.podCIDRs ?? [], errors);
   },
 

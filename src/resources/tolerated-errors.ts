@@ -9,6 +9,7 @@ import type { FieldError } from "../api/field-error.ts";
 const SELECTOR_VALUE = /\.matchExpressions\[\d+\]\.values\[\d+\]$/;
 const SPREAD_SELECTOR = /\.topologySpreadConstraints\[\d+\]\.labelSelector\b/;
 const TOKEN_PATH = /\.projected\.path$/;
+const DEVICES = /\.volumeDevices$/;
 const INIT_RESIZE_POLICY = /\.initContainers\[\d+\]\.resizePolicy$/;
 
 /** A value in a selector that no label can have: it selects nothing, or everything else. */
@@ -16,10 +17,11 @@ export function isSelectorValueError({ type, field }: FieldError): boolean {
   return type === "FieldValueInvalid" && SELECTOR_VALUE.test(field);
 }
 
-/** The same in a pod or its template, and three more of its places. */
+/** The same in a pod or its template, and four more of its places. */
 export function isOldPodError(error: FieldError): boolean {
   const { type, field } = error;
   const isOldValue =
     type === "FieldValueInvalid" && [TOKEN_PATH, INIT_RESIZE_POLICY].some((place) => place.test(field));
-  return isSelectorValueError(error) || isOldValue || SPREAD_SELECTOR.test(field);
+  const areOldDevices = type === "FieldValueForbidden" && DEVICES.test(field);
+  return isSelectorValueError(error) || isOldValue || areOldDevices || SPREAD_SELECTOR.test(field);
 }

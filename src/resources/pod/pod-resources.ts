@@ -20,18 +20,27 @@ const QOS_RESOURCES = ["cpu", "memory"];
  * containers one at a time before the rest.
  */
 export function aggregateRequests(spec: PodSpec): ResourceList {
+  return aggregate(spec, "requests");
+}
+
+/** The same of what they may use. */
+export function aggregateLimits(spec: PodSpec): ResourceList {
+  return aggregate(spec, "limits");
+}
+
+function aggregate(spec: PodSpec, field: "requests" | "limits"): ResourceList {
   const running = new Map<string, Quantity>();
   const initial = new Map<string, Quantity>();
-  for (const container of spec.containers) addAll(running, container.resources.requests);
+  for (const container of spec.containers) addAll(running, container.resources[field]);
   const sidecars = new Map<string, Quantity>();
   for (const container of spec.initContainers ?? []) {
     if (isSidecar(container)) {
-      addAll(running, container.resources.requests);
-      addAll(sidecars, container.resources.requests);
+      addAll(running, container.resources[field]);
+      addAll(sidecars, container.resources[field]);
       raiseAll(initial, sidecars);
     } else {
       const together = new Map(sidecars);
-      addAll(together, container.resources.requests);
+      addAll(together, container.resources[field]);
       raiseAll(initial, together);
     }
   }

@@ -3,6 +3,7 @@
 import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type { PodSecurityContext, PodSpec, Sysctl } from "../../api/generated/types/core-v1.ts";
 import { addNew, checkChoice, checkRequiredChoice, checkUserId } from "../value-rules.ts";
+import { containersOf } from "./container/containers-of.ts";
 import {
   checkAppArmorProfile,
   checkSeccompProfile,
@@ -92,8 +93,13 @@ function checkHostUsers(spec: PodSpec, path: FieldPath, errors: FieldErrors): vo
   if (spec.hostUsers !== false) return;
   const problem = "when `hostUsers` is false";
   if (spec.hostNetwork === true) errors.forbidden(path.child("hostNetwork"), problem);
-  if (spec.hostPID === true) errors.forbidden(path.child("hostPID"), problem);
-  if (spec.hostIPC === true) errors.forbidden(path.child("hostIPC"), problem);
+  // Upstream writes these two as Go does.
+  if (spec.hostPID === true) errors.forbidden(path.child("HostPID"), problem);
+  if (spec.hostIPC === true) errors.forbidden(path.child("HostIPC"), problem);
+  // Devices keep the users of the node.
+  for (const { container, at } of containersOf(spec, path)) {
+    if ((container.volumeDevices ?? []).length > 0) errors.forbidden(at.child("volumeDevices"), problem);
+  }
 }
 
 function checkOs(spec: PodSpec, path: FieldPath, errors: FieldErrors): void {
@@ -105,9 +111,9 @@ function checkOs(spec: PodSpec, path: FieldPath, errors: FieldErrors): void {
 }
 
 function checkLinux(spec: PodSpec, path: FieldPath, errors: FieldErrors): void {
-  const contexts = [{ context: spec.securityContext, at: path }, ...containerContexts(spec, path)];
-  for (const { context, at } of contexts) {
-    if (context?.windowsOptions === undefined) continue;
+  const parts = [{ container: spec, at: path }, ...containersOf(spec, path)];
+  for (const { container, at } of parts) {
+    if (container.securityContext?.windowsOptions === undefined) continue;
     const field = at.child("securityContext", "windowsOptions");
     errors.forbidden(field, "windows options cannot be set for a linux pod");
   }
@@ -122,24 +128,10 @@ function checkWindows(spec: PodSpec, path: FieldPath, errors: FieldErrors): void
   for (const field of LINUX_OF_SPEC) {
     if (spec[field] !== undefined) errors.forbidden(path.child(field), problem);
   }
-  for (const { context, at } of containerContexts(spec, path)) {
+  for (const { container, at } of containersOf(spec, path)) {
     for (const field of LINUX_OF_CONTAINER) {
-      if (context?.[field] !== undefined) errors.forbidden(at.child("securityContext", field), problem);
+      if (container.securityContext?.[field] !== undefined)
+        errors.forbidden(at.child("securityContext", field), problem);
     }
   }
-}
-
-function containerContexts(
-  spec: PodSpec,
-  path: FieldPath,
-): readonly {
-  readonly context: NonNullable<PodSpec["containers"][number]["securityContext"]> | undefined;
-  readonly at: FieldPath;
-}[] {
-  return (["initContainers", "containers", "ephemeralContainers"] as const).flatMap((list) =>
-    (spec[list] ?? []).map(({ securityContext }, i) => ({
-      context: securityContext,
-      at: path.child(list).index(i),
-    })),
-  );
 }

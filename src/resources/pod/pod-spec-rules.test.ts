@@ -71,7 +71,36 @@ describe("a pod's spec", () => {
         "spec.containers[0].ports[0].hostPort: Invalid value: 81: must match `containerPort` when `hostNetwork` is true",
       ],
     ],
-    [{ hostUsers: false, hostPID: true }, ["spec.hostPID: Forbidden: when `hostUsers` is false"]],
+    [
+      {
+        hostUsers: false,
+        volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c" } }],
+        containers: [container({ volumeDevices: [{ name: "v", devicePath: "/dev/v" }] })],
+      },
+      ["spec.containers[0].volumeDevices: Forbidden: when `hostUsers` is false"],
+    ],
+    [
+      {
+        volumes: [{ name: "v", hostPath: { path: "/v" } }],
+        containers: [
+          container({
+            env: ["v", "w"].map((volumeName) => ({
+              name: volumeName,
+              valueFrom: { fileKeyRef: { volumeName, path: "f", key: "K" } },
+            })),
+          }),
+        ],
+      },
+      [
+        'spec.containers[0].env[0].valueFrom.fileKeyRef.volumeName: Invalid value: "v": referenced volume must be of type emptyDir',
+        'spec.containers[0].env[1].valueFrom.fileKeyRef.volumeName: Not found: "w"',
+      ],
+    ],
+    [
+      { os: { name: "windows" }, resources: { claims: [{ name: "c" }] } },
+      ["spec.resources: Forbidden: may not be set for a windows pod"],
+    ],
+    [{ hostUsers: false, hostPID: true }, ["spec.HostPID: Forbidden: when `hostUsers` is false"]],
     [
       { os: { name: "windows" }, securityContext: { runAsUser: 1 } },
       ["spec.securityContext.runAsUser: Forbidden: cannot be set for a windows pod"],
@@ -294,6 +323,21 @@ describe("resources of the pod as a whole", () => {
     expect(spec({ containers, resources: { requests: { cpu: "1" } } })).toEqual([
       'spec.resources.requests[cpu]: Invalid value: "1": must be greater than or equal to aggregate container requests of 2',
     ]);
+  });
+
+  test("leave room for the huge pages that containers may use", () => {
+    const pages = (amount: string): Manifest => {
+      const list = { memory: "1Gi", "hugepages-2Mi": amount };
+      return { requests: list, limits: list };
+    };
+    const containers = [
+      container({ resources: pages("4Mi") }),
+      container({ name: "b", resources: pages("2Mi") }),
+    ];
+
+    expect(spec({ containers, resources: { limits: { memory: "4Gi", "hugepages-2Mi": "4Mi" } } })).toContain(
+      'spec.resources.limits[hugepages-2Mi]: Invalid value: "4Mi": must be greater than or equal to aggregate container limits of 6Mi',
+    );
   });
 
   test("are of three sorts", () => {

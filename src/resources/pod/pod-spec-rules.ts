@@ -2,6 +2,7 @@
 
 import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type {
+  Container,
   PodResourceClaim,
   PodSpec,
   PodTemplateSpec,
@@ -17,6 +18,7 @@ import {
   checkEphemeralContainers,
   checkInitContainers,
 } from "./container/container-rules.ts";
+import { containersOf } from "./container/containers-of.ts";
 import { checkAmount, checkPodResources } from "./container/resource-rules.ts";
 import { checkDns, checkHostAliases, checkHostname } from "./dns-rules.ts";
 import { checkPodAnnotations } from "./pod-annotation-rules.ts";
@@ -61,6 +63,28 @@ export function checkPodSpec(spec: PodSpec, place: PodSpecPlace, errors: FieldEr
   checkHostAliases(spec.hostAliases ?? [], path.child("hostAliases"), errors);
   checkDeadline(spec, path, errors);
   checkOverhead(spec, path.child("overhead"), errors);
+  checkFileVolumes(spec, path, errors);
+}
+
+/** Variables are read from files of volumes that the pod itself has filled. */
+function checkFileVolumes(spec: PodSpec, path: FieldPath, errors: FieldErrors): void {
+  const { containers, initContainers, ephemeralContainers } = spec;
+  if (![containers, initContainers, ephemeralContainers].some((list) => list?.some(readsFiles))) return;
+  for (const { container, at } of containersOf(spec, path)) {
+    for (const [i, { valueFrom }] of (container.env ?? []).entries()) {
+      if (valueFrom?.fileKeyRef === undefined) continue;
+      const { volumeName } = valueFrom.fileKeyRef;
+      const field = at.child("env").index(i).child("valueFrom", "fileKeyRef", "volumeName");
+      const volume = spec.volumes?.find(({ name }) => name === volumeName);
+      if (volume === undefined) errors.notFound(field, volumeName);
+      else if (volume.emptyDir === undefined)
+        errors.invalid(field, volumeName, "referenced volume must be of type emptyDir");
+    }
+  }
+}
+
+function readsFiles({ env }: Pick<Container, "env">): boolean {
+  return env?.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined) ?? false;
 }
 
 /** Labels and annotations of a template are those its pods will have. */

@@ -36,6 +36,16 @@ describe("a pod's status", () => {
     expect(problems(status)).toEqual(expected);
   });
 
+  test("has no more than one address of a family", () => {
+    const twice = [{ ip: "10.0.0.1" }, { ip: "10.0.0.1" }];
+
+    expect(problems({ podIP: "10.0.0.1", podIPs: twice })).toEqual([
+      expect.stringMatching(
+        /^status.podIPs: Invalid value: .*: may specify no more than one IP for each IP family$/,
+      ),
+    ]);
+  });
+
   test("may keep an address that is wrong", () => {
     const status = { podIP: "x", podIPs: [{ ip: "x" }], hostIP: "y", hostIPs: [{ ip: "y" }] };
 

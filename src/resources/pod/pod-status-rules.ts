@@ -179,10 +179,6 @@ function checkIps(ips: Ips, { path, before }: IpPlace, errors: FieldErrors): voi
   if (families.size !== 2 || ips.length > 2) {
     errors.invalid(path, ips, "may specify no more than one IP for each IP family");
   }
-  const seen = new Set<string>();
-  for (const [i, ip] of ips.entries()) {
-    if (!addNew(seen, ip.ip)) errors.duplicate(path.index(i), ip);
-  }
 }
 
 function checkHostIps({ hostIP, hostIPs = [] }: PodStatus, place: IpPlace, errors: FieldErrors): void {

@@ -20,7 +20,7 @@ import {
   isOvercommitAllowed,
 } from "../../resource-name.ts";
 import { ownValue } from "../../value-rules.ts";
-import { aggregateRequests } from "../pod-resources.ts";
+import { aggregateLimits, aggregateRequests } from "../pod-resources.ts";
 import type { PodScope } from "../pod-scope.ts";
 
 type NameCheck = typeof checkContainerResourceName;
@@ -37,9 +37,10 @@ export function checkContainerResources(
 /** Resources of the pod as a whole must leave room for what its containers ask. */
 export function checkPodResources(spec: PodSpec, path: FieldPath, errors: FieldErrors): void {
   if (spec.resources === undefined) return;
+  if (spec.os?.name === "windows") return errors.forbidden(path, "may not be set for a windows pod");
   const { claims } = spec.resources;
   if (claims !== undefined)
-    errors.forbidden(path.child("claims"), "claims cannot be set for Resources at pod-level");
+    errors.forbidden(path.child("claims"), "claims may not be set for Resources at pod-level");
   checkRequirements(spec.resources, { path, checkName: checkPodResourceName }, errors);
   checkRoom(spec, path, errors);
   checkBelowPodLimits(spec, path, errors);
@@ -51,6 +52,13 @@ function checkRoom(spec: PodSpec, path: FieldPath, errors: FieldErrors): void {
     if (own === undefined || compare(together, own) <= 0) continue;
     const problem = `must be greater than or equal to aggregate container requests of ${together}`;
     errors.invalid(path.child("requests").key(name), own, problem);
+  }
+  // Of huge pages nobody gets more than is there: the limits of containers are kept free too.
+  for (const [name, together] of Object.entries(aggregateLimits(spec))) {
+    const own = isHugePages(name) ? ownValue(spec.resources?.limits, name) : undefined;
+    if (own === undefined || compare(together, own) <= 0) continue;
+    const problem = `must be greater than or equal to aggregate container limits of ${together}`;
+    errors.invalid(path.child("limits").key(name), own, problem);
   }
 }
 

@@ -24,12 +24,12 @@ export function checkRestartPolicy(container: Container, path: FieldPath, errors
   const { restartPolicy, restartPolicyRules = [] } = container;
   const at = path.child("restartPolicy");
   if (restartPolicy !== undefined) {
-    checkRequiredChoice({ path: at, value: restartPolicy, among: RESTART_POLICIES }, errors);
+    checkChoice({ path: at, value: restartPolicy, among: RESTART_POLICIES }, errors);
   } else if (restartPolicyRules.length > 0) {
     errors.required(at, "must specify restartPolicy when restart rules are used");
   }
   const rules = path.child("restartPolicyRules");
-  if (restartPolicyRules.length > RULES_MAX) errors.tooMany(rules, restartPolicyRules.length, RULES_MAX);
+  if (restartPolicyRules.length > RULES_MAX) errors.tooLong(rules, RULES_MAX);
   for (const [i, rule] of restartPolicyRules.entries()) checkRestartRule(rule, rules.index(i), errors);
 }
 
@@ -38,12 +38,12 @@ function checkRestartRule(
   path: FieldPath,
   errors: FieldErrors,
 ): void {
-  checkChoice({ path: path.child("action"), value: action ?? "", among: ACTIONS }, errors);
+  // Upstream tells of one that there was first.
+  if (!ACTIONS.includes(action ?? "")) errors.notSupported(path.child("action"), action ?? "", ["Restart"]);
   const at = path.child("exitCodes");
   if (exitCodes === undefined) return errors.required(at, "must be specified");
   checkChoice({ path: at.child("operator"), value: exitCodes.operator ?? "", among: OPERATORS }, errors);
-  const count = exitCodes.values?.length ?? 0;
-  if (count > EXIT_CODES_MAX) errors.tooMany(at.child("values"), count, EXIT_CODES_MAX);
+  if ((exitCodes.values?.length ?? 0) > EXIT_CODES_MAX) errors.tooLong(at.child("values"), EXIT_CODES_MAX);
 }
 
 /** The first that is about the exit code; all there are ask for a restart of something. */
