@@ -50,13 +50,13 @@ export const persistentVolumeClaim = defineKind<PersistentVolumeClaim>("v1", "Pe
     checkFixedSpec(next, previous, errors);
     checkSize(next, previous, errors);
     errors.immutable("volumeMode", next.spec.volumeMode, previous.spec.volumeMode);
-    checkAttributesClass(next.spec, previous.spec, errors);
+    checkAttributesClass(next, previous, errors);
   },
 
   validateStatus({ spec, status }, _previous, errors) {
     if ((spec.accessModes ?? []).length === 0) errors.required("Spec.accessModes");
     checkAmounts(status.capacity ?? {}, STATUS.child("capacity"), errors);
-    const path = STATUS.child("allocatedResourceStatus");
+    const path = STATUS.child("allocatedResourceStatuses");
     for (const [name, state] of Object.entries(status.allocatedResourceStatuses ?? {})) {
       checkResourceKey(name, path, errors);
       if (!RESIZE_STATES.includes(state)) errors.notSupported(path, name, RESIZE_STATES.toSorted());
@@ -101,7 +101,8 @@ function checkFixedSpec(
   }
   if (next.status.phase === "Bound") {
     before["resources"] = withStorageOf(previous.spec, next.spec);
-    takeOver(before, after, "volumeAttributesClassName");
+    before["volumeAttributesClassName"] = after["volumeAttributesClassName"];
+    if (after["volumeAttributesClassName"] === undefined) delete before["volumeAttributesClassName"];
   }
   if (isSame(before, after)) return;
   const diff = specDiff("core.PersistentVolumeClaimSpec", before, after);
@@ -158,15 +159,20 @@ function checkSize(next: PersistentVolumeClaim, previous: PersistentVolumeClaim,
   errors.forbidden("spec.resources.requests.storage", "field can not be less than status.capacity");
 }
 
+/**
+ * Attributes that a volume has been given are only changed for others: a wish that was never met may be taken back. The status is the same before
+ * and after.
+ */
 function checkAttributesClass(
-  { volumeAttributesClassName: next }: PersistentVolumeClaimSpec,
-  { volumeAttributesClassName: previous }: PersistentVolumeClaimSpec,
+  { spec: { volumeAttributesClassName: next }, status }: PersistentVolumeClaim,
+  { spec: previous }: PersistentVolumeClaim,
   errors: FieldErrors,
 ): void {
-  if (previous === undefined || next === previous) return;
-  const path = SPEC.child("volumeAttributesClassName");
-  if (next === undefined) errors.forbidden(path, "update from non-nil value to nil is forbidden");
-  else if (next === "") errors.forbidden(path, "update from non-nil value to an empty string is forbidden");
+  if (next === previous.volumeAttributesClassName) return;
+  if (status.currentVolumeAttributesClassName === undefined || (next ?? "") !== "") return;
+  const what = next === undefined ? "nil" : "empty string";
+  const detail = `update to ${what} is forbidden when status.currentVolumeAttributesClassName is not nil`;
+  errors.forbidden(SPEC.child("volumeAttributesClassName"), detail);
 }
 
 function checkAmounts(list: Readonly<Record<string, string>>, path: FieldPath, errors: FieldErrors): void {

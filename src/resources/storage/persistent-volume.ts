@@ -10,7 +10,7 @@ import type { ObjectMeta } from "../../api/generated/types/meta-v1.ts";
 import { formatTime } from "../../api/time.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind, type Draft } from "../kind-rules.ts";
-import { expressionWarnings } from "../node-label-warnings.ts";
+import { expressionWarnings, newerNodeLabel } from "../node-label-warnings.ts";
 import { specDiff } from "../pod/spec-diff.ts";
 import { clusterSourceWarnings } from "../pod/volume/volume-warnings.ts";
 import { isSame } from "../value-rules.ts";
@@ -55,8 +55,10 @@ export const persistentVolume = defineKind<PersistentVolume>("v1", "PersistentVo
       errors.forbidden("spec.persistentvolumesource", detail);
     }
     errors.immutable("volumeMode", next.volumeMode, previous.volumeMode);
-    if (previous.nodeAffinity !== undefined)
-      errors.immutable("nodeAffinity", next.nodeAffinity, previous.nodeAffinity);
+    if (!isSameAffinity(next.nodeAffinity, previous.nodeAffinity)) {
+      const detail = "field is immutable, except for updating from beta label to GA";
+      errors.invalid("nodeAffinity", next.nodeAffinity, detail);
+    }
     if (previous.volumeAttributesClassName !== undefined && next.volumeAttributesClassName === undefined) {
       errors.forbidden("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden");
     }
@@ -85,6 +87,26 @@ export const persistentVolume = defineKind<PersistentVolume>("v1", "PersistentVo
     it.spec.volumeMode ?? "<unset>",
   ],
 });
+
+type Affinity = PersistentVolumeSpec["nodeAffinity"];
+
+/** Labels may get the names that took the place of theirs; where there was nothing, anything may be said. */
+function isSameAffinity(next: Affinity, previous: Affinity): boolean {
+  if (previous?.required === undefined) return previous === undefined || isSame(next, previous);
+  const nodeSelectorTerms = previous.required.nodeSelectorTerms.map((term, i) => {
+    const after = next?.required?.nodeSelectorTerms[i]?.matchExpressions ?? [];
+    const { matchExpressions } = term;
+    if (matchExpressions === undefined) return term;
+    return {
+      ...term,
+      matchExpressions: matchExpressions.map((expression, j) => {
+        const newer = newerNodeLabel(expression.key);
+        return newer !== undefined && after[j]?.key === newer ? { ...expression, key: newer } : expression;
+      }),
+    };
+  });
+  return isSame(next, { ...previous, required: { ...previous.required, nodeSelectorTerms } });
+}
 
 function sourceDefaults({ hostPath, iscsi, rbd, azureDisk, scaleIO }: Draft<PersistentVolumeSpec>): void {
   if (hostPath !== undefined) hostPath.type ??= "";

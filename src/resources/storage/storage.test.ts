@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe } from "../kind-probe.ts";
+import { KindProbe, type Manifest } from "../kind-probe.ts";
 import { csiDriver } from "./csi-driver.ts";
 import { csiNode } from "./csi-node.ts";
 import { csiStorageCapacity } from "./csi-storage-capacity.ts";
@@ -96,6 +96,26 @@ describe("a PersistentVolume", () => {
     expect(probe.updateProblems({ spec: { ...spec, claimRef: { name: "a" } } }, { spec })).toEqual([]);
   });
 
+  test("keeps the nodes it can be reached from, but for newer names of labels", () => {
+    const reached = (key: string): Manifest => {
+      const matchExpressions = [{ key, operator: "In", values: ["a"] }];
+      return { ...spec, nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions }] } } };
+    };
+    const zone = reached("failure-domain.beta.kubernetes.io/zone");
+
+    expect(probe.updateProblems({ spec: zone }, { spec })).toEqual([]);
+    expect(probe.updateProblems({ spec: reached("topology.kubernetes.io/zone") }, { spec: zone })).toEqual(
+      [],
+    );
+    for (const other of [reached("topology.kubernetes.io/region"), spec]) {
+      expect(probe.updateProblems({ spec: other }, { spec: zone })).toEqual([
+        expect.stringMatching(
+          /^nodeAffinity: Invalid value: .*field is immutable, except for updating from beta label to GA$/,
+        ),
+      ]);
+    }
+  });
+
   test("is shown with size, modes and claim", () => {
     const bound = { ...spec, storageClassName: "fast", claimRef: { namespace: "a", name: "b" } };
 
@@ -157,6 +177,32 @@ describe("a PersistentVolumeClaim", () => {
     ],
   ])("says how much and how used: %#", (it, problems) => {
     expect(probe.problems({ spec: it })).toEqual(problems);
+  });
+
+  test("takes back a wish for attributes that was never met", () => {
+    const wished = { ...spec, volumeAttributesClassName: "gold" };
+    const updated = (name: string | undefined, status: Manifest): readonly string[] =>
+      probe.updateProblems(
+        { spec: name === undefined ? spec : { ...spec, volumeAttributesClassName: name }, status },
+        { spec: wished, status },
+      );
+    const met = { ...bound, currentVolumeAttributesClassName: "silver" };
+    const path = "spec.volumeAttributesClassName: Forbidden";
+    const when = "is forbidden when status.currentVolumeAttributesClassName is not nil";
+
+    expect(updated(undefined, bound)).toEqual([]);
+    expect(updated("", bound)).toEqual([]);
+    expect(updated("silver", met)).toEqual([]);
+    expect(updated(undefined, met)).toEqual([`${path}: update to nil ${when}`]);
+    expect(updated("", met)).toEqual([`${path}: update to empty string ${when}`]);
+  });
+
+  test("tells of states of its growth that are none", () => {
+    const status = { ...bound, allocatedResourceStatuses: { storage: "Odd" } };
+
+    expect(probe.statusProblems({ spec, status })).toEqual([
+      expect.stringMatching(/^status.allocatedResourceStatuses: Unsupported value: "storage": /),
+    ]);
   });
 
   const IMMUTABLE =
