@@ -38,7 +38,8 @@ export function checkPodStatus(next: Pod, previous: Pod, errors: FieldErrors): v
   errors.immutable(path.child("qosClass"), next.status.qosClass, previous.status.qosClass);
   checkTransitions(next, previous, errors);
   checkClaimStatuses(next, path.child("resourceClaimStatuses"), errors);
-  checkExtendedResourceClaim(next, path.child("extendedResourceClaimStatus"), errors);
+  if (next.status.extendedResourceClaimStatus !== undefined)
+    checkExtendedResourceClaim(next, path.child("extendedResourceClaimStatus"), errors);
   const { podIPs = [], hostIPs = [] } = previous.status;
   checkIps(next.status.podIPs ?? [], { path: path.child("podIPs"), before: podIPs }, errors);
   checkHostIps(next.status, { path: path.child("hostIPs"), before: hostIPs }, errors);

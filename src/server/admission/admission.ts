@@ -148,6 +148,7 @@ export class AdmissionPass {
 
   /** What was sent has each owner once; others may have added to it. */
   #ownedOnce(draft: Draft<ApiObject>): Draft<ApiObject> {
+    if ((draft.metadata?.ownerReferences?.length ?? 0) < 2) return draft;
     const { object, warnings } = withoutRepeatedOwners(draft, { isPatched: true });
     if (warnings.length === 0) return draft;
     this.#request.notes.warn(...warnings);

@@ -7,15 +7,13 @@ interface Owned {
   readonly warnings: readonly string[];
 }
 
-const NO_WARNINGS: readonly string[] = [];
-
 /** Only what is equal in all members is one owner: others may mean something to somebody. */
 export function withoutRepeatedOwners(
   object: ApiObject,
   { isPatched }: { readonly isPatched: boolean },
 ): Owned {
   const owners = object.metadata?.ownerReferences;
-  if (owners === undefined || owners.length < 2) return { object, warnings: NO_WARNINGS };
+  if (owners === undefined || owners.length < 2) return { object, warnings: [] };
   const seen = new Set<string>();
   const repeated: string[] = [];
   const ownerReferences = owners.filter((owner) => {
@@ -25,7 +23,7 @@ export function withoutRepeatedOwners(
     repeated.push(owner.uid);
     return false;
   });
-  if (repeated.length === 0) return { object, warnings: NO_WARNINGS };
+  if (repeated.length === 0) return { object, warnings: [] };
   // Upstream looks at what patches make later than at what is sent, and says so.
   const when = isPatched ? " after mutating admission happens" : "";
   const warning =
