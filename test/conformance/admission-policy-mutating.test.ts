@@ -52,6 +52,18 @@ describe("a mutating policy", () => {
     expect((await api.send("POST", MAPS, map("b", { x: "2" }))).body["data"]).toEqual({ x: "2" });
   });
 
+  test("sees whose fields they are, also of a new object, and leaves them so", async () => {
+    await using api = await TestApi.start();
+    const first = "object.metadata.managedFields[0].manager";
+    await mutate(api, [`Object{metadata: Object.metadata{annotations: {'by': ${first}}}}`]);
+
+    const { code, body } = await api.send("POST", `${MAPS}?fieldManager=me`, map("a", { x: "1" }));
+
+    expect(code).toBe(201);
+    expect(body["metadata"]?.["annotations"]).toEqual({ by: "me" });
+    expect(body["metadata"]?.["managedFields"]).toMatchObject([{ manager: "me", operation: "Update" }]);
+  });
+
   test("that names an owner twice has named it once, and who wrote the object is told so", async () => {
     await using api = await TestApi.start();
     const owner = `{"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "u"}`;

@@ -25,6 +25,7 @@ import { effortOf, type PolicyParts } from "./dispatch.ts";
 import { Evaluation } from "./evaluation.ts";
 import { applyPatchExpression } from "./json-patch-expression.ts";
 import { converted, policyBindings, subjectAs } from "./request-values.ts";
+import { mentionsOwners, withOwners } from "./shown-owners.ts";
 
 /** A policy at work on a request. */
 export interface Mutating {
@@ -85,7 +86,8 @@ export function mutated(object: ApiObject, at: number, mutating: Mutating): ApiO
 
 /** Each expression sees what the one before it made. */
 function evaluationOf(object: ApiObject, { policy, params, resource, request, parts }: Mutating): Evaluation {
-  const subject = { request, object, oldObject: request.previous };
+  const shown = mentionsOwners(policy.object) ? withOwners(object, request) : object;
+  const subject = { request, object: shown, oldObject: request.previous };
   const bindings: Bindings = policyBindings(subjectAs(subject, resource, parts.versions), resource, parts);
   return new Evaluation({
     commons: compiledMutations(policy.object),

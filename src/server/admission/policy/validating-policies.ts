@@ -18,8 +18,9 @@ import {
 } from "./dispatch.ts";
 import type { PolicyParts } from "./dispatch.ts";
 import { Evaluation } from "./evaluation.ts";
-import { type BoundPolicy, PolicyIndex } from "./policy-index.ts";
+import { PolicyIndex } from "./policy-index.ts";
 import { policyBindings, subjectAs } from "./request-values.ts";
+import { mentionsOwners, withOwners } from "./shown-owners.ts";
 
 type Policy = ValidatingAdmissionPolicy;
 type Binding = ValidatingAdmissionPolicyBinding;
@@ -41,7 +42,9 @@ export function validatingPolicies(parts: PolicyParts): AdmissionPlugin {
     validate(object, request) {
       const { bound } = index;
       if (bound.length === 0 || isExempt(request.resource)) return;
-      const shown = mentionOwners(bound) ? (request.tracked?.(object) ?? object) : object;
+      const shown = bound.some((policy) => mentionsOwners(policy.object))
+        ? withOwners(object, request)
+        : object;
       const isDeletion = request.operation === "DELETE";
       const subject = { request, object: isDeletion ? undefined : shown, oldObject: request.previous };
       const bindings = new PerResource((resource) =>
@@ -54,17 +57,6 @@ export function validatingPolicies(parts: PolicyParts): AdmissionPlugin {
       if (first !== undefined) throw refusal(first, request);
     },
   };
-}
-
-const withOwners = new WeakMap<readonly BoundPolicy<Policy, Binding>[], boolean>();
-
-/** Whether any of them may look at whose fields are whose, which is not found out of a new object for nothing. */
-function mentionOwners(bound: readonly BoundPolicy<Policy, Binding>[]): boolean {
-  const known = withOwners.get(bound);
-  if (known !== undefined) return known;
-  const found = bound.some(({ object }) => JSON.stringify(object.spec).includes("managedFields"));
-  withOwners.set(bound, found);
-  return found;
 }
 
 /** Policies speak in the order of their names. */

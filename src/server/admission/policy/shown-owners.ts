@@ -1,0 +1,20 @@
+/** Whose fields are whose in a new object, for policies that may look at that: it is not found out for nothing. */
+import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { AdmissionRequest } from "../plugin.ts";
+import type { PolicyObject } from "./policy-index.ts";
+
+const mentions = new WeakMap<PolicyObject, boolean>();
+
+/** Whether any of its expressions names them. */
+export function mentionsOwners(policy: PolicyObject): boolean {
+  const known = mentions.get(policy);
+  if (known !== undefined) return known;
+  const found = JSON.stringify(policy.spec).includes("managedFields");
+  mentions.set(policy, found);
+  return found;
+}
+
+/** The object as expressions see it. */
+export function withOwners(object: ApiObject, { tracked }: Pick<AdmissionRequest, "tracked">): ApiObject {
+  return tracked?.(object) ?? object;
+}
