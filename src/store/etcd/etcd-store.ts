@@ -171,10 +171,11 @@ export class EtcdStore implements Store {
     return this.#fresh.view(this.#feed);
   }
 
-  /** What was before this store was opened is read from etcd itself. */
+  /** What was before this store was opened is what etcd tells to have happened since, undone; or, if it does not tell all of it, read from etcd whole. */
   async at(revision: number, prefix: string): Promise<View> {
     this.#checkOpen();
-    if (revision >= this.#feed.coverage.loadedAt) return this.#mirror.at(revision, prefix);
+    const { scope, loadedAt } = this.#feed.coverage;
+    if (scope === "everything" || revision >= loadedAt) return this.#mirror.at(revision, prefix);
     return readSnapshot(this.#connection, { keyspace: this.#keyspace, prefix, revision });
   }
 

@@ -263,6 +263,20 @@ describePeer("etcd", "the feed from etcd", () => {
       expect(text((await late.store.at(first, ROOT)).get(`${ROOT}a`))).toBe("1");
     });
 
+    test("costs what has changed since, not what there is", async () => {
+      await using server = await EtcdServer.start();
+      await using writer = await openStore(server.endpoint);
+      await write(writer.store, put(`${ROOT}a`, "1"), put(`${ROOT}b`, "1"), put(`${ROOT}c`, "1"));
+      const before = await write(writer.store, remove(`${ROOT}c`));
+      await write(writer.store, put(`${ROOT}b`, "2"), put(`${ROOT}d`, "2"));
+      await using late = await openStore(server.endpoint);
+
+      const past = await late.store.at(before, ROOT);
+
+      expect([...past.range(ROOT, `${ROOT}~`)].map((entry) => text(entry))).toEqual(["1", "1"]);
+      expect(past.get(`${ROOT}a`)).toBe(late.store.view.get(`${ROOT}a`));
+    });
+
     test("is told in bounded pieces", async () => {
       await using server = await EtcdServer.start();
       await using writer = await openStore(server.endpoint);
