@@ -126,8 +126,20 @@ export class PodFleet {
     const worker = this.#workers.get(pod.metadata.uid);
     if (worker === undefined) {
       if (hasWork(pod)) this.#accept(pod, node);
+      else if (isHalfDeleted(pod)) this.#finishLater(pod, node);
     } else if (isNewer(pod, worker.pod)) this.#take(worker, pod, node);
     else if (worker.hasEnded) this.#mark(worker);
+  }
+
+  /** It should be gone in the next moment. If the server was kept from that, nobody but the node it was on would do it. */
+  #finishLater({ metadata }: Pod, node: AgentNode): void {
+    const { agenda, routine, signal } = this.#parts;
+    agenda.add(routine.loop.now() + RETRY_MS, "periodic", () => {
+      const pod = routine.cache(Pod).find(metadata);
+      const isLeft = pod?.metadata.uid === metadata.uid && isHalfDeleted(pod);
+      if (isLeft && node.state === "up" && !signal.aborted && !this.#workers.has(metadata.uid))
+        this.#accept(pod, node);
+    });
   }
 
   #take(worker: PodWorker, pod: Pod, node: AgentNode): void {
@@ -392,6 +404,12 @@ function hasWork(pod: Pod): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0 } = pod.metadata;
   if (deletionTimestamp !== undefined) return deletionGracePeriodSeconds > 0;
   return !isTerminal(pod);
+}
+
+/** Nothing holds it any more. */
+function isHalfDeleted({ metadata }: Pod): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = metadata;
+  return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && finalizers.length === 0;
 }
 
 function byPriority({ pod: left }: PodWorker, { pod: right }: PodWorker): number {

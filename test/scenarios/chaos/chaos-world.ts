@@ -11,6 +11,7 @@ import type { LoopGroup } from "../../../src/cluster/loops.ts";
 import { VirtualWorld } from "../../../src/cluster/world.ts";
 import type { Manager } from "../../../src/runtime/manager.ts";
 import { openMemoryStore } from "../../../src/store/memory-store.ts";
+import type { MemoryStore } from "../../../src/store/memory-store.ts";
 import { clockedLoop } from "./chaos-clock.ts";
 import type { Clock } from "./chaos-clock.ts";
 import { ChaosHistory } from "./chaos-history.ts";
@@ -40,6 +41,8 @@ export class ChaosWorld implements AsyncDisposable {
   readonly weather: Weather = { requestOdds: 0, watchOdds: 0, storeOdds: 0, cuts: 0, heldUp: 0 };
   /** What parts have complained of. */
   readonly complaints: string[] = [];
+  /** Over which all servers work. */
+  readonly store: MemoryStore;
   readonly servers: Servers;
   readonly clocks: Readonly<Record<Part, Clock>>;
   readonly #world: VirtualWorld;
@@ -51,6 +54,7 @@ export class ChaosWorld implements AsyncDisposable {
     const { loop } = this.#world;
     this.random = loop.random("people");
     const shared = openMemoryStore({ loop: loop.child("store") });
+    this.store = shared;
     this.history = new ChaosHistory(() => loop.now());
     this.#keep(this.history.follow(shared));
     const log = (part: string): Log => this.#log(part);
