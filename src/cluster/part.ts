@@ -156,9 +156,20 @@ function leadRoutine(part: PartName, { signal, report }: PartSurroundings): Rout
   };
 }
 
+/** How OpenSSL and Node.js name what is wrong with a certificate, by how the names begin. */
+const MISTRUST = ["CERT_", "DEPTH_ZERO_", "ERR_TLS_CERT", "SELF_SIGNED_", "UNABLE_TO_"];
+
+/** Undefined unless somebody answers whose certificate is of no authority that is trusted, or of another name: waiting changes nothing. */
+function findMistrust(error: unknown): string | undefined {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof Error) || !("code" in cause)) return undefined;
+  const code = String(cause.code);
+  return MISTRUST.some((beginning) => code.startsWith(beginning)) ? cause.message : undefined;
+}
+
 /**
  * Whether the server answers; false when the signal was aborted first. Rejects with one line that says what to do when nobody answers in
- * time, or somebody who does not know this user.
+ * time, or somebody who does not know this user or is not known to it.
  */
 async function isServed(
   { client }: Connection,
@@ -176,6 +187,12 @@ async function isServed(
         throw new Error(`${server} does not know the user of the kubeconfig: use one of this cluster`, {
           cause: error,
         });
+      const mistrust = findMistrust(error);
+      if (mistrust !== undefined)
+        throw new Error(
+          `the kubeconfig does not trust the certificate of ${server} (${mistrust}): use one of this cluster`,
+          { cause: error },
+        );
       if (loop.elapsed() >= deadline)
         throw new Error(`no API server answers at ${server}: start it, or name another with --kubeconfig`, {
           cause: error,

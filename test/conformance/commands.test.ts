@@ -1,7 +1,7 @@
 /** The commands that look at a running cluster and end it, from another process. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -102,6 +102,23 @@ describe("a part whose server is not there", () => {
     await scheduler.event("leading");
 
     expect(await scheduler.end("SIGTERM")).toEqual([0, null]);
+  });
+});
+
+describe("a part with the kubeconfig of another cluster", () => {
+  test("is told so at once", async () => {
+    const [ours, theirs] = [await up(folder()).event("ready"), await up(folder()).event("ready")];
+    const text = readFileSync(theirs.kubeconfig ?? "", "utf8");
+    const mixed = join(folder(), "kubeconfig");
+    writeFileSync(mixed, text.replace(theirs.server ?? "", ours.server ?? ""));
+
+    const { code, stderr } = await new Program("scheduler", "--kubeconfig", mixed).ended();
+
+    expect(code).toBe(1);
+    expect(stderr).toBe(
+      `error: the kubeconfig does not trust the certificate of ${ours.server ?? ""} ` +
+        "(self-signed certificate in certificate chain): use one of this cluster\n",
+    );
   });
 });
 
