@@ -248,6 +248,24 @@ test("objects are made of declared types only", () => {
   expect(() => compileCel("Other{}", declarations)).toThrow("undeclared reference to 'Other'");
 });
 
+test.each([
+  ["authorizer.path(' ').check('get').allowed()", "path must not be empty"],
+  ["authorizer.group('').resource('').check('get').allowed()", "resource must not be empty"],
+  [
+    "authorizer.serviceAccount('a b', 'c').path('/').check('get').allowed()",
+    "Invalid service account namespace",
+  ],
+  ["authorizer.serviceAccount('a', 'B').path('/').check('get').allowed()", "Invalid service account name"],
+])("the authorizer does not ask %s", (source, message) => {
+  const variables = new Map([["authorizer", namedType(AUTHORIZER_TYPE)]]);
+  const authorizer = authorizerValue({ decide: () => ({ isAllowed: true, reason: "" }) });
+  const program = compileCel(source, { variables });
+
+  expect(() => program.evaluate({ authorizer }, { budget: CALL_BUDGET })).toThrow(
+    new CelEvaluationError(message),
+  );
+});
+
 test("the authorizer asks its oracle what the expression says", () => {
   const asked: unknown[] = [];
   const oracle = {

@@ -140,6 +140,16 @@ describe("an admission policy", () => {
     expect(probe.problems({ spec: it })).toEqual(problems);
   });
 
+  test("may ask what is allowed, but not in what it says of it", () => {
+    const expression = "authorizer.path('/x').check('get').allowed()";
+    const validations = [{ expression, messageExpression: `string(${expression})` }];
+
+    expect(probe.problems({ spec: { matchConstraints, validations } })).toEqual([
+      expect.stringContaining("undeclared reference to 'authorizer'"),
+    ]);
+    expect(probe.problems({ spec: { matchConstraints, validations: [{ expression }] } })).toEqual([]);
+  });
+
   test("that mutates says how", () => {
     const mutating = new KindProbe(mutatingAdmissionPolicy);
     const base = { matchConstraints, reinvocationPolicy: "Never" };

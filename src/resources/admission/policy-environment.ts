@@ -48,13 +48,15 @@ export type PolicyProgram = { readonly program: Program } | { readonly mistake: 
 export interface Wanted {
   readonly types: readonly CelType[];
   readonly text: string;
+  /** What is said to a client may not depend on what the client may do. */
+  readonly hidesAuthorizer?: boolean;
 }
 
 const BOOLEAN: Wanted = { types: [namedType("bool")], text: "bool" };
 
 export const WANTED = {
   condition: BOOLEAN,
-  message: { types: [STRING], text: "string" },
+  message: { types: [STRING], text: "string", hidesAuthorizer: true },
   annotation: { types: [STRING, namedType("null")], text: "one of [string null_type]" },
   configuration: { types: [partType(OBJECT_TYPE)], text: OBJECT_TYPE },
   patch: { types: [listOf(PATCH_TYPE)], text: "list(JSONPatch)" },
@@ -100,26 +102,31 @@ export class PolicyEnvironment {
   }
 
   compile(source: string, wanted: Wanted): PolicyProgram {
-    const program = this.#compiled(source);
+    const program = this.#compiled(source, wanted);
     if (program instanceof CelCompileError) return { mistake: compileFailure(program) };
     return isOneOf(program.type, wanted) ? { program } : { mistake: mismatch(wanted, program.type) };
   }
 
   /** Where types do not fit; undefined when they do. */
   findIssues(source: string): string | undefined {
-    const program = this.#compiled(source);
+    const program = this.#compiled(source, WANTED.anything);
     return program instanceof CelCompileError ? program.message : undefined;
   }
 
-  #compiled(source: string): Program | CelCompileError {
+  #compiled(source: string, { hidesAuthorizer = false }: Wanted): Program | CelCompileError {
     try {
       const structs = this.#structs;
-      return compileCel(source, { variables: this.#types, ...(structs !== undefined && { structs }) });
+      const variables = hidesAuthorizer ? withoutAuthorizer(this.#types) : this.#types;
+      return compileCel(source, { variables, ...(structs !== undefined && { structs }) });
     } catch (error) {
       if (error instanceof CelCompileError) return error;
       throw error;
     }
   }
+}
+
+function withoutAuthorizer(types: ReadonlyMap<string, CelType>): ReadonlyMap<string, CelType> {
+  return new Map([...types].filter(([name]) => !name.startsWith("authorizer")));
 }
 
 function variablesType(variables: ReadonlyMap<string, FieldType>): CelType {

@@ -1,4 +1,6 @@
 /** Questions about permissions. Who answers them is the caller's part. */
+import { dns1123Label, dns1123Subdomain } from "../../names.ts";
+import { CelEvaluationError } from "../cel-error.ts";
 import type { Apply, Library } from "../overload.ts";
 import { type CelValue, Opaque } from "../value.ts";
 
@@ -70,9 +72,14 @@ function checkValue(type: string, check: Check): CelValue {
   return new Opaque(type, check, JSON.stringify(check.question));
 }
 
+/** Of what nobody can ask without. */
+const NEEDED: ReadonlySet<keyof AccessQuestion> = new Set(["path", "resource"] as const);
+
 /** The same question with one thing more said. */
 function narrow(type: string, field: keyof AccessQuestion): Apply {
   return ([value, text]) => {
+    if (NEEDED.has(field) && (text as string).trim() === "")
+      throw new CelEvaluationError(`${field} must not be empty`);
     const { oracle, question } = (value as Opaque<Check>).content;
     return checkValue(type, { oracle, question: { ...question, [field]: text } });
   };
@@ -95,6 +102,10 @@ export const AUTHORIZER: Library = [
   [
     `${AUTHORIZER_TYPE} -> serviceAccount(string, string): ${AUTHORIZER_TYPE}`,
     ([value, namespace, name]) => {
+      if (dns1123Subdomain(name as string).length > 0)
+        throw new CelEvaluationError("Invalid service account name");
+      if (dns1123Label(namespace as string).length > 0)
+        throw new CelEvaluationError("Invalid service account namespace");
       const { oracle, question } = (value as Opaque<Check>).content;
       const serviceAccount = { namespace: namespace as string, name: name as string };
       return checkValue(AUTHORIZER_TYPE, { oracle, question: { ...question, serviceAccount } });
