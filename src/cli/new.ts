@@ -1,6 +1,7 @@
 /** `setpoint new my-operator`: a small project that works at once. */
-import { mkdirSync, readdirSync, realpathSync, writeFileSync } from "node:fs";
+import { readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { makeFolder } from "../base/make-folder.ts";
 import { findText, jsonOption, UsageError, type Command } from "./command.ts";
 import { projectFiles } from "./new-project.ts";
 
@@ -19,7 +20,7 @@ export const newCommand: Command = {
     { flags: "--group <group>", help: "API group of the kind, a domain of yours", fallback: "example.com" },
     jsonOption,
   ],
-  run(io, args) {
+  async run(io, args) {
     const folder = resolve(io.workingDir, args.operands["folder"] ?? "");
     const name = checked("the name of the folder", basename(folder), {
       pattern: NAME,
@@ -33,14 +34,13 @@ export const newCommand: Command = {
     });
     refuseUnlessEmpty(folder);
     const files = projectFiles({ name, kind, group });
-    for (const [path, text] of Object.entries(files)) write(join(folder, path), text);
+    for (const [path, text] of Object.entries(files)) await write(join(folder, path), text);
     const isJson = args.options["json"] === true;
     io.stdout(
       isJson
         ? `${JSON.stringify({ folder, files: Object.keys(files) })}\n`
         : nextSteps(folder, packageOf(io.programFile)),
     );
-    return Promise.resolve();
   },
 };
 
@@ -69,8 +69,8 @@ function present(folder: string): readonly string[] {
   }
 }
 
-function write(path: string, text: string): void {
-  mkdirSync(dirname(path), { recursive: true });
+async function write(path: string, text: string): Promise<void> {
+  await makeFolder(dirname(path));
   writeFileSync(path, text, { flag: "wx" });
 }
 

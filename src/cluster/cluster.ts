@@ -1,10 +1,11 @@
 /** The composition root: the only place that wires the parts of a cluster into one process. */
-import { mkdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { findCidr, type IpAddress } from "../api/ip-address.ts";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
+import { makeFolder } from "../base/make-folder.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { createMetrics } from "../base/prom-metrics.ts";
 import { certificateSigner } from "../controllers/certificates/certificate-signer.ts";
@@ -92,7 +93,7 @@ const GRACE_MS = 3000;
 export async function runCluster(options: ClusterOptions, surroundings: ClusterSurroundings): Promise<void> {
   const { loop, log, metrics = createMetrics(), signal, report } = surroundings;
   signal.throwIfAborted();
-  await loop.outside("file", mkdir(options.dataDir, { recursive: true, mode: 0o700 }));
+  await loop.outside("file", makeFolder(options.dataDir, 0o700));
   // The store would refuse a second one too, but does not know what to do about it.
   await refuseSecond(options.dataDir, loop);
   const encryption = await openEncryption(options.encryption, { loop: loop.child("encryption"), log });

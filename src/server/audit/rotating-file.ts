@@ -1,12 +1,13 @@
 /** A file that is appended to and put aside when it is large. One writer; each append is whole lines. */
 import { createReadStream, createWriteStream } from "node:fs";
-import { mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { open, readdir, rename, rm, stat } from "node:fs/promises";
 import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
+import { makeFolder } from "../../base/make-folder.ts";
 import { backupName, planRotation } from "./log-rotation.ts";
 import type { RotationLimits } from "./log-rotation.ts";
 
@@ -31,7 +32,7 @@ export async function checkAppendable(path: string): Promise<void> {
 }
 
 async function openToAppend(path: string): Promise<FileHandle> {
-  await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE });
+  await makeFolder(dirname(path), FOLDER_MODE);
   return open(path, "a+", FILE_MODE);
 }
 

@@ -1,7 +1,7 @@
 /** The keys and certificates of a cluster, under kubeadm's names. An ordinary start only reads them. */
-import { mkdir } from "node:fs/promises";
 import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
+import { makeFolder } from "../../base/make-folder.ts";
 import { PkiFolder, type Authority, type KeyPair, type LeafPlan, type TokenKeys } from "./pki-folder.ts";
 
 export interface PkiOptions {
@@ -62,7 +62,7 @@ export function serverNames(hosts: readonly string[], firstServiceAddress: strin
 }
 
 export async function openPki({ dir, names, loop, log }: PkiOptions): Promise<Pki> {
-  await loop.outside("file", mkdir(dir, { recursive: true, mode: 0o700 }));
+  await loop.outside("file", makeFolder(dir, 0o700));
   const folder = new PkiFolder({ dir, loop, log });
   const [ca, frontProxyCa, serviceAccount] = await Promise.all([
     folder.authority("ca", "kubernetes"),
