@@ -74,6 +74,38 @@ describe("mutating webhooks", () => {
       expect(made.body["data"]).toEqual({ start: "yes", stage1: "yes" });
     }));
 
+  test.each([
+    ["PUT", "application/json", { operation: "Update", data: { start: "no" } }],
+    ["PATCH", "application/merge-patch+json", { operation: "Update", data: { start: "no" } }],
+    ["PATCH", "application/apply-patch+yaml", { operation: "Apply", data: { other: "yes" } }],
+  ])("see who owns the fields after a %s of %s", (method, type, { operation, data }) =>
+    withWebhooks(async (world) => {
+      await world.configMap("a", { start: "yes" });
+      const rules = [{ ...CREATED, operations: ["UPDATE"] }];
+      const behaviour = addAfter("start", "stage1");
+      await world.register("Mutating", "m", [{ rules, behaviour }]);
+      await world.register("Validating", "v", [{ rules }]);
+      const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a" }, data };
+
+      const made = await world.api.send(method, `${CONFIG_MAPS}/a?fieldManager=me`, object, { type });
+
+      const [key] = Object.keys(data);
+      const fieldsV1 = { "f:data": { [`f:${String(key)}`]: {} } };
+      const shown = world.hooks.asked.map(({ request }) => request.object?.["metadata"]?.["managedFields"]);
+      expect(made.code).toBe(200);
+      expect(made.body["data"]?.["stage1"]).toBe("yes");
+      expect(shown).toHaveLength(2);
+      for (const entries of [...shown, made.body["metadata"]?.["managedFields"]]) {
+        const list = entries as unknown as readonly {
+          manager: string;
+          operation: string;
+          fieldsV1: unknown;
+        }[];
+        expect(list.filter(({ manager }) => manager === "me")).toMatchObject([{ operation, fieldsV1 }]);
+      }
+    }),
+  );
+
   test("come by the names of their configurations, whenever these were made", () =>
     withWebhooks(async (world) => {
       await world.register("Mutating", "b", [{ rules: [CREATED], behaviour: addAfter("stage1", "stage2") }]);

@@ -5,6 +5,7 @@
  * Those who have to ask others (webhooks) come after those who need not, in each half. When somebody else was faster meanwhile, the write's own
  * condition fails and the whole pass begins again on the newest object.
  */
+import type { Writer } from "../../api/apply/writer.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import type { Loop, Random } from "../../base/loop.ts";
@@ -14,8 +15,9 @@ import type { Store } from "../../store/store.ts";
 import type { AdmittedResource } from "../registry.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import { withoutRepeatedOwners } from "../write/owner-references.ts";
+import { track } from "../write/tracking.ts";
 import { REINVOKE } from "./plugin.ts";
-import type { AdmissionPlugin, AdmissionRequest, Interest, Operation } from "./plugin.ts";
+import type { AdmissionPlugin, AdmissionRequest, Interest, Operation, ShownOwners } from "./plugin.ts";
 import { ServerMemory } from "./server-memory.ts";
 
 /** The plugins that one kind of request concerns. */
@@ -74,7 +76,7 @@ export class Admission {
       options,
       notes,
       previous: undefined,
-      tracked: undefined,
+      owners: undefined,
       now: this.#loop.now(),
       memory: this.#memory,
       random: this.#random,
@@ -106,14 +108,18 @@ export class Admission {
 type Refine = (changed: ApiObject) => Draft<ApiObject>;
 
 /** One request on its way. */
-export class AdmissionPass {
+export class AdmissionPass implements ShownOwners {
   readonly #chain: Chain;
-  #request: AdmissionRequest & { tracked?: AdmissionRequest["tracked"] };
+  #request: AdmissionRequest;
   #asked: ApiObject | undefined;
+  #tracked: ((object: ApiObject) => ApiObject) | undefined;
+  #writer: Writer | undefined;
+  #sentManagedFields: unknown;
 
-  constructor(chain: Chain, request: AdmissionRequest) {
+  constructor(chain: Chain, request: AdmissionRequest & { owners?: ShownOwners | undefined }) {
     this.#chain = chain;
     this.#request = request;
+    request.owners = this;
   }
 
   /** The object as it was before plugins changed it: what they add belongs to nobody. */
@@ -121,9 +127,27 @@ export class AdmissionPass {
     return this.#asked;
   }
 
-  /** How a new object shows who owns its fields. Called only when somebody is asked. */
-  showOwners(tracked: NonNullable<AdmissionRequest["tracked"]>): void {
-    this.#request.tracked = tracked;
+  /** How the object shows who owns its fields. Called only when somebody is asked. */
+  showOwners(tracked: (object: ApiObject) => ApiObject): void {
+    this.#tracked = tracked;
+  }
+
+  /** The same for an update: by whom it is, and what was sent of owners. */
+  showWriter(writer: Writer, sentManagedFields: unknown): void {
+    this.#writer = writer;
+    this.#sentManagedFields = sentManagedFields;
+  }
+
+  get areTracked(): boolean {
+    return this.#tracked !== undefined || this.#writer !== undefined;
+  }
+
+  shown(object: ApiObject): ApiObject {
+    if (this.#tracked !== undefined) return this.#tracked(object);
+    if (this.#writer === undefined) return object;
+    const { previous } = this.#request;
+    const [writer, sentManagedFields] = [this.#writer, this.#sentManagedFields];
+    return track({ live: previous, next: object, asked: this.#asked, writer, sentManagedFields });
   }
 
   ready(object: ApiObject): Promise<void> | undefined {

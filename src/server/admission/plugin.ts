@@ -40,10 +40,18 @@ export interface AdmissionRequest {
   readonly isReinvocation: boolean;
   /** Lasts as long as the pass: what a plugin has to remember from one stage to the next, by the plugin's name. */
   readonly scratch: Map<string, unknown>;
-  /** A new object with who owns its fields, for those who show it to others; undefined where that stands in it, or is nobody's business. */
-  readonly tracked?: ((object: ApiObject) => ApiObject) | undefined;
+  /** Who owns the fields of the object, for those who show it to others. */
+  readonly owners?: ShownOwners | undefined;
   /** Where warnings for the client and annotations for the audit log go. */
   readonly notes: RequestNotes;
+}
+
+/** What is worked out only when somebody looks at it. */
+export interface ShownOwners {
+  /** Whether more is known of them than stands in the object. */
+  readonly areTracked: boolean;
+  /** The object with who owns its fields if it is stored so. */
+  shown(object: ApiObject): ApiObject;
 }
 
 /** A key of `scratch`: set by a plugin that has changed something which those before it should see, once. */

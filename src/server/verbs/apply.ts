@@ -134,7 +134,9 @@ function applied(config: JsonObject, previous: ApiObject, writing: Writing): Soo
   if (merged === undefined) return finish(undefined);
   const object = settled(merged, resource, live);
   const { user } = writeOptionsOf(call);
-  const context = { now: workshop.loop.now(), user, admission: callPass({ call, workshop }, "UPDATE") };
+  const admission = callPass({ call, workshop }, "UPDATE");
+  admission?.showOwners((next) => conclude(next as unknown as JsonObject).object as unknown as ApiObject);
+  const context = { now: workshop.loop.now(), user, admission };
   const revision = { object, previous, endpoint: endpointOf(call) };
   checkConflicts(() => settled(revisedDraft(revision, resource), resource, live) as unknown as JsonObject);
   return whenDone(admittedRevision(revision, resource, context), finish);

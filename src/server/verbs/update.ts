@@ -76,6 +76,7 @@ export function successor(
   const context = { now, user, admission };
   const revision = { object, previous, endpoint: endpointOf(call) };
   const writer = writerOf(resource, workshop.versions, { manager, subresource: info.subresource, now });
+  admission?.showWriter(writer, sentManagedFields);
   return whenDone(admittedRevision(revision, resource, context), (next) =>
     track({ live: previous, next, asked: admission?.asked, writer, sentManagedFields }),
   );

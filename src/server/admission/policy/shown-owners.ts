@@ -1,4 +1,4 @@
-/** Whose fields are whose in a new object, for policies that may look at that: it is not found out for nothing. */
+/** Whose fields are whose, for policies that may look at that: it is not found out for nothing. */
 import type { ApiObject } from "../../../resources/kind-rules.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import type { PolicyObject } from "./policy-index.ts";
@@ -15,6 +15,6 @@ export function mentionsOwners(policy: PolicyObject): boolean {
 }
 
 /** The object as expressions see it. */
-export function withOwners(object: ApiObject, { tracked }: Pick<AdmissionRequest, "tracked">): ApiObject {
-  return tracked?.(object) ?? object;
+export function withOwners(object: ApiObject, { owners }: Pick<AdmissionRequest, "owners">): ApiObject {
+  return owners?.shown(object) ?? object;
 }

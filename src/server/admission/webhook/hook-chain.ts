@@ -106,7 +106,7 @@ export class HookChain {
     given: ApiObject | undefined,
     request: AdmissionRequest,
   ): Soon<ReviewSubject> {
-    const object = given === undefined ? undefined : (request.tracked?.(given) ?? given);
+    const object = given === undefined ? undefined : (request.owners?.shown(given) ?? given);
     const { versions } = this.#parts;
     const change = { from: request.resource, to: resource };
     if (change.from === change.to) return { request, resource, object, oldObject: request.previous };

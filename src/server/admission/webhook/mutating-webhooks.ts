@@ -116,7 +116,7 @@ class Round {
     try {
       const patched = patchedObject(subject.object, { hook, resource, patch });
       if (patched === undefined) return undefined;
-      const next = request.tracked === undefined ? patched : withoutOwners(patched);
+      const next = request.owners?.areTracked === true ? withoutOwners(patched) : patched;
       return await converted(next, { from: resource, to: request.resource }, versions);
     } catch (error) {
       if (isApiError(error)) metrics.rejected({ hook, request }, "apiserver_internal_error", 0);
@@ -125,7 +125,7 @@ class Round {
   }
 }
 
-/** Of a new object they are found out again when it is stored. */
+/** They are found out again when it is stored. */
 function withoutOwners(object: ApiObject): ApiObject {
   const { managedFields: _fields, ...metadata } = object.metadata as JsonObject;
   return { ...object, metadata } as ApiObject;
