@@ -129,17 +129,16 @@ export class EtcdWriter {
     for (const change of changes) {
       const seen = write.seen.find(({ key, modRevision }) => key === change.key && modRevision === revision);
       if (change.type === "delete") entries.push(undefined);
-      else entries.push(seen ?? (await this.#readBack(change.key, revision)));
+      else entries.push(seen ?? (await this.#findBack(change.key, revision)));
     }
     return { revision, entries };
   }
 
   /** A write that was on its way while others used up the room is taken by etcd, and answered as if it was not. */
   async #full(transaction: Transaction, { write, deadline, error, before }: Unanswered): Promise<Committed> {
-    const { connection, keyspace, mirror, gate } = this.#options;
-    const { header } = await connection.call(RANGE, { key: keyspace.absentKey, count_only: true });
-    if (!(await gate.wait(() => mirror.revision >= header.revision, deadline))) {
-      const message = `${error.message}, and the watch on etcd is too far behind to tell whether the write was taken`;
+    const { mirror } = this.#options;
+    if (!(await this.#isCaughtUp(deadline))) {
+      const message = `${error.message}, and it is not known here whether the write was taken all the same`;
       throw new StoreError("OutcomeUnknown", message, { cause: error });
     }
     const put = transaction.changes.find(({ type }) => type === "put");
@@ -152,13 +151,32 @@ export class EtcdWriter {
     return this.#committed(transaction, { write, revision: taken.modRevision, deadline });
   }
 
-  /** For when the mirror started over meanwhile, so that the feed never brought the entry. */
-  async #readBack(key: string, revision: number): Promise<Entry> {
-    const { connection, keyspace } = this.#options;
-    const entry = (await readSnapshot(connection, { keyspace, prefix: key, revision })).get(key);
-    if (entry === undefined)
-      throw new StoreError("OutcomeUnknown", `${key} was written and is not to be found`);
-    return entry;
+  /** Whether memory shows all that etcd has, after waiting for it. */
+  async #isCaughtUp(deadline: number): Promise<boolean> {
+    const { connection, keyspace, mirror, gate } = this.#options;
+    try {
+      const { header } = await connection.call(RANGE, { key: keyspace.absentKey, count_only: true });
+      return await gate.wait(() => mirror.revision >= header.revision, deadline);
+    } catch (error) {
+      if (!isStoreError(error, "Unavailable")) throw error;
+      return false;
+    }
+  }
+
+  /** For when the mirror started over meanwhile, so that the feed never brought the entry: it is there, or it was replaced since. */
+  async #findBack(key: string, revision: number): Promise<Entry> {
+    const { connection, keyspace, mirror } = this.#options;
+    const now = mirror.state.get(key);
+    if (now?.modRevision === revision) return now;
+    const written = `${key} was written at revision ${String(revision)}`;
+    try {
+      const entry = (await readSnapshot(connection, { keyspace, prefix: key, revision })).get(key);
+      if (entry !== undefined) return entry;
+    } catch (error) {
+      if (!isStoreError(error)) throw error;
+      throw new StoreError("OutcomeUnknown", `${written}: ${error.message}`, { cause: error });
+    }
+    throw new StoreError("OutcomeUnknown", `${written} and is not to be found`);
   }
 }
 

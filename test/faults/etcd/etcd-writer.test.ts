@@ -16,16 +16,22 @@ const KEY = "/registry/things/a";
 
 interface StandingStill extends AsyncDisposable {
   readonly writer: EtcdWriter;
-  readonly mirror: Mirror;
+  /** Memory starts over with all that etcd has. */
+  readonly reload: () => Promise<void>;
 }
 
 async function standStill(endpoint: string): Promise<StandingStill> {
   const loop = createRealLoop({ name: "writer" });
-  const connection = new Connection({ loop, endpoints: [endpoint], requestTimeoutMs: 500 });
+  const connection = new Connection({ loop, endpoints: [endpoint], requestTimeoutMs: 1_000 });
   const keyspace = new Keyspace("/registry/");
+  const gate = new Gate(loop);
   const mirror = new Mirror({ loop }, await readSnapshot(connection, { keyspace }));
-  const writer = new EtcdWriter({ loop, connection, keyspace, mirror, gate: new Gate(loop) });
-  return { writer, mirror, [Symbol.asyncDispose]: async () => connection.close() };
+  const writer = new EtcdWriter({ loop, connection, keyspace, mirror, gate });
+  const reload = async (): Promise<void> => {
+    mirror.reset(await readSnapshot(connection, { keyspace }));
+    gate.check();
+  };
+  return { writer, reload, [Symbol.asyncDispose]: async () => connection.close() };
 }
 
 describePeer("etcd", "a writer whose memory stands still", () => {
@@ -59,5 +65,25 @@ describePeer("etcd", "a writer whose memory stands still", () => {
       codes.push(await codeOf(() => still.writer.write({ changes: [put(KEY, "new")] })));
 
     expect(codes).toContain("Damaged");
+  });
+
+  test("is told what is known when memory starts over and etcd has given up that revision", async () => {
+    await using server = await EtcdServer.start();
+    await using other = await openStore(server.endpoint);
+    await using still = await standStill(server.endpoint);
+    const kept = `${KEY}-kept`;
+    const replaced = `${KEY}-replaced`;
+
+    const writing = [kept, replaced].map((key) =>
+      codeOf(() => still.writer.write({ changes: [put(key, "1")] })),
+    );
+    await expect
+      .poll(() => [kept, replaced].every((key) => other.store.view.get(key) !== undefined))
+      .toBe(true);
+    await write(other.store, put(replaced, "2"));
+    await other.store.compact(other.store.view.revision);
+    await still.reload();
+
+    expect(await Promise.all(writing)).toEqual(["none", "OutcomeUnknown"]);
   });
 });
