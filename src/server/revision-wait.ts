@@ -9,6 +9,9 @@ const LOOK_EVERY_MS = 20;
 
 /** Answers 504 "Too large resource version" when it does not come in time. */
 export async function reachRevision(store: Store, loop: Loop, revision: number): Promise<void> {
+  if (store.view.revision >= revision) return;
+  // Where others write too, it may be there already, and memory that follows only some of them gets there when it is asked to.
+  if (store.freshView === undefined) await store.fresh();
   const deadline = loop.now() + WAIT_MS;
   while (store.view.revision < revision) {
     if (loop.now() >= deadline) throw tooLargeResourceVersion(revision, store.view.revision);

@@ -172,8 +172,14 @@ export class ServerFixture {
         return { code: answer.code, body: seen(answer.object) };
       case "status":
         return { code: answer.status.code ?? 200, body: seen(answer.status) };
-      case "list":
-        return { code: 200, body: seen({ items: answer.items.map(({ object }) => object) }) };
+      case "list": {
+        const { resourceVersion, continueToken } = answer;
+        const items = answer.items.map(({ object }) => object);
+        return {
+          code: 200,
+          body: seen({ metadata: { resourceVersion, continue: continueToken }, items }),
+        };
+      }
       case "nothing":
         return { code: 204, body: {} };
       case "watch":

@@ -76,6 +76,8 @@ async function viewFor(request: ViewRequest, { store, loop }: Workshop): Promise
       throw badRequest("specifying resource version is not allowed when using continue");
     if (token.revision < 0) return store.fresh();
     if (loop.now() - (token.since ?? Infinity) > CONSISTENT_MS) throw tooOld(token);
+    // Another server may have begun the list, and be ahead.
+    await reachRevision(store, loop, token.revision);
     return continued(token, () => store.at(token.revision, prefix));
   }
   const { resourceVersion } = options;

@@ -1,7 +1,7 @@
 /** A server whose memory is behind what another one has acknowledged: whoever comes to it next must not notice. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRealLoop } from "../../../src/base/real-loop.ts";
-import { ServerFixture, type Reply } from "../../../src/server/upkeep/fixture.ts";
+import { ServerFixture, textAt, type Reply } from "../../../src/server/upkeep/fixture.ts";
 import { EtcdServer } from "../../etcd-server.ts";
 import { describePeer } from "../../peers.ts";
 import { openStore, type OpenedStore } from "./open-store.ts";
@@ -112,6 +112,18 @@ describePeer("etcd", "a server that is behind another one", () => {
 
     expect(found).toMatchObject({ data: { text: "old" } });
     expect(found["metadata"]?.["resourceVersion"]).toBe(answered["metadata"]?.["resourceVersion"]);
+  });
+
+  test("goes on with a list that the other has just begun", async () => {
+    const { first, second } = servers();
+    for (const name of ["list-a", "list-b"]) await first.send("POST", MAPS, map(name, "1"));
+    const { body } = await first.send("GET", `${MAPS}?limit=1`);
+    const token = textAt(body, "metadata", "continue");
+    const resourceVersion = textAt(body, "metadata", "resourceVersion");
+
+    const rest = await second.send("GET", `${MAPS}?limit=500&continue=${token}`);
+
+    expect(rest).toMatchObject({ code: 200, body: { metadata: { resourceVersion } } });
   });
 
   test("fills a namespace that the other has just made", async () => {
