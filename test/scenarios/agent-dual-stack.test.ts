@@ -21,6 +21,22 @@ describe.each([1, 2])("where there are two families of addresses, seed %s", (see
     expect(second).toMatch(/^fd00:10:128:7::[\da-f]+$/);
   });
 
+  test("a pod shows its own again when others were written in their place", async () => {
+    await using cluster = await openCluster({ clock: "virtual", loops: [], nodes: 1, seed });
+    await giveBlocks(cluster);
+    await create(cluster, "web");
+    await cluster.settle();
+    const { podIP, podIPs, hostIPs } = find(cluster, "web").status;
+    const [other, machine] = ["10.128.7.99", "172.18.0.99"];
+    const status = { podIP: other, podIPs: [{ ip: other }], hostIP: machine, hostIPs: [{ ip: machine }] };
+    await cluster
+      .client(Pod)
+      .patch({ name: "web" }, { type: "merge", changes: { status } }, { subresource: "status" });
+    await cluster.settle();
+
+    expect(find(cluster, "web").status).toMatchObject({ podIP, podIPs, hostIPs });
+  });
+
   test("pods keep theirs when the agent starts anew, and give them back when they go", async () => {
     await using cluster = await openCluster({ clock: "virtual", loops: [], seed });
     const first = cluster.run(nodeLoops(1));

@@ -21,6 +21,10 @@ const FIELDS: readonly Exclude<keyof OwnStatus, "conditions">[] = [
   "startTime",
 ];
 
+/** Known by themselves: others that the server has would stay beside those that are written, and that is refused. */
+const ADDRESSES = ["hostIPs", "podIPs"] as const;
+const REPLACE = { $patch: "replace" };
+
 /** Undefined when there is nothing to write. */
 export function findStatusPatch(pod: Pod, wanted: OwnStatus, now: number): object | undefined {
   const status: Record<string, unknown> = {};
@@ -31,6 +35,7 @@ export function findStatusPatch(pod: Pod, wanted: OwnStatus, now: number): objec
       status[field] = value ?? null;
     }
   }
+  for (const field of ADDRESSES) if (pod.status[field] !== undefined) replaceList(status, field);
   const conditions = (wanted.conditions ?? []).flatMap((condition) => {
     const change = findConditionChange(pod, condition, now);
     return change === undefined ? [] : [change];
@@ -41,6 +46,11 @@ export function findStatusPatch(pod: Pod, wanted: OwnStatus, now: number): objec
   if (conditions.length > 0) status["conditions"] = conditions;
   if (Object.keys(status).length === 0) return undefined;
   return { metadata: { uid: pod.metadata.uid }, status };
+}
+
+function replaceList(status: Record<string, unknown>, field: string): void {
+  const written = status[field];
+  if (Array.isArray(written)) status[field] = [REPLACE, ...(written as readonly unknown[])];
 }
 
 function isOver(condition: string, { status }: Pod, { conditions = [] }: OwnStatus): boolean {
