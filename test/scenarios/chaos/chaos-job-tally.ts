@@ -7,6 +7,8 @@ import type { Change } from "./chaos-history.ts";
 import { controllerOf } from "./chaos-promises.ts";
 
 const TRACKING = "batch.kubernetes.io/job-tracking";
+/** Longer than a watch is held up. */
+const KNOWN_MS = 10_000;
 const INDEX = "batch.kubernetes.io/job-completion-index";
 
 export function hasEnded({ status }: Job): boolean {
@@ -20,7 +22,9 @@ interface Tally {
   readonly pods: Set<string>;
   readonly succeeded: Set<string>;
   readonly indexes: Set<string>;
-  /** Ended, and let go by the controller. */
+  /** When each was first seen to have ended. */
+  readonly endedAt: Map<string, number>;
+  /** Ended for so long that the controller knew, and let go by it: what it wants to be rid of and what ends meanwhile counts for nothing. */
   readonly settled: Map<string, string>;
   /** Somebody took a pod of it away, so that it may be missing in the count. */
   isMeddledWith: boolean;
@@ -29,15 +33,14 @@ interface Tally {
 export class JobTally {
   readonly #byJob = new Map<string, Tally>();
 
-  take({ kind, before, after }: Change): void {
+  take({ kind, before, after, at }: Change): void {
     const pod = (after ?? before) as Pod | undefined;
     if (kind !== "Pod" || pod === undefined) return;
     const owner = controllerOf(before ?? pod);
     const tally = this.#of(controllerOf(pod) ?? "");
     if (controllerOf(pod) !== owner) this.#of(owner ?? "").isMeddledWith = true;
     note(tally, pod);
-    if (isLetGo(before, after) && isTerminal(pod))
-      tally.settled.set(pod.metadata.uid, pod.status.phase ?? "");
+    if (isTerminal(pod)) noteEnd(tally, pod, { at, isLetGo: isLetGo(before, after) });
   }
 
   wrongAfter({ kind, after }: Change): readonly string[] {
@@ -54,6 +57,7 @@ export class JobTally {
       pods: new Set(),
       succeeded: new Set(),
       indexes: new Set(),
+      endedAt: new Map(),
       settled: new Map(),
       isMeddledWith: false,
     };
@@ -67,6 +71,16 @@ function note({ pods, succeeded, indexes }: Tally, { metadata, status }: Pod): v
   if (status.phase !== "Succeeded") return;
   succeeded.add(metadata.uid);
   indexes.add(metadata.annotations?.[INDEX] ?? "");
+}
+
+function noteEnd(
+  { endedAt, settled }: Tally,
+  { metadata: { uid }, status }: Pod,
+  { at, isLetGo }: { readonly at: number; readonly isLetGo: boolean },
+): void {
+  const since = endedAt.get(uid) ?? at;
+  endedAt.set(uid, since);
+  if (isLetGo && at > since + KNOWN_MS) settled.set(uid, status.phase ?? "");
 }
 
 function uncounted({ status }: Job): readonly string[] {

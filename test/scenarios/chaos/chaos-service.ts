@@ -8,7 +8,6 @@ import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../../../src/api
 import { Job } from "../../../src/api/generated/types/batch-v1.ts";
 import { Pod } from "../../../src/api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../../src/api/generated/types/policy-v1.ts";
-import { isReady } from "../../../src/resources/pod/pod-state.ts";
 import { brokenAccounts } from "./chaos-accounts.ts";
 import { disturb, heal } from "./chaos-faults.ts";
 import { interruptions } from "./chaos-interruptions.ts";
@@ -138,10 +137,13 @@ class Staff {
 
   /** As upstream, what is old and does not serve goes beside what may be missing: so the last update must be through. */
   async #updateDaemons(): Promise<string> {
-    const pods = this.#world
-      .objects(Pod, namespace)
-      .filter(({ metadata }) => metadata.labels?.["app"] === "agent-0");
-    if (!pods.every(isReady)) return "no daemons are updated";
+    const [set] = this.#world.objects(DaemonSet, namespace);
+    const { desiredNumberScheduled = 0, updatedNumberScheduled, numberAvailable } = set?.status ?? {};
+    const isThrough = [updatedNumberScheduled, numberAvailable].every(
+      (each) => each === desiredNumberScheduled,
+    );
+    if (!isThrough || set?.status.observedGeneration !== set?.metadata.generation)
+      return "no daemons are updated";
     return await this.#update(DaemonSet, ["agent-0"]);
   }
 
