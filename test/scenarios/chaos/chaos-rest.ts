@@ -325,18 +325,16 @@ function service(each: Service, rest: Rest): readonly string[] {
 
 function budget(each: PodDisruptionBudget, rest: Rest): readonly string[] {
   const { spec, status, metadata } = each;
+  // How many there should be is not known of some pods: then none may go, and nothing else is told.
+  if (status.conditions?.some(({ reason }) => reason === "SyncFailed") === true)
+    return unlike("disruptionsAllowed", status.disruptionsAllowed, 0);
   const pods = rest.selected(each, spec.selector?.matchLabels ?? {}).filter((one) => !isTerminal(one));
   const healthy = pods.filter(isReady).length;
-  // How many there should be is not known of pods without a controller, and none may go where there should be none.
-  const isSafe =
-    status.expectedPods > 0 && status.conditions?.some(({ reason }) => reason === "SyncFailed") !== true;
+  // None may go where there should be none.
+  const spare = status.expectedPods > 0 ? Math.max(0, healthy - status.desiredHealthy) : 0;
   return [
     ...unlike("currentHealthy", status.currentHealthy, healthy),
-    ...unlike(
-      "disruptionsAllowed",
-      status.disruptionsAllowed,
-      isSafe ? Math.max(0, healthy - status.desiredHealthy) : 0,
-    ),
+    ...unlike("disruptionsAllowed", status.disruptionsAllowed, spare),
     ...unlike("observedGeneration", status.observedGeneration, metadata.generation),
     ...unlike("disruptedPods", Object.keys(status.disruptedPods ?? {}), []),
   ];
