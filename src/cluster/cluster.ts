@@ -103,7 +103,7 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
     metrics,
   });
   try {
-    const { store, pki } = await openStoreAndKeys(options, { loop, log, metrics });
+    const { store, pki } = await openStoreAndKeys(options, { loop, log, metrics, signal });
     const hideProcess = showProcess(metrics, loop);
     try {
       await serveClaimed({ options, surroundings, store, pki, encryption, audit, metrics });
@@ -120,9 +120,9 @@ export async function runCluster(options: ClusterOptions, surroundings: ClusterS
 /** At once. A store that was opened in vain is closed: its thread would keep the process, and the process the data dir. */
 async function openStoreAndKeys(
   options: ClusterOptions,
-  { loop, log, metrics }: Pick<Required<ClusterSurroundings>, "loop" | "log" | "metrics">,
+  { loop, log, metrics, signal }: Omit<Required<ClusterSurroundings>, "report">,
 ): Promise<{ readonly store: Store; readonly pki: Pki }> {
-  const opening = openStore(options, { loop: loop.child("store"), log, metrics });
+  const opening = openStore(options, { loop: loop.child("store"), log, metrics, signal });
   try {
     const pki = openPki({ dir: options.pkiDir, names: namesOf(options), loop, log });
     const [store] = await Promise.all([opening, pki]);

@@ -20,6 +20,8 @@ export interface Surroundings {
   readonly loop: Loop;
   readonly log: Log;
   readonly metrics?: Metrics;
+  /** Once aborted, nobody waits for a store that is away. */
+  readonly signal?: AbortSignal;
 }
 
 export function storeFolder(dataDir: string): string {
@@ -54,7 +56,7 @@ async function openFile(dir: string, { loop, log }: Surroundings, file: string |
 /** gRPC takes a tenth of a second to load, so only those who use etcd pay for it. */
 export async function openEtcd(
   etcd: EtcdOptions,
-  { loop, log, metrics }: Surroundings,
+  { loop, log, metrics, signal }: Surroundings,
   file?: string,
 ): Promise<Store> {
   const { openEtcdStore } = await loop.outside("import", import("../store/etcd/etcd-store.ts"));
@@ -62,6 +64,7 @@ export async function openEtcd(
     loop,
     log,
     ...(metrics !== undefined && { metrics }),
+    ...(signal !== undefined && { signal }),
     prefix: ROOT,
     ...(await readEtcdFiles(etcd, loop)),
   });

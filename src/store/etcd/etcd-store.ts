@@ -45,6 +45,8 @@ export interface EtcdStoreOptions {
   readonly proveEveryMs?: number;
   /** How long etcd may be away when the store is opened. */
   readonly openTimeoutMs?: number;
+  /** Once aborted, an etcd that is away is no longer waited for when the store is opened. */
+  readonly signal?: AbortSignal;
 }
 
 const DEFAULTS = {
@@ -129,7 +131,7 @@ export class EtcdStore implements Store {
     const deadline = loop.now() + given.openTimeoutMs;
     let store: EtcdStore | undefined;
     try {
-      const state = await load({ loop, log: options.log ?? silentLog, connection, keyspace }, deadline);
+      const state = await load({ ...options, connection, keyspace }, deadline);
       store = new EtcdStore({ ...given, connection, keyspace, state });
       await store.#start(deadline);
       return store;
@@ -264,20 +266,22 @@ export class EtcdStore implements Store {
 async function load(
   from: {
     readonly loop: Loop;
-    readonly log: Log;
+    readonly log?: Log;
     readonly connection: Connection;
     readonly keyspace: Keyspace;
+    readonly signal?: AbortSignal;
   },
   deadline: number,
 ): Promise<State> {
-  const { loop, log, connection, keyspace } = from;
+  const { loop, log = silentLog, connection, keyspace, signal } = from;
   const random = loop.random("open");
   for (let retry = 0; ; retry++) {
     try {
       return await readSnapshot(connection, { keyspace });
     } catch (error) {
       const isPassing = isStoreError(error, "Unavailable") || isStoreError(error, "Compacted");
-      if (!isPassing || isRefused(error) || loop.now() >= deadline) throw error;
+      const isOver = loop.now() >= deadline || signal?.aborted === true;
+      if (!isPassing || isRefused(error) || isOver) throw error;
       if (retry === 0) log.warn("etcd does not answer yet, trying again", { error });
       const at = loop.now() + backoffMs(retry, RETRY_OPEN, random);
       await new Promise<void>((resolve) => loop.timer(at, "progress", resolve));

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { silentLog } from "../../../src/base/log.ts";
 import { codeOf, put, text, write } from "../../conformance/store/arrange.ts";
 import { EtcdServer } from "../../etcd-server.ts";
 import { describePeer } from "../../peers.ts";
@@ -122,6 +123,15 @@ describePeer("etcd", "the connection to etcd", () => {
       await expect.poll(() => codeOf(() => write(store, put(KEY, "2"))), { timeout: 5_000 }).toBe("none");
       await expect.poll(() => store.health().state, { timeout: 5_000 }).toBe("ready");
       expect(text((await store.fresh()).get(KEY))).toBe("2");
+    });
+
+    test("that are away are not waited for any more once the program shall end", async () => {
+      const ending = new AbortController();
+      const log = { ...silentLog, warn: () => ending.abort() };
+      const options = { openTimeoutMs: 3_600_000, signal: ending.signal, log };
+
+      // Nobody listens there.
+      expect(await codeOf(() => openStore("http://127.0.0.1:1", options))).toBe("Unavailable");
     });
 
     test("a read asks another one when the first stays silent", async () => {
