@@ -7,8 +7,10 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readNamed } from "../base/read-file.ts";
 import { createRealLoop } from "../base/real-loop.ts";
-import { replaceFile } from "../server/pki/files.ts";
+import { findFile, replaceFile } from "../server/pki/files.ts";
 import { findRemedy } from "./system-error.ts";
+
+const loop = createRealLoop({ name: "test" });
 
 async function refusalOf(host: string, port: number): Promise<unknown> {
   const server = createServer().listen(port, host);
@@ -64,14 +66,14 @@ test("a file in the place of a directory, and a directory in that of a file, are
   expect(findRemedy(await mkdir(file, { recursive: true }).catch((error: unknown) => error))).toBe(
     `${file} is there already, and is no directory: choose another place, or move it away`,
   );
-  expect(findRemedy(await readNamed(dir).catch((error: unknown) => error))).toBe(
-    `${dir} is a directory where a file is needed: check the path`,
-  );
+  for (const read of [readNamed(dir), findFile(dir, loop)])
+    expect(findRemedy(await read.catch((error: unknown) => error))).toBe(
+      `${dir} is a directory where a file is needed: check the path`,
+    );
 });
 
 test("a file that cannot be written is named as it was asked for", async () => {
   const path = join(tmpdir(), "setpoint-nowhere", "kubeconfig");
-  const loop = createRealLoop({ name: "test" });
 
   const error = await replaceFile({ path, text: "", mode: 0o600, loop }).catch((thrown: unknown) => thrown);
 

@@ -1,7 +1,8 @@
 /** Files that are whole or not there, also after a crash: written beside, synced, and put in place in one step. */
-import { link, open, readFile, rename, rm } from "node:fs/promises";
+import { link, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Loop } from "../../base/loop.ts";
+import { readNamedText } from "../../base/read-file.ts";
 
 export interface FileToWrite {
   readonly path: string;
@@ -14,7 +15,7 @@ export interface FileToWrite {
 /** Undefined when there is no such file. */
 export async function findFile(path: string, loop: Loop): Promise<string | undefined> {
   try {
-    return await loop.outside("file", readFile(path, "utf8"));
+    return await loop.outside("file", readNamedText(path));
   } catch (error) {
     if (isCode(error, "ENOENT")) return undefined;
     throw error;
@@ -39,7 +40,7 @@ export async function createFile(file: FileToWrite): Promise<string> {
     );
     return text;
   } catch (error) {
-    if (isCode(error, "EEXIST")) return await loop.outside("file", readFile(path, "utf8"));
+    if (isCode(error, "EEXIST")) return await loop.outside("file", readNamedText(path));
     throw error;
   }
 }
