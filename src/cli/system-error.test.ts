@@ -7,7 +7,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readNamed } from "../base/read-file.ts";
 import { createRealLoop } from "../base/real-loop.ts";
-import { findFile, replaceFile } from "../server/pki/files.ts";
+import { writeKubeconfig } from "../cluster/kubeconfig.ts";
+import { findRunning } from "../cluster/run-file.ts";
 import { findRemedy } from "./system-error.ts";
 
 const loop = createRealLoop({ name: "test" });
@@ -66,16 +67,19 @@ test("a file in the place of a directory, and a directory in that of a file, are
   expect(findRemedy(await mkdir(file, { recursive: true }).catch((error: unknown) => error))).toBe(
     `${file} is there already, and is no directory: choose another place, or move it away`,
   );
-  for (const read of [readNamed(dir), findFile(dir, loop)])
-    expect(findRemedy(await read.catch((error: unknown) => error))).toBe(
-      `${dir} is a directory where a file is needed: check the path`,
+  const path = join(dir, "running.json");
+  mkdirSync(path);
+  for (const reading of [readNamed(path), findRunning(dir, loop)])
+    expect(findRemedy(await reading.catch((error: unknown) => error))).toBe(
+      `${path} is a directory where a file is needed: check the path`,
     );
 });
 
 test("a file that cannot be written is named as it was asked for", async () => {
   const path = join(tmpdir(), "setpoint-nowhere", "kubeconfig");
 
-  const error = await replaceFile({ path, text: "", mode: 0o600, loop }).catch((thrown: unknown) => thrown);
+  const options = { server: "https://127.0.0.1", ca: "", user: { cert: "", key: "" } };
+  const error = await writeKubeconfig(path, options, loop).catch((thrown: unknown) => thrown);
 
   expect(findRemedy(error)).toBe(`${path} is not there, or its directory is not: check the path`);
 });
