@@ -11,14 +11,14 @@ import type { Connection } from "../client/connection.ts";
 import type { Endpoint } from "../client/endpoint.ts";
 import { loadKubeconfig } from "../client/kubeconfig-files.ts";
 import { resolveContext } from "../client/kubeconfig.ts";
-import { certificateSigner } from "../controllers/certificates/certificate-signer.ts";
-import type { CertificateSigner } from "../controllers/certificates/certificate-signer.ts";
 import type { LeaderElectionOptions } from "../runtime/leader-election.ts";
 import type { Routine } from "../runtime/routine.ts";
 import { untilAborted } from "../runtime/run-all.ts";
 import { AccountClients } from "./account-clients.ts";
 import { builtInGroups, manage, nodeLoops, NODES_LEASE } from "./loops.ts";
 import type { BuiltInPart, LeasedGroup, LoopGroup } from "./loops.ts";
+import { openSigner } from "./signing-files.ts";
+import type { SigningFiles } from "./signing-files.ts";
 
 export type PartOptions = Common &
   (
@@ -33,12 +33,6 @@ export type PartOptions = Common &
       }
     | { readonly part: "agent"; readonly nodes: number; readonly nodePrefix: string }
   );
-
-/** PEM, of an authority that the server trusts. */
-export interface SigningFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
-}
 
 interface Common {
   /** Where the usual places are looked through unless given. */
@@ -127,14 +121,6 @@ async function groupOf(options: PartOptions, endpoint: Endpoint, loop: Loop): Pr
       return { ...nodeLoops(nodes, { prefix: nodePrefix }), lease };
     }
   }
-}
-
-async function openSigner({ certFile, keyFile }: SigningFiles, loop: Loop): Promise<CertificateSigner> {
-  const [cert, key] = await loop.outside(
-    "file",
-    Promise.all([readNamedText(certFile), readNamedText(keyFile)]),
-  );
-  return certificateSigner({ cert, key, loop: loop.child("signer") });
 }
 
 /** Pods are told to trust whom the kubeconfig trusts. They wait until they are told, so that nobody is told as well. */
