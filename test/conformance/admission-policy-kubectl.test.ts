@@ -161,7 +161,7 @@ describePeer("kubectl", "kubectl and policies", (path) => {
     const kubectl = session.namespace();
     await register(kubectl, "Mutating", {
       spec: {
-        reinvocationPolicy: "IfNeeded",
+        reinvocationPolicy: "Never",
         mutations: [
           {
             patchType: "ApplyConfiguration",

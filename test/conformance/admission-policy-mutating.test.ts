@@ -2,7 +2,25 @@
 import { describe, expect, test } from "vitest";
 import { hasCondition, TestApi, until } from "../api-harness.ts";
 import type { Reply } from "../api-harness.ts";
-import { bind, deployment, DEPLOYMENTS, map, MAPS, messageOf, mutate } from "./admission-policy-world.ts";
+import {
+  bind,
+  deployment,
+  DEPLOYMENTS,
+  map,
+  MAPS,
+  messageOf,
+  mutate,
+  put,
+  validate,
+} from "./admission-policy-world.ts";
+
+async function writeX(api: TestApi, how: "merge-patch" | "json-patch" | "update"): Promise<Reply> {
+  const target = `${MAPS}/a?fieldManager=me`;
+  if (how === "update") return api.send("PUT", target, map("a", { x: "2" }));
+  const patch =
+    how === "merge-patch" ? { data: { x: "2" } } : [{ op: "replace", path: "/data/x", value: "2" }];
+  return api.send("PATCH", target, patch, { type: `application/${how}+json` });
+}
 
 describe("a mutating policy", () => {
   test("adds fields, merging lists by their keys", async () => {
@@ -95,6 +113,50 @@ describe("a mutating policy", () => {
 
     expect(body["data"]).toEqual({ x: "1", added: "x" });
     expect(body["metadata"]?.["annotations"]).toEqual({ seen: "1", "seen-again": "2" });
+  });
+
+  test("that wants to look again does so after its own change, as upstream has it", async () => {
+    await using api = await TestApi.start();
+    const more = "Object{data: Object.data{n: string(int(object.data.n) + 1)}}";
+    await mutate(api, [more], { spec: { reinvocationPolicy: "IfNeeded" } });
+
+    const { body } = await api.send("POST", MAPS, map("a", { n: "1" }));
+
+    expect(body["data"]).toEqual({ n: "3" });
+  });
+
+  test.each(["merge-patch", "json-patch", "update"] as const)(
+    "adds fields that nobody owns to what is written by %s",
+    async (how) => {
+      await using api = await TestApi.start();
+      await put(api, MAPS, map("a", { x: "1" }));
+      await mutate(api, ["Object{data: Object.data{added: 'y'}}"]);
+
+      const { body } = await writeX(api, how);
+
+      expect(body["data"]).toEqual({ x: "2", added: "y" });
+      expect(JSON.stringify(body["metadata"]?.["managedFields"])).not.toContain("f:added");
+    },
+  );
+
+  test("sees what is applied again, even if it is the same", async () => {
+    await using api = await TestApi.start();
+    const config = map("a", { x: "1" });
+    const apply = (): Promise<Reply> =>
+      api.send("PATCH", `${MAPS}/a?fieldManager=me`, config, { type: "application/apply-patch+yaml" });
+    const first = await apply();
+    await mutate(api, ["Object{data: Object.data{added: 'y'}}"]);
+
+    const second = await apply();
+    const third = await apply();
+    await validate(api, { name: "q", spec: { validations: [{ expression: "false", message: "closed" }] } });
+
+    expect(second.body["data"]).toEqual({ x: "1", added: "y" });
+    expect(second.body["metadata"]?.["resourceVersion"]).not.toBe(
+      first.body["metadata"]?.["resourceVersion"],
+    );
+    expect(third.body["metadata"]?.["resourceVersion"]).toBe(second.body["metadata"]?.["resourceVersion"]);
+    expect(messageOf(await apply())).toContain("denied request: closed");
   });
 
   test.each([

@@ -16,7 +16,7 @@ import type { AdmittedResource } from "../registry.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import { withoutRepeatedOwners } from "../write/owner-references.ts";
 import { track } from "../write/tracking.ts";
-import { REINVOKE } from "./plugin.ts";
+import { BEFORE_POLICIES, REINVOKE } from "./plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest, Interest, Operation, ShownOwners } from "./plugin.ts";
 import { ServerMemory } from "./server-memory.ts";
 
@@ -45,6 +45,7 @@ interface Subject {
 
 export class Admission {
   readonly #plugins: readonly AdmissionPlugin[];
+  readonly #listened: readonly AdmissionPlugin[];
   readonly #chains = new WeakMap<object, Map<string, Chain | undefined>>();
   readonly #memory: ServerMemory;
   readonly #loop: Loop;
@@ -52,9 +53,15 @@ export class Admission {
 
   constructor(plugins: readonly AdmissionPlugin[], { store, loop }: { store: Store; loop: Loop }) {
     this.#plugins = plugins;
+    this.#listened = plugins.filter((plugin) => plugin.hasListeners !== undefined);
     this.#memory = new ServerMemory(store);
     this.#loop = loop;
     this.#random = loop.random("admission");
+  }
+
+  /** Whether somebody wants to see a write that changes nothing. Plugins of ours have seen the object before. */
+  get hasListeners(): boolean {
+    return this.#listened.some((plugin) => plugin.hasListeners?.() === true);
   }
 
   /** Undefined when the request concerns no plugin. */
@@ -164,6 +171,8 @@ export class AdmissionPass implements ShownOwners {
     if (previous !== undefined) this.#concern(previous, this.#request.name);
     else if (this.#chain.mutate.length > 0) this.#asked ??= outline(draft);
     this.#mutateNow(draft);
+    if (previous !== undefined)
+      this.#asked ??= this.#request.scratch.get(BEFORE_POLICIES) as ApiObject | undefined;
     const changed = this.#askMutating(draft);
     if (changed === undefined) return this.#ownedOnce(draft);
     this.#asked ??= outline(draft);

@@ -57,6 +57,9 @@ export interface ShownOwners {
 /** A key of `scratch`: set by a plugin that has changed something which those before it should see, once. */
 export const REINVOKE = "reinvoke";
 
+/** A key of `scratch`: what was to be written before policies changed it. */
+export const BEFORE_POLICIES = "before policies";
+
 /** Which requests concern a plugin. */
 export interface Interest {
   /**
@@ -89,6 +92,8 @@ export interface AdmissionPlugin<T extends ApiObject = ApiObject> {
   mutateLater?(object: T | undefined, request: AdmissionRequest): Promise<ApiObject | undefined> | undefined;
   /** Looks at the object as it will be stored; for a deletion at the one that is deleted. */
   validate?(object: T, request: AdmissionRequest): void;
+  /** Whether there is somebody who sees every write, also one that changes nothing. Nobody where this is not given. */
+  hasListeners?(): boolean;
   /** After all `validate`, for those who have to ask. There is no object when one is deleted. */
   validateLater?(object: T | undefined, request: AdmissionRequest): Promise<void> | undefined;
 }

@@ -2,6 +2,7 @@
 import { badRequest, conflict, isApiError } from "../../api/api-error.ts";
 import { beginApply, checkConfig } from "../../api/apply/apply-patch.ts";
 import type { ApplyInput } from "../../api/apply/apply-patch.ts";
+import { withManagedFields } from "../../api/apply/managed-fields.ts";
 import { cloneJson } from "../../api/json-clone.ts";
 import { isJsonObject, setOwn } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
@@ -131,8 +132,9 @@ function applied(config: JsonObject, previous: ApiObject, writing: Writing): Soo
     const { object, isChanged } = conclude(outcome as unknown as JsonObject | undefined);
     return isChanged ? put(object as unknown as ApiObject) : { outcome: "unchanged" };
   };
-  if (merged === undefined) return finish(undefined);
-  const object = settled(merged, resource, live);
+  // What is there already is nobody's business but that of those who see every write.
+  if (merged === undefined && !workshop.admission.hasListeners) return finish(undefined);
+  const object = settled(merged ?? withManagedFields(live, undefined), resource, live);
   const { user } = writeOptionsOf(call);
   const admission = callPass({ call, workshop }, "UPDATE");
   admission?.showOwners((next) => conclude(next as unknown as JsonObject).object as unknown as ApiObject);

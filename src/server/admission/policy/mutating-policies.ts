@@ -7,7 +7,7 @@ import type {
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import type { ApiObject, Draft } from "../../../resources/kind-rules.ts";
 import type { AdmittedResource } from "../../registry.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "../plugin.ts";
+import { type AdmissionPlugin, type AdmissionRequest, BEFORE_POLICIES } from "../plugin.ts";
 import { MutationError } from "./apply-configuration.ts";
 import { dispatch, isExempt, type Invocation, type Misconfiguration } from "./dispatch.ts";
 import type { PolicyParts } from "./dispatch.ts";
@@ -36,6 +36,8 @@ export function mutatingPolicies(parts: PolicyParts): AdmissionPlugin {
     name: NAME,
     interests: [{ resources: "all", operations: ["CREATE", "UPDATE", "CONNECT"] }],
 
+    hasListeners: () => index.bound.length > 0,
+
     mutate(draft, request) {
       const { bound } = index;
       if (bound.length === 0 || isExempt(request.resource)) return;
@@ -46,7 +48,10 @@ export function mutatingPolicies(parts: PolicyParts): AdmissionPlugin {
       const failures = mistakes.map((mistake) => configurationFailure(mistake));
       const { object, failures: others } = new Round(request, parts).run(draft, invocations);
       refuseFor([...failures, ...others], request);
-      if (object !== draft) replaceMembers(draft, object);
+      if (object === draft) return;
+      const { previous, scratch } = request;
+      if (previous !== undefined && !scratch.has(BEFORE_POLICIES)) scratch.set(BEFORE_POLICIES, { ...draft });
+      replaceMembers(draft, object);
     },
   };
 }
@@ -57,6 +62,7 @@ class Round {
   readonly #parts: PolicyParts;
   readonly #state: ReinvocationState;
   readonly #failures: Failure[] = [];
+  #hasMutated = false;
 
   constructor(request: AdmissionRequest, parts: PolicyParts) {
     this.#request = request;
@@ -71,6 +77,7 @@ class Round {
     let object = draft;
     this.#state.begin(object);
     for (const invocation of invocations) object = this.#invoke(invocation, object);
+    if (this.#hasMutated) this.#state.finished();
     this.#state.end(object);
     return { object, failures: this.#failures };
   }
@@ -83,10 +90,16 @@ class Round {
     if (!isWanted) return before;
     let object = before;
     for (const at of (policy.object.spec.mutations ?? []).keys())
-      object = this.#attempt(invocation, () => mutated(object, at, mutating)) ?? object;
+      object = this.#attempt(invocation, () => this.#mutated(object, at, mutating)) ?? object;
     if (!jsonEqual(object, before)) this.#state.changed();
     if (policy.object.spec.reinvocationPolicy === "IfNeeded") this.#state.mayReinvoke(key);
     return object;
+  }
+
+  #mutated(object: ApiObject, at: number, mutating: Mutating): ApiObject {
+    const result = mutated(object, at, mutating);
+    this.#hasMutated = true;
+    return result;
   }
 
   #isWanted(mutating: Mutating, object: ApiObject, key: string): boolean {

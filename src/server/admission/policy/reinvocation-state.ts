@@ -1,5 +1,6 @@
 /**
- * Which policies look at a request again: those that want to, once something was changed after they had their turn. Lasts as long as the pass.
+ * Which policies look at a request again: those that want to, once something was changed after they had their turn, and as upstream has it
+ * once any policy had something to do. Lasts as long as the pass.
  */
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
@@ -45,6 +46,11 @@ export class ReinvocationState {
     for (const key of this.#willing) this.#due.add(key);
     this.#willing.clear();
     if (!this.#isAgain) this.#scratch.set(REINVOKE, true);
+  }
+
+  /** Policies had something to do, whether or not it changed anything. */
+  finished(): void {
+    if (this.#willing.size > 0) this.changed();
   }
 
   mayReinvoke(key: string): void {

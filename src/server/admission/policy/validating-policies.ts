@@ -39,6 +39,8 @@ export function validatingPolicies(parts: PolicyParts): AdmissionPlugin {
     name: "ValidatingAdmissionPolicy",
     interests: [{ resources: "all", operations: ["CREATE", "UPDATE", "DELETE", "CONNECT"] }],
 
+    hasListeners: () => index.bound.length > 0,
+
     validate(object, request) {
       const { bound } = index;
       if (bound.length === 0 || isExempt(request.resource)) return;

@@ -65,6 +65,11 @@ export class HookIndex {
     this.#prefix = `/registry/${type}webhookconfigurations/`;
   }
 
+  get isEmpty(): boolean {
+    this.#catchUp();
+    return this.#hooks.length === 0;
+  }
+
   /** In the order in which they are asked: by the names of their configurations, then as they stand there. */
   concerning({ resource, subresource, operation }: Question): readonly Invocation[] {
     this.#catchUp();

@@ -11,6 +11,7 @@ export function validatingWebhooks(index: HookIndex, chain: HookChain): Admissio
   return {
     name: "ValidatingAdmissionWebhook",
     interests: [{ resources: "all", operations: ALL_OPERATIONS }],
+    hasListeners: () => !index.isEmpty,
     validateLater(object, request) {
       const invocations = index.concerning(request);
       return invocations.length === 0 ? undefined : judge(invocations, { object, request, chain });
