@@ -76,9 +76,7 @@ async function viewFor(request: ViewRequest, { store, loop }: Workshop): Promise
       throw badRequest("specifying resource version is not allowed when using continue");
     if (token.revision < 0) return store.fresh();
     if (loop.now() - (token.since ?? Infinity) > CONSISTENT_MS) throw tooOld(token);
-    // Another server may have begun the list, and be ahead.
-    await reachRevision(store, loop, token.revision);
-    return continued(token, () => store.at(token.revision, prefix));
+    return continued(token, () => stateAt(token.revision, prefix, { store, loop }));
   }
   const { resourceVersion } = options;
   if (resourceVersion === undefined) return store.fresh();
@@ -95,6 +93,21 @@ async function viewFor(request: ViewRequest, { store, loop }: Workshop): Promise
 /** A limit without a word about the revision asks for that very one: so it was before there was a word. */
 function isExact({ options: { resourceVersion = 0, match, limit }, isOne }: ViewRequest): boolean {
   return match === "Exact" || (match === "" && limit > 0 && resourceVersion > 0 && !isOne);
+}
+
+/** Another server may have begun the list, and be ahead. */
+async function stateAt(
+  revision: number,
+  prefix: string,
+  { store, loop }: Pick<Workshop, "store" | "loop">,
+): Promise<View> {
+  try {
+    return await store.at(revision, prefix);
+  } catch (error) {
+    if (!isStoreError(error, "FutureRevision")) throw error;
+  }
+  await reachRevision(store, loop, revision);
+  return store.at(revision, prefix);
 }
 
 async function continued(token: ContinueToken, read: () => Promise<View>): Promise<View> {

@@ -173,11 +173,16 @@ export class EtcdStore implements Store {
     return this.#fresh.view(this.#feed);
   }
 
-  /** What was before this store was opened is what etcd tells to have happened since, undone; or, if it does not tell all of it, read from etcd whole. */
+  /**
+   * What was before this store was opened is what etcd tells to have happened since, undone; or, if it does not tell all of it, read from etcd whole. So
+   * is a revision that memory does not get to, though `fresh` may have shown it.
+   */
   async at(revision: number, prefix: string): Promise<View> {
     this.#checkOpen();
     const { scope, loadedAt } = this.#feed.coverage;
-    if (scope === "everything" || revision >= loadedAt) return this.#mirror.at(revision, prefix);
+    const isBeyond = revision > this.#mirror.revision && this.#feed.catchesUp === "never";
+    if (!isBeyond && (scope === "everything" || revision >= loadedAt))
+      return this.#mirror.at(revision, prefix);
     return readSnapshot(this.#connection, { keyspace: this.#keyspace, prefix, revision });
   }
 

@@ -96,6 +96,7 @@ describePeer("etcd", "the connection to etcd", () => {
 
       expect(text(fresh.get(KEY))).toBe("1");
       expect(fresh.revision).toBeGreaterThanOrEqual(foreignRevision);
+      expect(text((await second.store.at(fresh.revision, KEY)).get(KEY))).toBe("1");
       expect(
         await codeOf(() =>
           second.store.write({ compare: [{ key: KEY, modRevision: 0 }], changes: [put(KEY, "2")] }),
