@@ -43,6 +43,8 @@ export interface RunBounds {
   /** Of virtual time, from the call on. */
   readonly limitMs?: number;
   readonly maxSteps?: number;
+  /** What else is known of why, for the error. */
+  readonly why?: () => string;
 }
 
 interface Goal {
@@ -50,6 +52,7 @@ interface Goal {
   isReached(): boolean;
   readonly latest: number;
   readonly maxSteps: number;
+  readonly why: () => string;
 }
 
 export class VirtualLoop extends VirtualActor {
@@ -142,8 +145,9 @@ export class VirtualLoop extends VirtualActor {
   #bounds({
     limitMs = DEFAULT_LIMIT_MS,
     maxSteps = DEFAULT_MAX_STEPS,
-  }: RunBounds): Pick<Goal, "latest" | "maxSteps"> {
-    return { latest: this.now() + limitMs, maxSteps };
+    why = () => "",
+  }: RunBounds): Pick<Goal, "latest" | "maxSteps" | "why"> {
+    return { latest: this.now() + limitMs, maxSteps, why };
   }
 
   async #drive(goal: Goal): Promise<void> {
@@ -180,7 +184,7 @@ export class VirtualLoop extends VirtualActor {
       pending.length > NAMED_ACTORS_MAX ? `; and ${pending.length - NAMED_ACTORS_MAX} more actors` : "";
     return new Error(
       `not ${goal.name} after ${bound} (seed ${this.seed}, step ${this.#trace.steps}, ` +
-        `+${this.elapsed()}ms); pending: ${named === "" ? "nothing" : named + more}`,
+        `+${this.elapsed()}ms); pending: ${named === "" ? "nothing" : named + more}${goal.why()}`,
     );
   }
 }

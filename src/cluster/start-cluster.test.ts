@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -154,6 +155,30 @@ describe("a stopped cluster", () => {
     const asking = cluster.client(Pod).list();
     await expect(asking).rejects.toSatisfy((error) => isApiError(error, "ServiceUnavailable"));
   });
+
+  test.each(["real", "virtual"] as const)(
+    "says why its loops do not come to rest, on a %s clock",
+    async (clock) => {
+      const tried = new EventEmitter();
+      const first = once(tried, "pass");
+      const failing = defineController<ConfigMap>({
+        name: "failing",
+        for: ConfigMap,
+        reconcile: () => {
+          tried.emit("pass");
+          return Promise.reject(new Error("no such shop"));
+        },
+      });
+      await using cluster = await startCluster({ clock, loops: "none", controllers: [failing] });
+      await cluster.client(ConfigMap).create({ metadata: { name: "x" } });
+      const told =
+        /last warnings: a reconcile failed and is tried again \(controller=failing, key=default\/x, .*error=no such shop\)/;
+
+      if (clock === "virtual") await expect(cluster.settle()).rejects.toThrow(told);
+      await first;
+      await expect(cluster.until(() => false, { within: "100ms" })).rejects.toThrow(told);
+    },
+  );
 
   test("does not say again what settle has said", async () => {
     const cluster = await startCluster({ clock: "virtual", loops: "none", controllers: [waiting] });

@@ -20,6 +20,7 @@ import { makeTokenKeys } from "../server/pki/token-keys.ts";
 import { openFileStore } from "../store/file-store.ts";
 import { MemoryStore, openMemoryStore } from "../store/memory-store.ts";
 import type { Store } from "../store/store.ts";
+import { Complaints } from "./complaints.ts";
 import { ControlPlane } from "./control-plane.ts";
 import { openEndpoint } from "./endpoint.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -92,6 +93,7 @@ export class Cluster implements AsyncDisposable {
   readonly client: Client;
   readonly clock: ClusterClock;
   readonly #parts: Parts;
+  readonly #complaints: Complaints;
   readonly #plane: ControlPlane;
   readonly #ending = new AbortController();
   /** Everything that goes on until the cluster is stopped. */
@@ -103,7 +105,8 @@ export class Cluster implements AsyncDisposable {
 
   private constructor(parts: Parts) {
     const { world, store, options } = parts;
-    const log = options.log ?? silentLog;
+    this.#complaints = new Complaints(options.log ?? silentLog);
+    const { log } = this.#complaints;
     this.#parts = parts;
     // Each group of loops listens to it.
     setMaxListeners(0, this.#ending.signal);
@@ -182,7 +185,7 @@ export class Cluster implements AsyncDisposable {
    */
   async settle({ within = SETTLE_WITHIN }: { readonly within?: Duration } = {}): Promise<void> {
     try {
-      await this.#parts.world.settle({ limitMs: millisecondsOf(within) });
+      await this.#parts.world.settle({ limitMs: millisecondsOf(within), why: () => this.#why() });
     } catch (error) {
       this.#isTold = true;
       throw error;
@@ -195,7 +198,13 @@ export class Cluster implements AsyncDisposable {
     { within = UNTIL_WITHIN }: { readonly within?: Duration } = {},
   ): Promise<void> {
     const { world, store } = this.#parts;
-    return world.until(predicate, (listener) => onChange(store, listener), millisecondsOf(within));
+    const bounds = { limitMs: millisecondsOf(within), why: () => this.#why() };
+    return world.until(predicate, (listener) => onChange(store, listener), bounds);
+  }
+
+  #why(): string {
+    const complaints = String(this.#complaints);
+    return complaints === "" ? "" : `; last warnings: ${complaints}`;
   }
 
   /** Runs loops beside the cluster's own, as one program of its own: until they or the cluster are stopped. */

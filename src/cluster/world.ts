@@ -25,13 +25,16 @@ export interface World {
   settle(bounds: RunBounds): Promise<void>;
   advance(ms: number): Promise<void>;
   /** `changed` calls its listener after each change of what the predicate looks at, until the function that comes back is called. */
-  until(predicate: () => boolean, changed: Changed, limitMs: number): Promise<void>;
+  until(predicate: () => boolean, changed: Changed, bounds: UntilBounds): Promise<void>;
   /** A world of the same kind that goes on from here, the same way each time it is asked for at the same point. */
   fork(point: number): World;
 }
 
 /** Of virtual time; longer than what a client that is told of the end waits before it tries again. */
 const REST_MS = 60_000;
+
+/** How long, and what the error says besides. */
+export type UntilBounds = Required<Pick<RunBounds, "limitMs" | "why">>;
 
 export type Changed = (listener: () => void) => () => void;
 
@@ -77,8 +80,8 @@ export class VirtualWorld implements World {
     return this.#driver.advance(ms);
   }
 
-  until(predicate: () => boolean, _changed: Changed, limitMs: number): Promise<void> {
-    return this.#driver.until(predicate, { limitMs });
+  until(predicate: () => boolean, _changed: Changed, bounds: UntilBounds): Promise<void> {
+    return this.#driver.until(predicate, bounds);
   }
 
   /** The streams begin anew with another seed: what the old ones gave (names, uids) must not come again. */
@@ -128,7 +131,7 @@ export class RealWorld implements World {
     return Promise.reject(onlyVirtual("clock.advance"));
   }
 
-  until(predicate: () => boolean, changed: Changed, limitMs: number): Promise<void> {
+  until(predicate: () => boolean, changed: Changed, { limitMs, why }: UntilBounds): Promise<void> {
     return new Promise((resolve, reject) => {
       const end = (settle: () => void): void => {
         leave();
@@ -142,8 +145,8 @@ export class RealWorld implements World {
           end(() => reject(error as Error));
         }
       };
-      const late = new Error(`the predicate does not hold after ${String(limitMs)} ms`);
-      const timer = this.loop.timer(this.loop.now() + limitMs, "progress", () => end(() => reject(late)));
+      const late = (): Error => new Error(`the predicate does not hold after ${String(limitMs)} ms${why()}`);
+      const timer = this.loop.timer(this.loop.now() + limitMs, "progress", () => end(() => reject(late())));
       const leave = changed(look);
       look();
     });
