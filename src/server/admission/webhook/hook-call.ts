@@ -10,7 +10,7 @@ import type { Hook } from "./hook.ts";
 import { replyErrorText } from "./reply-error.ts";
 import { reviewOf } from "./review.ts";
 import type { ReviewSubject } from "./review.ts";
-import { BadVerdict, verdictOf } from "./verdict.ts";
+import { BadPatch, BadVerdict, verdictOf } from "./verdict.ts";
 import type { Verdict } from "./verdict.ts";
 
 /** An answer holds at most a patch of an object. */
@@ -64,7 +64,8 @@ export async function askHook(
     return verdictOf(review, { hook, version, uid });
   } catch (error) {
     if (!(error instanceof BadVerdict)) throw error;
-    throw new HookFailure(hook, `received invalid webhook response: ${error.message}`, 503);
+    const what = error instanceof BadPatch ? "undecodable patch in" : "invalid";
+    throw new HookFailure(hook, `received ${what} webhook response: ${error.message}`, 503);
   }
 }
 

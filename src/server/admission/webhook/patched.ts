@@ -2,8 +2,7 @@
 import { internalError, isApiError } from "../../../api/api-error.ts";
 import { findKindSchema } from "../../../api/built-in-schema.ts";
 import { cloneJson } from "../../../api/json-clone.ts";
-import { isJsonObject } from "../../../api/json-object.ts";
-import { parseJson } from "../../../api/json-scan.ts";
+import { isJsonObject, type JsonObject } from "../../../api/json-object.ts";
 import { quoted } from "../../../api/message-text.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import { applyJsonPatch } from "../../../api/patch/json-patch.ts";
@@ -15,7 +14,7 @@ import type { Hook } from "./hook.ts";
 interface Patching {
   readonly hook: Hook;
   readonly resource: AdmittedResource;
-  readonly patch: Uint8Array;
+  readonly patch: readonly JsonObject[];
 }
 
 /** Undefined when nothing is different. Throws an internal error for a patch that does not fit: the client cannot help it. */
@@ -23,13 +22,12 @@ export function patchedObject(
   object: ApiObject | undefined,
   { hook, resource, patch }: Patching,
 ): ApiObject | undefined {
-  const changes = told(() => parseJson(patch).value);
-  if (Array.isArray(changes) && changes.length === 0) return undefined;
+  if (patch.length === 0) return undefined;
   if (object === undefined) {
     const why = "attempted to modify the object, which is not supported for this operation";
     throw internalError(new Error(`admission webhook ${quoted(hook.name)} ${why}`));
   }
-  const value = told(() => applyJsonPatch(object, changes));
+  const value = told(() => applyJsonPatch(object, patch));
   if (!isJsonObject(value)) throw internalError(new Error("the patched value is no object"));
   const { apiVersion, kind } = object;
   const next = told(() => settled({ ...value, apiVersion, kind }, resource));

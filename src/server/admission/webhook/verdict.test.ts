@@ -54,6 +54,16 @@ describe("an answer", () => {
       ["mutating", 'unsupported patch type "Merge"'],
     ],
     [
+      "with a patch that is no JSON",
+      review({ uid: "1", allowed: true, patch: "bm9wZQ==", patchType: "JSONPatch" }),
+      ["mutating", "JSON"],
+    ],
+    [
+      "with a patch that is no list of changes",
+      review({ uid: "1", allowed: true, patch: "e30=", patchType: "JSONPatch" }),
+      ["mutating", "it is no list of changes"],
+    ],
+    [
       "that patches what it may only judge",
       review({ uid: "1", allowed: true, patch, patchType: "JSONPatch" }),
       ["validating", "validating webhook may not return response.patch"],
@@ -68,7 +78,17 @@ describe("an answer", () => {
       { hook: hook("mutating"), version: "v1beta1", uid: "1" },
     );
 
-    expect(Buffer.from(verdict.patch ?? []).toString()).toBe("[]");
+    expect(verdict.patch).toEqual([]);
+  });
+
+  test("that refuses is not asked for a patch, and leaves out of its causes what it does not say", () => {
+    const status = { message: "m", details: { causes: [{ field: "spec.a" }] } };
+    const answer = review({ uid: "1", allowed: false, status, patch: "bm9wZQ==", patchType: "JSONPatch" });
+
+    const { denial, patch: unread } = verdictOf(answer, { hook: hook("mutating"), version: "v1", uid: "1" });
+
+    expect(unread).toBeUndefined();
+    expect(denial?.details?.causes).toEqual([{ field: "spec.a" }]);
   });
 
   test("annotates under the name of its webhook only", () => {

@@ -1,15 +1,16 @@
 /** What a webhook says: read from its answer, checked, and never trusted further than that. */
 import { DeniedError } from "../../../api/api-error.ts";
-import type { StatusDetails } from "../../../api/api-error.ts";
+import type { StatusCause, StatusDetails } from "../../../api/api-error.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json-object.ts";
+import { parseJson } from "../../../api/json-scan.ts";
 import { quoted } from "../../../api/message-text.ts";
 import type { Hook, ReviewVersion } from "./hook.ts";
 
 export interface Verdict {
   /** Undefined when it is allowed. */
   readonly denial: DeniedError | undefined;
-  /** A JSON patch as it was sent; undefined when there is nothing to change. */
-  readonly patch: Uint8Array | undefined;
+  /** A JSON patch; undefined when there is nothing to change. */
+  readonly patch: readonly JsonObject[] | undefined;
   readonly warnings: readonly string[];
   readonly annotations: ReadonlyMap<string, string>;
 }
@@ -18,6 +19,9 @@ export interface Verdict {
 export class BadVerdict extends Error {
   override readonly name = "BadVerdict";
 }
+
+/** There is a patch, but it is none. */
+export class BadPatch extends BadVerdict {}
 
 interface Expected {
   readonly hook: Hook;
@@ -33,9 +37,12 @@ export function verdictOf(review: unknown, { hook, version, uid }: Expected): Ve
   if (version === "v1" && text(response, "uid") !== uid)
     throw new BadVerdict(`expected response.uid=${quoted(uid)}, got ${quoted(text(response, "uid"))}`);
   checkKind(review, version);
+  const patch = hook.type === "mutating" ? findPatch(response, version) : refusePatch(response, version);
+  const isAllowed = findOwn(response, "allowed") === true;
   return {
-    denial: findOwn(response, "allowed") === true ? undefined : denialOf(hook, findOwn(response, "status")),
-    patch: hook.type === "mutating" ? findPatch(response, version) : refusePatch(response, version),
+    denial: isAllowed ? undefined : denialOf(hook, findOwn(response, "status")),
+    // Nobody looks at the patch of who refuses.
+    patch: isAllowed && patch !== undefined ? changesIn(patch) : undefined,
     warnings: warningsOf(response),
     annotations: annotationsOf(response, hook),
   };
@@ -76,6 +83,20 @@ function refusePatch(response: JsonObject, version: ReviewVersion): undefined {
   return undefined;
 }
 
+function changesIn(patch: Uint8Array): readonly JsonObject[] {
+  const changes = readJson(patch);
+  if (Array.isArray(changes) && changes.every(isJsonObject)) return changes;
+  throw new BadPatch("it is no list of changes");
+}
+
+function readJson(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(bytes).value;
+  } catch (error) {
+    throw new BadPatch(error instanceof Error ? error.message : "it is no JSON");
+  }
+}
+
 function bytesOf(response: JsonObject): Uint8Array | undefined {
   const patch = text(response, "patch");
   return patch === "" ? undefined : Buffer.from(patch, "base64");
@@ -106,12 +127,18 @@ function detailsOf(details: JsonObject): StatusDetails {
     uid: text(details, "uid"),
     ...(typeof retryAfterSeconds === "number" && { retryAfterSeconds }),
     ...(Array.isArray(causes) && {
-      causes: causes.filter(isJsonObject).map((cause) => ({
-        reason: text(cause, "reason"),
-        message: text(cause, "message"),
-        field: text(cause, "field"),
-      })),
+      causes: causes.filter(isJsonObject).map(causeOf),
     }),
+  };
+}
+
+/** With nothing that is empty, as Go leaves it out. */
+function causeOf(cause: JsonObject): StatusCause {
+  const [reason, message, field] = [text(cause, "reason"), text(cause, "message"), text(cause, "field")];
+  return {
+    ...(reason !== "" && { reason }),
+    ...(message !== "" && { message }),
+    ...(field !== "" && { field }),
   };
 }
 
