@@ -90,4 +90,37 @@ describe("endInTime", () => {
     expect(await outcome).toMatchObject([{ status: "rejected", reason: { code: 504 } }]);
     expect(timers).toBe(1);
   });
+
+  test("an answer that comes too late is let go of: nobody else knows of it", async () => {
+    const loop = new VirtualLoop({ seed: 1 });
+    const stage = endInTime(loop);
+    let returned = 0;
+    let stopped = 0;
+    const pieces = {
+      next: () => Promise.resolve({ done: true, value: undefined } as const),
+      return: () => {
+        returned += 1;
+        return Promise.resolve({ done: true, value: undefined } as const);
+      },
+    };
+    const body = { [Symbol.asyncIterator]: () => pieces };
+    const feed = { start: () => undefined, resume: () => undefined, stop: () => void (stopped += 1) };
+    const query = new URLSearchParams("timeout=1s");
+    const late = [
+      { ...ANSWER, body },
+      { ...ANSWER, feed },
+    ].map((response) =>
+      stage(
+        { ...EXCHANGE, query },
+        () =>
+          new Promise((resolve) => void loop.timer(loop.now() + 2000, "progress", () => resolve(response))),
+      ),
+    );
+    const outcomes = Promise.allSettled(late.map((reply) => Promise.resolve(reply)));
+
+    await loop.advance(3000);
+
+    expect((await outcomes).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+    expect([returned, stopped]).toEqual([1, 1]);
+  });
 });

@@ -7,7 +7,7 @@ import { parseDuration } from "../api/time.ts";
 import { Chain, type Link } from "../base/chain.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Exchange, Stage } from "./exchange.ts";
-import type { HttpResponse } from "./http.ts";
+import { letGo, type HttpResponse } from "./http.ts";
 import type { RequestInfo, RequestVerb } from "./request-info.ts";
 
 /** As kube-apiserver's. A client can only ask for less. */
@@ -40,9 +40,14 @@ export function endInTime(loop: Loop): Stage {
     if (!(reply instanceof Promise)) return reply;
     const deadlines = deadlinesOf(ms);
     return new Promise((resolve, reject) => {
-      const expire = (): void => reject(timeout(textFor(exchange.info), 0));
+      let isLate = false;
+      const expire = (): void => {
+        isLate = true;
+        reject(timeout(textFor(exchange.info), 0));
+      };
       const underWay = deadlines.begin(expire);
       const answer = (response: HttpResponse): void => {
+        if (isLate) letGo(response).catch(nobody);
         deadlines.end(underWay);
         resolve(response);
       };
@@ -53,6 +58,11 @@ export function endInTime(loop: Loop): Stage {
       reply.then(answer, fail);
     });
   };
+}
+
+/** What breaks in an answer that came too late. */
+function nobody(): void {
+  // Its client was told something else.
 }
 
 /** A watch ends by its own time. */

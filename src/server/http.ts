@@ -84,6 +84,13 @@ export function isWhole(body: HttpResponse["body"]): body is WholeBody {
   return typeof body === "string" || body instanceof Uint8Array;
 }
 
+/** Of an answer that nobody will send: what it holds, such as seats and connections, is given back. */
+export async function letGo({ body, feed, switched }: HttpResponse): Promise<void> {
+  switched?.stream.destroy();
+  feed?.stop();
+  if (!isWhole(body)) await body[Symbol.asyncIterator]().return?.();
+}
+
 /** Hands over pieces when there are some, for as long as the client listens: nobody asks for each, as with a body. */
 export interface Feed {
   /** Begins, once. */

@@ -107,7 +107,15 @@ export class Relay {
     return {
       [Symbol.asyncIterator]() {
         unread.cancel();
-        return answer[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+        const pieces = answer[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+        return {
+          next: () => pieces.next(),
+          // The stream's own leaves it open for as long as nobody has asked for a piece.
+          return: () => {
+            answer.destroy();
+            return Promise.resolve({ done: true, value: undefined });
+          },
+        };
       },
     };
   }
