@@ -336,6 +336,19 @@ describe("a kind whose versions its author converts", () => {
       });
     }));
 
+  test("is converted alone when it is listed by its name", () =>
+    withGauges(async ({ api, author }) => {
+      for (const name of ["a", "b", "c"])
+        await api.send("POST", V1, gauge("example.com/v1", { range: "1-2" }, name));
+
+      const { body } = await api.send("GET", `${V2}?fieldSelector=metadata.name%3Da`);
+
+      expect((body["items"] as unknown as Gauge[]).map(({ spec }) => spec)).toEqual([{ low: 1, high: 2 }]);
+      expect(author.reviews.flatMap(({ objects }) => objects.map(({ metadata }) => metadata.name))).toEqual([
+        "a",
+      ]);
+    }));
+
   /** More writes than the server keeps what it made of replaced objects for. */
   const WRITES = 2100;
 

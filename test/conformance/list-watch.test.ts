@@ -224,6 +224,20 @@ describe("a list in pieces", () => {
     },
   );
 
+  test.each(["fieldSelector=metadata.name%3Da", "fieldSelector=metadata.name%3Da&labelSelector=app%3Da"])(
+    "is whole when no more than one object can be found: %s",
+    async (query) => {
+      await using api = await TestApi.start();
+      for (const name of ["a", "b", "c"]) await api.send("POST", MAPS, configMap(name));
+
+      const list = await api.send("GET", `${MAPS}?limit=1&${query}`);
+
+      expect([names(list), list.body["metadata"]?.["continue"]]).toEqual([["a"], undefined]);
+      for (const other of ["metadata.name%3Dz", "metadata.name%3Da&labelSelector=app%3Db"])
+        expect(names(await api.send("GET", `${MAPS}?fieldSelector=${other}`))).toEqual([]);
+    },
+  );
+
   test("fills each piece of a selection", async () => {
     await using api = await withMaps("a", "b", "c", "d", "e");
     const selector = `labelSelector=${encodeURIComponent("app in (b,d,e)")}`;

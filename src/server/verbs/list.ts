@@ -2,7 +2,7 @@ import { badRequest, expired } from "../../api/api-error.ts";
 import { requiredFieldValue } from "../../api/field-selector.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { prefixEnd } from "../../store/store.ts";
-import type { View } from "../../store/store.ts";
+import type { Entry, View } from "../../store/store.ts";
 import type { ListAnswer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import { decodeContinue, encodeContinue } from "../continue-token.ts";
@@ -33,9 +33,10 @@ export async function list(call: Call<StoredResource>, workshop: Workshop): Prom
   const isOne = name !== undefined && (info.namespace !== "" || !resource.facts.namespaced);
   const view = await viewFor({ token, options, prefix, isOne }, workshop);
   const filter = filterOf(options, resource, workshop.versions);
-  if (filter !== undefined) await readyToFilter({ view, prefix, resource }, workshop);
   const since = token === undefined || token.revision < 0 ? workshop.loop.now() : token.since;
-  return collect({ view, prefix, token, since, options, name, resource, isOne }, filter);
+  const collection = { view, prefix, token, since, options, name, resource, isOne };
+  if (filter !== undefined) await readyToFilter(collection, workshop);
+  return collect(collection, filter);
 }
 
 /**
@@ -49,12 +50,12 @@ function withUsedLimit(options: ListOptions, { storage }: StoredResource): ListO
 }
 
 /** Selectors are about objects in the version asked for. */
-async function readyToFilter(
-  { view, prefix, resource }: Pick<Collection, "view" | "prefix" | "resource">,
-  { versions }: Workshop,
-): Promise<void> {
+async function readyToFilter(collection: Collection, { versions }: Workshop): Promise<void> {
+  const { view, prefix, resource } = collection;
   if (resource.custom?.webhook === undefined) return;
-  const entries = [...view.range(prefix, prefixEnd(prefix))];
+  const entries = isOnePlace(collection)
+    ? [entryOf(collection)].filter((entry) => entry !== undefined)
+    : [...view.range(prefix, prefixEnd(prefix))];
   await versions.readyToShow(
     entries.map((entry) => StoredObject.of(entry)),
     resource,
@@ -139,7 +140,7 @@ interface Collection extends ViewRequest {
 
 function collect(collection: Collection, filter: ObjectFilter | undefined): ListAnswer {
   const { view, prefix, resource, since } = collection;
-  const { items, next } = pageOf(collection, filter);
+  const { items, next } = isOnePlace(collection) ? onlyPage(collection, filter) : pageOf(collection, filter);
   const { revision } = view;
   const rest = next === undefined ? undefined : { revision, start: next.slice(prefix.length), since };
   return {
@@ -171,4 +172,23 @@ function pageOf({ view, prefix, token, options, name }: Collection, filter: Obje
     last = entry.key;
   }
   return { items, next: undefined };
+}
+
+/** Where no more than one can be found, it is not looked for among all others. */
+function isOnePlace({ isOne, token }: Pick<Collection, "isOne" | "token">): boolean {
+  return isOne && token === undefined;
+}
+
+function entryOf({
+  view,
+  prefix,
+  name = "",
+}: Pick<Collection, "view" | "prefix" | "name">): Entry | undefined {
+  return view.get(prefix + name);
+}
+
+function onlyPage(collection: Collection, filter: ObjectFilter | undefined): Page {
+  const entry = entryOf(collection);
+  const stored = entry === undefined ? undefined : StoredObject.of(entry);
+  return { items: stored === undefined || filter?.(stored) === false ? [] : [stored], next: undefined };
 }
