@@ -27,14 +27,9 @@ async function getAsAsked(call: Call<StoredResource>, { store, loop }: Workshop)
   const { resource, info, query } = call;
   const key = keyOf(resource, info.namespace, info.name);
   const asked = resourceVersionOf(query);
-  if (asked !== undefined) await reachRevision(store, loop, asked);
+  const view = asked === undefined ? await store.fresh() : await reachRevision(store, loop, asked);
   const isExact = asked !== undefined && asked > 0 && query.get("resourceVersionMatch") === "Exact";
-  const view = isExact
-    ? await pastView(store, key, asked)
-    : asked === undefined
-      ? await store.fresh()
-      : store.view;
-  return found(view, call);
+  return found(isExact ? await pastView(store, key, asked) : view, call);
 }
 
 /** Our own extension: any object as it was, while the history reaches back to it. */

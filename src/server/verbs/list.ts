@@ -81,8 +81,8 @@ async function viewFor(request: ViewRequest, { store, loop }: Workshop): Promise
   }
   const { resourceVersion } = options;
   if (resourceVersion === undefined) return store.fresh();
-  await reachRevision(store, loop, resourceVersion);
-  if (!isExact(request)) return store.view;
+  const view = await reachRevision(store, loop, resourceVersion);
+  if (!isExact(request)) return view;
   try {
     return await store.at(resourceVersion, prefix);
   } catch (error) {

@@ -74,13 +74,12 @@ interface Beginning {
 async function beginning(options: ListOptions, { store, loop }: Workshop): Promise<Beginning> {
   const { resourceVersion, sendInitialEvents } = options;
   if (sendInitialEvents === true) {
-    const failure = await findTimeout(reachRevision(store, loop, resourceVersion ?? 0));
-    const view = resourceVersion === undefined ? await store.fresh() : store.view;
-    return { initial: view, after: view.revision, failure };
+    if (resourceVersion === undefined) return from(await store.fresh());
+    const reached = await reachedOrTimeout(reachRevision(store, loop, resourceVersion));
+    return isApiError(reached) ? { ...from(store.view), failure: reached } : from(reached);
   }
   if (resourceVersion === undefined && sendInitialEvents === undefined) {
-    const view = await store.fresh();
-    return { initial: view, after: view.revision };
+    return from(await store.fresh());
   }
   if (resourceVersion === 0) {
     const { view } = store;
@@ -90,10 +89,14 @@ async function beginning(options: ListOptions, { store, loop }: Workshop): Promi
   return { initial: undefined, after };
 }
 
-async function findTimeout(reached: Promise<void>): Promise<ApiError | undefined> {
+/** What is there first, then what changes. */
+function from(view: View): Beginning {
+  return { initial: view, after: view.revision };
+}
+
+async function reachedOrTimeout(reached: Promise<View>): Promise<View | ApiError> {
   try {
-    await reached;
-    return undefined;
+    return await reached;
   } catch (error) {
     if (isApiError(error, "Timeout")) return error;
     throw error;

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createRealLoop } from "../../../src/base/real-loop.ts";
 import { ServerFixture, textAt, type Reply } from "../../../src/server/upkeep/fixture.ts";
+import { put, write } from "../../conformance/store/arrange.ts";
 import { EtcdServer } from "../../etcd-server.ts";
 import { describePeer } from "../../peers.ts";
 import { openStore, type OpenedStore } from "./open-store.ts";
@@ -153,6 +154,32 @@ describePeer("etcd", "a server that is behind another one", () => {
     const { code } = await second.send("POST", SERVICES, service("two"));
 
     expect(code).toBe(201);
+  });
+});
+
+describePeer("etcd", "servers whose user sees the prefix only", () => {
+  test("know each other's revisions also while nobody writes there", async () => {
+    await using etcd = await EtcdServer.start();
+    await etcd.enableAuth([
+      { name: "setpoint", password: "swordfish", prefix: "/registry/" },
+      { name: "other", password: "other", prefix: "/other/" },
+    ]);
+    const credentials = { user: "setpoint", password: "swordfish" };
+    await using one = await openStore(etcd.endpoint, { credentials });
+    await using two = await openStore(etcd.endpoint, { credentials });
+    await using foreign = await openStore(etcd.endpoint, {
+      prefix: "/other/",
+      credentials: { user: "other", password: "other" },
+    });
+    const [first, second] = [await serve(one), await serve(two)];
+    await write(foreign.store, put("/other/a", "1"));
+
+    const { body } = await first.send("GET", MAPS);
+    const version = textAt(body, "metadata", "resourceVersion");
+    const { code } = await second.send("GET", `${MAPS}?resourceVersion=${version}`);
+
+    expect(Number(version)).toBeGreaterThanOrEqual(foreign.store.view.revision);
+    expect(code).toBe(200);
   });
 });
 
