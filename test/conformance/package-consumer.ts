@@ -125,10 +125,16 @@ function settle(unpacked: string, folder: string): void {
 const KEPT = 3;
 
 function forgetOld(folder: string): void {
-  const oldest = readdirSync(folder)
-    .toSorted((left, right) => Number(right) - Number(left))
-    .slice(KEPT);
-  for (const name of oldest) rmSync(join(folder, name), { recursive: true, force: true });
+  const names = readdirSync(folder);
+  const builds = [...new Set(names.map(buildOf))].toSorted((left, right) => right - left);
+  const oldest = new Set(builds.slice(KEPT));
+  for (const name of names)
+    if (oldest.has(buildOf(name))) rmSync(join(folder, name), { recursive: true, force: true });
+}
+
+/** Also of what another process is unpacking at this moment, `TIME-PID`. */
+function buildOf(name: string): number {
+  return Number(name.split("-")[0]);
 }
 
 function dependencies(): readonly string[] {
