@@ -344,13 +344,33 @@ describe("a review", () => {
         propagationPolicy: "Background",
       });
 
-      const seen = world.hooks.asked.map(({ request }) => [request.name, request.object, request.operation]);
+      const seen = world.hooks.asked.map(({ request: { oldObject, object, operation } }) => [
+        oldObject?.["metadata"]?.["name"],
+        object,
+        operation,
+      ]);
       expect(seen).toEqual(["a", "a", "b", "b"].map((name) => [name, null, "DELETE"]));
+      // The request names none of them.
+      expect(world.hooks.asked.map(({ request }) => request.name)).toEqual(Array(4).fill(undefined));
       expect(world.hooks.asked[0]?.request.oldObject?.["metadata"]?.["name"]).toBe("a");
       expect(world.hooks.asked[0]?.request.options).toEqual({
         kind: "DeleteOptions",
         apiVersion: "meta.k8s.io/v1",
         propagationPolicy: "Background",
+      });
+    }));
+
+  test("of a deletion by name has the name, and no options that nobody gave", () =>
+    withWebhooks(async (world) => {
+      await world.configMap("a");
+      await world.register("Validating", "look", [{ rules: [ruleFor("configmaps", "DELETE")] }]);
+
+      await world.api.send("DELETE", `${CONFIG_MAPS}/a`);
+
+      expect(world.hooks.asked[0]?.request).toMatchObject({ name: "a", operation: "DELETE" });
+      expect(world.hooks.asked[0]?.request.options).toEqual({
+        kind: "DeleteOptions",
+        apiVersion: "meta.k8s.io/v1",
       });
     }));
 

@@ -61,7 +61,8 @@ export class Admission {
 
   /** Whether somebody wants to see a write that changes nothing. Plugins of ours have seen the object before. */
   get hasListeners(): boolean {
-    return this.#listened.some((plugin) => plugin.hasListeners?.() === true);
+    for (const plugin of this.#listened) if (plugin.hasListeners?.() === true) return true;
+    return false;
   }
 
   /** Undefined when the request concerns no plugin. */

@@ -16,7 +16,8 @@ export async function deleteCollection(call: Call<StoredResource>, workshop: Wor
     const { name = "", namespace = "" } = stored.object.metadata;
     try {
       const { resource, user, notes } = call;
-      await removeOne({ resource, namespace, name, user, notes }, options, workshop);
+      const target = { resource, namespace, name, user, notes, request: "is about many" } as const;
+      await removeOne(target, options, workshop);
       items.push(stored);
     } catch (error) {
       if (!isApiError(error, "NotFound")) throw error;

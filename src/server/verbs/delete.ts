@@ -45,6 +45,8 @@ export interface Target extends Place {
   readonly notes?: RequestNotes;
   /** `unasked` goes whatever admission would say of it. */
   readonly consent?: "asked" | "unasked";
+  /** Whether the request names it; who is asked about one of many is not told a name, as upstream has it. */
+  readonly request?: "names it" | "is about many";
 }
 
 /** Of one object, whatever asks for it. */
@@ -60,6 +62,7 @@ export async function removeOne(place: Target, options: DeleteOptions, workshop:
     user: SERVER_USER,
     notes: new RequestNotes(),
     ...place,
+    name: place.request === "is about many" ? "" : place.name,
     operation: "DELETE",
     verb: "delete",
     subresource: "",
@@ -154,10 +157,12 @@ function optionsInQuery({ query }: Call): DeleteOptions {
     ...(grace !== null && { gracePeriodSeconds: wholeNumber(grace) }),
     ...(orphan !== null && { orphanDependents: isTrue(orphan) }),
     ...(policy !== null && { propagationPolicy: policy }),
-    preconditions: {
-      ...(uid !== "" && { uid }),
-      ...(resourceVersion !== "" && { resourceVersion }),
-    },
+    ...((uid !== "" || resourceVersion !== "") && {
+      preconditions: {
+        ...(uid !== "" && { uid }),
+        ...(resourceVersion !== "" && { resourceVersion }),
+      },
+    }),
   };
 }
 
