@@ -72,6 +72,20 @@ describe("a validating policy", () => {
     expect(messageOf(reply)).toContain("denied request: failed expression: false");
   });
 
+  test("has no name for what is deleted with others", async () => {
+    await using api = await TestApi.start();
+    await put(api, MAPS, map("a", {}, { labels: { go: "yes" } }));
+    const rule = { apiGroups: [""], apiVersions: ["v1"], operations: ["DELETE"], resources: ["configmaps"] };
+    const matchConstraints = { resourceRules: [rule] };
+    await validate(api, { spec: { matchConstraints, validations: [{ expression: "has(request.name)" }] } });
+
+    const all = await api.send("DELETE", `${MAPS}?labelSelector=go%3Dyes`);
+    const one = await api.send("DELETE", `${MAPS}/a`);
+
+    expect(messageOf(all)).toContain('configmaps "Unknown" is forbidden: ValidatingAdmissionPolicy');
+    expect(one.code).toBe(200);
+  });
+
   test("says what an expression makes of the request", async () => {
     await using api = await TestApi.start();
     const messageExpression = "'%s has %d'.format([object.metadata.name, object.data.size()])";

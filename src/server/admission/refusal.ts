@@ -2,10 +2,13 @@ import { ApiError, forbidden } from "../../api/api-error.ts";
 import type { StatusCause } from "../../api/api-error.ts";
 import type { AdmissionRequest } from "./plugin.ts";
 
-/** `pods "web" is forbidden: …`. */
-export function refusal({ resource, name }: AdmissionRequest, why: string): ApiError {
+/** `pods "web" is forbidden: …`. What a request does not name is called `Unknown`, as upstream calls it. */
+export function refusal(
+  { resource, name }: Pick<AdmissionRequest, "resource" | "name">,
+  why: string,
+): ApiError {
   const { group, name: plural } = resource.facts;
-  return forbidden({ group, resource: plural }, name, why);
+  return forbidden({ group, resource: plural }, name === "" ? "Unknown" : name, why);
 }
 
 /** The same with what programs know it by. */

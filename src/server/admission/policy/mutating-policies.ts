@@ -1,5 +1,5 @@
 /** MutatingAdmissionPolicy: what is about to be stored is changed as the expressions of policies say. */
-import { ApiError, type ApiErrorReason, forbidden } from "../../../api/api-error.ts";
+import { ApiError, type ApiErrorReason } from "../../../api/api-error.ts";
 import type {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,
@@ -8,6 +8,7 @@ import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import type { ApiObject, Draft } from "../../../resources/kind-rules.ts";
 import type { AdmittedResource } from "../../registry.ts";
 import { type AdmissionPlugin, type AdmissionRequest, BEFORE_POLICIES } from "../plugin.ts";
+import { refusal } from "../refusal.ts";
 import { MutationError } from "./apply-configuration.ts";
 import { dispatch, isExempt, type Invocation, type Misconfiguration } from "./dispatch.ts";
 import type { PolicyParts } from "./dispatch.ts";
@@ -127,12 +128,11 @@ function configurationFailure(mistake: Misconfiguration<Policy, Binding>): Failu
 }
 
 /** The first decides what the client is told; the others are named as causes. */
-function refuseFor(failures: readonly Failure[], { resource, name }: AdmissionRequest): void {
+function refuseFor(failures: readonly Failure[], request: AdmissionRequest): void {
   const counted = failures.filter(({ policy }) => policy.object.spec.failurePolicy !== "Ignore");
   const [first] = counted;
   if (first === undefined) return;
-  const { group, name: plural } = resource.facts;
-  const { details = {} } = forbidden({ group, resource: plural }, name, "");
+  const { details = {} } = refusal(request, "");
   const causes = counted.map((failure) => ({ message: failureText(failure) }));
   throw new ApiError(first.reason, failureText(first), { details: { ...details, causes } });
 }

@@ -1,11 +1,12 @@
 /** ValidatingAdmissionPolicy: what is stored, deleted or connected to must be as the expressions of policies say. */
-import { ApiError, forbidden } from "../../../api/api-error.ts";
+import { ApiError } from "../../../api/api-error.ts";
 import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from "../../../api/generated/types/admissionregistration-v1.ts";
 import type { AdmittedResource } from "../../registry.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../plugin.ts";
+import { refusal } from "../refusal.ts";
 import { AuditAnnotations, noteFailure } from "./audit-annotations.ts";
 import { compiledValidation, type Decision, judge } from "./decision.ts";
 import {
@@ -56,7 +57,7 @@ export function validatingPolicies(parts: PolicyParts): AdmissionPlugin {
       const { invocations, mistakes } = dispatch(bound, subject, { ...parts, prepare });
       const denials = [...mistakesThatDeny(mistakes), ...judged(invocations, request, bindings)];
       const first = denials.toSorted((left, right) => order(bound, left) - order(bound, right))[0];
-      if (first !== undefined) throw refusal(first, request);
+      if (first !== undefined) throw denied(first, request);
     },
   };
 }
@@ -119,13 +120,9 @@ function act(
 }
 
 /** `deployments.apps "web" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: …`, with the policy's reason. */
-function refusal(
-  { policy, binding, message, reason }: Denial,
-  { resource, name }: AdmissionRequest,
-): ApiError {
+function denied({ policy, binding, message, reason }: Denial, request: AdmissionRequest): ApiError {
   const bound = binding === undefined ? "" : ` with binding '${binding.name}'`;
   const text = `ValidatingAdmissionPolicy '${policy.name}'${bound} denied request: ${message}`;
-  const { group, name: plural } = resource.facts;
-  const { message: whole, details = {} } = forbidden({ group, resource: plural }, name, text);
+  const { message: whole, details = {} } = refusal(request, text);
   return new ApiError(reason, whole, { details: { ...details, causes: [{ message: text }] } });
 }

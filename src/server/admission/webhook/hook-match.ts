@@ -1,5 +1,5 @@
 /** Whether a webhook whose rules name a request is asked about it: by labels of the namespace and the object, then by conditions. */
-import { forbidden, notFound } from "../../../api/api-error.ts";
+import { notFound } from "../../../api/api-error.ts";
 import { jsonToValue } from "../../../api/cel/json-value.ts";
 import { authorizerValue, resourceCheckValue } from "../../../api/cel/library/authorizer.ts";
 import type { AccessOracle } from "../../../api/cel/library/authorizer.ts";
@@ -12,6 +12,7 @@ import type { LabelSelector } from "../../../api/label-selector.ts";
 import { REQUEST_TYPE } from "../../../resources/admission/match-condition.ts";
 import type { ApiObject, Requester } from "../../../resources/kind-rules.ts";
 import type { AdmissionRequest } from "../plugin.ts";
+import { refusal } from "../refusal.ts";
 import { shelf } from "../server-memory.ts";
 import type { Hook } from "./hook.ts";
 import type { ConditionsOutcome } from "./match-conditions.ts";
@@ -76,9 +77,8 @@ export function conditionsOutcome(
 }
 
 /** Conditions that cannot be decided refuse the request itself. */
-export function undecided({ resource, name }: AdmissionRequest, why: string): Error {
-  const { group, name: plural } = resource.facts;
-  return forbidden({ group, resource: plural }, name, why);
+export function undecided(request: AdmissionRequest, why: string): Error {
+  return refusal(request, why);
 }
 
 export function requestBindings(subject: ReviewSubject, oracleFor: OracleFor): Bindings {
