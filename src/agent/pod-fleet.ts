@@ -375,7 +375,10 @@ export class PodFleet {
       const written = await pods.patch(pod, patch, { subresource: "status" });
       if (!this.#isKnown(worker)) return;
       if (isNewer(written, worker.pod)) worker.take(written);
-      if (this.#again.delete(worker) || worker.hasEnded) this.#mark(worker);
+      // Whatever a write that changed nothing was meant to change would be found at once again.
+      const isVain = written.metadata.resourceVersion === pod.metadata.resourceVersion;
+      if (this.#again.delete(worker) || (worker.hasEnded && !isVain)) this.#mark(worker);
+      else if (worker.hasEnded) this.#markLater(worker);
     } else if (outcome.type === "remove") {
       await pods.delete(pod, { gracePeriodSeconds: 0 });
       if (this.#isKnown(worker)) this.#removed.add(worker);
@@ -390,9 +393,13 @@ export class PodFleet {
   #failed(worker: PodWorker, error: unknown): void {
     if (!this.#isKnown(worker)) return;
     if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return;
-    const { agenda, routine } = this.#parts;
     const { namespace, name } = worker.pod.metadata;
-    routine.log.warn("pod not written", { namespace, name, error });
+    this.#parts.routine.log.warn("pod not written", { namespace, name, error });
+    this.#markLater(worker);
+  }
+
+  #markLater(worker: PodWorker): void {
+    const { agenda, routine } = this.#parts;
     agenda.add(routine.loop.now() + RETRY_MS, "progress", () => {
       if (this.#isKnown(worker)) this.#mark(worker);
     });

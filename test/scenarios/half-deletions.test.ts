@@ -33,6 +33,28 @@ test.each(["runs", "was stopped"])(
   },
 );
 
+test("a pod that never ran goes although its agent was stopped right before it had let it go", async () => {
+  await using world = await ChaosWorld.open(1, 1);
+  await world.advance(30_000);
+  const annotations = { "simulated.setpoint.dev/start-delay": "1h" };
+  await world.client(Pod).create({ ...POD, metadata: { ...POD.metadata, annotations } });
+  await world.advance(5000);
+  await world.stop("nodes");
+  await world.client(Pod).delete({ name: "done", namespace: "default" }, { gracePeriodSeconds: 30 });
+  const pod = await world.client(Pod).get({ name: "done", namespace: "default" });
+  const terminated = { exitCode: 137, reason: "ContainerStatusUnknown" };
+  const containerStatuses = (pod.status.containerStatuses ?? []).map((each) => ({
+    ...each,
+    state: { terminated },
+  }));
+  await world.client(Pod).updateStatus(pod, { ...pod.status, phase: "Failed", containerStatuses });
+
+  world.start("nodes");
+  await world.advance(60_000);
+
+  expect(world.objects(Pod, "default")).toEqual([]);
+});
+
 async function deleteHalf(world: ChaosWorld): Promise<void> {
   const { value = new Uint8Array() } = world.store.view.get(KEY) ?? {};
   const pod = JSON.parse(Buffer.from(value).toString()) as Pod;

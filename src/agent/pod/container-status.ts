@@ -149,12 +149,13 @@ function terminated({
   message,
 }: Exit): Readonly<NonNullable<ContainerState["terminated"]>> {
   return {
-    containerID: id,
+    // One that never ran has none of these.
+    ...(id !== "" && { containerID: id }),
     exitCode,
-    finishedAt: timeText(finishedAt),
+    ...(finishedAt > 0 && { finishedAt: timeText(finishedAt) }),
     ...(message !== undefined && { message }),
     reason,
-    startedAt: timeText(startedAt),
+    ...(startedAt > 0 && { startedAt: timeText(startedAt) }),
   };
 }
 
@@ -164,7 +165,7 @@ function idOf(
   lastExit: Exit | undefined,
 ): Pick<ContainerStatus, "containerID"> {
   const id = shown?.containerID ?? (phase.type === "running" ? phase.id : lastExit?.id);
-  return id === undefined ? {} : { containerID: id };
+  return id === undefined || id === "" ? {} : { containerID: id };
 }
 
 /** What a container that was made is granted, and what it has: that is less or more until it has been started anew for it. */
