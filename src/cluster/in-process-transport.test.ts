@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../base/log.ts";
 import { createMetrics } from "../base/prom-metrics.ts";
@@ -98,6 +99,19 @@ describe("the in-process transport", () => {
 
     await expect(sending).rejects.toMatchObject({ reason: "ServiceUnavailable" });
     await loop.settle();
+  });
+
+  test("a watch that has ended before its reply listens to nobody any more", async () => {
+    const { transport, loop } = await start();
+    const { signal } = new AbortController();
+    const watching = transport.watch({ method: "GET", path: MAPS, query: { watch: "true" }, signal });
+    expect(getEventListeners(signal, "abort")).not.toHaveLength(0);
+
+    await transport.close();
+
+    await expect(watching).rejects.toMatchObject({ reason: "ServiceUnavailable" });
+    await loop.settle();
+    expect(getEventListeners(signal, "abort")).toHaveLength(0);
   });
 });
 

@@ -107,18 +107,13 @@ export class InProcessTransport implements Transport {
   #ending(signal: AbortSignal | undefined): Ending {
     const ending = new AbortController();
     const sources = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
-    const abort = (): void => ending.abort();
-    for (const source of sources) {
-      if (source.aborted) abort();
-      source.addEventListener("abort", abort, { once: true });
-    }
-    return {
-      signal: ending.signal,
-      end: () => {
-        for (const source of sources) source.removeEventListener("abort", abort);
-        ending.abort();
-      },
+    const end = (): void => {
+      for (const source of sources) source.removeEventListener("abort", end);
+      ending.abort();
     };
+    for (const source of sources) source.addEventListener("abort", end);
+    if (sources.some(({ aborted }) => aborted)) end();
+    return { signal: ending.signal, end };
   }
 
   #exchange(request: TransportRequest, signal: AbortSignal): Promise<HttpResponse> {
