@@ -33,6 +33,8 @@ export interface Weather {
 const FAULTS = ["refused", "lost", "unknown", "slow", "late"] as const;
 /** Well below what a lease lasts: nothing of a leader arrives after another has taken over. */
 const MAX_DELAY_MS = 4000;
+/** A watch that was held up catches up before it is again: one that is behind for longer than loops wait for it proves nothing. */
+const BETWEEN_MS = 5000;
 
 export class ChaosTransport implements Transport {
   readonly sharesValues = true;
@@ -90,10 +92,15 @@ export class ChaosTransport implements Transport {
     items: AsyncIterable<readonly TransportEvent[]>,
   ): AsyncGenerator<readonly TransportEvent[]> {
     const { cuts } = this.#weather;
+    let heldUpAt = -Infinity;
     for await (const batch of items) {
       const isStruck = this.#strikes(this.#weather.watchOdds);
-      if (isStruck && this.#random.below(2) === 0) await this.#heldUp();
-      else if (isStruck) throw broken();
+      const isHeldUp = isStruck && this.#random.below(2) === 0;
+      if (isStruck && !isHeldUp) throw broken();
+      if (isHeldUp && this.#loop.elapsed() > heldUpAt + BETWEEN_MS) {
+        await this.#heldUp();
+        heldUpAt = this.#loop.elapsed();
+      }
       this.#assertUncut();
       if (this.#weather.cuts !== cuts) throw broken();
       yield batch;
