@@ -69,8 +69,8 @@ test("a file in the place of a directory, and a directory in that of a file, are
   );
   const path = join(dir, "running.json");
   mkdirSync(path);
-  for (const reading of [readNamed(path), findRunning(dir, loop)])
-    expect(findRemedy(await reading.catch((error: unknown) => error))).toBe(
+  for (const read of [() => readNamed(path), () => findRunning(dir, loop)])
+    expect(findRemedy(await read().catch((error: unknown) => error))).toBe(
       `${path} is a directory where a file is needed: check the path`,
     );
 });
