@@ -478,8 +478,8 @@ describe("answers", () => {
   test("one that takes too long is not waited for", async () => {
     const { transport } = await plainServer(() => undefined, { timeoutMs: 30 });
 
-    for (const call of [transport.send(GET), transport.watch(WATCH)]) {
-      await expect(call).rejects.toMatchObject({
+    for (const call of [() => transport.send(GET), () => transport.watch(WATCH)]) {
+      await expect(call()).rejects.toMatchObject({
         reason: "ServiceUnavailable",
         message: expect.stringContaining("within 0.03 s") as string,
       });
