@@ -21,7 +21,8 @@ function copyMembers(value: object, depth: number): unknown {
     return copyAsJson((value.toJSON as () => unknown)(), depth + 1);
   }
   const copy: Record<string, unknown> = {};
-  for (const [key, member] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const member = (value as Readonly<Record<string, unknown>>)[key];
     if (member !== undefined) setOwn(copy, key, copyAsJson(member, depth + 1));
   }
   return copy;

@@ -275,7 +275,8 @@ export function encodeForAnswer(object: ApiObject): Encoded {
 function encode(object: ApiObject, textMax: number): Encoded {
   let text = "{";
   let spliceAt = 0;
-  for (const [key, value] of Object.entries(object)) {
+  for (const key of Object.keys(object)) {
+    const value = (object as unknown as JsonObject)[key];
     text += `${text === "{" ? "" : ","}${stringifyJson(key)}:`;
     if (key !== "metadata") {
       text += memberText(object, key, value);

@@ -18,6 +18,7 @@ export const UPSTREAM = {
   applies: 920,
   listMsPerMb: 360 / 7,
   watchDeliveries: 28_000,
+  watchP99Ms: 26,
   startMs: 3300,
   idleMb: 256,
 } as const;

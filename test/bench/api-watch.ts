@@ -25,18 +25,20 @@ type Watchers = (typeof COUNTS)[number];
 interface FanOut extends WatchLoadFigures {
   readonly serverShare: number;
   readonly bare: WatchLoadFigures;
+  /** At the rate that upstream's server was measured at. */
+  readonly calm: WatchLoadFigures;
 }
 
 async function fanOut(context: BenchContext, watchers: Watchers, store: Engine): Promise<FanOut> {
   const dataDir = context.folder();
   const cluster = await startClusterProcess(dataDir, { store });
-  const load = async (port: number): Promise<WatchLoadFigures> => {
+  const loadAt = async (port: number, deliveries: number): Promise<WatchLoadFigures> => {
     const argument: WatchLoadArgument = {
       ...cluster.credentials,
       port,
       path: PATH,
       watchers,
-      changesPerSecond: OFFERED / watchers,
+      changesPerSecond: deliveries / watchers,
       seconds: SECONDS,
       objects: OBJECTS,
     };
@@ -46,29 +48,40 @@ async function fanOut(context: BenchContext, watchers: Watchers, store: Engine):
     await prepare(cluster, OBJECTS);
     const body = await send(cluster, { method: "GET", path: `${PATH}/pod-1` });
     const [cpu, startedAt] = [cluster.cpuMs(), performance.now()];
-    const figures = await load(cluster.port);
+    const figures = await loadAt(cluster.port, OFFERED);
     const serverShare = (cluster.cpuMs() - cpu) / (performance.now() - startedAt);
-    const bare = await besideBare({ dataDir, body, momentMs: MOMENT_MS[watchers] }, load);
-    return { ...figures, serverShare, bare };
+    const calm = await loadAt(cluster.port, UPSTREAM.watchDeliveries);
+    const setting = { dataDir, body, momentMs: MOMENT_MS[watchers] };
+    const bare = await besideBare(setting, (port) => loadAt(port, OFFERED));
+    return { ...figures, serverShare, bare, calm };
   } finally {
     await cluster.stop();
   }
 }
 
 function rowsOf(watchers: Watchers, store: Engine, found: FanOut): readonly Row[] {
-  const { deliveriesPerSecond: rate, p50Ms, p99Ms, lost, clientShare, serverShare, bare } = found;
+  const { deliveriesPerSecond: rate, p99Ms, lost, clientShare, serverShare, bare, calm } = found;
   const isMet = rate >= DELIVERIES_AIM && p99Ms <= P99_AIM_MS && lost === 0;
   const what = `changes of pods to ${String(watchers)} watchers`;
   const row: Row = {
     what: store === "file" ? what : `${what}, memory engine`,
-    value: `${whole(rate)} deliveries/s, p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms, ${whole(lost)} lost`,
-    yardstick: `bare node:https p50 ${bare.p50Ms.toFixed(1)} ms, p99 ${bare.p99Ms.toFixed(1)} ms; server at ${whole(serverShare * 100)} % of a core, client at ${whole(clientShare * 100)} %`,
+    value: `${whole(rate)} deliveries/s, ${delayOf(found)}, ${whole(lost)} lost`,
+    yardstick: `bare node:https ${delayOf(bare)}; server at ${whole(serverShare * 100)} % of a core, client at ${whole(clientShare * 100)} %`,
     figure: whole(rate),
     aim: `≥ ${whole(DELIVERIES_AIM)}/s, p99 ≤ ${String(P99_AIM_MS)} ms, none lost`,
     verdict: clientShare > serverShare && !isMet ? "client-bound" : verdict(isMet),
   };
   if (store !== "file" || watchers !== COUNTS[0]) return [row];
-  return [row, upstreamRow(what, [`${whole(rate)} deliveries/s`, rate / UPSTREAM.watchDeliveries], 1)];
+  const calmDelay = `${whole(calm.deliveriesPerSecond)} deliveries/s, ${delayOf(calm)}`;
+  return [
+    row,
+    upstreamRow(what, [`${whole(rate)} deliveries/s`, rate / UPSTREAM.watchDeliveries], 1),
+    upstreamRow(`${what} at its rate, p99`, [calmDelay, UPSTREAM.watchP99Ms / calm.p99Ms], 1),
+  ];
+}
+
+function delayOf({ p50Ms, p99Ms }: WatchLoadFigures): string {
+  return `p50 ${p50Ms.toFixed(1)} ms, p99 ${p99Ms.toFixed(1)} ms`;
 }
 
 export const apiWatch: Bench = {
