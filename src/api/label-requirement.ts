@@ -1,4 +1,4 @@
-/** One requirement of a label selector, and whether labels meet it. Labels are looked up as own keys only, so that `constructor` is no label. */
+/** One requirement of a label selector, and whether labels meet it. What every object has, such as `constructor`, is no label, since it is no text. */
 
 export type LabelOperator = "=" | "==" | "!=" | "in" | "notin" | "exists" | "!" | "gt" | "lt";
 
@@ -12,8 +12,8 @@ export type Labels = Readonly<Record<string, string>>;
 
 export function requirementHolds(requirement: LabelRequirement, labels: Labels): boolean {
   const { key, operator } = requirement;
-  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
-  if (value !== undefined) return valueHolds(requirement, value);
+  const value: unknown = labels[key];
+  if (typeof value === "string") return valueHolds(requirement, value);
   return operator === "!" || operator === "!=" || operator === "notin";
 }
 

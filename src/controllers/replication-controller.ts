@@ -28,11 +28,13 @@ export const replicationController = defineController({
 const NO_TEMPLATE: PodTemplateSpec = { metadata: {}, spec: { containers: [] } };
 
 async function reconcile(rc: ReplicationController, context: ReconcileContext): Promise<Outcome> {
-  const pods = await context.claim(Pod, rc, selectorOf(rc));
+  const selector = selectorOf(rc);
+  const pods = await context.claim(Pod, rc, selector);
   const now = context.clock.now();
   const { replicas = 1, minReadySeconds = 0, template = NO_TEMPLATE } = rc.spec;
   const isDeleted = rc.metadata.deletionTimestamp !== undefined;
-  const plan = planReplicas({ replicas, minReadySeconds, template, isDeleted }, pods, { siblings: [], now });
+  const goal = { replicas, minReadySeconds, selector, template, isDeleted };
+  const plan = planReplicas(goal, pods, { siblings: [], now });
 
   const failure = await keepReplicas(rc, template, { plan, context });
   const counts = failure === undefined ? plan.countsAfter : plan.counts;

@@ -63,7 +63,7 @@ function containerStatus(name: string, restartCount: number): ContainerStatus {
 
 function plan(goal: Partial<ReplicaGoal>, pods: readonly Pod[], siblings: readonly Pod[] = []) {
   const template = { metadata: { labels: { app: "web" } }, spec: { containers: [] } };
-  const whole = { replicas: 1, minReadySeconds: 0, template, isDeleted: false, ...goal };
+  const whole = { replicas: 1, minReadySeconds: 0, selector: {}, template, isDeleted: false, ...goal };
   return planReplicas(whole, pods, { siblings, now: NOW });
 }
 
@@ -150,5 +150,14 @@ describe("planReplicas", () => {
     const pods = [pod("a"), pod("b", { labels: { other: "x" } })];
 
     expect(plan({ replicas: 2 }, pods).counts.fullyLabeledReplicas).toBe(1);
+  });
+
+  test("looks for the labels of the template that the selector does not see to", () => {
+    const template = { metadata: { labels: { app: "web", tier: "front" } }, spec: { containers: [] } };
+    const pods = [pod("a"), pod("b", { labels: { app: "web", tier: "front" } })];
+
+    const { counts } = plan({ replicas: 2, selector: { matchLabels: { app: "web" } }, template }, pods);
+
+    expect(counts.fullyLabeledReplicas).toBe(1);
   });
 });

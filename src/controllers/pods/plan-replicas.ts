@@ -1,6 +1,8 @@
 /** The rules of loops that keep a number of equal pods: ReplicaSet and ReplicationController. Nothing here acts. */
 import type { Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
-import { findAvailableAt, isActive, isReady, isTerminal } from "../../resources/pod/pod-state.ts";
+import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
+import { findAvailableAt, isActive } from "../../resources/pod/pod-state.ts";
+import { standingOf } from "./standing.ts";
 import { byUsefulness } from "./victims.ts";
 
 /** Most pods created or deleted in one pass, so that one huge set cannot starve the rest. */
@@ -9,6 +11,7 @@ const BATCH_MAX = 500;
 export interface ReplicaGoal {
   readonly replicas: number;
   readonly minReadySeconds: number;
+  readonly selector: LabelSelector;
   readonly template: PodTemplateSpec;
   /** A set that is on its way out keeps nothing in number. */
   readonly isDeleted: boolean;
@@ -32,7 +35,7 @@ export interface ReplicaCounts {
   readonly terminatingReplicas: number;
 }
 
-/** `siblings` are the pods of other sets with the same owner: they count when it comes to how crowded a node is. */
+/** `pods` are those that the selector chooses. `siblings` are the pods of other sets with the same owner: they count when it comes to how crowded a node is. */
 export function planReplicas(
   goal: ReplicaGoal,
   pods: readonly Pod[],
@@ -80,6 +83,7 @@ function leastUseful(
 
 /** Goes once over the pods: of a large set there are many, and each of them changes often. */
 class Count {
+  /** Of the template, beyond those that the selector sees to. */
   readonly #labels: readonly { readonly name: string; readonly value: string }[];
   readonly #minReadySeconds: number;
   readonly #now: number;
@@ -91,28 +95,32 @@ class Count {
   #available = 0;
   #terminating = 0;
 
-  constructor({ template, minReadySeconds }: ReplicaGoal, now: number) {
-    this.#labels = Object.entries(template.metadata.labels ?? {}).map(([name, value]) => ({ name, value }));
+  constructor({ selector, template, minReadySeconds }: ReplicaGoal, now: number) {
+    this.#labels = Object.entries(template.metadata.labels ?? {})
+      .filter(([name, value]) => selector.matchLabels?.[name] !== value)
+      .map(([name, value]) => ({ name, value }));
     this.#minReadySeconds = minReadySeconds;
     this.#now = now;
   }
 
   add(pod: Pod): void {
-    if (!isActive(pod)) {
-      if (!isTerminal(pod)) this.#terminating += 1;
+    const standing = standingOf(pod);
+    if (standing === "ended") return;
+    if (standing === "leaving") {
+      this.#terminating += 1;
       return;
     }
     this.replicas += 1;
     if (this.#isLabelled(pod)) this.#labelled += 1;
-    if (!isReady(pod)) return;
+    if (standing === "unready") return;
     this.#ready += 1;
     // Most sets count a pod as soon as it is ready.
     if (this.#minReadySeconds === 0) this.#available += 1;
     else this.#await(findAvailableAt(pod, this.#minReadySeconds));
   }
 
-  #isLabelled({ metadata: { labels } }: Pod): boolean {
-    for (const { name, value } of this.#labels) if (labels?.[name] !== value) return false;
+  #isLabelled({ metadata }: Pod): boolean {
+    for (const { name, value } of this.#labels) if (metadata.labels?.[name] !== value) return false;
     return true;
   }
 

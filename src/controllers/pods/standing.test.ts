@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import type { Pod } from "../../api/generated/types/core-v1.ts";
+import { standingOf } from "./standing.ts";
+
+const READY = [{ type: "Ready", status: "True" }];
+
+function pod(status: Pod["status"], deletionTimestamp?: string): Pod {
+  const metadata = { name: "a", uid: "a", resourceVersion: "1", creationTimestamp: "2026-01-01T00:00:00Z" };
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { ...metadata, ...(deletionTimestamp !== undefined && { deletionTimestamp }) },
+    spec: { containers: [] },
+    status,
+  };
+}
+
+test("a pod has ended, is leaving, is ready or is not, in this order", () => {
+  const deletedAt = "2026-01-01T00:00:01Z";
+
+  expect(standingOf(pod({ phase: "Failed", conditions: READY }, deletedAt))).toBe("ended");
+  expect(standingOf(pod({ phase: "Succeeded" }))).toBe("ended");
+  expect(standingOf(pod({ phase: "Running", conditions: READY }, deletedAt))).toBe("leaving");
+  expect(standingOf(pod({ phase: "Running", conditions: READY }))).toBe("ready");
+  expect(standingOf(pod({ phase: "Running", conditions: [{ type: "Ready", status: "False" }] }))).toBe(
+    "unready",
+  );
+  expect(standingOf(pod({}))).toBe("unready");
+});
+
+test("a later state of a pod stands for itself", () => {
+  const running = pod({ phase: "Running" });
+
+  expect([standingOf(running), standingOf({ ...running, status: { conditions: READY } })]).toEqual([
+    "unready",
+    "ready",
+  ]);
+  expect(standingOf(running)).toBe("unready");
+});
