@@ -217,3 +217,22 @@ describe("the first question of a node, when there are many pods", () => {
     expect(authorizer.decide(secret), "from then on at once").toEqual({ outcome: "allowed", reason: "" });
   });
 });
+
+test("who waits for the pods to be read waits for the volumes too, though they have become many meanwhile", async () => {
+  const world = openAccessWorld();
+  const own = new VirtualLoop({ seed: 1 });
+  const authorizer = nodeAuthorizer({ graph: new NodeGraph(world.store, own), rules: nodeRules });
+  const about = question("get secrets drivers/stage");
+  const decide = (): unknown => authorizer.decide(asked(NODE, about.verb, about));
+  await fill(world);
+  for (let at = 0; at < 100; at++) await world.put(`pods/b/pod-${String(at)}`, pod("n2", {}));
+  for (let at = 0; at < 98; at++) await world.put(`persistentvolumes/volume-${String(at)}`, { spec: {} });
+
+  const first = decide();
+  await world.put("persistentvolumes/one-more", { spec: {} });
+  const second = decide();
+  await own.settle();
+
+  expect(await first).toMatchObject({ outcome: "allowed" });
+  expect(await second).toMatchObject({ outcome: "allowed" });
+});

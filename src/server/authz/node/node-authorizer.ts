@@ -30,21 +30,24 @@ interface Question {
 }
 
 export function nodeAuthorizer({ graph, rules }: Parts): Authorizer {
+  const decide: Authorizer["decide"] = (attributes) => {
+    const node = nodeOf(attributes.user);
+    if (node === undefined) return NO_OPINION;
+    if (node === "") return pass(`unknown node for user ${JSON.stringify(attributes.user.name)}`);
+    const { group, resource } = attributes;
+    const full = group === "" ? resource : `${resource}.${group}`;
+    const own = resource === "" ? undefined : OWN_RULES.get(full);
+    if (own !== undefined) {
+      const waiting = BY_PODS.has(full) ? graph.ready() : undefined;
+      // There may be more to wait for by then.
+      return waiting === undefined
+        ? own({ node, attributes, graph })
+        : waiting.then(() => decide(attributes));
+    }
+    return rules().some((rule) => ruleAllows(rule, attributes)) ? ALLOWED : NO_OPINION;
+  };
   return {
-    decide: (attributes) => {
-      const node = nodeOf(attributes.user);
-      if (node === undefined) return NO_OPINION;
-      if (node === "") return pass(`unknown node for user ${JSON.stringify(attributes.user.name)}`);
-      const { group, resource } = attributes;
-      const full = group === "" ? resource : `${resource}.${group}`;
-      const own = resource === "" ? undefined : OWN_RULES.get(full);
-      if (own !== undefined) {
-        const waiting = BY_PODS.has(full) ? graph.ready() : undefined;
-        const asked = { node, attributes, graph };
-        return waiting === undefined ? own(asked) : waiting.then(() => own(asked));
-      }
-      return rules().some((rule) => ruleAllows(rule, attributes)) ? ALLOWED : NO_OPINION;
-    },
+    decide,
     rulesFor: (user) =>
       nodeOf(user) === undefined
         ? { rules: [], isIncomplete: false, error: undefined }
