@@ -1,6 +1,6 @@
 /** A log for people at a terminal: one plain line each. */
 
-import { styleText } from "node:util";
+import { inspect, styleText } from "node:util";
 import type { Log, LogFields, LogLevel } from "./log.ts";
 
 /** Least important first. */
@@ -30,7 +30,16 @@ export function createTextLog(options: TextLogOptions, bound: LogFields = {}): L
 
 function text(value: unknown): string {
   if (typeof value === "string" && /^[\w./:@#-]+$/.test(value)) return value;
-  return oneLine(JSON.stringify(value instanceof Error ? value.message : value) ?? String(value));
+  return oneLine(valueText(value instanceof Error ? value.message : value));
+}
+
+/** As JSON where it has one: a large integer or an object that holds itself must not keep what is told from being told. */
+export function valueText(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? String(value);
+  } catch {
+    return inspect(value, { breakLength: Infinity });
+  }
 }
 
 /** What comes in from outside cannot forge a second line or move the cursor. */

@@ -36,6 +36,13 @@ describe("createTextLog", () => {
     expect(lines.join("")).toMatch(/^\d\d:\d\d:\d\d\.\d{3} error one two actor=a\/b why="x y\\n"\n$/);
   });
 
+  test("a value that has no JSON is told as well", () => {
+    const { lines, write } = collected();
+    createTextLog({ isColoured: false, write }).warn("odd", { generation: 9007199254740993n });
+
+    expect(lines.join("")).toContain("odd generation=9007199254740993n");
+  });
+
   test("the level is coloured when asked for", () => {
     const { lines, write } = collected();
     createTextLog({ level: "debug", isColoured: true, write }).debug("hello");

@@ -20,3 +20,15 @@ test("the latest of each thing that is complained of is kept, and of three thing
     "failed (controller=shop, key=a, error=second); broken (controller=shop, key=c); broken (controller=shop, key=d)",
   );
 });
+
+test("what has no JSON is told as well, and keeps nobody from going on", () => {
+  const complaints = new Complaints(silentLog);
+  const own: Record<string, unknown> = { name: "a" };
+  own["self"] = own;
+
+  complaints.log.warn("failed", { generation: 9007199254740993n, own });
+
+  expect(String(complaints)).toBe(
+    "failed (generation=9007199254740993n, own=<ref *1> { name: 'a', self: [Circular *1] })",
+  );
+});

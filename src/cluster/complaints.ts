@@ -1,4 +1,5 @@
 /** A log that also keeps what was last complained of: whoever waits for a cluster in vain is told why, though nobody reads its log. */
+import { valueText } from "../base/log-text.ts";
 import type { Log, LogFields } from "../base/log.ts";
 
 /** So many things; of each the latest. */
@@ -52,5 +53,5 @@ function textOf(message: string, fields: LogFields): string {
 
 function wordOf(value: unknown): string {
   if (value instanceof Error) return value.message;
-  return typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
+  return typeof value === "string" ? value : valueText(value);
 }
