@@ -180,18 +180,27 @@ export class OpenApiDocuments {
     return made;
   }
 
+  /** What is made while a kind changes may be of both of its editions, and is made again. */
   async #makeV3(facts: GroupVersionFacts): Promise<Document> {
+    if (!isCustom(facts)) return new Document(JSON_TYPE, await this.#v3Bytes(facts));
+    for (;;) {
+      const hash = this.#customHash(facts);
+      const bytes = await this.#v3Bytes(facts);
+      if (hash === this.#customHash(facts)) return new Document(JSON_TYPE, bytes, hash);
+    }
+  }
+
+  async #v3Bytes(facts: GroupVersionFacts): Promise<Uint8Array> {
     const definitions = newDefinitions("v3", this.#registry);
     await this.#addAll(facts, definitions);
     const schemas = await this.#written(inOrder(definitions), membersText);
-    const bytes = Buffer.concat([
+    return Buffer.concat([
       Buffer.from(`${JSON.stringify(V3_HEAD).slice(0, -1)},"paths":{`),
       ...separated(await this.#written(pathEntries(facts, "v3"), membersText)),
       Buffer.from('},"components":{"schemas":{'),
       ...separated(schemas),
       Buffer.from("}}}"),
     ]);
-    return new Document(JSON_TYPE, bytes, isCustom(facts) ? this.#customHash(facts) : undefined);
   }
 
   /** Of what the document is made from, so that thousands of them need not be made to be listed. */
