@@ -604,6 +604,26 @@ describe("a watch in time", () => {
     await world.until(Promise.all([wanted.end, unwanted.end]));
   });
 
+  test("is never told that it is less far than where it began", async () => {
+    await using world = await VirtualApi.start();
+    const { revision } = world.api.store.view;
+    const ahead = await world.watch(
+      `&allowWatchBookmarks=true&timeoutSeconds=150&resourceVersion=${String(revision + 2)}`,
+    );
+
+    await world.loop.advance(61_000);
+    expect(ahead.events).toEqual([]);
+    for (const name of ["a", "b", "c"])
+      await world.send("POST", "/api/v1/namespaces", { metadata: { name } });
+    await world.loop.advance(61_000);
+
+    const now = String(world.api.store.view.revision);
+    expect(ahead.events).toMatchObject([
+      { type: "BOOKMARK", object: { metadata: { resourceVersion: now } } },
+    ]);
+    await world.until(ahead.end);
+  });
+
   test("is told two seconds before its end how far it is, so that it goes on from there", async () => {
     await using world = await VirtualApi.start();
     const from = `&resourceVersion=${String(world.api.store.view.revision)}`;

@@ -249,10 +249,12 @@ class WatchRun implements WatchEvents {
     return undefined;
   }
 
-  #bookmark({ watching }: OpenWatch): readonly WatchEventAnswer[] | undefined {
-    const isDue = this.#rang === "bookmark" && this.#options.manner.allowBookmarks;
+  /** A watch may begin ahead of what this server has seen, and is not taken back. */
+  #bookmark({ watching: { revision } }: OpenWatch): readonly WatchEventAnswer[] | undefined {
+    const { manner, after } = this.#options;
+    const isDue = this.#rang === "bookmark" && manner.allowBookmarks && revision >= after;
     this.#rang = undefined;
-    return isDue ? [{ type: "BOOKMARK", resourceVersion: String(watching.revision) }] : undefined;
+    return isDue ? [{ type: "BOOKMARK", resourceVersion: String(revision) }] : undefined;
   }
 
   #changes({ watching }: OpenWatch): Taken {
