@@ -1,4 +1,6 @@
 /** What lists and watches promise, beyond the cases of api.test.ts. Whatever takes time runs on a virtual loop. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { VirtualLoop } from "../../src/base/virtual-loop.ts";
 import { TestApi, text, watchEvents } from "../api-harness.ts";
@@ -642,6 +644,22 @@ describe("a watch in time", () => {
     await world.until(Promise.all([long.end, short.end]));
     expect([long.events.length, short.events.length]).toEqual([1, 0]);
   });
+});
+
+test("a watch keeps nothing of the state that it began with, once that was told", async () => {
+  setFlagsFromString("--expose-gc");
+  const collect = runInNewContext("gc") as () => void;
+  await using world = await VirtualApi.start();
+  await world.send("POST", MAPS, configMap("a"));
+  const began = new WeakRef(world.api.store.view);
+
+  const watching = await world.watch("");
+  for (const name of ["b", "c"]) await world.send("POST", MAPS, configMap(name));
+  await world.loop.advance(1000);
+  collect();
+
+  expect(watching.events.map(brief)).toEqual(["ADDED a 3", "ADDED b 4", "ADDED c 5"]);
+  expect(began.deref()).toBeUndefined();
 });
 
 describe("a watch tells", () => {

@@ -22,22 +22,22 @@ export class OpenWatch {
   initial: Iterator<InitialPiece, undefined> | undefined;
   readonly tallied: OpenRequest;
   readonly #call: Call;
-  readonly #options: OpenWatchOptions;
+  readonly #store: Store;
   /** The revision at which the kind ended. */
   #last = Infinity;
   readonly #onLeft = (): void => this.watching.close();
   readonly #onEnded = (): void => {
-    this.#last = this.#options.store.view.revision;
+    this.#last = this.#store.view.revision;
     // What happened to the last objects is still told, if anybody was slow to hear it.
     if (this.isOver) this.watching.close();
   };
 
-  constructor(watching: Watch, call: Call, options: OpenWatchOptions) {
+  constructor(watching: Watch, call: Call, { store, initial, tallied }: OpenWatchOptions) {
     this.watching = watching;
-    this.initial = options.initial;
-    this.tallied = options.tallied;
+    this.initial = initial;
+    this.tallied = tallied;
     this.#call = call;
-    this.#options = options;
+    this.#store = store;
     const { request, resource } = call;
     request.signal.addEventListener("abort", this.#onLeft, { once: true });
     resource.ended?.addEventListener("abort", this.#onEnded, { once: true });

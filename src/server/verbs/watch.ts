@@ -38,14 +38,14 @@ export async function watch(call: Call<StoredResource>, workshop: Workshop): Pro
   const { resource, query } = call;
   const options = listOptionsOf(query, resource.facts, "watch");
   requireOwnName(call.info.name, options);
-  const start = await beginning(options, workshop);
+  const { initial, ...start } = await beginning(options, workshop);
   const prefix = watchedPrefix(call, options);
   const { labels, fields, ...manner } = options;
   workshop.selectors.requireRoom(options);
   return {
     type: "watch",
     resource,
-    events: new WatchRun({ ...start, manner, prefix, call, workshop }, { labels, fields }),
+    events: new WatchRun({ ...start, manner, prefix, call, workshop }, { initial, labels, fields }),
   };
 }
 
@@ -103,8 +103,10 @@ async function reachedOrTimeout(reached: Promise<View>): Promise<View | ApiError
   }
 }
 
-interface RunOptions extends Beginning {
-  /** Without selectors: those of open watches are shared. */
+/** What is there as it began for no longer than it is needed: the state is let go of, and selectors are shared with other watches. */
+type Start = Selectors & Pick<Beginning, "initial">;
+
+interface RunOptions extends Omit<Beginning, "initial"> {
   readonly manner: Omit<ListOptions, keyof Selectors>;
   readonly prefix: string;
   readonly call: Call<StoredResource>;
@@ -118,6 +120,8 @@ class WatchRun implements WatchEvents {
   readonly #options: RunOptions;
   readonly #loop: Loop;
   readonly #endAt: number;
+  /** Until its entries are told one after the other. */
+  #initialView: View | undefined;
   /** From the beginning on those that are shared. */
   #selectors: Selectors;
   #filter: ObjectFilter | undefined;
@@ -134,9 +138,10 @@ class WatchRun implements WatchEvents {
   /** Who was asked for other versions has not answered yet, or refused. */
   #asking: { readonly error?: unknown } | undefined;
 
-  constructor(options: RunOptions, selectors: Selectors) {
+  constructor(options: RunOptions, { initial, labels, fields }: Start) {
     this.#options = options;
-    this.#selectors = selectors;
+    this.#initialView = initial;
+    this.#selectors = { labels, fields };
     this.#loop = options.workshop.loop;
     const now = this.#loop.now();
     const { timeoutSeconds } = options.manner;
@@ -210,7 +215,9 @@ class WatchRun implements WatchEvents {
     this.#filter = filterOf(this.#selectors, call.resource, versions);
     const watching = store.watch({ prefix, after });
     const tallied = tally.stayOpen(labelsOf(call));
-    const open = new OpenWatch(watching, call, { store, initial: this.#initialPieces(), tallied });
+    const initial = piecesOf(this.#initialView, prefix);
+    const open = new OpenWatch(watching, call, { store, initial, tallied });
+    this.#initialView = undefined;
     this.#open = open;
     if (open.isOver) return open;
     watching.whenReady(() => this.#tell());
@@ -304,35 +311,15 @@ class WatchRun implements WatchEvents {
     return true;
   }
 
-  #initialEntries(): Iterable<Entry> {
-    const { initial, prefix } = this.#options;
-    return initial === undefined ? [] : rangeOf(initial, prefix);
-  }
-
-  *#initialPieces(): Generator<InitialPiece, undefined> {
-    if (this.#options.initial === undefined) return undefined;
-    let entries: Entry[] = [];
-    for (const entry of this.#initialEntries()) {
-      if (entries.length === INITIAL_PIECE) {
-        yield { entries, isLast: false };
-        entries = [];
-      }
-      entries.push(entry);
-    }
-    yield { entries, isLast: true };
-    return undefined;
-  }
-
   #select({ entries, isLast }: InitialPiece, events: WatchEventAnswer[]): void {
-    const { initial, manner } = this.#options;
+    const { after, manner } = this.#options;
     const filter = this.#filter;
     for (const entry of entries) {
       const stored = StoredObject.of(entry);
       if (filter === undefined || filter(stored)) events.push({ type: "ADDED", stored });
     }
     if (!isLast || manner.sendInitialEvents !== true || !manner.allowBookmarks) return;
-    const resourceVersion = String(initial?.revision ?? 0);
-    events.push({ type: "BOOKMARK", resourceVersion, isInitialEnd: true });
+    events.push({ type: "BOOKMARK", resourceVersion: String(after), isInitialEnd: true });
   }
 
   #setAlarm(): void {
@@ -370,6 +357,20 @@ function labelsOf({ info }: Call): LongRunningLabels {
 /** Before anybody says how to be told. */
 function nobody(): void {
   // Whoever takes looks first.
+}
+
+function* piecesOf(view: View | undefined, prefix: string): Generator<InitialPiece, undefined> {
+  if (view === undefined) return undefined;
+  let entries: Entry[] = [];
+  for (const entry of rangeOf(view, prefix)) {
+    if (entries.length === INITIAL_PIECE) {
+      yield { entries, isLast: false };
+      entries = [];
+    }
+    entries.push(entry);
+  }
+  yield { entries, isLast: true };
+  return undefined;
 }
 
 function rangeOf(view: View, prefix: string): Iterable<Entry> {
