@@ -12,6 +12,7 @@ import type { HistoryOptions } from "../history.ts";
 import { Mirror } from "../mirror.ts";
 import type { State } from "../state.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
+import { prefixEnd } from "../store.ts";
 import type { Committed, Glance, Store, StoreHealth, Transaction } from "../store.ts";
 import type { View, Watch, WatchOptions } from "../store.ts";
 import { compactEtcd, Compactor } from "./compactor.ts";
@@ -174,16 +175,23 @@ export class EtcdStore implements Store {
   }
 
   /**
-   * What was before this store was opened is what etcd tells to have happened since, undone; or, if it does not tell all of it, read from etcd whole. So
-   * is a revision that memory does not get to, though `fresh` may have shown it.
+   * What was before this store was opened is what etcd tells to have happened since, undone; or read from etcd whole, if it does not tell all of it or
+   * has more to tell than there is to read. So is a revision that memory does not get to, though `fresh` may have shown it.
    */
   async at(revision: number, prefix: string): Promise<View> {
     this.#checkOpen();
-    const { scope, loadedAt } = this.#feed.coverage;
     const isBeyond = revision > this.#mirror.revision && this.#feed.catchesUp === "never";
-    if (!isBeyond && (scope === "everything" || revision >= loadedAt))
-      return this.#mirror.at(revision, prefix);
+    if (!isBeyond && this.#isUndone(revision, prefix)) return this.#mirror.at(revision, prefix);
     return readSnapshot(this.#connection, { keyspace: this.#keyspace, prefix, revision });
+  }
+
+  /** Whether memory gets back to a revision, and in no more steps than there are objects. */
+  #isUndone(revision: number, prefix: string): boolean {
+    const { scope, loadedAt } = this.#feed.coverage;
+    if (revision >= loadedAt) return true;
+    return (
+      scope === "everything" && loadedAt - revision < this.#mirror.state.count(prefix, prefixEnd(prefix))
+    );
   }
 
   async write(transaction: Transaction): Promise<Committed> {

@@ -277,6 +277,20 @@ describePeer("etcd", "the feed from etcd", () => {
       expect(past.get(`${ROOT}a`)).toBe(late.store.view.get(`${ROOT}a`));
     });
 
+    test("costs what there is where more has happened since", async () => {
+      await using server = await EtcdServer.start();
+      await using writer = await openStore(server.endpoint);
+      const before = await write(writer.store, put(`${ROOT}a`, "1"), put(`${ROOT}b`, "1"));
+      await write(writer.store, put(`${ROOT}b`, "2"));
+      for (const value of ["1", "2", "3"]) await write(writer.store, put("/registry/leases/busy", value));
+      await using late = await openStore(server.endpoint);
+
+      const past = await late.store.at(before, ROOT);
+
+      expect([...past.range(ROOT, `${ROOT}~`)].map((entry) => text(entry))).toEqual(["1", "1"]);
+      expect(past.get(`${ROOT}a`), "read anew").not.toBe(late.store.view.get(`${ROOT}a`));
+    });
+
     test("is told in bounded pieces", async () => {
       await using server = await EtcdServer.start();
       await using writer = await openStore(server.endpoint);
