@@ -81,6 +81,15 @@ describe("an answer", () => {
     expect(verdict.patch).toEqual([]);
   });
 
+  test("whose patch is the null that Go writes for a list without members changes nothing", () => {
+    const none = Buffer.from("null").toString("base64");
+    const answer = review({ uid: "1", allowed: true, patch: none, patchType: "JSONPatch" });
+
+    const verdict = verdictOf(answer, { hook: hook("mutating"), version: "v1", uid: "1" });
+
+    expect(verdict.patch).toEqual([]);
+  });
+
   test("that refuses is not asked for a patch, and leaves out of its causes what it does not say", () => {
     const status = { message: "m", details: { causes: [{ field: "spec.a" }] } };
     const answer = review({ uid: "1", allowed: false, status, patch: "bm9wZQ==", patchType: "JSONPatch" });

@@ -83,8 +83,9 @@ function refusePatch(response: JsonObject, version: ReviewVersion): undefined {
   return undefined;
 }
 
+/** A webhook in Go that found nothing to change may well write null for its list. */
 function changesIn(patch: Uint8Array): readonly JsonObject[] {
-  const changes = readJson(patch);
+  const changes = readJson(patch) ?? [];
   if (Array.isArray(changes) && changes.every(isJsonObject)) return changes;
   throw new BadPatch("it is no list of changes");
 }
