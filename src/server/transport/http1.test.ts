@@ -74,6 +74,22 @@ describe("HTTP/1.1 that cannot be understood", () => {
     expect(targets).toEqual(["/1"]);
   });
 
+  test("what is sent behind two hosts is not looked at, an upgrade neither", async () => {
+    const targets: string[] = [];
+    const server = await startServer(async ({ target }) => {
+      targets.push(target);
+      return answer("ok");
+    });
+    const socket = openRaw(server);
+    const closed = readUntilClosed(socket);
+
+    const upgrade = "GET /2 HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n";
+    socket.write(`GET /1 HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n${upgrade}`);
+
+    expect(await closed).toMatch(/^HTTP\/1.1 400 [^]*Host header$/);
+    expect(targets).toEqual([]);
+  });
+
   test("CONNECT is closed without an answer", async () => {
     const server = await startServer(async () => answer("ok"));
     const socket = openRaw(server);

@@ -170,6 +170,7 @@ class Http1Connection implements Connection {
       socket.destroy();
       return;
     }
+    if (this.#state === "refused") return;
     const { method = "", url: target = "" } = req;
     const res = new ServerResponse(req);
     res.assignSocket(socket);
