@@ -34,6 +34,8 @@ const HOST = /^[\w!$%&'()*+,\-.:;=[\]~]*$/;
 const HOST_REFUSAL =
   "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n" +
   "400 Bad Request: malformed Host header";
+const EXPECTATION_REFUSAL =
+  "HTTP/1.1 417 Expectation Failed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
 export interface Http1 {
   /** Takes a socket whose handshake is done. */
@@ -50,6 +52,10 @@ export function createHttp1(surroundings: Surroundings): Http1 {
   const serve = (req: IncomingMessage, res: ServerResponse): void =>
     connections.get(req.socket)?.serve(req, res);
   server.on("request", serve).on("checkContinue", serve);
+  // Node would answer by itself, on a socket that others are given meanwhile.
+  server.on("checkExpectation", (req: IncomingMessage) =>
+    connections.get(req.socket)?.refuse(EXPECTATION_REFUSAL),
+  );
   server.on("upgrade", (req, socket, head) => connections.get(socket)?.serveUpgrade(req, head));
   startTimeouts(server);
   return {
@@ -89,8 +95,9 @@ class Http1Connection implements Connection {
   readonly #chunks: Chunks;
   readonly #surroundings: Surroundings;
   readonly #peer: HttpRequest["peer"];
-  /** `refused`: what came cannot be trusted to be a request, nor what follows it. */
-  #state: "open" | "finishing" | "refused" = "open";
+  #state: "open" | "finishing" = "open";
+  /** What came cannot be trusted to be a request, nor what follows it: this is the last answer. */
+  #refusal: string | undefined;
   /** The last one that was found to be right: clients send the same again and again. */
   #host: string | undefined;
 
@@ -110,11 +117,11 @@ class Http1Connection implements Connection {
   }
 
   serve(req: IncomingMessage, res: ServerResponse): void {
-    if (this.#state === "refused") return;
+    if (this.#refusal !== undefined) return;
     const { method = "", url: target = "" } = req;
     const wire = new Http1Wire(req, res, { connection: this, chunks: this.#chunks });
     if (!this.#isHostRight(wire)) {
-      this.#refuse();
+      this.refuse(HOST_REFUSAL);
       return;
     }
     const exchange = new Exchange({ method, target, peer: this.#peer, wire }, this.#surroundings);
@@ -138,8 +145,10 @@ class Http1Connection implements Connection {
     return true;
   }
 
-  #refuse(): void {
-    this.#state = "refused";
+  /** Behind the answers to what came before. */
+  refuse(answer: string): void {
+    if (this.#refusal !== undefined) return;
+    this.#refusal = answer;
     this.#endIfDone();
   }
 
@@ -170,7 +179,7 @@ class Http1Connection implements Connection {
       socket.destroy();
       return;
     }
-    if (this.#state === "refused") return;
+    if (this.#refusal !== undefined) return;
     const { method = "", url: target = "" } = req;
     const res = new ServerResponse(req);
     res.assignSocket(socket);
@@ -178,7 +187,7 @@ class Http1Connection implements Connection {
     res.on("finish", () => socket.destroySoon());
     const wire = new Http1Wire(req, res, { connection: this, chunks: this.#chunks, head });
     if (!this.#isHostRight(wire)) {
-      this.#refuse();
+      this.refuse(HOST_REFUSAL);
       return;
     }
     const exchange = new Exchange(
@@ -190,14 +199,14 @@ class Http1Connection implements Connection {
   }
 
   finish(): void {
-    if (this.#state === "open") this.#state = "finishing";
+    this.#state = "finishing";
     this.#endIfDone();
   }
 
   /** What was written before is still sent. */
   #endIfDone(): void {
-    if (this.#state === "open" || this.exchanges.length > 0) return;
-    if (this.#state === "refused") this.#socket.write(HOST_REFUSAL);
+    if (this.exchanges.length > 0 || (this.#state === "open" && this.#refusal === undefined)) return;
+    if (this.#refusal !== undefined && this.#socket.writable) this.#socket.write(this.#refusal);
     this.#socket.destroySoon();
   }
 }
