@@ -587,6 +587,23 @@ describe("a definition", () => {
     expect(JSON.stringify(body["paths"])).not.toMatch(/protobuf|strategic/);
   });
 
+  test("is published with integers of 64 bits", async () => {
+    const size = { type: "integer", format: "int64", default: "MOST", maximum: "MOST" };
+    const spec = { type: "object", properties: { size } };
+    const schema = { openAPIV3Schema: { type: "object", properties: { spec } } };
+    const plain = definition({ versions: [{ name: "v1", served: true, storage: true, schema }] });
+    const text = JSON.stringify(plain).replaceAll('"MOST"', "9223372036854775807");
+    await using api = await TestApi.start();
+    await api.send("POST", DEFINITIONS, Buffer.from(text));
+    await until(api, `${DEFINITIONS}/${NAME}`, hasCondition("Established"));
+
+    const v3 = await api.send("GET", "/openapi/v3/apis/example.com/v1");
+    const v2 = await api.send("GET", "/openapi/v2");
+
+    expect([v3.code, v2.code]).toEqual([200, 200]);
+    expect(v3.bytes.toString()).toContain('"default":9223372036854775807');
+  });
+
   test("whose names are taken is not established", async () => {
     await using api = await withWidgets();
     const names = { plural: "gadgets", singular: "gadget", kind: "Widget", listKind: "GadgetList" };

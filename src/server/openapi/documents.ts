@@ -1,6 +1,7 @@
 /** The OpenAPI documents of what is served, each made when first asked for. */
 import { builtInStruct, findKindSchema } from "../../api/built-in-schema.ts";
 import type { JsonObject } from "../../api/json-object.ts";
+import { stringifyJson } from "../../api/json-text.ts";
 import { apiVersionOf } from "../../api/resource-facts.ts";
 import type { GroupVersionFacts } from "../../api/resource-facts.ts";
 import type { StructSchema } from "../../api/schema.ts";
@@ -377,7 +378,7 @@ function rootsOf({ group, version, resources }: GroupVersionFacts): readonly Str
 
 /** The members of an object without its braces. */
 function membersText(value: unknown): Uint8Array {
-  return Buffer.from(JSON.stringify(value).slice(1, -1));
+  return Buffer.from(stringifyJson(value).slice(1, -1));
 }
 
 function separated(texts: readonly Uint8Array[]): readonly Uint8Array[] {
