@@ -159,8 +159,9 @@ export class PodFleet {
     const isNew = pod.status.startTime === undefined && deletionTimestamp === undefined;
     const place = this.#findPlace(pod, node, isNew);
     const worker = new PodWorker(pod, place, this.#workerParts);
-    if (place.refusal === undefined) this.#size(worker, node);
-    else this.#tell(pod, node, place.refusal);
+    if (place.refusal !== undefined) this.#tell(pod, node, place.refusal);
+    // What has ended takes no room, also of those that come with it.
+    else if (!isTerminal(pod)) this.#size(worker, node);
     if (place.addresses === undefined) this.#prepareDevices(worker, node);
     for (const message of isNew ? this.#runtime.problems(pod) : []) {
       this.#tell(pod, node, { reason: "InvalidAnnotation", message });
@@ -206,9 +207,10 @@ export class PodFleet {
     return { node: node.name, hostAddresses: node.setup.addresses, addresses, refusal };
   }
 
-  /** What it has already. Of a pod that is deleted before it has one, nothing will run any more. */
+  /** What it has already. What a pod shows that has ended may be another's by now. Of one that is deleted before it has any, nothing will run any more. */
   #findAddresses(pod: Pod, node: AgentNode, object: Node | undefined): readonly string[] | undefined {
     const { podIP, podIPs } = pod.status;
+    if (isTerminal(pod)) return [];
     if (podIP === undefined) return pod.metadata.deletionTimestamp === undefined ? undefined : [];
     const addresses = podIPs?.map(({ ip }) => ip) ?? [podIP];
     if (pod.spec.hostNetwork !== true) node.keepAddresses(object, addresses);
