@@ -39,6 +39,8 @@ describe("an expression of Kubernetes' libraries holds", () => {
     "string(cidr('10.0.0.1/8')) == '10.0.0.1/8' && cidr('10.0.0.1/8') != cidr('10.0.0.0/8')",
     "url('https://a/?x=1&y=%zz&z=3').getQuery() == {'x': ['1'], 'z': ['3']} && url('https://a/?x=1;y=2').getQuery() == {}",
     "url('https://a/?x=a+b%20c&x').getQuery() == {'x': ['a b c', '']}",
+    "url('https://a/??x=1&?y=2').getQuery() == {'?x': ['1'], '?y': ['2']}",
+    "bool('T') && !bool('F')",
     "string(duration('2562047h47m16.854775807s')) == '9223372036.854776s' && string(duration('1ns')) == '0.000000001s'",
     "string(duration('-90m')) == '-5400s' && string(duration('0s')) == '0s' && string(duration('1.5s')) == '1.5s'",
     "quantity('1Gi').asInteger() == 1073741824 && quantity('1.5k').asInteger() == 1500 && quantity('1e3').isInteger()",

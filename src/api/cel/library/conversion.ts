@@ -103,8 +103,8 @@ function utf8Text({ data }: Bytes): string {
   }
 }
 
-const TRUE: ReadonlySet<string> = new Set(["1", "t", "true", "TRUE", "True"]);
-const FALSE: ReadonlySet<string> = new Set(["0", "f", "false", "FALSE", "False"]);
+const TRUE: ReadonlySet<string> = new Set(["1", "t", "T", "true", "TRUE", "True"]);
+const FALSE: ReadonlySet<string> = new Set(["0", "f", "F", "false", "FALSE", "False"]);
 
 function boolOfText(text: string): boolean {
   if (TRUE.has(text)) return true;

@@ -41,7 +41,8 @@ function queryOf({ query }: Url, run: Run): CelValue {
   const values = new Map<string, string[]>();
   for (const pair of query.split("&")) {
     if (pair === "" || pair.includes(";") || WRONG_ESCAPE.test(pair)) continue;
-    for (const [name, value] of new URLSearchParams(pair)) {
+    // A question mark at the very beginning would be taken for that before the query.
+    for (const [name, value] of new URLSearchParams(`&${pair}`)) {
       const known = values.get(name);
       if (known === undefined) values.set(name, [value]);
       else known.push(value);
