@@ -69,6 +69,14 @@ describe("restart rules", () => {
     ]);
   });
 
+  test("restart a container or all of them", () => {
+    const restartPolicyRules = [{ action: "Wait", exitCodes: { operator: "In", values: [1] } }];
+
+    expect(problems({ restartPolicy: "Never", restartPolicyRules })).toEqual([
+      `${AT}.restartPolicyRules[0].action: Unsupported value: "Wait": supported values: "Restart", "RestartAllContainers"`,
+    ]);
+  });
+
   test("are good with both", () => {
     const restartPolicyRules = [{ action: "Restart", exitCodes: { operator: "In", values: [1] } }];
 

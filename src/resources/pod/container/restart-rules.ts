@@ -38,8 +38,7 @@ function checkRestartRule(
   path: FieldPath,
   errors: FieldErrors,
 ): void {
-  // Upstream tells of one that there was first.
-  if (!ACTIONS.includes(action ?? "")) errors.notSupported(path.child("action"), action ?? "", ["Restart"]);
+  checkChoice({ path: path.child("action"), value: action ?? "", among: ACTIONS }, errors);
   const at = path.child("exitCodes");
   if (exitCodes === undefined) return errors.required(at, "must be specified");
   checkChoice({ path: at.child("operator"), value: exitCodes.operator ?? "", among: OPERATORS }, errors);
