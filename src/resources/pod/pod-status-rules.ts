@@ -15,7 +15,7 @@ import { findIpAddress, legacyIpAddress } from "../../api/ip-address.ts";
 import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/names.ts";
 import type { Draft } from "../kind-rules.ts";
 import { addNew, ownValue } from "../value-rules.ts";
-import { checkContainerStatuses } from "./container/container-status-rules.ts";
+import { checkContainerStatuses, STATUS_LISTS } from "./container/container-status-rules.ts";
 import { canRestartAll, mayRunAgain } from "./container/restart-rules.ts";
 
 const SYSTEM_CONDITIONS: ReadonlySet<string> = new Set(["PodScheduled", "Ready", "Initialized"]);
@@ -69,17 +69,10 @@ function checkConditions(conditions: readonly PodCondition[], path: FieldPath, e
   }
 }
 
-const STATUSES = [
-  ["containerStatuses", "containers"],
-  ["initContainerStatuses", "initContainers"],
-  // They are never started again.
-  ["ephemeralContainerStatuses", undefined],
-] as const;
-
 /** What has ended for good does not run again. Of names that are there twice, or that no container has, nothing else is said, as upstream. */
 function checkTransitions(next: Pod, previous: Pod, errors: FieldErrors): void {
   const { spec } = previous;
-  for (const [list, containers] of STATUSES) {
+  for (const [list, containers] of STATUS_LISTS) {
     for (const [i, { name, state }] of (previous.status[list] ?? []).entries()) {
       const { terminated } = state;
       if (terminated === undefined || !isRunning(name, next.status[list])) continue;

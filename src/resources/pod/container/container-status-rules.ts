@@ -12,12 +12,19 @@ import type {
 } from "../../../api/generated/types/core-v1.ts";
 import { addNew, checkChoice, checkUserId, ownValue } from "../../value-rules.ts";
 
+/** Where the statuses are, and the containers that they are about. Ephemeral ones get nothing, and are never started again. */
+export const STATUS_LISTS = [
+  ["containerStatuses", "containers"],
+  ["initContainerStatuses", "initContainers"],
+  ["ephemeralContainerStatuses", undefined],
+] as const;
+
 const HEALTH = ["Healthy", "Unhealthy", "Unknown"];
 const IMAGE_REF_MAX = 256;
 
 export function checkContainerStatuses({ spec, status }: Pod, path: FieldPath, errors: FieldErrors): void {
   const os = spec.os?.name ?? "linux";
-  for (const [list, containers] of STATUSES) {
+  for (const [list, containers] of STATUS_LISTS) {
     for (const [i, told] of (status[list] ?? []).entries()) {
       // Agents write much, and mostly nothing of this.
       if (!saysMore(told)) continue;
@@ -33,12 +40,6 @@ export function checkContainerStatuses({ spec, status }: Pod, path: FieldPath, e
 function saysMore({ user, volumeMounts, allocatedResourcesStatus }: ContainerStatus): boolean {
   return user !== undefined || volumeMounts !== undefined || allocatedResourcesStatus !== undefined;
 }
-
-const STATUSES = [
-  ["containerStatuses", "containers"],
-  ["initContainerStatuses", "initContainers"],
-  ["ephemeralContainerStatuses", undefined],
-] as const;
 
 interface Place {
   readonly path: FieldPath;
