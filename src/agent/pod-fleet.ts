@@ -58,6 +58,8 @@ export class PodFleet {
   readonly #again = new Set<PodWorker>();
   /** Their objects have been deleted for good; they go when the cache knows. */
   readonly #removed = new Set<PodWorker>();
+  /** A pass of theirs is appointed, because a write came to nothing. */
+  readonly #later = new Set<PodWorker>();
   /** They wait for room to grow. */
   readonly #deferred = new Set<PodWorker>();
   readonly #window = new WriteWindow<PodWorker>();
@@ -400,9 +402,13 @@ export class PodFleet {
     this.#markLater(worker);
   }
 
+  /** Once, however many writes of the pod have failed until then: each would appoint the next. */
   #markLater(worker: PodWorker): void {
+    if (this.#later.has(worker)) return;
+    this.#later.add(worker);
     const { agenda, routine } = this.#parts;
     agenda.add(routine.loop.now() + RETRY_MS, "progress", () => {
+      this.#later.delete(worker);
       if (this.#isKnown(worker)) this.#mark(worker);
     });
   }
