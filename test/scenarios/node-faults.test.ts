@@ -4,6 +4,7 @@ import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { nodeLifecycleRoutine } from "../../src/controllers/node-lifecycle/controller.ts";
 import { nodeIpamRoutine } from "../../src/controllers/node-lifecycle/node-ipam.ts";
 import { taintEvictionRoutine } from "../../src/controllers/node-lifecycle/taint-eviction.ts";
+import type { Routine, RoutineParts } from "../../src/runtime/routine.ts";
 import { startWorld, type World } from "./runtime-world.ts";
 
 const READY = { type: "Ready", status: "True", reason: "KubeletReady" };
@@ -56,6 +57,25 @@ test.each([0, 1, 2, 3])(
   },
 );
 
+test("a node for which there are no addresses is looked at again as often, however much happened to it", async () => {
+  const world = await startWorld();
+  const told: string[] = [];
+  world.start("m", { routines: [telling(nodeIpamRoutine({ podCidrs: ["10.0.0.0/24"] }), told)] });
+  await addNode(world, "a");
+  await addNode(world, "b");
+  for (let i = 0; i < 20; i++) {
+    await world.loop.advance(500);
+    const changes = { metadata: { labels: { count: String(i) } } };
+    await world.run(world.client(Node).patch({ name: "b" }, { type: "merge", changes }));
+  }
+
+  told.length = 0;
+  await world.loop.advance(60_000);
+
+  expect(told.length).toBeGreaterThanOrEqual(11);
+  expect(told.length).toBeLessThanOrEqual(13);
+});
+
 test("a pod that may stay is not driven away by a deletion that failed before", async () => {
   const world = await startWorld();
   const { link } = world.start("m", { routines: [taintEvictionRoutine] });
@@ -77,6 +97,18 @@ test("a pod that may stay is not driven away by a deletion that failed before", 
   expect(pod?.metadata.deletionTimestamp).toBeUndefined();
   expect(pod?.status.conditions ?? []).toEqual([]);
 });
+
+/** The same, with a note of each event. */
+function telling(routine: Routine, told: string[]): Routine {
+  const run: Routine["run"] = (parts, signal) => {
+    const event: RoutineParts["event"] = (about, what) => {
+      told.push(what.reason);
+      parts.event(about, what);
+    };
+    return routine.run({ ...parts, event }, signal);
+  };
+  return { ...routine, run };
+}
 
 async function taint(world: World, taints: readonly object[]): Promise<void> {
   await world.run(world.client(Node).patch({ name: "a" }, { type: "merge", changes: { spec: { taints } } }));

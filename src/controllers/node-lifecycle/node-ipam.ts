@@ -43,7 +43,8 @@ class IpamRun {
   /** Blocks by name of node, from the moment they are chosen. */
   readonly #given = new Map<string, readonly string[]>();
   readonly #writes = new WriteWindow<string>();
-  readonly #retries = new Set<Timer>();
+  /** By name of node, which has one at a time: each would set the next. */
+  readonly #retries = new Map<string, Timer>();
 
   constructor(parts: RoutineParts, signal: AbortSignal, ranges: readonly CidrBlocks[]) {
     this.#parts = parts;
@@ -59,7 +60,7 @@ class IpamRun {
     for (const node of nodes) this.#see(node);
     await untilAborted(this.#signal);
     leave();
-    for (const timer of this.#retries) timer.cancel();
+    for (const timer of this.#retries.values()) timer.cancel();
     await this.#writes.quiet();
   }
 
@@ -117,15 +118,16 @@ class IpamRun {
   }
 
   #again(name: string): void {
+    if (this.#retries.has(name)) return;
     const { loop, cache } = this.#parts;
     const timer = loop.timer(loop.now() + RETRY_MS, "periodic", () => {
-      this.#retries.delete(timer);
+      this.#retries.delete(name);
       const node = cache(Node).find({ name });
       if (node === undefined || this.#signal.aborted) return;
       const given = this.#given.get(name);
       if (given === undefined) this.#see(node);
       else if (node.spec.podCIDR === undefined) this.#writes.send(name, () => this.#write(node, given));
     });
-    this.#retries.add(timer);
+    this.#retries.set(name, timer);
   }
 }
