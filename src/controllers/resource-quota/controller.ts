@@ -69,7 +69,9 @@ async function recount(quota: ResourceQuota, context: ReconcileContext): Promise
   const shares = await Promise.all(
     countedResources(current).map((resource) => readShare(current, resource, context)),
   );
-  await context.updateStatus(current, statusOf(current, shares));
+  const status = statusOf(current, shares);
+  // Not by `updateStatus`, for which a status that is what it was has not been written: here one may have gone and another come.
+  if (!jsonEqual(status, current.status)) await context.client(ResourceQuota).updateStatus(current, status);
   return current;
 }
 
