@@ -190,6 +190,24 @@ describe.each([1, 2, 3])("a CronJob, seed %s", (seed) => {
     },
   );
 
+  test("that is suspended forgets a Job that ends, also one that was made nobody's", async () => {
+    await using cluster = await start(seed);
+    await create(cluster, { schedule: "0 * * * *" });
+    await toFullHour(cluster);
+    await cluster.clock.advance("1m");
+    const [job] = jobs(cluster);
+    const orphaned = { type: "merge", changes: { metadata: { ownerReferences: null } } } as const;
+    await cluster.client(Job).patch(job as Job, orphaned);
+    const suspended = { type: "merge", changes: { spec: { suspend: true } } } as const;
+    await cluster.client(CronJob).patch(cronJob(cluster), suspended);
+    await cluster.settle();
+    expect(cronJob(cluster).status.active).toHaveLength(1);
+
+    await finishAll(cluster, "Succeeded");
+
+    expect(cronJob(cluster).status.active).toBeUndefined();
+  });
+
   test("makes each Job once although its loop is stopped right after it", async () => {
     await using cluster = await startCluster({ clock: "virtual", seed, loops: "none" });
     await create(cluster, { schedule: "0 * * * *" });

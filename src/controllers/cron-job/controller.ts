@@ -4,12 +4,13 @@
  * Reads CronJobs and the Jobs they control; creates and deletes those Jobs; writes CronJob status.
  */
 import { isApiError } from "../../api/api-error.ts";
+import type { ObjectKey } from "../../api/api-object.ts";
 import { CronJob, Job } from "../../api/generated/types/batch-v1.ts";
 import type { CronJobStatus } from "../../api/generated/types/batch-v1.ts";
 import type { ObjectReference } from "../../api/generated/types/core-v1.ts";
 import { formatTime } from "../../api/time.ts";
-import { defineController } from "../../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { defineController, indexing, watching } from "../../runtime/controller.ts";
+import type { CacheReader, ObjectChange, Outcome, ReconcileContext } from "../../runtime/controller.ts";
 import { isControlledBy } from "../../runtime/owner-reference.ts";
 import { isNamespaceEnding } from "../ending-namespace.ts";
 import { textOf } from "../pods/pod-changes.ts";
@@ -19,12 +20,26 @@ import { isMadeFor, jobName, newJob } from "./new-job.ts";
 import { planRun } from "./plan-run.ts";
 import type { RunPlan } from "./plan-run.ts";
 
+/** CronJobs by the Jobs that they note as active. */
+const NOTED = "noted jobs";
+
 export const cronJobController = defineController({
   name: "cronjob-controller",
   for: CronJob,
   owns: [Job],
+  indexes: [indexing(CronJob, NOTED, ({ status }) => (status.active ?? []).flatMap(({ uid }) => uid ?? []))],
+  watches: [watching(Job, notersOf)],
   reconcile,
 });
+
+/** Who notes a Job learns of its end, also when it has been made nobody's: a CronJob that is suspended does not look by itself. */
+function notersOf({ before, after }: ObjectChange<Job>, read: CacheReader): readonly ObjectKey[] {
+  if (after !== undefined && endingOf(after) === undefined) return [];
+  const { uid = "" } = (after ?? before)?.metadata ?? {};
+  return read(CronJob)
+    .indexed(NOTED, uid)
+    .map(({ metadata: { namespace, name } }) => ({ namespace, name }));
+}
 
 async function reconcile(cronJob: CronJob, context: ReconcileContext): Promise<Outcome> {
   const jobs = context.cache(Job).ownedBy(cronJob);
