@@ -325,6 +325,20 @@ describe("waiting", () => {
     expect(state).toMatchObject({ ...WAITS, next: { memory: { retries: 1 } } });
   });
 
+  test("stays short where connections break again and again, but bring something", () => {
+    const failures = Array.from({ length: 10 }, () => [BROKEN, WOKEN]).flat();
+
+    const { state } = steps(watchingFrom("5"), ...failures, OPENED, events(put("a", "6")), BROKEN);
+    const inVain = steps(watchingFrom("5"), ...failures, OPENED, events(put("a", "5")), BROKEN);
+
+    expect(state).toMatchObject({ ...WAITS, next: { memory: { retries: 6 } } });
+    expect(state).toHaveProperty(
+      "waitMs",
+      expect.toSatisfy((ms: number) => ms >= 1600 && ms <= 3200),
+    );
+    expect(inVain.state).toMatchObject({ ...WAITS, next: { memory: { retries: 11 } } });
+  });
+
   test("takes as long as the server asks for, within bounds", () => {
     const asked = steps(watchingFrom("5"), refused(429, { retryAfterSeconds: 7 })).state;
     const absurd = steps(watchingFrom("5"), refused(429, { retryAfterSeconds: 1e9 })).state;

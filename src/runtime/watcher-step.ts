@@ -22,6 +22,7 @@ import type {
   Refusal,
   StepContext,
   WatcherInput,
+  WatcherMemory,
   WatcherState,
   WatcherStep,
   WatchingState,
@@ -29,6 +30,11 @@ import type {
 
 /** A watch that lived this long shows a server in order: the next failure is a first one again. */
 const HEALTHY_MS = 10_000;
+/**
+ * So many failures count at most before one that has brought something, which makes a wait of three seconds: where connections are short but lead somewhere, loops must not know less and
+ * less. Going on from a known place costs a server little.
+ */
+const FRUITFUL_RETRIES = 5;
 /**
  * A server that for this long, and so many times, answers even a read of the newest state with less than was delivered is not behind: its
  * store was set back to an earlier state, and that is the truth now.
@@ -182,7 +188,7 @@ function watchingEvents(
     else isBookmarked = true;
   }
   const deliver = delivery(changes, position, isBookmarked && position !== state.position);
-  const reached = { ...state, position };
+  const reached = { ...state, memory: deliver.length > 0 ? eased(state.memory) : state.memory, position };
   if (over === undefined) return { state: reached, deliver };
   return { state: watchingBroken(reached, over, context).state, deliver };
 }
@@ -255,6 +261,10 @@ function synced(
     },
     deliver: [{ type: "reset", objects, resourceVersion: version }],
   };
+}
+
+function eased(memory: WatcherMemory): WatcherMemory {
+  return memory.retries > FRUITFUL_RETRIES ? { ...memory, retries: FRUITFUL_RETRIES } : memory;
 }
 
 /** After a healthy time the failures before it are forgotten. */
