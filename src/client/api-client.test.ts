@@ -345,6 +345,23 @@ describe("client.with", () => {
     expect(written.map(({ outcome }) => outcome)).toEqual(["deleted", "marked"]);
   });
 
+  test("is told what was read, and that what was known is not there any more", async () => {
+    const found = world([{ value: OBJECT }]);
+    const status = { kind: "Status", code: 404, reason: "NotFound", details: { name: "a" } };
+    const missing = world([{ code: 404, value: status }]);
+    const read: Written[] = [];
+    const onRead = (one: Written): unknown => read.push(one);
+
+    await settled(found.loop, found.client.with({ onRead })(ConfigMap).get({ name: "a" }));
+    await settled(missing.loop, missing.client.with({ onRead })(ConfigMap).find(OBJECT));
+    await settled(missing.loop, missing.client.with({ onRead })(ConfigMap).find({ name: "a" }));
+
+    expect(read).toMatchObject([
+      { object: OBJECT, outcome: "stored" },
+      { object: OBJECT, outcome: "absent" },
+    ]);
+  });
+
   test("is not told of what was only tried", async () => {
     const { loop, client } = world();
     const written: Written[] = [];

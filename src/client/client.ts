@@ -30,8 +30,11 @@ export interface ClientIdentity {
   readonly signal?: AbortSignal;
   /** Called with each object that a write of this client gave back, before the write's promise settles. */
   readonly onWrite?: (written: Written) => void;
+  /** Called with each object that was read by its name, and with one that was known and is not there any more. */
+  readonly onRead?: (read: Written) => void;
 }
 
+/** What the answer to a write, or to a look at one object, tells of it. */
 export interface Written {
   readonly type: ResourceType;
   /** As the server answered it. When the object is gone, its last state, or what the writer knew of it. */

@@ -59,6 +59,11 @@ export class IdentifiedCaller {
     this.#identity.onWrite?.(written);
   }
 
+  /** What was read by its name. */
+  saw(read: Written): void {
+    this.#identity.onRead?.(read);
+  }
+
   #named(request: Request, { signal }: CallOptions): CallRequest {
     const { userAgent, cause, signals } = this.#identity;
     const { method, path, query, body, contentType, form } = request;

@@ -26,7 +26,7 @@ import { listQuery, logQuery, readQuery, watchQuery, writeQuery } from "./query.
 import { Subresource } from "./subresource-client.ts";
 import type { Method } from "./transport.ts";
 import { WatchEvents } from "./watch-events.ts";
-import { findAbsent, findWritten, writtenByDelete, writtenByDeleteCollection } from "./written.ts";
+import { findAbsent, findRead, findWritten, writtenByDelete, writtenByDeleteCollection } from "./written.ts";
 
 /** JSON is YAML too. */
 const APPLY_TYPE = "application/apply-patch+yaml";
@@ -43,7 +43,17 @@ export class TypedClient<T extends ApiObject> implements ResourceClient<T> {
   async get(reference: Reference<T>, options: GetOptions = {}): Promise<T> {
     const path = this.#pathOf(reference);
     const request = { method: "GET", path, query: readQuery(options), ...formOf(options) } as const;
-    return (await this.#caller.send(request, options)) as T;
+    let value: unknown;
+    try {
+      value = await this.#caller.send(request, options);
+    } catch (error) {
+      const absent = findAbsent(this.type, knownObject(reference), error);
+      if (absent !== undefined) this.#caller.saw(absent);
+      throw error;
+    }
+    const read = findRead(this.type, value);
+    if (read !== undefined) this.#caller.saw(read);
+    return value as T;
   }
 
   async find(reference: Reference<T>, options: GetOptions = {}): Promise<T | undefined> {

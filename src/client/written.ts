@@ -10,6 +10,11 @@ export function findWritten(type: ResourceType, value: unknown): Written | undef
   return { type, object: value, outcome: isFinished(value) ? "deleted" : "stored" };
 }
 
+/** Undefined when the answer is no object of the kind: its metadata alone. */
+export function findRead(type: ResourceType, value: unknown): Written | undefined {
+  return isObjectOf(type, value) ? { type, object: value, outcome: "stored" } : undefined;
+}
+
 /** Servers answer with a Status once the object is gone; with the object when it stays for a while, and some kinds also when it is gone. */
 export function writtenByDelete(type: ResourceType, place: DeletedPlace, value: unknown): Written {
   if (!isObjectOf(type, value)) return { type, object: lastState(type, place, value), outcome: "deleted" };

@@ -310,6 +310,8 @@ export class ControllerRun {
         if (isUnknown && writes.isNew(written)) effect.last = written.object;
         writes.note(written);
       },
+      // What was decided by it must not be decided once more by what was there before.
+      onRead: (read) => writes.note(read),
     });
     const parts = {
       definition: this.#definition,

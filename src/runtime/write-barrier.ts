@@ -1,6 +1,6 @@
 /**
- * Read your writes: after a pass, the caches must have seen what it wrote before its key is looked at again. Otherwise the next pass would
- * miss what the last one did, and do it twice.
+ * Read your writes: after a pass, the caches must have seen what it wrote, and what it read past them, before its key is looked at again. Otherwise the
+ * next pass would miss what the last one did or found done, and do it twice.
  */
 import type { ApiObject } from "../api/api-object.ts";
 import type { Log } from "../base/log.ts";
@@ -86,7 +86,7 @@ function isEnding(before: ApiObject, after: ApiObject | undefined): boolean {
 
 type OnEnd = (uid: string, ended: () => void) => () => void;
 
-/** What one pass wrote, as far as the loop has caches of it. */
+/** What one pass wrote and read, as far as the loop has caches of it. */
 export class PassWrites {
   readonly #kinds: KnownKinds;
   /** Events of a kind come in order: the last write of each is enough. */

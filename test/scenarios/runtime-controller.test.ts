@@ -264,6 +264,33 @@ describe("a controller whose watches lag behind", () => {
     ]);
   });
 
+  test("waits for what it read past its caches: a finalizer that is found to be off is off for it too", async () => {
+    const world = await startWorld();
+    const metadata = { ...configMap("a").metadata, finalizers: ["example.com/ours"] };
+    await world.run(world.client(ConfigMap).create({ ...configMap("a"), metadata }));
+    const seen: (readonly string[] | undefined)[] = [];
+    const controller = defineController({
+      name: "blind",
+      for: ConfigMap,
+      reconcile: async (object, { client }) => {
+        seen.push(object.metadata.finalizers);
+        if (seen.length > 1) return;
+        link.watches = "held";
+        await removeFinalizer(world.client(ConfigMap), object, "example.com/ours");
+        await removeFinalizer(client(ConfigMap), object, "example.com/ours");
+        return { recheckAfterMs: 0 };
+      },
+    });
+    const { link } = world.start("m", { controllers: [controller] });
+
+    await world.loop.advance(20_000);
+    expect(seen).toHaveLength(1);
+    link.watches = "flowing";
+    await world.loop.until(() => seen.length >= 2);
+
+    expect(seen[1]).toBeUndefined();
+  });
+
   test("waits until what it let go of is gone", async () => {
     const world = await startWorld();
     const { times, link } = await runLettingGo(world, "open");
