@@ -40,7 +40,13 @@ async function reconcile(rs: ReplicaSet, context: ReconcileContext): Promise<Out
 
 function goalOf({ spec, metadata }: ReplicaSet): Parameters<typeof planReplicas>[0] {
   const { replicas = 1, minReadySeconds = 0, selector, template } = spec;
-  return { replicas, minReadySeconds, selector, template, isDeleted: metadata.deletionTimestamp !== undefined };
+  return {
+    replicas,
+    minReadySeconds,
+    selector,
+    template,
+    isDeleted: metadata.deletionTimestamp !== undefined,
+  };
 }
 
 /** Pods of the other ReplicaSets of the same Deployment. */

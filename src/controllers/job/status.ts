@@ -51,9 +51,14 @@ export function endedStatus(findings: Findings, verdict: Verdict): JobStatus {
   const now = timeText(findings.seen.now);
   return {
     ...status,
-    ...(type === "Complete" && { completionTime: now }),
+    ...(type === "Complete" && { completionTime: laterOf(now, status.startTime) }),
     conditions: [...(status.conditions ?? []), condition({ type, reason, message }, now)],
   };
+}
+
+/** A clock may have been set back since the Job began, or be another loop's: a Job that ends before it began is refused. */
+function laterOf(now: string, startTime = now): string {
+  return startTime > now ? startTime : now;
 }
 
 /** All pods have ended and are numbers. */

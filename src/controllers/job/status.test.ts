@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import type { Job } from "../../api/generated/types/batch-v1.ts";
+import { observe } from "./observation.ts";
+import { endedStatus } from "./status.ts";
+
+const STARTED = "2026-01-01T00:01:00Z";
+const JOB: Job = {
+  apiVersion: "batch/v1",
+  kind: "Job",
+  metadata: { name: "work", uid: "job", resourceVersion: "1", creationTimestamp: STARTED },
+  spec: { template: { metadata: {}, spec: { containers: [] } } },
+  status: { startTime: STARTED, succeeded: 1 },
+};
+
+function completedAt(now: string): string | undefined {
+  const verdict = { type: "SuccessCriteriaMet", reason: "CompletionsReached", message: "done" } as const;
+  const accounts = { succeeded: 1, failed: 0, uncounted: { succeeded: [], failed: [] } };
+  const seen = observe(JOB, [], Date.parse(now));
+  return endedStatus({ seen, verdict, accounts, active: [], terminating: 0 }, verdict).completionTime;
+}
+
+test("a Job is complete when it is found to be, and never before it began, whatever the clock says", () => {
+  expect(completedAt("2026-01-01T00:02:00Z")).toBe("2026-01-01T00:02:00Z");
+  expect(completedAt("2026-01-01T00:00:30Z")).toBe(STARTED);
+});
