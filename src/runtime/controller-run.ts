@@ -1,8 +1,8 @@
 /**
  * The main loop of a controller: from changes in the caches to keys, from keys to passes. It sees to what `controller.ts` promises: one pass
- * per key at a time, none on a cache older than the loop's own last write for the key, retries with back-off.
+ * per key at a time, none on a cache older than what the loop last wrote or read for the key, retries with back-off.
  *
- * A key stays in work after its pass until the caches have seen what the pass wrote, and a little longer when it is hot or its passes are long;
+ * A key stays in work after its pass until the caches have seen what the pass wrote and read, and a little longer when it is hot or its passes are long;
  * no worker is kept from other keys by that.
  */
 import { isApiError } from "../api/api-error.ts";

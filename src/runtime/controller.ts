@@ -2,8 +2,8 @@
  * The contract between the runtime and a loop: what it looks at, what it does. One file is a controller: definition, reconcile, plan.
  *
  * `reconcile` may be called at any time, any number of times, and does not know why: it looks at what is, and acts on the difference. The
- * runtime sees to it that one key has one pass at a time, that a pass never sees a cache older than what its own loop last wrote for that key
- * (read-your-writes), that failures are retried with back-off, and that a pass ends when the loop loses its lead.
+ * runtime sees to it that one key has one pass at a time, that a pass never sees a cache older than what its own loop last wrote or read for that
+ * key (read-your-writes), that failures are retried with back-off, and that a pass ends when the loop loses its lead.
  */
 import type { ApiObject, Manifest, ObjectKey, ResourceType } from "../api/api-object.ts";
 import type { LabelSelector } from "../api/generated/types/meta-v1.ts";
