@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 import type { Loop } from "../../src/base/loop.ts";
 import { createRealLoop } from "../../src/base/real-loop.ts";
 import { openFileStore, type FileStoreOptions } from "../../src/store/file-store.ts";
+import { backupFile } from "../../src/store/file/backup.ts";
 import { isStoreError, StoreError } from "../../src/store/store-error.ts";
 import type { Store } from "../../src/store/store.ts";
 
@@ -61,6 +62,27 @@ describe("a file store on a small file system", () => {
     await expectReadable(store, acknowledged);
     await writeAgain(store, acknowledged);
     await expectReadable(await world.reopen(), acknowledged);
+  });
+
+  test("is not taken for damaged when there is no room to read or to copy it", async ({ skip }) => {
+    await using disk = await mountSmallDisk();
+    if (disk === undefined) return skip("this user may not mount a tmpfs");
+    const dir = join(disk.dir, "store");
+    await using world = await openWorld({ dir });
+    await write(world.store, `${ROOT}a`, "a".repeat(VALUE_CHARS));
+    const file = join(disk.dir, "backup");
+    fillWithNothing(disk.dir);
+
+    const backup = backupFile({ dir, file, loop: createRealLoop({ name: "backup" }) });
+    await expect(backup).rejects.toThrow(`${file}: no space left to write`);
+    await world.store.close();
+    // A reader makes it anew, and finds no room.
+    await rm(join(dir, "store.db-shm"), { force: true });
+    fillWithNothing(disk.dir, "more");
+    expect(await codeOf(() => world.reopen())).toBe("NoSpace");
+    await rm(join(disk.dir, "filler"));
+
+    await expectReadable(await world.reopen(), new Map([[`${ROOT}a`, "a".repeat(VALUE_CHARS)]]));
   });
 });
 
@@ -180,8 +202,8 @@ async function openWorld(options: Omit<FileStoreOptions, "loop">) {
 }
 
 /** Takes the last free blocks of the file system. */
-function fillWithNothing(dir: string): void {
-  const fd = openSync(join(dir, "filler"), "w");
+function fillWithNothing(dir: string, name = "filler"): void {
+  const fd = openSync(join(dir, name), "w");
   try {
     for (;;) writeSync(fd, Buffer.alloc(4096));
   } catch (error) {

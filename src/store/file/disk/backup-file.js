@@ -5,8 +5,8 @@
  */
 import { copyFileSync, existsSync, linkSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { createDatabase, openReadOnly, reading, writeMeta } from "./database.js";
-import { damaged, ofBackup, StoreFault, systemCode } from "./fault.js";
+import { createDatabase, openReadOnly, pragma, reading, writeMeta } from "./database.js";
+import { commitFault, damaged, ofBackup, sqliteCode, StoreFault, systemCode } from "./fault.js";
 import { install, makeDirectory, prepareInstall, storePaths, syncPath } from "./install.js";
 import { LiveWriter } from "./live-writer.js";
 import { loadStore } from "./load.js";
@@ -15,6 +15,7 @@ import { readMark } from "./marker.js";
 import { addToLiveSum, recordEnd, ROWS_PER_REVISION, seal } from "./record.js";
 
 /** @typedef {import("../protocol.ts").BackupHead} BackupHead */
+/** @typedef {import("./database.js").Connection} Connection */
 
 /**
  * Copies the store as of one moment, also while another process writes to it.
@@ -30,7 +31,9 @@ export function copyStore(dir, file) {
   return keepingOnlyComplete(partial, () => {
     reading(source, () => {
       const db = openReadOnly(source);
-      db.exec(`VACUUM INTO '${partial.replaceAll("'", "''")}'`);
+      // What keeps it from being read shows here; what has no room after that is the copy.
+      pragma(db, "schema_version");
+      copyInto(db, { partial, file });
       db.close();
     });
     const head = checkedHead(partial);
@@ -43,6 +46,18 @@ export function copyStore(dir, file) {
     publish(partial, file);
     return head;
   });
+}
+
+/**
+ * @param {Connection} db
+ * @param {{ partial: string, file: string }} copy
+ */
+function copyInto(db, { partial, file }) {
+  try {
+    db.exec(`VACUUM INTO '${partial.replaceAll("'", "''")}'`);
+  } catch (error) {
+    throw sqliteCode(error) === "SQLITE_FULL" ? commitFault(file, error) : error;
+  }
 }
 
 /**

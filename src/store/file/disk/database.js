@@ -185,7 +185,9 @@ export function openWritable(file, maxBytes) {
 }
 
 /** Not the fault of what is in the file. */
-const UNAVAILABLE = /^SQLITE_(CANTOPEN|BUSY|LOCKED|NOMEM|PERM|AUTH|READONLY)/;
+const UNAVAILABLE = /^SQLITE_(CANTOPEN|BUSY|LOCKED|NOMEM|PERM|AUTH|READONLY|IOERR_SHM)/;
+/** Nor is a disk without room for the index of the write-ahead log, which readers need as well. */
+const NO_ROOM = /^SQLITE_(FULL|IOERR_SHMSIZE)/;
 
 /**
  * Errors of SQLite while a store is read, as what they mean to its owner.
@@ -201,6 +203,8 @@ export function reading(file, read) {
     const code = sqliteCode(error);
     if (code === undefined) throw error;
     const what = `cannot be read: ${messageOf(error)}`;
+    if (NO_ROOM.test(code))
+      throw new StoreFault("NoSpace", `${file}: ${what}, for want of space on the disk`, error);
     throw UNAVAILABLE.test(code)
       ? new StoreFault("Unavailable", `${file}: ${what}`, error)
       : damaged(file, what);
