@@ -46,6 +46,23 @@ describePeer("etcd", "the connection to etcd", () => {
       expect(text((await store.fresh()).get(KEY))).toBe("2");
     });
 
+    test("all calls whose token etcd has forgotten go on after signing in once", async () => {
+      await using server = await EtcdServer.start();
+      await server.enableAuth([{ name: "setpoint", password: "swordfish", prefix: "/" }]);
+      await using opened = await openStore(server.endpoint, { credentials, requestTimeoutMs: 5_000 });
+      const { token } = await server.call("/v3/auth/authenticate", { name: "root", password: "root" });
+      await server.call("/v3/auth/disable", {}, String(token));
+      await server.call("/v3/auth/enable", {});
+
+      const codes = await Promise.all(
+        Array.from({ length: 300 }, (_, index) =>
+          codeOf(() => write(opened.store, put(`${KEY}${String(index)}`, "1"))),
+        ),
+      );
+
+      expect(new Set(codes)).toEqual(new Set(["none"]));
+    });
+
     test("a password does no harm while etcd asks for none, and serves when it does again", async () => {
       await using server = await EtcdServer.start();
       await using opened = await openStore(server.endpoint, { credentials });

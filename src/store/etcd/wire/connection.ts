@@ -91,7 +91,8 @@ export class Connection {
     deadline: number,
   ): Promise<Response> {
     for (let attempt = 1; ; attempt++) {
-      const token = await this.#signIn(deadline);
+      const signedIn = this.#signIn(deadline);
+      const token = await signedIn;
       const endpoint = await this.#readyEndpoint(deadline);
       try {
         return await endpoint.call(method, request, { deadline: this.#share(deadline, method.kind), token });
@@ -99,7 +100,7 @@ export class Connection {
         if (!isServiceError(error)) throw error;
         if (isSilence(error)) this.#leave(endpoint);
         if (isConnectionFailure(error)) this.#moveOn(endpoint);
-        if (isTokenRefused(error)) this.#token = undefined;
+        if (isTokenRefused(error)) this.#forget(signedIn);
         const isWorthMore = isTokenRefused(error) || (method.kind === "read" && isConnectionFailure(error));
         const isLast = attempt > this.#endpoints.length || this.#loop.now() >= deadline;
         if (!isWorthMore || isLast) throw toStoreError(error, method.kind);
@@ -114,16 +115,19 @@ export class Connection {
     return now + (deadline - now) / 2;
   }
 
-  async #signIn(deadline: number): Promise<string | undefined> {
-    if (this.#credentials === undefined) return undefined;
-    this.#token ??= this.#authenticate(this.#credentials, deadline);
-    const token = this.#token;
-    try {
-      return await token;
-    } catch (error) {
-      if (this.#token === token) this.#token = undefined;
-      throw error;
-    }
+  /** The same promise for all calls, until it fails or what it gave is refused. */
+  #signIn(deadline: number): Promise<string | undefined> {
+    if (this.#credentials === undefined) return Promise.resolve(undefined);
+    if (this.#token !== undefined) return this.#token;
+    const token = this.#authenticate(this.#credentials, deadline);
+    token.catch(() => this.#forget(token));
+    this.#token = token;
+    return token;
+  }
+
+  /** Unless another call has signed in since: etcd makes a password dear to check, and many calls are refused at once. */
+  #forget(token: Promise<string | undefined>): void {
+    if (this.#token === token) this.#token = undefined;
   }
 
   async #authenticate({ user, password }: EtcdCredentials, deadline: number): Promise<string | undefined> {
