@@ -112,7 +112,11 @@ export class EtcdWriter {
   async #unchanged(transaction: Transaction, { header }: TxnResponse, deadline: number): Promise<Committed> {
     const { mirror, gate } = this.#options;
     const isGone = (): boolean => transaction.changes.every(({ key }) => mirror.state.get(key) === undefined);
-    await gate.wait(() => mirror.revision >= header.revision || isGone(), deadline);
+    const isShown = (): boolean => mirror.revision >= header.revision || isGone();
+    if (!(await gate.wait(isShown, deadline))) {
+      const message = "etcd has nothing to delete, and the watch on etcd has not brought that";
+      throw new StoreError("Unavailable", message);
+    }
     return { revision: mirror.revision, entries: transaction.changes.map(() => undefined) };
   }
 

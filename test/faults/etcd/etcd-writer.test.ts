@@ -7,7 +7,7 @@ import { Keyspace } from "../../../src/store/etcd/keyspace.ts";
 import { readSnapshot } from "../../../src/store/etcd/snapshot.ts";
 import { Connection } from "../../../src/store/etcd/wire/connection.ts";
 import { Mirror } from "../../../src/store/mirror.ts";
-import { codeOf, put, write } from "../../conformance/store/arrange.ts";
+import { codeOf, put, remove, write } from "../../conformance/store/arrange.ts";
 import { EtcdServer } from "../../etcd-server.ts";
 import { describePeer } from "../../peers.ts";
 import { openStore } from "./open-store.ts";
@@ -44,6 +44,18 @@ describePeer("etcd", "a writer whose memory stands still", () => {
 
     const compare = [{ key: KEY, modRevision: revision }];
     const code = await codeOf(() => still.writer.write({ compare, changes: [put(KEY, "3")] }));
+
+    expect(code).toBe("Unavailable");
+  });
+
+  test("is not told that something is gone which everybody could still see", async () => {
+    await using server = await EtcdServer.start();
+    await using other = await openStore(server.endpoint);
+    await write(other.store, put(KEY, "1"));
+    await using still = await standStill(server.endpoint);
+    await write(other.store, remove(KEY));
+
+    const code = await codeOf(() => still.writer.write({ changes: [remove(KEY)] }));
 
     expect(code).toBe("Unavailable");
   });
