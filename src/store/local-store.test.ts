@@ -102,6 +102,18 @@ test("a backend whose outcome is not known ends the store, and nothing more is a
   expect(backend.batches).toHaveLength(1);
 });
 
+test("what changes nothing is not refused for want of room that an earlier write has found", async () => {
+  const { loop, backend, store } = openWorld();
+  const written = store.write(put("/k/a", "1"));
+  await loop.settle();
+  backend.batches[0]?.fail(new StoreError("NoSpace", "full"));
+  await expect(written).rejects.toThrow("full");
+
+  const removed = store.write({ changes: [{ type: "delete", key: "/k/a" }] });
+
+  expect(await removed).toEqual({ revision: 1, entries: [undefined] });
+});
+
 class BackendWithoutRoomToCut extends HeldBackend {
   override async compact(): Promise<void> {
     return Promise.reject(new StoreError("NoSpace", "no room to cut history"));

@@ -186,10 +186,10 @@ export class LocalStore implements Store {
     return advance(this.#accepted, transaction, this.#loop.now());
   }
 
-  /** It depends on what was accepted before it, so it is answered after that. */
+  /** It depends on what was accepted before it and is not visible yet, so it is answered after that. */
   async #unchanged({ changes }: Transaction): Promise<Committed> {
     const { revision } = this.#accepted;
-    await this.#commits.newest;
+    if (revision > this.view.revision) await this.#commits.newest;
     return { revision, entries: changes.map(() => undefined) };
   }
 
