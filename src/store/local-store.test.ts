@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { VirtualLoop } from "../base/virtual-loop.ts";
+import type { Backend } from "./backend.ts";
 import { DiskWindow } from "./disk-window.ts";
 import { HeldBackend } from "./fixture.ts";
 import { LocalStore } from "./local-store.ts";
@@ -150,4 +151,36 @@ test("a cut of history that finds no room takes nothing from what was accepted",
   expect(["/k/a", "/k/b", "/k/c", "/k/d", "/k/e"].map((key) => textAt(store.view, key))).toEqual(
     Array.from({ length: 5 }, () => "1"),
   );
+});
+
+test("history that is over is cut although there is no room to write, and again while that finds none", async () => {
+  const loop = new VirtualLoop({ seed: 1, name: "test" });
+  const held = new HeldBackend();
+  const cuts: number[] = [];
+  let isFull = false;
+  const compact = async (revision: number): Promise<void> => {
+    cuts.push(revision);
+    if (isFull) throw new StoreError("NoSpace", "no room to cut history");
+  };
+  const backend: Backend = { compact, commit: (batch) => held.commit(batch), close: () => held.close() };
+  const mirror = new Mirror({ loop }, State.empty());
+  const diskWindow = new DiskWindow({ windowMs: 1000, maxBytes: 1 << 20 });
+  const store = new LocalStore({ loop, backend, mirror, diskWindow }).begin();
+  const first = store.write(put("/k/a", "1"));
+  await loop.settle();
+  held.batches[0]?.succeed();
+  await first;
+  const second = store.write(put("/k/a", "2"));
+  await loop.settle();
+  held.batches[1]?.fail(new StoreError("NoSpace", "full"));
+  await expect(second).rejects.toThrow("full");
+  isFull = true;
+
+  await loop.advance(60_000);
+  const whileFull = [...cuts];
+  isFull = false;
+  await loop.advance(60_000);
+
+  expect(whileFull).toEqual([2, 2]);
+  expect(cuts).toEqual([2, 2, 2]);
 });

@@ -65,6 +65,8 @@ export class LocalStore implements Store {
   #accepted: StateEditor;
   #phase: Phase = { state: "open" };
   #compacting: Promise<void> | undefined;
+  /** History up to here is due, and found no room to be cut. */
+  #uncut: number | undefined;
   #expiryTimer: { readonly at: number; readonly timer: Timer } | undefined;
   #compactTimer: Timer | undefined;
 
@@ -255,15 +257,18 @@ export class LocalStore implements Store {
   #armCompaction(): void {
     if (this.#window === undefined) return;
     this.#compactTimer = this.#loop.timer(this.#loop.now() + COMPACT_EVERY_MS, "periodic", () => {
-      this.#cutHistory();
+      this.#cutHistory(this.#uncut);
       this.#armCompaction();
     });
   }
 
-  #cutHistory(): void {
-    if (this.#compacting !== undefined || this.#phase.state !== "open") return;
-    const revision = this.#window?.takeExpired(this.#loop.now());
+  /** Also while there is no room, for it may make some. */
+  #cutHistory(uncut?: number): void {
+    const isOpen = this.#phase.state === "open" || this.#phase.state === "full";
+    if (this.#compacting !== undefined || !isOpen) return;
+    const revision = this.#window?.takeExpired(this.#loop.now()) ?? uncut;
     if (revision === undefined) return;
+    this.#uncut = undefined;
     this.#compacting = this.#backend.compact(revision).then(
       () => {
         this.#compacting = undefined;
@@ -271,8 +276,10 @@ export class LocalStore implements Store {
       (error: unknown) => {
         this.#compacting = undefined;
         // What was accepted meanwhile is not lost by it, and may yet fit.
-        if (isStoreError(error, "NoSpace")) this.#noteFull(error);
-        else
+        if (isStoreError(error, "NoSpace")) {
+          this.#uncut = revision;
+          this.#noteFull(error);
+        } else
           this.#break(
             new StoreError("OutcomeUnknown", `cutting history failed: ${String(error)}`, { cause: error }),
           );
