@@ -56,6 +56,11 @@ export class EtcdArchive implements Archive {
     this.#floor = Math.max(this.#floor, revision);
   }
 
+  /** Throws `Compacted` for what is before it. */
+  checkFloor(revision: number): void {
+    if (revision < this.#floor) throw compacted(revision, this.#floor);
+  }
+
   /** Learns how far etcd was compacted: only a watch that cannot begin is told so. */
   async probe(): Promise<void> {
     const key = this.#options.keyspace.absentKey;
@@ -72,7 +77,7 @@ export class EtcdArchive implements Archive {
   }
 
   async read(after: number, upTo: number): Promise<ArchivePiece> {
-    if (after < this.#floor) throw compacted(after, this.#floor);
+    this.checkFloor(after);
     const { scope, loadedAt, lastEvent } = this.#options.coverage();
     // A watch of the prefix alone does not say when it has told everything; what the feed told it must tell, too.
     if (scope === "prefix" && after < loadedAt) throw compacted(after, loadedAt);

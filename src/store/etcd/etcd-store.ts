@@ -182,6 +182,7 @@ export class EtcdStore implements Store {
     this.#checkOpen();
     const isBeyond = revision > this.#mirror.revision && this.#feed.catchesUp === "never";
     if (!isBeyond && this.#isUndone(revision, prefix)) return this.#mirror.at(revision, prefix);
+    this.#archive.checkFloor(revision);
     return readSnapshot(this.#connection, { keyspace: this.#keyspace, prefix, revision });
   }
 

@@ -37,7 +37,7 @@ export interface WatchFeedOptions {
   readonly proveEveryMs: number;
   /** Told of every entry before it becomes visible. */
   readonly made: (entry: Entry) => void;
-  /** Another server compacted etcd to this revision. */
+  /** What was before this revision is not to be had from etcd: another server compacted it, or etcd's past has become another one. */
   readonly onCompacted: (revision: number) => void;
   /** Before each further attempt. */
   readonly onReconnect: () => void;
@@ -58,8 +58,8 @@ const SLICE_EVENTS = 500;
 export class WatchFeed {
   readonly #options: WatchFeedOptions;
   #state: FeedState = { state: "connecting", reason: "not connected to etcd yet" };
-  /** What the next attempt begins with. */
-  #begin: "resume" | "reload" = "resume";
+  /** What the next attempt begins with; `forget` is to read everything anew and to count nothing that was before. */
+  #begin: "resume" | "reload" | "forget" = "resume";
   #scope: Coverage["scope"] = "everything";
   #hasProgress = false;
   #loadedAt: number;
@@ -127,15 +127,16 @@ export class WatchFeed {
       log.info("this etcd user may not watch everything: watching the prefix", { error: error.message });
       this.#scope = "prefix";
     }
-    if (isStoreError(error, "Compacted") || error instanceof GapError) {
+    const isOtherPast = error instanceof PastError;
+    if (isStoreError(error, "Compacted") || error instanceof GapError || isOtherPast) {
       log.warn("etcd cannot tell what happened meanwhile: everything is read anew", { error: error.message });
-      this.#begin = "reload";
+      this.#begin = isOtherPast ? "forget" : "reload";
     }
   }
 
   async #session(signal: AbortSignal): Promise<void> {
     const { connection, log } = this.#options;
-    if (this.#begin === "reload") await this.#reload();
+    if (this.#begin !== "resume") await this.#reload();
     if (this.#scope === "prefix") this.#hasProgress = await hasReliableProgress(connection);
     // A watch does not tell an old token from a missing permission (etcd 3.4).
     const { stream, failed } = await connection.openWatch({ token: "new" });
@@ -180,16 +181,25 @@ export class WatchFeed {
 
   /**
    * Throws `Damaged` when etcd is not as far as memory: an older state of it was restored, or another one. If it has come further again since, what
-   * it tells next does not follow from what is here: that is a gap like any other.
+   * it tells next does not follow from what is here, and what it tells of the past is not what was shown.
    */
   async #recognize(): Promise<void> {
     const { connection, mirror, newestRevision } = this.#options;
     await newestRevision();
-    if (this.#witness === undefined) return;
-    const { key, after } = this.#witness;
     const { revision } = mirror;
-    const { kvs } = await connection.call(RANGE, { key: keyBytes(key), revision });
-    if (!isSame(kvs[0], after)) throw new GapError(`etcd's past is another one: it has another ${key}`);
+    for (const { key, after } of this.#witnesses()) {
+      const { kvs } = await connection.call(RANGE, { key: keyBytes(key), revision });
+      if (!isSame(kvs[0], after)) throw new PastError(`etcd's past is another one: it has another ${key}`);
+    }
+  }
+
+  /** A deletion alone says little: what never was is not there either. */
+  #witnesses(): readonly Witness[] {
+    const last = this.#witness;
+    if (last === undefined) return [];
+    const { mirror, keyspace } = this.#options;
+    const living = last.after === undefined ? newestOf(mirror.state, keyspace) : undefined;
+    return living === undefined ? [last] : [last, living];
   }
 
   /** Applies what comes until the stream breaks. */
@@ -249,9 +259,10 @@ export class WatchFeed {
   }
 
   async #reload(): Promise<void> {
-    const { connection, keyspace, mirror, gate } = this.#options;
+    const { connection, keyspace, mirror, gate, onCompacted } = this.#options;
     const state = await readSnapshot(connection, { keyspace });
     if (state.revision < mirror.revision) throw wentBack(mirror.revision, state.revision);
+    if (this.#begin === "forget") onCompacted(state.revision);
     mirror.reset(state);
     this.#loadedAt = state.revision;
     this.#lastEvent = state.revision;
@@ -307,6 +318,11 @@ function isSame(found: KeyValue | undefined, known: Entry | undefined): boolean 
     version === known.version &&
     Buffer.compare(value, known.value) === 0
   );
+}
+
+/** What etcd has is not what it told before. */
+class PastError extends Error {
+  override readonly name = "PastError";
 }
 
 /** The user may not watch everything. */

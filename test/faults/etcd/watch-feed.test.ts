@@ -4,7 +4,7 @@ import type { Store, WatchEvent } from "../../../src/store/store.ts";
 import { codeOf, line, put, record, remove, text, write } from "../../conformance/store/arrange.ts";
 import { base64, EtcdServer } from "../../etcd-server.ts";
 import { describePeer } from "../../peers.ts";
-import { openStore } from "./open-store.ts";
+import { openStore, type OpenedStore } from "./open-store.ts";
 import { TcpLink } from "./tcp-link.ts";
 
 const ROOT = "/registry/things/";
@@ -239,6 +239,49 @@ describePeer("etcd", "the feed from etcd", () => {
       expect(recording.events).toEqual([]);
       expect([version, store.view.get(`${ROOT}a`)?.version]).toEqual([10, 5]);
       expect(store.view.count(ROOT, `${ROOT}~`)).toBe(3);
+    });
+
+    /** A store that has seen a key made and another one deleted last, over an etcd that has lost both and is further by now. */
+    async function comeFurther(server: EtcdServer, link: TcpLink, { store }: OpenedStore): Promise<void> {
+      await foreignPut(server, `${ROOT}lost`);
+      await foreignPut(server, `${ROOT}deleted`);
+      await server.call("/v3/kv/deleterange", { key: base64(`${ROOT}deleted`) });
+      await store.fresh();
+      link.cut();
+      await server.kill();
+      server.goBack();
+      await server.start();
+      while ((await foreignPut(server, "/elsewhere/a")) <= store.view.revision);
+      link.mend();
+    }
+
+    test("starts over also when a deletion was the last that it has seen", async () => {
+      await using server = await withBackup();
+      await using link = await TcpLink.open(server.endpoint);
+      await using opened = await openStore(link.endpoint, { proveEveryMs: 60_000 });
+      const { store } = opened;
+      const recording = record(store.watch({ prefix: ROOT, after: store.view.revision }));
+
+      await comeFurther(server, link, opened);
+
+      await expect.poll(() => recording.end, { timeout: 10_000 }).toBe("Compacted");
+      expect([...store.view.range(ROOT, `${ROOT}~`)].map(({ key }) => key)).toEqual([`${ROOT}a`]);
+    });
+
+    test("takes no revision of the lost past for one of the past that there is now", async () => {
+      await using server = await withBackup();
+      await using link = await TcpLink.open(server.endpoint);
+      await using opened = await openStore(link.endpoint, { proveEveryMs: 60_000 });
+      const { store } = opened;
+      const recording = record(store.watch({ prefix: ROOT, after: store.view.revision }));
+      const before = store.view.revision;
+
+      await comeFurther(server, link, opened);
+      await expect.poll(() => recording.end, { timeout: 10_000 }).toBe("Compacted");
+
+      expect(await codeOf(() => store.watch({ prefix: ROOT, after: before }))).toBe("Compacted");
+      expect(await codeOf(() => store.at(before, ROOT))).toBe("Compacted");
+      expect(await codeOf(() => store.at(store.view.revision, ROOT))).toBe("none");
     });
   });
 
