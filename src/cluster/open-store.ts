@@ -15,6 +15,10 @@ import type { ClusterOptions, EtcdOptions } from "./options.ts";
 
 /** All keys are below, as kube-apiserver has them. */
 const ROOT = "/registry/";
+/** Of one request, unless a single object is larger: etcd takes 1.5 MiB, the keys and conditions included. */
+const RESTORED_BYTES = 1 << 20;
+/** Times that are left are rounded up to this, since keys share a lease that end together. */
+const RESTORED_GRAIN_MS = 60_000;
 
 export interface Surroundings {
   readonly loop: Loop;
@@ -69,7 +73,7 @@ export async function openEtcd(
     ...(await readEtcdFiles(etcd, loop)),
   });
   try {
-    if (file !== undefined) await restoreInto(store, await readEntries(file, loop));
+    if (file !== undefined) await restoreInto(store, await readEntries(file, loop), loop);
     return store;
   } catch (error) {
     await store.close();
@@ -109,15 +113,43 @@ async function readEntries(file: string, loop: Loop): Promise<Snapshot> {
 }
 
 /** Etcd counts its own revisions, so objects get new ones; what is there already is never overwritten. */
-async function restoreInto(store: Store, { entries }: Snapshot): Promise<void> {
+async function restoreInto(store: Store, { entries }: Snapshot, loop: Loop): Promise<void> {
   if (store.view.count(ROOT, prefixEnd(ROOT)) > 0) {
     throw new Error(`etcd already holds keys under ${ROOT}: restore into an empty one`);
   }
-  for (let start = 0; start < entries.length; start += MAX_CHANGES) {
-    const part = entries.slice(start, start + MAX_CHANGES);
+  for (const part of partsOf(entries)) {
+    const now = loop.now();
+    const living = part.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);
+    if (living.length === 0) continue;
     await store.write({
-      compare: part.map(({ key }) => ({ key, modRevision: 0 })),
-      changes: part.map(({ key, value }) => ({ type: "put", key, value })),
+      compare: living.map(({ key }) => ({ key, modRevision: 0 })),
+      changes: living.map(({ key, value, expiresAt }) => ({
+        type: "put",
+        key,
+        value,
+        ttlMs: expiresAt === undefined ? undefined : roundedUp(expiresAt - now),
+      })),
     });
   }
+}
+
+function roundedUp(ms: number): number {
+  return Math.ceil(ms / RESTORED_GRAIN_MS) * RESTORED_GRAIN_MS;
+}
+
+/** What etcd takes in one request. */
+function* partsOf(entries: readonly Entry[]): Generator<Entry[]> {
+  let part: Entry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    const isFull = part.length === MAX_CHANGES || bytes + entry.value.length > RESTORED_BYTES;
+    if (isFull && part.length > 0) {
+      yield part;
+      part = [];
+      bytes = 0;
+    }
+    part.push(entry);
+    bytes += entry.value.length;
+  }
+  yield part;
 }
