@@ -83,6 +83,7 @@ export type Change =
 
 /** All changes happen at one revision, or none. A key occurs in at most one change. */
 export interface Transaction {
+  /** Up to MAX_CHANGES. */
   readonly compare?: readonly Compare[];
   /** 1 to MAX_CHANGES. Deleting a key that does not exist is no change. */
   readonly changes: readonly Change[];

@@ -58,10 +58,12 @@ function checkConditions(state: StateEditor, { compare }: Transaction): void {
 
 /** Throws `InvalidTransaction` for what no engine takes. */
 export function checkTransaction({ changes, compare }: Transaction): void {
-  if (changes.length === 0 || changes.length > MAX_CHANGES || (compare?.length ?? 0) > MAX_CHANGES) {
+  const conditions = compare?.length ?? 0;
+  if (changes.length === 0 || changes.length > MAX_CHANGES || conditions > MAX_CHANGES) {
     throw new StoreError(
       "InvalidTransaction",
-      `expected 1 to ${String(MAX_CHANGES)} changes, found ${String(changes.length)}`,
+      `expected 1 to ${String(MAX_CHANGES)} changes and no more conditions than that, found ` +
+        `${String(changes.length)} changes and ${String(conditions)} conditions`,
     );
   }
   if (changes.length > 1 && new Set(changes.map((change) => change.key)).size < changes.length) {

@@ -286,6 +286,18 @@ export function describeWrites(engine: StoreEngine): void {
       expect(contents(world.store.view, world.root)).toHaveLength(MAX_CHANGES);
     });
 
+    test(`${MAX_CHANGES} conditions are taken, one more is invalid`, async () => {
+      await using world = await engine.open();
+      const conditions = (count: number) =>
+        Array.from({ length: count }, (_, index) => ({ key: `${world.root}${index}`, modRevision: 0 }));
+      const writing = (count: number) => () =>
+        world.store.write({ compare: conditions(count), changes: [put(`${world.root}a`, "x")] });
+
+      expect(await codeOf(writing(MAX_CHANGES + 1))).toBe("InvalidTransaction");
+      expect(contents(world.store.view, world.root)).toHaveLength(0);
+      expect(await codeOf(writing(MAX_CHANGES))).toBe("none");
+    });
+
     test("readers see all of one or nothing", async () => {
       await using world = await engine.open();
       const [left, right] = [`${world.root}left`, `${world.root}right`];
