@@ -11,6 +11,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import type { State } from "../state.ts";
 import { backupFile, readBackup, restoreFile, writeBackup } from "./backup.ts";
+import { createStore } from "./disk/install.js";
 import {
   contents,
   contentsOf,
@@ -139,6 +140,22 @@ describe("restore", () => {
     expect(contents(rows)).toEqual(contentsOf(state));
     await backend.commit([new Writer(state).next(put("/more", "1"))]);
     await backend.close();
+  });
+
+  test("leaves nothing to switch for the first start, who may be killed meanwhile", async () => {
+    const { dir } = await makeStore();
+    const file = join(makeDir(), "backup");
+    await backupFile({ dir, file, loop });
+    const [restored, created] = [makeDir(), makeDir()];
+
+    await restoreFile({ file, dir: restored, loop });
+    createStore(created, loop.random("id").uuid());
+
+    // https://www.sqlite.org/fileformat2.html: bytes 18 and 19 are 2 in the mode with a write-ahead log.
+    for (const made of [restored, created]) {
+      expect([...readFileSync(join(made, "store.db")).subarray(18, 20)]).toEqual([2, 2]);
+      expect(readdirSync(made).filter((name) => name.startsWith("store.db"))).toEqual(["store.db"]);
+    }
   });
 
   test.each(["file", "memory"])("names a file that is no backup, or is not there: %s", async (engine) => {

@@ -161,6 +161,17 @@ export function createDatabase(file) {
 }
 
 /**
+ * Puts a file that nobody looks for yet into the mode in which `openWritable` writes it. SQLite does so with a journal, and who is killed
+ * meanwhile leaves a file behind that no reader opens.
+ * @param {string} file
+ */
+export function switchToWal(file) {
+  const db = new Database(file);
+  db.exec("PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL");
+  db.close();
+}
+
+/**
  * The connection that writes. Its owner makes a commit durable with an fdatasync of the write-ahead log: `synchronous = FULL`
  * would do the same with fsync, which here takes a third longer because it also writes the time of modification. `NORMAL`
  * still syncs the log before a checkpoint copies from it, and the database before the log is used again.

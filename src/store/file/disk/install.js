@@ -2,7 +2,8 @@
 /**
  * How a store comes to exist in a directory, safe against a crash at every step:
  *
- *   1. store.db.new and marker.new are written and synced       crash: they are left over, and removed by the next try
+ *   1. store.db.new, in the mode in which it will be written,   crash: they are left over, and removed by the next try
+ *      and marker.new are written and synced
  *   2. store.db.new becomes store.db                            crash: `finishInstall` does step 3
  *   3. marker.new becomes marker                                the store exists from here on
  *
@@ -19,7 +20,7 @@ import {
   rmSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { createDatabase, writeMeta } from "./database.js";
+import { createDatabase, switchToWal, writeMeta } from "./database.js";
 import { damaged } from "./fault.js";
 import { FIRST_REVISION } from "./history-check.js";
 import { createMarker, readMark } from "./marker.js";
@@ -107,7 +108,8 @@ export function prepareInstall(dir) {
 export function install(dir, mark) {
   const { db, marker } = storePaths(dir);
   createMarker(`${marker}.new`, mark);
-  // Empty, and only there when a file in WAL mode was read.
+  switchToWal(`${db}.new`);
+  // Empty.
   for (const suffix of ["-wal", "-shm"]) rmSync(`${db}.new${suffix}`, { force: true });
   // SQLite gives the same permissions to the files it makes beside it.
   chmodSync(`${db}.new`, 0o600);
