@@ -129,12 +129,12 @@ export class EtcdStore implements Store {
     const given = { ...DEFAULTS, ...options };
     const connection = new Connection(options);
     const keyspace = new Keyspace(given.prefix);
-    const deadline = loop.now() + given.openTimeoutMs;
+    const patience = { ...options, deadline: loop.now() + given.openTimeoutMs };
     let store: EtcdStore | undefined;
     try {
-      const state = await load({ ...options, connection, keyspace }, deadline);
+      const state = await patiently(patience, () => readSnapshot(connection, { keyspace }));
       store = new EtcdStore({ ...given, connection, keyspace, state });
-      await store.#start(deadline);
+      await store.#start(patience);
       return store;
     } catch (error) {
       if (store === undefined) connection.close();
@@ -237,10 +237,17 @@ export class EtcdStore implements Store {
     await this.ended.catch(() => undefined);
   }
 
-  async #start(deadline: number): Promise<void> {
+  async #start(patience: Patience): Promise<void> {
     this.#running = this.#run();
     const isSettled = (): boolean => this.#phase.state !== "open" || this.#feed.health.state === "ready";
-    const [isLive] = await Promise.all([this.#gate.wait(isSettled, deadline), this.#archive.probe()]);
+    const probe = async (): Promise<void> => {
+      this.#checkOpen();
+      await this.#archive.probe();
+    };
+    const [isLive] = await Promise.all([
+      this.#gate.wait(isSettled, patience.deadline),
+      patiently(patience, probe),
+    ]);
     this.#checkOpen();
     if (!isLive) throw new StoreError("Unavailable", this.#feed.health.reason ?? "etcd stays away");
   }
@@ -276,22 +283,21 @@ export class EtcdStore implements Store {
   }
 }
 
+interface Patience {
+  readonly loop: Loop;
+  readonly log?: Log;
+  readonly signal?: AbortSignal;
+  /** By Loop.now. */
+  readonly deadline: number;
+}
+
 /** Tries until the deadline while etcd is away; what it refuses it would refuse again. */
-async function load(
-  from: {
-    readonly loop: Loop;
-    readonly log?: Log;
-    readonly connection: Connection;
-    readonly keyspace: Keyspace;
-    readonly signal?: AbortSignal;
-  },
-  deadline: number,
-): Promise<State> {
-  const { loop, log = silentLog, connection, keyspace, signal } = from;
+async function patiently<T>(patience: Patience, attempt: () => Promise<T>): Promise<T> {
+  const { loop, log = silentLog, signal, deadline } = patience;
   const random = loop.random("open");
   for (let retry = 0; ; retry++) {
     try {
-      return await readSnapshot(connection, { keyspace });
+      return await attempt();
     } catch (error) {
       const isPassing = isStoreError(error, "Unavailable") || isStoreError(error, "Compacted");
       const isOver = loop.now() >= deadline || signal?.aborted === true;

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { codeOf, put, text, write } from "../../conformance/store/arrange.ts";
@@ -141,6 +142,28 @@ describePeer("etcd", "the connection to etcd", () => {
       await expect.poll(() => codeOf(() => write(store, put(KEY, "2"))), { timeout: 5_000 }).toBe("none");
       await expect.poll(() => store.health().state, { timeout: 5_000 }).toBe("ready");
       expect(text((await store.fresh()).get(KEY))).toBe("2");
+    });
+
+    test("a store opens although the connection breaks again and again meanwhile", async () => {
+      await using server = await EtcdServer.start();
+      await using link = await TcpLink.open(server.endpoint);
+      await using other = await openStore(server.endpoint);
+      await other.store.compact(await write(other.store, put(KEY, "1")));
+
+      for (let round = 0; round < 10; round += 1) {
+        let isOpening = true;
+        const breaking = (async () => {
+          for (let cut = 0; cut < 10 && isOpening; cut += 1) {
+            // Each time at other moments of the opening.
+            await delay(5 + 3 * round);
+            link.mend();
+          }
+        })();
+        await using opened = await openStore(link.endpoint, { openTimeoutMs: 15_000 });
+        isOpening = false;
+        await breaking;
+        expect(text(opened.store.view.get(KEY))).toBe("1");
+      }
     });
 
     test("that are away are not waited for any more once the program shall end", async () => {
