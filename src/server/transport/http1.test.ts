@@ -33,6 +33,7 @@ describe("HTTP/1.1 that cannot be understood", () => {
       "GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
       400,
     ],
+    ["no host and an upgrade", "GET / HTTP/1.1\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n", 400],
     ["two hosts, and another request", `GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n${OK}`, 400],
     ["too long headers", `GET / HTTP/1.1\r\nhost: a\r\nx: ${"y".repeat(33 * 1024)}\r\n\r\n`, 431],
     [
@@ -75,9 +76,10 @@ describe("HTTP/1.1 that cannot be understood", () => {
   });
 
   test.each([
-    ["two hosts", "host: b", 400],
-    ["an expectation that nobody knows", "expect: more", 417],
-  ])("what is sent behind %s is not looked at, an upgrade neither", async (_, header, code) => {
+    ["no host", "x: y", 400],
+    ["two hosts", "host: a\r\nhost: b", 400],
+    ["an expectation that nobody knows", "host: a\r\nexpect: more", 417],
+  ])("what is sent behind %s is not looked at, an upgrade neither", async (_, headers, code) => {
     const targets: string[] = [];
     const server = await startServer(async ({ target }) => {
       targets.push(target);
@@ -87,7 +89,7 @@ describe("HTTP/1.1 that cannot be understood", () => {
     const closed = readUntilClosed(socket);
 
     const upgrade = "GET /2 HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n";
-    socket.write(`GET /1 HTTP/1.1\r\nhost: a\r\n${header}\r\n\r\n${upgrade}`);
+    socket.write(`GET /1 HTTP/1.1\r\n${headers}\r\n\r\n${upgrade}`);
 
     expect(await closed).toMatch(new RegExp(`^HTTP/1.1 ${String(code)} `));
     expect(targets).toEqual([]);

@@ -31,9 +31,12 @@ const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 /** What Go takes for a host. */
 const HOST = /^[\w!$%&'()*+,\-.:;=[\]~]*$/;
 /** In Go's form. */
-const HOST_REFUSAL =
-  "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n" +
-  "400 Bad Request: malformed Host header";
+const BAD_REQUEST =
+  "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n400 Bad Request: ";
+const HOST_REFUSALS = {
+  missing: `${BAD_REQUEST}missing required Host header`,
+  malformed: `${BAD_REQUEST}malformed Host header`,
+} as const;
 const EXPECTATION_REFUSAL =
   "HTTP/1.1 417 Expectation Failed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
 
@@ -79,7 +82,8 @@ function serverOptions(limits: TransportLimits): Parameters<typeof createServer>
     keepAliveTimeout: limits.idleTimeoutMs,
     connectionsCheckingInterval: Math.ceil(limits.headersTimeoutMs / 2),
     insecureHTTPParser: false,
-    requireHostHeader: true,
+    // Node would answer by itself, as it would an unknown Expect.
+    requireHostHeader: false,
   };
 }
 
@@ -120,10 +124,7 @@ class Http1Connection implements Connection {
     if (this.#refusal !== undefined) return;
     const { method = "", url: target = "" } = req;
     const wire = new Http1Wire(req, res, { connection: this, chunks: this.#chunks });
-    if (!this.#isHostRight(wire)) {
-      this.refuse(HOST_REFUSAL);
-      return;
-    }
+    if (!this.#hasRightHost(wire)) return;
     const exchange = new Exchange({ method, target, peer: this.#peer, wire }, this.#surroundings);
     this.exchanges.push(exchange);
     res.on("close", () => {
@@ -136,11 +137,15 @@ class Http1Connection implements Connection {
     else if (this.exchanges.length > this.#surroundings.limits.maxRequestsAhead) this.#socket.destroy();
   }
 
-  /** Two of them, joined with a space, are no more right than one that has a space. Node sees to it that there is one. */
-  #isHostRight(wire: Http1Wire): boolean {
+  /** Refuses the request otherwise. Two of them, joined with a space, are no more right than one that has a space. */
+  #hasRightHost(wire: Http1Wire): boolean {
     const host = wire.readHeaders().get("host");
-    if (host === this.#host) return true;
-    if (host !== undefined && !HOST.test(host)) return false;
+    if (host !== undefined && host === this.#host) return true;
+    if (host === undefined && wire.incoming.httpVersion === "1.0") return true;
+    if (host === undefined || !HOST.test(host)) {
+      this.refuse(host === undefined ? HOST_REFUSALS.missing : HOST_REFUSALS.malformed);
+      return false;
+    }
     this.#host = host;
     return true;
   }
@@ -186,10 +191,7 @@ class Http1Connection implements Connection {
     socket.on("drain", () => res.emit("drain"));
     res.on("finish", () => socket.destroySoon());
     const wire = new Http1Wire(req, res, { connection: this, chunks: this.#chunks, head });
-    if (!this.#isHostRight(wire)) {
-      this.refuse(HOST_REFUSAL);
-      return;
-    }
+    if (!this.#hasRightHost(wire)) return;
     const exchange = new Exchange(
       { method, target, peer: this.#peer, wire, isUpgrade: true },
       this.#surroundings,
