@@ -1,9 +1,25 @@
 import { once } from "node:events";
 import { constants } from "node:http2";
 import { describe, expect, test } from "vitest";
-import { answer, openSession, pending, readAll, sendHttp2, startServer } from "./fixture.ts";
+import { answer, openRaw, openSession, pending, readAll, sendHttp2, startServer } from "./fixture.ts";
 
 const MIB = 1024 * 1024;
+
+/** For what Node's client would not send. */
+function frame(type: number, { flags = 0, stream = 0, bytes = [] }: Partial<FrameParts>): Buffer {
+  return Buffer.from([0, 0, bytes.length, type, flags, 0, 0, 0, stream, ...bytes]);
+}
+
+interface FrameParts {
+  readonly flags: number;
+  readonly stream: number;
+  readonly bytes: readonly number[];
+}
+
+const SETTINGS = frame(4, {});
+/** `GET /` at the authority `a`; nothing follows. */
+const REQUEST = frame(1, { flags: 5, stream: 1, bytes: [0x82, 0x84, 0x87, 0x41, 1, 0x61] });
+const PREFACE = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), SETTINGS]);
 
 describe("an HTTP/2 session", () => {
   test("carries a hundred watches and ordinary requests beside them", async () => {
@@ -132,13 +148,39 @@ describe("an HTTP/2 session", () => {
       limits: { idleTimeoutMs: 20 },
     });
     const watching = await sendHttp2(openSession(server), { path: "/watch" });
-    const idleSince = openSession(server);
-    await readAll((await sendHttp2(idleSince)).body);
-    await once(idleSince, "close");
+    for (let i = 0; i < 4; i++) {
+      const idleSince = openSession(server);
+      await readAll((await sendHttp2(idleSince)).body);
+      await once(idleSince, "close");
+    }
 
     gate.resolve();
 
     expect(await readAll(watching.body)).toBe("late");
+  });
+
+  test.each([
+    ["data behind the end of a request", frame(0, { stream: 1, bytes: [0] })],
+    ["headers that cannot be unpacked", frame(1, { flags: 5, stream: 3, bytes: Array(8).fill(0xff) })],
+    ["a ping of seven bytes", frame(6, { bytes: [0, 0, 0, 0, 0, 0, 0] })],
+  ])("that sent %s is closed, and what it watched with it", async (_, wrong) => {
+    const [begun, ended] = [pending(), pending()];
+    async function* watch(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+      begun.resolve();
+      signal.addEventListener("abort", () => ended.resolve());
+      await new Promise(() => undefined);
+    }
+    const server = await startServer(async ({ signal }) => answer(watch(signal)), {
+      limits: { idleTimeoutMs: 20, headersTimeoutMs: 300 },
+    });
+    const socket = openRaw(server, { ALPNProtocols: ["h2"] });
+    const closed = once(socket, "close");
+    socket.resume().write(Buffer.concat([PREFACE, REQUEST]));
+    await begun.promise;
+
+    socket.write(wrong);
+
+    await Promise.all([closed, ended.promise]);
   });
 
   test("is told 400 for CONNECT", async () => {

@@ -67,6 +67,8 @@ class Http2Connection implements Connection {
   readonly #session: ServerHttp2Session;
   readonly #options: Http2ConnectionOptions;
   readonly #resets: ResetBudget;
+  /** Whether it was asked for a sign of life, and has not given it yet. */
+  #isAwaited = false;
 
   constructor(session: ServerHttp2Session, options: Http2ConnectionOptions) {
     this.#session = session;
@@ -76,7 +78,7 @@ class Http2Connection implements Connection {
     session.setLocalWindowSize(SESSION_WINDOW_BYTES);
     session.on("error", this.#noteFailure);
     session.setTimeout(limits.headersTimeoutMs);
-    session.on("timeout", () => this.#closeIfIdle());
+    session.on("timeout", () => this.#closeIfUnused());
     session.once("stream", () => session.setTimeout(limits.idleTimeoutMs));
     session.on("stream", (...[stream, headers, , raw]: StreamEvent) => this.#serve(stream, headers, raw));
   }
@@ -116,9 +118,21 @@ class Http2Connection implements Connection {
     }
   }
 
-  /** Long watches may be silent for as long as they like. */
-  #closeIfIdle(): void {
-    if (this.exchanges.size === 0) this.#session.close();
+  /**
+   * Long watches may be silent for as long as they like, while somebody is there who hears them: a session that a wrong frame has brought to
+   * its end says nothing any more, and its socket is no longer read, so that it would never be known to be closed.
+   */
+  #closeIfUnused(): void {
+    const session = this.#session;
+    const { idleTimeoutMs, headersTimeoutMs } = this.#options.surroundings.limits;
+    if (this.exchanges.size === 0) return session.close();
+    if (this.#isAwaited) return session.destroy();
+    this.#isAwaited = true;
+    session.ping(() => {
+      this.#isAwaited = false;
+      session.setTimeout(idleTimeoutMs);
+    });
+    return void session.setTimeout(headersTimeoutMs);
   }
 }
 
