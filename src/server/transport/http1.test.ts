@@ -56,7 +56,11 @@ describe("HTTP/1.1 that cannot be understood", () => {
     expect(await readUntilClosed(other)).toMatch(/\r\n\r\n1$/);
   });
 
-  test("what was sent before two hosts is answered first", async () => {
+  test.each([
+    ["two hosts", `GET /2 HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n${OK}`, 400],
+    ["what is no request", "hello\r\n\r\n", 400],
+    ["too long headers", `GET /2 HTTP/1.1\r\nhost: a\r\nx: ${"y".repeat(33 * 1024)}\r\n\r\n`, 431],
+  ])("what was sent before %s is answered first", async (_, text, status) => {
     const gate = pending();
     const targets: string[] = [];
     const server = await startServer(async ({ target }) => {
@@ -67,12 +71,33 @@ describe("HTTP/1.1 that cannot be understood", () => {
     const socket = openRaw(server);
     const closed = readUntilClosed(socket);
 
-    socket.write(`GET /1 HTTP/1.1\r\nhost: a\r\n\r\nGET /2 HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n${OK}`);
+    socket.write(`GET /1 HTTP/1.1\r\nhost: a\r\n\r\n${text}`);
     await expect.poll(() => targets).toEqual(["/1"]);
     gate.resolve();
 
-    expect(await closed).toMatch(/^HTTP\/1.1 200 [^]*firstHTTP\/1.1 400 [^]*Host header$/);
+    expect(await closed).toMatch(new RegExp(`^HTTP/1.1 200 [^]*firstHTTP/1.1 ${String(status)} `));
     expect(targets).toEqual(["/1"]);
+  });
+
+  test("a body that cannot be understood is refused in place of its own answer, and of no other", async () => {
+    const started = pending();
+    const server = await startServer(async (request) => {
+      started.resolve();
+      await request.readBody(1000);
+      return answer("ok");
+    });
+    const broken = "POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n1\r\nx\r\n";
+    const [alone, behind] = [openRaw(server), openRaw(server)];
+    const answers = Promise.all([readUntilClosed(alone), readUntilClosed(behind)]);
+
+    alone.write(broken);
+    await started.promise;
+    alone.write("y\r\n");
+    behind.write(`${broken}0\r\n\r\n${broken}y\r\n`);
+
+    const [first, second] = await answers;
+    expect(first).toMatch(/^HTTP\/1.1 400 /);
+    expect(second).not.toContain("HTTP/1.1 400 ");
   });
 
   test.each([

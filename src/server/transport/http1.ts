@@ -1,4 +1,4 @@
-/** Carries exchanges over HTTP/1.1. Requests that cannot be parsed are answered by Node itself (400, 408, 431) and closed. */
+/** Carries exchanges over HTTP/1.1. What cannot be parsed is answered in its turn (400, 408, 413, 431), and the connection closed. */
 import type { EventEmitter } from "node:events";
 import {
   createServer,
@@ -39,6 +39,12 @@ const HOST_REFUSALS = {
 } as const;
 const EXPECTATION_REFUSAL =
   "HTTP/1.1 417 Expectation Failed\r\nConnection: close\r\nContent-Length: 0\r\n\r\n";
+/** What the parser, or Node, has to object, where that is not just that it is no request. */
+const FAULT_STATUSES: ReadonlyMap<string | undefined, number> = new Map([
+  ["ERR_HTTP_REQUEST_TIMEOUT", 408],
+  ["HPE_CHUNK_EXTENSIONS_OVERFLOW", 413],
+  ["HPE_HEADER_OVERFLOW", 431],
+]);
 
 export interface Http1 {
   /** Takes a socket whose handshake is done. */
@@ -59,6 +65,8 @@ export function createHttp1(surroundings: Surroundings): Http1 {
   server.on("checkExpectation", (req: IncomingMessage) =>
     connections.get(req.socket)?.refuse(EXPECTATION_REFUSAL),
   );
+  // Node would answer by itself, in place of a request that came before.
+  server.on("clientError", ({ code }: NodeJS.ErrnoException, socket) => connections.get(socket)?.fail(code));
   server.on("upgrade", (req, socket, head) => connections.get(socket)?.serveUpgrade(req, head));
   startTimeouts(server);
   return {
@@ -104,6 +112,8 @@ class Http1Connection implements Connection {
   #refusal: string | undefined;
   /** The last one that was found to be right: clients send the same again and again. */
   #host: string | undefined;
+  /** The last request. */
+  #last: IncomingMessage | undefined;
 
   constructor(socket: TLSSocket, chunks: Chunks, surroundings: Surroundings) {
     this.#socket = socket;
@@ -122,6 +132,7 @@ class Http1Connection implements Connection {
 
   serve(req: IncomingMessage, res: ServerResponse): void {
     if (this.#refusal !== undefined) return;
+    this.#last = req;
     const { method = "", url: target = "" } = req;
     const wire = new Http1Wire(req, res, { connection: this, chunks: this.#chunks });
     if (!this.#hasRightHost(wire)) return;
@@ -155,6 +166,16 @@ class Http1Connection implements Connection {
     if (this.#refusal !== undefined) return;
     this.#refusal = answer;
     this.#endIfDone();
+  }
+
+  /** The connection broke, or what came is not, or not in time, what it should be: another request, or the body of the last one. */
+  fail(code: string | undefined): void {
+    const answer = faultAnswer(code);
+    if (this.#last?.complete !== false && this.#socket.writable) return this.refuse(answer);
+    // An answer to the last one would be taken for one to the first.
+    const [first, ...others] = this.exchanges;
+    if (first?.isUnanswered === true && others.length === 0) this.#socket.write(answer);
+    return void this.#socket.destroy();
   }
 
   #forget(exchange: Exchange): void {
@@ -348,6 +369,11 @@ function asText({ buffer, byteOffset, byteLength }: Uint8Array): string {
 }
 
 const EMPTY = Buffer.alloc(0);
+
+function faultAnswer(code: string | undefined): string {
+  const status = FAULT_STATUSES.get(code) ?? 400;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ""}\r\nConnection: close\r\n\r\n`;
+}
 
 /** Node checks headers only of answers that it writes itself. */
 function headText(status: number, headers: ReadonlyMap<string, string>): string {
