@@ -29,7 +29,7 @@ const SESSION_WINDOW_BYTES = 1024 * 1024;
 /** Node's default is 1000; an honest client sends none. */
 const MAX_INVALID_FRAMES = 100;
 
-const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_INTERNAL_ERROR, NGHTTP2_NO_ERROR } = constants;
+const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
 
 /** Takes a socket whose handshake is done. */
 export function acceptHttp2(socket: TLSSocket, surroundings: Surroundings): Connection {
@@ -200,8 +200,9 @@ class Http2Wire implements Wire {
     return this.outgoing;
   }
 
+  /** Closed otherwise, the stream would first be ended as if nothing were missing. */
   cut(): void {
-    this.outgoing.close(NGHTTP2_INTERNAL_ERROR);
+    this.outgoing.destroy(new Error("the answer was cut"));
   }
 
   /** A body that nobody wants any more is not sent to its end. Node first sends the answer. */

@@ -187,6 +187,23 @@ describe.each(PROTOCOLS)("an exchange over %s", (_protocol, send) => {
     expect(server.logged).toEqual(["an answer broke off: Error: disk gone"]);
   });
 
+  test("breaks a stream off when its source fails later, and all before has been taken", async () => {
+    const taken = pending();
+    async function* failing(): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("begun");
+      await taken.promise;
+      throw new Error("disk gone");
+    }
+    const server = await startServer(async () => answer(failing()));
+    const got = await send(server);
+    await once(got.body, "readable");
+    expect(String(got.body.read())).toBe("begun");
+
+    taken.resolve();
+
+    await expect(readAll(got.body)).rejects.toThrow(BROKEN_OFF);
+  });
+
   test("cuts a client that takes nothing for too long", async () => {
     const source = endlessSource();
     const server = await startServer(async () => answer(source.pieces), { limits: { stallTimeoutMs: 50 } });
