@@ -319,6 +319,24 @@ describe("a request", () => {
     expect(desk.working).toHaveLength(2);
   });
 
+  test.each([
+    ["", `${PODS}/a`],
+    ["to watch ", `${PODS}?watch=1`],
+  ])("%swhose answer is taken slowly keeps its seat for a minute and no longer", async (_, target) => {
+    const desk = await Desk.open(50);
+    await desk.limit(1, QUEUE, ["a"]);
+    desk.send({ user: "a", target });
+    desk.working[0]?.end(pieces("x", "y"));
+    await desk.loop.advance(50_000);
+    desk.send({ user: "a" });
+    await desk.loop.settle();
+    expect(desk.working).toHaveLength(1);
+
+    await desk.loop.advance(11_000);
+
+    expect(desk.working).toHaveLength(2);
+  });
+
   test("to watch keeps its seat until it has shown what was there before", async () => {
     const desk = await Desk.open(50);
     await desk.limit(1, QUEUE, ["a"]);

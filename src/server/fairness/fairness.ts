@@ -6,7 +6,7 @@
  * the cluster stands still when they wait for others' lists.
  */
 import { tooManyRequests } from "../../api/api-error.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Loop, Timer } from "../../base/loop.ts";
 import { allowedMs, isLongRunning } from "../deadline.ts";
 import type { Exchange, Next, Reply, Stage } from "../exchange.ts";
 import { isWhole } from "../http.ts";
@@ -22,6 +22,8 @@ import { WaitingRequest } from "./waiting-request.ts";
 
 /** Of the time that a request has, it may wait this part. As upstream. */
 const WAIT_PART = 0.25;
+/** How long an answer that is being sent keeps its seats: as long as upstream lets a request take, with its answer. */
+const SENDING_MS_MAX = 60_000;
 const RETRY_AFTER_SECONDS = 1;
 
 export interface FairnessParts extends WidthParts {
@@ -66,7 +68,7 @@ class SeatDesk {
     const seats = widthOf(asking.exchange, level.limits.nominal, this.#parts);
     if (!pool.enter(level, seats)) return this.#wait(asking, seats);
     meter.waited.observe(0);
-    return carryOut(asking, seats, () => pool.leave(level, seats));
+    return this.#carryOut(asking, seats, () => pool.leave(level, seats));
   }
 
   #wait(asking: Asking, seats: number): Promise<HttpResponse> {
@@ -84,7 +86,7 @@ class SeatDesk {
         seats,
         meter,
         waitMs: allowedMs(exchange) * WAIT_PART,
-        onSeated: (end) => settle(() => carryOut(asking, seats, end), resolve, reject),
+        onSeated: (end) => settle(() => this.#carryOut(asking, seats, end), resolve, reject),
         onRefused: (reason) => {
           level.refused[reason] += 1;
           pool.giveUp(level, waiter);
@@ -97,6 +99,54 @@ class SeatDesk {
       return pool.crowd(level);
     });
   }
+
+  /** `giveBack` is called once, when the request needs its seats no longer. */
+  #carryOut({ exchange, next, kind: { meter } }: Asking, seats: number, giveBack: () => void): Reply {
+    const seat = new Seat(this.#parts.loop, () => {
+      meter.executing -= 1;
+      meter.seats -= seats;
+      giveBack();
+    });
+    const fail = (error: unknown): never => {
+      seat.leave();
+      throw error;
+    };
+    meter.dispatched.add();
+    meter.executing += 1;
+    meter.seats += seats;
+    try {
+      const reply = next(exchange);
+      if (!(reply instanceof Promise)) return held(reply, exchange, seat);
+      return reply.then((response) => held(response, exchange, seat), fail);
+    } catch (error) {
+      return fail(error);
+    }
+  }
+}
+
+/** What a request sits on until it leaves, which it does once. */
+class Seat {
+  readonly #loop: Loop;
+  #giveBack: (() => void) | undefined;
+  #late: Timer | undefined;
+
+  constructor(loop: Loop, giveBack: () => void) {
+    this.#loop = loop;
+    this.#giveBack = giveBack;
+  }
+
+  readonly leave = (): void => {
+    const giveBack = this.#giveBack;
+    this.#giveBack = undefined;
+    this.#late?.cancel();
+    giveBack?.();
+  };
+
+  /** Whoever takes an answer slowly keeps nobody from a seat for ever. */
+  leaveInTime(): void {
+    const loop = this.#loop;
+    this.#late = loop.timer(loop.now() + SENDING_MS_MAX, "periodic", this.leave);
+  }
 }
 
 function settle(work: () => Reply, resolve: (reply: Reply) => void, reject: (error: Error) => void): void {
@@ -107,51 +157,29 @@ function settle(work: () => Reply, resolve: (reply: Reply) => void, reject: (err
   }
 }
 
-/** `giveBack` is called once, when the request needs its seats no longer. */
-function carryOut({ exchange, next, kind: { meter } }: Asking, seats: number, giveBack: () => void): Reply {
-  let isSeated = true;
-  const leave = (): void => {
-    if (!isSeated) return;
-    isSeated = false;
-    meter.executing -= 1;
-    meter.seats -= seats;
-    giveBack();
-  };
-  const fail = (error: unknown): never => {
-    leave();
-    throw error;
-  };
-  meter.dispatched.add();
-  meter.executing += 1;
-  meter.seats += seats;
-  try {
-    const reply = next(exchange);
-    if (!(reply instanceof Promise)) return held(reply, exchange, leave);
-    return reply.then((response) => held(response, exchange, leave), fail);
-  } catch (error) {
-    return fail(error);
-  }
-}
-
 /** Seats are given back when the answer is out; those of a watch when it has shown what was there before it. */
-function held(response: HttpResponse, exchange: Exchange, leave: () => void): HttpResponse {
+function held(response: HttpResponse, exchange: Exchange, seat: Seat): HttpResponse {
   const { info, query } = exchange;
   const { body, status } = response;
   if (isWatch(exchange)) {
-    if (status === 200 && info.type === "resource" && showsPast(info, query)) leaveOnceBegun(exchange, leave);
-    else leave();
+    if (status === 200 && info.type === "resource" && showsPast(info, query)) leaveOnceBegun(exchange, seat);
+    else seat.leave();
     return response;
   }
-  if (!isWhole(body)) return { ...response, body: new HeldBody(body, leave) };
-  leave();
+  if (!isWhole(body)) {
+    seat.leaveInTime();
+    return { ...response, body: new HeldBody(body, seat.leave) };
+  }
+  seat.leave();
   return response;
 }
 
-function leaveOnceBegun({ request: { signal }, notes }: Exchange, leave: () => void): void {
+function leaveOnceBegun({ request: { signal }, notes }: Exchange, seat: Seat): void {
   const onBegun = (): void => {
     signal.removeEventListener("abort", onBegun);
-    leave();
+    seat.leave();
   };
+  seat.leaveInTime();
   notes.whenBegun(onBegun);
   signal.addEventListener("abort", onBegun, { once: true });
   if (signal.aborted) onBegun();
