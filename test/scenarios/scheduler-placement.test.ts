@@ -254,6 +254,16 @@ describe("topology spread", () => {
     expect(counts["c"]).toBe(3);
   });
 
+  test("an empty selector counts nobody", async () => {
+    const world = await withNodes({ a: { [ZONE]: "1" } });
+    await world.addNode("full", { labels: { [ZONE]: "2" }, allocatable: { cpu: "1", pods: "0" } });
+    const topologySpreadConstraints = [{ ...constraint, labelSelector: {} }];
+    for (const name of ["one", "two"]) await world.addPod(name, { spec: { topologySpreadConstraints } });
+    await world.settle();
+
+    expect(await world.places()).toEqual({ one: "a", two: "a" });
+  });
+
   test("a node without the label is no place", async () => {
     const world = await withNodes({ a: {} });
     await world.addPod("web", { labels: { app: "web" }, spec: { topologySpreadConstraints: [constraint] } });

@@ -75,9 +75,10 @@ function selectorFor(
   return added.length === 0 ? compiled : labelSelector([...compiled.requirements, ...added]);
 }
 
-/** Pods on their way out do not count: their places are free soon. */
+/** Pods on their way out do not count: their places are free soon. Nor does any where the selector is empty, as upstream has it. */
 function matcherIn(namespace: string, selector: LabelSelector | undefined): PodMatcher {
-  if (selector === undefined) return { text: "spread none", matches: () => false };
+  if (selector === undefined || selector.requirements.length === 0)
+    return { text: "spread none", matches: () => false };
   return {
     text: `spread ${namespace} ${labelSelectorText(selector)}`,
     matches: (pod) => pod.namespace === namespace && !pod.isTerminating && labelsMatch(selector, pod.labels),
