@@ -81,7 +81,10 @@ export class PodBinder {
     if (waiting.length === 0) return;
     await this.#waits.run(async () => {
       await this.#tellExpectation(cycle.pod, node.name);
-      for (const plugin of waiting) await plugin.preBind?.(cycle, node, this.#options.signal);
+      for (const plugin of waiting) {
+        const bound = plugin.preBind?.(cycle, node, this.#options.signal);
+        await bound?.catch((error: unknown) => throwAs(`running PreBind plugin "${plugin.name}"`, error));
+      }
     });
   }
 
@@ -122,7 +125,9 @@ export class PodBinder {
     try {
       await writes.run(() => bindings.create({ namespace, name }, binding));
     } catch (error) {
-      if (!isOutcomeOpen(error) || !(await this.#isBound(pod, nodeName))) throw error;
+      if (!isOutcomeOpen(error) || !(await this.#isBound(pod, nodeName))) {
+        throwAs('running Bind plugin "DefaultBinder"', error);
+      }
     }
   }
 
@@ -150,4 +155,10 @@ export class PodBinder {
 /** Whether the server may have done what it was asked for. */
 function isOutcomeOpen(error: unknown): boolean {
   return OPEN_OUTCOMES.some((reason) => isApiError(error, reason));
+}
+
+/** Says what was under way. That something is gone or has changed is known by the error itself. */
+function throwAs(what: string, error: unknown): never {
+  if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) throw error;
+  throw new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
 }

@@ -390,7 +390,9 @@ describe("devices that have to be made ready", () => {
 
     const { items } = await world.run(world.client(Event).list({ namespace: "default" }));
     const notes = items.map(({ note = "" }) => note);
-    expect(notes).toContain('claim gpu binding failed: reason=Said, message="so"');
+    expect(notes).toContain(
+      'running PreBind plugin "DynamicResources": claim gpu binding failed: reason=Said, message="so"',
+    );
   });
 });
 

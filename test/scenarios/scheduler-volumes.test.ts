@@ -191,7 +191,30 @@ describe("claims", () => {
 
     await world.loop.advance(601_000);
 
-    expect(await world.reason("web")).toBe("binding volumes: timed out waiting for the condition");
+    expect(await world.reason("web")).toBe(
+      'running PreBind plugin "VolumeBinding": binding volumes: context deadline exceeded',
+    );
+  });
+
+  test("that cannot be served on the chosen node say so", async () => {
+    const world = await startSchedulerWorld();
+    await world.addNode("a");
+    await addClass(world, "fast", "example.com/disks");
+    await addClaim(world, "data", { storageClassName: "fast" });
+    await world.addPod("web", using("data"));
+    await world.settle();
+
+    const changes = { metadata: { annotations: { [SELECTED]: null } } };
+    await world.run(
+      world
+        .client(PersistentVolumeClaim)
+        .patch({ namespace: "default", name: "data" }, { type: "merge", changes }),
+    );
+    await world.settle();
+
+    expect(await world.reason("web")).toBe(
+      'running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "data"',
+    );
   });
 
   test("of a pod that is deleted meanwhile leave the volume to others", async () => {

@@ -1,6 +1,7 @@
 /** Carries out what was planned for the claims of pods: keeps volumes for them meanwhile, writes, and waits until the claims are bound. */
 
 import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
+import { quoted } from "../../api/message-text.ts";
 import { ownValue } from "../../resources/value-rules.ts";
 import { untilDone } from "../framework/change-wait.ts";
 import type { PluginContext } from "../framework/plugin.ts";
@@ -123,7 +124,7 @@ class ClaimWait {
     return untilDone(this.#context, {
       isDone: () => this.#isDone(),
       timeoutMs: BIND_TIMEOUT_MS,
-      timeoutMessage: "binding volumes: timed out waiting for the condition",
+      timeoutMessage: "binding volumes: context deadline exceeded",
       signal,
     });
   }
@@ -156,7 +157,9 @@ class ClaimWait {
     const key = claimKey(claim);
     const selected = ownValue(claim.metadata.annotations, SELECTED_NODE);
     if (selected === this.#node.name) this.#shown.add(key);
-    else if (this.#shown.has(key)) throw new Error(`binding volumes: provisioning failed for PVC ${key}`);
+    else if (this.#shown.has(key)) {
+      throw new Error(`binding volumes: provisioning failed for PVC ${quoted(claim.metadata.name)}`);
+    }
   }
 
   #checkReach(claim: PersistentVolumeClaim): void {
@@ -164,7 +167,8 @@ class ClaimWait {
     if (volume === undefined || !isClaimedBy(volume, claim)) return;
     if (isReachable(volume, this.#node.node)) return;
     throw new Error(
-      `binding volumes: pv ${volume.metadata.name} node affinity doesn't match node ${this.#node.name}`,
+      `binding volumes: pv ${quoted(volume.metadata.name)} node affinity doesn't match node ` +
+        `${quoted(this.#node.name)}: no matching NodeSelectorTerms`,
     );
   }
 }
