@@ -49,6 +49,8 @@ describe("runCli", () => {
     [["up", "--listen", "6443"], '--listen must be HOST:PORT with a port from 0 to 65535, found "6443"'],
     [["up", "--store", "etcd"], "--store etcd needs --etcd-endpoints"],
     [["up", "--etcd-user", "root"], "--etcd-user is only for --store etcd"],
+    [["up", "--pki-dir", ""], "option '--pki-dir <dir>' argument '' is invalid. It must be a path."],
+    [["down", "--data-dir", ""], "option '--data-dir <dir>' argument '' is invalid. It must be a path."],
     [["up", "extra"], "too many arguments"],
     [["apiserver", "--nodes", "3"], "unknown option '--nodes'"],
     [["agent", "--nodes", "many"], '--nodes must be a number from 0 to 16000, found "many"'],

@@ -1,5 +1,5 @@
 /** Turns an argument list into one command's run and its outcome into an exit code. */
-import { Command as Parser, CommanderError, Option } from "commander";
+import { Command as Parser, CommanderError, InvalidArgumentError, Option } from "commander";
 import { apiserverCommand } from "./apiserver.ts";
 import { backupCommand } from "./backup.ts";
 import { UsageError, type Arguments, type Command, type ExitCode, type Io } from "./command.ts";
@@ -56,12 +56,19 @@ function parserFor(command: Command, io: Io): Parser {
     const option = new Option(flags, help);
     if (choices !== undefined) option.choices(choices);
     if (fallback !== undefined) option.default(fallback);
+    if (/<(?:file|dir)>$/.test(flags)) option.argParser(parsePath);
     parser.addOption(option);
   }
   return parser.action(async () => {
     const operands = Object.fromEntries(command.usage.map((name, at) => [name, parser.args[at] ?? ""]));
     await command.run(io, { operands, options: parser.opts<Arguments["options"]>() });
   });
+}
+
+/** `--pki-dir "$UNSET"` must not mean the working folder, nor `down --data-dir "$UNSET"` a cluster that nobody named. */
+function parsePath(text: string): string {
+  if (text === "") throw new InvalidArgumentError("It must be a path.");
+  return text;
 }
 
 function inheritable(parser: Parser, io: Io): Parser {
