@@ -29,6 +29,22 @@ describe.each([1, 2])("a pod on a simulated node, seed %s", (seed) => {
     expect(reasons(cluster, "web")).toEqual(["Pulling", "Pulled", "Created", "Started"]);
   });
 
+  test("shows what is mounted into its containers", async () => {
+    await using cluster = await openCluster({ ...SETUP, seed });
+    const volumeMounts = [
+      { name: "data", mountPath: "/data" },
+      { name: "data", mountPath: "/shown", readOnly: true },
+    ];
+    const containers = [{ name: "web", image: "web:1", volumeMounts }];
+    await create(cluster, "web", { spec: { containers, volumes: [{ name: "data", emptyDir: {} }] } });
+    await cluster.settle();
+
+    expect(container(cluster, "web").volumeMounts?.slice(0, 2)).toEqual([
+      { name: "data", mountPath: "/data" },
+      { name: "data", mountPath: "/shown", readOnly: true, recursiveReadOnly: "Disabled" },
+    ]);
+  });
+
   test("shows how it is made before it runs", async () => {
     await using cluster = await openCluster({ ...SETUP, seed });
     await create(cluster, "web", { metadata: { annotations: { [`${TOLD}/start-delay`]: "30s" } } });

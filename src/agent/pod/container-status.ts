@@ -1,5 +1,11 @@
 /** A container as the status of its pod shows it. */
-import type { Container, ContainerState, ContainerStatus } from "../../api/generated/types/core-v1.ts";
+import type {
+  Container,
+  ContainerState,
+  ContainerStatus,
+  VolumeMount,
+  VolumeMountStatus,
+} from "../../api/generated/types/core-v1.ts";
 import { dateTimeText } from "../../base/date-text.ts";
 import { putOffMs, type ContainerRecord, type Exit } from "./container-record.ts";
 import { CONFIG_ERROR, PULL_ERROR_SHOWN_MS } from "./plan-pod.ts";
@@ -28,7 +34,23 @@ export function containerStatus(facts: PodFacts, each: RoleContainer, moment: St
     ...(role !== "ephemeral" && { started: isStarted(facts, container, now) }),
     state,
     ...grantedResources(container, record),
+    ...shownMounts(container),
   };
+}
+
+/** By the mounts of a spec, which pods that are alike share. */
+const knownMounts = new WeakMap<readonly VolumeMount[], readonly VolumeMountStatus[]>();
+
+function shownMounts({ volumeMounts = [] }: Container): Pick<ContainerStatus, "volumeMounts"> {
+  if (volumeMounts.length === 0) return {};
+  const shown = knownMounts.get(volumeMounts) ?? volumeMounts.map(mountStatus);
+  knownMounts.set(volumeMounts, shown);
+  return { volumeMounts: shown };
+}
+
+/** What is mounted within the volume may be written to all the same: the runtime knows of no other way. */
+function mountStatus({ name, mountPath, readOnly = false }: VolumeMount): VolumeMountStatus {
+  return { mountPath, name, ...(readOnly && { readOnly, recursiveReadOnly: "Disabled" }) };
 }
 
 /** As kubelet says it: what is there to look into a pod is never ready, nor does it say that it has started. */
