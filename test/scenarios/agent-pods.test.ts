@@ -358,6 +358,7 @@ describe.each([1, 2])("a pod on a simulated node, seed %s", (seed) => {
       reason: "DeadlineExceeded",
       message: "Pod was active on the node longer than the specified deadline",
     });
+    expect(reasons(cluster, "late").slice(-2)).toEqual(["DeadlineExceeded", "Killing"]);
   });
 
   test.each([

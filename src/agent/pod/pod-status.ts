@@ -35,7 +35,11 @@ export type OwnStatus = Pick<
 export const RESIZE_PENDING = "PodResizePending";
 export const RESIZE_IN_PROGRESS = "PodResizeInProgress";
 
-const DEADLINE_MESSAGE = "Pod was active on the node longer than the specified deadline";
+/** As the status says it in the end, and an Event at once. */
+export const LATE = {
+  reason: "DeadlineExceeded",
+  message: "Pod was active on the node longer than the specified deadline",
+};
 
 export function podStatus(facts: PodFacts, plan: PodPlan, now: number): OwnStatus {
   const { pod, acceptedAt } = facts;
@@ -58,7 +62,7 @@ export function podStatus(facts: PodFacts, plan: PodPlan, now: number): OwnStatu
     ...addresses(facts),
     ...wholeSize(facts),
     phase,
-    ...(isLate && { reason: "DeadlineExceeded", message: DEADLINE_MESSAGE }),
+    ...(isLate && LATE),
     conditions: conditionsOf(facts, { lists, phase, hasEnded: plan.hasEnded }),
   };
 }

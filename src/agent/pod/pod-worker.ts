@@ -36,7 +36,7 @@ import {
   stepPreparation,
   type Preparation,
 } from "./pod-preparation.ts";
-import { podStatus } from "./pod-status.ts";
+import { LATE, podStatus } from "./pod-status.ts";
 import { recordAfter } from "./record-after.ts";
 import { resizeCompleted, resizeFailed } from "./resize-events.ts";
 import { containersOf, type RoleContainer } from "./restart-rules.ts";
@@ -92,6 +92,8 @@ export class PodWorker {
   /** As it was told last. */
   #shrinkProblem: string | undefined;
   #hasEnded = false;
+  /** It was told that its time is over. */
+  #isLate = false;
   #preparation: Preparation;
   #recheck: Appointment | undefined;
 
@@ -180,6 +182,7 @@ export class PodWorker {
     this.#prepare(now);
     const facts = this.#facts();
     let plan = planPod(facts, now);
+    if (plan.ending?.type === "deadline") this.#tellLate();
     for (let round = 0; plan.actions.length > 0 && round < ROUNDS_MAX; round++) {
       for (const action of plan.actions) this.#act(action, now);
       plan = planPod(facts, now);
@@ -342,6 +345,12 @@ export class PodWorker {
     for (const words of resizeFailed(this.#pod, problem)) {
       this.#parts.event(this.#pod, { ...words, host: this.#place.node });
     }
+  }
+
+  #tellLate(): void {
+    if (this.#isLate) return;
+    this.#isLate = true;
+    this.#parts.event(this.#pod, { type: "Normal", ...LATE, host: this.#place.node });
   }
 
   #tellCrash(each: RoleContainer, record: ContainerRecord): void {
