@@ -5,6 +5,7 @@ import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import { createMetrics } from "../base/prom-metrics.ts";
 import { readNamedText } from "../base/read-file.ts";
+import { createClient } from "../client/api-client.ts";
 import type { Client } from "../client/client.ts";
 import { connect } from "../client/connection.ts";
 import type { Connection } from "../client/connection.ts";
@@ -66,6 +67,8 @@ export interface PartSurroundings {
 /** A server that starts at the same time is waited for, for as long as upstream's components wait. */
 const SERVER_WAIT_MS = 10_000;
 const SERVER_RETRY_MS = 250;
+/** So long nobody need be told what is waited for. */
+const SERVER_SILENCE_MS = 900;
 
 /** Runs the part until the signal is aborted; resolves when everything it started has stopped, rejects when it broke. */
 export async function runPart(options: PartOptions, surroundings: PartSurroundings): Promise<void> {
@@ -158,28 +161,44 @@ function findMistrust(error: unknown): string | undefined {
  * time, or somebody who does not know this user or is not known to it.
  */
 async function isServed(
-  { client }: Connection,
+  { transport }: Connection,
   { server }: Endpoint,
-  { loop, signal }: PartSurroundings,
+  { loop, log, signal }: PartSurroundings,
 ): Promise<boolean> {
-  const deadline = loop.elapsed() + SERVER_WAIT_MS;
+  const late = new AbortController();
+  // What is hopeless shall be told at once.
+  const client = createClient(transport, { loop, retry: "none" });
+  const timers = [
+    loop.timer(loop.now() + SERVER_SILENCE_MS, "progress", () =>
+      log.warn("the server does not answer yet, trying again", { server }),
+    ),
+    loop.timer(loop.now() + SERVER_WAIT_MS, "progress", () => late.abort()),
+  ];
+  try {
+    return await untilServed(client, server, { loop, ending: signal, late: late.signal });
+  } finally {
+    for (const timer of timers) timer.cancel();
+  }
+}
+
+interface ServerWait {
+  readonly loop: Loop;
+  readonly ending: AbortSignal;
+  /** Aborted when it has been waited for long enough, also in the middle of a try: a server can take a connection and say nothing. */
+  readonly late: AbortSignal;
+}
+
+async function untilServed(client: Client, server: string, wait: ServerWait): Promise<boolean> {
+  const { loop, ending, late } = wait;
+  const signal = AbortSignal.any([ending, late]);
   for (;;) {
     try {
       await client.request({ path: "/version", signal });
       return true;
     } catch (error) {
-      if (signal.aborted) return false;
-      if (isApiError(error, "Unauthorized"))
-        throw new Error(`${server} does not know the user of the kubeconfig: use one of this cluster`, {
-          cause: error,
-        });
-      const mistrust = findMistrust(error);
-      if (mistrust !== undefined)
-        throw new Error(
-          `the kubeconfig does not trust the certificate of ${server} (${mistrust}): use one of this cluster`,
-          { cause: error },
-        );
-      if (loop.elapsed() >= deadline)
+      if (ending.aborted) return false;
+      throwIfHopeless(error, server);
+      if (late.aborted)
         throw new Error(`no API server answers at ${server}: start it, or name another with --kubeconfig`, {
           cause: error,
         });
@@ -188,4 +207,17 @@ async function isServed(
       loop.timer(loop.now() + SERVER_RETRY_MS, "progress", resolve);
     });
   }
+}
+
+function throwIfHopeless(error: unknown, server: string): void {
+  if (isApiError(error, "Unauthorized"))
+    throw new Error(`${server} does not know the user of the kubeconfig: use one of this cluster`, {
+      cause: error,
+    });
+  const mistrust = findMistrust(error);
+  if (mistrust === undefined) return;
+  throw new Error(
+    `the kubeconfig does not trust the certificate of ${server} (${mistrust}): use one of this cluster`,
+    { cause: error },
+  );
 }

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -103,6 +104,29 @@ describe("a part whose server is not there", () => {
 
     expect(await scheduler.end("SIGTERM")).toEqual([0, null]);
   });
+});
+
+describe("a part whose server says nothing", () => {
+  test("tells what it waits for, and gives up", async () => {
+    const silent = createServer();
+    onTestFinished(() => void silent.close());
+    await once(silent.listen(0, "127.0.0.1"), "listening");
+    const server = `http://127.0.0.1:${String((silent.address() as AddressInfo).port)}`;
+    const kubeconfig = join(folder(), "kubeconfig");
+    const contexts = [{ name: "it", context: { cluster: "it", user: "it" } }];
+    const clusters = [{ name: "it", cluster: { server } }];
+    const users = [{ name: "it", user: { token: "t" } }];
+    writeFileSync(kubeconfig, JSON.stringify({ "current-context": "it", contexts, clusters, users }));
+
+    const { code, stderr } = await new Program("scheduler", "--kubeconfig", kubeconfig).ended();
+
+    expect(code).toBe(1);
+    const [waiting = "", ...failure] = stderr.trimEnd().split("\n");
+    expect(waiting).toContain(`the server does not answer yet, trying again server=${server}`);
+    expect(failure).toEqual([
+      `error: no API server answers at ${server}: start it, or name another with --kubeconfig`,
+    ]);
+  }, 20_000);
 });
 
 describe("a part with the kubeconfig of another cluster", () => {
