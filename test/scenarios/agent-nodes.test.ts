@@ -151,6 +151,21 @@ describe.each([1, 2, 3])("simulated nodes, seed %s", (seed) => {
     expect(taints(cluster, "node-2")).toEqual([]);
   });
 
+  test("that were never heard of have a minute before pods are driven away from them", async () => {
+    await using cluster = await openCluster({ clock: "virtual", seed, loops: LOOPS, nodes: 3 });
+    await cluster.settle();
+    await cluster.client(Node).create({ metadata: { name: "new" } });
+    await cluster.clock.advance("55s");
+    const early = taints(cluster, "new");
+    await cluster.clock.advance("15s");
+
+    expect(early).toEqual([]);
+    expect(taints(cluster, "new")).toEqual([
+      "node.kubernetes.io/unreachable:NoSchedule",
+      "node.kubernetes.io/unreachable:NoExecute",
+    ]);
+  });
+
   test("that die lose their pods after the toleration time, and have none of them when they come back", async () => {
     await using cluster = await openCluster({
       clock: "virtual",

@@ -18,7 +18,15 @@ import type { Routine, RoutineParts } from "../../runtime/routine.ts";
 import { untilAborted } from "../../runtime/run-all.ts";
 import { WriteWindow } from "../../runtime/write-window.ts";
 import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
-import { hear, isLost, isNodeReady, silentAt, unknownConditions, type NodeHealth } from "./node-health.ts";
+import {
+  hear,
+  isLost,
+  isNodeReady,
+  isUnready,
+  silentAt,
+  unknownConditions,
+  type NodeHealth,
+} from "./node-health.ts";
 import { findTaintChange, isDriving } from "./node-taints.ts";
 import { zoneHealth, zoneOf, type ZoneHealth } from "./zone-health.ts";
 import { ZoneQueues } from "./zone-queues.ts";
@@ -191,7 +199,7 @@ class LifecycleRun {
     const drives = !this.#zones.isAllDark && isDriving(node);
     const taints = findTaintChange(node, { drives, time });
     if (taints !== undefined) this.#writeTaints(node, taints);
-    const waits = !isNodeReady(node) && !isDriving(node) && !this.#zones.isAllDark;
+    const waits = isUnready(node) && !isDriving(node) && !this.#zones.isAllDark;
     if (waits) this.#queues.add(name, zoneOf(node));
     else this.#queues.remove(name);
   }
@@ -242,7 +250,7 @@ class LifecycleRun {
     const { loop, cache } = this.#parts;
     for (const name of this.#queues.takeDue(this.#zones.zones, loop.elapsed())) {
       const node = cache(Node).find({ name });
-      if (node === undefined || isNodeReady(node)) continue;
+      if (node === undefined || !isUnready(node)) continue;
       const taints = findTaintChange(node, { drives: true, time: timeText(loop.now()) });
       if (taints !== undefined) this.#writeTaints(node, taints);
     }

@@ -69,3 +69,8 @@ export function isLost(node: Node): boolean {
 export function isNodeReady(node: Node): boolean {
   return readyOf(node)?.status === "True";
 }
+
+/** It is known not to be ready. Of a new node nothing is known before it has had its time. */
+export function isUnready(node: Node): boolean {
+  return readyOf(node) !== undefined && !isNodeReady(node);
+}
