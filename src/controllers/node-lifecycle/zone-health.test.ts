@@ -30,10 +30,29 @@ describe("the health of a zone", () => {
     expect([...zones.values()].map(({ perSecond }) => perSecond)).toEqual([0, 0]);
     expect(isAllDark).toBe(true);
   });
+
+  test("is told by nodes alone that are not excluded from it", () => {
+    const excluded = nodes("a", 0, 9).map(exclude);
+
+    expect(zoneHealth([...nodes("a", 3, 1), ...excluded]).zones.get("region:a")).toEqual({
+      state: "Normal",
+      perSecond: 0.1,
+    });
+    expect(zoneHealth([...nodes("b", 0, 2), ...nodes("a", 1, 0).map(exclude)]).isAllDark).toBe(true);
+    expect(zoneHealth(excluded)).toEqual({
+      isAllDark: false,
+      zones: new Map([["region:a", { state: "Normal", perSecond: 0.1 }]]),
+    });
+  });
 });
 
 function nodes(zone: string, ready: number, notReady: number): readonly Node[] {
   return Array.from({ length: ready + notReady }, (_, i) => node(zone, i < ready ? "True" : "Unknown"));
+}
+
+function exclude({ metadata, ...rest }: Node): Node {
+  const labels = { ...metadata.labels, "node.kubernetes.io/exclude-disruption": "" };
+  return { ...rest, metadata: { ...metadata, labels } };
 }
 
 function node(zone: string, status: string): Node {

@@ -14,6 +14,8 @@ const LARGE_ZONE = 50;
 const UNHEALTHY_SHARE = 0.55;
 /** Fewer than three are never most of a zone. */
 const UNHEALTHY_MIN = 3;
+/** On nodes that come and go as somebody likes, and say nothing about their zone. */
+const EXCLUDED = "node.kubernetes.io/exclude-disruption";
 
 export type ZoneState = "Normal" | "PartialDisruption" | "FullDisruption";
 
@@ -30,7 +32,7 @@ export function zoneOf({ metadata }: Node): string {
 
 export interface ZoneHealth {
   readonly zones: ReadonlyMap<string, Zone>;
-  /** No node of any zone is ready. */
+  /** No node of any zone is ready, of those that say something about it. */
   readonly isAllDark: boolean;
 }
 
@@ -40,11 +42,13 @@ export function zoneHealth(nodes: readonly Node[]): ZoneHealth {
     const zone = zoneOf(node);
     const count = counts.get(zone) ?? { ready: 0, notReady: 0 };
     counts.set(zone, count);
+    if (ownValue(node.metadata.labels, EXCLUDED) !== undefined) continue;
     if (isNodeReady(node)) count.ready++;
     else count.notReady++;
   }
   const states = [...counts].map(([zone, count]) => ({ zone, count, state: stateOf(count) }));
-  const isAllDark = states.length > 0 && states.every(({ state }) => state === "FullDisruption");
+  const told = states.filter(({ count }) => count.ready + count.notReady > 0);
+  const isAllDark = told.length > 0 && told.every(({ state }) => state === "FullDisruption");
   return {
     isAllDark,
     zones: new Map(
