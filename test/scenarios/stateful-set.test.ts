@@ -262,6 +262,24 @@ describe.each([1, 2, 3])("a StatefulSet, seed %s", (seed) => {
     expect(owners(cluster)).toEqual(["", ""]);
   });
 
+  test.each(["OrderedReady", "Parallel"] as const)(
+    "that is %s makes a pod anew while the claim of a later one is held",
+    async (podManagementPolicy) => {
+      await using cluster = await start(seed);
+      await create(cluster, { replicas: 2, podManagementPolicy, volumeClaimTemplates: [claim("data")] });
+      await cluster.settle();
+      await setReady(cluster, "web-0", "True");
+      await cluster.settle();
+      await holdClaim(cluster, "data-web-1");
+      await cluster.client(PersistentVolumeClaim).delete({ name: "data-web-1" });
+
+      await cluster.client(Pod).delete({ name: "web-0" });
+      await cluster.clock.advance("10m");
+
+      expect(names(cluster)).toEqual(["web-0", "web-1"]);
+    },
+  );
+
   test("adopts only pods of its own names", async () => {
     await using cluster = await start(seed);
     const spec = { containers: [{ name: "web", image: "web:1" }] };
@@ -524,6 +542,11 @@ async function makeAllReady(cluster: Cluster): Promise<readonly (readonly string
 async function hold(cluster: Cluster, name: string): Promise<void> {
   const changes = { metadata: { finalizers: ["example.com/held"] } };
   await cluster.client(Pod).patch({ name }, { type: "merge", changes });
+}
+
+async function holdClaim(cluster: Cluster, name: string): Promise<void> {
+  const changes = { metadata: { finalizers: ["example.com/held"] } };
+  await cluster.client(PersistentVolumeClaim).patch({ name }, { type: "merge", changes });
 }
 
 async function letGo(cluster: Cluster, name: string): Promise<void> {

@@ -30,15 +30,23 @@ export async function takeSteps(steps: readonly Step[], { set, context, made }: 
   if (errors.length > 0) throw errors[0];
 }
 
-/** Names and owners that people have changed, and claims that pods wait for, are put right. */
-export async function mend({ set, slots, condemned }: SetView, context: ReconcileContext): Promise<void> {
-  for (const { ordinal, pod } of slots) {
-    if (pod === undefined) continue;
-    if (pod.status.phase === "Pending") await ensureClaims(set, ordinal, context);
-    await mendLabels(set, pod, context);
-  }
-  const pods = [...slots.flatMap(({ pod }) => pod ?? []), ...condemned];
-  for (const pod of pods) await mendOwners(set, pod, context);
+/**
+ * Names and owners that people have changed, and claims that pods wait for, are put right. Answers why claims could not be made: that is for their
+ * pods to wait for, and for no other.
+ */
+export async function mend(
+  { set, slots, condemned }: SetView,
+  context: ReconcileContext,
+): Promise<readonly unknown[]> {
+  const waiting = slots.filter(({ pod }) => pod?.status.phase === "Pending");
+  const { errors } = await slowStart(waiting.length, async (at) => {
+    const { ordinal } = waiting[at] ?? {};
+    if (ordinal !== undefined) await ensureClaims(set, ordinal, context);
+  });
+  const pods = slots.flatMap(({ pod }) => pod ?? []);
+  for (const pod of pods) await mendLabels(set, pod, context);
+  for (const pod of [...pods, ...condemned]) await mendOwners(set, pod, context);
+  return errors;
 }
 
 /** Undefined where it cannot be made yet, or never. */

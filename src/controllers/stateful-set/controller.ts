@@ -57,8 +57,9 @@ async function reconcile(set: StatefulSet, context: ReconcileContext): Promise<O
 
   const made: Pod[] = [];
   try {
-    await mend(view, context);
+    const errors = await mend(view, context);
     await takeSteps(planSteps(view), { set, context, made });
+    if (errors.length > 0) throw errors[0];
   } finally {
     // With what was made just now: one write instead of two in a row, between which somebody may want to scale the set.
     await context.updateStatus(set, statusOf({ ...view, pods: [...pods, ...made] }, collisionCount));
