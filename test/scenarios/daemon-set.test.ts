@@ -123,6 +123,22 @@ describe.each([1, 2, 3])("a DaemonSet, seed %s", (seed) => {
     expect(images(cluster)).toEqual(Array(4).fill("agent:2"));
   });
 
+  test("that may have two leaves nodes where no new pod may come once there are enough elsewhere", async () => {
+    await using cluster = await start(seed, 3);
+    await create(cluster, { updateStrategy: rolling({ maxSurge: 1, maxUnavailable: 0 }) });
+    await runAll(cluster);
+    await taint(cluster, "node-0", { key: "late", effect: "NoSchedule" });
+    await runAll(cluster);
+    expect(nodesOf(cluster)).toEqual(["node-0", "node-1", "node-2"]);
+
+    await change(cluster, "agent:2");
+    await runAll(cluster);
+
+    expect(nodesOf(cluster)).toEqual(["node-1", "node-2"]);
+    expect(images(cluster)).toEqual(["agent:2", "agent:2"]);
+    expect(set(cluster).status).toMatchObject({ desiredNumberScheduled: 2, numberMisscheduled: 0 });
+  });
+
   test("changes pods only when they are deleted, if it is so asked", async () => {
     await using cluster = await start(seed, 2);
     await create(cluster, { updateStrategy: { type: "OnDelete" } });

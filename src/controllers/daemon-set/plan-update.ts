@@ -65,5 +65,24 @@ function planSurge(places: readonly Place[], view: DaemonView, most: number): Up
     } else if (isUsable(pair.newPod, view)) toDelete.push(pair.oldPod);
     else surging++;
   }
-  return { toDelete, toSurge: [...urgent, ...candidates.slice(0, Math.max(0, most - surging))] };
+  return {
+    toDelete: [...toDelete, ...leavingPods(places, view)],
+    toSurge: [...urgent, ...candidates.slice(0, Math.max(0, most - surging))],
+  };
+}
+
+/**
+ * Old pods where no new one may come: those that are of no use, and of the others as many as there are more of use in all than nodes that want one. A
+ * set that may surge shall not have fewer when it moves from some nodes to others.
+ */
+function leavingPods(places: readonly Place[], view: DaemonView): readonly Pod[] {
+  const pairs = places.map((place) => ({ place, pair: pairOf(place, view) }));
+  const shown = pairs.flatMap(({ pair }) => pair?.oldPod ?? pair?.newPod ?? []);
+  const wanted = view.places.filter(({ fitness }) => fitness === "fits").length;
+  const spare = shown.filter((pod) => isUsable(pod, view)).length - wanted;
+  const leaving = pairs.flatMap(({ place, pair }) =>
+    place.fitness !== "fits" && pair?.newPod === undefined ? (pair?.oldPod ?? []) : [],
+  );
+  const useful = leaving.filter((pod) => isUsable(pod, view));
+  return [...leaving.filter((pod) => !isUsable(pod, view)), ...useful.slice(0, Math.max(0, spare))];
 }
