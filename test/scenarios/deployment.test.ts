@@ -86,6 +86,20 @@ describe.each([1, 2, 3])("a Deployment, seed %s", (seed) => {
     expect(first?.metadata.annotations?.["deployment.kubernetes.io/revision-history"]).toBe("1");
   });
 
+  test("says that it does not get on when nobody can tell since when", async () => {
+    await using cluster = await start(seed);
+    await cluster.client(Deployment).create(web({ replicas: 1 }));
+    await cluster.settle();
+    const { status, ...shown } = deployment(cluster);
+    const timeless = (status.conditions ?? []).map(({ lastUpdateTime: _time, ...condition }) => condition);
+
+    await cluster.client(Deployment).updateStatus({ ...shown, status }, { ...status, conditions: timeless });
+    await cluster.settle();
+
+    const progress = deployment(cluster).status.conditions?.find(({ type }) => type === "Progressing");
+    expect(progress?.reason).toBe("ProgressDeadlineExceeded");
+  });
+
   test("that replaces its pods at once has no new one before the last old one is gone", async () => {
     await using cluster = await start(seed);
     await cluster.client(Deployment).create(web({ replicas: 3, type: "Recreate" }));

@@ -108,9 +108,8 @@ function judgeProgress(judgement: Judgement): number | undefined {
   const shown = list.find("Progressing");
   const isWaiting = shown !== undefined && !ENDS.has(shown.reason ?? "") && deployment.spec.paused !== true;
   if (!isWaiting) return undefined;
-  const since = Date.parse(shown.lastUpdateTime ?? "");
   // A second more, so that the deadline has passed by then.
-  return Math.max(0, since + (deadlineSeconds + 1) * 1000 - findings.now);
+  return Math.max(0, updatedAt(shown) + (deadlineSeconds + 1) * 1000 - findings.now);
 }
 
 const COMPLETE = "NewReplicaSetAvailable";
@@ -181,7 +180,12 @@ function hasProgressed(before: DeploymentStatus, now: DeploymentStatus): boolean
 function hasTimedOut(shown: DeploymentCondition | undefined, deadlineSeconds: number, now: number): boolean {
   if (shown === undefined || shown.reason === COMPLETE) return false;
   if (shown.reason === TIMED_OUT) return true;
-  return Date.parse(shown.lastUpdateTime ?? "") + deadlineSeconds * 1000 < now;
+  return updatedAt(shown) + deadlineSeconds * 1000 < now;
+}
+
+/** A condition that somebody has written without a time is as old as can be. */
+function updatedAt({ lastUpdateTime }: DeploymentCondition): number {
+  return lastUpdateTime === undefined ? Number.MIN_SAFE_INTEGER : Date.parse(lastUpdateTime);
 }
 
 /** What keeps a set from its pods keeps the Deployment from them. */
