@@ -186,9 +186,13 @@ describe.each([1, 2, 3])("a Deployment, seed %s", (seed) => {
     expect(conditions(cluster)).toEqual(["Available=True", "Progressing=True"]);
   });
 
-  test("counts revisions on from a set that it adopts, however large their numbers", async () => {
+  test.each([
+    ["3546343826724305832", "3546343826724305833"],
+    ["9223372036854775806", "9223372036854775806"],
+  ])("counts revisions on from a set that it adopts, however large their numbers: %s", async (...row) => {
+    const [known, next] = row;
     await using cluster = await start(seed);
-    const annotations = { "deployment.kubernetes.io/revision": "3546343826724305832" };
+    const annotations = { "deployment.kubernetes.io/revision": known };
     const labels = { app: "web" };
     const old = { metadata: { labels }, spec: { containers: [{ name: "web", image: "web:0" }] } };
     await cluster.client(ReplicaSet).create({
@@ -198,9 +202,9 @@ describe.each([1, 2, 3])("a Deployment, seed %s", (seed) => {
     await cluster.client(Deployment).create(web({ replicas: 1 }));
     await makeAllReady(cluster);
 
-    expect(deployment(cluster).metadata.annotations?.["deployment.kubernetes.io/revision"]).toBe(
-      "3546343826724305833",
-    );
+    expect(deployment(cluster).metadata.annotations?.["deployment.kubernetes.io/revision"]).toBe(next);
+    const histories = cluster.objects(ReplicaSet).map(({ metadata }) => metadata.annotations ?? {});
+    expect(histories.every((each) => !("deployment.kubernetes.io/revision-history" in each))).toBe(true);
   });
 
   test("goes back to an earlier template when an annotation asks for its revision, once", async () => {

@@ -44,14 +44,14 @@ function revisionIn(text = ""): bigint {
   return revision < REVISIONS_END ? revision : 0n;
 }
 
-/** One more than any earlier one has. */
+/** One more than any earlier one has; at the end of the numbers there is no next one, and the last is used again. */
 export function nextRevision(oldSets: readonly ReplicaSet[]): bigint {
   let last = 0n;
   for (const set of oldSets) {
     const revision = revisionOf(set);
     if (revision > last) last = revision;
   }
-  return last + 1n;
+  return last + 1n < REVISIONS_END ? last + 1n : last;
 }
 
 /** What the set of the present template should carry, given what it carries. A set that comes back into use remembers what it was. */
