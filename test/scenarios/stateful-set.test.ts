@@ -363,6 +363,24 @@ describe("a StatefulSet", () => {
     expect(set(cluster).status.updateRevision).not.toBe(name);
   });
 
+  test.each([
+    [9007199254740991, 9007199254740992n],
+    [9223372036854775806n, 9223372036854775807n],
+    [9223372036854775807n, 9223372036854775807n],
+  ])("counts revisions on from one that it adopts, however large: %s", async (...row) => {
+    const [known, next] = row.map((revision) => revision as unknown as number) as [number, number];
+    await using cluster = await start(1);
+    const metadata = { name: "old", labels: { app: "web" } };
+    await cluster.client(ControllerRevision).create({ metadata, revision: known, data: {} });
+
+    await create(cluster, { replicas: 1 });
+    await makeAllReady(cluster);
+
+    const made = cluster.objects(ControllerRevision).filter(({ metadata: { name } }) => name !== "old");
+    expect(made.map(({ revision }) => revision)).toEqual([next]);
+    expect(set(cluster).status).toMatchObject({ readyReplicas: 1 });
+  });
+
   test("never takes the pods of another with the same selector", async () => {
     await using cluster = await start(1);
     await create(cluster, { replicas: 2, podManagementPolicy: "Parallel" });

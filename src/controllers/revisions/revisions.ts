@@ -21,6 +21,9 @@ export const REVISION_HASH = "controller-revision-hash";
 /** Already two names that are taken are hardly ever seen. */
 const TRIES_MAX = 100;
 
+/** The largest signed number of 64 bits, which has no successor. */
+const REVISIONS_END = 2n ** 63n - 1n;
+
 /** What has templates. */
 export type Revised = ApiObject & {
   readonly metadata: { readonly name: string };
@@ -49,10 +52,10 @@ export async function ensureRevisions(
   const known = all.findLast((each) => jsonEqual(templateIn(each), owner.spec.template));
   if (known === undefined) return await createRevision(owner, { all, hashLabel, context });
   const newest = all.at(-1);
-  if (newest === undefined || newest === known) return { all, update: known, collisionCount };
+  const revision = nextRevision(newest);
+  if (newest === known || known.revision === revision) return { all, update: known, collisionCount };
   // Somebody went back to an earlier template.
-  const changed = { ...known, revision: newest.revision + 1 };
-  const update = await context.client(ControllerRevision).update(changed);
+  const update = await context.client(ControllerRevision).update({ ...known, revision });
   return { all: [...all.filter((each) => each !== known), update], update, collisionCount };
 }
 
@@ -88,9 +91,21 @@ export async function forgetRevisions(
   }
 }
 
+/** Whole numbers of the API beyond 2^53 are bigints. At the end of its numbers there is no next one, and the last is used again. */
+function nextRevision(newest: ControllerRevision | undefined): number {
+  const next = newest === undefined ? 1n : BigInt(newest.revision) + 1n;
+  if (next <= Number.MAX_SAFE_INTEGER) return Number(next);
+  return (next < REVISIONS_END ? next : REVISIONS_END) as unknown as number;
+}
+
+/** Either of which may be a bigint. */
+function compareNumbers(left: number, right: number): number {
+  return left < right ? -1 : Number(left > right);
+}
+
 function compareRevisions(left: ControllerRevision, right: ControllerRevision): number {
   return (
-    left.revision - right.revision ||
+    compareNumbers(left.revision, right.revision) ||
     Date.parse(left.metadata.creationTimestamp) - Date.parse(right.metadata.creationTimestamp) ||
     (left.metadata.name < right.metadata.name ? -1 : 1)
   );
@@ -107,7 +122,7 @@ async function createRevision(
   owner: Revised,
   { all, hashLabel, context }: CreationParts,
 ): Promise<Revisions> {
-  const revision = (all.at(-1)?.revision ?? 0) + 1;
+  const revision = nextRevision(all.at(-1));
   let collisions = owner.status.collisionCount;
   for (let tries = 0; tries < TRIES_MAX; tries++) {
     const manifest = manifestOf(owner, { hashLabel, revision, collisions });
