@@ -9,15 +9,18 @@ const BROKEN: DeviceTaint = { key: "broken", effect: "NoExecute", timeAdded: "20
 function evictionAt(
   taints: readonly DeviceTaint[],
   tolerations: readonly object[] = [],
-  older: readonly DeviceTaint[] = [],
+  {
+    older = [],
+    generation = 2,
+  }: { readonly older?: readonly DeviceTaint[]; generation?: number | bigint } = {},
 ): number | undefined {
   const results = [{ request: "r", driver: "d", pool: "p", device: "x", tolerations }];
   const claim = { status: { allocation: { devices: { results } } } } as unknown as ResourceClaim;
-  const slice = (at: number, given: readonly DeviceTaint[]): ResourceSlice =>
+  const slice = (at: number | bigint, given: readonly DeviceTaint[]): ResourceSlice =>
     ({
       spec: { pool: { generation: at }, devices: [{ name: "x", taints: given }] },
     }) as unknown as ResourceSlice;
-  return findEvictionAt(claim, () => [slice(2, taints), slice(1, older)]);
+  return findEvictionAt(claim, () => [slice(generation, taints), slice(1, older)]);
 }
 
 describe("pods with a tainted device", () => {
@@ -57,7 +60,9 @@ describe("pods with a tainted device", () => {
   });
 
   test("see only the newest generation of its pool", () => {
-    expect(evictionAt([], [], [BROKEN])).toBeUndefined();
+    expect(evictionAt([], [], { older: [BROKEN] })).toBeUndefined();
+    expect(evictionAt([], [], { older: [BROKEN], generation: 2n ** 60n })).toBeUndefined();
+    expect(evictionAt([BROKEN], [], { generation: 2n ** 60n })).toBe(T0);
   });
 });
 

@@ -45,7 +45,9 @@ export function isUsing(pod: Pod, claim: ResourceClaim): boolean {
 
 /** As the newest generation of the pool says. */
 function drivingTaints(slices: readonly ResourceSlice[], name: string): readonly DeviceTaint[] {
-  const newest = Math.max(...slices.map(({ spec }) => spec.pool.generation));
+  let newest = 0;
+  // Not by reckoning: beyond 2^53 they are bigints.
+  for (const { spec } of slices) if (spec.pool.generation > newest) newest = spec.pool.generation;
   for (const { spec } of slices) {
     const device = spec.pool.generation === newest && spec.devices?.find((each) => each.name === name);
     if (device) return (device.taints ?? []).filter(isDriving);

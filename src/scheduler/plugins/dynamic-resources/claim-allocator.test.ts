@@ -253,6 +253,15 @@ describe("pools", () => {
     expect(allocated({ claims: [one], slices: [old, fresh] })).toEqual(["r fresh"]);
   });
 
+  test("count in their newest generation, however large its number", () => {
+    const large = (2n ** 60n) as unknown as number;
+    const old = slice({ devices: devices(4), pool: pool(1, 1) }, "old");
+    const fresh = slice({ devices: [{ name: "fresh" }], pool: pool(large, 1) }, "fresh");
+
+    expect(allocated({ claims: [one], slices: [old, fresh] })).toEqual(["r fresh"]);
+    expect(allocated({ claims: [one], slices: [fresh, old] })).toEqual(["r fresh"]);
+  });
+
   test("of which slices are missing give nothing away", () => {
     const half = slice({ devices: devices(1), pool: pool(1, 2) });
 

@@ -129,9 +129,10 @@ function gatherPools(slices: Iterable<ResourceSlice>): readonly DevicePool[] {
     const { driver, pool } = slice.spec;
     const id = poolId(driver, pool.name);
     const known = newest.get(id);
-    const difference = pool.generation - (known?.[0]?.spec.pool.generation ?? pool.generation);
-    if (known === undefined || difference > 0) newest.set(id, [slice]);
-    else if (difference === 0) known.push(slice);
+    // Not by reckoning: beyond 2^53 they are bigints.
+    const generation = known?.[0]?.spec.pool.generation ?? pool.generation;
+    if (known === undefined || pool.generation > generation) newest.set(id, [slice]);
+    else if (pool.generation === generation) known.push(slice);
   }
   return [...newest].map(([id, members]) => makePool(id, members));
 }
