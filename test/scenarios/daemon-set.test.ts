@@ -171,6 +171,22 @@ describe.each([1, 2, 3])("a DaemonSet, seed %s", (seed) => {
     expect(reasons(cluster)).toContain("FailedDaemonPod");
   });
 
+  test("makes a failed pod anew in time although the clock of its node is ahead", async () => {
+    await using cluster = await start(seed, 1);
+    await create(cluster);
+    for (let round = 0; round < 3; round++) {
+      await runAll(cluster);
+      const [pod] = pods(cluster);
+      await cluster.client(Pod).updateStatus(pod as Pod, ended(cluster.clock.now() + 3_600_000));
+      await cluster.until(() => pods(cluster)[0]?.metadata.uid !== pod?.metadata.uid, { within: "10s" });
+    }
+    await cluster.settle();
+
+    expect(pods(cluster)[0]?.metadata.annotations).toMatchObject({
+      "daemonset.setpoint.dev/failures-before": "3",
+    });
+  });
+
   test("takes away pods that wait for a node that is gone", async () => {
     await using cluster = await start(seed, 2);
     await create(cluster);

@@ -54,12 +54,12 @@ function planEnded({ node, fitness, pods }: Place, view: DaemonView): DaemonPlan
   const { now } = view;
   const present = pods.filter((pod) => !isGoing(pod));
   const ended = present.filter(isTerminal);
-  const waits = ended.map((pod) => (pod.status.phase === "Failed" ? backOffEnd(pod) - now : 0));
+  const waits = ended.map((pod) => (pod.status.phase === "Failed" ? backOffEnd(pod, now) - now : 0));
   const due = ended.filter((_, at) => (waits[at] ?? 0) <= 0);
   const waiting = waits.filter((wait) => wait > 0);
   // Where there may be two, the next pod need not wait until the one before is gone.
   const isEmpty = allowsSurge(view) ? due.length === present.length : due.length === pods.length;
-  const failures = Math.max(0, ...due.map(failuresWith));
+  const failures = Math.max(0, ...due.map((pod) => failuresWith(pod, now)));
   return {
     toCreate: isEmpty && fitness === "fits" ? [{ node, failures }] : [],
     toDelete: due,
@@ -68,25 +68,26 @@ function planEnded({ node, fitness, pods }: Place, view: DaemonView): DaemonPlan
   };
 }
 
-function backOffEnd(pod: Pod): number {
-  const failures = failuresWith(pod);
+function backOffEnd(pod: Pod, now: number): number {
+  const failures = failuresWith(pod, now);
   const backOff = Math.min(MAX_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** Math.min(failures - 1, 30));
-  return endOf(pod) + backOff;
+  return endOf(pod, now) + backOff;
 }
 
 /** This pod's failure and those before it; a success ends the row. */
-function failuresWith(pod: Pod): number {
+function failuresWith(pod: Pod, now: number): number {
   if (pod.status.phase !== "Failed") return 0;
-  const isLongLived = endOf(pod) - Date.parse(pod.metadata.creationTimestamp) > LONG_LIFE_MS;
+  const isLongLived = endOf(pod, now) - Date.parse(pod.metadata.creationTimestamp) > LONG_LIFE_MS;
   const text = pod.metadata.annotations?.[FAILURES] ?? "";
   const before = /^\d{1,6}$/.test(text) ? Number(text) : 0;
   return isLongLived ? 1 : before + 1;
 }
 
-/** As far as it says. A pod that was refused never ran, and ended when it came. */
-function endOf({ metadata, status }: Pod): number {
+/** As far as it says. A pod that was refused never ran, and ended when it came; so did one whose node says so by a clock that is ahead. */
+function endOf({ metadata, status }: Pod, now: number): number {
   const ends = (status.containerStatuses ?? []).flatMap(({ state }) => state.terminated?.finishedAt ?? []);
-  return Math.max(Date.parse(metadata.creationTimestamp), ...ends.map((text) => Date.parse(text)));
+  const past = ends.map((text) => Date.parse(text)).filter((end) => end <= now);
+  return Math.max(Date.parse(metadata.creationTimestamp), ...past);
 }
 
 /** One of the present template and one of an earlier: the earlier goes as soon as it is of no use or the new one is. */
