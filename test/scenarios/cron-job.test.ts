@@ -154,6 +154,19 @@ describe.each([1, 2, 3])("a CronJob, seed %s", (seed) => {
     expect(jobs(cluster)).toHaveLength(1);
   });
 
+  test("goes on when somebody has noted a Job without a name", async () => {
+    await using cluster = await start(seed);
+    await create(cluster, { schedule: "0 * * * *" });
+    await cluster.settle();
+    const nameless = { apiVersion: "batch/v1", kind: "Job", namespace: "default", uid: "1" };
+
+    await cluster.client(CronJob).updateStatus(cronJob(cluster), { active: [nameless] });
+    await cluster.settle();
+
+    expect(cronJob(cluster).status.active).toBeUndefined();
+    expect(reasons(cluster)).toContain("MissingJob");
+  });
+
   test("forgets a Job that went missing", async () => {
     await using cluster = await start(seed);
     await create(cluster, { schedule: "0 * * * *", concurrencyPolicy: "Forbid" });

@@ -126,9 +126,12 @@ async function createJob(cronJob: CronJob, at: number, context: ReconcileContext
 
 /** It was made before, and what was to be noted then is noted now. */
 async function findOwn(cronJob: CronJob, at: number, context: ReconcileContext): Promise<Job | undefined> {
-  const { namespace } = cronJob.metadata;
-  const job = await context.client(Job).find({ namespace, name: jobName(cronJob, at) });
+  const job = await findJob(cronJob, jobName(cronJob, at), context);
   return job !== undefined && isControlledBy(job, cronJob) ? job : undefined;
+}
+
+function findJob({ metadata }: CronJob, name: string, { client }: ReconcileContext): Promise<Job | undefined> {
+  return client(Job).find({ namespace: metadata.namespace, name });
 }
 
 async function deleteJob(cronJob: CronJob, job: Job, context: ReconcileContext): Promise<void> {
@@ -153,7 +156,8 @@ async function stillThere(
   const found: ObjectReference[] = [];
   for (const reference of missing) {
     const { name = "", uid } = reference;
-    const live = await context.client(Job).find({ namespace: cronJob.metadata.namespace, name });
+    // One without a name is no Job's: somebody else has written it.
+    const live = name === "" ? undefined : await findJob(cronJob, name, context);
     if (live?.metadata.uid === uid && live !== undefined && endingOf(live) === undefined) {
       found.push(reference);
       continue;
