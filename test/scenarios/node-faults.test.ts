@@ -76,6 +76,24 @@ test("a node for which there are no addresses is looked at again as often, howev
   expect(told.length).toBeLessThanOrEqual(13);
 });
 
+test("a node gets addresses although those of an earlier one of its name are still being written", async () => {
+  const world = await startWorld();
+  const { link } = world.start("m", { routines: [nodeIpamRoutine({ podCidrs: ["10.0.0.0/22"] })] });
+  await world.loop.advance(1000);
+
+  link.mode = "slow";
+  await addNode(world, "a");
+  await world.loop.until(() => link.requests.some(({ path }) => path.endsWith("/nodes/a")));
+  await world.run(world.client(Node).delete({ name: "a" }));
+  await addNode(world, "a");
+  await world.loop.advance(1000);
+  link.mode = "open";
+  await world.loop.advance(60_000);
+
+  const node = await world.run(world.client(Node).get({ name: "a" }));
+  expect(node.spec.podCIDR).toBeDefined();
+});
+
 test("a pod that may stay is not driven away by a deletion that failed before", async () => {
   const world = await startWorld();
   const { link } = world.start("m", { routines: [taintEvictionRoutine] });

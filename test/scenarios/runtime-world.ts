@@ -37,8 +37,8 @@ export interface World {
 
 export interface Link {
   readonly transport: Transport;
-  /** Whether requests arrive; those that do not are answered with ServiceUnavailable, or never. `unheard` ones are carried out, and their answer is lost; `late` ones are refused after a second. */
-  mode: "open" | "refused" | "silent" | "unheard" | "late";
+  /** Whether requests arrive; those that do not are answered with ServiceUnavailable, or never. `unheard` ones are carried out, and their answer is lost; `late` ones are refused after a second, `slow` ones are carried out and answered a second later. */
+  mode: "open" | "refused" | "silent" | "unheard" | "late" | "slow";
   /** Whether what watches bring arrives, or is held back until it may. */
   watches: "flowing" | "held";
   /** Requests that have come to the server, such as `PATCH /api/v1/…`. */
@@ -171,7 +171,9 @@ function linkOver(transport: Transport, loop: Loop): Link {
         await pass(link, request, loop);
         link.requests.push(request);
         const { mode } = link;
-        const response = await transport.send(request);
+        const sent = transport.send(request);
+        if (mode === "slow") await Promise.allSettled([sent, second(loop)]);
+        const response = await sent;
         if (mode === "unheard") throw serviceUnavailable("the answer was lost");
         return response;
       },
@@ -200,10 +202,13 @@ async function* heldItems<T>(items: AsyncIterable<T>, link: Link, loop: Loop): A
   }
 }
 
+function second(loop: Loop): Promise<void> {
+  return new Promise<void>((resolve) => void loop.timer(loop.now() + 1000, "progress", resolve));
+}
+
 async function pass({ mode }: Link, { signal }: TransportRequest, loop: Loop): Promise<void> {
-  if (mode === "open" || mode === "unheard") return;
-  if (mode === "late")
-    await new Promise<void>((resolve) => void loop.timer(loop.now() + 1000, "progress", resolve));
+  if (mode === "open" || mode === "unheard" || mode === "slow") return;
+  if (mode === "late") await second(loop);
   if (mode === "refused" || mode === "late") throw serviceUnavailable("the server cannot be reached");
   await new Promise<void>((_resolve, reject) => {
     const abort = (): void => reject(signal?.reason as Error);

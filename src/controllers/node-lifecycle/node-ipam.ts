@@ -99,7 +99,13 @@ class IpamRun {
       this.#again(name);
       return;
     }
-    this.#writes.send(name, () => this.#write(node, blocks));
+    this.#send(node, blocks);
+  }
+
+  /** While blocks of an earlier node of its name are being written, it has to wait. */
+  #send(node: Node, blocks: readonly string[]): void {
+    const { name } = node.metadata;
+    if (!this.#writes.send(name, () => this.#write(node, blocks))) this.#again(name);
   }
 
   async #write(node: Node, blocks: readonly string[]): Promise<void> {
@@ -126,7 +132,7 @@ class IpamRun {
       if (node === undefined || this.#signal.aborted) return;
       const given = this.#given.get(name);
       if (given === undefined) this.#see(node);
-      else if (node.spec.podCIDR === undefined) this.#writes.send(name, () => this.#write(node, given));
+      else if (node.spec.podCIDR === undefined) this.#send(node, given);
     });
     this.#retries.set(name, timer);
   }
