@@ -236,6 +236,24 @@ describe.each([1, 2, 3])("a PersistentVolumeClaim, seed %s", (seed) => {
     ]);
   });
 
+  test("of a class that waits says for which pod it waits that finds no node", async () => {
+    await using cluster = await startCluster({ clock: "virtual", seed, nodes: 1 });
+    await cluster.client(StorageClass).create({
+      metadata: { name: "late" },
+      provisioner: "setpoint.dev/host-path",
+      volumeBindingMode: "WaitForFirstConsumer",
+    });
+    await createClaim(cluster, "data", { storageClassName: "late" });
+    const volumes = [{ name: "data", persistentVolumeClaim: { claimName: "data" } }];
+    const containers = [{ name: "main", image: "app" }];
+    const spec = { containers, volumes, nodeSelector: { disk: "ssd" } };
+    await cluster.client(Pod).create({ metadata: { name: "web" }, spec });
+    await cluster.settle();
+
+    expect(claimPhase(cluster, "data")).toBe("Pending");
+    expect(told(cluster)).toContain("WaitForPodScheduled: waiting for pod web to be scheduled");
+  });
+
   test("that names a volume waits for it, and gets it when it comes", async () => {
     await using cluster = await start(seed);
     await createClaim(cluster, "data", { storageClassName: "", volumeName: "mine" });

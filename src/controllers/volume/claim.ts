@@ -1,15 +1,16 @@
 /**
  * Gives each PersistentVolumeClaim a volume that suits it, or asks a provisioner for one, and says in the claim's status how it stands.
  *
- * Reads PersistentVolumeClaims, PersistentVolumes and StorageClasses; writes the claim's volume name, notes and status, and the reference by which a
+ * Reads PersistentVolumeClaims, PersistentVolumes, StorageClasses and Pods that wait for a node; writes the claim's volume name, notes and status, and the reference by which a
  * volume belongs to its claim. The volume is written first: a claim never names a volume that somebody else may still take.
  */
-import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
+import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import type { PersistentVolumeClaimStatus } from "../../api/generated/types/core-v1.ts";
 import { StorageClass } from "../../api/generated/types/storage-v1.ts";
+import { findCondition, isTerminal } from "../../resources/pod/pod-state.ts";
 import { hasStorageClass, storageClassOf } from "../../resources/storage/claim-class.ts";
 import { findDefaultStorageClass } from "../../resources/storage/default-class.ts";
-import { defineController, watching } from "../../runtime/controller.ts";
+import { defineController, indexing, watching } from "../../runtime/controller.ts";
 import type { CacheReader, Outcome, ReconcileContext, RecordedEvent } from "../../runtime/controller.ts";
 import {
   BIND_COMPLETED,
@@ -19,6 +20,10 @@ import {
   STORAGE_PROVISIONER,
 } from "./annotations.ts";
 import { findMismatch, findVolume, isBoundTo, isMeantFor } from "./match.ts";
+import { claimsOf } from "./protection.ts";
+
+/** Pods without a node, by the claims they name. */
+const BY_CLAIM = "claim-of-waiting-pod";
 
 export const claimController = defineController({
   name: "persistentvolume-controller",
@@ -31,7 +36,16 @@ export const claimController = defineController({
       else yield* waitingClaims(cache, name);
     }),
     watching(StorageClass, (_, cache) => waitingClaims(cache)),
+    watching(Pod, function* ({ after }) {
+      // Most find their node at once, and nobody has to be told.
+      if (after === undefined || findCondition(after, "PodScheduled")?.status !== "False") return;
+      for (const key of claimsOfWaiting(after)) {
+        const [namespace, name = ""] = key.split("/");
+        yield { namespace, name };
+      }
+    }),
   ],
+  indexes: [indexing(Pod, BY_CLAIM, claimsOfWaiting)],
   reconcile,
 });
 
@@ -42,6 +56,10 @@ function* waitingClaims(cache: CacheReader, volume = "") {
     if (volumeName === "" || volumeName === volume)
       yield { namespace: metadata.namespace, name: metadata.name };
   }
+}
+
+function claimsOfWaiting(pod: Pod): readonly string[] {
+  return (pod.spec.nodeName ?? "") === "" && !isTerminal(pod) ? claimsOf(pod) : [];
 }
 
 async function reconcile(claim: PersistentVolumeClaim, context: ReconcileContext): Promise<Outcome> {
@@ -86,10 +104,20 @@ function planUnnamed(claim: PersistentVolumeClaim, cache: CacheReader): ClaimPla
   const late = hasStorageClass(claim) ? undefined : findDefaultStorageClass(cache(StorageClass).list());
   if (late !== undefined) return { phase: "Pending", notes: { storageClassName: late } };
   if (waits && claim.metadata.annotations?.[SELECTED_NODE] === undefined) {
-    const message = "waiting for first consumer to be created before binding";
-    return { phase: "Pending", event: { type: "Normal", reason: "WaitForFirstConsumer", message } };
+    return { phase: "Pending", event: whatIsAwaited(claim, cache) };
   }
   return planProvisioning(claim, storageClass);
+}
+
+function whatIsAwaited({ metadata }: PersistentVolumeClaim, cache: CacheReader): RecordedEvent {
+  const users = cache(Pod).indexed(BY_CLAIM, `${metadata.namespace ?? ""}/${metadata.name}`);
+  const names = users.map(({ metadata: { name } }) => name);
+  if (names.length === 0) {
+    const message = "waiting for first consumer to be created before binding";
+    return { type: "Normal", reason: "WaitForFirstConsumer", message };
+  }
+  const message = `waiting for pod${names.length > 1 ? "s" : ""} ${names.join(",")} to be scheduled`;
+  return { type: "Normal", reason: "WaitForPodScheduled", message };
 }
 
 function planNamed(

@@ -119,7 +119,7 @@ function isShutDown({ metadata }: Pod): boolean {
 }
 
 /** Claims that pods bring along (ephemeral volumes) are named after pod and volume. */
-function claimsOf({ metadata, spec }: Pod): readonly string[] {
+export function claimsOf({ metadata, spec }: Pod): readonly string[] {
   const { namespace = "", name: podName } = metadata;
   return (spec.volumes ?? []).flatMap(({ name, persistentVolumeClaim, ephemeral }) => {
     if (persistentVolumeClaim !== undefined) return [`${namespace}/${persistentVolumeClaim.claimName}`];
