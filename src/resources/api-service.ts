@@ -7,6 +7,7 @@ import { dns1035Label, dns1123Subdomain, pathSegmentName, portNumber } from "../
 import { formatTime } from "../api/time.ts";
 import { ageText } from "./human-duration.ts";
 import { defineKind } from "./kind-rules.ts";
+import { ALL_METADATA } from "./metadata-parts.ts";
 
 const SPEC = fieldPath("spec");
 const GROUP_PRIORITY_MAX = 20_000;
@@ -41,6 +42,7 @@ export const apiService = defineKind<APIService>("apiregistration.k8s.io/v1", "A
     checkService(spec, errors);
   },
 
+  statusKeeps: ALL_METADATA,
   columns: [
     { name: "Name", type: "string", format: "name", priority: 0 },
     { name: "Service", type: "string", format: "", priority: 0 },

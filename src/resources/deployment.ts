@@ -39,6 +39,7 @@ export const deployment = defineKind<Deployment>("apps/v1", "Deployment", {
     errors.immutable("spec.selector", next.spec.selector, previous.spec.selector);
   },
 
+  statusKeeps: ["labels"],
   validateStatus(next, previous, errors) {
     checkStatus(next.status, errors);
     checkCollisionCount(next.status, previous.status, errors);

@@ -8,6 +8,7 @@ import { FieldErrors, fieldErrorText } from "../api/field-error.ts";
 import type { JsonObject } from "../api/json-object.ts";
 import { toNormalForm } from "../api/normal-form.ts";
 import type { ApiObject, Draft, KindDefinition, KindRules, RuleContext } from "./kind-rules.ts";
+import { keepParts } from "./metadata-parts.ts";
 
 /** A manifest without apiVersion and kind, which its kind adds. */
 export type Manifest = JsonObject;
@@ -56,7 +57,9 @@ export class KindProbe {
   /** What an update of the status stores, if it is valid. */
   statusUpdated(next: Manifest, previous: Manifest): Draft<ApiObject> & Record<string, unknown> {
     const draft = this.read(next);
-    this.#rules.prepareStatus?.(draft, this.read(previous), CONTEXT);
+    const before = this.read(previous);
+    keepParts(draft, before, this.#rules.statusKeeps);
+    this.#rules.prepareStatus?.(draft, before, CONTEXT);
     return draft;
   }
 

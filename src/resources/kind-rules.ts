@@ -8,6 +8,7 @@ import type { FieldError, FieldErrors } from "../api/field-error.ts";
 import type { JsonObject } from "../api/json-object.ts";
 import type { NameRule } from "../api/names.ts";
 import type { ColumnFacts } from "../api/resource-facts.ts";
+import type { MetadataPart } from "./metadata-parts.ts";
 
 export type { ApiObject };
 
@@ -69,6 +70,8 @@ export interface KindRules<T extends ApiObject = ApiObject> {
 
   /** Status sent with a create is kept (Node). */
   readonly keepsStatus?: boolean;
+  /** What of metadata whoever writes status leaves as it is, whatever they send. */
+  readonly statusKeeps?: readonly MetadataPart[];
   /** Besides spec, changes that count as a new generation (Deployment: annotations). */
   isNewGeneration?(next: T, previous: T): boolean;
 

@@ -9,6 +9,7 @@ import type {
 import { validateAnnotations } from "../api/metadata.ts";
 import { dns1123Subdomain } from "../api/names.ts";
 import { defineKind } from "./kind-rules.ts";
+import { ALL_METADATA } from "./metadata-parts.ts";
 import { checkStatus } from "./pod-certificate-status.ts";
 import { checkProof } from "./possession-proof.ts";
 import { checkSignerName } from "./signer-name.ts";
@@ -44,6 +45,7 @@ export const podCertificateRequest = defineKind<PodCertificateRequest>(
       errors.immutable(SPEC, next.spec, previous.spec);
     },
 
+    statusKeeps: ALL_METADATA,
     validateStatus: checkStatus,
 
     fields: ({ spec }) => ({

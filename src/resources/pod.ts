@@ -3,7 +3,6 @@
 import { FieldErrors, fieldPath } from "../api/field-error.ts";
 import { frozenMemo } from "../api/frozen-memo.ts";
 import type { Pod, PodSpec } from "../api/generated/types/core-v1.ts";
-import { draftCopy } from "./draft-copy.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
 import { applyAppArmorAnnotations } from "./pod/app-armor.ts";
 import { checkImageBlanks } from "./pod/container/container-rules.ts";
@@ -32,10 +31,9 @@ export const pod = defineKind<Pod>("v1", "Pod", {
     applyGatedCondition(draft);
   },
 
+  // Owners are given on the main resource only.
+  statusKeeps: ["ownerReferences"],
   prepareStatus(draft, previous) {
-    // Owners are given on the main resource only.
-    if (previous.metadata.ownerReferences === undefined) delete draft.metadata.ownerReferences;
-    else draft.metadata.ownerReferences = draftCopy(previous.metadata.ownerReferences);
     const { qosClass: before } = previous.status;
     if (before !== undefined) draft.status.qosClass ??= before;
     syncPodIps(draft.status);

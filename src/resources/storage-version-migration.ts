@@ -2,6 +2,7 @@
 
 import type { StorageVersionMigration } from "../api/generated/types/storagemigration-v1beta1.ts";
 import { defineKind } from "./kind-rules.ts";
+import { ALL_METADATA } from "./metadata-parts.ts";
 
 export const storageVersionMigration = defineKind<StorageVersionMigration>(
   "storagemigration.k8s.io/v1beta1",
@@ -15,6 +16,7 @@ export const storageVersionMigration = defineKind<StorageVersionMigration>(
       errors.immutable("spec", next.spec, previous.spec);
     },
 
+    statusKeeps: ALL_METADATA,
     cells: ({ metadata, spec, status }) => {
       const { group, resource } = spec.resource;
       const holds = (status.conditions ?? []).find((condition) => condition.status === "True");

@@ -3,6 +3,7 @@
 import type { StorageVersion } from "../api/generated/types/apiserverinternal-v1alpha1.ts";
 import { ageText } from "./human-duration.ts";
 import { defineKind } from "./kind-rules.ts";
+import { ALL_METADATA } from "./metadata-parts.ts";
 
 /** More servers are only counted. */
 const SHOWN_MAX = 3;
@@ -11,6 +12,7 @@ export const storageVersion = defineKind<StorageVersion>(
   "internal.apiserver.k8s.io/v1alpha1",
   "StorageVersion",
   {
+    statusKeeps: ALL_METADATA,
     cells: (it, now) => [
       it.metadata.name,
       it.status.commonEncodingVersion || "<unset>",

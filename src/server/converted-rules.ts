@@ -24,6 +24,7 @@ type RuleName = Exclude<
   | "hasNoDependents"
   | "keepsDependents"
   | "deletionWarning"
+  | "statusKeeps"
 >;
 
 /** How many of a rule's arguments are objects, the first ones. A previous object may be undefined. */

@@ -9,6 +9,7 @@ import type {
 import { qualifiedName } from "../../api/names.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
+import { ALL_METADATA } from "../metadata-parts.ts";
 import { addNew, checkChoice } from "../value-rules.ts";
 import { WANTED } from "./policy-environment.ts";
 import {
@@ -49,6 +50,7 @@ export const validatingAdmissionPolicy = defineKind<ValidatingAdmissionPolicy>(
       checkAnnotations(auditAnnotations, metadata.name ?? "", { expressions, errors });
     },
 
+    statusKeeps: ALL_METADATA,
     validateStatus({ status }, _previous, errors) {
       for (const [i, { type }] of (status.conditions ?? []).entries()) {
         if (type === "") errors.required(fieldPath("status", "conditions").index(i).child("type"));

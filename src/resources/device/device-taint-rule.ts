@@ -6,6 +6,7 @@ import { dns1123Label } from "../../api/names.ts";
 import { checkConditions } from "../condition-rules.ts";
 import { ageText, timeSince } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
+import { ALL_METADATA } from "../metadata-parts.ts";
 import { checkDriverName } from "../storage/csi-driver-name.ts";
 import { checkPoolName } from "./driver-name.ts";
 import { addTaintTime, checkTaint } from "./taint-rules.ts";
@@ -28,6 +29,7 @@ export const deviceTaintRule = defineKind<DeviceTaintRule>("resource.k8s.io/v1al
     checkTaint(rule.spec.taint, fieldPath("spec", "taint"), errors);
   },
 
+  statusKeeps: ALL_METADATA,
   validateStatus({ status: { conditions = [] } }, _previous, errors) {
     checkConditions(conditions, CONDITIONS, errors);
     if (conditions.length > CONDITIONS_MAX) errors.tooMany(CONDITIONS, conditions.length, CONDITIONS_MAX);

@@ -4,6 +4,7 @@ import { fieldPath } from "../../api/field-error.ts";
 import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
+import { ALL_METADATA } from "../metadata-parts.ts";
 import { deallocatedDevices, deviceKey } from "./allocated-devices.ts";
 import { checkClaimSpec, claimSpecDefaults } from "./claim-spec.ts";
 import { checkAllocation, checkConsumerList, checkConsumers, checkDeviceStatuses } from "./claim-status.ts";
@@ -21,6 +22,7 @@ export const resourceClaim = defineKind<ResourceClaim>("resource.k8s.io/v1", "Re
     errors.immutable("spec", next.spec, previous.spec);
   },
 
+  statusKeeps: ALL_METADATA,
   /** Whoever gives devices back need not know what their drivers have said of them. */
   prepareStatus({ status }, previous) {
     const gone = deallocatedDevices(status as ResourceClaim["status"], previous.status);

@@ -3,6 +3,7 @@
 import { fieldPath } from "../../api/field-error.ts";
 import type { PoolStatus, ResourcePoolStatusRequest } from "../../api/generated/types/resource-v1alpha3.ts";
 import { defineKind } from "../kind-rules.ts";
+import { ALL_METADATA } from "../metadata-parts.ts";
 import { checkDriverName } from "../storage/csi-driver-name.ts";
 
 type Count = "allocatedDevices" | "availableDevices" | "totalDevices" | "unavailableDevices";
@@ -19,6 +20,7 @@ export const resourcePoolStatusRequest = defineKind<ResourcePoolStatusRequest>(
       errors.immutable("spec", next.spec, previous.spec);
     },
 
+    statusKeeps: ALL_METADATA,
     cells: ({ metadata, spec, status }) => {
       const pools = status?.pools ?? [];
       const complete = (status?.conditions ?? []).find(({ type }) => type === "Complete");

@@ -6,6 +6,7 @@ import { dns1123Subdomain } from "../../api/names.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
+import { ALL_METADATA } from "../metadata-parts.ts";
 import { checkConditionTypes, checkFlowRule } from "./flow-rules.ts";
 import { MANDATORY_SCHEMAS } from "./mandatory-flows.ts";
 
@@ -41,6 +42,7 @@ export const flowSchema = defineKind<FlowSchema>("flowcontrol.apiserver.k8s.io/v
       errors.invalid(SPEC, spec, `spec of '${metadata.name}' must equal the fixed value`);
   },
 
+  statusKeeps: ALL_METADATA,
   validateStatus({ status }, _previous, errors) {
     checkConditionTypes(status.conditions ?? [], errors);
   },

@@ -9,6 +9,7 @@ import type {
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind, type Draft } from "../kind-rules.ts";
+import { ALL_METADATA } from "../metadata-parts.ts";
 import { checkConditionTypes } from "./flow-rules.ts";
 import { CATCH_ALL, MANDATORY_LEVELS } from "./mandatory-flows.ts";
 
@@ -40,6 +41,7 @@ export const priorityLevelConfiguration = defineKind<PriorityLevelConfiguration>
       checkFixed(it, errors);
     },
 
+    statusKeeps: ALL_METADATA,
     validateStatus({ status }, _previous, errors) {
       checkConditionTypes(status.conditions ?? [], errors);
     },

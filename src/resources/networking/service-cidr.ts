@@ -5,6 +5,7 @@ import type { ServiceCIDR } from "../../api/generated/types/networking-v1.ts";
 import { cidr as canonicalCidr, findCidr } from "../../api/ip-address.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
+import { ALL_METADATA } from "../metadata-parts.ts";
 
 const CIDRS = fieldPath("spec", "cidrs");
 
@@ -35,5 +36,6 @@ export const serviceCidr = defineKind<ServiceCIDR>("networking.k8s.io/v1", "Serv
     for (const [i, block] of previous.entries()) errors.immutable(CIDRS.index(i), next[i], block);
   },
 
+  statusKeeps: ALL_METADATA,
   cells: (it, now) => [it.metadata.name, (it.spec.cidrs ?? []).join(","), ageText(it, now)],
 });

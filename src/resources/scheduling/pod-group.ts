@@ -7,6 +7,7 @@ import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
 import { checkConditions } from "../condition-rules.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
+import { ALL_METADATA } from "../metadata-parts.ts";
 import { checkGroup, checkName, checkUnion, CLAIMS_MAX } from "./group-rules.ts";
 
 const SPEC = fieldPath("spec");
@@ -32,6 +33,7 @@ export const podGroup = defineKind<PodGroup>("scheduling.k8s.io/v1alpha2", "PodG
     for (const field of FIXED) errors.immutable(SPEC.child(field), next.spec[field], previous.spec[field]);
   },
 
+  statusKeeps: ALL_METADATA,
   validateStatus({ status }, _previous, errors) {
     const { conditions = [], resourceClaimStatuses = [] } = status;
     checkConditions(conditions, fieldPath("status", "conditions"), errors);

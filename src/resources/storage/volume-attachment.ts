@@ -9,6 +9,7 @@ import type {
 import { dns1123Subdomain, qualifiedName } from "../../api/names.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
+import { ALL_METADATA } from "../metadata-parts.ts";
 import { isSame } from "../value-rules.ts";
 import { checkDriverName } from "./csi-driver-name.ts";
 import { checkVolumeSpec } from "./persistent-volume-rules.ts";
@@ -30,6 +31,7 @@ export const volumeAttachment = defineKind<VolumeAttachment>("storage.k8s.io/v1"
     if (!isSame(next.spec, previous.spec)) errors.invalid(SPEC, next.spec, "field is immutable");
   },
 
+  statusKeeps: ALL_METADATA,
   validateStatus({ status }, _previous, errors) {
     let bytes = 0;
     for (const [key, value] of Object.entries(status.attachmentMetadata ?? {})) {

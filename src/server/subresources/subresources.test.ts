@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { ApiObject } from "../../resources/kind-rules.ts";
 import { SAMPLE_REQUESTS } from "../admission/sample-requests.ts";
 import { ServerFixture, textAt } from "../upkeep/fixture.ts";
 import type { Reply } from "../upkeep/fixture.ts";
@@ -10,6 +11,16 @@ const BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets";
 const APPLY = "application/apply-patch+yaml";
 
 const CONTAINERS = [{ name: "main", image: "web:1", resources: { requests: { cpu: "100m" } } }];
+
+const LABELS = { app: "web" };
+const DEPLOYMENT = {
+  metadata: { name: "web" },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: LABELS },
+    template: { metadata: { labels: LABELS }, spec: { containers: CONTAINERS } },
+  },
+};
 
 async function startPod(server: ServerFixture, name: string, spec: object = {}): Promise<void> {
   const pod = { metadata: { name, labels: { app: "web" } }, spec: { containers: CONTAINERS, ...spec } };
@@ -268,22 +279,46 @@ describe("eviction", () => {
   });
 });
 
+describe("status", () => {
+  const metadata = { labels: { seen: "1" }, annotations: { seen: "1" }, finalizers: ["a.b/c"] };
+  const claims = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims";
+  const claim = { metadata: { name: "web" }, spec: {} };
+
+  test.each([
+    [DEPLOYMENTS, DEPLOYMENT, ["annotations", "finalizers"]],
+    [claims, claim, []],
+  ])("of %s writes no more of metadata than upstream's", async (path, object, written) => {
+    const server = await ServerFixture.start();
+    await server.send("POST", path, object);
+
+    const { code, body } = await server.patch(`${path}/web/status`, { metadata });
+
+    expect(code).toBe(200);
+    const parts = Object.keys(body["metadata"] ?? {});
+    expect(parts.filter((part) => part in metadata)).toEqual(written);
+  });
+
+  test("is applied without becoming the owner of what it cannot write", async () => {
+    const server = await ServerFixture.start();
+    await server.send("POST", DEPLOYMENTS, DEPLOYMENT);
+    const config = { apiVersion: "apps/v1", kind: "Deployment", metadata, status: { observedGeneration: 1 } };
+
+    const { body } = await server.patch(`${DEPLOYMENTS}/web/status?fieldManager=me`, config, APPLY);
+
+    const { managedFields = [] } = (body as unknown as ApiObject).metadata;
+    const { fieldsV1 } = managedFields.find(({ manager }) => manager === "me") ?? {};
+    expect(fieldsV1).toMatchObject({ "f:status": { "f:observedGeneration": {} } });
+    expect(fieldsV1).not.toHaveProperty("f:metadata.f:labels");
+  });
+});
+
 describe("scale", () => {
-  const labels = { app: "web" };
-  const deployment = {
-    metadata: { name: "web" },
-    spec: {
-      replicas: 2,
-      selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec: { containers: CONTAINERS } },
-    },
-  };
   const entries = async (server: ServerFixture): Promise<unknown> =>
     (await server.send("GET", `${DEPLOYMENTS}/web`)).body["metadata"]?.["managedFields"];
 
   test("is a view of the workload", async () => {
     const server = await ServerFixture.start();
-    const made = await server.send("POST", DEPLOYMENTS, deployment);
+    const made = await server.send("POST", DEPLOYMENTS, DEPLOYMENT);
 
     const { body } = await server.send("GET", `${DEPLOYMENTS}/web/scale`);
 
@@ -301,7 +336,7 @@ describe("scale", () => {
 
   test("update and patch change the number of copies, which they then own", async () => {
     const server = await ServerFixture.start();
-    await server.send("POST", DEPLOYMENTS, deployment);
+    await server.send("POST", DEPLOYMENTS, DEPLOYMENT);
     const { body } = await server.send("GET", `${DEPLOYMENTS}/web/scale`);
 
     const updated = await server.send("PUT", `${DEPLOYMENTS}/web/scale`, { ...body, spec: { replicas: 3 } });
@@ -327,7 +362,7 @@ describe("scale", () => {
 
   test("apply owns the number of copies, and conflicts with others who do", async () => {
     const server = await ServerFixture.start();
-    await server.send("POST", DEPLOYMENTS, deployment);
+    await server.send("POST", DEPLOYMENTS, DEPLOYMENT);
     const scale = {
       apiVersion: "autoscaling/v1",
       kind: "Scale",
@@ -349,7 +384,7 @@ describe("scale", () => {
 
   test("less than nothing is refused", async () => {
     const server = await ServerFixture.start();
-    await server.send("POST", DEPLOYMENTS, deployment);
+    await server.send("POST", DEPLOYMENTS, DEPLOYMENT);
 
     const { code, body } = await server.patch(`${DEPLOYMENTS}/web/scale`, { spec: { replicas: -1 } });
 

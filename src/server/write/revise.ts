@@ -13,6 +13,7 @@ import type { MetadataRules } from "../../api/metadata.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
 import { type Soon, whenDone } from "../../base/soon.ts";
 import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/kind-rules.ts";
+import { keepParts } from "../../resources/metadata-parts.ts";
 import type { AdmissionPass } from "../admission/admission.ts";
 import type { StoredResource } from "../registry.ts";
 import { normal } from "./incoming.ts";
@@ -216,8 +217,10 @@ function writtenPart(endpoint: Endpoint, resource: StoredResource): "main" | "st
 function prepare(draft: Draft<ApiObject>, { previous, endpoint, resource, context }: Succession): void {
   const { rules } = resource;
   if (endpoint === "main") rules.prepareUpdate?.(draft, previous, context);
-  else if (endpoint === "status") rules.prepareStatus?.(draft, previous, context);
-  else endpoint.prepare(draft, previous, context);
+  else if (endpoint === "status") {
+    keepParts(draft, previous, rules.statusKeeps);
+    rules.prepareStatus?.(draft, previous, context);
+  } else endpoint.prepare(draft, previous, context);
 }
 
 /** The same for what it has become. */

@@ -8,6 +8,7 @@ import type { JsonObject } from "../../api/json-object.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { MetadataPart } from "../../resources/metadata-parts.ts";
 import type { Versions } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
 import { timeText } from "./system-metadata.ts";
@@ -20,7 +21,7 @@ export interface Authorship {
 
 /** Each endpoint resets what it does not write, and so cannot own it. */
 const STATUS: FieldSet = fieldSet(["f:status"]);
-const ALL_BUT_STATUS: FieldSet = fieldSet(["f:spec"]);
+const SPEC: FieldSet = fieldSet(["f:spec"]);
 
 export function writerOf(
   resource: StoredResource,
@@ -38,10 +39,22 @@ export function writerOf(
   };
 }
 
-function resetBy({ facts }: StoredResource, subresource: string): FieldSet | undefined {
-  if (subresource === "status") return ALL_BUT_STATUS;
+function resetBy({ facts, rules }: StoredResource, subresource: string): FieldSet | undefined {
+  if (subresource === "status") return resetByStatus(rules.statusKeeps);
   const hasStatus = facts.subresources.some(({ name }) => name === "status");
   return subresource === "" && hasStatus ? STATUS : undefined;
+}
+
+/** One set for all kinds that keep the same parts: what is worked out of it is found by it. */
+const resetSets = new Map<readonly MetadataPart[], FieldSet>();
+
+function resetByStatus(parts: readonly MetadataPart[] | undefined): FieldSet {
+  if (parts === undefined) return SPEC;
+  const known = resetSets.get(parts);
+  if (known !== undefined) return known;
+  const set = fieldSet(["f:spec"], ...parts.map((part) => ["f:metadata", `f:${part}`]));
+  resetSets.set(parts, set);
+  return set;
 }
 
 /** A class, because one is made for every write: its functions are not. */
