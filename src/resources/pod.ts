@@ -13,7 +13,7 @@ import { podDefaults } from "./pod/pod-defaults.ts";
 import { qosClass } from "./pod/pod-resources.ts";
 import { checkPodSpec } from "./pod/pod-spec-rules.ts";
 import { podGraceSeconds } from "./pod/pod-state.ts";
-import { checkPodStatus, syncPodIps } from "./pod/pod-status-rules.ts";
+import { checkPodStatus, keepObservedGenerations, syncPodIps } from "./pod/pod-status-rules.ts";
 import { checkPodUpdate } from "./pod/pod-update.ts";
 import { nameWarnings, podWarnings } from "./pod/pod-warnings.ts";
 import { isOldPodError } from "./tolerated-errors.ts";
@@ -36,6 +36,7 @@ export const pod = defineKind<Pod>("v1", "Pod", {
   prepareStatus(draft, previous) {
     const { qosClass: before } = previous.status;
     if (before !== undefined) draft.status.qosClass ??= before;
+    keepObservedGenerations(draft.status, previous.status);
     syncPodIps(draft.status);
   },
 

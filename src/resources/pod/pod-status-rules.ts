@@ -30,6 +30,22 @@ export function syncPodIps(status: Draft<PodStatus>): void {
   }
 }
 
+/** Whoever knows nothing of generations does not take back which of them others have seen. */
+export function keepObservedGenerations(status: Draft<PodStatus>, previous: PodStatus): void {
+  if (previous.observedGeneration !== undefined) status.observedGeneration ??= previous.observedGeneration;
+  // There may be several of one type; the first of them is the last in its list.
+  const seen = new Map<string, (number | undefined)[]>();
+  for (const { type, observedGeneration } of previous.conditions?.toReversed() ?? []) {
+    const sameType = seen.get(type);
+    if (sameType === undefined) seen.set(type, [observedGeneration]);
+    else sameType.push(observedGeneration);
+  }
+  for (const condition of status.conditions ?? []) {
+    const before = seen.get(condition.type)?.pop();
+    if (before !== undefined) condition.observedGeneration ??= before;
+  }
+}
+
 export function checkPodStatus(next: Pod, previous: Pod, errors: FieldErrors): void {
   const path = fieldPath("status");
   checkConditions(next.status.conditions ?? [], path.child("conditions"), errors);

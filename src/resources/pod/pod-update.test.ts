@@ -192,4 +192,26 @@ describe("an update of a pod's status", () => {
     expect(updated).toMatchObject({ status: { qosClass: "BestEffort", podIPs: [{ ip: "10.0.0.1" }] } });
     expect(updated.metadata).not.toHaveProperty("ownerReferences");
   });
+
+  test("forgets no generation that was seen when somebody else writes it", () => {
+    const condition = (type: string, more: Manifest = {}): Manifest => ({ type, status: "True", ...more });
+    const seen = {
+      observedGeneration: 3,
+      conditions: [
+        condition("Ready", { observedGeneration: 2 }),
+        condition("Own", { observedGeneration: 3 }),
+        condition("Own"),
+      ],
+    };
+
+    const next = { conditions: ["Own", "Own", "New", "Ready"].map((type) => condition(type)) };
+    const { status: updated } = probe.statusUpdated(
+      { ...withSpec(), status: next },
+      { ...withSpec(), status: seen },
+    );
+
+    expect(updated).toMatchObject({ observedGeneration: 3 });
+    const { conditions } = updated as { conditions: readonly Manifest[] };
+    expect(conditions.map((each) => each["observedGeneration"])).toEqual([3, undefined, undefined, 2]);
+  });
 });
