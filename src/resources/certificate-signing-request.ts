@@ -9,6 +9,7 @@ import type {
 import { quoted } from "../api/message-text.ts";
 import { formatTime } from "../api/time.ts";
 import { findCertificateProblem } from "./certificate-pem.ts";
+import { keepConditions, setTransitionTimes } from "./condition-rules.ts";
 import { draftCopy } from "./draft-copy.ts";
 import { ageText, humanDuration } from "./human-duration.ts";
 import { defineKind, type Draft, type Requester, type RuleContext } from "./kind-rules.ts";
@@ -66,7 +67,8 @@ export const certificateSigningRequest = defineKind<Request>(
     },
 
     prepareStatus(draft, previous, context) {
-      keepDecisions(draft, previous);
+      // A signer's update cannot change a decision; whether it adds or removes one is for validation to see.
+      keepConditions(draft.status.conditions ?? [], previous.status.conditions ?? [], DECISIONS);
       setConditionTimes(draft, previous, context);
     },
 
@@ -135,32 +137,15 @@ export function validateApproval(next: Request, previous: Request, errors: Field
   refuseLostConditions(next, previous, errors);
 }
 
-/** A signer's update of the status cannot change a decision; whether it adds or removes one is for validation to see. */
-function keepDecisions(draft: Draft<Request>, previous: Request): void {
-  const { conditions = [] } = draft.status;
-  for (const wanted of DECISIONS) {
-    const before = conditionsOf(previous, wanted);
-    const sent = conditions.filter(({ type }) => type === wanted);
-    if (sent.length !== before.length) continue;
-    for (const [i, condition] of before.entries()) {
-      const place = conditions.findIndex((one) => one === sent[i]);
-      conditions[place] = draftCopy(condition);
-    }
-  }
-}
-
 function conditionsOf({ status }: Request, wanted: string): readonly CertificateSigningRequestCondition[] {
   return (status.conditions ?? []).filter(({ type }) => type === wanted);
 }
 
 function setConditionTimes(draft: Draft<Request>, previous: Request, { now }: RuleContext): void {
   const time = formatTime(BigInt(now) * 1000n);
-  for (const condition of draft.status.conditions ?? []) {
-    condition.lastUpdateTime ??= time;
-    const before = previous.status.conditions?.find(({ type }) => type === condition.type);
-    const isSameState = before?.status === condition.status;
-    condition.lastTransitionTime ??= (isSameState ? before.lastTransitionTime : undefined) ?? time;
-  }
+  const { conditions = [] } = draft.status;
+  for (const condition of conditions) condition.lastUpdateTime ??= time;
+  setTransitionTimes(conditions, previous.status.conditions ?? [], now);
 }
 
 /** A certificate stays; a new one must be one that can be read. */

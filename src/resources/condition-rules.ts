@@ -3,11 +3,48 @@
 import type { FieldErrors, FieldPath } from "../api/field-error.ts";
 import type { Condition } from "../api/generated/types/meta-v1.ts";
 import { conditionReason, qualifiedName } from "../api/names.ts";
+import { formatTime } from "../api/time.ts";
+import { draftCopy } from "./draft-copy.ts";
+import type { Draft } from "./kind-rules.ts";
 import { addNew, checkChoice } from "./value-rules.ts";
 
 const STATUSES = ["False", "True", "Unknown"];
 const REASON_MAX_BYTES = 1024;
 const MESSAGE_MAX_BYTES = 32 * 1024;
+
+/** Conditions of these types that are there as often as before stay what they were. */
+export function keepConditions<T extends { readonly type: string }>(
+  conditions: Draft<T>[],
+  previous: readonly T[],
+  types: readonly string[],
+): void {
+  for (const wanted of types) {
+    const before = previous.filter(({ type }) => type === wanted);
+    const places = [...conditions.keys()].filter((at) => conditions[at]?.type === wanted);
+    if (places.length !== before.length) continue;
+    for (const [i, condition] of before.entries()) conditions[places[i] ?? 0] = draftCopy(condition);
+  }
+}
+
+interface Timed {
+  type: string;
+  status: string;
+  lastTransitionTime?: string;
+}
+
+/** Conditions that do not say since when they hold do so since they were first seen like this, or since now. */
+export function setTransitionTimes(
+  conditions: Timed[],
+  previous: readonly Readonly<Timed>[],
+  now: number,
+): void {
+  const time = formatTime(BigInt(now) * 1000n);
+  for (const condition of conditions) {
+    const before = previous.find(({ type }) => type === condition.type);
+    const isSameState = before?.status === condition.status;
+    condition.lastTransitionTime ??= (isSameState ? before.lastTransitionTime : undefined) ?? time;
+  }
+}
 
 export function checkConditions(
   conditions: readonly Condition[],

@@ -143,6 +143,17 @@ describe("the answer to a PodCertificateRequest", () => {
     expect(probe.statusProblems(request({}, status), request())).toEqual([problem]);
   });
 
+  test("holds from now on unless it says since when, and stays as it was given", () => {
+    const answer = (reason: string): Manifest =>
+      request({}, { conditions: [{ type: "Denied", status: "True", reason, message: "" }] });
+    const first = probe.statusUpdated(answer("No"), request());
+    const second = probe.statusUpdated(answer("Never"), request({}, decided("Denied")));
+
+    expect(first["status"]).toMatchObject({ conditions: [{ reason: "No", lastTransitionTime: TIME }] });
+    expect(second["status"]).toEqual(decided("Denied"));
+    expect(probe.statusProblems(answer("No"), request())).toEqual([]);
+  });
+
   test("is a certificate for the key that was shown, whose times are told", async () => {
     const { stub, chain } = await issue();
     const asked = { stubPKCS10Request: stub, pkixPublicKey: "", proofOfPossession: "" };

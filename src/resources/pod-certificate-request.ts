@@ -10,7 +10,7 @@ import { validateAnnotations } from "../api/metadata.ts";
 import { dns1123Subdomain } from "../api/names.ts";
 import { defineKind } from "./kind-rules.ts";
 import { ALL_METADATA } from "./metadata-parts.ts";
-import { checkStatus } from "./pod-certificate-status.ts";
+import { checkStatus, prepareStatus } from "./pod-certificate-status.ts";
 import { checkProof } from "./possession-proof.ts";
 import { checkSignerName } from "./signer-name.ts";
 
@@ -46,6 +46,7 @@ export const podCertificateRequest = defineKind<PodCertificateRequest>(
     },
 
     statusKeeps: ALL_METADATA,
+    prepareStatus,
     validateStatus: checkStatus,
 
     fields: ({ spec }) => ({

@@ -8,7 +8,8 @@ import type { Condition } from "../api/generated/types/meta-v1.ts";
 import { pemBlocks } from "../api/pem.ts";
 import { isSameKey } from "../base/same-key.ts";
 import { findCertificate } from "./certificate-pem.ts";
-import { checkConditions } from "./condition-rules.ts";
+import { checkConditions, keepConditions, setTransitionTimes } from "./condition-rules.ts";
+import type { Draft, RuleContext } from "./kind-rules.ts";
 import { findKey } from "./possession-proof.ts";
 import { invalidWithoutValue, isSame } from "./value-rules.ts";
 
@@ -21,6 +22,14 @@ const FINAL = ["Issued", "Denied", "Failed"];
 const CHAIN_MAX_BYTES = 100 * 1024;
 const HOUR_MS = 3_600_000;
 const TEN_MINUTES_MS = 600_000;
+
+/** What was decided stays as it was decided; who says nothing of the time means now. */
+export function prepareStatus(draft: Draft<Request>, previous: Request, { now }: RuleContext): void {
+  const { conditions = [] } = draft.status;
+  const { conditions: before = [] } = previous.status;
+  keepConditions(conditions, before, FINAL);
+  setTransitionTimes(conditions, before, now);
+}
 
 export function checkStatus(next: Request, previous: Request, errors: FieldErrors): void {
   const { conditions = [], ...others } = next.status;
