@@ -7,8 +7,8 @@ import { validateLabels } from "../../api/label-selector.ts";
 import { dns1123Label, dns1123Subdomain, labelValue } from "../../api/names.ts";
 import { checkNonSpecialIp, ipWarnings, PROTOCOLS } from "../address-rules.ts";
 import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { addNew, checkQualifiedName, checkRequiredChoice } from "../value-rules.ts";
+import { defineKind, type Draft } from "../kind-rules.ts";
+import { addNew, checkQualifiedName, checkRequiredChoice, isSame } from "../value-rules.ts";
 import { listText } from "./endpoints.ts";
 
 /** Limits that keep one slice, and a watch event for it, small. */
@@ -26,6 +26,11 @@ export const endpointSlice = defineKind<EndpointSlice>("discovery.k8s.io/v1", "E
     }
   },
 
+  prepareCreate: dropTopology,
+  prepareUpdate(draft, previous) {
+    if (!isSame(draft.endpoints, previous.endpoints)) dropTopology(draft);
+  },
+
   validate(it, errors) {
     const among = ["FQDN", "IPv4", "IPv6"];
     checkRequiredChoice({ path: fieldPath("addressType"), value: it.addressType, among }, errors);
@@ -36,6 +41,8 @@ export const endpointSlice = defineKind<EndpointSlice>("discovery.k8s.io/v1", "E
   validateUpdate(next, previous, errors) {
     errors.immutable("addressType", next.addressType, previous.addressType);
   },
+
+  isNewGeneration: (next, previous) => !isSame(next.metadata.labels, previous.metadata.labels),
 
   warnings: ({ addressType, endpoints }) => [
     ...(addressType === "FQDN" ? ["addressType: FQDN endpoints are deprecated"] : []),
@@ -54,6 +61,11 @@ export const endpointSlice = defineKind<EndpointSlice>("discovery.k8s.io/v1", "E
     ageText(it, now),
   ],
 });
+
+/** A field of a version that is no longer served: objects that have it from there keep it until their endpoints change. */
+function dropTopology({ endpoints }: Draft<EndpointSlice>): void {
+  for (const endpoint of endpoints) delete endpoint.deprecatedTopology;
+}
 
 function checkEndpoints({ endpoints, addressType }: EndpointSlice, errors: FieldErrors): void {
   const path = fieldPath("endpoints");

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { KindProbe } from "../kind-probe.ts";
+import type { ApiObject, KindRules, RuleContext } from "../kind-rules.ts";
 import { endpointSlice } from "./endpoint-slice.ts";
 import { endpoints } from "./endpoints.ts";
 
@@ -110,6 +111,30 @@ describe("an EndpointSlice", () => {
     expect(onSlice.updateProblems({ ...slice, addressType: "IPv6" }, slice)).toEqual([
       'addressType: Invalid value: "IPv6": field is immutable',
     ]);
+  });
+
+  test("begins a new generation with other labels, by which its Service is found", () => {
+    const rules = endpointSlice.rules as unknown as KindRules;
+    const labelled = (web: string): ApiObject =>
+      onSlice.created({ ...slice, metadata: { labels: { web } } }) as unknown as ApiObject;
+
+    expect(rules.isNewGeneration?.(labelled("1"), labelled("2"))).toBe(true);
+    expect(rules.isNewGeneration?.(labelled("1"), labelled("1"))).toBe(false);
+  });
+
+  test("has no topology of old, unless it was stored with one and its endpoints stay", () => {
+    const deprecatedTopology = { zone: "a" };
+    const placed = { ...slice, endpoints: [{ addresses: ["10.0.0.1"], deprecatedTopology }] };
+    const previous = onSlice.read(placed) as unknown as ApiObject;
+    const moved = onSlice.read({ ...placed, endpoints: [{ addresses: ["10.0.0.2"], deprecatedTopology }] });
+    const kept = onSlice.read({ ...placed, metadata: { labels: { a: "b" } } });
+    const rules = endpointSlice.rules as unknown as KindRules;
+
+    for (const draft of [moved, kept]) rules.prepareUpdate?.(draft, previous, {} as RuleContext);
+
+    expect(onSlice.created(placed)["endpoints"]).toEqual([{ addresses: ["10.0.0.1"], conditions: {} }]);
+    expect(moved["endpoints"]).toEqual([{ addresses: ["10.0.0.2"], conditions: {} }]);
+    expect(kept["endpoints"]).toMatchObject([{ deprecatedTopology }]);
   });
 
   test("is shown with ports and addresses", () => {
