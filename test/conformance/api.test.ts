@@ -509,6 +509,22 @@ describe("delete", () => {
     expect(body["message"]).toMatch(message);
   });
 
+  test.each([
+    [
+      "uid=gone",
+      /^Operation cannot .* namespaces "n": Precondition failed: UID in precondition: gone, UID in /,
+    ],
+    ["resourceVersion=1", /: Precondition failed: ResourceVersion in precondition: 1, ResourceVersion in /],
+  ])("of a namespace is refused as an update is: %s", async (query, message) => {
+    await using api = await TestApi.start();
+    await api.send("POST", "/api/v1/namespaces", { metadata: { name: "n" } });
+
+    const { code, body } = await api.send("DELETE", `/api/v1/namespaces/n?${query}`);
+
+    expect(code).toBe(409);
+    expect(body["message"]).toMatch(message);
+  });
+
   test("answers with what is gone, of kinds whose DELETE promises it", async () => {
     await using api = await TestApi.start();
     const account = { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "a" } };

@@ -21,7 +21,7 @@ import { readOptionalBody } from "../write/body.ts";
 import type { Body } from "../write/body.ts";
 import { isFinished, planDeletion } from "../write/deletion.ts";
 import type { Propagation } from "../write/deletion.ts";
-import { ObjectWriter } from "../write/object-writer.ts";
+import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Place, Saved } from "../write/object-writer.ts";
 import { checkDryRun, isDryRun, refuseOptions } from "../write/write-options.ts";
 import type { Preconditions } from "./update.ts";
@@ -99,21 +99,29 @@ async function removeMarked(writer: ObjectWriter, place: Target, stored: StoredO
   }
 }
 
+/** What may have happened to an object that is not the one that was meant. */
+const HAPPENED = { UID: "deleted and then recreated", ResourceVersion: "modified" } as const;
+
 /** In words of its own, about the kind: whoever deletes hears what was expected and what was found. */
 function checkDeletable(
   { uid, resourceVersion }: Preconditions,
   { metadata }: ApiObject,
-  { facts: { group, kind } }: StoredResource,
+  resource: StoredResource,
 ): void {
-  const { name = "", uid: itsUid = "", resourceVersion: its = "" } = metadata;
-  if (uid !== undefined && uid !== itsUid) {
-    const why = `the UID in the precondition (${uid}) does not match the UID in record (${itsUid}). The object might have been deleted and then recreated`;
+  const refuse = (what: keyof typeof HAPPENED, asked: string, its = ""): void => {
+    if (asked === its) return;
+    const { name = "" } = metadata;
+    const { group, kind } = resource.facts;
+    // As upstream: kinds that mark themselves answer as they do to an update.
+    if (resource.rules.markDeleted !== undefined) {
+      const why = `Precondition failed: ${what} in precondition: ${asked}, ${what} in object meta: ${its}`;
+      throw conflict(groupResource(resource), name, why);
+    }
+    const why = `the ${what} in the precondition (${asked}) does not match the ${what} in record (${its}). The object might have been ${HAPPENED[what]}`;
     throw conflict({ group, resource: kind }, name, why);
-  }
-  if (resourceVersion !== undefined && resourceVersion !== its) {
-    const why = `the ResourceVersion in the precondition (${resourceVersion}) does not match the ResourceVersion in record (${its}). The object might have been modified`;
-    throw conflict({ group, resource: kind }, name, why);
-  }
+  };
+  if (uid !== undefined) refuse("UID", uid, metadata.uid);
+  if (resourceVersion !== undefined) refuse("ResourceVersion", resourceVersion, metadata.resourceVersion);
 }
 
 /** In the body or, for simple clients, in the query. */

@@ -248,4 +248,19 @@ describe("planDeletion", () => {
       object: { status: { phase: "Ending" } },
     });
   });
+
+  test.each([
+    ["", "namespaces", { spec: { finalizers: ["kubernetes"] }, status: {} }],
+    ["apiextensions.k8s.io", "customresourcedefinitions", { spec: {}, status: { conditions: [] } }],
+  ])("of %s %s the first request tells the time, and neither period nor generation", (group, name, more) => {
+    const kind = stored(group, name);
+
+    const plan = planDeletion(object({ generation: 3 }, more), kind, asked);
+    const metadata = plan.outcome === "mark" ? plan.object.metadata : {};
+
+    expect(metadata).toMatchObject({ generation: 3, deletionTimestamp: expect.any(String) as string });
+    expect(metadata).not.toHaveProperty("deletionGracePeriodSeconds");
+    const again = object({ ...metadata }, more);
+    expect(planDeletion(again, kind, asked)).toEqual({ outcome: "unchanged" });
+  });
 });

@@ -113,13 +113,16 @@ function marked(object: ApiObject, { finalizers, grace, now, resource }: Mark): 
   const { finalizers: _, ...others } = metadata;
   const draft = cloneJson(object) as Draft<ApiObject>;
   resource.rules.markDeleted?.(draft, now);
+  // As upstream: a kind that marks itself has no period, and no generation begins with it.
+  const isOwn = isFirst && resource.rules.markDeleted !== undefined;
+  const isNewGeneration = isFirst && !isOwn && resource.storage.hasGeneration;
   // In the one order of keys, or the next write that changes nothing would look like a change.
   const marks = withSortedKeys({
     ...others,
     ...(finalizers.length > 0 && { finalizers }),
-    ...(isFirst && resource.storage.hasGeneration && { generation: (metadata.generation ?? 0) + 1 }),
+    ...(isNewGeneration && { generation: (metadata.generation ?? 0) + 1 }),
     deletionTimestamp: deletionTime(object, grace, now),
-    deletionGracePeriodSeconds: grace,
+    ...(!isOwn && { deletionGracePeriodSeconds: grace }),
   });
   return { ...draft, metadata: marks as unknown as ApiObject["metadata"] };
 }
