@@ -39,6 +39,14 @@ const SHARED: Readonly<Record<string, ScalarSchema>> = Object.fromEntries(
   Object.entries(SCALARS).map(([letter, type]) => [letter, { type }]),
 );
 
+/** Where maps of quantities are amounts of resources, which Go rounds up to thousandths when it reads them. */
+const RESOURCE_LISTS = /^(?:core|node)\./;
+/** By type, in the letters of the generated facts. */
+type Specials = Readonly<Record<string, Schema>>;
+const IN_THOUSANDTHS: Specials = {
+  "{q": { type: "map", values: { type: "quantity", isInThousandths: true }, atomic: false },
+};
+
 /** The generated form of a struct; scripts/generate-facts.mjs says what the letters mean. */
 interface StructFacts {
   readonly f: Readonly<Record<string, FieldFacts>>;
@@ -74,15 +82,19 @@ export function builtInStruct(definition: string): StructSchema {
     name: definition.slice(definition.lastIndexOf(".") + 1),
     definition,
     atomic: text.startsWith(ATOMIC),
-    fields: () => fieldsOf(text),
+    fields: () => fieldsOf(text, RESOURCE_LISTS.test(definition) ? IN_THOUSANDTHS : {}),
   });
   compiled.set(definition, schema);
   return schema;
 }
 
-function fieldsOf(text: string): readonly FieldOptions[] {
+function fieldsOf(text: string, special: Specials): readonly FieldOptions[] {
   const { f: fields } = JSON.parse(text) as StructFacts;
-  return Object.entries(fields).map(([name, field]) => fieldOf(name, field));
+  return Object.entries(fields).map(([name, field]) => {
+    const options = fieldOf(name, field);
+    const schema = special[field[0]];
+    return schema === undefined ? options : { ...options, schema };
+  });
 }
 
 /** The schema of a kind, `apiVersion` being `v1` or `apps/v1`; `undefined` when the published API has none. */

@@ -91,6 +91,28 @@ describe("the normal form", () => {
     expect(normal(pod, one)).toBe(one);
   });
 
+  test.each([
+    ["100u", "1m"],
+    ["0.0012", "2m"],
+    ["1n", "1m"],
+    ["2500m", "2500m"],
+    ["1e-6", "1e-3"],
+    ["1.00001Gi", "1073752561419m"],
+    ["1Gi", "1Gi"],
+  ])("rounds amounts of resources up to thousandths: %s", (sent, amount) => {
+    const container = { name: "a", resources: { limits: { cpu: sent } } };
+
+    expect(normal(pod, { spec: { containers: [container] } })).toMatchObject({
+      spec: { containers: [{ resources: { limits: { cpu: amount } } }] },
+    });
+  });
+
+  test("leaves quantities of other kinds as fine as they are", () => {
+    const requirements = builtInStruct("resource.v1.CapacityRequirements");
+
+    expect(normal(requirements, { requests: { memory: "100u" } })).toEqual({ requests: { memory: "100u" } });
+  });
+
   test("spells quantities, times and bytes one way", () => {
     const resources = { limits: { cpu: "0.5", memory: "1024Mi", "example.com/x": 2 } };
     const found = normal(builtInStruct("core.v1.Container"), { name: "c", resources });

@@ -15,6 +15,7 @@ import { isOmitted, structFromSlots, zeroValue } from "./go-zero.ts";
 import { type JsonObject, isJsonObject, setOwn, withSortedKeys } from "./json-object.ts";
 import { JSON_DEPTH_MAX } from "./json-scan.ts";
 import { MISMATCH, normalScalar } from "./normal-scalar.ts";
+import { inThousandths } from "./quantity.ts";
 import type {
   EitherSchema,
   ListSchema,
@@ -115,6 +116,7 @@ class Walk {
 
   #scalar(schema: ScalarSchema, value: unknown, depth: number): unknown {
     const normal = normalScalar(schema.type, value);
+    if (schema.isInThousandths === true && typeof normal === "string") return inThousandths(normal);
     return normal === MISMATCH ? this.#mismatch(schema, value, depth) : normal;
   }
 

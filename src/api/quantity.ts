@@ -34,6 +34,8 @@ const DIGITS_MAX = 400;
 
 const NANO_DIGITS = 9;
 const NANO = 10n ** 9n;
+/** In billionths. */
+const THOUSANDTH = 10n ** 6n;
 /** Binary quantities are capped here, as upstream caps them. */
 const BINARY_MAX = (2n ** 63n - 1n) * NANO;
 
@@ -87,6 +89,16 @@ export function canonicalQuantity(text: string): string {
   return formatQuantity(parseQuantity(text.trim()));
 }
 
+/** Canonical texts of what has smaller parts than thousandths. */
+const FINER = /(?:[nu]|e-[69])$/;
+
+/** A canonical text, rounded away from zero to thousandths. */
+export function inThousandths(text: string): string {
+  if (!FINER.test(text)) return text;
+  const { nano, format } = parseQuantity(text);
+  return formatQuantity({ nano: divideAwayFromZero(nano, THOUSANDTH) * THOUSANDTH, format });
+}
+
 /** Negative, zero or positive, as `left` is less than, equal to or greater than `right`; formats do not matter. */
 export function compareQuantities(left: Quantity, right: Quantity): number {
   if (left.nano === right.nano) return 0;
@@ -115,7 +127,7 @@ export function quantityValue({ nano }: Quantity): bigint {
 
 /** Thousandths, rounded away from zero. */
 export function quantityMilliValue({ nano }: Quantity): bigint {
-  return divideAwayFromZero(nano, 10n ** 6n);
+  return divideAwayFromZero(nano, THOUSANDTH);
 }
 
 /** The number before the suffix is multiplied by `factor` and by ten to the power of `exponent`. */

@@ -35,6 +35,8 @@ export interface ScalarSchema {
   readonly type: ScalarType;
   /** Only for strings: the values the published API names. */
   readonly enum?: readonly string[];
+  /** Only for quantities: what is finer is rounded up. */
+  readonly isInThousandths?: boolean;
 }
 
 export interface MapSchema {
