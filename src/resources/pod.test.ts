@@ -149,7 +149,16 @@ describe("the class of service", () => {
 describe("a new pod", () => {
   test("with scheduling gates says that it is held back", () => {
     expect(probe.created(withSpec({ schedulingGates: [{ name: "a" }] }))).toMatchObject({
-      status: { conditions: [{ type: "PodScheduled", status: "False", reason: "SchedulingGated" }] },
+      status: {
+        conditions: [
+          {
+            type: "PodScheduled",
+            status: "False",
+            reason: "SchedulingGated",
+            lastTransitionTime: "2026-01-02T03:04:05Z",
+          },
+        ],
+      },
     });
   });
 

@@ -3,6 +3,7 @@
 import { FieldErrors, fieldPath } from "../api/field-error.ts";
 import { frozenMemo } from "../api/frozen-memo.ts";
 import type { Pod, PodSpec } from "../api/generated/types/core-v1.ts";
+import { formatTime } from "../api/time.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
 import { applyAppArmorAnnotations } from "./pod/app-armor.ts";
 import { checkImageBlanks } from "./pod/container/container-rules.ts";
@@ -24,11 +25,11 @@ export const pod = defineKind<Pod>("v1", "Pod", {
   defaults: podDefaults,
   repeatsSpec: true,
 
-  prepareCreate(draft, { notes }) {
+  prepareCreate(draft, { now, notes }) {
     draft.status = { phase: "Pending", qosClass: qosClass(draft.spec) };
     applyMatchLabelKeys(draft);
     for (const text of applyAppArmorAnnotations(draft)) notes?.warn(text);
-    applyGatedCondition(draft);
+    applyGatedCondition(draft, now);
   },
 
   // Owners are given on the main resource only.
@@ -104,12 +105,13 @@ function selectableFields({ spec, status }: Pod): Readonly<Record<string, string
 }
 
 /** Says why the scheduler leaves the pod alone, before the scheduler has seen it. */
-function applyGatedCondition(draft: Draft<Pod>): void {
+function applyGatedCondition(draft: Draft<Pod>, now: number): void {
   if ((draft.spec.schedulingGates ?? []).length === 0) return;
   draft.status.conditions = [
     {
       type: "PodScheduled",
       status: "False",
+      lastTransitionTime: formatTime(BigInt(now) * 1000n),
       reason: "SchedulingGated",
       message: "Scheduling is blocked due to non-empty scheduling gates",
     },
