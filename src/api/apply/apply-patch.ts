@@ -17,6 +17,7 @@ import {
 } from "./change.ts";
 import { conflictError } from "./conflict.ts";
 import { findConfigMistakes } from "./fields/check-config.ts";
+import { matching } from "./fields/field-pattern.ts";
 import { difference, EMPTY, type FieldSet, isEmpty, recursiveDifference } from "./fields/field-set.ts";
 import { merge } from "./fields/merge.ts";
 import { fieldsOf } from "./fields/present-fields.ts";
@@ -149,9 +150,10 @@ interface Applier {
 }
 
 function applierOf(managed: Managed, config: JsonObject, writer: Writer): Applier {
-  const { manager, apiVersion, subresource, resetFields = EMPTY } = writer;
+  const { manager, apiVersion, subresource, resetFields = EMPTY, writes } = writer;
   const identity: Identity = { manager, operation: "Apply", apiVersion, subresource };
-  const claimed = recursiveDifference(fieldsOf(config, schemaOf(writer)), resetFields);
+  const stated = recursiveDifference(fieldsOf(config, schemaOf(writer)), resetFields);
+  const claimed = writes === undefined ? stated : matching(stated, writes);
   return { writer, identity, claimed, last: managed.find((entry) => isSameOwner(entry, identity)) };
 }
 

@@ -1,6 +1,15 @@
 /** A change of an object and what it does to the owners of its fields, in whatever version each of them wrote. */
 import type { JsonObject } from "../json-object.ts";
-import { type Comparison, compare, isSame, touched, within, without, written } from "./fields/compare.ts";
+import {
+  type Comparison,
+  compare,
+  isSame,
+  meant,
+  touched,
+  within,
+  without,
+  written,
+} from "./fields/compare.ts";
 import { difference, type FieldSet, intersection, isEmpty } from "./fields/field-set.ts";
 import { type Managed, type ManagedEntry, ownedBy, withFields } from "./managed-entry.ts";
 import type { Writer } from "./writer.ts";
@@ -16,7 +25,7 @@ export interface Changes {
   at(apiVersion: string): Comparison | undefined;
 }
 
-/** Managed fields, and what the endpoint resets, are no changes. Each version is compared at most once. */
+/** Managed fields, and what the endpoint resets or does not write, are no changes. Each version is compared at most once. */
 export function changesOf({ before = {}, after, writer }: ObjectChange): Changes {
   const isBare = entriesOf(before) === entriesOf(after);
   const left = isBare ? before : withoutEntries(before);
@@ -26,6 +35,7 @@ export function changesOf({ before = {}, after, writer }: ObjectChange): Changes
     if (schema === undefined) return undefined;
     const from = inVersion(left, writer, apiVersion);
     const comparison = compare(from, inVersion(right, writer, apiVersion), schema);
+    if (writer.writes !== undefined) return meant(comparison, writer.writes);
     return writer.resetFields === undefined ? comparison : without(comparison, writer.resetFields);
   });
 }

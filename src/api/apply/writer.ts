@@ -2,6 +2,7 @@
 import { assert } from "../../base/assert.ts";
 import type { JsonObject } from "../json-object.ts";
 import type { StructSchema } from "../schema.ts";
+import type { FieldPattern } from "./fields/field-pattern.ts";
 import { type FieldSet, fieldSet } from "./fields/field-set.ts";
 
 export interface Writer {
@@ -17,6 +18,8 @@ export interface Writer {
   readonly versions: Versions;
   /** Fields that this endpoint resets and so cannot own: status on the main one, all else on `status`. */
   readonly resetFields?: FieldSet | undefined;
+  /** All that this endpoint writes, where that is less than the rest. */
+  readonly writes?: FieldPattern | undefined;
 }
 
 /** The versions of one kind. Entries are kept in the version they were written in. */

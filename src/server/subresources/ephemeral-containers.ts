@@ -14,4 +14,5 @@ export const ephemeralContainers: EndpointRules<Pod> = {
     prepareEphemeralContainers(draft, previous);
   },
   validate: checkEphemeralContainersUpdate,
+  writes: { "f:spec": { "f:ephemeralContainers": {} } },
 };

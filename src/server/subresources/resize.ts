@@ -3,6 +3,8 @@ import { checkResize, prepareResize } from "../../resources/pod/pod-resize.ts";
 import type { EndpointRules } from "../write/revise.ts";
 import { draftOf, keepMetadata } from "./kept.ts";
 
+const CONTAINERS = { "*": { "f:resizePolicy": {}, "f:resources": {} } };
+
 /** Gives the containers of a pod that runs more or less cpu and memory. */
 export const resize: EndpointRules<Pod> = {
   prepare(draft, previous) {
@@ -11,4 +13,5 @@ export const resize: EndpointRules<Pod> = {
     prepareResize(draft, previous);
   },
   validate: checkResize,
+  writes: { "f:spec": { "f:containers": CONTAINERS, "f:initContainers": CONTAINERS } },
 };

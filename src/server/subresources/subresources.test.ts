@@ -312,6 +312,42 @@ describe("status", () => {
   });
 });
 
+describe("applying by way of a subresource", () => {
+  const owned = (body: Reply["body"], wanted: string): unknown => {
+    const { managedFields = [] } = (body as unknown as ApiObject).metadata;
+    return managedFields.find(({ manager }) => manager === wanted)?.fieldsV1;
+  };
+  const pod = { apiVersion: "v1", kind: "Pod", metadata: { labels: { seen: "1" } } };
+
+  test("a resize owns amounts and no other field that it states", async () => {
+    const server = await ServerFixture.start();
+    await startPod(server, "a");
+    const main = { name: "main", image: "web:2", resources: { requests: { cpu: "200m" } } };
+    const path = `${PODS}/a/resize?fieldManager=me&force=true`;
+
+    const { body } = await server.patch(path, { ...pod, spec: { containers: [main] } }, APPLY);
+
+    const resources = { "f:requests": { "f:cpu": {} } };
+    expect(owned(body, "me")).toEqual({
+      "f:spec": { "f:containers": { 'k:{"name":"main"}': { ".": {}, "f:resources": resources } } },
+    });
+  });
+
+  test("ephemeral containers own themselves, and stand in nobody's way elsewhere", async () => {
+    const server = await ServerFixture.start();
+    await startPod(server, "a", { nodeName: "n1" });
+    const spec = { ephemeralContainers: [{ name: "debug", image: "shell" }] };
+    const path = `${PODS}/a/ephemeralcontainers?fieldManager=me`;
+
+    const { body } = await server.patch(path, { ...pod, spec }, APPLY);
+    const other = { ...pod, metadata: { labels: { seen: "2" } } };
+    const labelled = await server.patch(`${PODS}/a?fieldManager=other`, other, APPLY);
+
+    expect(Object.keys(owned(body, "me") as object)).toEqual(["f:spec"]);
+    expect(labelled.code).toBe(200);
+  });
+});
+
 describe("scale", () => {
   const entries = async (server: ServerFixture): Promise<unknown> =>
     (await server.send("GET", `${DEPLOYMENTS}/web`)).body["metadata"]?.["managedFields"];

@@ -173,7 +173,8 @@ function settled(merged: object, { schema }: StoredResource, known?: JsonObject)
 function inputOf(config: JsonObject, { call, workshop }: Writing, live: JsonObject | undefined): ApplyInput {
   const { resource, info, query } = call;
   const manager = query.get("fieldManager") ?? "";
-  const authorship = { manager, subresource: info.subresource, now: workshop.loop.now() };
+  const { writes } = call.endpoint ?? {};
+  const authorship = { manager, subresource: info.subresource, now: workshop.loop.now(), writes };
   const isForced = isTrue(query.get("force"));
   return {
     live,

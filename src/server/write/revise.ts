@@ -1,8 +1,9 @@
+import { invalid } from "../../api/api-error.ts";
 /**
  * From what a client sent to what is stored: defaults, the server's own fields, validation. The same stages for create,
  * update, patch and apply, and for the status subresource.
  */
-import { invalid } from "../../api/api-error.ts";
+import type { FieldPattern } from "../../api/apply/fields/field-pattern.ts";
 import { FieldErrors, fieldErrorText } from "../../api/field-error.ts";
 import type { FieldError } from "../../api/field-error.ts";
 import { cloneJson } from "../../api/json-clone.ts";
@@ -31,6 +32,8 @@ export interface EndpointRules<T extends ApiObject = ApiObject> {
   /** Puts back whatever this endpoint does not write, and sets what the server decides. */
   prepare(draft: Draft<T>, previous: T, context: RuleContext): void;
   validate(next: T, previous: T, errors: FieldErrors): void;
+  /** All that it writes; who applies by way of it owns nothing else. */
+  readonly writes?: FieldPattern;
 }
 
 type WithStatus = Draft<ApiObject> & { status?: unknown };

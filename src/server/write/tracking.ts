@@ -1,4 +1,5 @@
 /** Who owns which field after a write: the server's side of managed fields. */
+import type { FieldPattern } from "../../api/apply/fields/field-pattern.ts";
 import type { FieldSet } from "../../api/apply/fields/field-set.ts";
 import { fieldSet } from "../../api/apply/fields/field-set.ts";
 import { trackUpdate } from "../../api/apply/managed-fields.ts";
@@ -17,6 +18,8 @@ export interface Authorship {
   readonly manager: string;
   readonly subresource: string;
   readonly now: number;
+  /** All that is written by way of it, of an endpoint with rules of its own. */
+  readonly writes?: FieldPattern | undefined;
 }
 
 /** Each endpoint resets what it does not write, and so cannot own it. */
@@ -26,7 +29,7 @@ const SPEC: FieldSet = fieldSet(["f:spec"]);
 export function writerOf(
   resource: StoredResource,
   versions: Versions,
-  { manager, subresource, now }: Authorship,
+  { manager, subresource, now, writes }: Authorship,
 ): Writer {
   return {
     manager,
@@ -36,6 +39,7 @@ export function writerOf(
     now: timeText(now),
     versions: new ResourceVersions(resource, versions),
     resetFields: resetBy(resource, subresource),
+    writes,
   };
 }
 

@@ -2,6 +2,7 @@
 import type { JsonObject } from "../../json-object.ts";
 import { jsonEqual } from "../../patch/json-equal.ts";
 import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema.ts";
+import { type FieldPattern, matching } from "./field-pattern.ts";
 import {
   EMPTY,
   type FieldSet,
@@ -54,6 +55,11 @@ export function without(comparison: Comparison, fields: FieldSet): Comparison {
 /** The comparison with only the fields given. */
 export function within(comparison: Comparison, fields: FieldSet): Comparison {
   return filtered(comparison, (changed) => intersection(changed, fields));
+}
+
+/** The comparison with only the fields that are meant. */
+export function meant(comparison: Comparison, pattern: FieldPattern): Comparison {
+  return filtered(comparison, (changed) => matching(changed, pattern));
 }
 
 function filtered(comparison: Comparison, filter: (changed: FieldSet) => FieldSet): Comparison {
