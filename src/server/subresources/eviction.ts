@@ -134,15 +134,17 @@ async function noteDisruption(
     delete (draft as Draft<ApiObject>).metadata.resourceVersion;
     const conditions = draft.status.conditions ?? [];
     const known = conditions.find(({ type }) => type === "DisruptionTarget");
-    if (known?.status === "True") return { outcome: "unchanged" };
+    // Who else wanted it to go is no longer told, but since when.
     const condition = {
+      lastTransitionTime: now,
+      ...(known?.status === "True" && known),
       type: "DisruptionTarget",
       status: "True",
       reason: "EvictionByEvictionAPI",
       message: "Eviction API: evicting",
-      lastTransitionTime: now,
     };
-    draft.status.conditions = [...conditions.filter((each) => each !== known), condition];
+    const at = known === undefined ? conditions.length : conditions.indexOf(known);
+    draft.status.conditions = conditions.toSpliced(at, 1, condition);
     return { outcome: "put", object: settled(draft, place.resource) };
   });
   const pod =

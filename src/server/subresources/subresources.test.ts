@@ -199,6 +199,27 @@ describe("eviction", () => {
     });
   });
 
+  test("says that it is why a pod goes, also of one that somebody else wanted to go before", async () => {
+    const server = await ServerFixture.start();
+    await startPod(server, "a", { nodeName: "n1" });
+    const before = {
+      type: "DisruptionTarget",
+      status: "True",
+      reason: "PreemptionByScheduler",
+      lastTransitionTime: "2026-01-02T03:04:05Z",
+    };
+    const conditions = [before, { type: "Ready", status: "True" }];
+    await server.patch(`${PODS}/a/status`, { status: { phase: "Running", conditions } });
+
+    const { code } = await evict(server, "a");
+
+    expect(code).toBe(201);
+    expect((await server.send("GET", `${PODS}/a`)).body["status"]?.["conditions"]).toMatchObject([
+      { ...before, reason: "EvictionByEvictionAPI", message: "Eviction API: evicting" },
+      { type: "Ready" },
+    ]);
+  });
+
   test("spends what the budget allows, then is refused", async () => {
     const server = await ServerFixture.start();
     await runPod(server, "a");
