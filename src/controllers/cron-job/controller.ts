@@ -130,7 +130,11 @@ async function findOwn(cronJob: CronJob, at: number, context: ReconcileContext):
   return job !== undefined && isControlledBy(job, cronJob) ? job : undefined;
 }
 
-function findJob({ metadata }: CronJob, name: string, { client }: ReconcileContext): Promise<Job | undefined> {
+function findJob(
+  { metadata }: CronJob,
+  name: string,
+  { client }: ReconcileContext,
+): Promise<Job | undefined> {
   return client(Job).find({ namespace: metadata.namespace, name });
 }
 
