@@ -52,6 +52,18 @@ describe.each([1, 2, 3])("a StatefulSet, seed %s", (seed) => {
     );
   });
 
+  test("waits without a word while a pod that is not its own has a name that it needs", async () => {
+    await using cluster = await start(seed);
+    await create(cluster, { replicas: 1 });
+    await cluster.settle();
+    const changes = { metadata: { labels: { app: null } } };
+    await cluster.client(Pod).patch({ namespace: "default", name: "web-0" }, { type: "merge", changes });
+    await cluster.clock.advance("1m");
+
+    expect(pods(cluster).map(({ metadata }) => metadata.ownerReferences)).toEqual([undefined]);
+    expect(messages(cluster).filter((message) => message?.includes("failed"))).toEqual([]);
+  });
+
   test("counts the pods that it made in the same write of its status", async () => {
     const cluster = await start(seed);
     const recorded = recordCounts(cluster);

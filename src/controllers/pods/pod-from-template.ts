@@ -3,16 +3,17 @@ import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import type { Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
 
-/** The longest name that leaves room for what the server adds to a generated one. */
-const GENERATE_NAME_MAX = 58;
+/** Of a pod. */
+const NAME_MAX = 253;
 
-/** The server completes the name, unless the owner gives one. */
+/** The server completes the name, unless the owner gives one beside it. */
 export function podFromTemplate(owner: ApiObject, template: PodTemplateSpec, name?: string): Manifest<Pod> {
   const { labels, annotations, finalizers } = template.metadata;
   const { namespace, name: ownerName = "" } = owner.metadata;
   return {
     metadata: {
-      ...(name === undefined ? { generateName: namePrefix(ownerName) } : { name }),
+      generateName: namePrefix(ownerName),
+      ...(name !== undefined && { name }),
       ...(namespace !== undefined && { namespace }),
       ...(labels !== undefined && { labels }),
       ...(annotations !== undefined && { annotations }),
@@ -23,6 +24,7 @@ export function podFromTemplate(owner: ApiObject, template: PodTemplateSpec, nam
   };
 }
 
+/** The server cuts it where it is too long for what it adds. */
 function namePrefix(ownerName: string): string {
-  return `${ownerName.slice(0, GENERATE_NAME_MAX - 1)}-`;
+  return ownerName.length < NAME_MAX ? `${ownerName}-` : ownerName;
 }

@@ -64,7 +64,8 @@ async function createPod(
     return pod;
   } catch (error) {
     if (isNamespaceEnding(error)) return undefined;
-    tell(set, context, { verb: "create", name, error });
+    // Somebody else's pod of that name is in the way: as upstream, nothing is told of it.
+    if (!isApiError(error, "AlreadyExists")) tell(set, context, { verb: "create", name, error });
     throw error;
   }
 }

@@ -1,0 +1,25 @@
+import { expect, test } from "vitest";
+import { podFromTemplate } from "./pod-from-template.ts";
+
+const TEMPLATE = { metadata: {}, spec: { containers: [] } };
+
+function ownerNamed(name: string): Parameters<typeof podFromTemplate>[0] {
+  return { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name, uid: "u" } };
+}
+
+test("the name of a pod begins with that of its owner, whole, also where the owner names it", () => {
+  const long = "a".repeat(60);
+
+  expect(podFromTemplate(ownerNamed("web"), TEMPLATE).metadata).toMatchObject({ generateName: "web-" });
+  expect(podFromTemplate(ownerNamed(long), TEMPLATE).metadata?.generateName).toBe(`${long}-`);
+  expect(podFromTemplate(ownerNamed("db"), TEMPLATE, "db-0").metadata).toMatchObject({
+    generateName: "db-",
+    name: "db-0",
+  });
+});
+
+test("a dash that would make the name too long is left out", () => {
+  const longest = "a".repeat(253);
+
+  expect(podFromTemplate(ownerNamed(longest), TEMPLATE).metadata?.generateName).toBe(longest);
+});
