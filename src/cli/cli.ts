@@ -28,11 +28,20 @@ const COMMANDS: readonly Command[] = [
 
 /** Runs the command that `argv` names. Never rejects: what went wrong is said on stderr and in the exit code. */
 export async function runCli(argv: readonly string[], io: Io): Promise<void> {
+  const code = await runCommand(argv, io);
+  const isForeign = COMMANDS.some(
+    ({ name, runsForeignCode }) => name === argv[0] && runsForeignCode === true,
+  );
+  if (isForeign) io.exit(code, "once printed");
+  else io.exit(code);
+}
+
+async function runCommand(argv: readonly string[], io: Io): Promise<ExitCode> {
   try {
     await programFor(io).parseAsync(argv, { from: "user" });
-    io.exit(0);
+    return 0;
   } catch (error) {
-    io.exit(explain(error, io));
+    return explain(error, io);
   }
 }
 

@@ -7,8 +7,8 @@ export interface Io {
   stderr(text: string): void;
   /** For what happens inside, on stderr. */
   readonly log: Log;
-  /** Sets the exit code; the process ends by itself once nothing is left to do. */
-  exit(code: ExitCode): void;
+  /** Sets the exit code; the process ends by itself once nothing is left to do, or as soon as all is printed. */
+  exit(code: ExitCode, when?: "once printed"): void;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly homeDir: string;
   readonly workingDir: string;
@@ -43,6 +43,8 @@ export interface Command {
   readonly usage: readonly string[];
   readonly help: string;
   readonly options: readonly OptionSpec[];
+  /** It runs code of others, which may leave timers and sockets behind: these must not keep the process. */
+  readonly runsForeignCode?: true;
   /** Throws `UsageError` for wrong arguments, any other error for what went wrong. */
   run(io: Io, args: Arguments): Promise<void>;
 }

@@ -11,9 +11,10 @@ export const crdCommand: Command = {
   usage: ["module"],
   help: "print the CustomResourceDefinitions of all kinds that MODULE exports (made with defineResource)",
   options: [jsonOption],
+  runsForeignCode: true,
   async run(io, args) {
     const module = args.operands["module"] ?? "";
-    const found = definitionsIn(await load(resolve(io.workingDir, module)));
+    const found = definitionsIn(await load(resolve(io.workingDir, module), io.signal));
     if (found.length === 0) {
       throw new Error(
         `${module} exports no kind: export what defineResource gives, as in "export const Thermostat = defineResource({ … })"`,
@@ -23,15 +24,22 @@ export const crdCommand: Command = {
   },
 };
 
-async function load(path: string): Promise<object> {
+async function load(path: string, signal: AbortSignal): Promise<object> {
   const loop = createRealLoop({ name: "crd" });
   try {
     const loading = import(pathToFileURL(path).href) as Promise<object>;
-    return await loop.outside("import", loading);
+    return await loop.outside("import", Promise.race([loading, givenUp(signal)]));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new Error(`${path} cannot be imported by Node.js: ${reason}`, { cause: error });
   }
+}
+
+/** A module can take for ever: one that runs an operator, for example. */
+function givenUp(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(new Error("it was given up")), { once: true });
+  });
 }
 
 function definitionsIn(module: object): readonly JsonObject[] {

@@ -17,8 +17,9 @@ export const ended = runCli(process.argv.slice(2), {
     isColoured: wantsColours(process.stderr, process.env),
     write: stderr,
   }),
-  exit: (code) => {
+  exit: (code, when) => {
     process.exitCode = code;
+    if (when === "once printed") process.stdout.write("", () => process.exit());
   },
   env: process.env,
   homeDir: homedir(),

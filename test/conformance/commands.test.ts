@@ -129,6 +129,33 @@ describe("a part whose server says nothing", () => {
   }, 20_000);
 });
 
+describe("a module whose definitions are asked for", () => {
+  test("does not keep the process by what it leaves open", async () => {
+    const module = join(folder(), "kinds.mjs");
+    writeFileSync(module, "setInterval(() => undefined, 1000);");
+
+    const { code, stderr } = await new Program("crd", module).ended();
+
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringContaining("exports no kind") as string,
+    });
+  });
+
+  test("is given up when it never ends and the process shall", async () => {
+    const module = join(folder(), "kinds.mjs");
+    const lines = [
+      `console.log('{"event":"loading"}');`,
+      "await new Promise((end) => setInterval(end, 1e8));",
+    ];
+    writeFileSync(module, lines.join("\n"));
+    const program = new Program("crd", module);
+    await program.event("loading");
+
+    expect(await program.end("SIGTERM")).toEqual([1, null]);
+  });
+});
+
 describe("a part with the kubeconfig of another cluster", () => {
   test("is told so at once", async () => {
     const [ours, theirs] = [await up(folder()).event("ready"), await up(folder()).event("ready")];
