@@ -229,7 +229,7 @@ function watchOverSocket(page: Page, answer: WatchAnswer): HttpResponse {
   const type = page.form.media === "protobuf" ? "binary" : "text";
   const writer = new SocketFrames(framesOf(page, answer.resource), type);
   const feed = new WatchFeed(answer.events, { writer, gathering: page.tools.gathering });
-  return socketResponse(feed, headers);
+  return socketResponse(feed, headers, page.tools.loop);
 }
 
 const NO_BYTES = new Uint8Array(0);

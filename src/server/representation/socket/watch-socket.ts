@@ -1,6 +1,7 @@
 /** A watch over a WebSocket, for libraries and programs in browsers that know no other stream: each event is a message. */
 import { Duplex } from "node:stream";
 import { badRequest } from "../../../api/api-error.ts";
+import type { Loop, Timer } from "../../../base/loop.ts";
 import type { WatchEventAnswer } from "../../answer.ts";
 import { spokenProtocols } from "../../authn/socket-token.ts";
 import type { Feed, HttpRequest, HttpResponse } from "../../http.ts";
@@ -9,6 +10,8 @@ import { acceptKey, ClientFrames, serverFrame } from "./frames.ts";
 
 /** The only version that was ever agreed upon. */
 const VERSION = "13";
+/** How long a client may take nothing, or not hang up after the goodbye: as long as one that reads another stream. */
+const PATIENCE_MS = 60_000;
 /** Of 16 bytes. */
 const KEY = /^[A-Za-z0-9+/]{22}==$/;
 
@@ -31,9 +34,9 @@ export function socketHeaders({ headers }: HttpRequest): ReadonlyMap<string, str
   ]);
 }
 
-export function socketResponse(feed: Feed, headers: ReadonlyMap<string, string>): HttpResponse {
+export function socketResponse(feed: Feed, headers: ReadonlyMap<string, string>, loop: Loop): HttpResponse {
   const head = new Uint8Array();
-  return { status: 101, headers, body: head, switched: { stream: new WatchSocket(feed), head } };
+  return { status: 101, headers, body: head, switched: { stream: new WatchSocket(feed, loop), head } };
 }
 
 /** Frames of another kind, each as a message: text for JSON, bytes for protobuf, whose length the message says already. */
@@ -63,16 +66,20 @@ const LENGTH_BYTES = 4;
 /** What the connection becomes: reads as the frames of a feed, and hears when the client wants to leave. */
 class WatchSocket extends Duplex {
   readonly #feed: Feed;
+  readonly #loop: Loop;
   readonly #frames = new ClientFrames();
   #isStarted = false;
   #isFull = false;
   #isOver = false;
   /** Whoever pings and does not read is listened to again once it does. */
   #onRoom: (() => void) | undefined;
+  /** Set while the client has something to do. */
+  #late: Timer | undefined;
 
-  constructor(feed: Feed) {
+  constructor(feed: Feed, loop: Loop) {
     super();
     this.#feed = feed;
+    this.#loop = loop;
   }
 
   override _read(): void {
@@ -81,6 +88,7 @@ class WatchSocket extends Duplex {
       this.#feed.start({ send: (piece) => this.#send(piece), end: (error) => this.#end(error) });
     } else if (this.#isFull) {
       this.#isFull = false;
+      this.#late?.cancel();
       this.#feed.resume();
     }
     const onRoom = this.#onRoom;
@@ -99,6 +107,7 @@ class WatchSocket extends Duplex {
   }
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    this.#late?.cancel();
     this.#feed.stop();
     done(error);
   }
@@ -106,6 +115,7 @@ class WatchSocket extends Duplex {
   #send(piece: Uint8Array): boolean {
     if (this.#isOver) return false;
     this.#isFull = !this.push(piece);
+    if (this.#isFull) this.#awaitClient();
     return !this.#isFull;
   }
 
@@ -125,5 +135,12 @@ class WatchSocket extends Duplex {
     this.#isOver = true;
     this.push(serverFrame("close", words));
     this.push(null);
+    this.#awaitClient();
+  }
+
+  #awaitClient(): void {
+    const loop = this.#loop;
+    this.#late?.cancel();
+    this.#late = loop.timer(loop.now() + PATIENCE_MS, "periodic", () => void this.destroy());
   }
 }
