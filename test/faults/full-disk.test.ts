@@ -1,14 +1,15 @@
 /** A disk without room fails writes and nothing else; once there is room, writes work again, now and after the next start. */
 import { execFileSync } from "node:child_process";
 import { closeSync, openSync, writeSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Loop } from "../../src/base/loop.ts";
 import { createRealLoop } from "../../src/base/real-loop.ts";
 import { openFileStore, type FileStoreOptions } from "../../src/store/file-store.ts";
-import { backupFile } from "../../src/store/file/backup.ts";
+import { backupFile, writeBackup } from "../../src/store/file/backup.ts";
+import { openMemoryStore } from "../../src/store/memory-store.ts";
 import { isStoreError, StoreError } from "../../src/store/store-error.ts";
 import type { Store } from "../../src/store/store.ts";
 
@@ -84,6 +85,24 @@ describe("a file store on a small file system", () => {
 
     await expectReadable(await world.reopen(), new Map([[`${ROOT}a`, "a".repeat(VALUE_CHARS)]]));
   });
+});
+
+test("a backup of another engine that finds no room says so, and leaves nothing behind", async ({ skip }) => {
+  await using disk = await mountSmallDisk();
+  if (disk === undefined) return skip("this user may not mount a tmpfs");
+  const loop = createRealLoop({ name: "backup" });
+  const memory = openMemoryStore({ loop });
+  for (const name of ["a", "b", "c"]) await write(memory, `${ROOT}${name}`, name.repeat(DISK_KIB << 9));
+  const file = join(disk.dir, "backup");
+
+  const { revision } = memory.view;
+  const entries = memory.view.range("", "\u{ffff}");
+  const backup = writeBackup({ file, loop, clusterId: loop.random("id").uuid(), revision, entries });
+
+  await expect(backup).rejects.toMatchObject({ code: "NoSpace" });
+  await expect(backup).rejects.toThrow(file);
+  expect(await readdir(disk.dir)).toEqual([]);
+  await memory.close();
 });
 
 describe("a file store with a limit of its size", () => {

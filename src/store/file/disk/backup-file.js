@@ -15,7 +15,6 @@ import { readMark } from "./marker.js";
 import { addToLiveSum, recordEnd, ROWS_PER_REVISION, seal } from "./record.js";
 
 /** @typedef {import("../protocol.ts").BackupHead} BackupHead */
-/** @typedef {import("./database.js").Connection} Connection */
 
 /**
  * Copies the store as of one moment, also while another process writes to it.
@@ -33,7 +32,9 @@ export function copyStore(dir, file) {
       const db = openReadOnly(source);
       // What keeps it from being read shows here; what has no room after that is the copy.
       pragma(db, "schema_version");
-      copyInto(db, { partial, file });
+      writingTo(file, () => {
+        db.exec(`VACUUM INTO '${partial.replaceAll("'", "''")}'`);
+      });
       db.close();
     });
     const head = checkedHead(partial);
@@ -49,12 +50,13 @@ export function copyStore(dir, file) {
 }
 
 /**
- * @param {Connection} db
- * @param {{ partial: string, file: string }} copy
+ * Tells of a disk without room under the name that was asked for.
+ * @param {string} file
+ * @param {() => void} work
  */
-function copyInto(db, { partial, file }) {
+function writingTo(file, work) {
   try {
-    db.exec(`VACUUM INTO '${partial.replaceAll("'", "''")}'`);
+    work();
   } catch (error) {
     throw sqliteCode(error) === "SQLITE_FULL" ? commitFault(file, error) : error;
   }
@@ -122,27 +124,37 @@ export class BackupWriter {
       added.push(records.subarray(start, end));
       start = end;
     }
-    this.#db.exec("BEGIN");
-    this.#live.add(added);
-    this.#db.exec("COMMIT");
+    this.#write(() => {
+      this.#db.exec("BEGIN");
+      this.#live.add(added);
+      this.#db.exec("COMMIT");
+    });
   }
 
   finish() {
     const { clusterId, revision } = this.#head;
     const liveCount = this.#ids.size;
-    writeMeta(this.#db, {
-      clusterId,
-      compacted: revision,
-      floor: revision,
-      head: revision,
-      liveCount,
-      liveSum: this.#liveSum,
+    const liveSum = this.#liveSum;
+    this.#write(() => {
+      writeMeta(this.#db, {
+        clusterId,
+        compacted: revision,
+        floor: revision,
+        head: revision,
+        liveCount,
+        liveSum,
+      });
     });
     this.#db.close();
     keepingOnlyComplete(this.#partial, () => {
       checkedHead(this.#partial);
       publish(this.#partial, this.#file);
     });
+  }
+
+  /** @param {() => void} work */
+  #write(work) {
+    keepingOnlyComplete(this.#partial, () => writingTo(this.#file, work));
   }
 
   /**
