@@ -182,7 +182,7 @@ export class PodWorker {
     this.#prepare(now);
     const facts = this.#facts();
     let plan = planPod(facts, now);
-    if (plan.ending?.type === "deadline") this.#tellLate();
+    this.#tellLate(plan);
     for (let round = 0; plan.actions.length > 0 && round < ROUNDS_MAX; round++) {
       for (const action of plan.actions) this.#act(action, now);
       plan = planPod(facts, now);
@@ -347,8 +347,8 @@ export class PodWorker {
     }
   }
 
-  #tellLate(): void {
-    if (this.#isLate) return;
+  #tellLate({ ending }: PodPlan): void {
+    if (this.#isLate || ending?.type !== "deadline") return;
     this.#isLate = true;
     this.#parts.event(this.#pod, { type: "Normal", ...LATE, host: this.#place.node });
   }
