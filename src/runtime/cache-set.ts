@@ -141,6 +141,13 @@ export class CacheSet {
     return `nothing was heard from the server about ${names.join(", ")}`;
   }
 
+  /** Since when nothing could be heard of a kind; of several caches the longest time. None while a watch is open, however silent. */
+  silenceMs(type: ResourceType): number {
+    const kind = kindText(type);
+    const ofKind = this.#members.filter((member) => member.kind === kind);
+    return Math.max(0, ...ofKind.map(({ watcher }) => (watcher.isOpen ? 0 : this.#silenceMs(watcher))));
+  }
+
   #add(scope: WatcherScope, text: string, project: Projection<ApiObject> | undefined): Member {
     const { transport, log, metrics } = this.#options;
     const kind = kindText(scope.type);

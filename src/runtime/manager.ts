@@ -222,6 +222,7 @@ class RuntimeManager implements Manager {
           clientAs: (actor) => this.#clientAs(actor).with({ fieldManager: name, signal }),
           cache: kinds.read,
           subscribe: (type, listener) => kinds.cache(type).subscribe(listener),
+          silenceMs: (type) => this.#caches.silenceMs(type),
           hold: (type) => this.#caches.hold(type),
           event: (about, event) => recorder.record({ form, component: event.reporter ?? name, about, event }),
         };

@@ -37,6 +37,8 @@ export interface RoutineParts {
     type: ResourceType<T>,
     listener: (change: ObjectChange<T>) => void,
   ) => () => void;
+  /** For how long nothing could be heard of a kind that it names in `reads`. A watch that is open tells by its silence that there is nothing new. */
+  readonly silenceMs: (type: ResourceType) => number;
   /** For kinds that are found while the routine runs; `cache` and `subscribe` are for those that it names in `reads`. */
   readonly hold: (type: ResourceType) => HeldCache;
   readonly event: (about: ApiObject, event: RecordedEvent) => void;

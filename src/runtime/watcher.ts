@@ -72,6 +72,11 @@ export class Watcher<T extends ApiObject> {
     return Math.max(this.#heardAt, livelyAt(this.#state, this.#loop.elapsed()));
   }
 
+  /** Whether it follows: there is nothing new of which it is not told. */
+  get isOpen(): boolean {
+    return isOpenAt(this.#state, this.#loop.elapsed());
+  }
+
   /** Until the signal is aborted. Never rejects for anything a server or a network does. */
   async run(deliver: (event: WatcherEvent<T>) => void, signal: AbortSignal): Promise<void> {
     this.#deliver = deliver;
@@ -209,9 +214,11 @@ function isFollowing(state: WatcherState): state is FollowingState {
 
 /** When a watch was opened that has lived for a while by now: servers that send no bookmarks give no other sign of life. */
 function livelyAt(state: WatcherState, at: number): number {
-  return state.name === "watching" && state.openedAt !== undefined && isHealthy(state, at)
-    ? state.openedAt
-    : 0;
+  return isOpenAt(state, at) ? state.openedAt : 0;
+}
+
+function isOpenAt(state: WatcherState, at: number): state is WatchingState & { readonly openedAt: number } {
+  return state.name === "watching" && isHealthy(state, at);
 }
 
 function inputOf(error: unknown, attempt: WatcherAttempt): WatcherInput {

@@ -75,6 +75,7 @@ export class PlainCluster {
         listeners.add(listener as Listener);
         return () => listeners.delete(listener as Listener);
       },
+      silenceMs: () => 0,
       hold: ({ plural }) => {
         throw new Error(`the scheduler names all its kinds beforehand, and not ${plural}`);
       },

@@ -1,6 +1,7 @@
 /** Loops that look after nodes, while what they ask and hear does not come through. */
 import { expect, test } from "vitest";
-import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
+import { Lease } from "../../src/api/generated/types/coordination-v1.ts";
+import { Namespace, Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { nodeLifecycleRoutine } from "../../src/controllers/node-lifecycle/controller.ts";
 import { nodeIpamRoutine } from "../../src/controllers/node-lifecycle/node-ipam.ts";
 import { taintEvictionRoutine } from "../../src/controllers/node-lifecycle/taint-eviction.ts";
@@ -25,6 +26,29 @@ test("what was written of a silent node is not written again and again while not
   expect(patches.length).toBeLessThan(30);
   expect(node.status.conditions?.find(({ type }) => type === "Ready")?.status).toBe("Unknown");
   expect(node.spec.taints?.map(({ key }) => key)).toContain("node.kubernetes.io/unreachable");
+});
+
+test("a node is not given up for what it said while its loop's own watches were broken", async () => {
+  const world = await startWorld();
+  const { link } = world.start("m", { routines: [nodeLifecycleRoutine] });
+  await world.run(world.client(Namespace).create({ metadata: { name: "kube-node-lease" } }));
+  await addNode(world, "a");
+  await renew(world, "a");
+  await world.loop.advance(20_000);
+
+  link.watches = "cut";
+  for (let i = 0; i < 12; i++) {
+    await renew(world, "a");
+    await world.loop.advance(10_000);
+  }
+  expect(link.requests.filter(({ path }) => path.endsWith("/nodes/a/status"))).toEqual([]);
+  link.watches = "flowing";
+  await world.loop.advance(40_000);
+  const known = await world.run(world.client(Node).get({ name: "a" }));
+  await world.loop.advance(60_000);
+  const lost = await world.run(world.client(Node).get({ name: "a" }));
+
+  expect([known, lost].map(({ status }) => status.conditions?.[0]?.status)).toEqual(["True", "Unknown"]);
 });
 
 test.each([0, 1, 2, 3])(
@@ -130,6 +154,12 @@ function telling(routine: Routine, told: string[]): Routine {
 
 async function taint(world: World, taints: readonly object[]): Promise<void> {
   await world.run(world.client(Node).patch({ name: "a" }, { type: "merge", changes: { spec: { taints } } }));
+}
+
+async function renew(world: World, name: string): Promise<void> {
+  const metadata = { name, namespace: "kube-node-lease" };
+  const renewTime = new Date(world.loop.now()).toISOString().replace("Z", "000Z");
+  await world.run(world.client(Lease).apply({ metadata, spec: { renewTime } }));
 }
 
 async function addNode(world: World, name: string): Promise<void> {

@@ -39,8 +39,8 @@ export interface Link {
   readonly transport: Transport;
   /** Whether requests arrive; those that do not are answered with ServiceUnavailable, or never. `unheard` ones are carried out, and their answer is lost; `late` ones are refused after a second, `slow` ones are carried out and answered a second later. */
   mode: "open" | "refused" | "silent" | "unheard" | "late" | "slow";
-  /** Whether what watches bring arrives, or is held back until it may. */
-  watches: "flowing" | "held";
+  /** Whether what watches bring arrives, is held back until it may, or breaks them; then none can be opened either. */
+  watches: "flowing" | "held" | "cut";
   /** Requests that have come to the server, such as `PATCH /api/v1/…`. */
   readonly requests: TransportRequest[];
 }
@@ -179,6 +179,7 @@ function linkOver(transport: Transport, loop: Loop): Link {
       },
       watch: async (request) => {
         await pass(link, request, loop);
+        if (link.watches === "cut") throw serviceUnavailable("the connection broke");
         const stream = await transport.watch(request);
         return { ...stream, items: heldItems(stream.items, link, loop) };
       },
@@ -198,6 +199,7 @@ async function* heldItems<T>(items: AsyncIterable<T>, link: Link, loop: Loop): A
         loop.timer(loop.now() + 100, "periodic", resolve);
       });
     }
+    if (link.watches === "cut") throw serviceUnavailable("the connection broke");
     yield item;
   }
 }

@@ -134,14 +134,19 @@ class LifecycleRun {
   #look(): void {
     if (this.#signal.aborted) return;
     const { loop, cache } = this.#parts;
-    const elapsed = loop.elapsed();
     for (const node of cache(Node).list()) {
       const health = this.#health.get(node.metadata.name);
-      if (health !== undefined && silentAt(health, node) <= elapsed) this.#mark(node.metadata.name);
+      if (health !== undefined && this.#isSilent(node, health)) this.#mark(node.metadata.name);
     }
     for (const name of this.#failed) this.#mark(name);
     this.#failed.clear();
     this.#period = loop.timer(beatWithin(loop.now(), PERIOD_MS), "periodic", () => this.#look());
+  }
+
+  /** As far as is known: whose own watch has broken knows nothing of who spoke since. */
+  #isSilent(node: Node, health: NodeHealth): boolean {
+    const { loop, silenceMs } = this.#parts;
+    return silentAt(health, node) <= loop.elapsed() - silenceMs(Lease);
   }
 
   #mark(name: string): void {
@@ -183,7 +188,7 @@ class LifecycleRun {
     const health = this.#health.get(name);
     if (node === undefined || health === undefined) return;
     const time = timeText(loop.now());
-    const conditions = silentAt(health, node) <= loop.elapsed() ? unknownConditions(node, time) : [];
+    const conditions = this.#isSilent(node, health) ? unknownConditions(node, time) : [];
     if (conditions.length > 0) {
       const patch = { type: "strategic", changes: { status: { conditions } } } as const;
       this.#send(name, name, () => this.#parts.client(Node).patch(node, patch, { subresource: "status" }));
