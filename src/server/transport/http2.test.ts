@@ -166,6 +166,7 @@ describe("an HTTP/2 session", () => {
   ])("that sent %s is closed, and what it watched with it", async (_, wrong) => {
     const [begun, ended] = [pending(), pending()];
     async function* watch(signal: AbortSignal): AsyncGenerator<Uint8Array> {
+      yield Buffer.from("begun");
       begun.resolve();
       signal.addEventListener("abort", () => ended.resolve());
       await new Promise(() => undefined);

@@ -132,7 +132,7 @@ class Http2Connection implements Connection {
       this.#isAwaited = false;
       session.setTimeout(idleTimeoutMs);
     });
-    return void session.setTimeout(headersTimeoutMs);
+    return session.setTimeout(headersTimeoutMs);
   }
 }
 
