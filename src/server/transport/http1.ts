@@ -14,6 +14,7 @@ import type { TLSSocket } from "node:tls";
 import type { HttpRequest, SwitchedStream, WholeBody } from "../http.ts";
 import { Chunks } from "./chunks.ts";
 import type { Connection } from "./connections.ts";
+import { discardRest } from "./discard-rest.ts";
 import { Exchange, type AnswerHead, type Surroundings, type Wire } from "./exchange.ts";
 import { headersFromList } from "./headers.ts";
 import { joined } from "./joined-streams.ts";
@@ -24,9 +25,6 @@ import type { TransportLimits } from "./limits.ts";
  * head, which saves up to a seventh of what a small answer costs. Longer ones cost more to copy.
  */
 const TEXT_BYTES_MAX = 16 * 1024;
-
-/** What is read and thrown away of a body that nobody wants, so that the client gets to read its answer. */
-const MAX_DISCARDED_BYTES = 8 * 1024 * 1024;
 
 /** What Go takes for a host. */
 const HOST = /^[\w!$%&'()*+,\-.:;=[\]~]*$/;
@@ -343,7 +341,7 @@ class Http1Wire implements Wire {
     }
     if (this.#place.connection.isFinishing || this.#isEndUnclear()) list.push("connection", "close");
     this.outgoing.writeHead(status, list);
-    if (!this.incoming.complete) this.#discardRest();
+    if (!this.incoming.complete) discardRest(this.incoming, () => this.cut());
   }
 
   /**
@@ -352,15 +350,6 @@ class Http1Wire implements Wire {
    */
   #isEndUnclear(): boolean {
     return this.#isInvitationDue || this.readHeaders().has("upgrade");
-  }
-
-  #discardRest(): void {
-    let bytesLeft = MAX_DISCARDED_BYTES;
-    this.incoming.on("data", (chunk: Uint8Array) => {
-      bytesLeft -= chunk.byteLength;
-      if (bytesLeft < 0) this.cut();
-    });
-    this.incoming.resume();
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import type { TLSSocket } from "node:tls";
 import type { WholeBody } from "../http.ts";
 import type { Connection } from "./connections.ts";
+import { discardRest } from "./discard-rest.ts";
 import { Exchange, NEWLINE, type AnswerHead, type Surroundings, type Wire } from "./exchange.ts";
 import { headersFromFields } from "./headers.ts";
 import type { TransportLimits } from "./limits.ts";
@@ -29,7 +30,7 @@ const SESSION_WINDOW_BYTES = 1024 * 1024;
 /** Node's default is 1000; an honest client sends none. */
 const MAX_INVALID_FRAMES = 100;
 
-const { NGHTTP2_ENHANCE_YOUR_CALM, NGHTTP2_NO_ERROR } = constants;
+const { NGHTTP2_ENHANCE_YOUR_CALM } = constants;
 
 /** Takes a socket whose handshake is done. */
 export function acceptHttp2(socket: TLSSocket, surroundings: Surroundings): Connection {
@@ -102,7 +103,7 @@ class Http2Connection implements Connection {
       stream.respond({ ":status": 400 }, { endStream: true });
       return;
     }
-    const wire = new Http2Wire(stream, headers, raw);
+    const wire = new Http2Wire(stream, { headers, raw, patienceMs: surroundings.limits.headersTimeoutMs });
     const exchange = new Exchange({ method, target, peer, wire }, surroundings);
     this.exchanges.add(exchange);
     stream.on("close", () => this.#closed(exchange));
@@ -136,17 +137,26 @@ class Http2Connection implements Connection {
   }
 }
 
+interface Http2WireOptions {
+  readonly headers: IncomingHttpHeaders;
+  readonly raw: readonly string[];
+  /** With the next piece of a body that nobody wants. */
+  readonly patienceMs: number;
+}
+
 class Http2Wire implements Wire {
   readonly incoming: ServerHttp2Stream;
   readonly outgoing: ServerHttp2Stream;
   readonly rawHeaders: readonly string[];
   readonly #headers: IncomingHttpHeaders;
+  readonly #patienceMs: number;
 
-  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]) {
+  constructor(stream: ServerHttp2Stream, { headers, raw, patienceMs }: Http2WireOptions) {
     this.rawHeaders = raw;
     this.incoming = stream;
     this.outgoing = stream;
     this.#headers = headers;
+    this.#patienceMs = patienceMs;
   }
 
   get remoteAddress(): string | undefined {
@@ -177,7 +187,7 @@ class Http2Wire implements Wire {
     const endStream = body === undefined || body.length === 0;
     this.outgoing.respond(headersOf(head), { endStream });
     if (!endStream) this.#end(body, head);
-    this.#refuseRest();
+    this.#discardRest();
   }
 
   #end(body: WholeBody, { isLine }: AnswerHead): void {
@@ -189,7 +199,7 @@ class Http2Wire implements Wire {
 
   begin(head: AnswerHead): void {
     this.outgoing.respond(headersOf(head));
-    this.outgoing.once("finish", () => this.#refuseRest());
+    this.outgoing.once("finish", () => this.#discardRest());
   }
 
   write(piece: Uint8Array): boolean {
@@ -205,10 +215,15 @@ class Http2Wire implements Wire {
     this.outgoing.destroy(new Error("the answer was cut"));
   }
 
-  /** A body that nobody wants any more is not sent to its end. Node first sends the answer. */
-  #refuseRest(): void {
+  /**
+   * Clients stop sending a body once its answer is there. The stream is not reset for it: where the client has left meanwhile, Node.js would make empty frames for ever,
+   * with nobody else getting a turn.
+   */
+  #discardRest(): void {
     const { incoming } = this;
-    if (!incoming.endAfterHeaders && !incoming.readableEnded) incoming.close(NGHTTP2_NO_ERROR);
+    if (incoming.endAfterHeaders || incoming.readableEnded) return;
+    discardRest(incoming, () => this.cut());
+    incoming.setTimeout(this.#patienceMs, () => this.cut());
   }
 }
 
