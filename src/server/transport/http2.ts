@@ -103,7 +103,7 @@ class Http2Connection implements Connection {
       stream.respond({ ":status": 400 }, { endStream: true });
       return;
     }
-    const wire = new Http2Wire(stream, { headers, raw, patienceMs: surroundings.limits.headersTimeoutMs });
+    const wire = new Http2Wire(stream, { headers, raw, surroundings });
     const exchange = new Exchange({ method, target, peer, wire }, surroundings);
     this.exchanges.add(exchange);
     stream.on("close", () => this.#closed(exchange));
@@ -140,8 +140,7 @@ class Http2Connection implements Connection {
 interface Http2WireOptions {
   readonly headers: IncomingHttpHeaders;
   readonly raw: readonly string[];
-  /** With the next piece of a body that nobody wants. */
-  readonly patienceMs: number;
+  readonly surroundings: Surroundings;
 }
 
 class Http2Wire implements Wire {
@@ -149,14 +148,14 @@ class Http2Wire implements Wire {
   readonly outgoing: ServerHttp2Stream;
   readonly rawHeaders: readonly string[];
   readonly #headers: IncomingHttpHeaders;
-  readonly #patienceMs: number;
+  readonly #surroundings: Surroundings;
 
-  constructor(stream: ServerHttp2Stream, { headers, raw, patienceMs }: Http2WireOptions) {
+  constructor(stream: ServerHttp2Stream, { headers, raw, surroundings }: Http2WireOptions) {
     this.rawHeaders = raw;
     this.incoming = stream;
     this.outgoing = stream;
     this.#headers = headers;
-    this.#patienceMs = patienceMs;
+    this.#surroundings = surroundings;
   }
 
   get remoteAddress(): string | undefined {
@@ -223,7 +222,9 @@ class Http2Wire implements Wire {
     const { incoming } = this;
     if (incoming.endAfterHeaders || incoming.readableEnded) return;
     discardRest(incoming, () => this.cut());
-    incoming.setTimeout(this.#patienceMs, () => this.cut());
+    const { loop, limits } = this.#surroundings;
+    const late = loop.timer(loop.now() + limits.headersTimeoutMs, "periodic", () => this.cut());
+    incoming.once("close", () => late.cancel());
   }
 }
 
