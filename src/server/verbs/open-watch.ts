@@ -1,13 +1,8 @@
-import type { Entry, Store, Watch } from "../../store/store.ts";
-import type { Call } from "../call.ts";
 /** A watch of the store for a client: it ends with the client, or once all is told of a kind that is served no longer. */
+import type { Store, Watch } from "../../store/store.ts";
+import type { Call } from "../call.ts";
 import type { OpenRequest } from "../request-tally.ts";
-
-/** Some of what was there before a watch began. */
-export interface InitialPiece {
-  readonly entries: readonly Entry[];
-  readonly isLast: boolean;
-}
+import type { InitialPiece } from "./initial-pieces.ts";
 
 export interface OpenWatchOptions {
   readonly store: Store;

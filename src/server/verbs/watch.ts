@@ -6,7 +6,6 @@ import { type ApiError, badRequest, expired, isApiError, toStatus } from "../../
 import { requiredFieldValue } from "../../api/field-selector.ts";
 import type { Loop, Timer } from "../../base/loop.ts";
 import { isStoreError } from "../../store/store-error.ts";
-import { prefixEnd } from "../../store/store.ts";
 import type { Entry, View, Watch, WatchEvent } from "../../store/store.ts";
 import type { WatchAnswer, WatchEventAnswer, WatchEvents } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
@@ -22,8 +21,9 @@ import { reachRevision } from "../revision-wait.ts";
 import { toApiError } from "../store-errors.ts";
 import { StoredObject } from "../stored-object.ts";
 import { groupResource } from "../write/object-writer.ts";
+import { INITIAL_PIECE, type InitialPiece, initialPieces } from "./initial-pieces.ts";
 import type { Selectors } from "./open-selectors.ts";
-import { type InitialPiece, OpenWatch } from "./open-watch.ts";
+import { OpenWatch } from "./open-watch.ts";
 
 /** A watch without timeoutSeconds ends after this and up to as much again, so that not all clients come back at once. */
 const MIN_DURATION_MS = 30 * 60_000;
@@ -31,8 +31,6 @@ const MIN_DURATION_MS = 30 * 60_000;
 const BOOKMARK_EVERY_MS = 60_000;
 /** So long before a watch ends comes the last one, so that its client goes on from where it ended; as kube-apiserver's. */
 const LAST_BOOKMARK_MS = 2_000;
-/** Existing objects are sent in pieces. */
-const INITIAL_PIECE = 500;
 
 export async function watch(call: Call<StoredResource>, workshop: Workshop): Promise<WatchAnswer> {
   const { resource, query } = call;
@@ -215,7 +213,7 @@ class WatchRun implements WatchEvents {
     this.#filter = filterOf(this.#selectors, call.resource, versions);
     const watching = store.watch({ prefix, after });
     const tallied = tally.stayOpen(labelsOf(call));
-    const initial = piecesOf(this.#initialView, prefix);
+    const initial = initialPieces(this.#initialView, prefix);
     const open = new OpenWatch(watching, call, { store, initial, tallied });
     this.#initialView = undefined;
     this.#open = open;
@@ -357,26 +355,6 @@ function labelsOf({ info }: Call): LongRunningLabels {
 /** Before anybody says how to be told. */
 function nobody(): void {
   // Whoever takes looks first.
-}
-
-function* piecesOf(view: View | undefined, prefix: string): Generator<InitialPiece, undefined> {
-  if (view === undefined) return undefined;
-  let entries: Entry[] = [];
-  for (const entry of rangeOf(view, prefix)) {
-    if (entries.length === INITIAL_PIECE) {
-      yield { entries, isLast: false };
-      entries = [];
-    }
-    entries.push(entry);
-  }
-  yield { entries, isLast: true };
-  return undefined;
-}
-
-function rangeOf(view: View, prefix: string): Iterable<Entry> {
-  if (prefix.endsWith("/")) return view.range(prefix, prefixEnd(prefix));
-  const entry = view.get(prefix);
-  return entry === undefined ? [] : [entry];
 }
 
 /** What everybody sees who wants all of it, so that it is worked out, and put into bytes, once for all. */
