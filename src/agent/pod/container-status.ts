@@ -43,7 +43,9 @@ const knownMounts = new WeakMap<readonly VolumeMount[], readonly VolumeMountStat
 
 function shownMounts({ volumeMounts = [] }: Container): Pick<ContainerStatus, "volumeMounts"> {
   if (volumeMounts.length === 0) return {};
-  const shown = knownMounts.get(volumeMounts) ?? volumeMounts.map(mountStatus);
+  const known = knownMounts.get(volumeMounts);
+  if (known !== undefined) return { volumeMounts: known };
+  const shown = volumeMounts.map(mountStatus);
   knownMounts.set(volumeMounts, shown);
   return { volumeMounts: shown };
 }

@@ -134,19 +134,20 @@ class LifecycleRun {
   #look(): void {
     if (this.#signal.aborted) return;
     const { loop, cache } = this.#parts;
+    const heardUntil = this.#heardUntil();
     for (const node of cache(Node).list()) {
       const health = this.#health.get(node.metadata.name);
-      if (health !== undefined && this.#isSilent(node, health)) this.#mark(node.metadata.name);
+      if (health !== undefined && silentAt(health, node) <= heardUntil) this.#mark(node.metadata.name);
     }
     for (const name of this.#failed) this.#mark(name);
     this.#failed.clear();
     this.#period = loop.timer(beatWithin(loop.now(), PERIOD_MS), "periodic", () => this.#look());
   }
 
-  /** As far as is known: whose own watch has broken knows nothing of who spoke since. */
-  #isSilent(node: Node, health: NodeHealth): boolean {
+  /** Whose own watch has broken knows nothing of who spoke since (Loop.elapsed). */
+  #heardUntil(): number {
     const { loop, silenceMs } = this.#parts;
-    return silentAt(health, node) <= loop.elapsed() - silenceMs(Lease);
+    return loop.elapsed() - silenceMs(Lease);
   }
 
   #mark(name: string): void {
@@ -162,7 +163,8 @@ class LifecycleRun {
     const marked = [...this.#marked];
     this.#marked.clear();
     this.#weighZones();
-    for (const name of marked) this.#reconcile(name);
+    const heardUntil = this.#heardUntil();
+    for (const name of marked) this.#reconcile(name, heardUntil);
     this.#awaitQueues();
   }
 
@@ -182,13 +184,13 @@ class LifecycleRun {
     }
   }
 
-  #reconcile(name: string): void {
+  #reconcile(name: string, heardUntil: number): void {
     const { loop, cache } = this.#parts;
     const node = cache(Node).find({ name });
     const health = this.#health.get(name);
     if (node === undefined || health === undefined) return;
     const time = timeText(loop.now());
-    const conditions = this.#isSilent(node, health) ? unknownConditions(node, time) : [];
+    const conditions = silentAt(health, node) <= heardUntil ? unknownConditions(node, time) : [];
     if (conditions.length > 0) {
       const patch = { type: "strategic", changes: { status: { conditions } } } as const;
       this.#send(name, name, () => this.#parts.client(Node).patch(node, patch, { subresource: "status" }));
