@@ -1,5 +1,5 @@
-import type { OnReadOpts } from "node:net";
 /** The cheapest client: raw keep-alive TLS sockets and prepared bytes; on HTTP/1.1 one request under way on each. */
+import type { OnReadOpts } from "node:net";
 import { performance } from "node:perf_hooks";
 import { connect } from "node:tls";
 import type { TLSSocket } from "node:tls";

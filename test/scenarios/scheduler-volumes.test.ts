@@ -62,6 +62,17 @@ async function addVolume(
 }
 
 /** What whoever binds claims does. */
+/** A pod waits for a claim that nobody serves. */
+async function startUnserved(): Promise<SchedulerWorld> {
+  const world = await startSchedulerWorld();
+  await world.addNode("a");
+  await addClass(world, "fast", "example.com/disks");
+  await addClaim(world, "data", { storageClassName: "fast" });
+  await world.addPod("web", using("data"));
+  await world.settle();
+  return world;
+}
+
 async function bind(world: SchedulerWorld, claimName: string, volumeName: string): Promise<void> {
   const claims = world.client(PersistentVolumeClaim);
   const key = { namespace: "default", name: claimName };
@@ -162,12 +173,7 @@ describe("claims", () => {
   });
 
   test("without a volume have the chosen node written down for whoever makes one", async () => {
-    const world = await startSchedulerWorld();
-    await world.addNode("a");
-    await addClass(world, "fast", "example.com/disks");
-    await addClaim(world, "data", { storageClassName: "fast" });
-    await world.addPod("web", using("data"));
-    await world.settle();
+    const world = await startUnserved();
 
     const claim = await world.run(
       world.client(PersistentVolumeClaim).get({ namespace: "default", name: "data" }),
@@ -182,12 +188,7 @@ describe("claims", () => {
   });
 
   test("that nobody serves keep the pod waiting, and no room for it beyond a bound", async () => {
-    const world = await startSchedulerWorld();
-    await world.addNode("a");
-    await addClass(world, "fast", "example.com/disks");
-    await addClaim(world, "data", { storageClassName: "fast" });
-    await world.addPod("web", using("data"));
-    await world.settle();
+    const world = await startUnserved();
 
     await world.loop.advance(601_000);
 
@@ -197,12 +198,7 @@ describe("claims", () => {
   });
 
   test("that cannot be served on the chosen node say so", async () => {
-    const world = await startSchedulerWorld();
-    await world.addNode("a");
-    await addClass(world, "fast", "example.com/disks");
-    await addClaim(world, "data", { storageClassName: "fast" });
-    await world.addPod("web", using("data"));
-    await world.settle();
+    const world = await startUnserved();
 
     const changes = { metadata: { annotations: { [SELECTED]: null } } };
     await world.run(

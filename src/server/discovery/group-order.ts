@@ -1,5 +1,5 @@
-import type { GroupVersionFacts } from "../../api/resource-facts.ts";
 /** In which order clients are told of groups and versions, and so which of several they prefer. */
+import type { GroupVersionFacts } from "../../api/resource-facts.ts";
 import { compareVersions } from "../../api/version-order.ts";
 import type { RemoteVersion } from "../aggregation/remote-discovery.ts";
 

@@ -1,8 +1,8 @@
-import { invalid } from "../../api/api-error.ts";
 /**
  * From what a client sent to what is stored: defaults, the server's own fields, validation. The same stages for create,
  * update, patch and apply, and for the status subresource.
  */
+import { invalid } from "../../api/api-error.ts";
 import type { FieldPattern } from "../../api/apply/fields/field-pattern.ts";
 import { FieldErrors, fieldErrorText } from "../../api/field-error.ts";
 import type { FieldError } from "../../api/field-error.ts";
