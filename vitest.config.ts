@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "rolldown";
@@ -6,6 +6,8 @@ import { defineConfig, type Plugin } from "vitest/config";
 
 const SOURCES = fileURLToPath(new URL("src/", import.meta.url));
 const CACHE = fileURLToPath(new URL(".cache/test/", import.meta.url));
+/** Texts that the server reads from beside its code. */
+const DESCRIPTIONS = "server/openapi/descriptions";
 /** Of this run alone: another one may be under way. */
 const COMPILED = `${CACHE}${String(process.pid)}/`;
 let compiled: Promise<void> | undefined;
@@ -94,6 +96,7 @@ async function compileSources(): Promise<void> {
       sourcemap: true,
     },
   });
+  cpSync(`${SOURCES}${DESCRIPTIONS}`, `${COMPILED}${DESCRIPTIONS}`, { recursive: true });
   // One script, as in the program: hundreds of stores are opened here, and a thread that loads twenty modules takes twice as long to start.
   await build({
     ...common,

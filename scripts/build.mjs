@@ -2,7 +2,16 @@
 // of modules costs a fifth of a second at every start.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -24,6 +33,8 @@ const BUNDLES = /** @type {const} */ ({
   "worker.cjs": { input: WORKER, format: "cjs" },
 });
 const PROGRAM = join(dist, "program.cjs");
+// Texts that the server reads from beside its code when it is first asked for them. The program reads those of the library.
+const DESCRIPTIONS = "server/openapi/descriptions";
 
 const COMMON = /** @type {const} */ ({
   cwd: root,
@@ -54,6 +65,7 @@ for (const [name, { input, format }] of Object.entries(BUNDLES)) {
     output: { file: join(dist, name), format, codeSplitting: false },
   });
 }
+cpSync(join(root, "src", DESCRIPTIONS), join(dist, DESCRIPTIONS), { recursive: true });
 await buildProgram();
 chmodSync(join(dist, "cli.js"), 0o755);
 await compileProgram();
@@ -72,7 +84,8 @@ async function buildProgram() {
   });
   // Kept compiled code cannot `import()` in Node.js 20, so the launcher does it in its place.
   const importing = replaceOne(readFileSync(PROGRAM, "utf8"), /\bimport\(/, "importModule(");
-  const program = replaceOne(importing, /"\.\/worker\.js"/, '"./worker.cjs"');
+  const threaded = replaceOne(importing, /"\.\/worker\.js"/, '"./worker.cjs"');
+  const program = replaceOne(threaded, /"\.\/descriptions\/"/, `"./${DESCRIPTIONS}/"`);
   // Characters beyond ASCII stand in texts and patterns only, and both know this way of writing them.
   const text = program.replaceAll(/[^\0-\x7f]/g, escaped);
   writeFileSync(PROGRAM, `(function (exports, require, __filename, importModule) { "use strict"; ${text}})`);

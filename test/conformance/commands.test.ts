@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createRealLoop } from "../../src/base/real-loop.ts";
+import { connect } from "../../src/client/connection.ts";
 import { isAlive } from "../../src/cluster/run-file.ts";
 import { Program } from "./kubectl/program.ts";
 
@@ -27,6 +28,18 @@ describe("a cluster with a data dir", () => {
     expect(down).toMatchObject({ code: 0, value: { dataDir, stopped: expect.any(Number) as unknown } });
     expect(after).toMatchObject({ code: 1, value: { state: "stopped" } });
     expect(again).toMatchObject({ code: 0, value: { dataDir, stopped: null } });
+  });
+
+  test("describes the fields of its kinds", async () => {
+    const { kubeconfig = "" } = await up(folder()).event("ready");
+    await using connection = await connect({ file: kubeconfig, loop });
+
+    const { value } = await connection.transport.send({ method: "GET", path: "/openapi/v3/apis/apps/v1" });
+
+    expect(value).toHaveProperty(
+      ["components", "schemas", "io.k8s.api.apps.v1.DeploymentSpec", "properties", "replicas", "description"],
+      "replicas is the desired number of pods; default 1.",
+    );
   });
 
   test("that was killed does not run, and can be started again", async () => {

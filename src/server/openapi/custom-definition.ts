@@ -4,7 +4,6 @@ import type { JsonObject } from "../../api/json-object.ts";
 import type { ResourceFacts } from "../../api/resource-facts.ts";
 import { publishedName, reference } from "./definition-name.ts";
 import type { Dialect } from "./definition-name.ts";
-import { COMMON_TEXTS } from "./descriptions.ts";
 
 const OBJECT_META = "meta.v1.ObjectMeta";
 const LIST_META = "meta.v1.ListMeta";
@@ -68,6 +67,12 @@ function selectable({ fieldSelectors }: ResourceFacts): JsonObject {
   return { "x-kubernetes-selectable-fields": fieldSelectors.map((fieldPath) => ({ fieldPath })) };
 }
 
+/** Tests of clients look for how these begin. */
+const COMMON_TEXTS = {
+  apiVersion: "APIVersion defines the group and version in which this object is written, such as apps/v1.",
+  kind: "Kind is the type of this object in CamelCase, such as Deployment. It cannot be changed.",
+  metadata: "Standard object's metadata: name, namespace, labels, annotations and owners.",
+} as const;
 const API_VERSION = { description: COMMON_TEXTS.apiVersion, type: "string" };
 const KIND = { description: COMMON_TEXTS.kind, type: "string" };
 /** An object of which clients of the older version must not know a single field, or they refuse all others. */

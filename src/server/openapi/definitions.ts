@@ -4,30 +4,27 @@ import type { JsonObject } from "../../api/json-object.ts";
 import { apiVersionOf } from "../../api/resource-facts.ts";
 import type { GroupVersionFacts } from "../../api/resource-facts.ts";
 import type { Schema, StructSchema } from "../../api/schema.ts";
+import type { DefinitionContext, KindsOf } from "./definition-context.ts";
 import { publishedName } from "./definition-name.ts";
-import type { Dialect } from "./definition-name.ts";
 import { definitionOf, specialName } from "./schema-document.ts";
-import type { KindsOf } from "./schema-document.ts";
 import { SPECIAL, specialShape } from "./special-definition.ts";
 
-export interface Definitions {
-  readonly dialect: Dialect;
-  readonly kindsOf: KindsOf;
+export interface Definitions extends DefinitionContext {
   /** By published name. */
   readonly known: Map<string, JsonObject>;
 }
 
 /** Adds what is not there yet. */
 export function addDefinitions(roots: readonly StructSchema[], definitions: Definitions): void {
-  const { known, dialect, kindsOf } = definitions;
+  const { known } = definitions;
   const waiting = [...roots];
   const note = (name: string): void => {
-    if (!known.has(name)) known.set(name, specialShape(name, dialect));
+    if (!known.has(name)) known.set(name, specialShape(name, definitions));
   };
   for (let struct = waiting.pop(); struct !== undefined; struct = waiting.pop()) {
     const name = publishedName(struct.definition);
     if (known.has(name)) continue;
-    known.set(name, definitionOf(struct, dialect, kindsOf));
+    known.set(name, definitionOf(struct, definitions));
     for (const field of struct.fields) {
       const place = { struct, field: field.name };
       visit(field.schema, {

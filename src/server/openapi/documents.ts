@@ -14,6 +14,7 @@ import { CUSTOM_REFERENCES, customDefinitions } from "./custom-definition.ts";
 import type { Dialect } from "./definition-name.ts";
 import { addDefinitions, kindFinder } from "./definitions.ts";
 import type { Definitions } from "./definitions.ts";
+import { Descriptions } from "./descriptions.ts";
 import {
   discoveryDocument,
   discoveryPaths,
@@ -297,7 +298,7 @@ export class OpenApiDocuments {
         known.set(name, definition);
       await this.#turn();
     }
-    if (!known.has(SPECIAL.patch)) known.set(SPECIAL.patch, specialShape(SPECIAL.patch, dialect));
+    if (!known.has(SPECIAL.patch)) known.set(SPECIAL.patch, specialShape(SPECIAL.patch, definitions));
   }
 
   /** Some members of a document at a time. */
@@ -344,7 +345,12 @@ function pathOf({ group, version }: GroupVersionFacts): string {
 }
 
 function newDefinitions(dialect: Dialect, { builtInVersions }: Registry): Definitions {
-  return { dialect, kindsOf: kindFinder(builtInVersions), known: new Map() };
+  return {
+    dialect,
+    kindsOf: kindFinder(builtInVersions),
+    descriptions: new Descriptions(),
+    known: new Map(),
+  };
 }
 
 function documentOf(paths: JsonObject, definitions: Definitions): JsonObject {

@@ -123,7 +123,7 @@ describe("/openapi/v3", () => {
       description: expect.stringMatching(/^Deployment /) as string,
       "x-kubernetes-group-version-kind": [DEPLOYMENT],
       properties: {
-        apiVersion: { type: "string", description: expect.stringMatching(/^APIVersion /) as string },
+        apiVersion: { type: "string", description: expect.stringMatching(/^apiVersion /) as string },
         spec: { allOf: [{ $ref: "#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec" }] },
       },
     });
@@ -137,6 +137,7 @@ describe("/openapi/v3", () => {
       },
     });
     expect(schemas["io.k8s.apimachinery.pkg.util.intstr.IntOrString"]).toEqual({
+      description: expect.stringMatching(/^IntOrString /) as string,
       format: "int-or-string",
       oneOf: [{ type: "integer" }, { type: "string" }],
     });

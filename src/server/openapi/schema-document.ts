@@ -2,13 +2,10 @@
 import { builtInStruct } from "../../api/built-in-schema.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import type { ListSchema, ScalarSchema, Schema, StructField, StructSchema } from "../../api/schema.ts";
+import type { DefinitionContext } from "./definition-context.ts";
 import { publishedName, reference } from "./definition-name.ts";
 import type { Dialect } from "./definition-name.ts";
-import { descriptionOf, fieldDescription } from "./descriptions.ts";
 import { SPECIAL } from "./special-definition.ts";
-
-/** Kinds by the struct that holds them, as `x-kubernetes-group-version-kind` lists them. */
-export type KindsOf = (struct: StructSchema) => readonly JsonObject[];
 
 const PLAIN: Readonly<Record<string, JsonObject>> = {
   string: { type: "string" },
@@ -20,13 +17,13 @@ const PLAIN: Readonly<Record<string, JsonObject>> = {
 };
 
 /** What a struct is published as. */
-export function definitionOf(struct: StructSchema, dialect: Dialect, kindsOf: KindsOf): JsonObject {
-  const kinds = kindsOf(struct);
+export function definitionOf(struct: StructSchema, context: DefinitionContext): JsonObject {
+  const kinds = context.kindsOf(struct);
   const required = struct.fields.filter((field) => field.required).map(({ name }) => name);
   const properties = Object.fromEntries(
-    struct.fields.map((field) => [field.name, propertyOf(struct, field, dialect)]),
+    struct.fields.map((field) => [field.name, propertyOf(struct, field, context)]),
   );
-  const description = descriptionOf(struct);
+  const description = context.descriptions.ofType(struct);
   return {
     ...(description !== undefined && { description }),
     type: "object",
@@ -38,9 +35,10 @@ export function definitionOf(struct: StructSchema, dialect: Dialect, kindsOf: Ki
   };
 }
 
-function propertyOf(struct: StructSchema, field: StructField, dialect: Dialect): JsonObject {
+function propertyOf(struct: StructSchema, field: StructField, context: DefinitionContext): JsonObject {
+  const { dialect, descriptions } = context;
   const node = nodeOf(field.schema, { struct, field: field.name, dialect });
-  const description = fieldDescription(struct, field.name);
+  const description = descriptions.ofField(struct, field.name);
   const { mergeKey, patchStrategies, defaultValue } = field;
   const more = {
     ...(description !== undefined && { description }),

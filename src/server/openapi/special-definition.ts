@@ -1,5 +1,6 @@
 /** Types with a form of their own: published as definitions, though no struct stands behind them. */
 import type { JsonObject } from "../../api/json-object.ts";
+import type { DefinitionContext } from "./definition-context.ts";
 import type { Dialect } from "./definition-name.ts";
 
 const APIEXTENSIONS = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.";
@@ -42,6 +43,8 @@ const SHAPES_BY_DIALECT: Readonly<Record<Dialect, Readonly<Record<string, JsonOb
   },
 };
 
-export function specialShape(name: string, dialect: Dialect): JsonObject {
-  return SHAPES_BY_DIALECT[dialect][name] ?? SHAPES[name] ?? {};
+export function specialShape(name: string, { dialect, descriptions }: DefinitionContext): JsonObject {
+  const description = descriptions.ofSpecial(name.slice(name.lastIndexOf(".") + 1));
+  const shape = SHAPES_BY_DIALECT[dialect][name] ?? SHAPES[name];
+  return { ...(description !== undefined && { description }), ...shape };
 }

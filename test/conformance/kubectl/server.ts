@@ -26,6 +26,17 @@ function explanations({ namespace, since }: Suite): void {
     expect(await kubectl.refused("explain", "pod.spec.none")).toContain('field "none" does not exist');
   });
 
+  since(27).each(["deployment.spec.strategy", "pod.spec", "service.spec", "job.status", "crd.spec.versions"])(
+    "explain %s describes every field",
+    async (path) => {
+      const text = await namespace().ok("explain", path);
+      const fields = [...text.matchAll(/^ {2}(\S+)\t<.*\n(?: {2}enum: .*\n)*(.*)$/gm)];
+
+      expect(fields.length).toBeGreaterThan(1);
+      expect(fields.filter(([, name = "", line]) => line?.startsWith(`    ${name} `) !== true)).toEqual([]);
+    },
+  );
+
   since(27)("explain --recursive shows the whole tree", async () => {
     const text = await namespace().ok("explain", "pod", "--recursive");
 
