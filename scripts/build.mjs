@@ -33,7 +33,7 @@ const BUNDLES = /** @type {const} */ ({
   "worker.cjs": { input: WORKER, format: "cjs" },
 });
 const PROGRAM = join(dist, "program.cjs");
-// Texts that the server reads from beside its code when it is first asked for them. The program reads those of the library.
+// Texts that the server reads at run time. The program reads the copy of the library.
 const DESCRIPTIONS = "server/openapi/descriptions";
 
 const COMMON = /** @type {const} */ ({

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { findField, type StructSchema } from "../../api/schema.ts";
 import { parseDescriptions, type TypeDescription } from "./description-file.ts";
 
-/** Lies beside this file, and beside the program where the build has put all in one. */
+/** Next to this file. In the program, the build replaces it by the path of the library's copy. */
 const FOLDER = new URL("./descriptions/", import.meta.url);
 
 /** Descriptions of fields that mean the same in every kind, and in every list. */
@@ -11,8 +11,8 @@ const OBJECT = "common.Object";
 const LIST = "common.List";
 
 /**
- * Reads the file of an API group when it is first asked for a type of it. The documents keep what they need, so that an instance lives no
- * longer than the making of one.
+ * Reads the file of an API group at the first request for one of its types. An instance lives while one document is made: the document
+ * keeps its own copy of the texts.
  */
 export class Descriptions {
   readonly #folder: URL;
@@ -38,7 +38,7 @@ export class Descriptions {
     return this.#find(byName.has("items") ? LIST : OBJECT)?.fields.get(name);
   }
 
-  /** Of a type that is no struct, such as `Quantity`. */
+  /** The description of a type that is no struct, such as `Quantity`. */
   ofSpecial(name: string): string | undefined {
     return this.#find(`common.${name}`)?.text;
   }
