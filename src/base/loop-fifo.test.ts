@@ -2,13 +2,15 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Fifo } from "./loop-fifo.ts";
 
-test("a fifo gives back what was pushed, in order, for every mix of push and shift", () => {
+test("a fifo gives back what was pushed, in order, for every mix of push, shift and pop", () => {
+  const steps = fc.constantFrom("push", "push", "shift", "pop");
   fc.assert(
-    fc.property(fc.array(fc.boolean(), { maxLength: 300 }), (isPush) => {
+    fc.property(fc.array(steps, { maxLength: 300 }), (taken) => {
       const fifo = new Fifo<number>();
       const model: number[] = [];
-      for (const [i, push] of isPush.entries()) {
-        const [given, wanted] = push ? [fifo.push(i), void model.push(i)] : [fifo.shift(), model.shift()];
+      for (const [i, step] of taken.entries()) {
+        const [given, wanted] =
+          step === "push" ? [fifo.push(i), void model.push(i)] : [fifo[step](), model[step]()];
         expect(given).toBe(wanted);
         expect(fifo.length).toBe(model.length);
         expect([...fifo]).toEqual(model);

@@ -30,6 +30,17 @@ export class Fifo<T> {
     return item;
   }
 
+  /** Removes the newest item. */
+  pop(): T | undefined {
+    if (this.#length === 0) return undefined;
+    const at = (this.#head + this.#length - 1) & (this.#slots.length - 1);
+    const item = this.#slots[at];
+    this.#slots[at] = undefined;
+    this.#length--;
+    if (this.#length === 0) this.#head = 0;
+    return item;
+  }
+
   *[Symbol.iterator](): Iterator<T> {
     for (let i = 0; i < this.#length; i++) {
       const item = this.#slots[(this.#head + i) & (this.#slots.length - 1)];

@@ -29,8 +29,26 @@ export interface HttpRequest {
   streamBody?(): AsyncIterable<Uint8Array>;
   /** The client asks to go on in another protocol on this connection; only then may the answer be `switched`. */
   readonly isUpgrade?: boolean;
+  /** Whose turn of the server's thread the request has. Absent where requests take no turns. */
+  readonly turn?: TurnHolder;
   /** Set by callers within the process: body and answer are values then, and nothing is put into bytes. */
   readonly direct?: DirectBody;
+}
+
+export interface TurnHolder {
+  /** Whether the request has a turn of this user: its credential was verified before. */
+  isTurnOf(user: string): boolean;
+  /** Waits for a turn of a user that is verified now. */
+  takeTurnOf(user: string, turn: UserTurn): void;
+  /** The credential of the request is no good: its next request takes a turn of its connection. */
+  noteRefusal(): void;
+}
+
+/** Exactly one of these is called, later. */
+export interface UserTurn {
+  begin(): void;
+  /** Too many requests wait. */
+  refuse(error: Error): void;
 }
 
 /** A JSON value that nobody else holds; undefined where there is no body. */

@@ -1,8 +1,10 @@
 /** Tokens of all kinds, as requests show them and as TokenReviews ask about them: one chain for both. */
 import { unauthorized } from "../../api/api-error.ts";
+import type { HttpRequest } from "../http.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import type { User } from "../user.ts";
 import type { Authenticator, TokenAuthenticator, TokenFinding } from "./authenticator.ts";
+import { valuesOf } from "./header-values.ts";
 import { findSocketToken } from "./socket-token.ts";
 
 /** The first kind that knows a token's bearer decides; the reasons of those that refuse it are told together. */
@@ -56,8 +58,8 @@ function refusal(reasons: readonly string[]): TokenFinding {
 /** By the header `authorization: Bearer TOKEN`. Other schemes are nobody's here, and say nothing. */
 export function bearer(tokens: BearerTokens): Authenticator {
   return {
-    authenticate({ headers }, notes) {
-      const token = findToken(headers.get("authorization")) ?? findSocketToken(headers);
+    authenticate(request, notes) {
+      const token = findToken(request) ?? findSocketToken(request.headers);
       if (token === undefined) return undefined;
       const found = tokens.find(token, tokens.audiences, notes);
       return found instanceof Promise ? found.then(userOf) : userOf(found);
@@ -65,11 +67,18 @@ export function bearer(tokens: BearerTokens): Authenticator {
   };
 }
 
-function findToken(header: string | undefined): string | undefined {
+/** Throws `Unauthorized` for several headers, and for text behind the token. Upstream ignores all but the first token. */
+function findToken(request: HttpRequest): string | undefined {
+  const header = request.headers.get(HEADER);
   if (header === undefined) return undefined;
-  const [scheme = "", token = ""] = header.trim().split(" ", 2);
-  return scheme.toLowerCase() === "bearer" && token !== "" ? token : undefined;
+  if (valuesOf(request, HEADER).length > 1) throw unauthorized();
+  const [scheme = "", token = "", ...others] = header.trim().split(" ", 3);
+  if (scheme.toLowerCase() !== "bearer" || token === "") return undefined;
+  if (others.length > 0) throw unauthorized();
+  return token;
 }
+
+const HEADER = "authorization";
 
 /** Why is for TokenReviews: whoever guesses tokens learns nothing. */
 function userOf(found: TokenFinding): User {

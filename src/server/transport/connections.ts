@@ -2,8 +2,10 @@
 import type { Socket } from "node:net";
 import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
+import { addressBlock } from "./address-block.ts";
 import type { Exchange } from "./exchange.ts";
 import type { TransportLimits } from "./limits.ts";
+import { Strangers } from "./strangers.ts";
 
 /** A connection that speaks HTTP, of either version. */
 export interface Connection {
@@ -18,6 +20,9 @@ export class Connections {
   readonly #log: Log;
   readonly #sockets = new Set<Socket>();
   readonly #perAddress = new Map<string, number>();
+  readonly #strangers = new Strangers();
+  /** Sockets that were destroyed and are not closed yet. */
+  #endingCount = 0;
   readonly #speaking = new Set<Connection>();
   #state: "open" | "ending" = "open";
   #onEmpty: (() => void) | undefined;
@@ -27,16 +32,42 @@ export class Connections {
     this.#log = log;
   }
 
-  /** Counts a socket from its first moment; ends it at once when its address has too many. */
+  /**
+   * Counts a socket from its first moment, and ends it at once when its address has too many. Where there are too many in
+   * all, a connection without a verified client is ended: the oldest one of the address that has most of them.
+   */
   admit(socket: Socket): void {
-    const address = socket.remoteAddress ?? "";
+    const address = addressBlock(socket.remoteAddress);
     const count = (this.#perAddress.get(address) ?? 0) + 1;
+    const { maxConnections, maxConnectionsPerAddress } = this.#limits;
     this.#perAddress.set(address, count);
     this.#sockets.add(socket);
-    socket.once("close", () => this.#forget(socket, address));
-    if (count <= this.#limits.maxConnectionsPerAddress) return;
-    this.#log.debug("a connection was refused: its address has too many", { address });
+    this.#strangers.add(socket);
+    // A closed socket no longer knows its address.
+    const { remoteAddress, remotePort } = socket;
+    socket.once("close", () => {
+      this.#strangers.delete({ remoteAddress, remotePort });
+      this.#forget(socket, address);
+    });
+    if (count > maxConnectionsPerAddress) this.#end(socket, "its address has too many");
+    else if (this.#sockets.size - this.#endingCount > maxConnections)
+      this.#end(this.#strangers.oldestOfMost() ?? socket, "there are too many");
+  }
+
+  #end(socket: Socket, reason: string): void {
+    const { remoteAddress } = socket;
+    this.#log.debug("a connection was ended", { reason, remoteAddress });
+    this.#strangers.delete(socket);
+    this.#endingCount += 1;
+    socket.once("close", () => {
+      this.#endingCount -= 1;
+    });
     socket.destroy();
+  }
+
+  /** The client of a connection is verified: it makes no room for others. */
+  trust(socket: Socket): void {
+    this.#strangers.delete(socket);
   }
 
   add(connection: Connection, socket: Socket): void {

@@ -3,7 +3,7 @@
  * and the answer to the wire. Ends the handler's work when the client is gone.
  */
 import type { Writable } from "node:stream";
-import { toStatus } from "../../api/api-error.ts";
+import { tooManyRequests, toStatus } from "../../api/api-error.ts";
 import { assert } from "../../base/assert.ts";
 import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
@@ -15,15 +15,19 @@ import type {
   HttpResponse,
   PeerIdentity,
   SwitchedStream,
+  TurnHolder,
+  UserTurn,
   WholeBody,
 } from "../http.ts";
+import { withoutMapping } from "./address-block.ts";
 import { receiveBody, type BodyBudget, type BodySource } from "./body.ts";
+import type { ClientConnection } from "./client-connection.ts";
 import { headerValues } from "./headers.ts";
 import type { TransportLimits } from "./limits.ts";
 import { Outflow, PIECE_BYTES, type PieceSink } from "./outflow.ts";
-import { currentPeer, type PeerReader } from "./peer.ts";
 import { PulledFeed } from "./pulled-feed.ts";
-import type { Turn, Turns } from "./turns.ts";
+import type { RequestTurns } from "./request-turns.ts";
+import type { Turn, TurnOwner } from "./turns.ts";
 
 /** What all exchanges of a listener share. */
 export interface Surroundings {
@@ -32,9 +36,7 @@ export interface Surroundings {
   readonly handler: HttpHandler;
   readonly limits: TransportLimits;
   readonly budget: BodyBudget;
-  readonly turns: Turns;
-  /** Who is at the other end. */
-  readonly identify: PeerReader;
+  readonly turns: RequestTurns;
 }
 
 /** What HTTP/1.1 and HTTP/2 do differently. */
@@ -70,7 +72,7 @@ export interface AnswerHead {
 export interface ExchangeStart {
   readonly method: string;
   readonly target: string;
-  readonly peer: PeerIdentity | undefined;
+  readonly client: ClientConnection;
   readonly wire: Wire;
   readonly isUpgrade?: boolean;
 }
@@ -78,15 +80,18 @@ export interface ExchangeStart {
 /** `answering` from its first byte until the last was handed over; `gone` when the client left before that. */
 type ExchangeState = "running" | "answering" | "done" | "gone";
 
-export class Exchange implements HttpRequest, Turn {
+export class Exchange implements HttpRequest, Turn, TurnHolder {
   readonly method: string;
   readonly target: string;
   readonly peer: PeerIdentity | undefined;
   readonly isUpgrade: boolean;
   onBody: HttpRequest["onBody"];
   readonly #surroundings: Surroundings;
+  readonly #client: ClientConnection;
   readonly #wire: Wire;
   #state: ExchangeState = "running";
+  /** Whose turn the request has, or waits for. */
+  #owner: TurnOwner | undefined;
   #headers: ReadonlyMap<string, string> | undefined;
   #abort: AbortController | undefined;
   #abortReason: Error | undefined;
@@ -99,7 +104,8 @@ export class Exchange implements HttpRequest, Turn {
   constructor(start: ExchangeStart, surroundings: Surroundings) {
     this.method = start.method;
     this.target = start.target;
-    this.peer = currentPeer(start.peer, surroundings.loop);
+    this.#client = start.client;
+    this.peer = start.client.peer;
     this.isUpgrade = start.isUpgrade ?? false;
     this.#wire = start.wire;
     this.#surroundings = surroundings;
@@ -110,8 +116,8 @@ export class Exchange implements HttpRequest, Turn {
   }
 
   get remoteAddress(): string | undefined {
-    // How a socket for both families tells of the older one.
-    return this.#wire.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, "");
+    const { remoteAddress } = this.#wire;
+    return remoteAddress === undefined ? undefined : withoutMapping(remoteAddress);
   }
 
   valuesOf(name: string): readonly string[] {
@@ -150,17 +156,32 @@ export class Exchange implements HttpRequest, Turn {
 
   /** Takes its turn on the loop, then runs. */
   start(): void {
-    const { loop, turns } = this.#surroundings;
-    if (!isUrgent(this.target)) return turns.take(this.#client, this);
-    return loop.post("health", () => {
-      this.carryOut();
-      this.handOver();
+    this.#owner = this.#client.ownerOf(this.peer, () => this.headers);
+    this.#surroundings.turns.take(this.#owner, this);
+  }
+
+  get turn(): TurnHolder {
+    return this;
+  }
+
+  isTurnOf(user: string): boolean {
+    return this.#owner?.user === user;
+  }
+
+  takeTurnOf(user: string, turn: UserTurn): void {
+    const owner = this.#client.verified(this.headers, user);
+    this.#owner = owner;
+    this.#surroundings.turns.take(owner, {
+      method: this.method,
+      target: this.target,
+      carryOut: () => turn.begin(),
+      handOver: () => undefined,
+      turnAway: () => turn.refuse(tooManyWaiting()),
     });
   }
 
-  /** Whose turn it is: the certificate's owner, or whoever has the token. */
-  get #client(): string {
-    return this.peer?.user ?? this.headers.get("authorization") ?? "";
+  noteRefusal(): void {
+    this.#client.refused(this.headers);
   }
 
   /** Tells the handler to come to an end; an answer can still be given. */
@@ -201,10 +222,14 @@ export class Exchange implements HttpRequest, Turn {
     this.#answer(response);
   }
 
+  turnAway(): void {
+    this.#answer(errorResponse(tooManyWaiting()));
+  }
+
   /** A handler never fails; should one have a bug, the client is told so. */
   #failure(error: unknown): HttpResponse {
     this.#surroundings.log.error("a request handler failed", { target: this.target, error });
-    return failureResponse(error);
+    return errorResponse(error);
   }
 
   #answer(response: HttpResponse): void {
@@ -311,12 +336,16 @@ async function* piecesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Arr
   yield* pieces;
 }
 
-/** Health probes and leases come first: what is taken for dead because it waited gets restarted, which helps nobody. */
-function isUrgent(target: string): boolean {
-  return /^\/(?:healthz|livez|readyz|apis\/coordination\.k8s\.io\/)/.test(target);
+const RETRY_AFTER_SECONDS = 1;
+
+function tooManyWaiting(): Error {
+  return tooManyRequests("Too many requests, please try again later.", RETRY_AFTER_SECONDS);
 }
 
-function failureResponse(error: unknown): HttpResponse {
+function errorResponse(error: unknown): HttpResponse {
+  const status = toStatus(error);
   const headers = new Map([["content-type", "application/json"]]);
-  return { status: 500, headers, body: Buffer.from(JSON.stringify(toStatus(error))) };
+  const { retryAfterSeconds } = status.details ?? {};
+  if (retryAfterSeconds !== undefined) headers.set("retry-after", String(retryAfterSeconds));
+  return { status: status.code ?? 500, headers, body: Buffer.from(JSON.stringify(status)) };
 }

@@ -11,8 +11,9 @@ import {
 } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import type { HttpRequest, SwitchedStream, WholeBody } from "../http.ts";
+import type { SwitchedStream, WholeBody } from "../http.ts";
 import { Chunks } from "./chunks.ts";
+import type { ClientConnection } from "./client-connection.ts";
 import type { Connection } from "./connections.ts";
 import { discardRest } from "./discard-rest.ts";
 import { Exchange, type AnswerHead, type Surroundings, type Wire } from "./exchange.ts";
@@ -46,7 +47,7 @@ const FAULT_STATUSES: ReadonlyMap<string | undefined, number> = new Map([
 
 export interface Http1 {
   /** Takes a socket whose handshake is done. */
-  accept(socket: TLSSocket): Connection;
+  accept(socket: TLSSocket, client: ClientConnection): Connection;
   close(): void;
 }
 
@@ -68,8 +69,8 @@ export function createHttp1(surroundings: Surroundings): Http1 {
   server.on("upgrade", (req, socket, head) => connections.get(socket)?.serveUpgrade(req, head));
   startTimeouts(server);
   return {
-    accept(socket) {
-      const connection = new Http1Connection(socket, chunks, surroundings);
+    accept(socket, client) {
+      const connection = new Http1Connection(socket, chunks, { surroundings, client });
       connections.set(socket, connection);
       server.emit("connection", socket);
       return connection;
@@ -98,13 +99,18 @@ function startTimeouts(server: Server): void {
   server.emit("listening");
 }
 
+interface ConnectionPlace {
+  readonly surroundings: Surroundings;
+  readonly client: ClientConnection;
+}
+
 class Http1Connection implements Connection {
   /** In the order in which they came; mostly one. No Set: V8 makes whatever comes to and goes from one live longer. */
   readonly exchanges: Exchange[] = [];
   readonly #socket: TLSSocket;
   readonly #chunks: Chunks;
   readonly #surroundings: Surroundings;
-  readonly #peer: HttpRequest["peer"];
+  readonly #client: ClientConnection;
   #state: "open" | "finishing" = "open";
   /** What came cannot be trusted to be a request, nor what follows it: this is the last answer. */
   #refusal: string | undefined;
@@ -113,11 +119,12 @@ class Http1Connection implements Connection {
   /** The last request. */
   #last: IncomingMessage | undefined;
 
-  constructor(socket: TLSSocket, chunks: Chunks, surroundings: Surroundings) {
+  constructor(socket: TLSSocket, chunks: Chunks, place: ConnectionPlace) {
+    const { surroundings, client } = place;
     this.#socket = socket;
+    this.#client = client;
     this.#chunks = chunks;
     this.#surroundings = surroundings;
-    this.#peer = surroundings.identify(socket);
     // Node does not tell answers that wait behind another one (pipelining) that their socket is closed.
     socket.once("close", () => {
       for (const exchange of this.exchanges.splice(0)) exchange.closed();
@@ -134,7 +141,7 @@ class Http1Connection implements Connection {
     const { method = "", url: target = "" } = req;
     const wire = new Http1Wire(req, res, { connection: this, chunks: this.#chunks });
     if (!this.#hasRightHost(wire)) return;
-    const exchange = new Exchange({ method, target, peer: this.#peer, wire }, this.#surroundings);
+    const exchange = new Exchange({ method, target, client: this.#client, wire }, this.#surroundings);
     this.exchanges.push(exchange);
     res.on("close", () => {
       this.#forget(exchange);
@@ -212,7 +219,7 @@ class Http1Connection implements Connection {
     const wire = new Http1Wire(req, res, { connection: this, chunks: this.#chunks, head });
     if (!this.#hasRightHost(wire)) return;
     const exchange = new Exchange(
-      { method, target, peer: this.#peer, wire, isUpgrade: true },
+      { method, target, client: this.#client, wire, isUpgrade: true },
       this.#surroundings,
     );
     this.exchanges.push(exchange);

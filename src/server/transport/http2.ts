@@ -10,12 +10,13 @@ import {
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
 import type { WholeBody } from "../http.ts";
+import type { ClientConnection } from "./client-connection.ts";
 import type { Connection } from "./connections.ts";
 import { discardRest } from "./discard-rest.ts";
 import { Exchange, NEWLINE, type AnswerHead, type Surroundings, type Wire } from "./exchange.ts";
 import { headersFromFields } from "./headers.ts";
 import type { TransportLimits } from "./limits.ts";
-import { ResetBudget } from "./reset-budget.ts";
+import { RateBudget } from "./rate-budget.ts";
 
 /**
  * What one session may hold, mostly answers that wait for the client: each stream holds at most a piece of 64 KiB and
@@ -25,6 +26,7 @@ const MAX_SESSION_MEMORY_MB = 128;
 
 /** How much of a body a client may send before anybody reads it: twelve round trips for the largest body, kept per stream. */
 const STREAM_WINDOW_BYTES = 256 * 1024;
+/** Of all streams together, once a request on the connection was verified; until then the protocol's own 64 KiB. */
 const SESSION_WINDOW_BYTES = 1024 * 1024;
 
 /** Node's default is 1000; an honest client sends none. */
@@ -33,9 +35,13 @@ const MAX_INVALID_FRAMES = 100;
 const { NGHTTP2_ENHANCE_YOUR_CALM } = constants;
 
 /** Takes a socket whose handshake is done. */
-export function acceptHttp2(socket: TLSSocket, surroundings: Surroundings): Connection {
+export function acceptHttp2(
+  socket: TLSSocket,
+  client: ClientConnection,
+  surroundings: Surroundings,
+): Connection {
   const session = performServerHandshake(socket, sessionOptions(surroundings.limits));
-  return new Http2Connection(session, { peer: surroundings.identify(socket), surroundings });
+  return new Http2Connection(session, { client, surroundings });
 }
 
 function sessionOptions({ maxStreamsPerSession, maxHeaderBytes }: TransportLimits): ServerOptions {
@@ -51,7 +57,7 @@ function sessionOptions({ maxStreamsPerSession, maxHeaderBytes }: TransportLimit
 }
 
 interface Http2ConnectionOptions {
-  readonly peer: Exchange["peer"];
+  readonly client: ClientConnection;
   readonly surroundings: Surroundings;
 }
 
@@ -67,7 +73,11 @@ class Http2Connection implements Connection {
   readonly exchanges = new Set<Exchange>();
   readonly #session: ServerHttp2Session;
   readonly #options: Http2ConnectionOptions;
-  readonly #resets: ResetBudget;
+  /**
+   * Requests that the client may take back before they were answered (CVE-2023-44487). Taking one back costs the client
+   * nothing and the server a request, and streams that are reset do not count as concurrent.
+   */
+  readonly #resets: RateBudget;
   /** Whether it was asked for a sign of life, and has not given it yet. */
   #isAwaited = false;
 
@@ -75,8 +85,11 @@ class Http2Connection implements Connection {
     this.#session = session;
     this.#options = options;
     const { loop, limits } = options.surroundings;
-    this.#resets = new ResetBudget(limits, loop.elapsed());
-    session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+    const { maxResetBurst: burst, maxResetsPerSecond: perSecond } = limits;
+    this.#resets = new RateBudget({ burst, perSecond }, loop.elapsed());
+    options.client.whenTrusted(() => {
+      if (!session.destroyed) session.setLocalWindowSize(SESSION_WINDOW_BYTES);
+    });
     session.on("error", this.#noteFailure);
     session.setTimeout(limits.headersTimeoutMs);
     session.on("timeout", () => this.#closeIfUnused());
@@ -95,7 +108,7 @@ class Http2Connection implements Connection {
   };
 
   #serve(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, raw: readonly string[]): void {
-    const { peer, surroundings } = this.#options;
+    const { client, surroundings } = this.#options;
     stream.on("error", this.#noteFailure);
     const { ":method": method, ":path": target } = headers;
     // CONNECT, which nobody here offers, has no path.
@@ -104,7 +117,7 @@ class Http2Connection implements Connection {
       return;
     }
     const wire = new Http2Wire(stream, { headers, raw, surroundings });
-    const exchange = new Exchange({ method, target, peer, wire }, surroundings);
+    const exchange = new Exchange({ method, target, client, wire }, surroundings);
     this.exchanges.add(exchange);
     stream.on("close", () => this.#closed(exchange));
     exchange.start();

@@ -3,8 +3,9 @@
 const MIB = 1024 * 1024;
 
 export interface TransportLimits {
+  /** A further one ends the oldest connection whose client is not verified. */
   readonly maxConnections: number;
-  /** Of one remote address, so that one machine cannot take all connections. */
+  /** Of one IPv4 address or /64 network of IPv6, so that one machine cannot take all connections. */
   readonly maxConnectionsPerAddress: number;
   /** Names and values of one request's headers. */
   readonly maxHeaderBytes: number;

@@ -15,13 +15,15 @@ import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { HttpHandler } from "../http.ts";
 import { BodyBudget } from "./body.ts";
+import { ClientConnection } from "./client-connection.ts";
 import { Connections } from "./connections.ts";
 import type { Surroundings } from "./exchange.ts";
 import { createHttp1 } from "./http1.ts";
 import { acceptHttp2 } from "./http2.ts";
+import { KnownCredentials } from "./known-credentials.ts";
 import { DEFAULT_LIMITS, type TransportLimits } from "./limits.ts";
-import { peerReader, type PeerReader } from "./peer.ts";
-import { Turns } from "./turns.ts";
+import { peerReader } from "./peer.ts";
+import { RequestTurns } from "./request-turns.ts";
 
 /** A peer that vanished without a word is noticed after this and a few probes, also on a silent watch. */
 const TCP_KEEP_ALIVE_MS = 30_000;
@@ -66,14 +68,24 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const budget = new BodyBudget(limits.maxReceivingBytes);
   let readPeer = peerReader(options.tls);
-  const identify: PeerReader = (socket) => readPeer(socket);
-  const turns = new Turns(loop);
-  const surroundings: Surroundings = { loop, log, handler, limits, budget, turns, identify };
+  const credentials = new KnownCredentials();
+  let connectionCount = 0;
+  const clientOf = (socket: TLSSocket): ClientConnection => {
+    const { remoteAddress } = socket;
+    return new ClientConnection({
+      loop,
+      credentials,
+      remoteAddress,
+      peer: readPeer(socket),
+      number: ++connectionCount,
+    });
+  };
+  const turns = new RequestTurns(loop);
+  const surroundings: Surroundings = { loop, log, handler, limits, budget, turns };
   const connections = new Connections(limits, log);
   const http1 = createHttp1(surroundings);
 
   const server = createServer(tlsOptions(options.tls, limits));
-  server.maxConnections = limits.maxConnections;
   server.on("connection", (socket: Socket) => connections.admit(socket));
   server.on("tlsClientError", (_error, socket) => {
     options.onHandshakeError?.();
@@ -83,8 +95,13 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     if (socket.destroyed) return;
     // In TLS 1.2 it lets clients make us work without end; 1.3 does not have it.
     socket.disableRenegotiation();
+    const client = clientOf(socket);
+    client.whenTrusted(() => connections.trust(socket));
     const isHttp2 = socket.alpnProtocol === "h2";
-    connections.add(isHttp2 ? acceptHttp2(socket, surroundings) : http1.accept(socket), socket);
+    connections.add(
+      isHttp2 ? acceptHttp2(socket, client, surroundings) : http1.accept(socket, client),
+      socket,
+    );
   });
   const { address, port } = await loop.outside("listen", bind(server, options));
   server.on("error", (error) => log.error("a listener could not take a connection", { error }));

@@ -1,19 +1,31 @@
 import { describe, expect, test } from "vitest";
 import { VirtualLoop } from "../../base/virtual-loop.ts";
-import { Turns, type Turn } from "./turns.ts";
+import { Turns, type Turn, type TurnOwner } from "./turns.ts";
 
 const nothing = (): void => undefined;
+
+function verified(user: string): TurnOwner {
+  return { user, path: ["10.0.0.1", user] };
+}
+
+function stranger(address: string, connection: string): TurnOwner {
+  return { user: undefined, path: [address, connection] };
+}
+
+function turn(carryOut: () => void, handOver = nothing): Turn {
+  return { carryOut, handOver, turnAway: nothing };
+}
 
 describe("Turns", () => {
   test("go round between clients, in the order of each, and who is left alone gets several", async () => {
     const loop = new VirtualLoop({ seed: 1 });
-    const turns = new Turns(loop);
+    const turns = new Turns({ loop });
     const seen: string[] = [];
-    const turn = (name: string): Turn => ({ carryOut: () => void seen.push(name), handOver: nothing });
-    for (let n = 0; n < 5; n++) turns.take("flood", turn(`flood ${String(n)}`));
-    turns.take("a", turn("a 0"));
-    turns.take("b", turn("b 0"));
-    turns.take("a", turn("a 1"));
+    const named = (name: string): Turn => turn(() => void seen.push(name));
+    for (let n = 0; n < 5; n++) turns.take(verified("flood"), named(`flood ${String(n)}`));
+    turns.take(verified("a"), named("a 0"));
+    turns.take(verified("b"), named("b 0"));
+    turns.take(verified("a"), named("a 1"));
 
     await loop.settle();
 
@@ -23,13 +35,14 @@ describe("Turns", () => {
 
   test("of who is alone are carried out together and then handed over, but not more than a few", async () => {
     const loop = new VirtualLoop({ seed: 1 });
-    const turns = new Turns(loop);
+    const turns = new Turns({ loop });
     const seen: string[] = [];
     for (let n = 0; n < 18; n++) {
-      turns.take("flood", {
-        carryOut: () => void seen.push(`${String(n)} done`),
-        handOver: () => void seen.push(`${String(n)} out`),
-      });
+      const carryOut = (): void => void seen.push(`${String(n)} done`);
+      turns.take(
+        verified("flood"),
+        turn(carryOut, () => void seen.push(`${String(n)} out`)),
+      );
     }
 
     await loop.settle();
@@ -44,16 +57,19 @@ describe("Turns", () => {
   test("that take long are not carried out together", async () => {
     const loop = new VirtualLoop({ seed: 1 });
     let clock = 0;
-    const turns = new Turns({ elapsed: () => clock, post: (lane, step) => loop.post(lane, step) });
+    const turns = new Turns({
+      loop: { elapsed: () => clock, post: (lane, step) => loop.post(lane, step) },
+    });
     const seen: string[] = [];
     for (const name of ["a", "b"]) {
-      turns.take("slow", {
-        carryOut: () => {
-          clock += 3;
-          seen.push(`${name} done`);
-        },
-        handOver: () => void seen.push(`${name} out`),
-      });
+      const carryOut = (): void => {
+        clock += 3;
+        seen.push(`${name} done`);
+      };
+      turns.take(
+        verified("slow"),
+        turn(carryOut, () => void seen.push(`${name} out`)),
+      );
     }
 
     await loop.settle();
@@ -63,13 +79,68 @@ describe("Turns", () => {
 
   test("come again for a client that was done", async () => {
     const loop = new VirtualLoop({ seed: 1 });
-    const turns = new Turns(loop);
+    const turns = new Turns({ loop });
     const seen: string[] = [];
-    const second = { carryOut: () => void seen.push("second"), handOver: nothing };
-    turns.take("a", { carryOut: nothing, handOver: () => turns.take("a", second) });
+    const second = turn(() => void seen.push("second"));
+    turns.take(
+      verified("a"),
+      turn(nothing, () => turns.take(verified("a"), second)),
+    );
 
     await loop.settle();
 
     expect(seen).toEqual(["second"]);
+  });
+
+  test("of all clients that are not verified together count as those of one user", async () => {
+    const loop = new VirtualLoop({ seed: 1 });
+    const turns = new Turns({ loop });
+    const seen: string[] = [];
+    for (let n = 0; n < 1000; n++)
+      turns.take(
+        stranger(`10.0.${String(n % 7)}.1`, String(n)),
+        turn(() => void seen.push("flood")),
+      );
+    for (let n = 0; n < 3; n++)
+      turns.take(
+        verified("victim"),
+        turn(() => void seen.push("victim")),
+      );
+
+    await loop.settle();
+
+    expect(seen.slice(0, 6)).toEqual(["flood", "victim", "flood", "victim", "flood", "victim"]);
+  });
+
+  test("of clients that are not verified go round between addresses, then between connections", async () => {
+    const loop = new VirtualLoop({ seed: 1 });
+    const turns = new Turns({ loop });
+    const seen: string[] = [];
+    const take = (address: string, connection: string, name: string): void =>
+      turns.take(
+        stranger(address, connection),
+        turn(() => void seen.push(name)),
+      );
+    for (let n = 0; n < 3; n++) take("10.0.0.1", "1", `flood ${String(n)}`);
+    take("10.0.0.1", "2", "neighbour");
+    take("10.0.0.2", "3", "other");
+
+    await loop.settle();
+
+    expect(seen).toEqual(["flood 0", "other", "neighbour", "flood 1", "flood 2"]);
+  });
+
+  test("are refused to the owner that fills the queue, and to no other", () => {
+    const loop = new VirtualLoop({ seed: 1 });
+    const turns = new Turns({ loop, maxWaiting: 5 });
+    const refused: string[] = [];
+    const take = (owner: TurnOwner, name: string): void =>
+      turns.take(owner, { ...turn(nothing), turnAway: () => void refused.push(name) });
+    for (let n = 0; n < 4; n++) take(stranger("10.0.0.1", String(n % 2)), `flood ${String(n)}`);
+    take(stranger("10.0.0.2", "9"), "other");
+    take(verified("victim"), "victim");
+    take(stranger("10.0.0.1", "0"), "flood 4");
+
+    expect(refused).toEqual(["flood 2", "flood 4"]);
   });
 });

@@ -1,17 +1,29 @@
 /**
- * Turns of the loop, shared out between clients: of each that has requests waiting one is carried out, then one of the
- * next. A client that sends thousands at once, over however many connections, makes others wait for a few of its requests
- * and not for all of them. Who is alone gets several turns at once, so that writes that come together are stored together.
+ * Turns of the loop, shared out in rounds. Each verified user is one owner of turns. All clients that are not verified
+ * together are one more owner: their turns go round between addresses, and within an address between connections. So a
+ * property of a request that nothing has verified gives no client more turns, and costs a verified user one turn a round.
+ * An owner that is alone gets several turns at once, so that writes that come together are stored together.
  */
 import { Fifo } from "../../base/loop-fifo.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Lane, Loop } from "../../base/loop.ts";
+import { Rounds } from "../../base/rounds.ts";
 
-/** Turns of a client that nobody else waits for; so many of its requests are the most that whoever comes then waits for. */
+/** Turns of an owner while no other owner waits: the most that a request of another owner then waits for. */
 const TURNS_ALONE = 16;
-/** After this no further one is begun together with others, whose answers wait meanwhile. */
+/** After this no further turn is begun together with others, whose answers wait meanwhile. */
 const TOGETHER_MS = 2;
+/** Requests that wait, of all owners together. Each holds its headers. */
+const WAITING_MAX = 10_000;
 
-/** What waits for its turn. Neither part throws. */
+/** Whose turn it is. */
+export interface TurnOwner {
+  /** Undefined while the client is not verified. */
+  readonly user: string | undefined;
+  /** Address and connection, which share out the turns of clients that are not verified. */
+  readonly path: readonly string[];
+}
+
+/** A request that waits for its turn. No part throws. */
 export interface Turn {
   /** Does the work, of which some part may end later. */
   carryOut(): void;
@@ -20,49 +32,127 @@ export interface Turn {
    * a row takes less time than two kinds of it in turn.
    */
   handOver(): void;
+  /** Too many requests wait: called in place of the other two, and may be called during `take`. */
+  turnAway(): void;
+}
+
+export interface TurnsOptions {
+  readonly loop: Pick<Loop, "elapsed" | "post">;
+  readonly lane?: Lane;
+  readonly maxWaiting?: number;
+}
+
+/** The turns that one owner waits for. */
+interface Line {
+  readonly length: number;
+  push(turn: Turn, owner: TurnOwner): void;
+  shift(): Turn | undefined;
+  /** Removes the newest turn, of the longest part where the line has parts. */
+  drop(): Turn | undefined;
 }
 
 export class Turns {
   readonly #loop: Pick<Loop, "elapsed" | "post">;
-  /** What each client waits for, of those that have a turn to come. */
-  readonly #lines = new Map<string, Fifo<Turn>>();
+  readonly #lane: Lane;
+  readonly #maxWaiting: number;
+  /** By user; undefined for all clients that are not verified. Only lines with a step that is posted. */
+  readonly #lines = new Map<string | undefined, Line>();
+  #waiting = 0;
 
-  constructor(loop: Pick<Loop, "elapsed" | "post">) {
+  constructor({ loop, lane = "request", maxWaiting = WAITING_MAX }: TurnsOptions) {
     this.#loop = loop;
+    this.#lane = lane;
+    this.#maxWaiting = maxWaiting;
   }
 
-  /** Gives `turn` its turn, never synchronously; those of one client in the order in which they came. */
-  take(client: string, turn: Turn): void {
-    const known = this.#lines.get(client);
-    const line = known ?? new Fifo<Turn>();
-    line.push(turn);
-    if (known !== undefined) return;
-    this.#lines.set(client, line);
-    this.#post(client, line);
+  /** Gives `turn` its turn, never synchronously; turns of one owner in the order in which they came. */
+  take(owner: TurnOwner, turn: Turn): void {
+    const { user } = owner;
+    const known = this.#lines.get(user);
+    const line = known ?? (user === undefined ? new SharedLine() : new UserLine());
+    line.push(turn, owner);
+    this.#waiting += 1;
+    if (known === undefined) {
+      this.#lines.set(user, line);
+      this.#post(user, line);
+    }
+    if (this.#waiting > this.#maxWaiting) this.#turnAwayOne();
   }
 
-  #post(client: string, line: Fifo<Turn>): void {
-    this.#loop.post("request", () => this.#serve(client, line));
+  #post(user: string | undefined, line: Line): void {
+    this.#loop.post(this.#lane, () => this.#serve(user, line));
   }
 
-  #serve(client: string, line: Fifo<Turn>): void {
+  #serve(user: string | undefined, line: Line): void {
     const served = this.#carryOut(line, this.#lines.size > 1 ? 1 : TURNS_ALONE);
     for (const turn of served) turn.handOver();
-    if (line.length > 0) this.#post(client, line);
-    else this.#lines.delete(client);
+    if (line.length > 0) this.#post(user, line);
+    else this.#lines.delete(user);
   }
 
   /** At most so many, of which all but the last were quick. */
-  #carryOut(line: Fifo<Turn>, max: number): readonly Turn[] {
+  #carryOut(line: Line, max: number): readonly Turn[] {
     const served: Turn[] = [];
     const endAt = this.#loop.elapsed() + TOGETHER_MS;
     while (served.length < max) {
       const turn = line.shift();
       if (turn === undefined) break;
+      this.#waiting -= 1;
       turn.carryOut();
       served.push(turn);
       if (this.#loop.elapsed() >= endAt) break;
     }
     return served;
+  }
+
+  /** The owner that has filled the queue loses its newest request. */
+  #turnAwayOne(): void {
+    let longest: Line | undefined;
+    for (const line of this.#lines.values())
+      if (longest === undefined || line.length > longest.length) longest = line;
+    const turn = longest?.drop();
+    if (turn === undefined) return;
+    this.#waiting -= 1;
+    turn.turnAway();
+  }
+}
+
+class UserLine implements Line {
+  readonly #turns = new Fifo<Turn>();
+
+  get length(): number {
+    return this.#turns.length;
+  }
+
+  push(turn: Turn): void {
+    this.#turns.push(turn);
+  }
+
+  shift(): Turn | undefined {
+    return this.#turns.shift();
+  }
+
+  drop(): Turn | undefined {
+    return this.#turns.pop();
+  }
+}
+
+class SharedLine implements Line {
+  readonly #turns = new Rounds<Turn>();
+
+  get length(): number {
+    return this.#turns.length;
+  }
+
+  push(turn: Turn, { path }: TurnOwner): void {
+    this.#turns.push(path, turn);
+  }
+
+  shift(): Turn | undefined {
+    return this.#turns.shift();
+  }
+
+  drop(): Turn | undefined {
+    return this.#turns.dropFromLongest();
   }
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { ResetBudget } from "./reset-budget.ts";
+import { RateBudget } from "./rate-budget.ts";
 
-test("a reset budget allows a burst, then a rate, and never saves up more than a burst", () => {
-  const budget = new ResetBudget({ maxResetBurst: 2, maxResetsPerSecond: 10 }, 0);
+test("a budget allows a burst, then a rate, and never saves up more than a burst", () => {
+  const budget = new RateBudget({ burst: 2, perSecond: 10 }, 0);
   const takeAt = (...times: readonly number[]) => times.map((elapsedMs) => budget.take(elapsedMs));
 
   expect(takeAt(0, 0, 0)).toEqual([true, true, false]);

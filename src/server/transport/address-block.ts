@@ -1,0 +1,32 @@
+/** The addresses that count as one client: an IPv4 address, or the /64 network of an IPv6 address. */
+
+/**
+ * The block of a socket's remote address, as text. Sites assign a /64 to each host or home, so one machine can use any
+ * address in it. `::ffff:10.0.0.1`, as sockets for both families write IPv4, is `10.0.0.1`.
+ */
+export function addressBlock(remoteAddress: string | undefined): string {
+  if (remoteAddress === undefined) return "";
+  const address = withoutMapping(remoteAddress);
+  return address.includes(":") ? networkOf(address) : address;
+}
+
+/** How a socket for both families writes an IPv4 address. */
+export function withoutMapping(remoteAddress: string): string {
+  return remoteAddress.replace(/^::ffff:(?=\d+\.)/, "");
+}
+
+/** `2001:db8::1%eth0` gives `2001:db8:0:0::/64`. The operating system writes addresses in their shortest form. */
+function networkOf(address: string): string {
+  const [text = ""] = address.split("%", 1);
+  const [left = "", right] = text.split("::", 2);
+  const head = partsOf(left);
+  const tail = right === undefined ? [] : partsOf(right);
+  // An IPv4 address at the end takes the place of two parts.
+  const tailLength = tail.length + (text.includes(".") ? 1 : 0);
+  const zeros = Array.from({ length: Math.max(0, 8 - head.length - tailLength) }, () => "0");
+  return `${[...head, ...zeros, ...tail].slice(0, 4).join(":")}::/64`;
+}
+
+function partsOf(text: string): readonly string[] {
+  return text === "" ? [] : text.split(":");
+}

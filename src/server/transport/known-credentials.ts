@@ -1,0 +1,38 @@
+/**
+ * The credentials that the server has verified, with their users. The order of turns depends on this alone: a request
+ * with a known credential takes a turn of its user before anything is verified again. No credential is stored as text.
+ */
+import { createHash } from "node:crypto";
+
+/** More than the clients of a busy server. */
+const CREDENTIALS_MAX = 8192;
+/** Longer ones are verified in a turn of their connection each time: the digest would cost more than it saves. */
+const CHARS_MAX = 16 * 1024;
+
+export class KnownCredentials {
+  /** Users by digest, the oldest first. */
+  readonly #users = new Map<string, string>();
+
+  find(credential: string): string | undefined {
+    if (this.#users.size === 0 || credential.length > CHARS_MAX) return undefined;
+    return this.#users.get(digestOf(credential));
+  }
+
+  learn(credential: string, user: string): void {
+    if (credential.length > CHARS_MAX) return;
+    const digest = digestOf(credential);
+    this.#users.delete(digest);
+    this.#users.set(digest, user);
+    if (this.#users.size <= CREDENTIALS_MAX) return;
+    const [oldest] = this.#users.keys();
+    if (oldest !== undefined) this.#users.delete(oldest);
+  }
+
+  forget(credential: string): void {
+    if (this.#users.size > 0) this.#users.delete(digestOf(credential));
+  }
+}
+
+function digestOf(credential: string): string {
+  return createHash("sha256").update(credential).digest("base64");
+}
