@@ -36,6 +36,8 @@ export interface HttpRequest {
 }
 
 export interface TurnHolder {
+  /** Under which queues count what the request waits for: the user, or address and connection while it is not verified. */
+  readonly share: readonly string[];
   /** Whether the request has a turn of this user: its credential was verified before. */
   isTurnOf(user: string): boolean;
   /** Waits for a turn of a user that is verified now. */

@@ -1,5 +1,6 @@
 /** What is noted about a request while it is worked on: warnings for its client, annotations for the audit log. */
 import type { Answer } from "./answer.ts";
+import type { HttpRequest } from "./http.ts";
 import type { Resource } from "./registry.ts";
 import type { User } from "./user.ts";
 
@@ -15,6 +16,8 @@ export interface FlowMark {
   readonly schemaUid: string;
   readonly levelUid: string;
 }
+
+type Client = Pick<HttpRequest, "signal" | "turn">;
 
 export class RequestNotes {
   /** Every answer says it in its head. */
@@ -34,16 +37,21 @@ export class RequestNotes {
   #annotations: Map<string, string> | undefined;
   #decision: "" | "allow" | "forbid" = "";
   #reason = "";
-  readonly #client: { readonly signal: AbortSignal } | undefined;
+  readonly #client: Client | undefined;
 
   /** `client` makes its signal when it is first asked for. */
-  constructor(client?: { readonly signal: AbortSignal }) {
+  constructor(client?: Client) {
     this.#client = client;
   }
 
   /** Aborted when the client has left: nobody waits for what others are asked on its behalf. Undefined where there is no client. */
   get signal(): AbortSignal | undefined {
     return this.#client?.signal;
+  }
+
+  /** Under which queues count what the request waits for. Undefined for requests within the process. */
+  get share(): readonly string[] | undefined {
+    return this.#client?.turn?.share;
   }
 
   get warnings(): readonly string[] {

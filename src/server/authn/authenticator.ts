@@ -23,7 +23,10 @@ export type TokenFinding =
 
 /** One kind of bearer token. */
 export interface TokenAuthenticator {
-  /** Undefined when the token is not of this kind. Never rejects. `audiences`: for at least one of these it must be meant. */
+  /**
+   * Undefined when the token is not of this kind. Rejects only with the ApiError `TooManyRequests`. The token must be meant for at least one of
+   * `audiences`.
+   */
   find(
     token: string,
     audiences: readonly string[],

@@ -19,6 +19,7 @@ import { otherIssuers } from "./oidc/other-issuers.ts";
 import type { LiveRules } from "./oidc/other-issuers.ts";
 import { fileTokens } from "./token-file.ts";
 import type { StaticToken } from "./token-file.ts";
+import { VerificationGate } from "./verification-gate.ts";
 import { webhookTokens } from "./webhook-tokens.ts";
 import type { TokenWebhookOptions } from "./webhook-tokens.ts";
 
@@ -54,17 +55,20 @@ export function createBearerTokens(
 ): BearerTokens {
   const objects = objectFinder(store, registry);
   const { audiences } = tokens;
+  const gate = new VerificationGate();
   const others: TokenAuthenticator[] = [];
   if (staticTokens.length > 0)
     others.push(fileTokens(staticTokens, loop.random("token-file").bytes(DIGEST_KEY_BYTES)));
   others.push(bootstrapTokens({ loop, objects }));
-  if (jwt !== undefined) others.push(otherIssuers(jwt, { loop, egress }));
+  if (jwt !== undefined) others.push(otherIssuers(jwt, { loop, egress, gate }));
   const key = (): Uint8Array => loop.random("token-webhook").bytes(DIGEST_KEY_BYTES);
   return new BearerTokens(
     [
       accountTokens({ loop, tokens, objects, onSecretUse }),
       ...others.map((kind) => forServer(kind, audiences)),
-      ...(webhook === undefined ? [] : [webhookTokens(webhook, { loop, egress, audiences, key: key() })]),
+      ...(webhook === undefined
+        ? []
+        : [webhookTokens(webhook, { loop, egress, gate, audiences, key: key() })]),
     ],
     audiences,
   );

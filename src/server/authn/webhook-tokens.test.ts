@@ -2,6 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { describe, expect, test } from "vitest";
 import { loop, makeAuthority, openWorld, serve } from "../egress/fixture.ts";
 import type { TokenAuthenticator } from "./authenticator.ts";
+import { VerificationGate } from "./verification-gate.ts";
 import { webhookTokens } from "./webhook-tokens.ts";
 
 interface Asked {
@@ -37,7 +38,7 @@ async function open(statuses: readonly object[], ttlMs = 60_000): Promise<Asked>
     version: "v1" as const,
     ttlMs,
   };
-  const parts = { loop, egress, audiences: ["api"], key: Buffer.alloc(32) };
+  const parts = { loop, egress, gate: new VerificationGate(), audiences: ["api"], key: Buffer.alloc(32) };
   return { tokens: webhookTokens(server, parts), reviews };
 }
 
@@ -121,7 +122,7 @@ describe("a webhook that is asked about a token", () => {
     const { egress } = openWorld();
     const url = `https://127.0.0.1:${String(port)}/`;
     const server = { url, ca: authority.cert, pair: undefined, headers: {}, timeoutMs: 5000 };
-    const parts = { loop, egress, audiences: ["api"], key: Buffer.alloc(32) };
+    const parts = { loop, egress, gate: new VerificationGate(), audiences: ["api"], key: Buffer.alloc(32) };
     const tokens = webhookTokens({ ...server, version: "v1", ttlMs: 0 }, parts);
 
     expect(await tokens.find("a", ["api"])).toEqual({

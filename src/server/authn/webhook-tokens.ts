@@ -6,9 +6,11 @@ import { DecisionCache } from "../authz/webhook/decision-cache.ts";
 import { EgressError } from "../egress/egress.ts";
 import { askReview } from "../egress/review-call.ts";
 import type { ReviewParts, ReviewServer } from "../egress/review-call.ts";
+import type { RequestNotes } from "../request-notes.ts";
 import type { User } from "../user.ts";
 import type { TokenAuthenticator, TokenFinding } from "./authenticator.ts";
 import { commonAudiences } from "./jwt.ts";
+import type { VerificationGate } from "./verification-gate.ts";
 
 export interface TokenWebhookOptions extends ReviewServer {
   readonly version: "v1" | "v1beta1";
@@ -17,6 +19,7 @@ export interface TokenWebhookOptions extends ReviewServer {
 }
 
 interface Parts extends ReviewParts {
+  readonly gate: VerificationGate;
   /** For whom a token is of which the answer does not say. */
   readonly audiences: readonly string[];
   /** Of the digests under which answers are kept. */
@@ -25,30 +28,32 @@ interface Parts extends ReviewParts {
 
 const AUTHENTICATED = "system:authenticated";
 
+/** Tokens that the other server does not know: they never push out the tokens that it knows. */
+const UNKNOWN_MAX = 1024;
+
 /** What was found; undefined where the other server does not know the token and says nothing of why. */
 interface Found {
   readonly finding: TokenFinding | undefined;
 }
 
 export function webhookTokens(options: TokenWebhookOptions, parts: Parts): TokenAuthenticator {
-  const cache = new DecisionCache<Found>();
-  /** Questions that were put and not answered yet. As many as there may be calls of one server. */
+  const known = new DecisionCache<Found>();
+  const unknown = new DecisionCache<Found>(UNKNOWN_MAX);
+  /** Questions that were put and not answered yet: as many as the gate holds. */
   const asking = new Map<string, Promise<Found["finding"]>>();
   const digestOf = (token: string, audiences: readonly string[]): string =>
     createHmac("sha256", parts.key)
       .update(JSON.stringify([token, audiences]))
       .digest("base64");
 
-  async function ask(
-    question: string,
-    token: string,
-    audiences: readonly string[],
-  ): Promise<Found["finding"]> {
+  async function ask(question: string, { notes, ...asked }: Asked): Promise<Found["finding"]> {
+    const { audiences } = asked;
     try {
-      const status = await review(options, parts, { token, audiences });
+      const status = await parts.gate.run(notes, () => review(options, parts, asked));
       const found = { finding: findingOf(status, audiences, parts.audiences) };
       // As upstream, what went wrong there is not remembered.
       const isError = found.finding?.type === "refused";
+      const cache = found.finding === undefined ? unknown : known;
       if (options.ttlMs > 0 && !isError) cache.keep(question, found, parts.loop.now() + options.ttlMs);
       return found.finding;
     } catch (error) {
@@ -58,20 +63,26 @@ export function webhookTokens(options: TokenWebhookOptions, parts: Parts): Token
   }
 
   /** As upstream, many requests with one token are one question. */
-  function askOnce(question: string, token: string, audiences: readonly string[]): Promise<Found["finding"]> {
-    const answer =
-      asking.get(question) ?? ask(question, token, audiences).finally(() => asking.delete(question));
+  function askOnce(question: string, asked: Asked): Promise<Found["finding"]> {
+    const answer = asking.get(question) ?? ask(question, asked).finally(() => asking.delete(question));
     asking.set(question, answer);
     return answer;
   }
 
   return {
-    find(token, audiences) {
+    find(token, audiences, notes) {
       const question = digestOf(token, audiences);
-      const known = cache.find(question, parts.loop.now());
-      return known === undefined ? askOnce(question, token, audiences) : known.finding;
+      const now = parts.loop.now();
+      const kept = known.find(question, now) ?? unknown.find(question, now);
+      return kept === undefined ? askOnce(question, { token, audiences, notes }) : kept.finding;
     },
   };
+}
+
+interface Asked {
+  readonly token: string;
+  readonly audiences: readonly string[];
+  readonly notes: RequestNotes | undefined;
 }
 
 async function review(

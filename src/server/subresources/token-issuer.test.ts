@@ -34,6 +34,28 @@ describe("an issuer", () => {
     expect(other.recognise(token)).toEqual({ type: "forged" });
   });
 
+  test("remembers a genuine token however many forged and foreign ones come", () => {
+    const keys = makeKeys("P-256");
+    const issuer = tokenIssuer(() => keys);
+    const token = issuer.sign({ iss: issuer.issuer, sub: "x" });
+    const claimsNow = (): unknown => {
+      const recognition = issuer.recognise(token);
+      return recognition.type === "ours" ? recognition.claims : undefined;
+    };
+    const claims = claimsNow();
+
+    for (let n = 0; n < 5000; n++) {
+      const made = (iss: string): string =>
+        [{ alg: "none" }, { iss, n }, {}]
+          .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
+          .join(".");
+      issuer.recognise(made(issuer.issuer));
+      issuer.recognise(made("https://other.example"));
+    }
+
+    expect(claimsNow()).toBe(claims);
+  });
+
   test("accepts tokens of keys and names that it had before", () => {
     const [old, next] = [makeKeys("RSA"), makeKeys("P-256")];
     const before = tokenIssuer(() => old, { issuers: ["https://old.example"] });

@@ -89,28 +89,39 @@ function loadKeys({ privateKey, publicKey }: TokenKeys): LoadedKeys {
 }
 
 /** A check of a signature takes a tenth of a millisecond, so its outcome is kept: as many as a busy server has clients. */
-const RECOGNITIONS_MAX = 4096;
+const GENUINE_MAX = 4096;
+/** Tokens of other issuers, and forged ones. Made-up tokens push out each other, and no genuine one. */
+const OTHERS_MAX = 1024;
 
 /** Under the digest, so that no token stays in memory. Keys do not change while the process runs: an outcome holds for ever. */
 class RecognitionCache {
-  readonly #outcomes = new Map<string, Recognition>();
+  readonly #genuine = new Map<string, Recognition>();
+  readonly #others = new Map<string, Recognition>();
 
   of(token: string, recognise: () => Recognition): Recognition {
     const digest = createHash("sha256").update(token).digest("base64");
-    const known = this.#outcomes.get(digest);
+    const known = this.#genuine.get(digest) ?? this.#others.get(digest);
     if (known !== undefined) return known;
     const outcome = recognise();
-    if (this.#outcomes.size >= RECOGNITIONS_MAX) this.#forgetOldest();
-    this.#outcomes.set(digest, outcome);
+    if (outcome.type === "ours") keep(this.#genuine, { digest, outcome, max: GENUINE_MAX });
+    else keep(this.#others, { digest, outcome, max: OTHERS_MAX });
     return outcome;
   }
+}
 
-  #forgetOldest(): void {
-    for (const digest of this.#outcomes.keys()) {
-      this.#outcomes.delete(digest);
-      return;
-    }
+interface Kept {
+  readonly digest: string;
+  readonly outcome: Recognition;
+  readonly max: number;
+}
+
+/** The oldest makes room. */
+function keep(outcomes: Map<string, Recognition>, { digest, outcome, max }: Kept): void {
+  if (outcomes.size >= max) {
+    const [oldest] = outcomes.keys();
+    if (oldest !== undefined) outcomes.delete(oldest);
   }
+  outcomes.set(digest, outcome);
 }
 
 function encoded(value: JsonObject): string {

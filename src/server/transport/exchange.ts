@@ -164,6 +164,11 @@ export class Exchange implements HttpRequest, Turn, TurnHolder {
     return this;
   }
 
+  get share(): readonly string[] {
+    const { user, path } = this.#owner ?? NO_OWNER;
+    return user === undefined ? [STRANGERS, ...path] : [`user ${user}`];
+  }
+
   isTurnOf(user: string): boolean {
     return this.#owner?.user === user;
   }
@@ -335,6 +340,11 @@ export const NEWLINE: Uint8Array = Buffer.from("\n");
 async function* piecesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   yield* pieces;
 }
+
+/** Before the request has asked for a turn. */
+const NO_OWNER: TurnOwner = { user: undefined, path: [] };
+/** All clients together that are not verified. */
+const STRANGERS = "";
 
 const RETRY_AFTER_SECONDS = 1;
 

@@ -43,6 +43,25 @@ describe("an HTTP/2 session", () => {
     expect(new Set(texts)).toEqual(new Set(["first second"]));
   });
 
+  test("lets a client send more than 64 KiB ahead only once a request on it was verified", async () => {
+    const server = await startServer(async ({ turn }) => {
+      await new Promise<void>((resolve, reject) => {
+        if (turn?.isTurnOf("alice") === false) turn.takeTurnOf("alice", { begin: resolve, refuse: reject });
+        else resolve();
+      });
+      return answer("ok");
+    });
+    const session = openSession(server);
+    await once(session, "remoteSettings");
+    const before = session.state.remoteWindowSize;
+
+    await readAll((await sendHttp2(session)).body);
+    await readAll((await sendHttp2(session)).body);
+
+    expect(before).toBe(65_535);
+    expect(session.state.remoteWindowSize).toBeGreaterThan(MIB / 2);
+  });
+
   test("offers at least 250 streams at once", async () => {
     const server = await startServer(async () => answer("ok"));
     const session = openSession(server);

@@ -522,6 +522,28 @@ test("an address with too many connections gets no further one until it has clos
   await once(fourth, "secureConnect");
 });
 
+test("a connection above the limit ends the oldest one whose client is not verified", async () => {
+  const server = await startServer(async () => answer("ok"), { limits: { maxConnections: 3 } });
+  const verified = openRaw(server, server.client(server.pki.admin));
+  await once(verified, "secureConnect");
+  const [first, second] = [openRaw(server), openRaw(server)];
+  await Promise.all([once(first, "secureConnect"), once(second, "secureConnect")]);
+  verified.write("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+  await once(verified, "data");
+  const ended = Promise.race([
+    once(first, "close").then(() => "first"),
+    once(second, "close").then(() => "second"),
+    once(verified, "close").then(() => "verified"),
+  ]);
+
+  const third = openRaw(server);
+  await once(third, "secureConnect");
+  third.write("GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n");
+
+  expect(await ended).not.toBe("verified");
+  expect(await readUntilClosed(third)).toMatch(/ok$/);
+});
+
 /** Pieces of one size, and how many were asked for. */
 function countedSource(count: number, pieceBytes: number) {
   let asked = 0;

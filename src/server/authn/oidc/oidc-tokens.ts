@@ -1,9 +1,11 @@
 /** Tokens of other issuers (OpenID Connect): checked with the issuer's keys, and turned into users by rules. */
 import { createHash } from "node:crypto";
 import type { JsonObject } from "../../../api/json-object.ts";
+import type { RequestNotes } from "../../request-notes.ts";
 import type { User } from "../../user.ts";
 import type { TokenAuthenticator, TokenFinding } from "../authenticator.ts";
 import { audiencesOf, findParts, listText, textClaim } from "../jwt.ts";
+import type { VerificationGate } from "../verification-gate.ts";
 import { ClaimError, claimMapping } from "./claim-mapping.ts";
 import type { ClaimMapping } from "./claim-mapping.ts";
 import type { JwtRules } from "./configuration.ts";
@@ -16,7 +18,11 @@ const NOT_BEFORE_LEEWAY_MS = 300_000;
 const BELIEF_MS = 10_000;
 const BELIEFS_MAX = 2048;
 
-export function oidcTokens(rules: JwtRules, parts: IssuerKeyParts): TokenAuthenticator {
+export interface OidcParts extends IssuerKeyParts {
+  readonly gate: VerificationGate;
+}
+
+export function oidcTokens(rules: JwtRules, parts: OidcParts): TokenAuthenticator {
   return new OidcTokens(rules, parts);
 }
 
@@ -26,14 +32,22 @@ interface Belief {
   readonly until: number;
 }
 
+interface Asked {
+  readonly token: string;
+  readonly digest: string;
+  readonly claims: JsonObject;
+  readonly audiences: readonly string[];
+  readonly notes: RequestNotes | undefined;
+}
+
 class OidcTokens implements TokenAuthenticator {
   readonly #rules: JwtRules;
-  readonly #parts: IssuerKeyParts;
+  readonly #parts: OidcParts;
   readonly #keys: IssuerKeys;
   readonly #beliefs = new Map<string, Belief>();
   #mapping: ClaimMapping | undefined;
 
-  constructor(rules: JwtRules, parts: IssuerKeyParts) {
+  constructor(rules: JwtRules, parts: OidcParts) {
     this.#rules = rules;
     this.#parts = parts;
     this.#keys = new IssuerKeys(rules.issuer, parts);
@@ -42,6 +56,7 @@ class OidcTokens implements TokenAuthenticator {
   find(
     token: string,
     audiences: readonly string[],
+    notes?: RequestNotes,
   ): TokenFinding | undefined | Promise<TokenFinding | undefined> {
     const digest = createHash("sha256").update(token).digest("base64");
     const believed = this.#beliefs.get(digest);
@@ -53,19 +68,13 @@ class OidcTokens implements TokenAuthenticator {
     if (claims === undefined || textClaim(claims, "iss") !== this.#rules.issuer.url) return undefined;
     const problem = this.#findProblem(claims);
     if (problem !== undefined) return refused(problem);
-    return this.#verify({ token, digest, claims }, audiences);
+    return this.#verify({ token, digest, claims, audiences, notes });
   }
 
-  async #verify(
-    {
-      token,
-      digest,
-      claims,
-    }: { readonly token: string; readonly digest: string; readonly claims: JsonObject },
-    audiences: readonly string[],
-  ): Promise<TokenFinding> {
+  async #verify({ token, digest, claims, audiences, notes }: Asked): Promise<TokenFinding> {
+    const { gate } = this.#parts;
     try {
-      if (!(await this.#keys.hasSigned(token, this.#rules.algorithms)))
+      if (!(await gate.run(notes, () => this.#keys.hasSigned(token, this.#rules.algorithms))))
         return refused("oidc: verify token: failed to verify signature");
       this.#mapping ??= claimMapping(this.#rules);
       const user = this.#mapping(claims);

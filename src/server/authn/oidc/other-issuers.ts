@@ -2,26 +2,25 @@
 import type { RequestNotes } from "../../request-notes.ts";
 import type { TokenAuthenticator, TokenFinding } from "../authenticator.ts";
 import type { JwtRules } from "./configuration.ts";
-import type { IssuerKeyParts } from "./issuer-keys.ts";
-import { oidcTokens } from "./oidc-tokens.ts";
+import { oidcTokens, type OidcParts } from "./oidc-tokens.ts";
 
 /** The list is another one when the rules have changed. */
 export interface LiveRules {
   readonly current: readonly JwtRules[];
 }
 
-export function otherIssuers(rules: LiveRules, parts: IssuerKeyParts): TokenAuthenticator {
+export function otherIssuers(rules: LiveRules, parts: OidcParts): TokenAuthenticator {
   return new OtherIssuers(rules, parts);
 }
 
 class OtherIssuers implements TokenAuthenticator {
   readonly #rules: LiveRules;
-  readonly #parts: IssuerKeyParts;
+  readonly #parts: OidcParts;
   #seen: readonly JwtRules[] = [];
   /** By their rules: those of an issuer that stays as it was keep the keys that were fetched. */
   #issuers = new Map<string, TokenAuthenticator>();
 
-  constructor(rules: LiveRules, parts: IssuerKeyParts) {
+  constructor(rules: LiveRules, parts: OidcParts) {
     this.#rules = rules;
     this.#parts = parts;
   }

@@ -12,6 +12,11 @@ interface Kept<T> {
 
 export class DecisionCache<T> {
   readonly #entries = new Map<string, Kept<T>>();
+  readonly #max: number;
+
+  constructor(max: number = ENTRIES_MAX) {
+    this.#max = max;
+  }
 
   find(question: string, now: number): T | undefined {
     const kept = this.#entries.get(question);
@@ -26,7 +31,7 @@ export class DecisionCache<T> {
     if (question.length > QUESTION_CHARS_MAX) return;
     this.#entries.delete(question);
     this.#entries.set(question, { decision, until });
-    if (this.#entries.size <= ENTRIES_MAX) return;
+    if (this.#entries.size <= this.#max) return;
     for (const oldest of this.#entries.keys()) {
       this.#entries.delete(oldest);
       return;
