@@ -110,6 +110,16 @@ export class DeniedError extends ApiError {
   }
 }
 
+/**
+ * A failure of the storage that clients are told in the storage's own words. As upstream, where such an error is none of the
+ * API's, it is served with code 500 and without a reason.
+ */
+export class StorageError extends ApiError {
+  constructor(message: string, options: ApiErrorOptions = {}) {
+    super("InternalError", message, options);
+  }
+}
+
 export function isApiError(error: unknown, reason?: ApiErrorReason): error is ApiError {
   return error instanceof ApiError && (reason === undefined || error.reason === reason);
 }
@@ -135,6 +145,7 @@ export function toStatus(error: unknown): Status {
 }
 
 function servedReasonOf(error: ApiError): Pick<Status, "reason"> {
+  if (error instanceof StorageError) return {};
   if (!(error instanceof DeniedError)) return { reason: error.reason };
   return error.servedReason === undefined ? {} : { reason: error.servedReason as ApiErrorReason };
 }

@@ -12,7 +12,14 @@ import { findText, jsonOption, UsageError, type Arguments, type Io, type OptionS
 import { fairnessOptions, parseFairness } from "./fairness-options.ts";
 import { parseListen } from "./listen.ts";
 import { parsePortRange, parseRuntimeConfig, parseServiceCidrs } from "./server-options.ts";
-import { dataDirOption, etcdOptions, parseDataDir, parseStore } from "./store-options.ts";
+import {
+  dataDirOption,
+  etcdOptions,
+  parseDataDir,
+  parseStore,
+  parseStoreQuota,
+  storeQuotaOption,
+} from "./store-options.ts";
 
 const DEFAULT_LISTEN = "127.0.0.1:6443";
 // As kube-apiserver's and kubeadm's.
@@ -28,6 +35,7 @@ export const serverOptions: readonly OptionSpec[] = [
     fallback: "file",
   },
   ...etcdOptions,
+  storeQuotaOption,
   {
     flags: "--listen <host:port>",
     help: "address of the API; port 0 picks a free one",
@@ -82,6 +90,7 @@ export function parseServerOptions(io: Io, args: Arguments): ServerOptions {
   return {
     dataDir,
     store: parseStore(io, args, ["file", "memory"]),
+    storeQuotaBytes: parseStoreQuota(args),
     listen: parseListen(findText(args, "listen") ?? DEFAULT_LISTEN),
     restoreFile: path("restore"),
     kubeconfigFile: path("kubeconfig"),

@@ -17,6 +17,25 @@ export const etcdOptions: readonly OptionSpec[] = [
   { flags: "--etcd-password-file <file>", help: "file with that user's password" },
 ];
 
+export const storeQuotaOption: OptionSpec = {
+  flags: "--store-quota-bytes <bytes>",
+  help: "size of the store in memory, 0 for no limit (default: heap/10)",
+};
+
+/** Undefined for the default. */
+export function parseStoreQuota(args: Arguments): number | undefined {
+  const text = findText(args, "storeQuotaBytes");
+  if (text === undefined) return undefined;
+  const bytes = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+  if (bytes === 0 || bytes >= QUOTA_MIN_BYTES) return bytes;
+  throw new UsageError(
+    `--store-quota-bytes must be 0 or a whole number from ${String(QUOTA_MIN_BYTES)}, found "${text}"`,
+  );
+}
+
+/** Room for what a server creates at its start. */
+const QUOTA_MIN_BYTES = 4 << 20;
+
 const ETCD_NAMES = [
   "etcdEndpoints",
   "etcdCafile",

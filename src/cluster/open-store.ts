@@ -1,5 +1,6 @@
 /** Opens the store that the options name, from a backup when they say so. */
 import { join } from "node:path";
+import { getHeapStatistics } from "node:v8";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -26,6 +27,8 @@ export interface Surroundings {
   readonly metrics?: Metrics;
   /** Once aborted, nobody waits for a store that is away. */
   readonly signal?: AbortSignal;
+  /** How much the store may hold in memory; no limit unless given. */
+  readonly quotaBytes?: number | undefined;
 }
 
 export function storeFolder(dataDir: string): string {
@@ -33,9 +36,15 @@ export function storeFolder(dataDir: string): string {
 }
 
 export function openStore(
-  { store, dataDir, restoreFile: file }: Pick<ClusterOptions, "store" | "dataDir" | "restoreFile">,
-  surroundings: Surroundings,
+  {
+    store,
+    dataDir,
+    storeQuotaBytes,
+    restoreFile: file,
+  }: Pick<ClusterOptions, "store" | "dataDir" | "storeQuotaBytes" | "restoreFile">,
+  given: Surroundings,
 ): Promise<Store> {
+  const surroundings = { ...given, quotaBytes: quotaFor(storeQuotaBytes) };
   switch (store.type) {
     case "memory":
       return openMemory(surroundings, file);
@@ -46,21 +55,34 @@ export function openStore(
   }
 }
 
-async function openMemory({ loop }: Surroundings, file: string | undefined): Promise<Store> {
-  if (file === undefined) return openMemoryStore({ loop });
-  const { revision, entries } = await readEntries(file, loop);
-  return openMemoryStore({ loop, restore: { revision, entries } });
+/** An object of many short fields takes seven times its stored bytes on the heap; the rest is for requests. */
+const SHARE_OF_HEAP = 1 / 10;
+
+/** Undefined for no limit. */
+function quotaFor(given: number | undefined): number | undefined {
+  if (given === 0) return undefined;
+  return given ?? Math.floor(getHeapStatistics().heap_size_limit * SHARE_OF_HEAP);
 }
 
-async function openFile(dir: string, { loop, log }: Surroundings, file: string | undefined): Promise<Store> {
+async function openMemory({ loop, quotaBytes }: Surroundings, file: string | undefined): Promise<Store> {
+  if (file === undefined) return openMemoryStore({ loop, quotaBytes });
+  const { revision, entries } = await readEntries(file, loop);
+  return openMemoryStore({ loop, quotaBytes, restore: { revision, entries } });
+}
+
+async function openFile(
+  dir: string,
+  { loop, log, quotaBytes }: Surroundings,
+  file: string | undefined,
+): Promise<Store> {
   if (file !== undefined) await restoreFile({ file, dir, loop });
-  return openFileStore({ dir, loop, log });
+  return openFileStore({ dir, loop, log, quotaBytes });
 }
 
 /** gRPC takes a tenth of a second to load, so only those who use etcd pay for it. */
 export async function openEtcd(
   etcd: EtcdOptions,
-  { loop, log, metrics, signal }: Surroundings,
+  { loop, log, metrics, signal, quotaBytes }: Surroundings,
   file?: string,
 ): Promise<Store> {
   const { openEtcdStore } = await loop.outside("import", import("../store/etcd/etcd-store.ts"));
@@ -70,6 +92,7 @@ export async function openEtcd(
     ...(metrics !== undefined && { metrics }),
     ...(signal !== undefined && { signal }),
     prefix: ROOT,
+    quotaBytes,
     ...(await readEtcdFiles(etcd, loop)),
   });
   try {

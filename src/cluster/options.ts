@@ -36,6 +36,8 @@ export interface ClusterOptions {
   /** Absolute path of the folder that holds state, certificates and kubeconfig. */
   readonly dataDir: string;
   readonly store: StoreOptions;
+  /** How much the store may hold in memory; 0 for no limit, a share of the heap unless given. */
+  readonly storeQuotaBytes?: number | undefined;
   readonly listen: ListenAddress;
   /** A file written by `backup`, from which a new store starts. */
   readonly restoreFile: string | undefined;

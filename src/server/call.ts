@@ -21,6 +21,7 @@ import type { User } from "./user.ts";
 import type { OpenSelectors } from "./verbs/open-selectors.ts";
 import type { Companions } from "./write/companions.ts";
 import type { EndpointRules } from "./write/revise.ts";
+import type { Writer } from "./write/write-purpose.ts";
 
 export interface Call<R extends Resource = Resource> {
   readonly request: HttpRequest;
@@ -63,6 +64,8 @@ export interface Workshop {
   readonly selectors: OpenSelectors;
   /** In whose name it is written: of each request its own, else the server's. */
   readonly author: Author;
+  /** On whose behalf, of each request its own: a full store leaves some room to the cluster. */
+  readonly writer: Writer;
 }
 
 /** Answers at once when nothing has to be waited for. */

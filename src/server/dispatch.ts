@@ -22,6 +22,7 @@ import { patch } from "./verbs/patch.ts";
 import { update } from "./verbs/update.ts";
 import { watch } from "./verbs/watch.ts";
 import { virtualVerb } from "./virtual/virtual-resources.ts";
+import { writerOf } from "./write/write-purpose.ts";
 
 const VERBS: Readonly<Record<RequestVerb, Verb>> = {
   get,
@@ -80,7 +81,10 @@ export function dispatch(call: Call, workshop: Workshop): Answer | Promise<Answe
   }
   try {
     const isRead = READS.has(call.info.verb);
-    const answer = run(call, isRead ? workshop : { ...workshop, author: authorOf(call) });
+    const answer = run(
+      call,
+      isRead ? workshop : { ...workshop, author: authorOf(call), writer: writerOf(call.user) },
+    );
     return answer instanceof Promise ? answer.catch((error: unknown) => refuse(error, call)) : answer;
   } catch (error) {
     return refuse(error, call);

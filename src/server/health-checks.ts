@@ -1,5 +1,5 @@
 /** What is looked at when somebody asks how the server is: its store, and what it does at its start, under upstream's names and in its order. */
-import type { Store } from "../store/store.ts";
+import type { Store, StoreSpace } from "../store/store.ts";
 import type { HealthCheck, HealthChecks } from "./health.ts";
 
 /** Which part of the server does something of its start. */
@@ -43,7 +43,7 @@ export type BootStep = (typeof BOOT_STEPS)[number][0];
 export type BootProgress = Readonly<Partial<Record<BootPart, (step: BootStep) => boolean>>>;
 
 export interface Vitals {
-  readonly store: Pick<Store, "health">;
+  readonly store: Pick<Store, "health" | "space">;
   readonly boot: BootProgress;
   /** What the server follows in the store, by name, and whether it has read what was there. */
   readonly followed: Readonly<Record<string, () => boolean>>;
@@ -58,7 +58,8 @@ export function healthChecks({ store, boot, followed, isEnding }: Vitals): Healt
     return isDone === undefined ? [] : [{ name, check: () => (isDone(name) ? undefined : "not finished") }];
   });
   const general = [ping, { name: "etcd", check: storeIs }];
-  const readiness = [
+  const readiness: readonly HealthCheck[] = [
+    { name: "store-space", check: () => spaceProblem(store.space), isAlarm: true },
     { name: "etcd-readiness", check: storeIs },
     { name: "informer-sync", check: () => unread(followed) },
   ];
@@ -71,6 +72,13 @@ export function healthChecks({ store, boot, followed, isEnding }: Vitals): Healt
     livez: [...general, ...steps],
     readyz: [...general, ...readiness, ...steps, shutdown],
   };
+}
+
+function spaceProblem({ usedBytes, quotaBytes, isFull }: StoreSpace): string | undefined {
+  if (!isFull) return undefined;
+  const used =
+    quotaBytes === undefined ? "" : `: ${String(usedBytes)} of ${String(quotaBytes)} bytes are used`;
+  return `NOSPACE: writes that add data are refused until objects are deleted${used}`;
 }
 
 function unread(followed: Vitals["followed"]): string | undefined {

@@ -5,11 +5,15 @@ import { parseRequestInfo } from "./request-info.ts";
 import { RequestNotes } from "./request-notes.ts";
 
 const good = { name: "ping", check: () => undefined };
+const alarm = { name: "space", check: () => "full", isAlarm: true };
+const silent = { name: "silent", check: () => undefined, isAlarm: true };
 const bad = { name: "store", check: () => "the disk is full" };
 
-async function ask(target: string): Promise<readonly [number, string] | undefined> {
+const CHECKS = { healthz: [good, bad], livez: [good], readyz: [good, bad] };
+
+async function ask(target: string, checks = CHECKS): Promise<readonly [number, string] | undefined> {
   const [path = "", search = ""] = target.split("?");
-  const site = healthSite({ healthz: [good, bad], livez: [good], readyz: [good, bad] });
+  const site = healthSite(checks);
   const query = new URLSearchParams(search);
   const signal = new AbortController().signal;
   const request = {
@@ -49,6 +53,16 @@ describe("a server's health", () => {
     ["/readyz/store", 500, "internal server error: the disk is full\n"],
   ])("is told at %s in particular", async (target, code, text) => {
     expect(await ask(target)).toEqual([code, text]);
+  });
+
+  test("is good in spite of an alarm, which is listed while it is raised", async () => {
+    const checks = { ...CHECKS, readyz: [alarm, silent, good] };
+    const listed = "[!]space alarm: reason withheld\n[+]ping ok\nreadyz check passed\n";
+
+    expect(await ask("/readyz", checks)).toEqual([200, "ok"]);
+    expect(await ask("/readyz?verbose", checks)).toEqual([200, listed]);
+    expect(await ask("/readyz/space", checks)).toEqual([500, "internal server error: full\n"]);
+    expect(await ask("/readyz/silent", checks)).toEqual([200, "ok"]);
   });
 
   test("is not told of what nobody checks", async () => {

@@ -6,6 +6,8 @@ export interface HealthCheck {
   readonly name: string;
   /** Undefined when all is well, else one line for people. */
   readonly check: () => string | undefined;
+  /** An alarm is listed only while it is raised, and does not fail the endpoint: without the server nothing could be put right. */
+  readonly isAlarm?: boolean;
 }
 
 export interface HealthChecks {
@@ -34,10 +36,12 @@ export function healthSite({ healthz, livez, readyz }: HealthChecks): Site {
 
 function all(endpoint: string, checks: readonly HealthCheck[], { query }: Exchange): HttpResponse {
   const excluded = new Set(query.getAll("exclude"));
-  const outcomes = checks.map(({ name, check }) => {
-    if (excluded.delete(name)) return { isGood: true, line: `[+]${name} excluded: ok` };
-    const isGood = check() === undefined;
-    return { isGood, line: isGood ? `[+]${name} ok` : `[-]${name} failed: reason withheld` };
+  const outcomes = checks.flatMap(({ name, check, isAlarm = false }) => {
+    if (excluded.delete(name)) return [{ isGood: true, line: `[+]${name} excluded: ok` }];
+    const hasProblem = check() !== undefined;
+    if (isAlarm) return hasProblem ? [{ isGood: true, line: `[!]${name} alarm: reason withheld` }] : [];
+    const line = hasProblem ? `[-]${name} failed: reason withheld` : `[+]${name} ok`;
+    return [{ isGood: !hasProblem, line }];
   });
   const isGood = outcomes.every((outcome) => outcome.isGood);
   if (isGood && !query.has("verbose")) return text(200, "ok");

@@ -40,7 +40,30 @@ function readStore(metrics: Metrics, { store }: Parts): Reading {
     name: "setpoint_store_ready",
     help: "1 while the store takes writes, else 0.",
   });
+  const used = metrics.gauge({
+    name: "setpoint_store_used_bytes",
+    help: "What the store holds, live entries and history, by what they cost in memory.",
+  });
+  const quota = metrics.gauge({
+    name: "setpoint_store_quota_bytes",
+    help: "Bound of setpoint_store_used_bytes; 0 for none.",
+  });
+  const full = metrics.gauge({
+    name: "setpoint_store_full",
+    help: "1 while writes that add data are refused for want of space, else 0.",
+  });
+  // Under this name dashboards ask for the size of the storage.
+  const size = metrics.gauge({
+    name: "apiserver_storage_size_bytes",
+    help: "What the store holds, live entries and history, by what they cost in memory.",
+    labels: ["storage_cluster_id"],
+  });
   return () => {
+    const { usedBytes, quotaBytes, isFull } = store.space;
+    used.set(usedBytes);
+    size.set(usedBytes, { storage_cluster_id: "etcd-0" });
+    quota.set(quotaBytes ?? 0);
+    full.set(isFull ? 1 : 0);
     revision.set(store.view.revision);
     keys.set(store.view.count("", "\u{ffff}"));
     ready.set(store.health().state === "ready" ? 1 : 0);

@@ -173,6 +173,7 @@ function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom
     tally: new RequestTally(),
     selectors: new OpenSelectors(),
     author: SERVER_AUTHOR,
+    writer: "cluster",
     ...(usage !== undefined && { usage }),
   };
   return { workshop, custom };

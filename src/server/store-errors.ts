@@ -1,6 +1,6 @@
 /** Where store and API meet in errors: the one function that translates. */
 import {
-  ApiError,
+  StorageError,
   conflict,
   expired,
   internalError,
@@ -8,7 +8,7 @@ import {
   timeout,
   tooManyRequests,
 } from "../api/api-error.ts";
-import type { GroupResource } from "../api/api-error.ts";
+import type { ApiError, GroupResource } from "../api/api-error.ts";
 import { isStoreError } from "../store/store-error.ts";
 import type { StoreError, StoreErrorCode } from "../store/store-error.ts";
 
@@ -19,13 +19,15 @@ type Translation = (
 
 const unavailable: Translation = (error) => serviceUnavailable(error.message, { cause: error });
 
+/** What etcd says of its quota, and clients and runbooks know; the health checks tell which bound was reached. */
+const NO_SPACE = "etcdserver: mvcc: database space exceeded";
+
 const TRANSLATIONS: Readonly<Record<StoreErrorCode, Translation>> = {
   ConditionFailed: (_, { resource, name }) => conflict(resource, name),
   Compacted: () => expired("The resourceVersion for the provided watch is too old."),
   FutureRevision: () => timeout("the resourceVersion has not been reached yet", 1),
   Overloaded: () => tooManyRequests("the server has too many writes to do, please try again later", 1),
-  NoSpace: (error) =>
-    new ApiError("InternalError", `there is no space left: ${error.message}`, { cause: error }),
+  NoSpace: (error) => new StorageError(NO_SPACE, { cause: error }),
   OutcomeUnknown: unavailable,
   Unavailable: unavailable,
   Closed: unavailable,

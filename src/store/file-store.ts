@@ -5,6 +5,7 @@ import type { Loop } from "../base/loop.ts";
 import { DiskWindow } from "./disk-window.ts";
 import type { DiskWindowOptions } from "./disk-window.ts";
 import { openFileBackend } from "./file/file-backend.ts";
+import { historyWithin } from "./history.ts";
 import type { HistoryOptions } from "./history.ts";
 import { LoadedState } from "./loaded-state.ts";
 import { LocalStore } from "./local-store.ts";
@@ -22,6 +23,8 @@ export interface FileStoreOptions {
   readonly diskHistory?: Partial<DiskWindowOptions>;
   /** Above this size of the database writes fail with `NoSpace`. */
   readonly maxBytes?: number;
+  /** Above it, in memory, writes that add data fail with `NoSpace`; none unless given. */
+  readonly quotaBytes?: number | undefined;
 }
 
 const DISK_WINDOW: DiskWindowOptions = {
@@ -36,7 +39,7 @@ const HISTORY: HistoryOptions = { maxBytes: 32 << 20 };
 
 /** Throws StoreError `Locked` or `Damaged`; see docs/concepts/revisions.md. */
 export async function openFileStore(options: FileStoreOptions): Promise<Store> {
-  const { dir, loop, log = silentLog, maxBytes } = options;
+  const { dir, loop, log = silentLog, maxBytes, quotaBytes } = options;
   const diskWindow = new DiskWindow({ ...DISK_WINDOW, ...options.diskHistory });
   const loaded = new LoadedState(diskWindow);
   const { backend, compactedRevision, revision } = await openFileBackend({
@@ -47,7 +50,8 @@ export async function openFileStore(options: FileStoreOptions): Promise<Store> {
     ...(maxBytes !== undefined && { maxBytes }),
   });
   const { state, advances } = loaded.finish(compactedRevision, revision);
-  const mirror = new Mirror({ loop, archive: backend, history: { ...HISTORY, ...options.history } }, state);
+  const history = historyWithin(quotaBytes, { ...HISTORY, ...options.history });
+  const mirror = new Mirror({ loop, archive: backend, history }, state);
   for (const advance of advances) mirror.publish(advance);
-  return new LocalStore({ loop, backend, mirror, diskWindow }).begin();
+  return new LocalStore({ loop, backend, mirror, diskWindow, quotaBytes }).begin();
 }

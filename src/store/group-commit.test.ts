@@ -277,7 +277,7 @@ function push(count: number, bytes = 100): void {
     const commit = advance(
       state,
       { changes: [{ type: "put", key: `/k/${String(state.revision)}`, value: new Uint8Array(1) }] },
-      1,
+      { now: 1 },
     );
     if (commit === undefined) throw new Error("expected a change");
     const { revision } = commit;

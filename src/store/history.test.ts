@@ -21,7 +21,11 @@ class Recorder {
 
   put(key: string, time: number, bytes = 10): number {
     const editor = new StateEditor(this.state);
-    const commit = advance(editor, { changes: [{ type: "put", key, value: new Uint8Array(bytes) }] }, time);
+    const commit = advance(
+      editor,
+      { changes: [{ type: "put", key, value: new Uint8Array(bytes) }] },
+      { now: time },
+    );
     if (commit === undefined) throw new Error("a put always changes something");
     this.history.append([commit], this.state, editor.state());
     this.state = editor.state();
@@ -152,7 +156,7 @@ describe("History", () => {
         const commit = advance(
           editor,
           { changes: [change, { type: "put", key: `${MAPS}a`, value: Buffer.of(n) }] },
-          0,
+          { now: 0 },
         );
         if (commit === undefined) throw new Error("expected a change");
         states.set(commit.revision, editor.state());

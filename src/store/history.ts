@@ -37,6 +37,22 @@ const OWN_BUDGETS: ReadonlyMap<string, number> = new Map([
   ["/registry/leases/", 4 << 20],
   ["/registry/events/", 8 << 20],
 ]);
+/** All history together takes at most about a fifth of a quota: the rest is for what is live. */
+const SHARE_OF_QUOTA = 1 / 8;
+const OWN_SHARE_OF_QUOTA = 1 / 32;
+
+/** The same, with budgets that fit into a quota. */
+export function historyWithin(quotaBytes: number | undefined, options: HistoryOptions = {}): HistoryOptions {
+  if (quotaBytes === undefined) return options;
+  const { maxBytes = MAX_BYTES, ownBudgets = OWN_BUDGETS } = options;
+  const own = quotaBytes * OWN_SHARE_OF_QUOTA;
+  return {
+    ...options,
+    maxBytes: Math.min(maxBytes, quotaBytes * SHARE_OF_QUOTA),
+    ownBudgets: new Map([...ownBudgets].map(([group, bytes]) => [group, Math.min(bytes, own)])),
+  };
+}
+
 /** Copied tree nodes and the record itself; see SortedMap. */
 const RECORD_BYTES = 1024;
 /** A pool above its budget is cut to this share of it, so that trimming is rare. */
@@ -56,6 +72,13 @@ export class History {
       ownBudgets: options.ownBudgets ?? OWN_BUDGETS,
     };
     this.#floor = floor;
+  }
+
+  /** What it keeps alive. */
+  get bytes(): number {
+    let bytes = 0;
+    for (const pool of this.#pools.values()) bytes += pool.bytes;
+    return bytes;
   }
 
   /** Everything under the prefix that happened after this revision is kept. */

@@ -12,6 +12,7 @@ import type { DiskWindow } from "./disk-window.ts";
 import { createEnding } from "./ending.ts";
 import { GroupCommit } from "./group-commit.ts";
 import type { Mirror } from "./mirror.ts";
+import { growthOf, SpaceQuota } from "./space.ts";
 import { StateEditor } from "./state.ts";
 import type { Advance } from "./state.ts";
 import { isStoreError, StoreError } from "./store-error.ts";
@@ -22,9 +23,11 @@ import type {
   Glance,
   Store,
   StoreHealth,
+  StoreSpace,
   Transaction,
   View,
   Watch,
+  WatchEvent,
   WatchOptions,
 } from "./store.ts";
 import { advance } from "./transaction.ts";
@@ -42,6 +45,8 @@ export interface LocalStoreOptions {
   readonly mirror: Mirror;
   /** Tells when history in the backend may be cut; without it only `compact` does. */
   readonly diskWindow?: DiskWindow;
+  /** Above it writes that add data fail with `NoSpace`; see space.ts. */
+  readonly quotaBytes?: number | undefined;
 }
 
 type Phase =
@@ -61,6 +66,7 @@ export class LocalStore implements Store {
   readonly #backend: Backend;
   readonly #mirror: Mirror;
   readonly #window: DiskWindow | undefined;
+  readonly #quota: SpaceQuota;
   readonly #commits: GroupCommit;
   #accepted: StateEditor;
   #phase: Phase = { state: "open" };
@@ -70,7 +76,8 @@ export class LocalStore implements Store {
   #expiryTimer: { readonly at: number; readonly timer: Timer } | undefined;
   #compactTimer: Timer | undefined;
 
-  constructor({ loop, backend, mirror, diskWindow }: LocalStoreOptions) {
+  constructor({ loop, backend, mirror, diskWindow, quotaBytes }: LocalStoreOptions) {
+    this.#quota = new SpaceQuota(quotaBytes);
     this.#loop = loop;
     this.#backend = backend;
     this.#mirror = mirror;
@@ -168,6 +175,13 @@ export class LocalStore implements Store {
     };
   }
 
+  get space(): StoreSpace {
+    const space = this.#quota.look(this.#usedBytes);
+    if (!space.isFull) return space;
+    this.#mirror.expire();
+    return this.#quota.look(this.#usedBytes);
+  }
+
   async close(): Promise<void> {
     if (this.#phase.state === "closed") return this.ended;
     const wasBroken = this.#phase.state === "broken";
@@ -185,7 +199,21 @@ export class LocalStore implements Store {
     this.#checkOpen();
     if (this.#commits.isFull)
       throw new StoreError("Overloaded", "too many writes wait for the disk: try again later");
-    return advance(this.#accepted, transaction, this.#loop.now());
+    const admit = (events: readonly WatchEvent[]): void => this.#admit(events, transaction.purpose);
+    return advance(this.#accepted, transaction, { now: this.#loop.now(), admit });
+  }
+
+  /** What was accepted and is not durable yet counts too. */
+  get #usedBytes(): number {
+    return this.#accepted.liveBytes + this.#mirror.historyBytes;
+  }
+
+  /** History that is over makes room before a write is refused. */
+  #admit(events: readonly WatchEvent[], purpose: Transaction["purpose"]): void {
+    const growth = growthOf(events);
+    if (this.#quota.hasRoom(this.#usedBytes, growth, purpose)) return;
+    this.#mirror.expire();
+    if (!this.#quota.hasRoom(this.#usedBytes, growth, purpose)) throw this.#quota.refusal();
   }
 
   /** It depends on what was accepted before it and is not visible yet, so it is answered after that. */

@@ -51,6 +51,20 @@ export class Mirror implements WatchSource {
     return this.#state.revision;
   }
 
+  /** Of everything that readers see: what is live, and the history. */
+  get usedBytes(): number {
+    return this.#state.live.liveBytes + this.#history.bytes;
+  }
+
+  get historyBytes(): number {
+    return this.#history.bytes;
+  }
+
+  /** Drops history that is older than its window. Commits do so too, but none may come. */
+  expire(): void {
+    this.#history.expire(this.loop.now());
+  }
+
   get watcherCount(): number {
     return this.#watchers.size;
   }

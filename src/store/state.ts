@@ -7,6 +7,7 @@ import type { SortedMapEditor } from "../base/sorted-map.ts";
 import type { Commit } from "./commit.ts";
 import { Expiry } from "./expiry.ts";
 import { groupOf } from "./key-group.ts";
+import { entryBytes, growthOf } from "./space.ts";
 import { MAX_CHANGES } from "./store.ts";
 import type { Entry, Mark, MarkedChanges, View, WatchEvent } from "./store.ts";
 
@@ -19,6 +20,8 @@ export interface KeyGroup {
 export interface LiveSum {
   readonly liveCount: number;
   readonly liveSum: number;
+  /** What they cost: see space.ts. */
+  readonly liveBytes: number;
 }
 
 /** Row ids are `revision * MAX_CHANGES + ordinal`; sums of them stay exact below this. */
@@ -57,6 +60,7 @@ export class State implements View {
     const groups = new Map<string, Entry[]>();
     let liveCount = 0;
     let liveSum = 0;
+    let liveBytes = 0;
     let expiry = new Expiry();
     for (const entry of entries) {
       const group = groupOf(entry.key);
@@ -65,11 +69,12 @@ export class State implements View {
       else members.push(entry);
       liveCount += 1;
       liveSum = sumAfter(liveSum, undefined, entry);
+      liveBytes += entryBytes(entry);
       expiry = expiry.after({ key: entry.key, before: undefined, after: entry });
     }
     const sorted = [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1));
     const keyGroups = sorted.map(([key, members]) => ({ key, entries: sortedEntries(members) }));
-    const live = { liveCount, liveSum };
+    const live = { liveCount, liveSum, liveBytes };
     return new State({ revision, groups: SortedMap.fromSorted(keyGroups), live, expiry });
   }
 
@@ -126,6 +131,7 @@ export class StateEditor {
   #revision: number;
   #liveCount: number;
   #liveSum: number;
+  #liveBytes: number;
   #expiry: Expiry;
 
   constructor(state: State) {
@@ -133,6 +139,7 @@ export class StateEditor {
     this.#revision = state.revision;
     this.#liveCount = state.live.liveCount;
     this.#liveSum = state.live.liveSum;
+    this.#liveBytes = state.live.liveBytes;
     this.#expiry = state.expiry;
   }
 
@@ -146,6 +153,10 @@ export class StateEditor {
 
   get liveSum(): number {
     return this.#liveSum;
+  }
+
+  get liveBytes(): number {
+    return this.#liveBytes;
   }
 
   get expiry(): Expiry {
@@ -164,6 +175,7 @@ export class StateEditor {
 
   apply(revision: number, changes: readonly WatchEvent[]): void {
     this.#revision = revision;
+    this.#liveBytes += growthOf(changes);
     for (const event of changes) {
       const { key, before, after } = event;
       const entries = this.#edit(groupOf(key));
@@ -184,7 +196,7 @@ export class StateEditor {
       groups = entries.size === 0 ? groups.delete(key) : groups.set({ key, entries });
     }
     this.#changed.clear();
-    const live = { liveCount: this.#liveCount, liveSum: this.#liveSum };
+    const live = { liveCount: this.#liveCount, liveSum: this.#liveSum, liveBytes: this.#liveBytes };
     this.#kept = new State({ revision: this.#revision, groups, live, expiry: this.#expiry });
     return this.#kept;
   }

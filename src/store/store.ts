@@ -87,6 +87,11 @@ export interface Transaction {
   readonly compare?: readonly Compare[];
   /** 1 to MAX_CHANGES. Deleting a key that does not exist is no change. */
   readonly changes: readonly Change[];
+  /**
+   * Which room of a full store a small write may use: `deletion` begins the deletion of an object, `ending` concerns an
+   * object that is being deleted, `upkeep` is the cluster's own. `growth` unless given.
+   */
+  readonly purpose?: "growth" | "ending" | "upkeep" | "deletion" | undefined;
 }
 
 export interface Committed {
@@ -136,6 +141,15 @@ export interface Watch extends AsyncIterableIterator<WatchBatch> {
   /** Tells the reader that there may be something to take. It is told in the midst of a commit, and shall do no more than note it. */
   whenReady(listener: () => void): void;
   close(): void;
+}
+
+export interface StoreSpace {
+  /** Live entries and history, by what they cost on the heap. */
+  readonly usedBytes: number;
+  /** Undefined when there is no quota. */
+  readonly quotaBytes: number | undefined;
+  /** Writes that add data are refused with `NoSpace`, until enough was removed. */
+  readonly isFull: boolean;
 }
 
 export interface StoreHealth {
@@ -189,6 +203,8 @@ export interface Store {
   compact(revision: number): Promise<void>;
 
   health(): StoreHealth;
+
+  readonly space: StoreSpace;
 
   /** Resolves when the store was closed, rejects when it broke (then the process should end). */
   readonly ended: Promise<void>;

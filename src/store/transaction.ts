@@ -8,16 +8,27 @@ import type { Change, Entry, Transaction, WatchEvent } from "./store.ts";
 /** Would be another key once it is written as UTF-8. */
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
+export interface AdvanceOptions {
+  readonly now: number;
+  /** Throws `NoSpace` when there is no room for what the transaction does. */
+  readonly admit?: (events: readonly WatchEvent[]) => void;
+}
+
 /**
- * Takes the state to the next revision; undefined when the transaction changes nothing. When it throws `ConditionFailed` or
- * `InvalidTransaction`, the state is as it was.
+ * Takes the state to the next revision; undefined when the transaction changes nothing. When it throws `ConditionFailed`,
+ * `InvalidTransaction` or `NoSpace`, the state is as it was.
  */
-export function advance(state: StateEditor, transaction: Transaction, now: number): Commit | undefined {
+export function advance(
+  state: StateEditor,
+  transaction: Transaction,
+  { now, admit }: AdvanceOptions,
+): Commit | undefined {
   checkTransaction(transaction);
   checkConditions(state, transaction);
   const revision = state.revision + 1;
   const events = eventsOf(state, transaction, { revision, now });
   if (events === undefined) return undefined;
+  admit?.(events);
   state.apply(revision, events);
   return { revision, time: now, events, liveCount: state.liveCount, liveSum: state.liveSum };
 }

@@ -4,7 +4,7 @@ import { EtcdServer } from "../etcd-server.ts";
 import { describePeer } from "../peers.ts";
 import { storeModelRun } from "./store-model-run.ts";
 import { storeSuite } from "./store-suite.ts";
-import type { StoreEngine } from "./store-world.ts";
+import type { StoreEngine, StoreWorld } from "./store-world.ts";
 import { openWorld, realTime } from "./worlds.ts";
 
 describePeer("etcd", "with a real etcd server", () => {
@@ -28,19 +28,22 @@ describePeer("etcd", "with a real etcd server", () => {
     durability: "durable",
     window: "whole",
     sharing: "shared",
-    open: () => {
-      stores += 1;
-      const root = `/registry-${stores}/`;
-      const endpoints = [server?.endpoint ?? ""];
-      return openWorld({
-        time: realTime(),
-        waitMs: 20_000,
-        root,
-        open: (loop) => openEtcdStore({ loop, endpoints, prefix: root, compactionIntervalMs: 0 }),
-        clean: async () => undefined,
-      });
-    },
+    open: () => openEtcdWorld(),
+    openWithin: (quotaBytes) => openEtcdWorld(quotaBytes),
   };
+
+  function openEtcdWorld(quotaBytes?: number): Promise<StoreWorld> {
+    stores += 1;
+    const root = `/registry-${stores}/`;
+    const endpoints = [server?.endpoint ?? ""];
+    return openWorld({
+      time: realTime(),
+      waitMs: 20_000,
+      root,
+      open: (loop) => openEtcdStore({ loop, endpoints, prefix: root, compactionIntervalMs: 0, quotaBytes }),
+      clean: async () => undefined,
+    });
+  }
 
   storeSuite(etcd);
   storeModelRun(etcd, { runs: 200, limitMs: 5_000, time: "stands" });

@@ -19,6 +19,7 @@ const file: StoreEngine = {
   window: "whole",
   sharing: "alone",
   open: () => openFileWorld(realTime()),
+  openWithin: (quotaBytes) => openFileWorld(realTime(), { quotaBytes }),
 };
 
 /** In virtual time, so that keys end without waiting; only the disk is real. */

@@ -21,6 +21,12 @@ const memory: StoreEngine = {
       waitMs: 30_000,
       open: async (loop) => openMemoryStore({ loop }),
     }),
+  openWithin: (quotaBytes) =>
+    openWorld({
+      time: virtualTime({ seed: 1 }),
+      waitMs: 30_000,
+      open: async (loop) => openMemoryStore({ loop, quotaBytes }),
+    }),
 };
 
 /** So little history that nearly every look into the past is at the edge of it. */

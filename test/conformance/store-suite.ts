@@ -4,6 +4,7 @@ import type { StoreEngine } from "./store-world.ts";
 import { describeExpiry } from "./store/expiry.ts";
 import { describeLifecycle } from "./store/lifecycle.ts";
 import { describeReads } from "./store/reads.ts";
+import { describeSpace } from "./store/space.ts";
 import { describeTakenWatches } from "./store/taken-watches.ts";
 import { describeWatchLoad } from "./store/watch-load.ts";
 import { describeWatches } from "./store/watches.ts";
@@ -17,6 +18,7 @@ export function storeSuite(engine: StoreEngine): void {
     describeTakenWatches(engine);
     describeExpiry(engine);
     describeLifecycle(engine);
+    describeSpace(engine);
     describeWatchLoad(engine);
   });
 }

@@ -24,6 +24,8 @@ export interface StoreEngine {
   readonly sharing: "alone" | "shared";
   /** A new, empty store. The seed decides the order of steps where the loop is virtual. */
   open(seed?: number): Promise<StoreWorld>;
+  /** The same with a quota. */
+  openWithin(quotaBytes: number): Promise<StoreWorld>;
 }
 
 export interface StoreWorld extends AsyncDisposable {

@@ -6,9 +6,9 @@ import { VerificationGate } from "./verification-gate.ts";
 interface Opened {
   readonly order: readonly string[];
   readonly refused: readonly string[];
-  ask(name: string, share: readonly string[]): void;
+  readonly ask: (name: string, share: readonly string[]) => void;
   /** Ends the oldest verification that runs. */
-  end(): Promise<void>;
+  readonly end: () => Promise<void>;
 }
 
 function open(): Opened {

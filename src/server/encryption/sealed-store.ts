@@ -3,7 +3,15 @@
  * say how they are opened, and `StoredObject` does so when somebody first looks at one. What is written is sealed on its way in, its plain form
  * stays in the slot. Nothing else of the server knows which resources these are.
  */
-import type { Change, Committed, Entry, Store, StoreHealth, Transaction } from "../../store/store.ts";
+import type {
+  Change,
+  Committed,
+  Entry,
+  Store,
+  StoreHealth,
+  StoreSpace,
+  Transaction,
+} from "../../store/store.ts";
 import type {
   Glance,
   Mark,
@@ -146,6 +154,10 @@ class SealedStore implements Store {
 
   health(): StoreHealth {
     return this.#store.health();
+  }
+
+  get space(): StoreSpace {
+    return this.#store.space;
   }
 
   close(): Promise<void> {

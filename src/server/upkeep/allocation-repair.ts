@@ -95,7 +95,7 @@ async function isWritten(
   { store, journal, author, loop }: Workshop,
 ): Promise<boolean> {
   try {
-    const { revision } = await store.write(transaction);
+    const { revision } = await store.write({ ...transaction, purpose: "upkeep" });
     const keys = transaction.changes.map(({ key }) => key);
     journal.record({ ...author, revision, keys, at: loop.now() });
     return true;

@@ -104,6 +104,7 @@ export class ServerFixture {
       tokens,
       journal,
       author,
+      writer: "cluster",
       tally,
       selectors: new OpenSelectors(),
     };

@@ -62,7 +62,7 @@ export class ServerLease {
       }),
     );
     const change = { type: "put", key: this.#key, value, ttlMs: TTL_MS } as const;
-    this.#revision = (await this.#store.write({ changes: [change] })).revision;
+    this.#revision = (await this.#store.write({ changes: [change], purpose: "upkeep" })).revision;
   }
 
   /** Not one that another server at this address has renewed since. */

@@ -13,6 +13,8 @@ import { encodeForAnswer, StoredObject, withResourceVersion } from "../stored-ob
 import type { Encoded } from "../stored-object.ts";
 import type { CompanionPlan, ObjectChange } from "./companions.ts";
 import { isFinished } from "./deletion.ts";
+import { purposeOfCreation, purposeOfUpdate } from "./write-purpose.ts";
+import type { WritePurpose } from "./write-purpose.ts";
 
 /** As etcd's limit on a request, which a kube-apiserver over the same etcd would meet. */
 const OBJECT_BYTES_MAX = 1.5 * 1024 * 1024;
@@ -120,7 +122,9 @@ export class ObjectWriter {
         continue;
       }
       try {
-        return await this.#put({ key, resource, modRevision: 0 }, this.#encode(next, resource), plan);
+        const purpose = purposeOfCreation(resource, this.#workshop.writer);
+        const target = { key, resource, modRevision: 0, purpose };
+        return await this.#put(target, this.#encode(next, resource), plan);
       } catch (error) {
         if (!isStoreError(error, "ConditionFailed")) throw error;
         if (plan.compare.length === 0) throw alreadyExists(groupResource(resource), name);
@@ -204,7 +208,8 @@ export class ObjectWriter {
     const encoded = this.#encode(object, resource);
     const isSame = stored.isWrittenAs(encoded) && plan.changes.length === 0;
     if (isSame) return { outcome: "unchanged", plan: ALONE };
-    return { outcome: "put", object, encoded, resource, plan };
+    const purpose = purposeOfUpdate(previous, object, this.#workshop.writer);
+    return { outcome: "put", object, encoded, resource, plan, purpose };
   }
 
   #carryOut(step: Decision, entry: Entry, isDryRun: boolean): Soon<Saved | "again" | "overtaken"> {
@@ -214,21 +219,24 @@ export class ObjectWriter {
       case "remove":
         return this.#remove(entry, step, isDryRun);
       case "put": {
-        const { object, encoded, resource, plan } = step;
+        const { object, encoded, resource, plan, purpose } = step;
         if (isDryRun)
           return { outcome: "shown", object: withResourceVersion(object, String(entry.modRevision)) };
-        return this.#put({ key: entry.key, resource, modRevision: entry.modRevision }, encoded, plan);
+        const { key, modRevision } = entry;
+        return this.#put({ key, resource, modRevision, purpose }, encoded, plan);
       }
     }
   }
 
-  async #put({ key, resource, modRevision }: Target, encoded: Encoded, plan: CompanionPlan): Promise<Saved> {
+  async #put(target: Target, encoded: Encoded, plan: CompanionPlan): Promise<Saved> {
+    const { key, resource, modRevision, purpose } = target;
     const own = { key, modRevision };
     const change: Change = { type: "put", key, value: encoded.bytes, slot: encoded, ttlMs: ttlOf(resource) };
     const operation = modRevision === 0 ? "create" : "update";
     const { entries } = await this.#write(labelsOf(operation, resource), {
       compare: plan.compare.length === 0 ? [own] : [own, ...plan.compare],
       changes: plan.changes.length === 0 ? [change] : [change, ...plan.changes],
+      purpose,
     });
     return storedOf(entries[0]);
   }
@@ -326,6 +334,7 @@ type Decision =
       readonly encoded: Encoded;
       readonly resource: StoredResource;
       readonly plan: CompanionPlan;
+      readonly purpose: WritePurpose;
     };
 
 /** Where a put goes, and what must be there. */
@@ -333,6 +342,7 @@ interface Target {
   readonly key: string;
   readonly resource: StoredResource;
   readonly modRevision: number;
+  readonly purpose: WritePurpose;
 }
 
 function ttlOf({ storage }: StoredResource): number | undefined {

@@ -8,15 +8,17 @@ import { silentLog, type Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { createEnding } from "../ending.ts";
+import { historyWithin } from "../history.ts";
 import type { HistoryOptions } from "../history.ts";
 import { Mirror } from "../mirror.ts";
 import type { State } from "../state.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { prefixEnd } from "../store.ts";
-import type { Committed, Glance, Store, StoreHealth, Transaction } from "../store.ts";
+import type { Committed, Glance, Store, StoreHealth, StoreSpace, Transaction } from "../store.ts";
 import type { View, Watch, WatchOptions } from "../store.ts";
 import { compactEtcd, Compactor } from "./compactor.ts";
 import { EtcdArchive } from "./etcd-archive.ts";
+import { EtcdSpace } from "./etcd-space.ts";
 import { EtcdWriter } from "./etcd-writer.ts";
 import { FreshViews } from "./fresh-view.ts";
 import { Gate } from "./gate.ts";
@@ -40,6 +42,8 @@ export interface EtcdStoreOptions {
   /** How much of etcd's history is kept, at least; 0 leaves compaction to others. */
   readonly compactionIntervalMs?: number;
   readonly history?: HistoryOptions;
+  /** Above it, in memory, writes of this server that add data fail with `NoSpace`; none unless given. */
+  readonly quotaBytes?: number | undefined;
   /** Bound of every request to etcd. */
   readonly requestTimeoutMs?: number;
   /** How often a silent watch must prove that it is alive. */
@@ -85,6 +89,7 @@ export class EtcdStore implements Store {
   readonly #mirror: Mirror;
   readonly #archive: EtcdArchive;
   readonly #gate: Gate;
+  readonly #space: EtcdSpace;
   readonly #writer: EtcdWriter;
   readonly #fresh: FreshViews;
   readonly #feed: WatchFeed;
@@ -94,7 +99,8 @@ export class EtcdStore implements Store {
   #phase: Phase = { state: "open" };
 
   private constructor(options: EtcdStoreOptions & typeof DEFAULTS & Parts) {
-    const { loop, log = silentLog, connection, keyspace, state, history } = options;
+    const { loop, log = silentLog, connection, keyspace, state, quotaBytes } = options;
+    const history = historyWithin(quotaBytes, options.history);
     const { promise, ...end } = createEnding();
     this.ended = promise;
     this.#end = end;
@@ -102,7 +108,8 @@ export class EtcdStore implements Store {
     this.#keyspace = keyspace;
     const coverage = (): WatchFeed["coverage"] => this.#feed.coverage;
     this.#archive = new EtcdArchive({ loop, connection, keyspace, coverage });
-    this.#mirror = new Mirror({ loop, archive: this.#archive, ...(history && { history }) }, state);
+    this.#mirror = new Mirror({ loop, archive: this.#archive, history }, state);
+    this.#space = new EtcdSpace(this.#mirror, quotaBytes);
     this.#gate = new Gate(loop);
     const shared = { loop, log, connection, keyspace, mirror: this.#mirror, gate: this.#gate };
     const onCompacted = (revision: number): void => this.#archive.raiseFloor(revision);
@@ -197,7 +204,7 @@ export class EtcdStore implements Store {
 
   async write(transaction: Transaction): Promise<Committed> {
     this.#checkOpen();
-    return this.#writer.write(transaction);
+    return this.#space.during(transaction, () => this.#writer.write(transaction));
   }
 
   watch(options: WatchOptions): Watch {
@@ -221,6 +228,10 @@ export class EtcdStore implements Store {
       case "closed":
         return { state: "degraded", reason: "the store is closed" };
     }
+  }
+
+  get space(): StoreSpace {
+    return this.#space.look();
   }
 
   async close(): Promise<void> {

@@ -71,7 +71,7 @@ export class Writer {
   /** The commit of one transaction. */
   next(...changes: Change[]): Commit {
     this.#now += 1;
-    const commit = advance(this.#accepted, { changes }, this.#now);
+    const commit = advance(this.#accepted, { changes }, { now: this.#now });
     if (commit === undefined) throw new Error("expected a change");
     this.commits.push(commit);
     return commit;

@@ -16,6 +16,7 @@ import type {
   Glance,
   Store,
   StoreHealth,
+  StoreSpace,
   Transaction,
   View,
   Watch,
@@ -108,6 +109,10 @@ export class FollowerStore implements Store {
   compact(revision: number): Promise<void> {
     this.#mirror.compact(revision);
     return Promise.resolve();
+  }
+
+  get space(): StoreSpace {
+    return this.#shared.space;
   }
 
   health(): StoreHealth {

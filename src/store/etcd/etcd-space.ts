@@ -1,0 +1,64 @@
+/**
+ * The room that the store over etcd has: the quota of this process, which holds everything in memory, and etcd's own quota,
+ * of which etcd tells only by refusing.
+ */
+import type { Mirror } from "../mirror.ts";
+import { entryBytes, SpaceQuota } from "../space.ts";
+import { isStoreError } from "../store-error.ts";
+import type { StoreSpace, Transaction } from "../store.ts";
+
+export class EtcdSpace {
+  readonly #mirror: Mirror;
+  readonly #quota: SpaceQuota;
+  /** What writes under way add: etcd may have taken them, and memory does not show them yet. */
+  #underWayBytes = 0;
+  /** etcd refused the last write that adds data. */
+  #isRefused = false;
+
+  constructor(mirror: Mirror, quotaBytes: number | undefined) {
+    this.#mirror = mirror;
+    this.#quota = new SpaceQuota(quotaBytes);
+  }
+
+  look(): StoreSpace {
+    if (this.#quota.look(this.#usedBytes).isFull) this.#mirror.expire();
+    const space = this.#quota.look(this.#usedBytes);
+    return { ...space, isFull: space.isFull || this.#isRefused };
+  }
+
+  /** Throws `NoSpace` at once when there is no room for the transaction here, and as `write` does when etcd has none. */
+  async during<T>(transaction: Transaction, write: () => Promise<T>): Promise<T> {
+    const growth = this.#growthOf(transaction);
+    if (!this.#quota.hasRoom(this.#usedBytes, growth, transaction.purpose)) {
+      this.#mirror.expire();
+      if (!this.#quota.hasRoom(this.#usedBytes, growth, transaction.purpose)) throw this.#quota.refusal();
+    }
+    const added = Math.max(0, growth);
+    this.#underWayBytes += added;
+    try {
+      const written = await write();
+      if (growth > 0) this.#isRefused = false;
+      return written;
+    } catch (error) {
+      if (isStoreError(error, "NoSpace")) this.#isRefused = true;
+      throw error;
+    } finally {
+      this.#underWayBytes -= added;
+    }
+  }
+
+  get #usedBytes(): number {
+    return this.#mirror.usedBytes + this.#underWayBytes;
+  }
+
+  /** By what memory shows. */
+  #growthOf({ changes }: Transaction): number {
+    let bytes = 0;
+    for (const change of changes) {
+      const before = this.#mirror.state.get(change.key);
+      if (before !== undefined) bytes -= entryBytes(before);
+      if (change.type === "put") bytes += entryBytes(change);
+    }
+    return bytes;
+  }
+}
