@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { isApiError } from "../../api/api-error.ts";
+import { createRealLoop } from "../../base/real-loop.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { VerificationGate } from "./verification-gate.ts";
+
+const loop = createRealLoop({ name: "test" });
 
 interface Opened {
   readonly order: readonly string[];
@@ -40,7 +43,7 @@ function open(): Opened {
     },
     async end() {
       ends.shift()?.();
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await new Promise<void>((resolve) => loop.post("background", resolve));
     },
   };
 }
