@@ -8,7 +8,16 @@ import type { WatchEvent } from "./store.ts";
 export interface Receiver {
   /** Events of whole revisions, newer than any offered before. The array is shared: it must not be changed. */
   offer(events: readonly WatchEvent[], bytes: number): void;
+  /** Of events that were offered and not taken yet: they stay in memory. */
+  readonly pendingBytes: number;
+  /** Ends it with `SlowWatcher`. */
+  fallBehind(): void;
 }
+
+/** What waits for all receivers together. A receiver has a bound of its own, but there may be many, each for another prefix. */
+const PENDING_BYTES_MAX = 256 << 20;
+/** The sum is made anew after so many bytes of events: it may be above its bound by as much. */
+const SUM_EVERY_BYTES = 16 << 20;
 
 /** Who has more waiting is behind all others. */
 const JOINED_MAX = 64;
@@ -29,8 +38,17 @@ interface Bucket {
 
 export class WatchHub {
   readonly #live = new Map<string, Set<Receiver>>();
+  readonly #maxPendingBytes: number;
+  readonly #sumEveryBytes: number;
+  /** Since the sum was made. */
+  #publishedBytes = 0;
   /** What was joined last, the newest first: others who wait for the same ask next, and those who were slower wait for something else. */
   #joined: Joined[] = [];
+
+  constructor(maxPendingBytes = PENDING_BYTES_MAX) {
+    this.#maxPendingBytes = maxPendingBytes;
+    this.#sumEveryBytes = Math.min(SUM_EVERY_BYTES, maxPendingBytes);
+  }
 
   get size(): number {
     let size = 0;
@@ -67,6 +85,25 @@ export class WatchHub {
     for (const commit of commits) for (const event of commit.events) this.#sort(event, buckets);
     for (const { receivers, events, bytes } of buckets.values()) {
       for (const receiver of receivers) receiver.offer(events, bytes);
+      this.#publishedBytes += bytes;
+    }
+    if (this.#publishedBytes < this.#sumEveryBytes) return;
+    this.#publishedBytes = 0;
+    this.#bound();
+  }
+
+  /** Receivers of one prefix share their events: what waits for the slowest is what waits for all of them. */
+  #bound(): void {
+    const slowest = [...this.#live.values()].map((receivers) => {
+      let bytes = 0;
+      for (const { pendingBytes } of receivers) bytes = Math.max(bytes, pendingBytes);
+      return { receivers, bytes };
+    });
+    let total = slowest.reduce((sum, { bytes }) => sum + bytes, 0);
+    for (const { receivers, bytes } of slowest.toSorted((a, b) => b.bytes - a.bytes)) {
+      if (total <= this.#maxPendingBytes) return;
+      for (const receiver of [...receivers]) if (receiver.pendingBytes > bytes / 2) receiver.fallBehind();
+      total -= bytes / 2;
     }
   }
 

@@ -139,11 +139,17 @@ export class Watcher implements Watch, Receiver {
     this.#pending.push(events);
     this.#pendingEvents += events.length;
     this.#pendingBytes += bytes;
-    if (this.#pendingEvents > MAX_PENDING_EVENTS || this.#pendingBytes > MAX_PENDING_BYTES) {
-      this.end(new StoreError("SlowWatcher", `watch of "${this.#prefix}" fell too far behind`));
-      return;
-    }
-    this.#announce();
+    if (this.#pendingEvents > MAX_PENDING_EVENTS || this.#pendingBytes > MAX_PENDING_BYTES)
+      return this.fallBehind();
+    return this.#announce();
+  }
+
+  get pendingBytes(): number {
+    return this.#pendingBytes;
+  }
+
+  fallBehind(): void {
+    this.end(new StoreError("SlowWatcher", `watch of "${this.#prefix}" fell too far behind`));
   }
 
   #announce(): void {

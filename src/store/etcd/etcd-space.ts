@@ -12,7 +12,7 @@ export class EtcdSpace {
   readonly #quota: SpaceQuota;
   /** What writes under way add: etcd may have taken them, and memory does not show them yet. */
   #underWayBytes = 0;
-  /** etcd refused the last write that adds data. */
+  /** etcd refused the last put: with its alarm raised it takes deletions only. */
   #isRefused = false;
 
   constructor(mirror: Mirror, quotaBytes: number | undefined) {
@@ -37,7 +37,7 @@ export class EtcdSpace {
     this.#underWayBytes += added;
     try {
       const written = await write();
-      if (growth > 0) this.#isRefused = false;
+      if (transaction.changes.some(({ type }) => type === "put")) this.#isRefused = false;
       return written;
     } catch (error) {
       if (isStoreError(error, "NoSpace")) this.#isRefused = true;

@@ -252,6 +252,8 @@ describePeer("etcd", "the connection to etcd", () => {
       }
 
       expect(codes.at(-1)).toBe("NoSpace");
+      expect(store.space.isFull).toBe(true);
+      expect(await codeOf(() => store.write({ changes: [{ type: "delete", key: KEY }] }))).toBe("none");
       expect(await codeOf(() => store.fresh())).toBe("none");
       expect(await codeOf(() => store.compact(store.view.revision + 1000))).toBe("FutureRevision");
     });
