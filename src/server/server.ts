@@ -173,7 +173,7 @@ function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom
     tally: new RequestTally(),
     selectors: new OpenSelectors(),
     author: SERVER_AUTHOR,
-    writer: "cluster",
+    writer: "server",
     ...(usage !== undefined && { usage }),
   };
   return { workshop, custom };

@@ -199,7 +199,7 @@ export class LocalStore implements Store {
     this.#checkOpen();
     if (this.#commits.isFull)
       throw new StoreError("Overloaded", "too many writes wait for the disk: try again later");
-    const admit = (events: readonly WatchEvent[]): void => this.#admit(events, transaction.purpose);
+    const admit = (events: readonly WatchEvent[]): void => this.#admit(events, transaction);
     return advance(this.#accepted, transaction, { now: this.#loop.now(), admit });
   }
 
@@ -209,11 +209,11 @@ export class LocalStore implements Store {
   }
 
   /** History that is over makes room before a write is refused. */
-  #admit(events: readonly WatchEvent[], purpose: Transaction["purpose"]): void {
+  #admit(events: readonly WatchEvent[], transaction: Transaction): void {
     const growth = growthOf(events);
-    if (this.#quota.hasRoom(this.#usedBytes, growth, purpose)) return;
+    if (this.#quota.hasRoom(this.#usedBytes, growth, transaction)) return;
     this.#mirror.expire();
-    if (!this.#quota.hasRoom(this.#usedBytes, growth, purpose)) throw this.#quota.refusal();
+    if (!this.#quota.hasRoom(this.#usedBytes, growth, transaction)) throw this.#quota.refusal();
   }
 
   /** It depends on what was accepted before it and is not visible yet, so it is answered after that. */

@@ -22,7 +22,7 @@ const LIMITS = {
   upkeep: 1.2,
   deletion: Infinity,
 } as const;
-/** More than a status or a condition takes: a write that adds more is growth, whatever its purpose. */
+/** More than a status or a condition takes: a key to which a write adds more is growth, whatever its purpose. */
 const RESERVE_WRITE_BYTES = 16 * 1024;
 
 /** As clients of Kubernetes know it from etcd. */
@@ -59,13 +59,13 @@ export class SpaceQuota {
     return { usedBytes, quotaBytes, isFull: this.#isFull };
   }
 
-  /** Whether there is room for a write that adds so much. */
-  hasRoom(usedBytes: number, growthBytes: number, purpose: Transaction["purpose"] = "growth"): boolean {
+  /** Whether there is room for a transaction that adds so much. */
+  hasRoom(usedBytes: number, growthBytes: number, { changes, purpose = "growth" }: Transaction): boolean {
     if (growthBytes <= 0 || this.#maxBytes === Infinity) return true;
     const after = usedBytes + growthBytes;
     const { isFull } = this.look(usedBytes);
     if (!isFull && after <= this.#maxBytes) return true;
-    if (purpose === "growth" || growthBytes > RESERVE_WRITE_BYTES) return false;
+    if (purpose === "growth" || growthBytes > RESERVE_WRITE_BYTES * changes.length) return false;
     return after <= this.#maxBytes * LIMITS[purpose];
   }
 

@@ -104,7 +104,7 @@ export class ServerFixture {
       tokens,
       journal,
       author,
-      writer: "cluster",
+      writer: "server",
       tally,
       selectors: new OpenSelectors(),
     };

@@ -60,8 +60,10 @@ export class HouseWriter {
     for (let at = 0; at < changes.length; at += MAX_CHANGES) {
       const part = changes.slice(at, at + MAX_CHANGES);
       const keys = part.map(({ key }) => key);
-      const transaction = { compare: keys.map((key) => ({ key, modRevision: 0 })), changes: part };
-      const { revision } = await store.write(transaction).catch((error: unknown) => refuse(error, keys));
+      const compare = keys.map((key) => ({ key, modRevision: 0 }));
+      const { revision } = await store
+        .write({ compare, changes: part, purpose: "upkeep" })
+        .catch((error: unknown) => refuse(error, keys));
       journal.record({ ...author, revision, keys, at: loop.now() });
     }
   }

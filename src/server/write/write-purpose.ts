@@ -6,8 +6,8 @@ import type { User } from "../user.ts";
 
 export type WritePurpose = NonNullable<Transaction["purpose"]>;
 
-/** `cluster`: a component of the control plane, a node or an administrator. */
-export type Writer = "client" | "cluster";
+/** `server`: what the server keeps in place itself; `cluster`: another component, a node or an administrator. */
+export type Writer = "client" | "cluster" | "server";
 
 const CLUSTER_GROUPS: ReadonlySet<string> = new Set([
   "system:masters",
@@ -15,7 +15,6 @@ const CLUSTER_GROUPS: ReadonlySet<string> = new Set([
   "system:serviceaccounts:kube-system",
 ]);
 const CLUSTER_USERS: ReadonlySet<string> = new Set([
-  "system:apiserver",
   "system:kube-controller-manager",
   "system:kube-scheduler",
 ]);
@@ -27,6 +26,7 @@ export function writerOf({ name, groups }: User): Writer {
 
 /** A component that cannot get its lease does not work at all; other new objects are growth, Events above all. */
 export function purposeOfCreation({ facts }: StoredResource, writer: Writer): WritePurpose {
+  if (writer === "server") return "upkeep";
   return writer === "cluster" && facts.name === "leases" ? "upkeep" : "growth";
 }
 
@@ -34,6 +34,6 @@ export function purposeOfCreation({ facts }: StoredResource, writer: Writer): Wr
 export function purposeOfUpdate(previous: ApiObject, next: ApiObject, writer: Writer): WritePurpose {
   const { deletionTimestamp } = previous.metadata;
   if (next.metadata.deletionTimestamp !== deletionTimestamp) return "deletion";
-  if (writer === "cluster" && next.kind !== "Event") return "upkeep";
+  if (writer !== "client" && next.kind !== "Event") return "upkeep";
   return deletionTimestamp === undefined ? "growth" : "ending";
 }

@@ -29,9 +29,9 @@ export class EtcdSpace {
   /** Throws `NoSpace` at once when there is no room for the transaction here, and as `write` does when etcd has none. */
   async during<T>(transaction: Transaction, write: () => Promise<T>): Promise<T> {
     const growth = this.#growthOf(transaction);
-    if (!this.#quota.hasRoom(this.#usedBytes, growth, transaction.purpose)) {
+    if (!this.#quota.hasRoom(this.#usedBytes, growth, transaction)) {
       this.#mirror.expire();
-      if (!this.#quota.hasRoom(this.#usedBytes, growth, transaction.purpose)) throw this.#quota.refusal();
+      if (!this.#quota.hasRoom(this.#usedBytes, growth, transaction)) throw this.#quota.refusal();
     }
     const added = Math.max(0, growth);
     this.#underWayBytes += added;

@@ -215,3 +215,27 @@ test("a server at its quota stays ready, raises an alarm and counts what it hold
   expect(metrics?.text).toMatch(/^setpoint_store_quota_bytes 8388608$/m);
   expect(metrics?.text).toMatch(/^apiserver_storage_size_bytes\{storage_cluster_id="etcd-0"\} \d{7}$/m);
 });
+
+test("a server starts over a full store, and puts in place what it needs", async () => {
+  const folder = new Folder();
+  const view = "/apis/rbac.authorization.k8s.io/v1/clusterroles/view";
+  const options = { store: { type: "file" }, storeQuotaBytes: 8 << 20 } as const;
+  {
+    await using cluster = await RunningCluster.start(folder, options);
+    const data = { a: "x".repeat(500_000) };
+    let code = 201;
+    for (let n = 0; n < 100 && code === 201; n++)
+      ({ code } = await cluster.ask("POST", MAPS, { body: { metadata: { name: `m-${String(n)}` }, data } }));
+    await cluster.ask("DELETE", view);
+  }
+
+  await using cluster = await RunningCluster.start(folder, options);
+  const late = { metadata: { name: "late" }, data: { a: "x".repeat(900_000) } };
+  await expect.poll(async () => (await cluster.ask("GET", "/readyz")).code, { timeout: 20_000 }).toBe(200);
+  const role = await cluster.ask("GET", view);
+  const refused = await cluster.ask("POST", MAPS, { body: late });
+  await cluster.stop();
+  folder.remove();
+
+  expect([role.code, refused.code]).toEqual([200, 500]);
+});
