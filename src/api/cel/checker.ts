@@ -15,6 +15,7 @@ import { functionTable, PATCH_FUNCTIONS } from "./function-table.ts";
 import { Inference } from "./inference.ts";
 import { findFormatMistake } from "./library/text-format.ts";
 import { findLiteralMistake } from "./literal-check.ts";
+import type { Bindings } from "./macro.ts";
 import type { Overload } from "./overload.ts";
 import { qualifiedName } from "./parser.ts";
 import {
@@ -46,7 +47,7 @@ export interface Declarations {
   /** Objects that expressions may make, by their names. */
   readonly structs?: { get(name: string): CelType | undefined };
   /** Whether `cel.bind` is there: selectors of devices have it, rules and policies have not. */
-  readonly bindings?: "allowed";
+  readonly bindings?: Bindings;
 }
 
 /** What a call does: the functions that it may be, and whether what stands before the dot is an argument. */
@@ -256,7 +257,7 @@ class Checker {
       fitting.push(overload);
       result = result === undefined || this.#text(result) === this.#text(found) ? found : DYN;
     }
-    if (result === undefined) return this.#unfitting(expr, given, isMember);
+    if (result === undefined) return this.#unfitting(expr, overloads, given);
     this.#calls.set(expr, { overloads: fitting, args });
     const mistake =
       findLiteralMistake(expr, args) ??
@@ -276,11 +277,13 @@ class Checker {
     return fits ? made : undefined;
   }
 
-  #unfitting({ name, at }: CallExpr, given: readonly CelType[], isMember: boolean): CelType {
+  #unfitting(expr: CallExpr, overloads: readonly Overload[], given: readonly CelType[]): CelType {
+    const name = overloads[0]?.name ?? expr.name;
     const texts = given.map((type) => this.#text(type));
     const [target, ...others] = texts;
+    const isMember = given.length > expr.args.length;
     const applied = isMember ? `${target ?? ""}.(${others.join(", ")})` : `(${texts.join(", ")})`;
-    return this.#report(at, `found no matching overload for '${name}' applied to '${applied}'`);
+    return this.#report(expr.at, `found no matching overload for '${name}' applied to '${applied}'`);
   }
 
   #logic({ name, terms, at }: LogicExpr): CelType {
@@ -446,7 +449,6 @@ class Checker {
   }
 
   #bind({ mode, variable, value, body, at }: BindExpr): CelType {
-    if (mode === "value" && this.#declarations.bindings === undefined) return this.#undeclared(at, "bind");
     const type = this.#inference.resolve(this.check(value));
     const bound = mode === "value" ? type : this.#content(type, at);
     const result = this.#inference.resolve(this.#within([[variable, bound]], () => this.check(body)));

@@ -1,236 +1,312 @@
 /**
- * What an expression may cost at most, before it has ever run: as Kubernetes estimates it, from the sizes that a schema allows. Where upstream
- * knows no bound at all, the size of a request is one.
+ * An upper bound on the cost of an expression before it ever runs, equal to the one that cel-go's estimator gives in Kubernetes. Sizes come from
+ * literals, from the types' declarations along the path to a value, and from the functions that made it.
  */
-import type { CallExpr, Expr, FoldExpr, FoldName, ListExpr, MapExpr, StructExpr } from "./ast.ts";
-import type { Checked } from "./checker.ts";
-import type { CelType } from "./type.ts";
+import type { BindExpr, CallExpr, Expr, FoldExpr, ListExpr, MapExpr, SelectExpr, StructExpr } from "./ast.ts";
+import {
+  type CallEstimate,
+  type EstimatedValue,
+  estimateCall,
+  estimateSort,
+  LIST_COST,
+  MAP_COST,
+  STRUCT_COST,
+} from "./call-estimate.ts";
+import type { Checked, Resolution } from "./checker.ts";
+import type { Overload } from "./overload.ts";
+import { fixedSize, NO_SIZE, type SizeRange, unionOfSizes, UNKNOWN_SIZE } from "./size-range.ts";
+import { parameterOf } from "./type.ts";
+import { addSaturating, multiplySaturating } from "./uint64.ts";
+import { pathWithin, type SizeHints, ValuePath } from "./value-path.ts";
+import { type LocalVariable, typeSize, unionOfEntries, ValueSizes } from "./value-sizes.ts";
 
-/** As upstream's limit on a request, without the quotes around a text. */
-const SIZE_MAX = 3 * 1024 * 1024 - 2;
-const TEXT_FACTOR = 0.1;
-const PATTERN_FACTOR = 0.25;
-/** No key of a map is known to be shorter than a request; those that people write are. */
-const KEY_SIZE = 256;
-/** What other values than texts are as a text. */
-const SCALAR_TEXT_SIZE = 64;
-
-export function estimateCost(expr: Expr, checked: Checked): number {
-  return new Estimate(checked).cost(expr);
+/** Between 0 and 2^64-1, which stands for everything above. */
+export function estimateCost(expr: Expr, checked: Checked, hints: SizeHints): bigint {
+  return new Estimate(checked, hints).cost(expr);
 }
 
-/** What a macro costs beside its range and its body: in each turn, and once. As it is put together in cel-go. */
-const FOLD_COSTS: Readonly<Record<FoldName, { readonly turn: number; readonly once: number }>> = {
-  all: { turn: 3, once: 1 },
-  exists: { turn: 4, once: 1 },
-  existsOne: { turn: 2, once: 2 },
-  filter: { turn: 13, once: 11 },
-  sortBy: { turn: 12, once: 23 },
-  map: { turn: 12, once: 11 },
-  transformList: { turn: 12, once: 11 },
-  transformMap: { turn: 3, once: 31 },
-  transformMapEntry: { turn: 3, once: 31 },
-};
-
-/** A call that makes a list costs this beside the list's items. */
-const MADE = 11;
-
-type Sizes = (at: number) => number;
-
-/** Functions whose cost grows with their arguments; the others cost one. */
-const CALL_COSTS: ReadonlyMap<string, (size: Sizes) => number> = new Map<string, (size: Sizes) => number>([
-  ...["_==_", "_!=_", "_<_", "_<=_", "_>_", "_>=_"].map(
-    (name) => [name, (size: Sizes) => Math.min(text(size(0)), text(size(1)))] as const,
-  ),
-  ...["startsWith", "endsWith"].map((name) => [name, (size: Sizes) => text(size(1))] as const),
-  ...["contains", "indexOf", "lastIndexOf"].map(
-    (name) => [name, (size: Sizes) => text(size(0)) * text(size(1))] as const,
-  ),
-  ...["matches", "find", "findAll"].map(
-    (name) => [name, (size: Sizes) => text(size(0) + 1) * Math.ceil(size(1) * PATTERN_FACTOR)] as const,
-  ),
-  ...[
-    "lowerAscii",
-    "upperAscii",
-    "trim",
-    "replace",
-    "split",
-    "substring",
-    "url",
-    "isURL",
-    "ip",
-    "isIP",
-    "cidr",
-    "isCIDR",
-    "quantity",
-    "isQuantity",
-    "semver",
-    "isSemver",
-    "validate",
-    "timestamp",
-    "duration",
-    "bytes",
-  ].map((name) => [name, (size: Sizes) => text(size(0))] as const),
-  ...["isSorted", "sum", "min", "max", "join"].map((name) => [name, (size: Sizes) => size(0)] as const),
-  ...["slice", "reverse", "flatten"].map((name) => [name, (size: Sizes) => MADE + size(0)] as const),
-  ...["sort", "distinct"].map((name) => [name, (size: Sizes) => MADE + 2 * size(0) ** 2] as const),
-  ["sets.contains", (size) => size(0) * size(1)],
-  ["sets.intersects", (size) => size(0) * size(1)],
-  ["sets.equivalent", (size) => 2 * size(0) * size(1)],
-]);
-
-function text(size: number): number {
-  return Math.max(1, Math.ceil(size * TEXT_FACTOR));
-}
+/** What the target of `sortBy` is called by in cel-go's expansion, so that no expression can name it. */
+const SORTED = "@__sortBy_input__";
 
 class Estimate {
   readonly #checked: Checked;
+  readonly #sizes: ValueSizes;
 
-  constructor(checked: Checked) {
+  constructor(checked: Checked, hints: SizeHints) {
     this.#checked = checked;
+    this.#sizes = new ValueSizes(checked, hints);
   }
 
-  cost(expr: Expr): number {
+  cost(expr: Expr): bigint {
     switch (expr.kind) {
       case "literal":
-        return 0;
+        return 0n;
       case "ident":
-        return 1;
+        return this.#ident(expr, this.#checked.variables.get(expr) ?? expr.name);
       case "select":
-        return this.cost(expr.operand) + (expr.mode === "test" ? 0 : 1);
+        return this.#select(expr);
       case "call":
         return this.#call(expr);
       case "logic":
         return this.#sum(expr.terms);
       case "list":
+        return this.#list(expr);
       case "map":
+        return this.#map(expr);
       case "struct":
-        return this.#construction(expr);
+        return this.#struct(expr);
       case "fold":
         return this.#fold(expr);
       case "bind":
-        return this.cost(expr.value) + this.cost(expr.body) + 1;
+        return this.#bind(expr);
     }
   }
 
-  #sum(exprs: readonly Expr[]): number {
-    let sum = 0;
-    for (const expr of exprs) sum += this.cost(expr);
+  #sum(exprs: readonly Expr[]): bigint {
+    let sum = 0n;
+    for (const expr of exprs) sum = addSaturating(sum, this.cost(expr));
     return sum;
   }
 
-  #construction(expr: ListExpr | MapExpr | StructExpr): number {
-    if (expr.kind === "list") return 10 + this.#sum(expr.items.map(({ value }) => value));
-    if (expr.kind === "map") return 30 + this.#sum(expr.entries.flatMap(({ key, value }) => [key, value]));
-    return 40 + this.#sum(expr.fields.map(({ value }) => value));
+  #ident(expr: Expr, name: string): bigint {
+    const local = this.#sizes.findLocal(name);
+    this.#sizes.setPath(expr, local === undefined ? ValuePath.of(name) : local.path);
+    return 1n;
   }
 
-  #call(expr: CallExpr): number {
-    const args = this.#args(expr);
-    if (expr.name === "_?_:_") {
-      const [condition = 0, yes = 0, no = 0] = args.map((arg) => this.cost(arg));
-      return condition + Math.max(yes, no);
+  /** A test of presence costs nothing of its own. Neither does a field of a value whose type is not known. */
+  #select(expr: SelectExpr): bigint {
+    const declared = this.#checked.variables.get(expr) ?? this.#checked.typeNames.get(expr);
+    if (declared !== undefined) return this.#ident(expr, declared);
+    const operand = this.cost(expr.operand);
+    if (expr.mode === "test") return operand;
+    if (expr.mode === "optional") return addSaturating(operand, 1n);
+    this.#sizes.setPath(expr, pathWithin(this.#sizes.pathOf(expr.operand), expr.field));
+    const { kind } = this.#sizes.typeOf(expr.operand);
+    return kind === "map" || kind === "object" ? addSaturating(operand, 1n) : operand;
+  }
+
+  #call(expr: CallExpr): bigint {
+    const resolution = this.#checked.calls.get(expr);
+    if (resolution === undefined) return 0n;
+    const { args, target } = this.#arguments(expr, resolution);
+    const costs: bigint[] = [];
+    const values: EstimatedValue[] = [];
+    for (const arg of args) {
+      costs.push(this.cost(arg));
+      // At once: a path may change its end when the next argument's grows out of the same.
+      values.push(this.#sizes.valueOf(arg));
     }
-    return this.#sum(args) + this.#own(expr, args);
+    const before = target === undefined ? 0n : this.cost(target);
+    const value = target === undefined ? undefined : this.#sizes.valueOf(target);
+    if (expr.name === "dyn" && args[0] !== undefined) {
+      this.#sizes.copy(expr, args[0]);
+      return addSaturating(1n, costs[0] ?? 0n);
+    }
+    let own = 0n;
+    let size: SizeRange | undefined;
+    for (const overload of resolution.overloads) {
+      const estimate = estimateCall({ overload, target: value, args: values });
+      if (estimate.cost > own) own = estimate.cost;
+      size = this.#resultSize(expr, args, { overload, estimate, size });
+    }
+    this.#sizes.setSize(expr, size);
+    this.#setEntriesOfResult(expr, args);
+    return addSaturating(before, addSaturating(own, argumentCost(expr, costs)));
   }
 
-  #own(expr: CallExpr, args: readonly Expr[]): number {
-    const size: Sizes = (at) => this.#sizeAt(args, at);
-    if (expr.name === "@in") return this.#type(args[1]).kind === "map" ? 1 : size(1);
-    if (expr.name === "_+_") return this.#type(args[0]).name === "string" ? text(size(0) + size(1)) : 1;
-    if (this.#name(expr) === "lists.range") return MADE + countOf(args[0]);
-    const isList = this.#type(args[0]).kind === "list";
-    if (isList && (expr.name === "indexOf" || expr.name === "lastIndexOf")) return size(0);
-    return CALL_COSTS.get(this.#name(expr))?.(size) ?? 1;
+  #arguments(
+    { target }: CallExpr,
+    { overloads, args }: Resolution,
+  ): { readonly args: readonly Expr[]; readonly target: Expr | undefined } {
+    const isMember = target !== undefined && overloads[0]?.isMember === true;
+    return isMember ? { target, args: args.slice(1) } : { target: undefined, args };
   }
 
-  /** Functions of a library that is written before the dot. */
-  #name({ name, target }: CallExpr): string {
-    return target?.kind === "ident" && PREFIXES.has(target.name) ? `${target.name}.${name}` : name;
+  #resultSize(
+    expr: CallExpr,
+    [container]: readonly Expr[],
+    call: {
+      readonly overload: Overload;
+      readonly estimate: CallEstimate;
+      /** By the overloads before. */
+      readonly size: SizeRange | undefined;
+    },
+  ): SizeRange | undefined {
+    const { overload, estimate } = call;
+    let size =
+      call.size === undefined || estimate.size === undefined
+        ? (call.size ?? estimate.size)
+        : unionOfSizes(call.size, estimate.size);
+    const kind = overload.parameters[0]?.kind;
+    if (overload.name === "_[_]" && container !== undefined && (kind === "list" || kind === "map")) {
+      size = this.#sizes.entriesOf(container)?.value;
+      this.#sizes.setPath(
+        expr,
+        pathWithin(this.#sizes.pathOf(container), kind === "list" ? "@items" : "@values"),
+      );
+    }
+    return size ?? this.#sizes.sizeOf(expr);
   }
 
-  #args(expr: CallExpr): readonly Expr[] {
-    return this.#checked.calls.get(expr)?.args ?? expr.args;
+  #setEntriesOfResult(expr: CallExpr, [first, second, third]: readonly Expr[]): void {
+    const [one, other] = expr.name === "_?_:_" ? [second, third] : expr.name === "_+_" ? [first, second] : [];
+    if (one === undefined || other === undefined) return;
+    this.#sizes.setEntries(expr, unionOfEntries(this.#sizes.entriesOf(one), this.#sizes.entriesOf(other)));
   }
 
-  #sizeAt(args: readonly Expr[], at: number): number {
-    const arg = args[at];
-    return arg === undefined ? 1 : this.#size(arg);
+  #list(expr: ListExpr): bigint {
+    let cost = LIST_COST;
+    let value = expr.items.length === 0 ? fixedSize(0) : NO_SIZE;
+    for (const item of expr.items) {
+      cost = addSaturating(cost, this.cost(item.value));
+      value = unionOfSizes(value, this.#sizes.sizeOf(item.value) ?? UNKNOWN_SIZE);
+    }
+    this.#sizes.setEntries(expr, { container: "list", key: fixedSize(1), value });
+    return cost;
   }
 
-  #fold(expr: FoldExpr): number {
-    const { turn, once } = FOLD_COSTS[expr.name];
-    const filter = expr.filter === undefined ? 0 : this.cost(expr.filter);
-    const turns = this.#size(expr.range);
-    const sorting = expr.name === "sortBy" ? 2 * turns ** 2 : 0;
-    return this.cost(expr.range) + once + sorting + turns * (turn + filter + this.cost(expr.body));
+  #map(expr: MapExpr): bigint {
+    let cost = MAP_COST;
+    let key = expr.entries.length === 0 ? fixedSize(0) : NO_SIZE;
+    let value = key;
+    for (const entry of expr.entries) {
+      cost = addSaturating(cost, addSaturating(this.cost(entry.key), this.cost(entry.value)));
+      key = unionOfSizes(key, this.#sizes.sizeOf(entry.key) ?? UNKNOWN_SIZE);
+      value = unionOfSizes(value, this.#sizes.sizeOf(entry.value) ?? UNKNOWN_SIZE);
+    }
+    this.#sizes.setEntries(expr, { container: "map", key, value });
+    return cost;
   }
 
-  #type(expr: Expr | undefined): CelType {
-    return expr === undefined ? UNKNOWN : this.#checked.typeOf(expr);
+  #struct({ fields }: StructExpr): bigint {
+    return addSaturating(STRUCT_COST, this.#sum(fields.map(({ value }) => value)));
   }
 
-  /** The length of a text, the number of items of a list or a map; one for everything else. */
-  #size(expr: Expr): number {
-    if (expr.kind === "call") return this.#callSize(expr);
-    if (expr.kind === "bind") return this.#size(expr.body);
-    if (expr.kind === "list") return expr.items.length;
-    if (expr.kind === "map") return expr.entries.length;
-    if (expr.kind === "fold") return isWhole(expr.name) ? this.#size(expr.range) : 1;
-    if (expr.kind === "literal") return typeof expr.value === "string" ? expr.value.length : 1;
-    return sizeOfType(this.#type(expr));
+  /** By cel-go's expansion of the macro. */
+  #fold(expr: FoldExpr): bigint {
+    if (expr.name === "sortBy") return this.#sortBy(expr);
+    const before = this.cost(expr.range);
+    const range = { path: this.#sizes.pathOf(expr.range), entries: this.#sizes.entriesOf(expr.range) };
+    const { step, item } = this.#turn(expr, range);
+    const turns = this.#sizes.sizeOf(expr.range) ?? UNKNOWN_SIZE;
+    const { made } = FOLDS[expr.name];
+    this.#sizes.setSize(expr, made === undefined ? fixedSize(1) : turns);
+    // The macro begins with an empty list, whose items have no size.
+    const value = unionOfSizes(fixedSize(0), item ?? UNKNOWN_SIZE);
+    if (made === "list") this.#sizes.setEntries(expr, { container: "list", key: fixedSize(1), value });
+    return addSaturating(before, foldCost(expr, turns, step));
   }
 
-  #callSize(expr: CallExpr): number {
-    const [first, second, third] = this.#args(expr);
-    const { name } = expr;
-    if (name === "_+_") return Math.min(SIZE_MAX, this.#optionalSize(first) + this.#optionalSize(second));
-    if (name === "_?_:_") return Math.max(this.#optionalSize(second), this.#optionalSize(third));
-    if (name === "string")
-      return this.#type(first).name === "string" ? this.#optionalSize(first) : SCALAR_TEXT_SIZE;
-    if (this.#name(expr) === "lists.range") return countOf(first);
-    return SHORTENING.has(name) ? this.#optionalSize(first) : sizeOfType(this.#type(expr));
+  /** The list gets a name; then it is sorted by the list of keys that a `map` makes of it. */
+  #sortBy(expr: FoldExpr): bigint {
+    const before = addSaturating(LIST_COST, this.cost(expr.range));
+    const sorted = this.#sizes.localOf(SORTED, expr.range);
+    const { step } = this.#turn(expr, sorted);
+    const turns = this.#sizes.sizeOfLocal(sorted, this.#sizes.typeOf(expr.range)) ?? UNKNOWN_SIZE;
+    const sort = estimateSort(turns, this.#sizes.typeOf(expr.body));
+    this.#sizes.setSize(expr, sort.size);
+    // The name stands twice: before the dot, and as the range of the `map`.
+    const keys = addSaturating(2n, foldCost(expr, turns, step));
+    return addSaturating(before, addSaturating(keys, sort.cost));
   }
 
-  #optionalSize(expr: Expr | undefined): number {
-    return expr === undefined ? 1 : this.#size(expr);
+  /** The cost of the filter and the body, and the size of an item that they make. */
+  #turn(
+    expr: FoldExpr,
+    range: Pick<LocalVariable, "path" | "entries">,
+  ): { readonly step: bigint; readonly item: SizeRange | undefined } {
+    return this.#sizes.within(this.#iterators(expr, range), () => {
+      const filter = expr.filter === undefined ? 0n : this.cost(expr.filter);
+      const step = addSaturating(filter, this.cost(expr.body));
+      return {
+        step,
+        item: expr.name === "filter" ? this.#iteratorSize(expr) : this.#sizes.sizeOf(expr.body),
+      };
+    });
+  }
+
+  #iteratorSize({ range, variables: [name = ""] }: FoldExpr): SizeRange | undefined {
+    return this.#sizes.sizeOfLocal(this.#sizes.findLocal(name), parameterOf(this.#sizes.typeOf(range)));
+  }
+
+  #iterators(
+    { range, variables }: FoldExpr,
+    { path, entries }: Pick<LocalVariable, "path" | "entries">,
+  ): readonly LocalVariable[] {
+    const isList = (entries?.container ?? this.#sizes.typeOf(range).kind) === "list";
+    const key = { step: isList ? "@indices" : "@keys", size: entries?.key };
+    const value = { step: isList ? "@items" : "@values", size: entries?.value };
+    const parts = variables.length > 1 ? [key, value] : [isList ? value : key];
+    return parts.map(({ step, size }, at) => ({
+      name: variables[at] ?? "",
+      path: pathWithin(path, step),
+      size,
+      entries: undefined,
+    }));
+  }
+
+  #bind(expr: BindExpr): bigint {
+    if (expr.mode !== "value") return this.#bindOptional(expr);
+    const before = addSaturating(LIST_COST, this.cost(expr.value));
+    const local = this.#sizes.localOf(expr.variable, expr.value);
+    const body = this.#sizes.within([local], () => this.cost(expr.body));
+    this.#sizes.copy(expr, expr.body);
+    return addSaturating(before, body);
+  }
+
+  /** `value.hasValue() ? optional.of(cel.bind(variable, value.value(), body)) : optional.none()`, or without `optional.of`. */
+  #bindOptional(expr: BindExpr): bigint {
+    const isNamed = expr.value.kind === "ident";
+    const value = this.cost(expr.value);
+    // A value without a name gets one, which stands in two places.
+    const [before, each] = isNamed ? [0n, value] : [addSaturating(LIST_COST, value), 1n];
+    const local: LocalVariable = {
+      name: expr.variable,
+      path: undefined,
+      size: typeSize(parameterOf(this.#sizes.typeOf(expr.value))),
+      entries: undefined,
+    };
+    const body = this.#sizes.within([local], () => this.cost(expr.body));
+    const present = LIST_COST + each + 1n + (expr.mode === "optMap" ? 1n : 0n);
+    this.#sizes.setSize(expr, typeSize(this.#sizes.typeOf(expr)) ?? UNKNOWN_SIZE);
+    return addSaturating(before + each + 1n + present, body);
   }
 }
 
-/** What they give is no longer than what they are called on. */
-const SHORTENING: ReadonlySet<string> = new Set([
-  "lowerAscii",
-  "upperAscii",
-  "trim",
-  "substring",
-  "reverse",
-  "split",
-  "find",
-  "findAll",
-  "charAt",
-  "slice",
-  "sort",
-  "distinct",
-]);
-
-const PREFIXES: ReadonlySet<string> = new Set(["sets", "lists"]);
-
-/** What a number says of a size; one that is not written down may be any. */
-function countOf(expr: Expr | undefined): number {
-  const isCount = expr?.kind === "literal" && typeof expr.value === "bigint" && expr.value >= 0n;
-  return isCount ? Math.min(SIZE_MAX, Number(expr.value)) : SIZE_MAX;
+/** The cost of a macro beside its range and its body, as its expansion in cel-go is made. */
+interface FoldCost {
+  readonly once: bigint;
+  readonly turn: bigint;
+  /** What the macro makes; `undefined` for a scalar. */
+  readonly made: "list" | "map" | undefined;
 }
 
-const UNKNOWN: CelType = { kind: "dyn", name: "dyn", parameters: [] };
-const SIZED: ReadonlySet<string> = new Set(["string", "bytes", "list", "map", "dyn"]);
+const LIST_FOLD: FoldCost = { once: LIST_COST + 1n, turn: LIST_COST + 2n, made: "list" };
+const MAP_FOLD: FoldCost = { once: MAP_COST + 1n, turn: 3n, made: "map" };
+const FOLDS: Readonly<Record<FoldExpr["name"], FoldCost>> = {
+  all: { once: 1n, turn: 3n, made: undefined },
+  exists: { once: 1n, turn: 4n, made: undefined },
+  existsOne: { once: 2n, turn: 2n, made: undefined },
+  // The variable stands in the list that is added.
+  filter: { ...LIST_FOLD, turn: LIST_COST + 3n },
+  map: LIST_FOLD,
+  sortBy: LIST_FOLD,
+  transformList: LIST_FOLD,
+  transformMap: MAP_FOLD,
+  transformMapEntry: { ...MAP_FOLD, turn: 2n },
+};
 
-/** What a macro gives has as many items as its range, unless it gives a truth. */
-function isWhole(name: FoldName): boolean {
-  return name !== "all" && name !== "exists" && name !== "existsOne";
+function foldCost({ name }: FoldExpr, turns: SizeRange, step: bigint): bigint {
+  const { once, turn } = FOLDS[name];
+  return addSaturating(once, multiplySaturating(turns.max, addSaturating(turn, step)));
 }
 
-function sizeOfType(type: CelType): number {
-  if (type.maxSize !== undefined) return type.maxSize;
-  if (type.name === "string") return KEY_SIZE;
-  return SIZED.has(type.name) ? SIZE_MAX : 1;
+/** One of the branches alone is evaluated. */
+function argumentCost({ name }: CallExpr, costs: readonly bigint[]): bigint {
+  const [condition = 0n, yes = 0n, no = 0n] = costs;
+  if (name === "_?_:_") return addSaturating(condition, yes > no ? yes : no);
+  let sum = 0n;
+  for (const cost of costs) sum = addSaturating(sum, cost);
+  return sum;
 }

@@ -39,11 +39,14 @@ const MACROS: ReadonlyMap<string, Expansion> = new Map<string, Expansion>([
   ["target optFlatMap 2", (call) => bindOptional(call, "optFlatMap")],
 ]);
 
+/** Whether `cel.bind` is a macro. */
+export type Bindings = "allowed" | "unknown";
+
 /** Throws a MacroError for a macro that is used wrongly. */
-export function expandMacro(call: CallExpr): Expr {
+export function expandMacro(call: CallExpr, bindings: Bindings): Expr {
   const { target, name, args } = call;
-  if (target?.kind === "ident" && target.name === "cel" && name === "bind" && args.length === 3)
-    return bindValue(call);
+  const isBind = target?.kind === "ident" && target.name === "cel" && name === "bind" && args.length === 3;
+  if (isBind && bindings === "allowed") return bindValue(call);
   const place = target === undefined ? "global" : "target";
   return MACROS.get(`${place} ${name} ${args.length}`)?.(call) ?? call;
 }

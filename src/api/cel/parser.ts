@@ -11,7 +11,7 @@ import {
 } from "./ast.ts";
 import { CelCompileError } from "./cel-error.ts";
 import { bytesOf, doubleOf, intOf, stringOf, uintOf } from "./literal.ts";
-import { expandMacro, MacroError } from "./macro.ts";
+import { type Bindings, expandMacro, MacroError } from "./macro.ts";
 import { type Token, tokenize } from "./token.ts";
 import type { CelValue } from "./value.ts";
 
@@ -56,7 +56,7 @@ const BINARY: readonly (readonly string[])[] = [
 ];
 
 /** Throws a CelCompileError. */
-export function parseCel(source: string): Expr {
+export function parseCel(source: string, bindings: Bindings = "unknown"): Expr {
   if (source.length > SOURCE_MAX)
     throw new CelCompileError(source.slice(0, 100), [
       {
@@ -67,7 +67,7 @@ export function parseCel(source: string): Expr {
   const { tokens, issue } = tokenize(source);
   if (issue !== undefined) throw new CelCompileError(source, [issue]);
   try {
-    return new Parser(tokens).whole();
+    return new Parser(tokens, bindings).whole();
   } catch (error) {
     if (error instanceof MacroError)
       throw new CelCompileError(source, [{ at: error.at, message: error.message }]);
@@ -82,11 +82,13 @@ function mistake(at: number, message: string): MacroError {
 
 class Parser {
   readonly #tokens: readonly Token[];
+  readonly #bindings: Bindings;
   #at = 0;
   #nesting = 0;
 
-  constructor(tokens: readonly Token[]) {
+  constructor(tokens: readonly Token[], bindings: Bindings) {
     this.#tokens = tokens;
+    this.#bindings = bindings;
   }
 
   whole(): Expr {
@@ -208,7 +210,7 @@ class Parser {
     const field = fieldName(token);
     if (mode === "value" && token.kind === "identifier" && this.#sees("(")) {
       const open = this.#next();
-      return expandMacro(this.#call(operand, field, open.at));
+      return expandMacro(this.#call(operand, field, open.at), this.#bindings);
     }
     return { kind: "select", operand, field, mode, at };
   }
@@ -263,7 +265,7 @@ class Parser {
     if (RESERVED.has(text)) throw mistake(at, `reserved identifier: ${text}`);
     if (!this.#sees("(")) return { kind: "ident", name: prefix + text, at };
     const open = this.#next();
-    return expandMacro(this.#call(undefined, prefix + text, open.at));
+    return expandMacro(this.#call(undefined, prefix + text, open.at), this.#bindings);
   }
 
   #list(at: number): Expr {

@@ -13,6 +13,7 @@ import { planCel } from "./plan.ts";
 import { Run } from "./run.ts";
 import type { Step } from "./step.ts";
 import type { CelType } from "./type.ts";
+import type { SizeHints } from "./value-path.ts";
 import type { CelValue } from "./value.ts";
 
 /** As Kubernetes' for one call: some tenth of a second at most. */
@@ -41,9 +42,9 @@ export class Program {
     tryConversions(expr, checked);
   }
 
-  /** What it may cost at most, by the sizes that the types of its variables allow. */
-  estimate(): number {
-    return estimateCost(this.#expr, checkCel(this.#expr, this.#declarations));
+  /** An upper bound on the cost, from 0 to 2^64-1, by the sizes that the hints allow. */
+  estimate(hints: SizeHints): bigint {
+    return estimateCost(this.#expr, checkCel(this.#expr, this.#declarations), hints);
   }
 
   /** Whether the name stands anywhere in the expression. */
@@ -112,5 +113,5 @@ function tryConversion(step: Step): void {
 
 /** Throws a CelCompileError. */
 export function compileCel(source: string, declarations: Declarations): Program {
-  return new Program(parseCel(source), declarations, source);
+  return new Program(parseCel(source, declarations.bindings), declarations, source);
 }

@@ -101,8 +101,20 @@ export function parameterOf(type: CelType, at = 0): CelType {
   return type.parameters[at] ?? DYN;
 }
 
-/** As messages show it: `list(int)`, `map(string, dyn)`. */
+/** As errors about an expression show it: `list(timestamp)`. */
 export function typeText({ name, parameters }: CelType): string {
-  if (name === NULL.name) return "null";
-  return parameters.length === 0 ? name : `${name}(${parameters.map(typeText).join(", ")})`;
+  return withParameters(SHOWN_NAMES.get(name) ?? name, parameters.map(typeText));
+}
+
+/** By the names that types are declared by: `list(google.protobuf.Timestamp)`. */
+export function declaredTypeText({ name, parameters }: CelType): string {
+  return withParameters(name, parameters.map(declaredTypeText));
+}
+
+const SHOWN_NAMES: ReadonlyMap<string, string> = new Map(
+  [...SHORT_NAMES].map(([short, { name }]) => [name, short]),
+);
+
+function withParameters(name: string, parameters: readonly string[]): string {
+  return parameters.length === 0 ? name : `${name}(${parameters.join(", ")})`;
 }

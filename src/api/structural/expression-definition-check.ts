@@ -1,26 +1,24 @@
 /** Whether the rules in CEL of a schema can be run, asked when a definition is written and its texts are in order. */
+import { addSaturating } from "../cel/uint64.ts";
 import type { FieldErrors, FieldPath } from "../field-error.ts";
 import type { ValidationRule } from "../generated/types/apiextensions-v1.ts";
+import { estimateRule, estimateRun } from "./expression-estimate.ts";
+import { type ExpressionPlace, expressionPlaces } from "./expression-places.ts";
 import { type Compiled, type Expression, expressionsOf } from "./expression-rules.ts";
-import { cardinalityOf } from "./expression-size.ts";
 import { findRulePath } from "./rule-path.ts";
 import type { Structural } from "./structural.ts";
 
-interface Place {
-  readonly path: FieldPath;
-  readonly level: "root" | "part";
-  /** The list in which nobody can tell what an item was before. */
-  readonly uncorrelated: FieldPath | undefined;
+interface Place extends ExpressionPlace {
   readonly errors: FieldErrors;
-  /** How many such values an object may have; undefined when the schema does not say. */
-  readonly cardinality: number | undefined;
-  /** What was estimated so far. */
+  /** The estimates so far. */
   readonly costs: RuleCost[];
 }
 
 /** As upstream's, for one expression and for all of a schema. */
-const RULE_COST_MAX = 10_000_000;
-const SCHEMA_COST_MAX = 100_000_000;
+const RULE_COST_MAX = 10_000_000n;
+const SCHEMA_COST_MAX = 100_000_000n;
+/** A rule that costs less is not named among the dearest. */
+const NAMED_COST_MIN = SCHEMA_COST_MAX / 100n;
 /**
  * Of all expressions of a schema. Upstream has no such bound; compiling what a whole object can hold would keep everybody else waiting for
  * seconds.
@@ -36,7 +34,7 @@ export function checkExpressionDefinitions(schema: Structural, path: FieldPath, 
       `x-kubernetes-validations must not have more than ${CHARACTERS_MAX} characters in all rules and messageExpressions`,
     );
   const costs: RuleCost[] = [];
-  checkNode(schema, { path, level: "root", uncorrelated: undefined, errors, cardinality: 1, costs });
+  for (const place of expressionPlaces(schema, path)) checkRules({ ...place, errors, costs });
   checkTotal(costs, path, errors);
 }
 
@@ -52,14 +50,17 @@ function charactersOf(schema: Structural): number {
 
 interface RuleCost {
   readonly path: FieldPath;
-  readonly cost: number;
+  readonly cost: bigint;
 }
 
 function checkTotal(costs: readonly RuleCost[], path: FieldPath, errors: FieldErrors): void {
-  let total = 0;
-  for (const { cost } of costs) total += cost;
+  let total = 0n;
+  for (const { cost } of costs) total = addSaturating(total, cost);
   if (total <= SCHEMA_COST_MAX) return;
-  const dearest = costs.toSorted((left, right) => right.cost - left.cost).slice(0, DEAREST);
+  const dearest = costs
+    .filter(({ cost }) => cost >= NAMED_COST_MIN)
+    .toSorted((left, right) => (left.cost > right.cost ? -1 : left.cost < right.cost ? 1 : 0))
+    .slice(0, DEAREST);
   for (const { path: rule } of dearest)
     errors.forbidden(
       rule,
@@ -69,60 +70,34 @@ function checkTotal(costs: readonly RuleCost[], path: FieldPath, errors: FieldEr
   errors.forbidden(path, costText(what, total, SCHEMA_COST_MAX));
 }
 
-function costText(what: string, cost: number, max: number): string {
-  const excess = cost / max;
+function costText(what: string, cost: bigint, max: bigint): string {
+  const excess = Number(cost) / Number(max);
   const factor =
-    excess > 100 ? "more than 100x" : excess < 1.5 ? `${excess.toFixed(6)}x` : `${excess.toFixed(1)}x`;
+    excess > 100 ? "more than 100x" : excess < 1.5 ? `${excess.toFixed(6)}x` : `${tenths(excess)}x`;
   return `${what} exceeds budget by factor of ${factor} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
 }
 
-function checkNode(schema: Structural, place: Place): void {
-  if (!schema.hasExpressions) return;
-  const { path } = place;
-  checkRules(schema, place);
-  const inner: Place = { ...place, level: "part" };
-  const uncorrelated = place.uncorrelated ?? (schema.listType === "map" ? undefined : path);
-  const { maxItems, maxProperties } = schema.rules;
-  if (schema.items !== undefined) {
-    const cardinality = times(place.cardinality, maxItems);
-    checkNode(schema.items, { ...inner, path: path.child("items"), uncorrelated, cardinality });
-  }
-  if (typeof schema.additional === "object") {
-    const cardinality = times(place.cardinality, maxProperties);
-    checkNode(schema.additional, { ...inner, path: path.child("additionalProperties"), cardinality });
-  }
-  for (const [name, property] of schema.properties)
-    checkNode(property, { ...inner, path: path.child("properties").key(name) });
+/** With one decimal; a tie goes to the even one, as in Go. */
+function tenths(value: number): string {
+  const isTie = Math.abs(value % 0.5) === 0.25;
+  return (isTie ? Math.round(value * 5) / 5 : value).toFixed(1);
 }
 
-function times(count: number | undefined, max: number | undefined): number | undefined {
-  return count === undefined || max === undefined ? undefined : count * max;
-}
-
-function checkRules(schema: Structural, place: Place): void {
+function checkRules(place: Place): void {
+  const { schema, errors } = place;
   const compiled = expressionsOf(schema, place.level);
   for (const [at, rule] of schema.expressions.entries()) {
     const path = place.path.child("x-kubernetes-validations").index(at);
-    checkFieldPath(rule, schema, { path: path.child("fieldPath"), errors: place.errors });
+    checkFieldPath(rule, schema, { path: path.child("fieldPath"), errors });
     const expression = compiled?.all[at];
     if (expression === undefined) {
       const detail = "rules can only be set on values whose type is specified";
-      place.errors.invalid(path.child("rule"), rule.rule, detail);
-    } else {
-      const cardinality = place.cardinality ?? cardinalityOf(schema);
-      checkCost(expression.program, { ...place, path: path.child("rule") }, { what: "rule", cardinality });
-      checkExpression(expression, { ...place, path });
-    }
+      errors.invalid(path.child("rule"), rule.rule, detail);
+    } else checkExpression(expression, { ...place, path });
   }
 }
 
-function checkCost(
-  compiled: Compiled,
-  { path, errors, costs }: Place,
-  { what, cardinality }: { readonly what: string; readonly cardinality: number },
-): void {
-  if ("mistake" in compiled) return;
-  const cost = compiled.program.estimate() * cardinality;
+function checkCost(cost: bigint, { path, errors, costs }: Place, what: string): void {
   costs.push({ path, cost });
   if (cost > RULE_COST_MAX) errors.forbidden(path, costText(`estimated ${what} cost`, cost, RULE_COST_MAX));
 }
@@ -140,12 +115,10 @@ function checkFieldPath(
 
 function checkExpression({ rule, program, message, isTransition }: Expression, place: Place): void {
   const { path, uncorrelated, errors } = place;
-  checkCompiled(program, rule, { path: path.child("rule"), errors });
-  if (message !== undefined) {
-    const at = { ...place, path: path.child("messageExpression") };
-    checkCompiled(message, rule, at);
-    checkCost(message, at, { what: "messageExpression", cardinality: 1 });
-  }
+  const rulePlace = { ...place, path: path.child("rule") };
+  if ("program" in program) checkCost(estimateRule(program.program, place).total, rulePlace, "rule");
+  checkCompiled(program, rule, rulePlace);
+  if (message !== undefined) checkMessage(message, rule, place);
   if (!isTransition && rule.optionalOldSelf !== undefined)
     errors.invalid(
       path.child("optionalOldSelf"),
@@ -158,6 +131,13 @@ function checkExpression({ rule, program, message, isTransition }: Expression, p
       rule.rule,
       `oldSelf cannot be used on the uncorrelatable portion of the schema within ${uncorrelated.toString()}`,
     );
+}
+
+/** A message is made once at most. */
+function checkMessage(message: Compiled, rule: ValidationRule, place: Place): void {
+  const at = { ...place, path: place.path.child("messageExpression") };
+  checkCompiled(message, rule, at);
+  if ("program" in message) checkCost(estimateRun(message.program, place), at, "messageExpression");
 }
 
 function checkCompiled(

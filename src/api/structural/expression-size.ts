@@ -3,6 +3,22 @@ import type { Structural } from "./structural.ts";
 
 /** As upstream's limit on a request. */
 const REQUEST_BYTES = 3 * 1024 * 1024;
+/** A request that is one string, without the quotes. */
+export const TEXT_MAX = REQUEST_BYTES - 2;
+/** The bytes of a character in UTF-8, at most: `maxLength` counts characters. */
+const CHARACTER_BYTES = 4;
+
+interface Sizes {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** Strings whose format says how long they are, as JSON. */
+const FORMATS: ReadonlyMap<string, Sizes> = new Map([
+  ["duration", { min: 3, max: 32 }],
+  ["date", { min: 12, max: 12 }],
+  ["date-time", { min: 21, max: 32 }],
+]);
 const MIN_SIZES: ReadonlyMap<string, number> = new Map([
   ["string", 2],
   ["boolean", 4],
@@ -11,47 +27,46 @@ const MIN_SIZES: ReadonlyMap<string, number> = new Map([
   ["array", 2],
   ["object", 2],
 ]);
-/** Texts whose format says how long they are. */
-const FORMAT_SIZES: ReadonlyMap<string, number> = new Map([
-  ["duration", 32],
-  ["date", 12],
-  ["date-time", 32],
-]);
 
-/** The least bytes that a value takes. Fields that must be there count with their names. */
-function minBytesOf(schema: Structural): number {
-  if (schema.isIntOrString) return 1;
-  const [type = ""] = schema.types;
-  let bytes = MIN_SIZES.get(type) ?? 1;
-  for (const name of schema.rules.required) {
-    const property = schema.properties.get(name);
-    if (property !== undefined && property.fallback === undefined)
-      bytes += name.length + 4 + minBytesOf(property);
-  }
-  return bytes;
+/** The least bytes that a value takes as JSON, but for an object's fields. */
+export function minScalarBytes({ isIntOrString, types: [type = ""], rules }: Structural): number {
+  if (isIntOrString) return 1;
+  const format = type === "string" ? FORMATS.get(rules.format) : undefined;
+  return format?.min ?? MIN_SIZES.get(type) ?? 1;
 }
 
-/** As many of them as a request can hold. */
-export function cardinalityOf(schema: Structural): number {
-  return Math.floor(REQUEST_BYTES / (minBytesOf(schema) + 1));
+/** As many values as a request can hold, each of so many bytes at least. */
+export function cardinalityOf(minBytes: number): number {
+  return Math.floor(REQUEST_BYTES / (minBytes + 1));
 }
 
-/** The length of a text, the number of items or of keys. */
-export function maxSizeOf(schema: Structural): number {
-  const { rules, items, additional } = schema;
-  const [type = ""] = schema.types;
-  if (type === "array") return rules.maxItems ?? countOf((items === undefined ? 1 : minBytesOf(items)) + 1);
-  if (type !== "object") return rules.maxLength ?? maxText(schema);
-  return rules.maxProperties ?? countOf((typeof additional === "object" ? minBytesOf(additional) : 1) + 6);
+/** Items of a list, by the least bytes of one. */
+export function maxItemsOf({ rules }: Structural, itemBytes: number): number {
+  return notNegative(rules.maxItems) ?? Math.floor(TEXT_MAX / (itemBytes + 1));
 }
 
-/** How many of them fit between two brackets. */
-function countOf(bytes: number): number {
-  return Math.floor((REQUEST_BYTES - 2) / bytes);
+/** Entries of a map, by the least bytes of a value. A key takes its quotes, a colon and a comma. */
+export function maxPropertiesOf({ rules }: Structural, valueBytes: number): number {
+  return notNegative(rules.maxProperties) ?? Math.floor(TEXT_MAX / (valueBytes + 6));
 }
 
-function maxText({ rules }: Structural): number {
-  if (rules.enum !== undefined)
-    return Math.max(...rules.enum.map((value) => (typeof value === "string" ? value.length : 1)));
-  return FORMAT_SIZES.get(rules.format) ?? REQUEST_BYTES - 2;
+/** The bytes of a string. */
+export function maxTextOf({ isIntOrString, rules }: Structural): number {
+  const maxLength = notNegative(rules.maxLength);
+  const format = isIntOrString ? undefined : rules.format;
+  if (format === "byte") return maxLength ?? TEXT_MAX;
+  const sizes = FORMATS.get(format ?? "");
+  if (sizes !== undefined) return sizes.max;
+  if (maxLength !== undefined) return maxLength * CHARACTER_BYTES;
+  return isIntOrString || rules.enum === undefined || rules.enum.length === 0
+    ? TEXT_MAX
+    : longest(rules.enum);
+}
+
+function longest(values: readonly unknown[]): number {
+  return Math.max(0, ...values.map((value) => (typeof value === "string" ? Buffer.byteLength(value) : 0)));
+}
+
+function notNegative(count: number | undefined): number | undefined {
+  return count === undefined ? undefined : Math.max(0, count);
 }

@@ -16,7 +16,7 @@ import {
   STRING,
   TIMESTAMP,
 } from "../cel/type.ts";
-import { maxSizeOf } from "./expression-size.ts";
+import { maxItemsOf, maxPropertiesOf, maxTextOf, minScalarBytes, TEXT_MAX } from "./expression-size.ts";
 import type { Structural } from "./structural.ts";
 
 const ESCAPABLE = /^[a-zA-Z_.\-/][a-zA-Z0-9_.\-/]*$/;
@@ -50,64 +50,108 @@ function isWord(name: string): boolean {
   return RESERVED.has(name) || KEYWORDS.has(name);
 }
 
-/** Fields of every object of the API. */
+const NAME = sizedTo(STRING, TEXT_MAX);
+
+/** Fields of every object of the API, where the schema does not describe all of them. */
 const OBJECT_FIELDS: ReadonlyMap<string, FieldType> = new Map(
   [
-    ["apiVersion", STRING],
-    ["kind", STRING],
+    ["apiVersion", NAME],
+    ["kind", NAME],
     ["metadata", metadataType()],
   ].map(([name, type]) => [name as string, { type: type as CelType, jsonName: name as string }]),
 );
+const OBJECT_FIELD_BYTES = 2;
 
 function metadataType(): CelType {
   const fields = new Map<string, FieldType>(
-    ["name", "generateName"].map((jsonName) => [jsonName, { type: STRING, jsonName }]),
+    ["name", "generateName"].map((jsonName) => [jsonName, { type: NAME, jsonName }]),
   );
   return objectType("object", { find: (name) => fields.get(name), names: fields.keys() });
 }
 
-const known = new WeakMap<Structural, CelType>();
+/** Whether the fields of every object are given by the schema itself: then it says more of them. */
+function describesObject({ properties }: Structural): boolean {
+  const metadata = properties.get("metadata");
+  const names = ["name", "generateName"].map((name) => metadata?.properties.get(name));
+  const texts = [properties.get("kind"), properties.get("apiVersion"), ...names];
+  return metadata?.types[0] === "object" && texts.every((text) => text?.types[0] === "string");
+}
 
-/** `undefined` for what rules cannot see, as values of no type. `level` tells an object of the API from a part of one. */
+/** A schema as rules see it. */
+interface Seen {
+  /** `undefined` for what rules cannot see, as values of no type. */
+  readonly type: CelType | undefined;
+  /** The least bytes that a value takes as JSON. */
+  readonly minBytes: number;
+}
+
+const known = new WeakMap<Structural, Seen>();
+
+/** `undefined` for what rules cannot see. `level` tells an object of the API from a part of one. */
 export function typeOfSchema(schema: Structural, level: "root" | "part"): CelType | undefined {
-  const isObject = level === "root" || schema.isEmbedded;
+  return seen(schema, level).type;
+}
+
+/** The least bytes that a value of the schema takes as JSON: fields count that must be there and have no default. */
+export function minBytesOf(schema: Structural, level: "root" | "part"): number {
+  return seen(schema, level).minBytes;
+}
+
+function seen(schema: Structural, level: "root" | "part"): Seen {
   const made = known.get(schema);
   if (made !== undefined) return made;
+  const isObject = (level === "root" || schema.isEmbedded) && !describesObject(schema);
   const type = makeType(schema, isObject);
-  if (type !== undefined) known.set(schema, type);
-  return type;
+  const fields = type?.kind === "object" ? requiredBytes(schema, isObject) : 0;
+  const fresh = { type, minBytes: minScalarBytes(schema) + fields };
+  known.set(schema, fresh);
+  return fresh;
 }
+
+function requiredBytes({ rules, properties }: Structural, isObject: boolean): number {
+  let bytes = 0;
+  for (const name of new Set(rules.required)) {
+    const property = properties.get(name);
+    const isGiven = isObject && OBJECT_FIELDS.has(name);
+    if (!isGiven && (property === undefined || property.fallback !== undefined)) continue;
+    const { type, minBytes } = isGiven || property === undefined ? GIVEN : seen(property, "part");
+    if (type !== undefined) bytes += Buffer.byteLength(name) + minBytes + 4;
+  }
+  return bytes;
+}
+
+const GIVEN: Seen = { type: NAME, minBytes: OBJECT_FIELD_BYTES };
 
 function makeType(schema: Structural, isObject: boolean): CelType | undefined {
-  if (schema.isIntOrString) return DYN;
+  if (schema.isIntOrString) return sizedTo(DYN, maxTextOf(schema));
   const [type = ""] = schema.types;
-  if (type === "array") return sized(arrayType(schema), schema);
+  if (type === "array") return arrayType(schema);
   if (type === "object")
     return typeof schema.additional === "object"
-      ? sized(mapType(schema.additional), schema)
+      ? mapType(schema, schema.additional)
       : recordType(schema, isObject);
   if (type !== "string") return SCALARS.get(type);
-  const text = FORMATS.get(schema.rules.format) ?? STRING;
-  return text === STRING || text === BYTES ? sized(text, schema) : text;
+  return sizedTo(FORMATS.get(schema.rules.format) ?? STRING, maxTextOf(schema));
 }
 
-function sized(type: CelType | undefined, schema: Structural): CelType | undefined {
-  return type === undefined ? undefined : { ...type, maxSize: maxSizeOf(schema) };
+function sizedTo(type: CelType, maxSize: number): CelType {
+  return { ...type, maxSize };
 }
 
-function arrayType({ items, listType, mapKeys }: Structural): CelType | undefined {
-  const element = items === undefined ? undefined : typeOfSchema(items, "part");
-  if (element === undefined) return undefined;
+function arrayType(schema: Structural): CelType | undefined {
+  const { items, listType, mapKeys } = schema;
+  const element = items === undefined ? undefined : seen(items, "part");
+  if (element?.type === undefined) return undefined;
   const keys: Readonly<Record<string, ListKeys>> = {
     set: { type: "set" },
     map: { type: "map", keys: mapKeys },
   };
-  return listOf(element, keys[listType]);
+  return sizedTo(listOf(element.type, keys[listType]), maxItemsOf(schema, element.minBytes));
 }
 
-function mapType(additional: Structural): CelType | undefined {
-  const value = typeOfSchema(additional, "part");
-  return value === undefined ? undefined : mapOf(STRING, value);
+function mapType(schema: Structural, additional: Structural): CelType | undefined {
+  const { type, minBytes } = seen(additional, "part");
+  return type === undefined ? undefined : sizedTo(mapOf(STRING, type), maxPropertiesOf(schema, minBytes));
 }
 
 function recordType({ properties }: Structural, isObject: boolean): CelType {

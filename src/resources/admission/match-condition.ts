@@ -12,7 +12,7 @@ import {
   namedType,
   objectType,
   STRING,
-  typeText,
+  declaredTypeText,
 } from "../../api/cel/type.ts";
 
 type Fields = Readonly<Record<string, CelType>>;
@@ -74,7 +74,7 @@ export function compileMatchCondition(expression: string): CompiledCondition {
   try {
     const program = compileCel(expression, { variables: VARIABLES });
     if (program.type.name === BOOL.name) return { program };
-    return { mistake: `must evaluate to bool but got ${typeText(program.type)}` };
+    return { mistake: `must evaluate to bool but got ${declaredTypeText(program.type)}` };
   } catch (error) {
     if (error instanceof CelCompileError) return { mistake: compileFailure(error) };
     throw error;

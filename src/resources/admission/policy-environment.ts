@@ -13,7 +13,7 @@ import {
   objectType,
   STRING,
   TIMESTAMP,
-  typeText,
+  declaredTypeText,
 } from "../../api/cel/type.ts";
 import { recordType, REQUEST_TYPE } from "./match-condition.ts";
 
@@ -139,12 +139,12 @@ function variablesType(variables: ReadonlyMap<string, FieldType>): CelType {
 }
 
 function isOneOf(type: CelType, { types }: Wanted): boolean {
-  return types.length === 0 || types.some((one) => typeText(one) === typeText(type));
+  return types.length === 0 || types.some((one) => declaredTypeText(one) === declaredTypeText(type));
 }
 
 function mismatch({ types, text }: Wanted, given: CelType): string {
   return types.length === 1
-    ? `must evaluate to ${text} but got ${typeText(given)}`
+    ? `must evaluate to ${text} but got ${declaredTypeText(given)}`
     : `must evaluate to ${text}`;
 }
 

@@ -2,12 +2,13 @@
 
 import { CelCompileError, compileFailure } from "../../api/cel/cel-error.ts";
 import { compileCel, type Program } from "../../api/cel/program.ts";
-import { BOOL, type CelType, DYN, mapOf, namedType, STRING, typeText } from "../../api/cel/type.ts";
+import { BOOL, type CelType, DYN, mapOf, namedType, STRING, declaredTypeText } from "../../api/cel/type.ts";
+import type { SizeHints } from "../../api/cel/value-path.ts";
 import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import { recordType } from "../admission/match-condition.ts";
 
 const EXPRESSION_MAX_BYTES = 10 * 1024;
-const COST_MAX = 1_000_000;
+const COST_MAX = 1_000_000n;
 /** Of all expressions of one object together: to compile more would keep everybody waiting. */
 const CHARS_MAX = 100_000;
 
@@ -29,18 +30,21 @@ function entries(value: CelType): CelType {
   return { ...mapOf(text(DOMAIN_MAX), names), maxSize: ENTRIES_MAX };
 }
 
-/** What an attribute is depends on the device. */
-const VARIABLES: ReadonlyMap<string, CelType> = new Map([
-  [
-    "device",
-    recordType("kubernetes.DRADevice", {
-      driver: text(DRIVER_MAX),
-      attributes: entries({ ...DYN, maxSize: VALUE_MAX }),
-      capacity: entries(namedType("kubernetes.Quantity")),
-      allowMultipleAllocations: BOOL,
-    }),
-  ],
-]);
+/** Its type depends on the device. */
+const ATTRIBUTE: CelType = { ...DYN, maxSize: VALUE_MAX };
+
+const DEVICE = recordType("kubernetes.DRADevice", {
+  driver: text(DRIVER_MAX),
+  attributes: entries(ATTRIBUTE),
+  capacity: entries(namedType("kubernetes.Quantity")),
+  allowMultipleAllocations: BOOL,
+});
+const VARIABLES: ReadonlyMap<string, CelType> = new Map([["device", DEVICE]]);
+
+const HINTS: SizeHints = {
+  rootOf: (variable) => (variable === "device" ? DEVICE : undefined),
+  entryOf: (map) => (map.parameters[1] === ATTRIBUTE ? ATTRIBUTE : undefined),
+};
 
 type Verdict =
   | { readonly type: "good" }
@@ -79,10 +83,10 @@ function judge(expression: string, inspection: Inspection): Verdict {
   }
   const program = compileSelector(expression);
   if (program instanceof CelCompileError) return { type: "invalid", detail: compileFailure(program) };
-  const given = typeText(program.type);
+  const given = declaredTypeText(program.type);
   if (given !== "bool" && given !== "dyn")
     return { type: "invalid", detail: `must evaluate to bool or the unknown type, not ${given}` };
-  return program.estimate() > COST_MAX
+  return program.estimate(HINTS) > COST_MAX
     ? { type: "forbidden", detail: "too complex, exceeds cost limit" }
     : GOOD;
 }

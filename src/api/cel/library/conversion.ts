@@ -177,7 +177,7 @@ function floorSeconds(ns: bigint): bigint {
   return (ns - part) / NS_PER_SECOND;
 }
 
-function codePoints(text: string): number {
+export function codePoints(text: string): number {
   let count = 0;
   for (const _ of text) count += 1;
   return count;

@@ -2,7 +2,7 @@
 import { CelBudgetError, CelCompileError, CelEvaluationError } from "../../../api/cel/cel-error.ts";
 import { jsonToValue } from "../../../api/cel/json-value.ts";
 import { CALL_BUDGET, compileCel, type Program } from "../../../api/cel/program.ts";
-import { BOOL, typeText } from "../../../api/cel/type.ts";
+import { BOOL, declaredTypeText } from "../../../api/cel/type.ts";
 import type { SubjectAccessReviewSpec } from "../../../api/generated/types/authorization-v1.ts";
 import { ACCESS_SPEC_TYPE } from "./access-spec.ts";
 
@@ -17,7 +17,9 @@ export function compileConditions(expressions: readonly string[]): readonly Prog
   return expressions.map((expression) => {
     const program = compiled(expression);
     if (program.type.name === BOOL.name) return program;
-    throw new Error(`${JSON.stringify(expression)} must evaluate to bool but got ${typeText(program.type)}`);
+    throw new Error(
+      `${JSON.stringify(expression)} must evaluate to bool but got ${declaredTypeText(program.type)}`,
+    );
   });
 }
 

@@ -1,0 +1,41 @@
+/** Bounds on the length of a string or on the number of items of a list or map. */
+import { addSaturating, multiplyByFactor, multiplySaturating, UINT64_MAX } from "./uint64.ts";
+
+export interface SizeRange {
+  readonly min: bigint;
+  readonly max: bigint;
+}
+
+export const UNKNOWN_SIZE: SizeRange = { min: 0n, max: UINT64_MAX };
+/** Absorbed by any other range in a union. */
+export const NO_SIZE: SizeRange = { min: UINT64_MAX, max: 0n };
+
+/** cel-go's cost of a string's traversal, for each character. */
+export const TEXT_FACTOR = 0.1;
+/** cel-go's cost of a regular expression, for each of its characters. */
+export const PATTERN_FACTOR = 0.25;
+
+export function fixedSize(size: bigint | number): SizeRange {
+  const value = BigInt(size);
+  return { min: value, max: value };
+}
+
+export function addSizes(one: SizeRange, other: SizeRange): SizeRange {
+  return { min: addSaturating(one.min, other.min), max: addSaturating(one.max, other.max) };
+}
+
+export function multiplySizes(one: SizeRange, other: SizeRange): SizeRange {
+  return { min: multiplySaturating(one.min, other.min), max: multiplySaturating(one.max, other.max) };
+}
+
+export function unionOfSizes(one: SizeRange, other: SizeRange): SizeRange {
+  return {
+    min: one.min < other.min ? one.min : other.min,
+    max: one.max > other.max ? one.max : other.max,
+  };
+}
+
+/** The cost of reading a string of the size once. */
+export function textCost({ max }: SizeRange): bigint {
+  return multiplyByFactor(max, TEXT_FACTOR);
+}
