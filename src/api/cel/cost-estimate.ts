@@ -257,10 +257,7 @@ class Estimate {
 
   /** `value.hasValue() ? optional.of(cel.bind(variable, value.value(), body)) : optional.none()`, or without `optional.of`. */
   #bindOptional(expr: BindExpr): bigint {
-    const isNamed = expr.value.kind === "ident";
     const value = this.cost(expr.value);
-    // A value without a name gets one, which stands in two places.
-    const [before, each] = isNamed ? [0n, value] : [addSaturating(LIST_COST, value), 1n];
     const local: LocalVariable = {
       name: expr.variable,
       path: undefined,
@@ -268,9 +265,9 @@ class Estimate {
       entries: undefined,
     };
     const body = this.#sizes.within([local], () => this.cost(expr.body));
-    const present = LIST_COST + each + 1n + (expr.mode === "optMap" ? 1n : 0n);
     this.#sizes.setSize(expr, typeSize(this.#sizes.typeOf(expr)) ?? UNKNOWN_SIZE);
-    return addSaturating(before + each + 1n + present, body);
+    const calls = expr.mode === "optMap" ? 3n : 2n;
+    return addSaturating(addSaturating(value, value), addSaturating(LIST_COST + calls, body));
   }
 }
 

@@ -66,4 +66,40 @@ describe("the estimated cost of a rule", () => {
       "s.properties[value].items.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget",
     );
   });
+
+  test("is shown with one decimal, and a tie with the even one", () => {
+    const items = { type: "boolean", "x-kubernetes-validations": [{ rule: "self" }] } as JSONSchemaProps;
+
+    const bounds = [22_500_000, 27_500_000].map(
+      (maxItems) => problems({ type: "array", maxItems, items })[0],
+    );
+
+    expect(bounds[0]).toContain("by factor of 2.2x ");
+    expect(bounds[1]).toContain("by factor of 2.8x ");
+  });
+
+  test("is named among the dearest from a hundredth of the limit on", () => {
+    const items: JSONSchemaProps = { type: "integer" };
+    const dear = "self.all(x, self.all(y, x < y))";
+    const found = problems({ type: "array", maxItems: 4200, items }, dear, "self.size() > 0");
+
+    expect(found.filter((problem) => problem.includes("contributed to"))).toEqual([
+      `${PLACE}contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema`,
+    ]);
+  });
+
+  test("knows the bounds of an object's own fields where the schema describes them all", () => {
+    const text = (maxLength: number): JSONSchemaProps => ({ type: "string", maxLength });
+    const rule = { rule: "self.metadata.name.matches(self.metadata.generateName)" };
+    const costOf = (metadata: JSONSchemaProps): string => {
+      const properties = { apiVersion: text(9), kind: text(9), metadata };
+      const schema = { type: "object", properties, "x-kubernetes-validations": [rule] } as JSONSchemaProps;
+      const errors = new FieldErrors();
+      checkExpressionDefinitions(compileStructural(schema), fieldPath("s"), errors);
+      return errors.found.map(fieldErrorText).join();
+    };
+
+    expect(costOf({ type: "object", properties: { name: text(9), generateName: text(9) } })).toBe("");
+    expect(costOf({ type: "object", properties: { name: text(9) } })).toContain("more than 100x");
+  });
 });

@@ -1,0 +1,53 @@
+/** The estimated costs of all rules in CEL of a schema. */
+import { fieldPath } from "../../../src/api/field-error.ts";
+import type { JSONSchemaProps } from "../../../src/api/generated/types/apiextensions-v1.ts";
+import { estimateRule } from "../../../src/api/structural/expression-estimate.ts";
+import { type ExpressionPlace, expressionPlaces } from "../../../src/api/structural/expression-places.ts";
+import { type Expression, expressionsOf } from "../../../src/api/structural/expression-rules.ts";
+import { compileStructural } from "../../../src/api/structural/structural.ts";
+
+/** Figures in the form in which upstream's are kept. */
+export interface Estimate {
+  /** Of the value that the rule stands at: `.spec.ports[]`. */
+  readonly path: string;
+  readonly index: number;
+  /** Why the rule does not compile. */
+  readonly error?: string;
+  readonly cost?: string;
+  readonly maxCost?: string;
+  readonly maxCardinality?: string;
+  readonly cardinality?: string;
+}
+
+export function estimatesOf(schema: JSONSchemaProps): readonly Estimate[] {
+  const places = [...expressionPlaces(compileStructural(schema), fieldPath("schema"))];
+  return places.flatMap((place) =>
+    (expressionsOf(place.schema, place.level)?.all ?? []).map((expression, index) => ({
+      path: valuePath(place),
+      index,
+      ...estimateOf(expression, place),
+    })),
+  );
+}
+
+function estimateOf({ program }: Expression, place: ExpressionPlace): Omit<Estimate, "path" | "index"> {
+  if ("mistake" in program) {
+    const [error = ""] = program.mistake.replace(/^compilation failed: /, "").split("\n");
+    return { error };
+  }
+  const { perRun, maxCardinality, total } = estimateRule(program.program, place);
+  return {
+    cost: String(total),
+    maxCost: String(perRun),
+    maxCardinality: String(maxCardinality),
+    ...(place.cardinality !== undefined && { cardinality: String(place.cardinality) }),
+  };
+}
+
+function valuePath({ path }: ExpressionPlace): string {
+  return path
+    .toString()
+    .replace(/^schema/, "")
+    .replaceAll(/\.properties\[([^\]]*)\]/g, ".$1")
+    .replaceAll(/\.(?:items|additionalProperties)/g, "[]");
+}
