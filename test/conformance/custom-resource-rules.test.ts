@@ -100,7 +100,7 @@ describe("a rule of a custom resource", () => {
   test("may make its message, and falls back when it cannot", async () => {
     await using api = await withWidgets(
       REPLICAS,
-      { rule: "self.replicas > 0", messageExpression: "'replicas is ' + string(self.replicas)" },
+      { rule: "self.replicas > 0", messageExpression: "'replicas is %d'.format([self.replicas])" },
       { rule: "self.replicas > 0", messageExpression: "self.note", message: "plain" },
     );
 
@@ -214,6 +214,17 @@ describe("a rule of a custom resource", () => {
     ]);
     expect(messages(together).at(-1)).toMatch(
       /^spec\.rows\[\d+\]: Invalid value: "array": messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run$/,
+    );
+  });
+
+  test("whose message joins a text of unknown length is refused, as upstream refuses it", async () => {
+    const { api, reply } = await define(
+      definition(REPLICAS, { rule: "true", messageExpression: "'replicas is ' + string(self.replicas)" }),
+    );
+    await using _ = api;
+
+    expect(messages(reply)[0]).toContain(
+      "x-kubernetes-validations[0].messageExpression: Forbidden: estimated messageExpression cost exceeds budget by factor of more than 100x ",
     );
   });
 

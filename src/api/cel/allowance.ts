@@ -57,8 +57,8 @@ export class Allowance {
     } finally {
       this.#running.pop();
       this.#left -= run.cost;
-      this.#effort.left -= run.cost - run.aside;
-      this.#share = (run.cost - run.aside) / EFFORT_MAX;
+      this.#effort.left -= run.effort;
+      this.#share = run.effort / EFFORT_MAX;
     }
   }
 
@@ -67,10 +67,9 @@ export class Allowance {
     let effort = this.#effort.left;
     for (const run of this.#running) {
       cost -= run.cost;
-      effort -= run.cost - run.aside;
+      effort -= run.effort;
     }
     if (cost < 0 || effort < 0) throw new CelBudgetError();
-    const ceiling = Math.min(CALL_BUDGET, cost);
-    return new Run(Math.min(ceiling, effort), ceiling);
+    return new Run(effort, Math.min(CALL_BUDGET, cost));
   }
 }

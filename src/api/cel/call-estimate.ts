@@ -1,12 +1,19 @@
 /** Upper bounds on the cost of one call of a function and on the size of its result, as cel-go and Kubernetes' libraries have them. */
+import {
+  CHECK_COST,
+  FORMAT_PATTERN_SIZE,
+  LIST_COST,
+  PATTERN_FACTOR,
+  REQUIREMENT_COST,
+  REQUIREMENTS_FACTOR,
+  TEXT_FACTOR,
+} from "./cost-unit.ts";
 import type { Overload } from "./overload.ts";
 import {
   addSizes,
   fixedSize,
   multiplySizes,
-  PATTERN_FACTOR,
   type SizeRange,
-  TEXT_FACTOR,
   textCost,
   unionOfSizes,
   UNKNOWN_SIZE,
@@ -47,18 +54,9 @@ export interface CallEstimate {
 
 type Estimator = (call: EstimatedCall) => CallEstimate | undefined;
 
-export const LIST_COST = 10n;
-export const MAP_COST = 30n;
-export const STRUCT_COST = 40n;
-/** Two authorization checks fit into the budget of an expression. */
-const CHECK_COST = 350_000n;
 const CALL: CallEstimate = { cost: 1n, size: undefined };
-/** As long as the longest regular expression of a named format may be. */
-const FORMAT_PATTERN_SIZE = 128;
+/** The longest name of a format. */
 const FORMAT_NAME_SIZE = 64n;
-/** A requirement of a selector takes two characters at least, and becomes a struct with a list. */
-const REQUIREMENTS_FACTOR = 0.5;
-const REQUIREMENT_COST = 50;
 /** An address has 4 or 16 bytes. */
 const ADDRESS_SIZE: SizeRange = { min: 4n, max: 16n };
 
@@ -197,7 +195,7 @@ const selector: Estimator = (call) => {
   if (call.args.length !== 1) return undefined;
   const size = sizeAt(call, 0);
   const requirements = multiplyByFactor(size.max, REQUIREMENTS_FACTOR);
-  const parsed = addSaturating(LIST_COST, textCost(size));
+  const parsed = addSaturating(BigInt(LIST_COST), textCost(size));
   return costing(addSaturating(parsed, multiplyByFactor(requirements, REQUIREMENT_COST)));
 };
 
@@ -292,7 +290,7 @@ const sets =
 
 /** A call that makes a list. */
 function listing(factor: number, size: SizeRange): CallEstimate {
-  return costing(addSaturating(multiplyByFactor(size.max, factor), LIST_COST + 1n), size);
+  return costing(addSaturating(multiplyByFactor(size.max, factor), BigInt(LIST_COST + 1)), size);
 }
 
 const slice: Estimator = ({ target, args }) => {
@@ -330,7 +328,7 @@ function each(names: readonly string[], estimator: Estimator): readonly (readonl
 
 /** By the function's name. A function that is not here costs one. */
 const ESTIMATORS: ReadonlyMap<string, Estimator> = new Map<string, Estimator>([
-  ["check", () => costing(CHECK_COST)],
+  ["check", () => costing(BigInt(CHECK_COST))],
   ...each(["fieldSelector", "labelSelector"], selector),
   ...each(["isSorted", "sum", "max", "min", "indexOf", "lastIndexOf"], visit),
   ...each(["url", "jsonpatch.escapeKey", "lowerAscii", "upperAscii", "substring", "trim"], traversal),

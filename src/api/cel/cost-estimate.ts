@@ -3,16 +3,9 @@
  * literals, from the types' declarations along the path to a value, and from the functions that made it.
  */
 import type { BindExpr, CallExpr, Expr, FoldExpr, ListExpr, MapExpr, SelectExpr, StructExpr } from "./ast.ts";
-import {
-  type CallEstimate,
-  type EstimatedValue,
-  estimateCall,
-  estimateSort,
-  LIST_COST,
-  MAP_COST,
-  STRUCT_COST,
-} from "./call-estimate.ts";
+import { type CallEstimate, type EstimatedValue, estimateCall, estimateSort } from "./call-estimate.ts";
 import type { Checked, Resolution } from "./checker.ts";
+import * as unit from "./cost-unit.ts";
 import type { Overload } from "./overload.ts";
 import { fixedSize, NO_SIZE, type SizeRange, unionOfSizes, UNKNOWN_SIZE } from "./size-range.ts";
 import { parameterOf } from "./type.ts";
@@ -24,6 +17,10 @@ import { type LocalVariable, typeSize, unionOfEntries, ValueSizes } from "./valu
 export function estimateCost(expr: Expr, checked: Checked, hints: SizeHints): bigint {
   return new Estimate(checked, hints).cost(expr);
 }
+
+const LIST_COST = BigInt(unit.LIST_COST);
+const MAP_COST = BigInt(unit.MAP_COST);
+const STRUCT_COST = BigInt(unit.STRUCT_COST);
 
 /** What the target of `sortBy` is called by in cel-go's expansion, so that no expression can name it. */
 const SORTED = "@__sortBy_input__";

@@ -1,22 +1,37 @@
 /** Macros that go through a list or a map. */
 import type { FoldExpr, FoldName } from "./ast.ts";
+import { sortCost } from "./call-cost.ts";
 import { CelEvaluationError } from "./cel-error.ts";
+import { LIST_COST } from "./cost-unit.ts";
 import { sortedBy } from "./library/collection.ts";
 import type { Run } from "./run.ts";
 import { addEntry, type MapEntries, settle, type Step, type StepMaker } from "./step.ts";
 import { CelList, CelMap, type CelValue, PlainList, PlainMap } from "./value.ts";
 
-/** What each turn costs besides its body, near to what cel-go counts for the same macros. */
-const TURN_COST: Readonly<Record<FoldName, number>> = {
-  all: 3,
-  exists: 3,
-  existsOne: 2,
-  filter: 4,
-  sortBy: 12,
-  map: 12,
-  transformList: 12,
-  transformMap: 12,
-  transformMapEntry: 12,
+/** The cost of a macro beside its range, its filter and its body, as its expansion in cel-go is evaluated. */
+interface FoldCost {
+  /** For the result. */
+  readonly once: number;
+  readonly turn: number;
+  /** More for a turn that adds to the result. */
+  readonly chosen: number;
+}
+
+/** To put an item into a list of its own, and add that list. */
+const ADDING = LIST_COST + 1;
+/** The items of the result are put into one list here. */
+const ADDING_EFFORT = 3;
+const COSTS: Readonly<Record<FoldName, FoldCost>> = {
+  all: { once: 1, turn: 3, chosen: 0 },
+  exists: { once: 1, turn: 4, chosen: 0 },
+  existsOne: { once: 2, turn: 1, chosen: 1 },
+  filter: { once: 1, turn: 1, chosen: ADDING + 1 },
+  // The name of the list stands twice.
+  sortBy: { once: 3, turn: 1, chosen: ADDING },
+  map: { once: 1, turn: 1, chosen: ADDING },
+  transformList: { once: 1, turn: 1, chosen: ADDING },
+  transformMap: { once: 1, turn: 1, chosen: 2 },
+  transformMapEntry: { once: 1, turn: 1, chosen: 1 },
 };
 
 interface Fold {
@@ -24,7 +39,7 @@ interface Fold {
   readonly slots: readonly number[];
   readonly filter: Step | undefined;
   readonly body: Step;
-  readonly turnCost: number;
+  readonly cost: FoldCost;
 }
 
 export function planFold(expr: FoldExpr, planner: StepMaker): Step {
@@ -34,10 +49,13 @@ export function planFold(expr: FoldExpr, planner: StepMaker): Step {
     slots,
     filter: expr.filter === undefined ? undefined : planner.plan(expr.filter),
     body: planner.plan(expr.body),
-    turnCost: TURN_COST[expr.name],
+    cost: COSTS[expr.name],
   }));
   const plan = FOLDS[expr.name];
-  return (run) => plan(fold, run);
+  return (run) => {
+    run.step(fold.cost.once);
+    return plan(fold, run);
+  };
 }
 
 /** Puts one pair after the other into the slots; ends when the turn says so. */
@@ -53,10 +71,10 @@ interface Turning {
   readonly turn: (key: CelValue) => "on" | "stop";
 }
 
-function eachItem({ slots, turnCost }: Fold, list: CelList, { run, turn }: Turning): void {
+function eachItem({ slots, cost }: Fold, list: CelList, { run, turn }: Turning): void {
   const [first = 0, second] = slots;
   for (let at = 0; at < list.size; at++) {
-    run.charge(turnCost);
+    run.step(cost.turn);
     if (second === undefined) run.slots[first] = list.at(at);
     else {
       run.slots[first] = BigInt(at);
@@ -66,10 +84,10 @@ function eachItem({ slots, turnCost }: Fold, list: CelList, { run, turn }: Turni
   }
 }
 
-function eachKey({ slots, turnCost }: Fold, map: CelMap, { run, turn }: Turning): void {
+function eachKey({ slots, cost }: Fold, map: CelMap, { run, turn }: Turning): void {
   const [first = 0, second] = slots;
   for (const key of map.keys()) {
-    run.charge(turnCost);
+    run.step(cost.turn);
     run.slots[first] = key;
     if (second !== undefined) run.slots[second] = map.find(key) ?? null;
     if (turn(key) === "stop") return;
@@ -101,7 +119,9 @@ function isTrue(value: CelValue): boolean {
 function existsOne(fold: Fold, run: Run): CelValue {
   let count = 0;
   eachTurn(fold, run, () => {
-    if (isTrue(fold.body(run))) count += 1;
+    if (!isTrue(fold.body(run))) return "on";
+    run.step(fold.cost.chosen, ADDING_EFFORT);
+    count += 1;
     return "on";
   });
   return count === 1;
@@ -110,7 +130,9 @@ function existsOne(fold: Fold, run: Run): CelValue {
 function filterList(fold: Fold, run: Run): CelValue {
   const kept: CelValue[] = [];
   eachTurn(fold, run, (item) => {
-    if (isTrue(fold.body(run))) kept.push(item);
+    if (!isTrue(fold.body(run))) return "on";
+    run.step(fold.cost.chosen, ADDING_EFFORT);
+    kept.push(item);
     return "on";
   });
   return new PlainList(kept);
@@ -124,10 +146,12 @@ function sortList(fold: Fold, run: Run): CelValue {
   eachItem(fold, range, {
     run,
     turn: () => {
+      run.step(fold.cost.chosen, ADDING_EFFORT);
       keys.push(fold.body(run));
       return "on";
     },
   });
+  run.step(sortCost(new PlainList(keys)), 0);
   return sortedBy(range, keys, run);
 }
 
@@ -140,8 +164,10 @@ function transformList(fold: Fold, run: Run): CelValue {
   return new PlainList(made);
 }
 
-function isChosen({ filter }: Fold, run: Run): boolean {
-  return filter === undefined || isTrue(filter(run));
+function isChosen({ filter, cost }: Fold, run: Run): boolean {
+  if (filter !== undefined && !isTrue(filter(run))) return false;
+  run.step(cost.chosen, ADDING_EFFORT);
+  return true;
 }
 
 function transformMap(fold: Fold, run: Run): CelValue {

@@ -1,4 +1,5 @@
 /** Functions as a table: what they take, what they give, what they do. */
+import { type CallCost, callCost } from "./call-cost.ts";
 import type { Run } from "./run.ts";
 import {
   type CelType,
@@ -26,7 +27,10 @@ export interface Overload {
   readonly tags: readonly (string | undefined)[];
   /** The same of the items of those that are lists. */
   readonly itemTags: readonly (string | undefined)[];
+  /** The work of each call beyond what the function counts itself. */
   readonly effort: number;
+  /** Of a call, once it is made. */
+  readonly cost: CallCost;
   readonly apply: Apply;
 }
 
@@ -41,10 +45,13 @@ const SHAPE = /^(?:(.+?) -> )?([^\s()]+)\((.*)\): (.+)$/;
 
 /** `effort` is that of each call, beyond what the function counts itself. */
 export function overloadsOf(library: Library, effort: number): readonly Overload[] {
-  return library.map(([signature, apply]) => ({ ...overloadOf(signature, apply), effort }));
+  return library.map(([signature, apply]) => {
+    const overload = overloadOf(signature, apply);
+    return { ...overload, effort, cost: callCost(overload) };
+  });
 }
 
-function overloadOf(signature: Signature, apply: Apply): Omit<Overload, "effort"> {
+function overloadOf(signature: Signature, apply: Apply): Omit<Overload, "effort" | "cost"> {
   const [, target, name = "", list = "", result = ""] = SHAPE.exec(signature) ?? [];
   const texts = [...(target === undefined ? [] : [target]), ...splitTypes(list)];
   const parameters = texts.map((text) => readType(text.replace(/^~/, "")));

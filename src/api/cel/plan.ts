@@ -11,6 +11,7 @@ import type {
 } from "./ast.ts";
 import { CelEvaluationError } from "./cel-error.ts";
 import type { Checked, Resolution } from "./checker.ts";
+import { LIST_COST, MAP_COST, STRUCT_COST } from "./cost-unit.ts";
 import { planFold } from "./fold.ts";
 import type { Args, Overload } from "./overload.ts";
 import type { Run } from "./run.ts";
@@ -28,11 +29,6 @@ import {
   tagOf,
   TypeValue,
 } from "./value.ts";
-
-/** As cel-go's for making them. */
-const LIST_COST = 10;
-const MAP_COST = 30;
-const STRUCT_COST = 40;
 
 /** Where variables are: those of the caller first, in their order, then those of macros by depth. */
 export function planCel(expr: Expr, checked: Checked, variables: readonly string[]): Step {
@@ -104,7 +100,7 @@ class Planner implements StepMaker {
     if (mode === "test") return (run) => hasField(container(run), field);
     const select = mode === "optional" ? selectOptional : selectField;
     return (run) => {
-      run.charge(1);
+      run.step(1);
       return select(container(run), field);
     };
   }
@@ -121,7 +117,7 @@ class Planner implements StepMaker {
       if (expr.name === "or") return fallback(first, second, "or");
       if (expr.name === "orValue") return fallback(first, second, "orValue");
     }
-    return callStep(resolution, args);
+    return callStep(isConstantSet(expr) ? withoutCost(resolution) : resolution, args);
   }
 
   #logic({ name, terms }: LogicExpr): Step {
@@ -131,10 +127,12 @@ class Planner implements StepMaker {
     return (run) => decide(steps, decisive, run);
   }
 
-  #list({ items }: ListExpr): Step {
+  #list(expr: ListExpr): Step {
+    const { items } = expr;
+    const cost = isConstant(expr) ? 0 : LIST_COST;
     const steps = items.map(({ value, isOptional }) => ({ step: this.plan(value), isOptional }));
     return (run) => {
-      run.charge(LIST_COST + steps.length);
+      run.step(cost, LIST_COST + steps.length);
       const made: CelValue[] = [];
       for (const { step, isOptional } of steps) {
         const value = isOptional ? contentOf(step(run)) : step(run);
@@ -144,14 +142,16 @@ class Planner implements StepMaker {
     };
   }
 
-  #map({ entries }: MapExpr): Step {
+  #map(expr: MapExpr): Step {
+    const { entries } = expr;
+    const cost = isConstant(expr) ? 0 : MAP_COST;
     const steps = entries.map(({ key, value, isOptional }) => ({
       key: this.plan(key),
       value: this.plan(value),
       isOptional,
     }));
     return (run) => {
-      run.charge(MAP_COST + steps.length);
+      run.step(cost, MAP_COST + steps.length);
       const made: MapEntries = new Map();
       for (const { key, value, isOptional } of steps) {
         const name = key(run);
@@ -165,7 +165,7 @@ class Planner implements StepMaker {
   #struct({ name, fields }: StructExpr): Step {
     const steps = fields.map((field) => ({ ...field, step: this.plan(field.value) }));
     return (run) => {
-      run.charge(STRUCT_COST + steps.length);
+      run.step(STRUCT_COST, STRUCT_COST + steps.length);
       const made = new Map<string, CelValue>();
       for (const { name: field, step, isOptional } of steps) {
         const value = isOptional ? contentOf(step(run)) : step(run);
@@ -192,13 +192,29 @@ class Planner implements StepMaker {
   }
 }
 
+/** cel-go makes such lists and maps when it plans an expression: none costs when it is evaluated. */
+function isConstant(expr: Expr): boolean {
+  if (expr.kind === "list") return expr.items.every((item) => !item.isOptional && isConstant(item.value));
+  if (expr.kind !== "map") return expr.kind === "literal";
+  return expr.entries.every((entry) => !entry.isOptional && isConstant(entry.key) && isConstant(entry.value));
+}
+
+/** Whether a call asks for membership in a list of constants, which cel-go keeps as a set. */
+function isConstantSet({ name, args: [, list] }: CallExpr): boolean {
+  return name === "@in" && list?.kind === "list" && list.items.every(({ value }) => value.kind === "literal");
+}
+
+function withoutCost({ overloads, args }: Resolution): Resolution {
+  return { overloads: overloads.map((overload) => ({ ...overload, cost: () => 0 })), args };
+}
+
 function constant(value: CelValue): Step {
   return () => value;
 }
 
 function readSlot(slot: number, name: string): Step {
   return (run) => {
-    run.charge(1);
+    run.step(1);
     const value = run.slots[slot];
     if (value === undefined) throw new CelEvaluationError(`no such attribute(s): ${name}`);
     return value;
@@ -249,7 +265,7 @@ function conditional(condition: Step, yes: Step, no: Step): Step {
 
 function fallback(value: Step, other: Step, kind: "or" | "orValue"): Step {
   return (run) => {
-    run.charge(1);
+    run.step(1);
     const found = value(run);
     const content = contentOf(found);
     if (content === undefined) return other(run);
@@ -303,10 +319,10 @@ function haveItemsOf(tags: readonly (string | undefined)[], args: readonly CelVa
 
 function apply(overload: Overload | undefined, args: readonly CelValue[], run: Run): CelValue {
   if (overload === undefined || !areOf(overload.tags, args)) throw new CelEvaluationError("no such overload");
-  const before = run.cost;
-  if (overload.effort > 0) run.chargeEffort(overload.effort);
+  const before = run.effort;
+  if (overload.effort > 0) run.charge(overload.effort);
   const result = overload.apply(args as Args, run);
-  // Functions that know their cost have counted it; the others cost one.
-  if (run.cost === before) run.charge(1);
+  // Functions that know their work have counted it; the others are one.
+  run.step(overload.cost(args, result), run.effort === before ? 1 : 0);
   return result;
 }

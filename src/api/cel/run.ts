@@ -1,45 +1,36 @@
-/** One evaluation under way: its variables, and what it has cost. */
+/** One evaluation under way: its variables, what it has cost by upstream's rules, and how much work it was. */
 import { CelBudgetError } from "./cel-error.ts";
 import type { CelValue } from "./value.ts";
 
 export class Run {
   /** Variables, by the number that the plan gave them. */
   readonly slots: (CelValue | undefined)[] = [];
-  /** Everything that was counted. */
+  /** By the rules of Kubernetes: what is accepted there is accepted here. */
   cost = 0;
-  /** By how much that is more than the work was; less than zero when the work was more. */
-  aside = 0;
-  #limit: number;
-  readonly #ceiling: number;
+  /** The work of this process. */
+  effort = 0;
+  readonly #effortMax: number;
+  readonly #costMax: number;
 
-  /** `limit` bounds the work, `ceiling` everything that is counted. */
-  constructor(limit: number, ceiling = limit) {
-    this.#limit = limit;
-    this.#ceiling = ceiling;
+  constructor(effortMax: number, costMax = effortMax) {
+    this.#effortMax = effortMax;
+    this.#costMax = costMax;
   }
 
-  /** Counts what is about to be done; throws when it would be too much. */
-  charge(cost: number): void {
+  /** Counts a step of an expression, which is some work too; throws when it is too much. */
+  step(cost: number, effort = cost): void {
     this.cost += cost;
-    if (this.cost > this.#limit) throw new CelBudgetError();
+    this.effort += effort;
+    if (this.cost > this.#costMax || this.effort > this.#effortMax) throw new CelBudgetError();
   }
 
-  /** For what costs by the rules of Kubernetes and takes next to no time here. */
-  chargeAside(cost: number): void {
-    this.aside += cost;
-    this.#limit = Math.min(this.#limit + cost, this.#ceiling);
-    this.charge(cost);
+  /** Counts work that is about to be done within a step; throws when it is too much. */
+  charge(effort: number): void {
+    this.step(0, effort);
   }
 
-  /** For work that the rules of Kubernetes do not count: it makes nothing dearer, but leaves less time for the rest. */
-  chargeEffort(effort: number): void {
-    this.aside -= effort;
-    this.#limit -= effort;
-    this.charge(0);
-  }
-
-  /** For work on texts: a tenth of their length, as cel-go has it. */
+  /** Work on a text: a tenth of its length. */
   chargeText(length: number): void {
-    this.charge(Math.ceil(length * 0.1));
+    this.step(0, Math.ceil(length * 0.1));
   }
 }

@@ -1,4 +1,5 @@
 /** Bounds on the length of a string or on the number of items of a list or map. */
+import { TEXT_FACTOR } from "./cost-unit.ts";
 import { addSaturating, multiplyByFactor, multiplySaturating, UINT64_MAX } from "./uint64.ts";
 
 export interface SizeRange {
@@ -9,11 +10,6 @@ export interface SizeRange {
 export const UNKNOWN_SIZE: SizeRange = { min: 0n, max: UINT64_MAX };
 /** Absorbed by any other range in a union. */
 export const NO_SIZE: SizeRange = { min: UINT64_MAX, max: 0n };
-
-/** cel-go's cost of a string's traversal, for each character. */
-export const TEXT_FACTOR = 0.1;
-/** cel-go's cost of a regular expression, for each of its characters. */
-export const PATTERN_FACTOR = 0.25;
 
 export function fixedSize(size: bigint | number): SizeRange {
   const value = BigInt(size);

@@ -24,7 +24,7 @@ export function settle(step: Step, run: Run): boolean | CelEvaluationError {
     return typeof value === "boolean" ? value : new CelEvaluationError("no such overload");
   } catch (error) {
     if (!(error instanceof CelEvaluationError)) throw error;
-    run.chargeEffort(ABSORBED_ERROR_EFFORT);
+    run.charge(ABSORBED_ERROR_EFFORT);
     return error;
   }
 }

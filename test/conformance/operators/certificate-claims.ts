@@ -215,7 +215,7 @@ function refusing(scene: () => CertificateScene): void {
       'Certificate.pki.example.com "b1" is invalid: spec: Invalid value: one of commonName, dnsNames and ipAddresses is needed',
       'Certificate.pki.example.com "b2" is invalid: spec.renewBefore: Invalid value: renewBefore 72h is not shorter than duration 48h',
       '"b3" is invalid: spec.privateKey: Invalid value: an RSA key has 2048 bits at least',
-      "spec.dnsNames: Invalid value: not a name: -bad, a..b",
+      'spec.dnsNames: Invalid value: not a name: ["-bad", "a..b"]',
       'spec.ipAddresses[0]: Invalid value: "300.1.1.1": must be an IP address',
       "spec: Invalid value: exactly one of selfSigned, ca and acme is needed",
       'spec.acme.server: Invalid value: "http://acme.example.com": must be an https URL',

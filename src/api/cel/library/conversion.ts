@@ -164,8 +164,7 @@ const PARSE_EFFORT = 25;
 
 function parsed(parse: (text: string) => CelValue): Apply {
   return ([text], run) => {
-    run.chargeEffort(PARSE_EFFORT);
-    run.charge(1);
+    run.charge(PARSE_EFFORT);
     return parse(text as string);
   };
 }

@@ -37,9 +37,8 @@ const STEPS_PER_UNIT = 3;
 function find({ text, source, max }: Search, run: Run): readonly string[] {
   const pattern = patternOf(source, run);
   const lengths = Math.ceil((text.length + 1) * 0.1) * Math.ceil(source.length * 0.25);
-  run.charge(lengths);
   const steps = Math.ceil(pattern.stepsIn(text) / STEPS_PER_UNIT);
-  if (steps > lengths) run.chargeEffort(steps - lengths);
+  run.charge(Math.max(lengths, steps));
   const found = pattern.find(text, max);
   if (found === undefined) throw new CelEvaluationError("the text is too long for the regular expression");
   run.charge(found.length);

@@ -73,7 +73,7 @@ export class DeviceSelectors {
   #compile(expression: string, allowance: Allowance): Program | CelCompileError {
     const known = this.#programs.get(expression);
     if (known !== undefined) return known;
-    allowance.within((run) => run.chargeEffort(expression.length * EFFORT_PER_CHAR));
+    allowance.within((run) => run.charge(expression.length * EFFORT_PER_CHAR));
     const program = compileSelector(expression);
     if (this.#programs.size >= PROGRAMS_MAX) this.#programs.clear();
     this.#programs.set(expression, program);
