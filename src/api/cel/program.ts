@@ -22,7 +22,7 @@ export const CALL_BUDGET = 1_000_000;
 /** Values of variables, by name. */
 export type Bindings = Readonly<Record<string, CelValue | undefined>>;
 
-/** Immutable; may be evaluated any number of times. */
+/** May be evaluated any number of times. */
 export class Program {
   /** What it gives, as far as is known. */
   readonly type: CelType;
@@ -30,12 +30,15 @@ export class Program {
   readonly #variables: readonly string[];
   readonly #step: Step;
   readonly #declarations: Declarations;
+  /** Kept until the first estimate or evaluation: a definition is checked and estimated at once. */
+  #checked: Checked | undefined;
 
   constructor(expr: Expr, declarations: Declarations, source: string) {
     const checked = checkCel(expr, declarations);
     if (checked.issues.length > 0) throw new CelCompileError(source, checked.issues);
     this.#expr = expr;
     this.#declarations = declarations;
+    this.#checked = checked;
     this.type = checked.type;
     this.#variables = [...declarations.variables.keys()];
     this.#step = planCel(expr, checked, this.#variables);
@@ -44,7 +47,9 @@ export class Program {
 
   /** An upper bound on the cost, from 0 to 2^64-1, by the sizes that the hints allow. */
   estimate(hints: SizeHints): bigint {
-    return estimateCost(this.#expr, checkCel(this.#expr, this.#declarations), hints);
+    const checked = this.#checked ?? checkCel(this.#expr, this.#declarations);
+    this.#checked = undefined;
+    return estimateCost(this.#expr, checked, hints);
   }
 
   /** Whether the name stands anywhere in the expression. */
@@ -67,6 +72,7 @@ export class Program {
 
   /** The same, counted by a run that nobody has used yet. */
   runIn(run: Run, bindings: Bindings): CelValue {
+    this.#checked = undefined;
     for (const name of this.#variables)
       run.slots.push(Object.hasOwn(bindings, name) ? bindings[name] : undefined);
     return this.#step(run);
