@@ -6,6 +6,7 @@ import type { RequestOptions } from "node:https";
 import { isApiError, serviceUnavailable, toStatus, tooManyRequests } from "../api/api-error.ts";
 import { stringifyJson } from "../api/json-text.ts";
 import type { Loop } from "../base/loop.ts";
+import { checkServerName } from "../base/server-identity.ts";
 import { refusalError } from "./answer-error.ts";
 import { endableSignal } from "./call-signal.ts";
 import type { EndableSignal } from "./call-signal.ts";
@@ -192,6 +193,9 @@ class HttpTransport implements Transport {
       ...(cert !== undefined && { cert }),
       ...(key !== undefined && { key }),
       ...(tlsServerName !== undefined && { servername: tlsServerName }),
+      // As client-go: every certificate of the bundle is an anchor, and common names do not count.
+      allowPartialTrustChain: true,
+      checkServerIdentity: checkServerName,
       rejectUnauthorized: verification === "full",
     };
   }
@@ -222,7 +226,16 @@ interface Asked {
   readonly call: EndableSignal;
 }
 
-type TlsOptions = Pick<RequestOptions, "ca" | "cert" | "key" | "servername" | "rejectUnauthorized">;
+type TlsOptions = Pick<
+  RequestOptions,
+  | "ca"
+  | "cert"
+  | "key"
+  | "servername"
+  | "rejectUnauthorized"
+  | "allowPartialTrustChain"
+  | "checkServerIdentity"
+>;
 
 function serverUrl(server: string): URL {
   const url = URL.canParse(server) ? new URL(server) : undefined;

@@ -117,6 +117,14 @@ describe("TLS", () => {
     expect((await transportTo(server, { ca, verification: "none" }).send(GET)).code).toBe(200);
   });
 
+  test("a server is known by its own certificate", async () => {
+    const server = await startServer(whoami);
+
+    const known = await transportTo(server, { ca: { text: server.pki.server.cert } }).send(GET);
+
+    expect(known.code).toBe(200);
+  });
+
   test("the name on the certificate may be another than the host's", async () => {
     const server = await startServer(whoami);
 

@@ -1,6 +1,7 @@
 /** Audit events to somebody else's server, several at once as an EventList. */
 import { backoffMs } from "../../base/backoff.ts";
 import type { Egress } from "../egress/egress.ts";
+import { restTarget } from "../egress/rest-target.ts";
 import { pause } from "../upkeep/pause.ts";
 import { QueuedSink } from "./sink.ts";
 import type { AuditSink, SinkSurroundings } from "./sink.ts";
@@ -88,7 +89,7 @@ class Delivery {
   async #post(body: Uint8Array): Promise<void> {
     const { url, ca, pair, headers } = this.#endpoint;
     const { status } = await this.#egress.call({
-      target: { type: "url", url },
+      target: restTarget({ type: "url", url }),
       trust: { ca },
       pair,
       method: "POST",

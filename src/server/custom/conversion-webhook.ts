@@ -12,6 +12,7 @@ import type { Loop } from "../../base/loop.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import { EgressError } from "../egress/egress.ts";
 import type { Egress, EgressTarget } from "../egress/egress.ts";
+import { restTarget } from "../egress/rest-target.ts";
 
 export interface ConversionParts {
   readonly loop: Loop;
@@ -91,7 +92,7 @@ async function call(
   const ca = clientConfig?.caBundle;
   try {
     const reply = await parts.egress.call({
-      target: targetOf(conversion),
+      target: restTarget(targetOf(conversion)),
       trust: { ca: ca === undefined || ca === "" ? undefined : Buffer.from(ca, "base64").toString() },
       method: "POST",
       path: `?timeout=${TIMEOUT_MS / 1000}s`,

@@ -2,7 +2,7 @@
 import { lookup } from "node:dns/promises";
 import type { RequestOptions } from "node:https";
 import { isIP } from "node:net";
-import { checkServerIdentity } from "node:tls";
+import { checkServerName } from "../../base/server-identity.ts";
 import { isDialable } from "./address-check.ts";
 import type { AddressOrigin } from "./address-check.ts";
 import { joinedPath } from "./dial-address.ts";
@@ -50,7 +50,7 @@ export async function dial(request: DialRequest, agents: TrustedAgents): Promise
       const cause = error instanceof ExchangeError ? error.cause : error;
       if (UNREACHED.has(codeOf(cause)) && at + 1 < addresses.length && !signal.aborted) continue;
       const place = isIP(ip) === 6 ? `[${ip}]:${address.port}` : `${ip}:${address.port}`;
-      throw new EgressError(connectionErrorText(cause, place, address.serverName), { cause });
+      throw new EgressError(connectionErrorText(cause, place), { cause });
     }
   }
 }
@@ -107,6 +107,6 @@ function optionsFor(request: DialRequest, ip: string, agents: TrustedAgents): Re
     // An address is no name that TLS could ask for.
     servername: isIP(serverName) === 0 ? serverName : "",
     rejectUnauthorized: trust.isVerificationOff !== true,
-    checkServerIdentity: (_host, certificate) => checkServerIdentity(serverName, certificate),
+    checkServerIdentity: (_host, certificate) => checkServerName(serverName, certificate),
   };
 }

@@ -1,4 +1,5 @@
 /** What went wrong on a connection, in the words in which clients know it from Kubernetes. */
+import { NAME_MISMATCH_CODE } from "../../base/server-identity.ts";
 
 /** Why a call was ended from this side. */
 export type CutReason = "deadline" | "canceled";
@@ -35,11 +36,11 @@ export const CUT_TEXTS: Readonly<Record<CutReason, string>> = {
 };
 
 /** `place` is `address:port`; only codes are looked at, never texts, which differ from one Node to the next. */
-export function connectionErrorText(error: unknown, place: string, wantedName: string): string {
+export function connectionErrorText(error: unknown, place: string): string {
   const code = codeOf(error);
   const refused = REFUSED[code];
   if (refused !== undefined) return `dial tcp ${place}: ${refused}`;
-  const distrust = distrustText(error, wantedName);
+  const distrust = distrustText(error);
   if (distrust !== undefined) return `tls: failed to verify certificate: x509: ${distrust}`;
   const broken = BROKEN[code];
   if (broken !== undefined) return broken;
@@ -58,28 +59,12 @@ export function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-function distrustText(error: unknown, wantedName: string): string | undefined {
+function distrustText(error: unknown): string | undefined {
   const code = codeOf(error);
   if (UNKNOWN_AUTHORITY.has(code)) return "certificate signed by unknown authority";
   if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID")
     return "certificate has expired or is not yet valid";
   if (code === "INVALID_PURPOSE") return "certificate specifies an incompatible key usage";
-  if (code !== "ERR_TLS_CERT_ALTNAME_INVALID") return undefined;
-  const names = certificateNames(error);
-  return names.length === 0
-    ? `certificate is not valid for any names, but wanted to match ${wantedName}`
-    : `certificate is valid for ${names.join(", ")}, not ${wantedName}`;
-}
-
-/** How many names of a certificate an error tells; it is one line. */
-const NAMES_MAX = 20;
-
-/** Node has them as `DNS:a.example, IP Address:127.0.0.1`. */
-function certificateNames(error: unknown): readonly string[] {
-  const { cert } = error as { readonly cert?: { readonly subjectaltname?: unknown } };
-  const text = typeof cert?.subjectaltname === "string" ? cert.subjectaltname : "";
-  const found = text
-    .split(", ")
-    .flatMap((each) => /^(?:DNS|IP Address):([\w.:*-]{1,253})$/.exec(each)?.[1] ?? []);
-  return found.slice(0, NAMES_MAX);
+  // checkServerName has worded it already.
+  return code === NAME_MISMATCH_CODE ? (error as Error).message : undefined;
 }

@@ -2,6 +2,7 @@
 import type { Loop } from "../../base/loop.ts";
 import type { ClientPair, Egress, EgressReply } from "./egress.ts";
 import { EgressError } from "./egress.ts";
+import { restTarget } from "./rest-target.ts";
 
 export interface ReviewServer {
   readonly url: string;
@@ -65,7 +66,7 @@ const NEVER = new AbortController().signal;
 function call({ egress }: ReviewParts, server: ReviewServer, body: string): Promise<EgressReply> {
   const { url, ca, pair, headers, timeoutMs } = server;
   return egress.call({
-    target: { type: "url", url },
+    target: restTarget({ type: "url", url }),
     trust: { ca },
     pair,
     method: "POST",

@@ -75,6 +75,8 @@ function makeAgent(
 ): TrustedAgent {
   const secureContext = createSecureContext({
     minVersion: "TLSv1.2",
+    // Every certificate of the bundle is an anchor, as for Go: also a server's own, and one of an authority in between.
+    allowPartialTrustChain: true,
     ...(ca !== undefined && !isVerificationOff && { ca }),
     ...pair,
   });

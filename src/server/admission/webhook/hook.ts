@@ -7,6 +7,7 @@ import type {
 } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { compileLabelSelector, type LabelSelector } from "../../../api/label-selector.ts";
 import type { EgressTarget, EgressTrust } from "../../egress/egress.ts";
+import { restTarget } from "../../egress/rest-target.ts";
 import { MatchConditions } from "./match-conditions.ts";
 
 export type HookType = "mutating" | "validating";
@@ -63,7 +64,7 @@ export function hookOf(webhook: MutatingWebhook | ValidatingWebhook, origin: Ori
     bearsDryRun: sideEffects === "None" || sideEffects === "NoneOnDryRun",
     isReinvocable: "reinvocationPolicy" in webhook && webhook.reinvocationPolicy === "IfNeeded",
     reviewVersion: webhook.admissionReviewVersions.find(isReviewVersion),
-    target: targetOf(webhook.clientConfig),
+    target: restTarget(targetOf(webhook.clientConfig)),
     trust: { ca: certificateOf(webhook.clientConfig) },
   };
 }
@@ -76,13 +77,7 @@ function isReviewVersion(version: string): version is ReviewVersion {
 function targetOf({ url = "", service }: WebhookClientConfig): EgressTarget {
   if (service === undefined) return { type: "url", url };
   const { namespace, name, port = DEFAULT_PORT, path = "" } = service;
-  return {
-    type: "service",
-    namespace,
-    name,
-    port,
-    path: path === "" || path.startsWith("/") ? path : `/${path}`,
-  };
+  return { type: "service", namespace, name, port, path };
 }
 
 function certificateOf({ caBundle = "" }: WebhookClientConfig): string | undefined {

@@ -1,5 +1,7 @@
 /** One address of an etcd cluster: a channel, and the calls on it. Knows nothing of retries and users. */
+import { createSecureContext } from "node:tls";
 import { Client, connectivityState, credentials, Metadata, type ChannelCredentials } from "@grpc/grpc-js";
+import { checkServerName } from "../../../base/server-identity.ts";
 import { StoreError } from "../../store-error.ts";
 import { WATCH, type Method } from "./protocol.ts";
 import { WatchStream } from "./watch-stream.ts";
@@ -126,6 +128,13 @@ function parseEndpoint(url: string): { target: string; isSecure: boolean } {
 }
 
 function secure({ ca, cert, key }: EtcdTls = {}): ChannelCredentials {
-  const bytes = (pem: Uint8Array | undefined): Buffer | null => (pem === undefined ? null : Buffer.from(pem));
-  return credentials.createSsl(bytes(ca), bytes(key), bytes(cert));
+  const bytes = (pem: Uint8Array | undefined): Buffer | undefined => pem && Buffer.from(pem);
+  // As etcd's own clients: every certificate of the bundle is an anchor, and common names do not count.
+  const context = createSecureContext({
+    ca: bytes(ca),
+    cert: bytes(cert),
+    key: bytes(key),
+    allowPartialTrustChain: true,
+  });
+  return credentials.createFromSecureContext(context, { checkServerIdentity: checkServerName });
 }
