@@ -43,7 +43,7 @@ describe("the defaults of a pod", () => {
     ["registry:5000/nginx", "Always"],
     ["registry:5000/nginx:1", "IfNotPresent"],
     ["nginx@sha256:abc", "IfNotPresent"],
-    ["nginx:latest@sha256:abc", "Always"],
+    ["nginx:latest@sha256:abc", "IfNotPresent"],
     ["", "IfNotPresent"],
   ])("pull %s %s", (image, policy) => {
     expect(probe.read(withContainer({ image }))).toMatchObject({

@@ -3,10 +3,10 @@
  * the same whatever runs the containers.
  */
 import type { Container } from "../../api/generated/types/core-v1.ts";
+import { findImageProblem } from "../../api/image-reference.ts";
 import { plainNumber } from "../../api/plain-number.ts";
 import type { TimerKind } from "../../base/loop.ts";
 import type { ProbeType } from "../container-runtime.ts";
-import { findImageName } from "../image-name.ts";
 import { findConfigProblem } from "./config-problem.ts";
 import {
   isAtRest,
@@ -181,9 +181,10 @@ class PlanDraft {
   /** From nothing to a running container: its image first. */
   #bring(container: Container): void {
     const { image = "", imagePullPolicy = "IfNotPresent" } = container;
-    if (findImageName(image) === undefined) {
-      const problem = `couldn't parse image name ${JSON.stringify(image)}: invalid reference format`;
-      const message = `Failed to apply default image tag ${JSON.stringify(image)}: ${problem}`;
+    const problem = findImageProblem(image);
+    if (problem !== undefined) {
+      const why = `couldn't parse image name ${JSON.stringify(image)}: ${problem}`;
+      const message = `Failed to apply default image tag ${JSON.stringify(image)}: ${why}`;
       this.actions.push({ type: "refuse", container, reason: "InvalidImageName", message });
       return;
     }

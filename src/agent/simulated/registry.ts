@@ -1,6 +1,6 @@
 /** The registry that simulated nodes pull from: it has every image but those whose name says that they are not there. */
 import { createHash } from "node:crypto";
-import { findImageName, type ImageName } from "../image-name.ts";
+import { findImageReference, type ImageReference } from "../../api/image-reference.ts";
 
 /** Tags that stand for an image that is not there, in tests and lessons. */
 const MISSING_TAGS: ReadonlySet<string> = new Set(["nonexistent", "non-existent", "404"]);
@@ -9,7 +9,7 @@ const KNOWN_MAX = 4096;
 
 /** What a container engine says of an image that the registry does not have; undefined when it has it. */
 export function findMissing(image: string): string | undefined {
-  const name = findImageName(image);
+  const name = findImageReference(image);
   if (name === undefined) return undefined;
   if (isUnknownHost(name)) return unknownHostMessage(name);
   if (!MISSING_TAGS.has(name.tag)) return undefined;
@@ -17,19 +17,19 @@ export function findMissing(image: string): string | undefined {
   return `rpc error: code = NotFound desc = ${resolving(text)}: ${text}: not found`;
 }
 
-function isUnknownHost({ host }: ImageName): boolean {
-  const domain = host.replace(/:\d+$/, "");
-  return domain === "invalid" || domain.endsWith(".invalid");
+function isUnknownHost({ domain }: ImageReference): boolean {
+  const host = domain.replace(/:\d+$/, "");
+  return host === "invalid" || host.endsWith(".invalid");
 }
 
-function unknownHostMessage(name: ImageName): string {
-  const { host, path, tag } = name;
-  const url = `https://${host}/v2/${path}/manifests/${tag === "" ? "latest" : tag}`;
-  return `${resolving(fullName(name))}: failed to do request: Head "${url}": dial tcp: lookup ${host}: no such host`;
+function unknownHostMessage(name: ImageReference): string {
+  const { domain, path, tag } = name;
+  const url = `https://${domain}/v2/${path}/manifests/${tag === "" ? "latest" : tag}`;
+  return `${resolving(fullName(name))}: failed to do request: Head "${url}": dial tcp: lookup ${domain}: no such host`;
 }
 
-function fullName({ host, path, tag }: ImageName): string {
-  return `${host}/${path}:${tag === "" ? "latest" : tag}`;
+function fullName({ domain, path, tag }: ImageReference): string {
+  return `${domain}/${path}:${tag === "" ? "latest" : tag}`;
 }
 
 function resolving(name: string): string {
@@ -48,9 +48,9 @@ export function imageIdentity(text: string): Identity {
   const found = known.get(text);
   if (found !== undefined) return found;
   const hash = createHash("sha256").update(text).digest();
-  const { host, path } = findImageName(text) ?? { host: "docker.io", path: text };
+  const { domain, path } = findImageReference(text) ?? { domain: "docker.io", path: text };
   const identity = {
-    imageId: `${host}/${path}@sha256:${hash.toString("hex")}`,
+    imageId: `${domain}/${path}@sha256:${hash.toString("hex")}`,
     // Between 8 and 72 MB, so that not all images look alike.
     sizeBytes: 8_000_000 + (hash.readUInt32BE(0) % 64_000_000),
   };

@@ -1,6 +1,6 @@
 /** When the programs of `agnhost`, Kubernetes' own image for tests, answer a probe. They listen on ports that are known, whatever a pod says of its ports. */
 import type { Container, Probe } from "../../api/generated/types/core-v1.ts";
-import { findImageName } from "../image-name.ts";
+import { findImageReference } from "../../api/image-reference.ts";
 import { ALWAYS, NEVER, type Span } from "./span.ts";
 
 interface Program {
@@ -40,7 +40,7 @@ function findAskedPort(probe: Probe, { ports = [] }: Container): number | undefi
 }
 
 function isTestImage({ command = [], image = "" }: Container): boolean {
-  const path = findImageName(image)?.path;
+  const path = findImageReference(image)?.path;
   return command.length === 0 && path !== undefined && /(?:^|\/)agnhost$/.test(path);
 }
 

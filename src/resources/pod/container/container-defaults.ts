@@ -9,7 +9,7 @@ import type {
   Probe,
 } from "../../../api/generated/types/core-v1.ts";
 import type { Draft } from "../../kind-rules.ts";
-import { defaultPullPolicy } from "./image-reference.ts";
+import { defaultPullPolicy } from "./pull-policy.ts";
 
 export function containerDefaults(container: Draft<Container> | Draft<EphemeralContainer>): void {
   container.imagePullPolicy ??= defaultPullPolicy(container.image ?? "");

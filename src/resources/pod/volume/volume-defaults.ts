@@ -9,7 +9,7 @@ import type {
   VolumeProjection,
 } from "../../../api/generated/types/core-v1.ts";
 import type { Draft } from "../../kind-rules.ts";
-import { defaultPullPolicy } from "../container/image-reference.ts";
+import { defaultPullPolicy } from "../container/pull-policy.ts";
 
 /** Files of configuration can be read by everyone and written by their owner: 0644. */
 const FILE_MODE = 0o644;
