@@ -121,11 +121,14 @@ function generateSelector({ metadata, spec }: Draft<Job>): void {
   const uid = metadata.uid;
   const before = spec.template.metadata.labels;
   const labels = { ...generatedLabels(uid, metadata.name), ...before };
-  spec.template.metadata.labels = labels;
+  const { template } = spec;
+  spec.template = { ...template, metadata: { ...template.metadata, labels } };
   // A job without labels of its own has those of its pods, also the generated ones.
   if (metadata.labels === undefined || isSame(metadata.labels, before)) metadata.labels = { ...labels };
-  spec.selector ??= {};
-  spec.selector.matchLabels = { [CONTROLLER_UID]: uid, ...spec.selector.matchLabels };
+  spec.selector = {
+    ...spec.selector,
+    matchLabels: { [CONTROLLER_UID]: uid, ...spec.selector?.matchLabels },
+  };
 }
 
 function generatedLabels(uid: string, name: string): Readonly<Record<string, string>> {

@@ -5,6 +5,7 @@
 
 import { findKindSchema } from "../api/built-in-schema.ts";
 import { FieldErrors, fieldErrorText } from "../api/field-error.ts";
+import { freezeJson } from "../api/json-freeze.ts";
 import type { JsonObject } from "../api/json-object.ts";
 import { toNormalForm } from "../api/normal-form.ts";
 import type { ApiObject, Draft, KindDefinition, KindRules, RuleContext } from "./kind-rules.ts";
@@ -43,6 +44,11 @@ export class KindProbe {
   /** What a create stores, if it is valid. */
   created(manifest: Manifest): Draft<ApiObject> & Record<string, unknown> {
     const draft = this.read(manifest);
+    // A rule replaces what it changes: the draft before it says which fields the client owns.
+    for (const [key, value] of Object.entries(draft)) {
+      if (key !== "metadata" && key !== "spec") freezeJson(value);
+      else for (const member of Object.values(value as JsonObject)) freezeJson(member);
+    }
     this.#rules.prepareCreate?.(draft, CONTEXT);
     return draft;
   }

@@ -45,7 +45,8 @@ export interface KindRules<T extends ApiObject = ApiObject> {
 
   /**
    * Sets what the server decides, before validation. Metadata (uid, times, generation) is done by the server; status is
-   * already dropped, unless `keepsStatus`.
+   * already dropped, unless `keepsStatus`. Members of the draft, its metadata and its spec are replaced, never changed in place: the draft
+   * before it says which fields the client owns.
    */
   prepareCreate?(draft: Draft<T>, context: RuleContext): void;
   /** The same for an update of the main resource; the status of `previous` is already put back. */

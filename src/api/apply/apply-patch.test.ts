@@ -128,6 +128,39 @@ describe("the same again", () => {
     expect(result.object).toBe(live);
   });
 
+  test.each([
+    { annotations: {}, labels: {} },
+    { annotations: null, labels: null },
+  ])("states empty maps of %j, owns them, and changes nothing when it states them again", (metadata) => {
+    const stored = apply(undefined, config({ replicas: 3 }, metadata));
+    const again = apply(stored, config({ replicas: 3 }, metadata), { now: "2026-11-15T06:00:00Z" });
+
+    expect(owners(stored).one).toEqual({
+      "f:metadata": { "f:annotations": {}, "f:labels": {} },
+      "f:spec": { "f:replicas": {} },
+    });
+    expect(again).toBe(stored);
+  });
+
+  test("takes nothing away from others by stating a map as null", () => {
+    const live = apply(undefined, config({}, { labels: { app: "web" } }), { manager: "two" });
+
+    const object = apply(live, config({}, { labels: null }));
+
+    expect(object.metadata).toMatchObject({ labels: { app: "web" } });
+    expect(owners(object)).toMatchObject({
+      one: { "f:metadata": { "f:labels": {} } },
+      two: { "f:metadata": { "f:labels": { "f:app": {} } } },
+    });
+  });
+
+  test("that states nothing changes nothing of an object without managed fields", () => {
+    const bare = { apiVersion: "apps/v1", kind: "Deployment", metadata: { name: "web" } };
+    const stored = normal({ ...bare, spec: { replicas: 3 } });
+
+    expect(apply(stored, bare)).toBe(stored);
+  });
+
   test("a null creationTimestamp and an empty status change nothing either", () => {
     const live = { ...apply(undefined, config({ replicas: 3 })) };
     const stored = {

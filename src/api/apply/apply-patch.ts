@@ -83,7 +83,7 @@ export function beginApply(input: ApplyInput): BegunApply {
   const { live, writer, onConflict } = input;
   const schema = schemaOf(writer);
   checkConfig(input.config, writer);
-  const config = withoutMetadataNulls(input.config);
+  const config = withoutSystemNulls(input.config);
   const before = withManagedFields(live ?? zeroStruct(schema), undefined);
   const managed = managedBeforeApply(before, input);
   const applier = applierOf(managed, config, writer);
@@ -108,9 +108,8 @@ export function beginApply(input: ApplyInput): BegunApply {
     const next = object === before && isRepeated(applier) ? owners : withApplier(owners, applier, time);
     const entries = orderedEntries(next, managedFieldsOf(live));
     const result = withLastApplied(object, input.config, writer);
-    if (live !== undefined && result === before && entries === managedFieldsOf(live)) {
-      return { object: live, isChanged: false };
-    }
+    const isKept = entries === managedFieldsOf(live) || statesNothing(applier);
+    if (live !== undefined && result === before && isKept) return { object: live, isChanged: false };
     return { object: withManagedFields(result, entries), isChanged: true };
   };
   const checkConflicts = (withDefaults: () => JsonObject): void => {
@@ -177,6 +176,11 @@ function isRepeated(applier: Applier): boolean {
   return last?.apiVersion === identity.apiVersion && ownedAfter(applier) === ownedBy(last);
 }
 
+/** An apply that takes no field does not record who owned the fields before it. */
+function statesNothing(applier: Applier): boolean {
+  return applier.last === undefined && isEmpty(ownedAfter(applier));
+}
+
 /** As upstream, the time says when the applier last changed the object: who only states what is there already has none at first. */
 function withApplier(owners: Managed, applier: Applier, time: string | undefined): Managed {
   return withEntry(owners, newEntry(applier.identity, time, ownedAfter(applier)));
@@ -205,10 +209,19 @@ function objectText({ apiVersion, kind, metadata }: JsonObject): string {
   return `${String(namespace as string)}/${String(name as string)}; ${typeText(apiVersion, kind)}`;
 }
 
+/** Fields of metadata that an applier owns by stating `null`, as it owns an empty one. */
+const OWNED_WHEN_NULL: ReadonlySet<string> = new Set([
+  "annotations",
+  "finalizers",
+  "labels",
+  "ownerReferences",
+]);
+
 /** Generators write `creationTimestamp: null`, which would otherwise take the live one away. */
-function withoutMetadataNulls(config: JsonObject): JsonObject {
+function withoutSystemNulls(config: JsonObject): JsonObject {
   const { metadata } = config;
-  if (!isJsonObject(metadata) || !Object.values(metadata).includes(null)) return config;
-  const kept = Object.entries(metadata).filter(([, value]) => value !== null);
-  return { ...config, metadata: Object.fromEntries(kept) };
+  if (!isJsonObject(metadata)) return config;
+  const members = Object.entries(metadata);
+  const kept = members.filter(([key, value]) => value !== null || OWNED_WHEN_NULL.has(key));
+  return kept.length === members.length ? config : { ...config, metadata: Object.fromEntries(kept) };
 }

@@ -56,6 +56,18 @@ describe("server-side apply after client-side apply", () => {
     );
   });
 
+  test("leaves annotations that are null out of the annotation", () => {
+    const { metadata, ...config } = map({ k: "2" });
+    const object = apply(applied({ k: "1" }), {
+      ...config,
+      metadata: { ...(metadata as JsonObject), annotations: null },
+    });
+
+    expect(lastApplied(object)).toBe(
+      '{"apiVersion":"v1","data":{"k":"2"},"kind":"ConfigMap","metadata":{"name":"c"}}\n',
+    );
+  });
+
   test("is a conflict for what was changed since", () => {
     expect(() => apply(applied({ k: "1" }, { k: "changed" }), map({ k: "2" }))).toThrow(
       'Apply failed with 1 conflict: conflict with "kubectl-client-side-apply" using v1: .data.k',

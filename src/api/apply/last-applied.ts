@@ -62,9 +62,9 @@ function parsed(text: string): JsonObject | undefined {
 /** As Go's encoder writes it, and so as kubectl does: keys in order, a line end. */
 function configText(config: JsonObject): string {
   const metadata = config.metadata as JsonObject;
+  const { annotations: stated, ...others } = metadata;
   const { [ANNOTATION]: _, ...annotations } = annotationsOf(config);
-  const hasAnnotations = isJsonObject(metadata.annotations);
-  const bare = { ...config, metadata: { ...metadata, ...(hasAnnotations && { annotations }) } };
+  const bare = { ...config, metadata: isJsonObject(stated) ? { ...others, annotations } : others };
   const text = stringifyJson(sorted(bare));
   const escaped = text.replace(
     /[<>&\u{2028}\u{2029}]/gu,

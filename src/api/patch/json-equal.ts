@@ -1,4 +1,4 @@
-/** Deep equality of JSON values: the order of keys does not matter, a number equals the bigint of the same value. */
+/** Deep equality of JSON values: the order of keys does not matter, a number equals the bigint that is the same double. */
 import { isJsonObject, type JsonObject } from "../json-object.ts";
 
 export function jsonEqual(left: unknown, right: unknown): boolean {
@@ -29,7 +29,7 @@ function isNumber(value: unknown): value is number | bigint {
   return typeof value === "number" || typeof value === "bigint";
 }
 
-/** Across the two types `==` compares by value; `===` would tell 1 from 1n. */
+/** A double beyond 2^53 is written as an integer, and read back as a bigint that may be near it only. As upstream: the doubles count. */
 function numbersEqual(left: number | bigint, right: number | bigint): boolean {
-  return !(left < right) && !(left > right) && left === left && right === right;
+  return typeof left !== typeof right && Number(left) === Number(right);
 }

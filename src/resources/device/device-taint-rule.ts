@@ -16,7 +16,10 @@ const CONDITIONS = fieldPath("status", "conditions");
 const CONDITIONS_MAX = 8;
 
 export const deviceTaintRule = defineKind<DeviceTaintRule>("resource.k8s.io/v1alpha3", "DeviceTaintRule", {
-  prepareCreate: ({ spec }, { now }) => addTaintTime(spec.taint, now),
+  prepareCreate({ spec }, { now }) {
+    spec.taint = { ...spec.taint };
+    addTaintTime(spec.taint, now);
+  },
 
   /** With another effect the time begins anew, unless a time is given with it. */
   prepareUpdate({ spec: { taint } }, { spec: { taint: before } }, { now }) {

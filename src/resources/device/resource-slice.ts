@@ -2,6 +2,7 @@
 
 import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
 import type { Device, ResourceSlice } from "../../api/generated/types/resource-v1.ts";
+import { cloneJson } from "../../api/json-clone.ts";
 import { quoted } from "../../api/message-text.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
 import { ageText } from "../human-duration.ts";
@@ -21,6 +22,7 @@ const PLACES = ["nodeName", "nodeSelector", "allNodes", "perDeviceNodeSelection"
 
 export const resourceSlice = defineKind<ResourceSlice>("resource.k8s.io/v1", "ResourceSlice", {
   prepareCreate(draft, { now }) {
+    if (draft.spec.devices !== undefined) draft.spec.devices = cloneJson(draft.spec.devices);
     for (const field of OFF) dropField(draft, field);
     addTaintTimes(draft, now);
   },

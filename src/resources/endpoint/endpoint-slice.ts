@@ -63,8 +63,11 @@ export const endpointSlice = defineKind<EndpointSlice>("discovery.k8s.io/v1", "E
 });
 
 /** A field of a version that is no longer served: objects that have it from there keep it until their endpoints change. */
-function dropTopology({ endpoints }: Draft<EndpointSlice>): void {
-  for (const endpoint of endpoints) delete endpoint.deprecatedTopology;
+function dropTopology(draft: Draft<EndpointSlice>): void {
+  draft.endpoints = draft.endpoints.map((endpoint) => {
+    const { deprecatedTopology: _, ...others } = endpoint;
+    return others;
+  });
 }
 
 function checkEndpoints({ endpoints, addressType }: EndpointSlice, errors: FieldErrors): void {
