@@ -2,13 +2,13 @@
 import { resolve } from "node:path";
 import { parseDuration } from "../api/time.ts";
 import { createRealLoop } from "../base/real-loop.ts";
-import { NODES, POD_CIDR } from "../cluster/loops.ts";
+import { NODES } from "../cluster/loops.ts";
 import { runPart, type ElectionTimes, type PartEvent, type PartOptions } from "../cluster/part.ts";
 import type { SigningFiles } from "../cluster/signing-files.ts";
 import { eventsOption } from "./cluster-options.ts";
 import { findText, UsageError, type Arguments, type Command, type Io, type OptionSpec } from "./command.ts";
-import { parseNodes, parsePodCidrs } from "./server-options.ts";
-import { nodesOption, podCidrOption } from "./up.ts";
+import { parseNodes } from "./server-options.ts";
+import { allocateOption, nodesOption, parsePodNetwork, podCidrOption } from "./up.ts";
 
 const kubeconfigOption: OptionSpec = {
   flags: "--kubeconfig <file>",
@@ -55,6 +55,7 @@ export const controllersCommand: Command = {
   options: [
     kubeconfigOption,
     podCidrOption,
+    allocateOption,
     accountsOption,
     ...signingOptions,
     ...electionOptions,
@@ -64,7 +65,7 @@ export const controllersCommand: Command = {
     run(io, args, {
       ...parseCommon(io, args),
       part: "controllers",
-      podCidrs: parsePodCidrs(findText(args, "podCidr") ?? POD_CIDR),
+      ...parsePodNetwork(args),
       signing: parseSigning(io, args),
       usesAccounts: args.options["useServiceAccountCredentials"] === true,
     }),

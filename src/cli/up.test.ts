@@ -21,7 +21,12 @@ describe("parseClusterOptions", () => {
       loops: "all",
       nodes: 3,
       podCidrs: ["10.128.0.0/9"],
+      allocatesNodeCidrs: true,
     });
+  });
+
+  test("--allocate-node-cidrs=false leaves the addresses of pods to others", () => {
+    expect(parseClusterOptions(io(), args({ allocateNodeCidrs: "false" })).allocatesNodeCidrs).toBe(false);
   });
 
   test("$SETPOINT_HOME is the data dir when none is given", () => {

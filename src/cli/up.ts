@@ -10,6 +10,13 @@ export const podCidrOption: OptionSpec = {
   fallback: POD_CIDR,
 };
 
+export const allocateOption: OptionSpec = {
+  flags: "--allocate-node-cidrs <boolean>",
+  help: "give each node a block of --pod-cidr",
+  choices: ["true", "false"],
+  fallback: "true",
+};
+
 export const nodesOption: OptionSpec = {
   flags: "--nodes <count>",
   help: "how many simulated nodes",
@@ -20,15 +27,25 @@ export const upCommand: Command = {
   name: "up",
   usage: [],
   help: "run a cluster here; Ctrl-C ends it",
-  options: [...serverOptions, nodesOption, podCidrOption, eventsOption],
+  options: [...serverOptions, nodesOption, podCidrOption, allocateOption, eventsOption],
   run: (io, args) => runReported(parseClusterOptions(io, args), io, args),
 };
+
+/** Where pods get their addresses from. */
+export function parsePodNetwork(
+  args: Arguments,
+): Required<Pick<ClusterOptions, "podCidrs" | "allocatesNodeCidrs">> {
+  return {
+    podCidrs: parsePodCidrs(findText(args, "podCidr") ?? POD_CIDR),
+    allocatesNodeCidrs: findText(args, "allocateNodeCidrs") !== "false",
+  };
+}
 
 export function parseClusterOptions(io: Io, args: Arguments): ClusterOptions {
   return {
     ...parseServerOptions(io, args),
     loops: "all",
     nodes: parseNodes(findText(args, "nodes") ?? String(NODES)),
-    podCidrs: parsePodCidrs(findText(args, "podCidr") ?? POD_CIDR),
+    ...parsePodNetwork(args),
   };
 }

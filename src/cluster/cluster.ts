@@ -67,12 +67,12 @@ export interface ClusterSurroundings {
 
 /** Loops that run beside the server, by what they are called in logs and metrics. */
 function groupsOf(options: ClusterOptions, pki: Pki, loop: Loop): Readonly<Record<string, LoopGroup>> {
-  const { loops, podCidrs, nodes, store } = options;
+  const { loops, podCidrs, allocatesNodeCidrs = true, nodes, store } = options;
   const { cert, key } = pki.ca;
   // An authority without its key signs nothing here.
   const signer = key === undefined ? {} : { signer: certificateSigner({ cert, key, loop }) };
   return {
-    ...builtInGroups(loops, { podCidrs, ca: cert, ...signer }),
+    ...builtInGroups(loops, { podCidrs, allocatesNodeCidrs, ca: cert, ...signer }),
     // Several servers over one store have the same nodes.
     nodes: {
       ...nodeLoops(nodes, { families: familiesOf(podCidrs) }),

@@ -40,6 +40,8 @@ export type LoopChoice = "all" | "none" | readonly string[];
 export interface LoopSettings {
   /** Where nodes get blocks of addresses for their pods from; one range per family. */
   readonly podCidrs?: readonly string[];
+  /** Whether nodes get such blocks; they do unless given. */
+  readonly allocatesNodeCidrs?: boolean;
   /**
    * PEM, of the authority that has signed the server's certificate; empty where it is one that every machine trusts. Where there is no certificate,
    * none is told to pods.
@@ -74,7 +76,7 @@ export function builtInGroups(
   settings: LoopSettings = {},
 ): Readonly<Record<BuiltInPart, LeasedGroup>> {
   const controllers = settledControllers(settings);
-  const routines = [...plainRoutines, nodeIpamRoutine({ podCidrs: settings.podCidrs ?? [POD_CIDR] })];
+  const routines = [...plainRoutines, ...nodeIpam(settings)];
   const schedulers = [schedulerRoutine()];
   const names = [...controllers.map(({ definition }) => definition), ...routines, ...schedulers].map(
     ({ name }) => name,
@@ -91,6 +93,10 @@ export function builtInGroups(
       lease: LEASES.scheduler,
     },
   };
+}
+
+function nodeIpam({ podCidrs = [POD_CIDR], allocatesNodeCidrs = true }: LoopSettings): readonly Routine[] {
+  return allocatesNodeCidrs ? [nodeIpamRoutine({ podCidrs })] : [];
 }
 
 function settledControllers({ ca, signer }: LoopSettings): readonly Controller[] {

@@ -68,6 +68,8 @@ export interface ClusterOptions {
   readonly nodes: number;
   /** Where nodes get blocks of addresses for their pods from; one range per family. */
   readonly podCidrs: readonly string[];
+  /** Whether nodes get such blocks; they do unless given. */
+  readonly allocatesNodeCidrs?: boolean | undefined;
 }
 
 /** Both ends belong to it. */

@@ -27,6 +27,8 @@ export type PartOptions = Common &
     | {
         readonly part: "controllers";
         readonly podCidrs: readonly string[];
+        /** Whether nodes get blocks of them; they do unless given. */
+        readonly allocatesNodeCidrs?: boolean | undefined;
         /** With which requests for certificates are signed; without it they are not. */
         readonly signing?: SigningFiles | undefined;
         /** Each loop works as its own service account; all work as the user of the kubeconfig unless given. */
@@ -113,9 +115,9 @@ async function groupOf(options: PartOptions, endpoint: Endpoint, loop: Loop): Pr
       return builtInGroups("all").scheduler;
     case "controllers": {
       const ca = await readAuthority(endpoint, loop);
-      const { podCidrs, signing } = options;
+      const { podCidrs, allocatesNodeCidrs = true, signing } = options;
       const signer = signing === undefined ? {} : { signer: await openSigner(signing, loop) };
-      return builtInGroups("all", { podCidrs, ...signer, ca }).controllers;
+      return builtInGroups("all", { podCidrs, allocatesNodeCidrs, ...signer, ca }).controllers;
     }
     case "agent": {
       const { nodes, nodePrefix } = options;
