@@ -63,10 +63,16 @@ describe("the run of a CronJob", () => {
     expect(plan({ schedule: "soon" }, now)).toMatchObject({ problem: { reason: "UnparseableSchedule" } });
   });
 
-  test("of a day that never comes is looked at never again", () => {
-    expect(plan({ schedule: "0 0 30 2 *" }, "2026-01-01T03:20:00Z")).toEqual({
-      type: "later",
-      recheckAfterMs: undefined,
+  test("of a day that never comes is an invalid schedule, and looked at never again", () => {
+    const message =
+      "invalid schedule: 59 23 31 2 * : time difference between two schedules is less than 1 second";
+
+    expect(plan({ schedule: "59 23 31 2 *" }, "2026-01-01T03:20:00Z")).toEqual({
+      type: "never",
+      problem: { reason: "InvalidSchedule", message },
+    });
+    expect(plan({ schedule: "59 23 31 2 *", suspend: true }, "2026-01-01T03:20:00Z")).toEqual({
+      type: "never",
     });
   });
 

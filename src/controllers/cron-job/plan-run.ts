@@ -34,15 +34,17 @@ export function planRun(cronJob: CronJob, now: number): RunPlan {
   if ("reason" in clock) return { type: "never", problem: clock };
   if (spec.suspend === true) return { type: "never" };
   const since = lastMet(cronJob);
+  const earliest = withinDeadline(cronJob, since, now);
+  if (findNextTime(clock, earliest) === undefined) return { type: "never", problem: neverComing(spec) };
   const recheckAfterMs = recheckOf(clock, since, now);
-  const at = findLastTime(clock, { since: withinDeadline(cronJob, since, now), now });
+  const at = findLastTime(clock, { since: earliest, now });
   if (at === undefined) return { type: "later", recheckAfterMs };
   const { startingDeadlineSeconds: deadline } = spec;
   return {
     type: "due",
     at,
     isTooLate: deadline !== undefined && at + plainNumber(deadline) * 1000 < now,
-    areTooManyMissed: areTooManyMissed(clock, withinDeadline(cronJob, since, now), at),
+    areTooManyMissed: areTooManyMissed(clock, earliest, at),
     recheckAfterMs,
   };
 }
@@ -63,6 +65,12 @@ function clockOf({ spec }: CronJob): CronClock | ScheduleProblem {
     const message = `invalid timeZone: ${JSON.stringify(timeZone)}: unknown time zone ${timeZone}`;
     return { reason: "UnknownTimeZone", message };
   }
+}
+
+/** A schedule such as `59 23 31 2 *` has no times. The message is upstream's. */
+function neverComing({ schedule }: CronJob["spec"]): ScheduleProblem {
+  const why = "time difference between two schedules is less than 1 second";
+  return { reason: "InvalidSchedule", message: `invalid schedule: ${schedule} : ${why}` };
 }
 
 /** Times up to this one are done with. */
