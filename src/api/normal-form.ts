@@ -180,7 +180,8 @@ class Walk {
   }
 
   #mismatch(schema: Schema, value: unknown, depth: number): never {
-    throw new DecodeError(mismatchText(this.#root, this.#path.slice(0, depth), { schema, value }));
+    const mismatch = { schema, value };
+    throw new DecodeError(mismatchText(this.#root, this.#path.slice(0, depth), mismatch), { mismatch });
   }
 }
 

@@ -723,7 +723,14 @@ refusals("a patch that cannot be is refused:", [
     patch(STRATEGIC, '{"data":{"k":1}}'),
     422,
     "Invalid",
-    /^ "" is invalid: patch: Invalid value: "map\[data:map\[k:1\]\]": .*cannot unmarshal number/,
+    /^ "" is invalid: patch: Invalid value: "map\[data:map\[k:1\]\]": cannot convert int64 to string$/,
+  ],
+  [
+    "one that leaves a text in place of a map",
+    patch(STRATEGIC, '{"data":"x"}'),
+    422,
+    "Invalid",
+    /^ "" is invalid: patch: Invalid value: "map\[data:x\]": cannot restore map from string$/,
   ],
   [
     "a strict one with a key twice, before what the object has not",
@@ -814,7 +821,7 @@ refusals("a patch that cannot be is refused:", [
     "Invalid",
     /metadata\.deletionTimestamp: Invalid value: "2020-01-01T00:00:00Z": field is immutable$/,
   ],
-  ["a wrong type", patch(STRATEGIC, '{"data":5}'), 422, "Invalid", /of type map\[string\]string$/],
+  ["a wrong type", patch(STRATEGIC, '{"data":5}'), 422, "Invalid", /cannot restore map from int64$/],
   [
     "an unknown directive",
     patch(STRATEGIC, '{"$patch":"fly"}'),

@@ -1,5 +1,6 @@
 /** The three patches that say what to change. They start again on the newest object when another writer was faster. */
 import { badRequest, invalid, isApiError, unsupportedMediaType } from "../../api/api-error.ts";
+import { DecodeError } from "../../api/decode-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
@@ -10,6 +11,7 @@ import { goJsonWord, goText } from "../../api/patch/go-text.ts";
 import { applyJsonPatch, unknownMembers } from "../../api/patch/json-patch.ts";
 import { applyMergePatch } from "../../api/patch/merge-patch.ts";
 import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.ts";
+import { findRestoreText } from "../../api/restore-text.ts";
 import { whenDone } from "../../base/soon.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Answer } from "../answer.ts";
@@ -124,10 +126,16 @@ export function resultOf(change: Patch, known: JsonObject, { expected, validatio
   } catch (error) {
     if (!isApiError(error, "BadRequest")) throw error;
     const errors = new FieldErrors();
-    const shownValue = change.type === STRATEGIC_PATCH ? goText(change.changes) : stringifyJson(value);
-    errors.invalid("patch", shownValue, error.message);
+    if (change.type === STRATEGIC_PATCH)
+      errors.invalid("patch", goText(change.changes), restoreMessage(error) ?? error.message);
+    else errors.invalid("patch", stringifyJson(value), error.message);
     throw invalid({ group: "", kind: "" }, "", errors.found);
   }
+}
+
+function restoreMessage({ cause }: Error): string | undefined {
+  if (!(cause instanceof DecodeError) || cause.mismatch === undefined) return undefined;
+  return findRestoreText(cause.mismatch.schema, cause.mismatch.value);
 }
 
 function changed(document: JsonObject, { type, changes }: Patch, { schema }: ExpectedKind): unknown {

@@ -118,7 +118,7 @@ function normalBody(
   try {
     return toNormalForm(schema, value, known);
   } catch (error) {
-    throw error instanceof DecodeError ? badRequest(error.message) : error;
+    throw error instanceof DecodeError ? badRequest(error.message, { cause: error }) : error;
   }
 }
 

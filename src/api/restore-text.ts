@@ -1,0 +1,36 @@
+/** The message for a value of the wrong type in what a strategic merge patch made. Upstream restores it from a map without JSON, in other words. */
+import { isJsonObject } from "./json-object.ts";
+import { goTypeName } from "./patch/go-text.ts";
+import type { ScalarType, Schema } from "./schema.ts";
+
+/** Kinds of Go's types. Other scalars have decoders of their own. */
+const SIMPLE: Readonly<Partial<Record<ScalarType, string>>> = {
+  string: "string",
+  int32: "int32",
+  int64: "int64",
+  float: "float64",
+  boolean: "bool",
+};
+
+/** Undefined for a type whose own decoder words the message. */
+export function findRestoreText(schema: Schema, value: unknown): string | undefined {
+  if (schema.type === "struct") return `cannot restore struct from: ${kindOf(value)}`;
+  if (schema.type === "map") return `cannot restore map from ${kindOf(value)}`;
+  if (schema.type === "list" || schema.type === "bytes") return `cannot restore slice from ${kindOf(value)}`;
+  const wanted = schema.type === "either" ? undefined : SIMPLE[schema.type];
+  if (wanted === undefined) return undefined;
+  return isConvertible(value, wanted)
+    ? `cannot convert ${goTypeName(value)} to ${wanted}`
+    : `unrecognized type: ${wanted}`;
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "slice";
+  return isJsonObject(value) ? "map" : goTypeName(value);
+}
+
+/** Whether Go's language converts the one to the other; integers are characters to it. */
+function isConvertible(value: unknown, wanted: string): boolean {
+  if (typeof value !== "number" && typeof value !== "bigint") return false;
+  return wanted === "string" ? goTypeName(value) === "int64" : wanted !== "bool";
+}
