@@ -3,6 +3,8 @@ import type { JsonObject } from "../../api/json-object.ts";
 
 /** The version of the API that is served, marked as not being upstream's build. */
 export const GIT_VERSION = "v1.36.4+setpoint";
+/** Major and minor version, as OpenAPI documents have it. */
+export const API_VERSION = "1.36";
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" };
 

@@ -26,7 +26,8 @@ export class Descriptions {
     return this.#find(struct.definition)?.text ?? listText(struct);
   }
 
-  ofField({ definition, byName }: StructSchema, field: string): string | undefined {
+  ofField(struct: StructSchema, field: string): string | undefined {
+    const { definition, byName } = struct;
     const name = field.toLowerCase();
     for (let at: string | undefined = definition; at !== undefined;) {
       const type = this.#find(at);
@@ -35,6 +36,8 @@ export class Descriptions {
       at = type?.base === undefined ? undefined : fullName(type.base, at);
     }
     if (!byName.has("kind") || !byName.has("metadata")) return undefined;
+    const listed = name === "items" ? itemKind(struct) : undefined;
+    if (listed !== undefined) return `List of ${pluralOf(listed.toLowerCase())}.`;
     return this.#find(byName.has("items") ? LIST : OBJECT)?.fields.get(name);
   }
 
@@ -70,7 +73,20 @@ function fullName(name: string, definition: string): string {
 }
 
 function listText(struct: StructSchema): string | undefined {
+  const kind = itemKind(struct);
+  return kind === undefined ? undefined : `${struct.name} is a list of ${kind} objects.`;
+}
+
+/** Undefined for a type that is no list of objects. */
+function itemKind(struct: StructSchema): string | undefined {
   const items = findField(struct, "items")?.schema;
-  if (items?.type !== "list" || items.items.type !== "struct" || !struct.byName.has("kind")) return undefined;
-  return `${struct.name} is a list of ${items.items.name} objects.`;
+  const isList = items?.type === "list" && items.items.type === "struct" && struct.byName.has("kind");
+  return isList ? items.items.name : undefined;
+}
+
+/** Scripts look for `List of services`. */
+function pluralOf(name: string): string {
+  if (/(?:endpoints|metrics)$/.test(name)) return name;
+  if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`;
+  return /(?:s|x|ch)$/.test(name) ? `${name}es` : `${name}s`;
 }

@@ -7,7 +7,7 @@ import type { GroupVersionFacts } from "../../api/resource-facts.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { RemoteVersion } from "../aggregation/remote-discovery.ts";
-import { GIT_VERSION } from "../discovery/version.ts";
+import { API_VERSION, GIT_VERSION } from "../discovery/version.ts";
 import type { Registry } from "../registry.ts";
 import { Document, documentHash } from "../representation/bytes/document.ts";
 import { CUSTOM_REFERENCES, customDefinitions } from "./custom-definition.ts";
@@ -26,10 +26,21 @@ import { encodeDocument, encodeEntries } from "./gnostic.ts";
 import { pathsOf } from "./operation.ts";
 import { pathDocument } from "./path-document.ts";
 import { mergedSpecs, type RemoteSpec } from "./remote-spec.ts";
+import { sharedParameters } from "./shared-parameters.ts";
 import { SPECIAL, specialShape } from "./special-definition.ts";
 
-const INFO = { title: "Kubernetes", version: GIT_VERSION };
+/** Upstream names the version of the API here, and not that of the build. */
+const INFO = { title: "Kubernetes", version: API_VERSION };
+const BEARER_TOKEN = {
+  description: "Bearer Token authentication",
+  in: "header",
+  name: "authorization",
+  type: "apiKey",
+};
+/** Behind the definitions of the older kind. */
+const V2_TAIL = { parameters: sharedParameters(), securityDefinitions: { BearerToken: BEARER_TOKEN } };
 const V2_HEAD = { swagger: "2.0", info: INFO };
+const V2_GNOSTIC_HEAD = { ...V2_HEAD, ...V2_TAIL, security: ["BearerToken"] };
 const V3_HEAD = { openapi: "3.0.0", info: INFO };
 const JSON_TYPE = "application/json";
 export const GNOSTIC_TYPE = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf";
@@ -226,13 +237,13 @@ export class OpenApiDocuments {
       pieceOf(form, "definitions", remote.definitions),
     ];
     if (form === "protobuf")
-      return new Document(GNOSTIC_TYPE, encodeDocument({ head: V2_HEAD, paths, definitions }));
+      return new Document(GNOSTIC_TYPE, encodeDocument({ head: V2_GNOSTIC_HEAD, paths, definitions }));
     const bytes = Buffer.concat([
       Buffer.from(`${JSON.stringify(V2_HEAD).slice(0, -1)},"paths":{`),
       ...separated(paths),
       Buffer.from('},"definitions":{'),
       ...separated(definitions),
-      Buffer.from("}}"),
+      Buffer.from(`},${JSON.stringify({ ...V2_TAIL, security: [{ BearerToken: [] }] }).slice(1)}`),
     ]);
     return new Document(JSON_TYPE, bytes);
   }

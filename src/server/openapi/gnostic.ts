@@ -17,6 +17,10 @@ type MessageName =
   | "Path"
   | "Response"
   | "Parameter"
+  | "SharedParameter"
+  | "Reference"
+  | "SecurityDefinition"
+  | "ApiKey"
   | "Schema";
 
 const SCHEMAS = { entry: 1, value: [2] };
@@ -27,6 +31,10 @@ const DEFINITIONS = { at: [9], type: "Schema", map: SCHEMAS } as const;
 const SHAPES: Shapes<MessageName> = {
   Document: {
     members: [
+      { name: "securityDefinitions", at: [13], type: "SecurityDefinition", map: { entry: 1, value: [2] } },
+      // The names of requirements that ask for no scopes.
+      { name: "security", at: [12, 1, 1], type: "text" },
+      { name: "parameters", at: [10], type: "SharedParameter", map: { entry: 1, value: [2] } },
       { name: "info", at: [2], type: "Info" },
       { name: "swagger", at: [1], type: "text" },
     ],
@@ -41,6 +49,8 @@ const SHAPES: Shapes<MessageName> = {
     members: [
       { name: "parameters", at: [9], type: "Parameter" },
       { name: "patch", at: [8], type: "Operation" },
+      { name: "head", at: [7], type: "Operation" },
+      { name: "options", at: [6], type: "Operation" },
       { name: "delete", at: [5], type: "Operation" },
       { name: "post", at: [4], type: "Operation" },
       { name: "put", at: [3], type: "Operation" },
@@ -59,7 +69,25 @@ const SHAPES: Shapes<MessageName> = {
     ],
   },
   /** Wrapped by where they stand. */
-  Parameter: { choose: (value) => (isJsonObject(value) ? PARAMETERS[String(value["in"])] : undefined) },
+  Parameter: {
+    choose: (value) => {
+      if (!isJsonObject(value)) return undefined;
+      return value["$ref"] === undefined ? PARAMETERS[String(value["in"])] : REFERENCE;
+    },
+  },
+  SharedParameter: {
+    choose: (value) => (isJsonObject(value) ? SHARED_PARAMETERS[String(value["in"])] : undefined),
+  },
+  Reference: { members: [{ name: "$ref", at: [1], type: "text" }] },
+  SecurityDefinition: { choose: () => ({ at: [2], type: "ApiKey" }) },
+  ApiKey: {
+    members: [
+      { name: "description", at: [4], type: "text" },
+      { name: "in", at: [3], type: "text" },
+      { name: "name", at: [2], type: "text" },
+      { name: "type", at: [1], type: "text" },
+    ],
+  },
   Body: {
     members: [
       { name: "schema", at: [5], type: "Schema" },
@@ -73,6 +101,7 @@ const SHAPES: Shapes<MessageName> = {
       { name: "uniqueItems", at: [20], type: "boolean" },
       { name: "type", at: [6], type: "text" },
       { name: "name", at: [4], type: "text" },
+      { name: "description", at: [3], type: "text" },
       { name: "in", at: [2], type: "text" },
     ],
   },
@@ -81,6 +110,7 @@ const SHAPES: Shapes<MessageName> = {
       { name: "uniqueItems", at: [19], type: "boolean" },
       { name: "type", at: [5], type: "text" },
       { name: "name", at: [4], type: "text" },
+      { name: "description", at: [3], type: "text" },
       { name: "in", at: [2], type: "text" },
       { name: "required", at: [1], type: "boolean" },
     ],
@@ -113,6 +143,12 @@ const PARAMETERS: Readonly<Record<string, Place<MessageName>>> = {
   body: { at: [1, 1], type: "Body" },
   query: { at: [1, 2, 3], type: "Query" },
   path: { at: [1, 2, 4], type: "Path" },
+};
+const REFERENCE: Place<MessageName> = { at: [2], type: "Reference" };
+const SHARED_PARAMETERS: Readonly<Record<string, Place<MessageName>>> = {
+  body: { at: [1], type: "Body" },
+  query: { at: [2, 3], type: "Query" },
+  path: { at: [2, 4], type: "Path" },
 };
 
 /** A document in parts, so that a large one need not be written at once: its head, then parts of its two maps. */

@@ -7,7 +7,7 @@ import type { HttpRequest, HttpResponse } from "../http.ts";
 import { Registry } from "../registry.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { encodeV3Document, encodeV3Entries } from "./gnostic-v3.ts";
-import { encodeEntries } from "./gnostic.ts";
+import { encodeDocument, encodeEntries } from "./gnostic.ts";
 import { openApiSite } from "./openapi.ts";
 
 const loop = new VirtualLoop({ seed: 1, outside: ["gzip"] });
@@ -264,14 +264,75 @@ describe("/openapi/v2", () => {
   test("is one document whose references all lead somewhere", async () => {
     const document = await read("/openapi/v2");
 
-    const definitions = document["definitions"] ?? {};
-    expect(document).toMatchObject({ swagger: "2.0", info: { title: "Kubernetes" } });
-    expect(
-      [...references(document)].filter((ref) => !(ref.replace("#/definitions/", "") in definitions)),
-    ).toEqual([]);
+    const { definitions = {}, parameters = {} } = document;
+    expect(document).toMatchObject({ swagger: "2.0", info: { title: "Kubernetes", version: "1.36" } });
+    const missing = [...references(document)].filter((ref) => {
+      const [, part = "", name = ""] = ref.split("/");
+      return !(name in (part === "parameters" ? parameters : definitions));
+    });
+    expect(missing).toEqual([]);
     expect(definitions["io.k8s.api.core.v1.Pod"]?.["x-kubernetes-group-version-kind"]).toEqual([
       { group: "", version: "v1", kind: "Pod" },
     ]);
+  });
+
+  test("says how clients prove who they are", async () => {
+    expect(await read("/openapi/v2")).toMatchObject({
+      security: [{ BearerToken: [] }],
+      securityDefinitions: { BearerToken: { type: "apiKey", in: "header", name: "authorization" } },
+    });
+  });
+
+  test("has each parameter once, but those that clients look for at an operation", async () => {
+    const { paths = {}, parameters = {} } = await read("/openapi/v2");
+    const item = paths["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"] ?? {};
+    const placed = (item["patch"] as { readonly parameters: readonly JsonObject[] }).parameters;
+    const inline = placed.flatMap(({ name }) => (name === undefined ? [] : [name]));
+    const shared = placed.flatMap(({ $ref }) => (typeof $ref === "string" ? [$ref] : []));
+
+    expect(inline).toEqual(["dryRun", "fieldValidation"]);
+    expect(shared.map((ref) => ref.replace(/-.{8}$/, ""))).toEqual([
+      "#/parameters/body",
+      "#/parameters/fieldManager",
+      "#/parameters/force",
+    ]);
+    expect(Object.keys(parameters)).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^watch-[\w-]{8}$/) as string]),
+    );
+    for (const [name, parameter] of Object.entries(parameters))
+      expect(name.startsWith(`${String(parameter["name"])}-`)).toBe(true);
+  });
+
+  test.each([
+    ["namespaces/{namespace}/pods/{name}", "NamespacedPod"],
+    ["namespaces/{namespace}/services/{name}", "NamespacedService"],
+    ["nodes/{name}", "Node"],
+  ])("has every method of the proxy of %s, with a path too", async (place, kind) => {
+    const { paths = {} } = await read("/openapi/v2");
+    const idsAt = (path: string): readonly unknown[] =>
+      Object.entries(paths[path] ?? {}).flatMap(([method, operation]) =>
+        method === "parameters" ? [] : [(operation as JsonObject)["operationId"]],
+      );
+    const methods = ["Delete", "Get", "Head", "Options", "Patch", "Post", "Put"];
+    const ids = methods.map((method) => `connectCoreV1${method}${kind}Proxy`);
+
+    expect(new Set(idsAt(`/api/v1/${place}/proxy`))).toEqual(new Set(ids));
+    expect(new Set(idsAt(`/api/v1/${place}/proxy/{path}`))).toEqual(
+      new Set(ids.map((id) => `${id}WithPath`)),
+    );
+  });
+
+  test("says of what a list is", async () => {
+    const { definitions = {} } = await read("/openapi/v2");
+    const items = (kind: string): unknown => {
+      const properties = definitions[`io.k8s.api.${kind}List`]?.["properties"] as JsonObject | undefined;
+      return (properties?.["items"] as JsonObject | undefined)?.["description"];
+    };
+
+    expect(items("core.v1.Service")).toBe("List of services.");
+    expect(items("core.v1.Endpoints")).toBe("List of endpoints.");
+    expect(items("networking.v1.NetworkPolicy")).toBe("List of networkpolicies.");
+    expect(items("networking.v1.IngressClass")).toBe("List of ingressclasses.");
   });
 
   test("is not sent to who has it, and compressed for who asks", async () => {
@@ -290,6 +351,29 @@ describe("/openapi/v2", () => {
     expect(headers.get("content-type")).toBe("application/com.github.proto-openapi.spec.v2.v1.0+protobuf");
     expect(reader.small(reader.length)).toBe(0x0a);
     expect(Buffer.from(reader.bytes(reader.length)).toString()).toBe("2.0");
+  });
+
+  test("protobuf has parameters and security as the descriptors say", () => {
+    const query = { description: "d", in: "query", name: "n", type: "string", uniqueItems: true };
+    const token = { type: "apiKey", name: "a", in: "header", description: "d" };
+    const head = { security: ["T"], securityDefinitions: { T: token }, parameters: { p: query } };
+
+    const bytes = encodeDocument({ head, paths: [], definitions: [] });
+    const item = encodeEntries("paths", { "/": { parameters: [{ $ref: "#/p" }], head: {} } });
+
+    const named = (name: string, value: string): string =>
+      sized("0a", sized("0a", hex(name)) + sized("12", value));
+    const place = sized("12", hex("query")) + sized("1a", hex("d")) + sized("22", hex("n"));
+    const sub = place + sized("32", hex("string")) + "a00101";
+    const parameter = sized("52", named("p", sized("12", sized("1a", sub))));
+    const requirement = sized("62", sized("0a", sized("0a", hex("T"))));
+    const key = sized("0a", hex("apiKey")) + sized("12", hex("a")) + sized("1a", hex("header"));
+    const definition = sized("6a", named("T", sized("12", key + sized("22", hex("d")))));
+    expect(Buffer.from(bytes).toString("hex")).toBe(`${parameter}${requirement}${definition}42004a00`);
+    const pathItem = `3a00${sized("4a", sized("12", sized("0a", hex("#/p"))))}`;
+    expect(Buffer.from(item).toString("hex")).toBe(
+      sized("12", sized("0a", hex("/")) + sized("12", pathItem)),
+    );
   });
 
   test("protobuf wraps values as the descriptors say", () => {
@@ -345,6 +429,11 @@ describe("the making of a document", () => {
     return Promise.resolve(new Uint8Array());
   }
 });
+
+/** A field that holds fewer than 128 bytes. */
+function sized(tag: string, content: string): string {
+  return tag + (content.length / 2).toString(16).padStart(2, "0") + content;
+}
 
 function hex(text: string): string {
   return Buffer.from(text).toString("hex");

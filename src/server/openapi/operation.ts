@@ -5,11 +5,11 @@ import type { GroupVersionFacts, ResourceFacts, SubresourceFacts, Verb } from ".
 import { listDefinition } from "./custom-definition.ts";
 import { publishedName } from "./definition-name.ts";
 import { camel, camelGroup, tagOf } from "./operation-name.ts";
-import { PARAMETERS_OF, PATH_PARAMETERS } from "./parameters.ts";
+import { PARAMETERS_OF, PATH_PARAMETERS, PROXY_PARAMETERS } from "./parameters.ts";
 import type { Action, Parameter } from "./parameters.ts";
 import { SPECIAL } from "./special-definition.ts";
 
-export type Method = "get" | "put" | "post" | "delete" | "patch";
+export type Method = "get" | "put" | "post" | "delete" | "patch" | "head" | "options";
 
 export interface Kind {
   readonly group: string;
@@ -77,11 +77,12 @@ function resourcePaths(facts: ResourceFacts): readonly PathItem[] {
   const paths: PathItem[] = [
     { path: collection, parameters: all, operations: operationsOf(facts, COLLECTION_ACTIONS) },
     { path: `${collection}/{name}`, parameters: one, operations: operationsOf(facts, OBJECT_ACTIONS) },
-    ...facts.subresources.map((subresource) => ({
-      path: `${collection}/{name}/${subresource.name}`,
-      parameters: one,
-      operations: subresourceOperations(facts, subresource),
-    })),
+    ...facts.subresources.flatMap((subresource): readonly PathItem[] => {
+      const path = `${collection}/{name}/${subresource.name}`;
+      const operations = subresourceOperations(facts, subresource);
+      const item = { path, parameters: one, operations };
+      return subresource.name === "proxy" ? proxyPaths(item) : [item];
+    }),
   ];
   if (!facts.namespaced || !facts.verbs.includes("list")) return paths;
   return [...paths, pathEverywhere(facts, everywhere, "list")];
@@ -172,6 +173,24 @@ function connection(operation: Operation, facts: ResourceFacts): Operation {
     body: undefined,
     answers: [[200, undefined]],
   };
+}
+
+/** A proxy passes on every method, and any path below it. */
+function proxyPaths({ path, parameters, operations }: PathItem): readonly PathItem[] {
+  const read = operations.find(({ method }) => method === "get");
+  const others = (["head", "options"] as const).flatMap((method) =>
+    read === undefined ? [] : [{ ...read, method, id: read.id.replace("Get", camel(method)) }],
+  );
+  const all = [...operations, ...others];
+  const { plain, withPath } = PROXY_PARAMETERS;
+  return [
+    { path, parameters: [...parameters, ...plain], operations: all },
+    {
+      path: `${path}/{path}`,
+      parameters: [...parameters, ...withPath],
+      operations: all.map((each) => ({ ...each, id: `${each.id}WithPath` })),
+    },
+  ];
 }
 
 interface OperationOptions {

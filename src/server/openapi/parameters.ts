@@ -58,6 +58,12 @@ const NAME: Parameter = { name: "name", in: "path", type: "string" };
 const NAMESPACE: Parameter = { name: "namespace", in: "path", type: "string" };
 const PRETTY: Parameter = { name: "pretty", in: "query", type: "string" };
 
+const PROXY_PATH: Parameter = { name: "path", in: "path", type: "string" };
+const PROXY_QUERY: Parameter = { name: "path", in: "query", type: "string" };
+
+/** Of a proxy, without and with a path. */
+export const PROXY_PARAMETERS = { plain: [PROXY_QUERY], withPath: [PROXY_PATH, PROXY_QUERY] } as const;
+
 /** Of all operations at one path. */
 export const PATH_PARAMETERS = {
   cluster: [PRETTY],

@@ -4,6 +4,7 @@ import { reference } from "./definition-name.ts";
 import type { Dialect } from "./definition-name.ts";
 import type { Operation, PathItem } from "./operation.ts";
 import type { Action, Parameter } from "./parameters.ts";
+import { placedBody, placedParameter } from "./shared-parameters.ts";
 
 const OBJECT_TYPES = ["application/json", "application/yaml", "application/vnd.kubernetes.protobuf"];
 const STREAM_TYPES = ["application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch"];
@@ -21,19 +22,17 @@ const REASONS: Readonly<Record<number, string>> = { 200: "OK", 201: "Created", 2
 
 export function pathDocument({ parameters, operations }: PathItem, dialect: Dialect): JsonObject {
   const write = dialect === "v2" ? writtenV2 : writtenV3;
+  const place = dialect === "v2" ? placedParameter : parameterDocument;
   return {
     ...Object.fromEntries(operations.map((operation) => [operation.method, write(operation)])),
-    parameters: parameters.map((parameter) => parameterDocument(parameter, dialect)),
+    parameters: parameters.map(place),
   };
 }
 
 function writtenV2(operation: Operation): JsonObject {
-  const parameters = operation.parameters.map((parameter) => parameterDocument(parameter, "v2"));
+  const parameters = operation.parameters.map(placedParameter);
   const { body, isBodyRequired } = operation;
-  if (body !== undefined) {
-    const schema = reference(body, "v2");
-    parameters.unshift({ in: "body", name: "body", ...(isBodyRequired && { required: true }), schema });
-  }
+  if (body !== undefined) parameters.unshift(placedBody(body, isBodyRequired));
   return {
     ...common(operation),
     consumes: consumedTypes(operation),
@@ -44,7 +43,7 @@ function writtenV2(operation: Operation): JsonObject {
 }
 
 function writtenV3(operation: Operation): JsonObject {
-  const parameters = operation.parameters.map((parameter) => parameterDocument(parameter, "v3"));
+  const parameters = operation.parameters.map(parameterDocument);
   const { body, isBodyRequired } = operation;
   const types = producedTypes(operation);
   return {
@@ -104,10 +103,11 @@ function responses(
   return Object.fromEntries([...good, ["401", { description: "Unauthorized" }]]) as JsonObject;
 }
 
-function parameterDocument(parameter: Parameter, dialect: Dialect): JsonObject {
-  const { name, type } = parameter;
-  const place = { name, in: parameter.in, ...(parameter.in === "path" && { required: true }) };
-  return dialect === "v2"
-    ? { ...place, type, uniqueItems: true }
-    : { ...place, schema: { type, uniqueItems: true } };
+function parameterDocument({ name, type, in: place }: Parameter): JsonObject {
+  return {
+    name,
+    in: place,
+    ...(place === "path" && { required: true }),
+    schema: { type, uniqueItems: true },
+  };
 }

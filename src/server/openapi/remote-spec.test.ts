@@ -27,6 +27,17 @@ describe("what another server says of a version", () => {
     expect(spec?.definitions["Flunder"]).toEqual({ properties: { spec: { $ref: "#/definitions/Spec" } } });
   });
 
+  test("has shared parameters where they are referred to, but those that are very long", () => {
+    const get = { parameters: [{ $ref: "#/parameters/a-1" }, { $ref: "#/parameters/b-2" }, { $ref: "#/x" }] };
+    const a = { in: "body", name: "a", schema: { $ref: "#/definitions/A" } };
+    const parameters = { "a-1": a, "b-2": { in: "query", name: "b", description: "b".repeat(5000) } };
+
+    const spec = remoteSpec({ paths: { [FLUNDERS]: { get } }, parameters, definitions: { A: {} } }, V1);
+
+    expect(spec?.paths[FLUNDERS]).toEqual({ get: { parameters: [a, { $ref: "#/x" }] } });
+    expect(Object.keys(spec?.definitions ?? {})).toEqual(["A"]);
+  });
+
   test.each([undefined, "text", {}, { paths: [] }, { paths: { "/version/": {} } }])(
     "is nothing in %s",
     (document) => {

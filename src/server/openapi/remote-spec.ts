@@ -9,6 +9,7 @@ export interface RemoteSpec {
 }
 
 const PREFIX = "#/definitions/";
+const PARAMETERS = "#/parameters/";
 /** More than any schema has. What is deeper is left out as a whole. */
 const DEPTH_MAX = 200;
 
@@ -21,7 +22,7 @@ export function remoteSpec(
   const root = `/apis/${group}/${version}/`;
   const paths = Object.entries(membersOf(document, "paths")).filter(([path]) => path.startsWith(root));
   if (paths.length === 0) return undefined;
-  const own = copied(Object.fromEntries(paths)) as JsonObject;
+  const own = withParameters(copied(Object.fromEntries(paths)), shortParameters(document)) as JsonObject;
   return { paths: own, definitions: reachable(own, membersOf(document, "definitions")) };
 }
 
@@ -41,6 +42,30 @@ function copied(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const members = Object.entries(value).filter(([, member]) => member !== null);
   return Object.fromEntries(members.map(([name, member]) => [name, copied(member)]));
+}
+
+/** Longer ones would make a small document large. */
+const PARAMETER_LENGTH_MAX = 4096;
+
+/** Puts the other document's shared parameters where they are referred to, so that no two can have one name. */
+function withParameters(value: unknown, parameters: ReadonlyMap<string, unknown>): unknown {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => withParameters(item, parameters));
+    return items.filter((item) => item !== undefined);
+  }
+  if (!isJsonObject(value)) return value;
+  const { $ref: ref } = value;
+  if (typeof ref === "string" && ref.startsWith(PARAMETERS))
+    return parameters.get(ref.slice(PARAMETERS.length));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [name, withParameters(member, parameters)]),
+  );
+}
+
+function shortParameters(document: JsonObject): ReadonlyMap<string, unknown> {
+  const all = Object.entries(membersOf(document, "parameters"));
+  const short = all.filter(([, parameter]) => JSON.stringify(parameter).length <= PARAMETER_LENGTH_MAX);
+  return new Map(short.map(([name, parameter]) => [name, copied(parameter)]));
 }
 
 function reachable(from: JsonObject, all: JsonObject): JsonObject {
