@@ -14,8 +14,6 @@ const FILES = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => name.end
 
 const APPLY = { type: "application/apply-patch+yaml" };
 const MERGE = { type: "application/merge-patch+json" };
-/** Estimates of costs have a test of their own. */
-const COST = /estimated rule cost exceeds budget/;
 /** Longer than the resolution of times in managed fields. */
 const PAUSE_MS = 5000;
 
@@ -145,7 +143,7 @@ async function installed(manifests: readonly Manifest[], installation: Installat
     const { code, body } = await installation.send("PATCH", `${path}?fieldManager=a`, manifest, APPLY);
     const message = text(body["message"]);
     if (code < 300) stored.set(path, manifest);
-    else if (!COST.test(message)) refused.push(`${path}: ${message}`);
+    else refused.push(`${path}: ${message}`);
     if (manifest.kind === "CustomResourceDefinition") await installation.pause();
   }
   return { stored, refused };

@@ -109,7 +109,7 @@ describe("descriptions", () => {
     ["core.v1.EphemeralContainer", "ports", /^ports is not allowed /],
     ["batch.v1.JobCondition", "reason", /^reason is a CamelCase word /],
     ["apps.v1.Deployment", "kind", /^kind is /],
-    ["apps.v1.DeploymentList", "items", /^items is /],
+    ["apps.v1.DeploymentList", "items", /^List of deployments\.$/],
   ])("%s describes %s itself, or as its base or any object does", (definition, field, text) => {
     expect(descriptions.ofField(builtInStruct(definition), field)).toMatch(text);
   });
