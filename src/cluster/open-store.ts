@@ -55,8 +55,8 @@ export function openStore(
   }
 }
 
-/** An object of many short fields takes seven times its stored bytes on the heap; the rest is for requests. */
-const SHARE_OF_HEAP = 1 / 10;
+/** The store counts what decoded values take. The rest of the heap is for requests and for garbage. */
+const SHARE_OF_HEAP = 0.6;
 
 /** Undefined for no limit. */
 function quotaFor(given: number | undefined): number | undefined {

@@ -1,14 +1,23 @@
 /**
- * How much the store may hold. Everything that it holds lives on the heap of the process, so that without a quota a writer
- * could end the process. A full store refuses writes that add data and takes those that remove it.
- *
- * What is counted: the live entries, each with what it costs beside its bytes, and the history that is kept.
+ * The quota of the store. Readers keep decoded values on the heap, so without a quota a writer could end the process. A full
+ * store refuses writes that add data and takes those that remove it. The quota counts live entries, each with the heap that
+ * its decoded value takes, and the history that is kept.
  */
 import { StoreError } from "./store-error.ts";
-import type { Entry, StoreSpace, Transaction, WatchEvent } from "./store.ts";
+import type { Entry, StoreSpace, Transaction } from "./store.ts";
 
 /** Heap of an entry beside its key and value: tree nodes, the object that readers share, its strings. */
 const ENTRY_BYTES = 1024;
+
+/**
+ * Heap that one character of JSON brings when the value is decoded, measured with JSON.parse. A long text costs its bytes; a
+ * map of many short strings costs five times its bytes, a pod three times.
+ */
+const DECODED_BYTES = decodedBytesTable({ '"': 12, ",": 4, "{": 20, "[": 16 });
+/** Characters that are looked at: a full scan of each value would cost a write some percents of its CPU. */
+const SAMPLES = 128;
+/** Multiples of it, modulo 1, spread evenly, and meet no period of a text. */
+const GOLDEN_RATIO = 0.618_033_988_749_894_9;
 
 /** A full store is so until it holds no more than this share of its quota: otherwise it would be full and not full by turns. */
 const CLEAR_AT = 0.9;
@@ -28,18 +37,63 @@ const RESERVE_WRITE_BYTES = 16 * 1024;
 /** As clients of Kubernetes know it from etcd. */
 const MESSAGE = "etcdserver: mvcc: database space exceeded";
 
-export function entryBytes({ key, value }: Pick<Entry, "key" | "value">): number {
-  return ENTRY_BYTES + key.length + value.byteLength;
+/** Memory that an entry takes once its value is decoded. */
+export function entryBytes({ key, value, modRevision }: MeasuredEntry): number {
+  return ENTRY_BYTES + key.length + value.byteLength + decodedBytes(value, modRevision);
 }
 
-/** How much more the store holds after these changes. */
-export function growthOf(events: readonly Pick<WatchEvent, "before" | "after">[]): number {
+/** The revision is not needed for a value that was not written yet. */
+export type MeasuredEntry = Pick<Entry, "key" | "value"> & { readonly modRevision?: number };
+
+/** An estimate from samples. The revision decides which: a client cannot write a value around them. */
+function decodedBytes(value: Uint8Array, modRevision = 0): number {
+  const { length } = value;
   let bytes = 0;
-  for (const { before, after } of events) {
+  if (length <= SAMPLES) {
+    for (let at = 0; at < length; at++) bytes += DECODED_BYTES[value[at] ?? 0] ?? 0;
+    return bytes;
+  }
+  const stride = length / SAMPLES;
+  let offset = (modRevision * GOLDEN_RATIO) % 1;
+  for (let sample = 0; sample < SAMPLES; sample++) {
+    offset = (offset + GOLDEN_RATIO) % 1;
+    bytes += DECODED_BYTES[value[Math.floor((sample + offset) * stride)] ?? 0] ?? 0;
+  }
+  return Math.round(bytes * stride);
+}
+
+function decodedBytesTable(weights: Readonly<Record<string, number>>): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const [character, bytes] of Object.entries(weights)) table[character.charCodeAt(0)] = bytes;
+  return table;
+}
+
+/** What changes add to the store. */
+export interface Growth {
+  /** Of memory, by `entryBytes`. */
+  readonly bytes: number;
+  /** Whether keys and values get longer. An estimate of memory may rise where they do not. */
+  readonly isLonger: boolean;
+}
+
+export interface Replacement {
+  readonly before: MeasuredEntry | undefined;
+  readonly after: MeasuredEntry | undefined;
+}
+
+export function growthOf(replacements: readonly Replacement[]): Growth {
+  let bytes = 0;
+  let length = 0;
+  for (const { before, after } of replacements) {
     if (after !== undefined) bytes += entryBytes(after);
     if (before !== undefined) bytes -= entryBytes(before);
+    length += lengthOf(after) - lengthOf(before);
   }
-  return bytes;
+  return { bytes, isLonger: length > 0 };
+}
+
+function lengthOf(entry: MeasuredEntry | undefined): number {
+  return entry === undefined ? 0 : entry.key.length + entry.value.byteLength;
 }
 
 export class SpaceQuota {
@@ -60,13 +114,13 @@ export class SpaceQuota {
   }
 
   /** Whether there is room for a transaction that adds so much. */
-  hasRoom(usedBytes: number, growthBytes: number, { changes, purpose = "growth" }: Transaction): boolean {
-    if (growthBytes <= 0 || this.#maxBytes === Infinity) return true;
-    const after = usedBytes + growthBytes;
+  hasRoom(usedBytes: number, growth: Growth, { changes, purpose = "growth" }: Transaction): boolean {
+    if (growth.bytes <= 0 || this.#maxBytes === Infinity) return true;
+    const after = usedBytes + growth.bytes;
     const { isFull } = this.look(usedBytes);
     if (!isFull && after <= this.#maxBytes) return true;
-    if (purpose === "growth" || growthBytes > RESERVE_WRITE_BYTES * changes.length) return false;
-    return after <= this.#maxBytes * LIMITS[purpose];
+    if (purpose === "growth") return !growth.isLonger && after <= this.#maxBytes * LIMITS.ending;
+    return growth.bytes <= RESERVE_WRITE_BYTES * changes.length && after <= this.#maxBytes * LIMITS[purpose];
   }
 
   /** The error for a write without room: the store is full from now on. */

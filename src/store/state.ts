@@ -175,7 +175,7 @@ export class StateEditor {
 
   apply(revision: number, changes: readonly WatchEvent[]): void {
     this.#revision = revision;
-    this.#liveBytes += growthOf(changes);
+    this.#liveBytes += growthOf(changes).bytes;
     for (const event of changes) {
       const { key, before, after } = event;
       const entries = this.#edit(groupOf(key));

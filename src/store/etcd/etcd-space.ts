@@ -3,9 +3,10 @@
  * of which etcd tells only by refusing.
  */
 import type { Mirror } from "../mirror.ts";
-import { entryBytes, SpaceQuota } from "../space.ts";
+import { growthOf, SpaceQuota } from "../space.ts";
+import type { Growth } from "../space.ts";
 import { isStoreError } from "../store-error.ts";
-import type { StoreSpace, Transaction } from "../store.ts";
+import type { Entry, StoreSpace, Transaction } from "../store.ts";
 
 export class EtcdSpace {
   readonly #mirror: Mirror;
@@ -33,7 +34,7 @@ export class EtcdSpace {
       this.#mirror.expire();
       if (!this.#quota.hasRoom(this.#usedBytes, growth, transaction)) throw this.#quota.refusal();
     }
-    const added = Math.max(0, growth);
+    const added = Math.max(0, growth.bytes);
     this.#underWayBytes += added;
     try {
       const written = await write();
@@ -52,13 +53,13 @@ export class EtcdSpace {
   }
 
   /** By what memory shows. */
-  #growthOf({ changes }: Transaction): number {
-    let bytes = 0;
-    for (const change of changes) {
-      const before = this.#mirror.state.get(change.key);
-      if (before !== undefined) bytes -= entryBytes(before);
-      if (change.type === "put") bytes += entryBytes(change);
-    }
-    return bytes;
+  #growthOf({ changes }: Transaction): Growth {
+    const before = (key: string): Entry | undefined => this.#mirror.state.get(key);
+    return growthOf(
+      changes.map((change) => ({
+        before: before(change.key),
+        after: change.type === "put" ? change : undefined,
+      })),
+    );
   }
 }

@@ -1,0 +1,69 @@
+import { describe, expect, test } from "vitest";
+import { entryBytes, growthOf } from "./space.ts";
+
+const EMPTY = entryBytes({ key: "k", value: bytes("") });
+
+function bytes(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
+}
+
+/** Estimated memory of a value, by its bytes. */
+function perByte(text: string, modRevision = 7): number {
+  return (entryBytes({ key: "k", value: bytes(text), modRevision }) - EMPTY) / text.length;
+}
+
+describe("the memory of an entry", () => {
+  const texts: readonly (readonly [string, string, number, number])[] = [
+    ["a long text", JSON.stringify({ a: "x".repeat(20_000) }), 1, 1.5],
+    ["a map of short strings", JSON.stringify(numbered((n) => [`k${n}`, "ab"])), 4, 7],
+    ["a map of empty objects", JSON.stringify(numbered((n) => [`k${n}`, {}])), 5, 9],
+    ["a list of empty lists", JSON.stringify(Array.from({ length: 3000 }, () => [])), 5, 10],
+  ];
+
+  test.each(texts)("is estimated by what decoding makes of %s", (_, text, least, most) => {
+    expect(perByte(text)).toBeGreaterThanOrEqual(least);
+    expect(perByte(text)).toBeLessThanOrEqual(most);
+  });
+
+  test("is the same for the same value at the same revision", () => {
+    const text = JSON.stringify(numbered((n) => [`k${n}`, "ab"]));
+
+    expect(perByte(text, 12)).toBe(perByte(text, 12));
+  });
+
+  test("cannot be written around by a value that is plain where another revision looks", () => {
+    const dense = '{"a":1},';
+    const plain = "x".repeat(dense.length);
+    const halves = Array.from({ length: 2000 }, (_, n) => (n % 2 === 0 ? dense : plain)).join("");
+
+    const estimates = Array.from({ length: 50 }, (_, revision) => perByte(halves, revision));
+
+    expect(Math.min(...estimates)).toBeGreaterThan(2);
+  });
+
+  test("is exact for a short value", () => {
+    expect(entryBytes({ key: "k", value: bytes('{"a":"b"}') }) - EMPTY).toBe(9 + 4 * 12 + 20);
+  });
+});
+
+describe("growth", () => {
+  const [short, long] = [
+    { key: "k", value: bytes("{}") },
+    { key: "k", value: bytes('{"a":"b"}') },
+  ];
+
+  test("is what the new values take beyond the old ones", () => {
+    expect(growthOf([{ before: short, after: long }])).toEqual({
+      bytes: entryBytes(long) - entryBytes(short),
+      isLonger: true,
+    });
+    expect(growthOf([{ before: long, after: undefined }])).toEqual({
+      bytes: -entryBytes(long),
+      isLonger: false,
+    });
+  });
+});
+
+function numbered(member: (n: number) => readonly [string, unknown]): object {
+  return Object.fromEntries(Array.from({ length: 2000 }, (_, n) => member(n)));
+}
