@@ -1,115 +1,180 @@
-/** What a request for a certificate asks for (PKCS #10). There is one reader for whoever admits, approves and signs it: they must see the same. */
+/**
+ * The content of a request for a certificate (PKCS #10, RFC 2986). Admission, approval and signing use this one reader, and a certificate is made of
+ * the values that it returns, never of the bytes of the request: nothing is signed that was not checked.
+ */
+import { isAscii } from "node:buffer";
 import { constants, createPublicKey, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
-import type * as X509 from "@peculiar/x509";
 import { x509 } from "../base/x509-library.ts";
+import { DER, derMembers, derObjectId, expectTag, readDer } from "./der.ts";
+import type { DerValue } from "./der.ts";
+import { COMMON_NAME, ORGANIZATION, readName } from "./distinguished-name.ts";
+import type { NameAttribute } from "./distinguished-name.ts";
+import { addressOfBytes, ipAddressText } from "./ip-address.ts";
 import { pemBlocks } from "./pem.ts";
 
 export interface CertificateRequest {
   /** The only one: a request with several means different people to different readers, and is refused. */
   readonly commonName: string;
   readonly organizations: readonly string[];
+  /** All attributes of the subject, common name and organizations among them. */
+  readonly subject: readonly NameAttribute[];
   readonly dnsNames: readonly string[];
   readonly addresses: readonly string[];
   readonly emails: readonly string[];
   readonly uris: readonly string[];
-  /** The request as it was sent. */
-  readonly pem: string;
+  /** DER of the key that the certificate is for (SubjectPublicKeyInfo). */
+  readonly publicKey: Buffer;
+  /** Whether the request was signed with that key. */
+  readonly isProven: boolean;
 }
 
-/** Many times what the largest key and a hundred names take; to read more would keep everybody waiting. */
+/** Many times the size of the largest key with a hundred names; reading more would hold up other requests. */
 const REQUEST_CHARS_MAX = 64 * 1024;
 
-/** Undefined for what cannot be read, or not in one way only. `request` is PEM in base64, as in the spec. */
+/** Undefined for a request that cannot be read, or that readers disagree about. `request` is PEM in base64, as in the spec. */
 export function readCertificateRequest(request: string): CertificateRequest | undefined {
   if (request.length > REQUEST_CHARS_MAX) return undefined;
+  const [block] = pemBlocks(Buffer.from(request, "base64").toString("latin1"));
+  if (block?.label !== LABEL) return undefined;
   try {
-    return contentOf(Buffer.from(request, "base64").toString("latin1"));
+    const { subject, ...names } = partsOf(block.bytes);
+    const [commonName = "", ...others] = valuesOf(subject, COMMON_NAME);
+    if (others.length > 0) return undefined;
+    const organizations = valuesOf(subject, ORGANIZATION);
+    return { commonName, organizations, subject, ...names, isProven: isSelfSigned(block.bytes) };
   } catch {
     return undefined;
   }
 }
 
-function contentOf(pem: string): CertificateRequest | undefined {
-  const { subjectName, extensions } = new (x509().Pkcs10CertificateRequest)(pem);
-  const [commonName = "", ...others] = subjectName.getField("CN");
-  if (others.length > 0) return undefined;
-  const names = extensions.flatMap((extension) =>
-    extension instanceof x509().SubjectAlternativeNameExtension ? extension.names.items : [],
-  );
-  const ofType = (type: X509.GeneralNameType): readonly string[] =>
-    names.filter((name) => name.type === type).map(({ value }) => value);
-  return {
-    commonName,
-    organizations: subjectName.getField("O"),
-    dnsNames: ofType("dns"),
-    addresses: ofType("ip"),
-    emails: ofType("email"),
-    uris: ofType("url"),
-    pem,
-  };
+function valuesOf(subject: readonly NameAttribute[], wanted: string): readonly string[] {
+  return subject.filter(({ type }) => type === wanted).map(({ value }) => value);
 }
 
 const LABEL = "CERTIFICATE REQUEST";
 
-/** Why it is no request that anybody could approve or sign; undefined when it can be read and whoever sent it holds its key. */
+/** The reason why no signer could sign it; undefined when it can be read and its sender holds the key. */
 export function findRequestProblem(request: string): string | undefined {
   if (request.length > REQUEST_CHARS_MAX)
     return `must be no longer than ${String(REQUEST_CHARS_MAX)} characters`;
   const [block] = pemBlocks(Buffer.from(request, "base64").toString("latin1"));
   if (block?.label !== LABEL) return `PEM block type must be ${LABEL}`;
   try {
+    partsOf(block.bytes);
     return isSelfSigned(block.bytes) ? undefined : "x509: the signature is not one of the key in the request";
-  } catch {
-    return "x509: malformed certificate request";
+  } catch (error) {
+    const why = error instanceof SyntaxError ? `: ${error.message}` : "";
+    return `x509: malformed certificate request${why}`;
   }
 }
 
-/** The key of a request in DER, and whether whoever sent it holds it; undefined when it cannot be read. */
+/** The key of a request in DER, and whether its sender holds it; undefined when it cannot be read. */
 export function findRequestKey(
   der: Buffer,
 ): { readonly key: KeyObject; readonly isProven: boolean } | undefined {
   try {
-    return { key: keyOf(new (x509().Pkcs10CertificateRequest)(der)), isProven: isSelfSigned(der) };
+    return { key: keyOf(partsOf(der).publicKey), isProven: isSelfSigned(der) };
   } catch {
     return undefined;
   }
 }
 
-function keyOf({ publicKey }: X509.Pkcs10CertificateRequest): KeyObject {
-  return createPublicKey({ key: Buffer.from(publicKey.rawData), format: "der", type: "spki" });
+function keyOf(publicKey: Buffer): KeyObject {
+  return createPublicKey({ key: publicKey, format: "der", type: "spki" });
 }
 
-/** Throws when it cannot be read. At once, since rules do not wait. */
+type RequestParts = Omit<CertificateRequest, "commonName" | "organizations" | "isProven">;
+
+/** The attributes of a request are a value of their own tag. */
+const ATTRIBUTES = 0xa0;
+
+function partsOf(der: Buffer): RequestParts {
+  const [info, algorithm, signature, ...rest] = derMembers(readDer(der, DER.sequence));
+  expectTag(algorithm, DER.sequence);
+  expectTag(signature, DER.bitString);
+  const [version, name, key, attributes, ...others] = derMembers(expectTag(info, DER.sequence));
+  expectTag(version, DER.integer);
+  if (rest.length > 0 || others.length > 0) throw new SyntaxError("trailing data");
+  return {
+    subject: readName(expectTag(name, DER.sequence)),
+    publicKey: expectTag(key, DER.sequence).bytes,
+    ...alternativeNames(attributes === undefined ? [] : extensionsOf(expectTag(attributes, ATTRIBUTES))),
+  };
+}
+
+const EXTENSION_REQUEST = "1.2.840.113549.1.9.14";
+const ALTERNATIVE_NAME = "2.5.29.17";
+
+interface RequestedExtension {
+  readonly id: string;
+  readonly value: Buffer;
+}
+
+function extensionsOf(attributes: DerValue): readonly RequestedExtension[] {
+  const lists = derMembers(attributes).flatMap((attribute) => {
+    const [id, values] = derMembers(expectTag(attribute, DER.sequence));
+    return derObjectId(id) === EXTENSION_REQUEST ? derMembers(expectTag(values, DER.set)) : [];
+  });
+  const found = lists.flatMap((list) => derMembers(expectTag(list, DER.sequence)).map(extensionOf));
+  if (new Set(found.map(({ id }) => id)).size < found.length)
+    throw new SyntaxError("duplicate requested extensions");
+  return found;
+}
+
+function extensionOf(extension: DerValue): RequestedExtension {
+  const members = derMembers(expectTag(extension, DER.sequence));
+  const isMarked = members[1]?.tag === DER.boolean;
+  const value = expectTag(members[isMarked ? 2 : 1], DER.octetString);
+  return { id: derObjectId(members[0]), value: value.content };
+}
+
+/** Tags of the alternative names that a certificate of ours can have; others are left out, as upstream leaves them out. */
+const [EMAIL, DNS, URI, ADDRESS] = [0x81, 0x82, 0x86, 0x87];
+
+type AlternativeNames = Pick<CertificateRequest, "dnsNames" | "addresses" | "emails" | "uris">;
+
+function alternativeNames(extensions: readonly RequestedExtension[]): AlternativeNames {
+  const extension = extensions.find(({ id }) => id === ALTERNATIVE_NAME);
+  const names = extension === undefined ? [] : derMembers(readDer(extension.value, DER.sequence));
+  const withTag = (wanted: number): readonly Buffer[] =>
+    names.flatMap(({ tag, content }) => (tag === wanted ? [content] : []));
+  return {
+    emails: withTag(EMAIL).map(asciiText),
+    dnsNames: withTag(DNS).map(asciiText),
+    uris: withTag(URI).map(asciiText),
+    addresses: withTag(ADDRESS).map(addressText),
+  };
+}
+
+function asciiText(content: Buffer): string {
+  if (!isAscii(content) || content.includes(0))
+    throw new SyntaxError("an alternative name is not an IA5String");
+  return content.toString("latin1");
+}
+
+function addressText(content: Buffer): string {
+  const address = addressOfBytes(content);
+  if (address === undefined) throw new SyntaxError("an alternative name is not an IP address");
+  return ipAddressText(address);
+}
+
+/** Throws for a signature of an unknown kind. Synchronous, since validation does not wait. */
 function isSelfSigned(der: Buffer): boolean {
-  const request = new (x509().Pkcs10CertificateRequest)(der);
-  const { name, hash, saltLength } = request.signatureAlgorithm as SignatureAlgorithm;
-  const key = keyOf(request);
+  const [info, , signature] = derMembers(readDer(der, DER.sequence));
+  const { signatureAlgorithm } = new (x509().Pkcs10CertificateRequest)(der);
+  const { name, hash, saltLength } = signatureAlgorithm as SignatureAlgorithm;
+  const key = keyOf(partsOf(der).publicKey);
   const padding = name === "RSA-PSS" ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength } : {};
   const digest = hash?.name.replace("-", "");
-  return verify(digest, signedPart(der), { key, ...padding }, Buffer.from(request.signature));
+  // The first byte counts the unused bits of the last one; a signature has none.
+  const signed = expectTag(signature, DER.bitString).content.subarray(1);
+  return verify(digest, expectTag(info, DER.sequence).bytes, { key, ...padding }, signed);
 }
 
 interface SignatureAlgorithm {
   readonly name: string;
-  /** Without one the kind of key says it (Ed25519). */
+  /** Absent when the kind of key implies it (Ed25519). */
   readonly hash?: { readonly name: string };
   readonly saltLength?: number;
 }
-
-/** The first member of the outer sequence, with its tag and length (RFC 2986). */
-function signedPart(der: Buffer): Buffer {
-  const begin = contentAt(der, 0).begin;
-  return der.subarray(begin, contentAt(der, begin).end);
-}
-
-/** Where the content of the value at `at` begins and ends; the library has read it before, so it is well-formed. */
-function contentAt(der: Buffer, at: number): { readonly begin: number; readonly end: number } {
-  const first = der.readUInt8(at + 1);
-  const lengthBytes = first < LONG_LENGTH ? 0 : first - LONG_LENGTH;
-  const begin = at + 2 + lengthBytes;
-  return { begin, end: begin + (lengthBytes === 0 ? first : der.readUIntBE(at + 2, lengthBytes)) };
-}
-
-/** From here on it is said in how many bytes the length follows. */
-const LONG_LENGTH = 0x80;

@@ -37,6 +37,17 @@ export function findCidr(text: string): Cidr | undefined {
   return read === undefined || read.hasLeadingZeros ? undefined : read.cidr;
 }
 
+const IPV4_BYTES = 4;
+const IPV6_BYTES = 16;
+
+/** The address that 4 or 16 bytes in network order are; undefined for another count. */
+export function addressOfBytes(bytes: Buffer): IpAddress | undefined {
+  if (bytes.length !== IPV4_BYTES && bytes.length !== IPV6_BYTES) return undefined;
+  const value = BigInt(`0x${bytes.toString("hex")}`);
+  if (bytes.length === IPV4_BYTES) return { family: "IPv4", value };
+  return unmapped({ family: "IPv6", value });
+}
+
 /** Leading zeros are let pass, as they once were everywhere. */
 export function isLooseIpAddress(text: string): boolean {
   return readAddress(text) !== undefined;
@@ -188,6 +199,11 @@ function bitsOf(family: IpAddress["family"]): number {
 
 function isMapped({ family, value }: IpAddress): boolean {
   return family === "IPv6" && value >> 32n === MAPPED_PREFIX;
+}
+
+/** The IPv4 address in `::ffff:0:0/96`; others as they are. */
+function unmapped(address: IpAddress): IpAddress {
+  return isMapped(address) ? { family: "IPv4", value: address.value & 0xffffffffn } : address;
 }
 
 function ipv4Text(value: bigint): string {

@@ -56,32 +56,53 @@ interface Making extends Life {
 }
 
 async function make({ wish, cert, key, random, notBefore, notAfter }: Making): Promise<string | undefined> {
+  const { content } = wish;
+  if (!content.isProven) return undefined;
   const library = x509();
-  const request = new library.Pkcs10CertificateRequest(wish.content.pem);
-  if (!(await isOwn(request))) return undefined;
   const authority = new library.X509Certificate(cert);
   const signer = await importSigner(createPrivateKey(key));
   const made = await library.X509CertificateGenerator.create({
     serialNumber: serialNumber(random),
-    subject: request.subjectName,
+    subject: subjectOf(content),
     issuer: authority.subjectName,
     notBefore: new Date(notBefore),
     notAfter: new Date(Math.min(notAfter, authority.notAfter.getTime())),
     signingAlgorithm: signer.algorithm,
     signingKey: signer.key,
-    publicKey: request.publicKey,
+    publicKey: await library.PublicKey.create(content.publicKey),
     extensions: extensionsOf(wish, authority),
   });
   return `${made.toString("pem")}\n`;
 }
 
-/** Whoever asks must hold the key. A kind of key that cannot be checked is nobody's. */
-async function isOwn(request: X509.Pkcs10CertificateRequest): Promise<boolean> {
-  try {
-    return await request.verify();
-  } catch {
-    return false;
-  }
+/**
+ * Attributes that a certificate keeps of its request, in upstream's order: country, organization, organizational unit, locality, province, street,
+ * postal code, common name, serial number. Others, such as a uid, have no reader among the signers' checks and are dropped.
+ */
+const KEPT_ATTRIBUTES = [
+  "2.5.4.6",
+  "2.5.4.10",
+  "2.5.4.11",
+  "2.5.4.7",
+  "2.5.4.8",
+  "2.5.4.9",
+  "2.5.4.17",
+  "2.5.4.3",
+  "2.5.4.5",
+];
+
+/** Encoded anew from the values that were checked, each in a part of its own. */
+function subjectOf({ subject }: SigningWish["content"]): X509.Name {
+  const parts = KEPT_ATTRIBUTES.flatMap((kept) =>
+    subject.filter(({ type }) => type === kept).map(({ value }) => ({ [kept]: [encodedText(value)] })),
+  );
+  return new (x509().Name)(parts);
+}
+
+const PRINTABLE = /^[A-Za-z0-9 '()+,\-./:=?]*$/;
+
+function encodedText(value: string): X509.JsonAttributeObject {
+  return PRINTABLE.test(value) ? { printableString: value } : { utf8String: value };
 }
 
 function extensionsOf({ content, usages }: SigningWish, authority: X509.X509Certificate): X509.Extension[] {
