@@ -6,10 +6,17 @@ import { validateLabelSelector } from "../../api/label-selector.ts";
 import { pathSegmentName } from "../../api/names.ts";
 import { defineKind } from "../kind-rules.ts";
 import { isSelectorValueError } from "../tolerated-errors.ts";
-import { checkPolicyRule } from "./policy-rules.ts";
+import { isSame } from "../value-rules.ts";
+import { checkPolicyRule, checkRuleSizes } from "./policy-rules.ts";
 
 export const clusterRole = defineKind<ClusterRole>("rbac.authorization.k8s.io/v1", "ClusterRole", {
   nameRule: pathSegmentName,
+
+  validateCreate: ({ rules }, errors) => checkRuleSizes(rules, errors),
+
+  validateUpdate(next, previous, errors) {
+    if (!isSame(next.rules, previous.rules)) checkRuleSizes(next.rules, errors);
+  },
 
   validate({ rules, aggregationRule }, errors) {
     for (const [i, rule] of rules.entries()) {

@@ -1,7 +1,11 @@
 /** What a rule of a Role or ClusterRole must say. */
 
+import { fieldPath } from "../../api/field-error.ts";
 import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type { PolicyRule } from "../../api/generated/types/rbac-v1.ts";
+
+/** Bound of each list of a rule: every check of a request walks or indexes these lists. Upstream has none. */
+const ENTRIES_MAX = 10_000;
 
 export type RoleScope = "Namespaced" | "Cluster";
 
@@ -29,4 +33,12 @@ export function checkPolicyRule(
   if (resources.length === 0) {
     errors.required(path.child("resources"), "resource rules must supply at least one resource");
   }
+}
+
+/** For rules that are new or changed: a role that was stored before the bound existed can still be labelled and deleted. */
+export function checkRuleSizes(rules: readonly PolicyRule[], errors: FieldErrors): void {
+  for (const [i, rule] of rules.entries())
+    for (const [name, list] of Object.entries(rule) as [string, readonly string[]][])
+      if (list.length > ENTRIES_MAX)
+        errors.tooMany(fieldPath("rules").index(i).child(name), list.length, ENTRIES_MAX);
 }

@@ -34,6 +34,24 @@ describe("a rule of a role", () => {
     expect(onRole.problems({ rules: [rule] })).toEqual(problems);
   });
 
+  test.each([onRole, onClusterRole])(
+    "has at most 10,000 entries in a list, unless it was stored with more: %#",
+    (on) => {
+      const rule = (count: number): object => ({
+        verbs: ["get"],
+        apiGroups: [""],
+        resources: Array.from({ length: count }, (_, at) => `r${String(at)}`),
+      });
+      const problem = "rules[0].resources: Too many: 10001: must have at most 10000 items";
+      const long = { rules: [rule(10_001)] };
+
+      expect(on.problems({ rules: [rule(10_000)] })).toEqual([]);
+      expect(on.problems(long)).toEqual([problem]);
+      expect(on.updateProblems(long, { rules: [rule(1)] })).toEqual([problem]);
+      expect(on.updateProblems(long, long)).toEqual([]);
+    },
+  );
+
   test("of the cluster may be about URLs, but not about both", () => {
     const rule = { verbs: ["get"], nonResourceURLs: ["/healthz"] };
 

@@ -4,10 +4,17 @@ import { fieldPath } from "../../api/field-error.ts";
 import type { Role } from "../../api/generated/types/rbac-v1.ts";
 import { pathSegmentName } from "../../api/names.ts";
 import { defineKind } from "../kind-rules.ts";
-import { checkPolicyRule } from "./policy-rules.ts";
+import { isSame } from "../value-rules.ts";
+import { checkPolicyRule, checkRuleSizes } from "./policy-rules.ts";
 
 export const role = defineKind<Role>("rbac.authorization.k8s.io/v1", "Role", {
   nameRule: pathSegmentName,
+
+  validateCreate: ({ rules }, errors) => checkRuleSizes(rules, errors),
+
+  validateUpdate(next, previous, errors) {
+    if (!isSame(next.rules, previous.rules)) checkRuleSizes(next.rules, errors);
+  },
 
   validate({ rules }, errors) {
     for (const [i, rule] of rules.entries()) {

@@ -43,7 +43,10 @@ export function createAuthorization(
   const roles = new RoleBook(parts.store);
   const members = options.map((each) => memberOf(each, roles, parts));
   const authorizer = authorizerChain(members.map((member) => member.authorizer));
-  const guards = [roleEscalation({ authorizer, book: roles }), claimPermissions(authorizer)];
+  const guards = [
+    roleEscalation({ loop: parts.loop, authorizer, book: roles }),
+    claimPermissions(authorizer),
+  ];
   return { authorizer, guards, routines: members.flatMap(({ routine }) => routine ?? []) };
 }
 

@@ -13,10 +13,11 @@ import type {
 } from "../../api/generated/types/rbac-v1.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { inOneTurn } from "../../base/in-turns.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import { defaultRoles } from "../authz/rbac/default-roles.ts";
 import type { DefaultRole } from "../authz/rbac/default-roles.ts";
-import { uncovered } from "../authz/rbac/rule-cover.ts";
+import { findShortfall } from "../authz/rbac/rule-cover.ts";
 import { SERVER_AUTHOR } from "../journal.ts";
 import { prefixOf } from "../objects.ts";
 import type { Registry, StoredResource } from "../registry.ts";
@@ -184,7 +185,7 @@ function missingRules(live: DefaultRole, wanted: Role | ClusterRole): RoleConten
   if (gathered !== undefined) return missingSelectors(own, gathered);
   if (jsonEqual(own.rules, wanted.rules)) return undefined;
   // Whole rules, not the parts that are lacking: people read them.
-  const missing = wanted.rules.filter((rule) => uncovered(own.rules, [rule]).length > 0);
+  const missing = wanted.rules.filter((rule) => inOneTurn(findShortfall(own.rules, [rule])).parts.length > 0);
   return missing.length === 0 ? undefined : { rules: [...own.rules, ...missing] };
 }
 

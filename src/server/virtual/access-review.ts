@@ -16,6 +16,7 @@ import type { User } from "../user.ts";
 import { accessQuestion, checkQuestion } from "./access-question.ts";
 import type { AskedAccess } from "./access-question.ts";
 import { answered, readQuestion } from "./review.ts";
+import { shownRules } from "./shown-rules.ts";
 
 export const reviewOwnAccess: Verb<Resource> = async (call, workshop) => {
   const question = await readQuestion(call, workshop);
@@ -69,7 +70,7 @@ export const reviewOwnRules: Verb<Resource> = async (call, workshop) => {
   const { namespace = "" } = spec;
   if (namespace === "") throw badRequest("no namespace on request");
   const held = workshop.authorizer.rulesFor?.(call.user, namespace) ?? UNKNOWN;
-  return answered(question, rulesStatus(held), call);
+  return answered(question, rulesStatus(shownRules(held)), call);
 };
 
 const UNKNOWN: HeldRules = { rules: [], isIncomplete: true, error: "no rules are known" };

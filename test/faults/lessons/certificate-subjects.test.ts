@@ -40,7 +40,9 @@ async function signed(request: string): Promise<X509Certificate | undefined> {
 
 /** The text in each encoding that a reader might take it from: one, two and four bytes a letter. */
 const WIDTHS = [1, 2, 4].map((width) =>
-  Buffer.concat([...MASTERS].map((letter) => Buffer.concat([Buffer.alloc(width - 1), Buffer.from(letter)]))),
+  Buffer.concat(
+    Array.from(Buffer.from(MASTERS), (letter) => Buffer.from([...Buffer.alloc(width - 1), letter])),
+  ),
 );
 const ACCEPTED = new Set([UTF8_STRING, PRINTABLE_STRING, IA5_STRING]);
 /** Universal tags, and those of other classes, that fit one byte. */

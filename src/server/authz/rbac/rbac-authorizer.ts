@@ -14,7 +14,9 @@ const QUESTIONS_MAX = 1024;
 /** Longer ones are not kept: a review may ask about anything, as anybody. */
 const QUESTION_CHARS_MAX = 1000;
 const USER_CHARS_MAX = 10_000;
-/** Of all that is kept. */
+/** Size of a match in memory, in characters. */
+const MATCH_CHARS = 64;
+/** Bound of everything that is kept. */
 const KEPT_CHARS_MAX = 16 * 1024 * 1024;
 
 /** A rule that concerns a kind of question. */
@@ -63,7 +65,9 @@ export class RbacAuthorizer implements Authorizer {
 
   rulesFor(user: User, namespace: string): HeldRules {
     const grants = this.#book.grantsTo(user, namespace);
-    const rules = grants.flatMap((grant) => ("rules" in grant ? grant.rules : []));
+    // Each role once, however many bindings give it.
+    const roles = new Set(grants.flatMap((grant) => ("rules" in grant ? [grant.rules] : [])));
+    const rules = [...roles].flat();
     const missing = grants.flatMap((grant) => ("missing" in grant ? [grant.missing] : []));
     return { rules, isIncomplete: missing.length > 0, error: errorsText(missing) };
   }
@@ -90,8 +94,8 @@ export class RbacAuthorizer implements Authorizer {
   #keep(key: string, verdict: Verdict, verdicts: Verdicts): void {
     if (verdicts.size >= QUESTIONS_MAX) verdicts.clear();
     verdicts.set(key, verdict);
-    // What a user's own bound lets go still counts: at worst all is forgotten too early.
-    this.#keptChars += key.length;
+    // Entries that a user's own bound evicts still count: at worst everything is evicted too early.
+    this.#keptChars += key.length + verdict.matches.length * MATCH_CHARS;
   }
 
   #forget(): void {
@@ -103,20 +107,27 @@ export class RbacAuthorizer implements Authorizer {
   #judge(attributes: AccessAttributes): Verdict {
     const matches: Match[] = [];
     const missing: string[] = [];
+    // Further bindings of one role add nothing.
+    const seen = new Set<readonly PolicyRule[]>();
     for (const grant of this.#book.grantsTo(attributes.user, attributes.namespace)) {
       if ("missing" in grant) {
         missing.push(grant.missing);
         continue;
       }
+      if (seen.has(grant.rules)) continue;
+      seen.add(grant.rules);
       const decision = { outcome: "allowed", reason: `RBAC: allowed by ${grant.source}` } as const;
-      const found = grant.rules.filter((rule) => ruleConcerns(rule, attributes));
-      matches.push(...found.map((rule) => ({ names: namesOf(rule, attributes), decision })));
+      for (const rule of grant.rules) {
+        if (!ruleConcerns(rule, attributes)) continue;
+        const names = namesOf(rule, attributes);
+        matches.push({ names, decision });
+        // Nothing behind a match for all names is ever reached.
+        if (names === undefined) return { matches, otherwise: NO_OPINION };
+      }
     }
-    // What comes after a match for all names is never reached.
-    const last = matches.findIndex(({ names }) => names === undefined);
     const error = errorsText(missing);
     return {
-      matches: last < 0 ? matches : matches.slice(0, last + 1),
+      matches,
       otherwise: error === undefined ? NO_OPINION : { outcome: "no opinion", reason: `RBAC: ${error}` },
     };
   }

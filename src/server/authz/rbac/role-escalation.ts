@@ -11,6 +11,9 @@ import type {
   RoleBinding,
 } from "../../../api/generated/types/rbac-v1.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
+import { inTurns } from "../../../base/in-turns.ts";
+import type { Loop } from "../../../base/loop.ts";
+import { whenDone } from "../../../base/soon.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
 import { definePlugin } from "../../admission/plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../../admission/plugin.ts";
@@ -18,7 +21,7 @@ import { isPrivileged } from "../authorizer-chain.ts";
 import type { AccessAttributes, Authorizer } from "../authorizer.ts";
 import { RbacAuthorizer } from "./rbac-authorizer.ts";
 import type { RoleBook } from "./role-book.ts";
-import { compactRules, listText, ruleText, uncovered } from "./rule-cover.ts";
+import { compactRules, findShortfall, listText, ruleText } from "./rule-cover.ts";
 
 const GROUP = "rbac.authorization.k8s.io";
 const EVERYTHING: readonly PolicyRule[] = [
@@ -29,6 +32,7 @@ const EVERYTHING: readonly PolicyRule[] = [
 type Guarded = Role | ClusterRole | RoleBinding | ClusterRoleBinding;
 
 interface Guard {
+  readonly loop: Loop;
   readonly authorizer: Authorizer;
   readonly book: RoleBook;
   /** Only what roles give counts as held. */
@@ -36,6 +40,7 @@ interface Guard {
 }
 
 export function roleEscalation(parts: {
+  readonly loop: Loop;
   readonly authorizer: Authorizer;
   readonly book: RoleBook;
 }): AdmissionPlugin {
@@ -54,12 +59,10 @@ export function roleEscalation(parts: {
       if (object === undefined || isPrivileged(request.user) || changesOwnersOnly(object, request))
         return undefined;
       const decision = guard.authorizer.decide(exemption(object, request));
-      if (decision instanceof Promise)
-        return decision.then(({ outcome }) => {
-          if (outcome !== "allowed") check(object, request, guard);
-        });
-      if (decision.outcome !== "allowed") check(object, request, guard);
-      return undefined;
+      const checked = whenDone(decision, ({ outcome }) =>
+        outcome === "allowed" ? undefined : inTurns(check(object, request, guard), guard.loop),
+      );
+      return checked instanceof Promise ? checked : undefined;
     },
   });
 }
@@ -85,13 +88,13 @@ function exemption(object: Guarded, { resource, verb, user, namespace }: Admissi
   };
 }
 
-function check(object: Guarded, request: AdmissionRequest, guard: Guard): void {
+function* check(object: Guarded, request: AdmissionRequest, guard: Guard): Generator<undefined, undefined> {
   const wanted = "roleRef" in object ? rulesOf(object, guard.book) : object.rules;
-  const refusal = findEscalation(wanted, request, guard.holdings);
+  const refusal = yield* findEscalation(wanted, request, guard.holdings);
   if (refusal !== undefined) throw refuse(request, object, refusal);
-  // What a role that gathers others will hold is not known yet: it may be anything.
+  // The rules that an aggregating role will gather are not known yet: they may be any.
   const gathers = hasAggregation(object) || hasAggregation(request.previous as Guarded | undefined);
-  if (gathers && findEscalation(EVERYTHING, request, guard.holdings) !== undefined)
+  if (gathers && (yield* findEscalation(EVERYTHING, request, guard.holdings)) !== undefined)
     throw refuse(request, object, "must have cluster-admin privileges to use the aggregationRule");
 }
 
@@ -108,17 +111,19 @@ function rulesOf(binding: RoleBinding | ClusterRoleBinding, book: RoleBook): rea
 }
 
 /** Undefined when everything that is wanted is held. */
-function findEscalation(
+function* findEscalation(
   wanted: readonly PolicyRule[],
   { user, namespace }: AdmissionRequest,
   holdings: RbacAuthorizer,
-): string | undefined {
+): Generator<undefined, string | undefined> {
   const { rules, error } = holdings.rulesFor(user, namespace);
-  const missing = uncovered(rules, wanted);
-  if (missing.length === 0) return undefined;
-  const texts = [...new Set(compactRules(missing).map(ruleText))].toSorted();
-  const unknown = error === undefined ? "" : `; resolution errors: [${error}]`;
+  const { parts, isComplete } = yield* findShortfall(rules, wanted);
+  if (parts.length === 0 && isComplete) return undefined;
   const who = `user ${JSON.stringify(user.name)} (groups=${listText(user.groups)})`;
+  if (parts.length === 0)
+    return `${who} is attempting to grant RBAC permissions that are too many to compare with those held: use fewer or shorter rules`;
+  const texts = [...new Set(compactRules(parts).map(ruleText))].toSorted();
+  const unknown = error === undefined ? "" : `; resolution errors: [${error}]`;
   return `${who} is attempting to grant RBAC permissions not currently held:\n${texts.join("\n")}${unknown}`;
 }
 

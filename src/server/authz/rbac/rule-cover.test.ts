@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyRule } from "../../../api/generated/types/rbac-v1.ts";
-import { compactRules, ruleText, uncovered } from "./rule-cover.ts";
+import { inOneTurn } from "../../../base/in-turns.ts";
+import { compactRules, findShortfall, ruleText } from "./rule-cover.ts";
 
 function missing(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly string[] {
-  return compactRules(uncovered(held, wanted)).map(ruleText);
+  return compactRules(inOneTurn(findShortfall(held, wanted)).parts).map(ruleText);
 }
 
 const PODS = { apiGroups: [""], resources: ["pods"], verbs: ["get", "list"] };

@@ -1,95 +1,237 @@
-/** Whether somebody who holds some rules holds others too, and which they lack. */
+/** Which of some wanted rules the held rules of a user do not cover. */
 import type { PolicyRule } from "../../../api/generated/types/rbac-v1.ts";
-import { coversPath } from "./rule-match.ts";
+import { ALL, listHas, someUrlCovers } from "./rule-lists.ts";
 
-const ALL = "*";
 const NONE: readonly string[] = [];
 
-/** Parts that are told as missing: more than anybody reads. */
+/** Parts that an error lists: more than anybody reads. */
 const FOUND_MAX = 1000;
-/** Parts times rules that are looked at, which take a second; rules of people have some ten thousand. */
+const FOUND_CHARS_MAX = 64 * 1024;
+/** Comparisons of one entry each; together they take a second. Rules that people write need some ten thousand. */
 const STEPS_MAX = 10_000_000;
+/** Comparisons between two yields: a few milliseconds. */
+const TURN_STEPS = 50_000;
+/** A comparison of a long text counts once more for each so many characters. */
+const STEP_CHARS = 64;
 
-/**
- * The rules that are not covered, in parts of one verb and one thing each. Not all of them where there are very many: what nobody has looked at
- * counts as not covered.
- */
-export function uncovered(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly PolicyRule[] {
-  const found: PolicyRule[] = [];
-  let stepsLeft = STEPS_MAX;
-  for (const rule of wanted) {
-    stepsLeft -= held.length;
-    if (held.some((one) => covers(one, rule))) continue;
-    for (const part of partsOf(rule)) {
-      stepsLeft -= held.length + 1;
-      if (stepsLeft < 0 || !held.some((one) => covers(one, part))) found.push(part);
-      if (stepsLeft < 0 || found.length >= FOUND_MAX) return found;
+export interface Shortfall {
+  /** The rules that are not covered, in parts of one verb and one thing each; not all of them when there are very many. */
+  readonly parts: readonly PolicyRule[];
+  /** False when the rules are too many to compare: parts that were not looked at may not be covered either. */
+  readonly isComplete: boolean;
+}
+
+/** Yields every few milliseconds, and gives up after about a second of work. */
+export function findShortfall(
+  held: readonly PolicyRule[],
+  wanted: readonly PolicyRule[],
+): Generator<undefined, Shortfall> {
+  return new CoverSearch(held).run(wanted);
+}
+
+class CoverSearch {
+  readonly #owners: readonly PolicyRule[];
+  readonly #effort = new Effort();
+  readonly #found = new FoundParts();
+
+  constructor(held: readonly PolicyRule[]) {
+    // Roles that are bound several times are held once.
+    this.#owners = [...new Set(held)];
+  }
+
+  *run(wanted: readonly PolicyRule[]): Generator<undefined, Shortfall> {
+    for (const rule of wanted) {
+      yield* this.#search(prepared(rule));
+      if (this.#isOver) break;
+    }
+    return { parts: this.#found.parts, isComplete: !this.#effort.isSpent };
+  }
+
+  get #isOver(): boolean {
+    return this.#effort.isSpent || this.#found.isFull;
+  }
+
+  *#search(rule: WantedRule): Generator<undefined, void> {
+    const coversRule = (owner: PolicyRule): boolean =>
+      coversPart(owner, rule, this.#effort) && coversPlace(owner, rule, this.#effort);
+    if (yield* this.#isCovered(this.#owners, coversRule)) return;
+    for (const place of placesOf(rule)) {
+      yield* this.#searchPlace(place, rule);
+      if (this.#isOver) return;
     }
   }
-  return found;
-}
 
-/** One by one: a rule of some hundred groups, resources and verbs each has millions. */
-function* partsOf({
-  verbs,
-  apiGroups = NONE,
-  resources = NONE,
-  resourceNames = NONE,
-  nonResourceURLs = NONE,
-}: PolicyRule): Generator<PolicyRule> {
-  const names = resourceNames.length === 0 ? [NONE] : resourceNames.map((name) => [name]);
-  for (const [group, resource] of pairs(apiGroups, resources)) {
-    const place = { apiGroups: [group], resources: [resource] };
-    for (const [verb, name] of pairs(verbs, names)) yield { ...place, resourceNames: name, verbs: [verb] };
+  *#searchPlace(place: Place, rule: WantedRule): Generator<undefined, void> {
+    const owners: PolicyRule[] = [];
+    for (const owner of this.#owners) {
+      if (coversPlace(owner, place, this.#effort)) owners.push(owner);
+      if (this.#effort.isTurnOver()) yield;
+      if (this.#effort.isSpent) return;
+    }
+    if (yield* this.#isCovered(owners, (owner) => coversPart(owner, rule, this.#effort))) return;
+    for (const part of partsAt(place, rule)) {
+      const isHeld = yield* this.#isCovered(owners, (owner) => coversPart(owner, part, this.#effort));
+      if (!isHeld && !this.#effort.isSpent) this.#found.add(ruleOf(place, part));
+      if (this.#isOver) return;
+    }
   }
-  for (const [url, verb] of pairs(nonResourceURLs, verbs)) yield { nonResourceURLs: [url], verbs: [verb] };
+
+  /** By one owner alone; false also when the search is over. */
+  *#isCovered(
+    owners: readonly PolicyRule[],
+    does: (owner: PolicyRule) => boolean,
+  ): Generator<undefined, boolean> {
+    for (const owner of owners) {
+      if (this.#effort.isTurnOver()) yield;
+      if (this.#effort.isSpent) return false;
+      if (does(owner)) return true;
+    }
+    return false;
+  }
 }
 
-function* pairs<A, B>(left: readonly A[], right: readonly B[]): Generator<readonly [A, B]> {
-  for (const one of left) for (const other of right) yield [one, other];
+class Effort {
+  #steps = 0;
+  #turnEnd = TURN_STEPS;
+
+  /** One more comparison of this text. */
+  spend(value: string): void {
+    this.#steps += 1 + Math.floor(value.length / STEP_CHARS);
+  }
+
+  get isSpent(): boolean {
+    return this.#steps > STEPS_MAX;
+  }
+
+  /** True once for each turn. */
+  isTurnOver(): boolean {
+    if (this.#steps < this.#turnEnd) return false;
+    this.#turnEnd = this.#steps + TURN_STEPS;
+    return true;
+  }
 }
 
-function covers(owner: PolicyRule, part: PolicyRule): boolean {
+class FoundParts {
+  readonly #parts: PolicyRule[] = [];
+  #chars = 0;
+
+  get parts(): readonly PolicyRule[] {
+    return this.#parts;
+  }
+
+  get isFull(): boolean {
+    return this.#parts.length >= FOUND_MAX || this.#chars >= FOUND_CHARS_MAX;
+  }
+
+  add(part: PolicyRule): void {
+    this.#parts.push(part);
+    for (const list of Object.values(part) as (readonly string[])[])
+      for (const value of list) this.#chars += value.length;
+  }
+}
+
+// A resource, and the name that stands for the same subresource of all resources: `*/scale` for `pods/scale`.
+interface WantedResource {
+  readonly name: string;
+  readonly ofAll: string | undefined;
+}
+
+/** A rule whose lists have no entry twice. */
+interface WantedRule {
+  readonly verbs: readonly string[];
+  readonly groups: readonly string[];
+  readonly resources: readonly WantedResource[];
+  readonly names: readonly string[];
+  readonly urls: readonly string[];
+}
+
+function prepared(rule: PolicyRule): WantedRule {
+  return {
+    verbs: distinct(rule.verbs),
+    groups: distinct(rule.apiGroups),
+    resources: distinct(rule.resources).map((name) => ({ name, ofAll: ofAllResources(name) })),
+    names: distinct(rule.resourceNames),
+    urls: distinct(rule.nonResourceURLs),
+  };
+}
+
+function distinct(list: readonly string[] = NONE): readonly string[] {
+  return [...new Set(list)];
+}
+
+function ofAllResources(name: string): string | undefined {
+  const slash = name.indexOf("/");
+  return slash < 0 ? undefined : `*${name.slice(slash)}`;
+}
+
+/** A resource of a group, or a URL: lists of one entry or none. */
+type Place = Pick<WantedRule, "groups" | "resources" | "urls">;
+/** A verb, with one name or none. */
+type Part = Pick<WantedRule, "verbs" | "names">;
+
+function* placesOf({ groups, resources, urls }: WantedRule): Generator<Place> {
+  for (const group of groups)
+    for (const resource of resources) yield { groups: [group], resources: [resource], urls: NONE };
+  for (const url of urls) yield { groups: NONE, resources: [], urls: [url] };
+}
+
+/** One by one: a rule of some hundred verbs and names each has ten thousands. */
+function* partsAt({ urls }: Place, { verbs, names }: WantedRule): Generator<Part> {
+  const each = names.length === 0 || urls.length > 0 ? [NONE] : names.map((name) => [name]);
+  for (const verb of verbs) for (const one of each) yield { verbs: [verb], names: one };
+}
+
+function ruleOf({ groups, resources, urls }: Place, { verbs, names }: Part): PolicyRule {
+  if (urls.length > 0) return { nonResourceURLs: urls, verbs };
+  return { apiGroups: groups, resources: resources.map(({ name }) => name), resourceNames: names, verbs };
+}
+
+function coversPlace(owner: PolicyRule, { groups, resources, urls }: Place, effort: Effort): boolean {
+  effort.spend("");
   return (
-    hasAll(owner.verbs, part.verbs) &&
-    hasAll(owner.apiGroups ?? NONE, part.apiGroups ?? NONE) &&
-    coversResources(owner.resources ?? NONE, part.resources ?? NONE) &&
-    (part.nonResourceURLs ?? NONE).every((url) => coversUrl(owner.nonResourceURLs ?? NONE, url)) &&
-    coversNames(owner.resourceNames ?? NONE, part.resourceNames ?? NONE)
+    hasAll(owner.apiGroups ?? NONE, groups, effort) &&
+    coversResources(owner.resources ?? NONE, resources, effort) &&
+    coversUrls(owner.nonResourceURLs ?? NONE, urls, effort)
   );
 }
 
-/** From how many questions on an index of the values is worth its making. */
-const INDEXED_MIN = 16;
-
-/** Whether a value is among these; to be asked `count` times. */
-function membership(values: readonly string[], count: number): (value: string) => boolean {
-  if (count < INDEXED_MIN) return (value) => values.includes(value);
-  const index = new Set(values);
-  return (value) => index.has(value);
+/** Some names are less than all. */
+function coversPart(owner: PolicyRule, { verbs, names }: Part, effort: Effort): boolean {
+  effort.spend("");
+  if (!hasAll(owner.verbs, verbs, effort)) return false;
+  const { resourceNames = NONE } = owner;
+  if (resourceNames.length === 0) return true;
+  return names.length > 0 && hasEach(resourceNames, names, effort);
 }
 
-function hasAll(values: readonly string[], wanted: readonly string[]): boolean {
-  return values.includes(ALL) || wanted.every(membership(values, wanted.length));
+function hasAll(values: readonly string[], wanted: readonly string[], effort: Effort): boolean {
+  return listHas(values, ALL) || hasEach(values, wanted, effort);
 }
 
-function coversResources(resources: readonly string[], wanted: readonly string[]): boolean {
-  if (resources.includes(ALL)) return true;
-  const isAmong = membership(resources, wanted.length);
-  return wanted.every((resource) => {
-    const slash = resource.indexOf("/");
-    return isAmong(resource) || (slash >= 0 && isAmong(`*${resource.slice(slash)}`));
+function hasEach(values: readonly string[], wanted: readonly string[], effort: Effort): boolean {
+  return wanted.every((value) => {
+    effort.spend(value);
+    return listHas(values, value);
   });
 }
 
-function coversUrl(urls: readonly string[], wanted: string): boolean {
-  return urls.some((url) => coversPath(url, wanted));
+function coversResources(
+  values: readonly string[],
+  wanted: readonly WantedResource[],
+  effort: Effort,
+): boolean {
+  if (listHas(values, ALL)) return true;
+  return wanted.every(({ name, ofAll }) => {
+    effort.spend(name);
+    return listHas(values, name) || (ofAll !== undefined && listHas(values, ofAll));
+  });
 }
 
-/** Some names are less than all. */
-function coversNames(names: readonly string[], wanted: readonly string[]): boolean {
-  if (names.length === 0) return true;
-  return wanted.length > 0 && wanted.every(membership(names, wanted.length));
+function coversUrls(urls: readonly string[], wanted: readonly string[], effort: Effort): boolean {
+  return wanted.every((url) => {
+    effort.spend(url);
+    return someUrlCovers(urls, url);
+  });
 }
 
 /** Parts that differ in their verb alone, as one rule. */
