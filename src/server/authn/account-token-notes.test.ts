@@ -54,7 +54,8 @@ function show(claims: JsonObject, { labels = {}, secrets = [] }: Holder = {}): S
 
 function boundClaims(more: JsonObject): JsonObject {
   const own = { namespace: "default", serviceaccount: { name: "robot", uid: "u1" }, ...more };
-  return { iss: issuer.issuer, sub: ROBOT, aud: [...issuer.audiences], "kubernetes.io": own };
+  const times = { iat: NOW_S, nbf: NOW_S, exp: NOW_S + 3607 };
+  return { iss: issuer.issuer, sub: ROBOT, aud: [...issuer.audiences], ...times, "kubernetes.io": own };
 }
 
 describe("what is noted of a pod's token", () => {

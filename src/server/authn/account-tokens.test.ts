@@ -1,5 +1,7 @@
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { isJsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json-object.ts";
 import { VirtualLoop } from "../../base/virtual-loop.ts";
 import { AuthenticationFixture, claimsOf, craftToken, headerOf, otherKey } from "./fixture.ts";
 import type { Seen } from "./fixture.ts";
@@ -199,6 +201,66 @@ describe("a token of a service account", () => {
     expect(headers.get("warning")).toContain(
       "requested expiration of 7200 seconds shortened to 1200 seconds",
     );
+  });
+
+  /** Members of `kubernetes.io` one by one. */
+  function merged(claims: JsonObject, odd: JsonObject): JsonObject {
+    const [own, changed] = [claims["kubernetes.io"], odd["kubernetes.io"]];
+    const isDeep = isJsonObject(own) && isJsonObject(changed);
+    return { ...claims, ...odd, ...(isDeep && { "kubernetes.io": { ...own, ...changed } }) };
+  }
+
+  const ODD_CLAIMS: readonly (readonly [string, JsonObject])[] = [
+    ["exp", { exp: "never" }],
+    ["exp", { exp: "4102444800" }],
+    ["exp", { exp: null }],
+    ["exp", { exp: [1] }],
+    ["exp", { exp: true }],
+    ["nbf", { nbf: "now" }],
+    ["iat", { iat: {} }],
+    ["aud", { aud: 1 }],
+    ["aud", { aud: null }],
+    ["aud", { aud: ["https://kubernetes.default.svc.cluster.local", 1] }],
+    ["sub", { sub: 1 }],
+    ["jti", { jti: ["a"] }],
+    ["kubernetes.io", { "kubernetes.io": [] }],
+    ["kubernetes.io", { "kubernetes.io": { namespace: 1 } }],
+    ["kubernetes.io", { "kubernetes.io": { pod: "a" } }],
+    ["kubernetes.io", { "kubernetes.io": { secret: null } }],
+    ["kubernetes.io", { "kubernetes.io": { node: { name: "n", uid: 1 } } }],
+    ["kubernetes.io", { "kubernetes.io": { warnafter: "later" } }],
+  ];
+
+  test.each(ODD_CLAIMS)(
+    "is refused when its claim %s has a wrong type, though its key is ours: %j",
+    async (name, odd) => {
+      const { server, token } = await startRobot();
+      const key = createPrivateKey(server.keys.privateKey);
+      const claims = claimsOf(token);
+      const changed = merged(claims, odd);
+      const crafted = craftToken(headerOf(token), changed, { type: "key", key });
+
+      expect(await server.nameOf({ token: crafted })).toBe(401);
+      expect((await server.review(crafted))["error"]).toContain(`claim "${name}" is malformed`);
+      expect(await server.nameOf({ token: craftToken(headerOf(token), claims, { type: "key", key }) })).toBe(
+        ROBOT,
+      );
+    },
+  );
+
+  test("is refused without an end, or with one that is infinite", async () => {
+    const { server, token } = await startRobot();
+    const key = createPrivateKey(server.keys.privateKey);
+    const { exp: _exp, ...claims } = claimsOf(token);
+    const endless = craftToken(headerOf(token), claims, { type: "key", key });
+    // JSON has no word for it, but a number that is read as it.
+    const raw = JSON.stringify({ ...claims, exp: 0 }).replace('"exp":0', '"exp":1e999');
+    const infinite = craftToken(headerOf(token), raw, { type: "key", key });
+
+    expect((await server.review(endless))["error"]).toContain("service account token has no expiration");
+    expect((await server.review(infinite))["error"]).toContain('claim "exp" is malformed');
+    expect(await server.nameOf({ token: endless })).toBe(401);
+    expect(await server.nameOf({ token: infinite })).toBe(401);
   });
 
   test("that names no end is good while its Secret holds it", async () => {

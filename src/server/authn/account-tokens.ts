@@ -12,6 +12,7 @@ import { LEGACY_ISSUER } from "../subresources/token-issuer.ts";
 import type { TokenIssuer } from "../subresources/token-issuer.ts";
 import type { User } from "../user.ts";
 import type { TokenAuthenticator, TokenFinding } from "./authenticator.ts";
+import { findOddAccountClaim } from "./claim-types.ts";
 import { audiencesOf, commonAudiences, listText, textClaim } from "./jwt.ts";
 import type { ObjectFinder } from "./object-finder.ts";
 import { isHolder, noteSecretUse } from "./secret-tokens.ts";
@@ -36,6 +37,9 @@ export function accountTokens(parts: AccountTokenParts): TokenAuthenticator {
       if (recognition.type === "foreign") return undefined;
       if (recognition.type === "forged") return refused("error in cryptographic primitive");
       const { claims } = recognition;
+      const odd = findOddAccountClaim(claims);
+      if (odd !== undefined)
+        return refused(`service account token claim ${JSON.stringify(odd)} is malformed`);
       const isLegacy = textClaim(claims, "iss") === LEGACY_ISSUER;
       const meantFor = audiencesOf(claims);
       if (meantFor.length === 0)
@@ -63,7 +67,8 @@ function refused(reason: string): TokenFinding {
 }
 
 function findTimeProblem({ exp, nbf, iat }: JsonObject, now: number): string | undefined {
-  if (typeof exp === "number" && now - LEEWAY_MS > exp * 1000) return "service account token has expired";
+  if (typeof exp !== "number") return "service account token has no expiration";
+  if (now - LEEWAY_MS > exp * 1000) return "service account token has expired";
   if (typeof nbf === "number" && now + LEEWAY_MS < nbf * 1000)
     return "service account token is not valid yet";
   if (typeof iat === "number" && now + LEEWAY_MS < iat * 1000)

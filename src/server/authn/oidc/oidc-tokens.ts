@@ -4,6 +4,7 @@ import type { JsonObject } from "../../../api/json-object.ts";
 import type { RequestNotes } from "../../request-notes.ts";
 import type { User } from "../../user.ts";
 import type { TokenAuthenticator, TokenFinding } from "../authenticator.ts";
+import { findOddClaim } from "../claim-types.ts";
 import { audiencesOf, findParts, listText, textClaim } from "../jwt.ts";
 import type { VerificationGate } from "../verification-gate.ts";
 import { ClaimError, claimMapping } from "./claim-mapping.ts";
@@ -91,6 +92,8 @@ class OidcTokens implements TokenAuthenticator {
   /** What the claims say by themselves, and what time has done to them. */
   #findProblem(claims: JsonObject): string | undefined {
     const now = this.#parts.loop.now();
+    const odd = findOddClaim(claims);
+    if (odd !== undefined) return `oidc: verify token: the claim ${JSON.stringify(odd)} is malformed`;
     const { exp, nbf } = claims;
     if (typeof exp !== "number") return "oidc: verify token: the token does not say when it ends";
     if (exp * 1000 < now) return "oidc: verify token: oidc: token is expired";
