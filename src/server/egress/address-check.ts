@@ -1,28 +1,48 @@
-/** Which addresses may be dialled. What a name stands for is checked once it is known, and that very address is then dialled. */
+/** Which addresses may be dialled. A name is resolved first, and the very address that was checked is dialled. */
 import { type Cidr, cidrContains, findCidr, findIpAddress, type IpAddress } from "../../api/ip-address.ts";
+import { embeddedAddresses } from "./embedded-addresses.ts";
 
 /**
- * Who said where to connect to. `configured`: somebody who may register webhooks or APIs, which on a developer's machine are often at
- * loopback. `reported`: an object's status or endpoints, which whoever may write that object could aim at the server's own machine.
+ * Source of the place to connect to. `configured`: a client that may register webhooks or APIs, which on a developer's machine are often at
+ * loopback. `reported`: an object's status or endpoints, by which a writer of that object could aim at the server's own machine.
  */
 export type AddressOrigin = "configured" | "reported";
 
-/** Of the machine's neighbours, among them the metadata services of clouds; of nobody; of many. */
-const NEVER = blocks(["169.254.0.0/16", "fe80::/10", "0.0.0.0/8", "::/128", "224.0.0.0/4", "ff00::/8"]);
+/** Link-local (metadata services of most clouds among them), unspecified, multicast, reserved and broadcast. */
+const NEVER = blocks([
+  "169.254.0.0/16",
+  "fe80::/10",
+  "0.0.0.0/8",
+  "::/128",
+  "224.0.0.0/4",
+  "240.0.0.0/4",
+  "ff00::/8",
+  // Protocol assignments, with Oracle's metadata service at 192.0.0.192.
+  "192.0.0.0/24",
+  // Metadata services elsewhere: Alibaba, Azure's host, AWS, Google, Scaleway, Akamai, Oracle.
+  "100.100.100.200/32",
+  "168.63.129.16/32",
+  "fd00:ec2::/32",
+  "fd20:ce::254/128",
+  "fd00:42::42/128",
+  "fd00:a9fe:a9fe::/48",
+  "fd00:c1::a9fe:a9fe/128",
+]);
 const LOOPBACK = blocks(["127.0.0.0/8", "::1/128"]);
-const MAPPED = blocks(["::ffff:0:0/96"]);
+const PRIVATE = blocks(["10.0.0.0/8", "100.64.0.0/10", "172.16.0.0/12", "192.168.0.0/16"]);
 
 export function isDialable(text: string, origin: AddressOrigin): boolean {
   const found = findIpAddress(text);
-  if (found === undefined) return false;
-  const address = unmapped(found);
-  if (isIn(NEVER, address)) return false;
-  return origin === "configured" || !isIn(LOOPBACK, address);
+  if (found === undefined || !isAllowed(found, origin)) return false;
+  return embeddedAddresses(found).every(
+    ({ address, mustBePublic }) =>
+      isAllowed(address, mustBePublic ? "reported" : origin) && !(mustBePublic && isIn(PRIVATE, address)),
+  );
 }
 
-/** `::ffff:127.0.0.1` is 127.0.0.1 to the operating system. */
-function unmapped(address: IpAddress): IpAddress {
-  return isIn(MAPPED, address) ? { family: "IPv4", value: address.value & 0xffff_ffffn } : address;
+function isAllowed(address: IpAddress, origin: AddressOrigin): boolean {
+  if (isIn(NEVER, address)) return false;
+  return origin === "configured" || !isIn(LOOPBACK, address);
 }
 
 function isIn(ranges: readonly Cidr[], address: IpAddress): boolean {
@@ -30,5 +50,9 @@ function isIn(ranges: readonly Cidr[], address: IpAddress): boolean {
 }
 
 function blocks(texts: readonly string[]): readonly Cidr[] {
-  return texts.map(findCidr).filter((block) => block !== undefined);
+  return texts.map((text) => {
+    const block = findCidr(text);
+    if (block === undefined) throw new Error(`expected a block of addresses, found ${text}`);
+    return block;
+  });
 }
