@@ -121,7 +121,7 @@ describe("parseJson", () => {
   test("refuses invalid UTF-8 and numbers that are none", () => {
     expect(() => parseJson(Uint8Array.from([0x22, 0xff, 0x22]))).toThrow("invalid UTF-8 in JSON");
     expect(() => parseJson(bytes('{"a":1e400}'))).toThrow(
-      "json: cannot unmarshal number 1e400 into Go value of type float64",
+      "json: cannot unmarshal number into Go value of type float64",
     );
     expect(() => parseJson(bytes(`-${"9".repeat(1000)}`))).toThrow(SyntaxError);
   });

@@ -87,10 +87,24 @@ function findParsedApart(text: string, scan: JsonScan, member: MemberReader): Pa
 }
 
 function parsed(text: string, { hasUnusualNumber, mayRepeatKey }: JsonScan): ParsedJson {
-  const value: unknown = JSON.parse(text);
+  const value = valueOf(text);
   if (hasUnusualNumber) return new ExactJsonReader(text, "value").read();
   if (!mayRepeatKey) return { value, duplicates: [] };
   return { value, duplicates: new ExactJsonReader(text, "duplicates").read().duplicates };
+}
+
+/** Messages of the platform that quote the text around a mistake, which may be secret. */
+const QUOTING = /^Unexpected token '(?<found>.*?)', .* is not valid JSON$/su;
+
+function valueOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const { found } = QUOTING.exec(error instanceof Error ? error.message : "")?.groups ?? {};
+    if (found === undefined) throw error;
+    // Go's words.
+    throw new SyntaxError(`invalid character '${found}' looking for beginning of value`);
+  }
 }
 
 const QUOTE = 1;

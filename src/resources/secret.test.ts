@@ -35,7 +35,7 @@ describe("a Secret", () => {
       "kubernetes.io/dockerconfigjson",
       { ".dockerconfigjson": base64("x") },
       [
-        `data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": invalid character 'x' looking for beginning of value`,
+        `data[.dockerconfigjson]: Invalid value: "<secret contents redacted>": invalid character looking for beginning of value`,
       ],
     ],
     ["kubernetes.io/basic-auth", {}, ["data[username]: Required value", "data[password]: Required value"]],

@@ -4,6 +4,7 @@ import { type FieldErrors, fieldPath } from "../api/field-error.ts";
 import type { Secret } from "../api/generated/types/core-v1.ts";
 import { isJsonObject, setOwn } from "../api/json-object.ts";
 import { configMapKey } from "../api/names.ts";
+import { REDACTED } from "../api/secret-content.ts";
 import { DATA_MAX_BYTES, decodedBytes, refuseDataChanges } from "./config-map.ts";
 import { ageText } from "./human-duration.ts";
 import { defineKind, type Draft } from "./kind-rules.ts";
@@ -70,7 +71,7 @@ function requireJson(it: Secret, key: string, errors: FieldErrors): void {
     return;
   }
   const problem = jsonProblem(Buffer.from(it.data?.[key] ?? "", "base64").toString());
-  if (problem !== undefined) errors.invalid(DATA.key(key), "<secret contents redacted>", problem);
+  if (problem !== undefined) errors.invalid(DATA.key(key), REDACTED, problem);
 }
 
 function requireUserOrPassword(it: Secret, errors: FieldErrors): void {
@@ -89,7 +90,7 @@ function requireCertificateAndKey(it: Secret, errors: FieldErrors): void {
   }
 }
 
-/** What Go says of a text that is no JSON object, in the cases people meet. */
+/** Go's message for a text that is no JSON object, in the cases that people meet, without the character that it found. */
 function jsonProblem(text: string): string | undefined {
   const trimmed = text.trim();
   if (trimmed === "") return "unexpected end of JSON input";
@@ -102,6 +103,6 @@ function jsonProblem(text: string): string | undefined {
     if (!(error instanceof SyntaxError)) throw error;
     return trimmed.startsWith("{")
       ? "unexpected end of JSON input"
-      : `invalid character '${trimmed.charAt(0)}' looking for beginning of value`;
+      : "invalid character looking for beginning of value";
   }
 }

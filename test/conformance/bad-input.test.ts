@@ -223,7 +223,7 @@ refusals("a strict server names everything it does not understand:", [
     ),
     400,
     "BadRequest",
-    "failed to create typed patch object (default/a; /v1, Kind=ConfigMap): .data.a: expected string, got &value.valueUnstructured{Value:1}",
+    "failed to create typed patch object (default/a; /v1, Kind=ConfigMap): .data.a: expected string, got int64",
   ],
   [
     "repeated keys of what is applied",
@@ -827,7 +827,7 @@ refusals("a patch that cannot be is refused:", [
     patch(STRATEGIC, '{"$patch":"fly"}'),
     400,
     "BadRequest",
-    /^unknown patch type: fly/,
+    /^unknown patch type in \$patch/,
   ],
   [
     "force without apply",

@@ -113,15 +113,16 @@ function applyItemDirectives(original: List, patch: List, mergeKey: string): { l
     if (directive === undefined) wanted.push(item);
     else if (directive === "delete") deleted.add(keyOf(item));
     else if (directive === "replace") replaces = true;
-    else throw badDirective(directive, item);
+    else if (directive === "merge") throw badRequest("merging lists cannot yet be specified in the patch");
+    else throw unknownDirective();
   }
   if (replaces) return { live: wanted, wanted: [] };
   return { live: original.filter((item) => !deleted.has(looseKey(item, mergeKey))), wanted };
 }
 
-function badDirective(directive: unknown, item: unknown): Error {
-  if (directive === "merge") return badRequest("merging lists cannot yet be specified in the patch");
-  return badRequest(`unknown patch type: ${goText(directive)} in map: ${goText(item)}`);
+/** Upstream shows the map, which may be the content of a Secret. */
+export function unknownDirective(): Error {
+  return badRequest(`unknown patch type in ${DIRECTIVE}: use "replace" or "delete"`);
 }
 
 /** Each wanted item merges into the first live one of its key, or joins the end. */

@@ -222,8 +222,8 @@ describe("refusals", () => {
   test.each([
     [{ containers: [{ image: "x" }] }, "map: map[image:x] does not contain declared merge key: name"],
     [{ containers: [{ name: "a", $patch: "merge" }] }, "merging lists cannot yet be specified in the patch"],
-    [{ containers: [{ name: "a", $patch: "x" }] }, "unknown patch type: x in map: map[$patch:x name:a]"],
-    [{ $patch: "merge", a: 1 }, "unknown patch type: merge in map: map[$patch:merge a:1]"],
+    [{ containers: [{ name: "a", $patch: "x" }] }, 'unknown patch type in $patch: use "replace" or "delete"'],
+    [{ $patch: "merge", a: 1 }, 'unknown patch type in $patch: use "replace" or "delete"'],
     [{ $retainKeys: "x" }, "invalid patch format of retainKeys"],
     [{ $retainKeys: [], nodeName: "x" }, "invalid patch format of retainKeys"],
     [

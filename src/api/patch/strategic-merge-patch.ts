@@ -8,7 +8,7 @@ import { badRequest } from "../api-error.ts";
 import { isJsonObject, type JsonObject, setOwn } from "../json-object.ts";
 import { stringifyJson } from "../json-text.ts";
 import type { Schema, StructSchema } from "../schema.ts";
-import { goJsonWord, goText, goTypeName } from "./go-text.ts";
+import { goJsonWord, goTypeName } from "./go-text.ts";
 import { withoutNulls } from "./merge-patch.ts";
 import {
   DELETE_FROM_LIST,
@@ -19,6 +19,7 @@ import {
   orderedList,
   RETAIN_KEYS,
   SET_ORDER,
+  unknownDirective,
   withoutDirectives,
 } from "./strategic-list.ts";
 
@@ -63,7 +64,7 @@ function directed(patch: JsonObject): JsonObject {
     const { [DIRECTIVE]: _, ...rest } = patch;
     return rest;
   }
-  throw badRequest(`unknown patch type: ${goText(directive)} in map: ${goText(patch)}`);
+  throw unknownDirective();
 }
 
 function mergeField(

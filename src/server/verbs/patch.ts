@@ -12,6 +12,7 @@ import { applyJsonPatch, unknownMembers } from "../../api/patch/json-patch.ts";
 import { applyMergePatch } from "../../api/patch/merge-patch.ts";
 import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.ts";
 import { findRestoreText } from "../../api/restore-text.ts";
+import { shownContent } from "../../api/secret-content.ts";
 import { whenDone } from "../../base/soon.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Answer } from "../answer.ts";
@@ -126,9 +127,8 @@ export function resultOf(change: Patch, known: JsonObject, { expected, validatio
   } catch (error) {
     if (!isApiError(error, "BadRequest")) throw error;
     const errors = new FieldErrors();
-    if (change.type === STRATEGIC_PATCH)
-      errors.invalid("patch", goText(change.changes), restoreMessage(error) ?? error.message);
-    else errors.invalid("patch", stringifyJson(value), error.message);
+    const message = change.type === STRATEGIC_PATCH ? restoreMessage(error) : undefined;
+    errors.invalid("patch", shownPatch(change, value, expected), message ?? error.message);
     throw invalid({ group: "", kind: "" }, "", errors.found);
   }
 }
@@ -136,6 +136,11 @@ export function resultOf(change: Patch, known: JsonObject, { expected, validatio
 function restoreMessage({ cause }: Error): string | undefined {
   if (!(cause instanceof DecodeError) || cause.mismatch === undefined) return undefined;
   return findRestoreText(cause.mismatch.schema, cause.mismatch.value);
+}
+
+/** Upstream shows the content of Secrets too. */
+function shownPatch({ type, changes }: Patch, value: unknown, { kind }: ExpectedKind): string {
+  return shownContent(kind, () => (type === STRATEGIC_PATCH ? goText(changes) : stringifyJson(value)));
 }
 
 function changed(document: JsonObject, { type, changes }: Patch, { schema }: ExpectedKind): unknown {

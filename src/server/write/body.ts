@@ -6,6 +6,7 @@ import { type ParsedJson, parseJson } from "../../api/json-scan.ts";
 import { goJsonWord } from "../../api/patch/go-text.ts";
 import { decodeObject, hasEnvelope, readEnvelope } from "../../api/protobuf/envelope.ts";
 import type { StructSchema } from "../../api/schema.ts";
+import { shownContent } from "../../api/secret-content.ts";
 import { parseYaml } from "../../api/yaml.ts";
 import type { HttpRequest } from "../http.ts";
 import { findMediaType } from "./media-type.ts";
@@ -183,7 +184,7 @@ function decodeProtobuf(bytes: Uint8Array, { schemaOf, kind }: BodyOptions): Jso
 export function unrecognized(kind: string | undefined, error: unknown, sent?: Uint8Array): Error {
   const message = messageOf(error);
   if (kind === undefined) return badRequest(message);
-  const shown = sent === undefined ? "" : ` (${beginningOf(sent)})`;
+  const shown = sent === undefined ? "" : ` (${shownContent(kind, () => beginningOf(sent))})`;
   return badRequest(`the object provided is unrecognized (must be of type ${kind}): ${message}${shown}`);
 }
 

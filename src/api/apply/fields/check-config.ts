@@ -1,9 +1,9 @@
 /**
- * Whether an applied configuration has the types of its schema, with upstream's texts. Unlike the objects of other
- * writers it is not pruned: a field that the schema does not name is refused.
+ * Whether an applied configuration has the types of its schema. Unlike the objects of other writers it is not pruned: a field that the schema does not
+ * name is refused. Texts are upstream's, but with the type of a value instead of the value: errors reach audit logs, and values may be secret.
  */
 import { isJsonObject, type JsonObject } from "../../json-object.ts";
-import { goText, goTypeName } from "../../patch/go-text.ts";
+import { goTypeName } from "../../patch/go-text.ts";
 import type { ListSchema, MapSchema, ScalarSchema, ScalarType, Schema, StructSchema } from "../../schema.ts";
 import { elementText, fieldElement, itemElement, itemMistake } from "./path-element.ts";
 
@@ -33,7 +33,7 @@ function checkValue(value: unknown, schema: Schema, place: Place): void {
 }
 
 function checkMap(value: unknown, schema: StructSchema | MapSchema, place: Place): void {
-  if (!isJsonObject(value)) return report(place, `expected map, got &{${goText(value)}}`);
+  if (!isJsonObject(value)) return report(place, `expected map, got ${goTypeName(value)}`);
   for (const key of Object.keys(value)) {
     const inner = below(place, fieldElement(key));
     const member = schema.type === "map" ? schema.values : schema.byName.get(key)?.schema;
@@ -43,7 +43,7 @@ function checkMap(value: unknown, schema: StructSchema | MapSchema, place: Place
 }
 
 function checkList(value: unknown, schema: ListSchema, place: Place): void {
-  if (!Array.isArray(value)) return report(place, `expected list, got &{${goText(value)}}`);
+  if (!Array.isArray(value)) return report(place, `expected list, got ${goTypeName(value)}`);
   const seen = new Set<string>();
   for (const [at, item] of value.entries()) {
     const mistake = schema.listType === "atomic" ? undefined : itemMistake(schema, item);
@@ -75,7 +75,7 @@ interface Expectation {
 
 const TEXT: Expectation = {
   accepts: (value) => typeof value === "string",
-  refusal: (value) => `expected string, got &value.valueUnstructured{Value:${goLiteral(value)}}`,
+  refusal: (value) => `expected string, got ${goTypeName(value)}`,
 };
 const NUMERIC: Expectation = {
   accepts: (value) => typeof value === "number" || typeof value === "bigint",
@@ -83,7 +83,7 @@ const NUMERIC: Expectation = {
 };
 const ANY_SCALAR: Expectation = {
   accepts: (value) => typeof value !== "object",
-  refusal: (value) => `expected any scalar, got &{${goText(value)}}`,
+  refusal: (value) => `expected any scalar, got ${goTypeName(value)}`,
 };
 const EXPECTATIONS: Readonly<Record<ScalarType, Expectation | undefined>> = {
   string: TEXT,
@@ -93,7 +93,7 @@ const EXPECTATIONS: Readonly<Record<ScalarType, Expectation | undefined>> = {
   float: NUMERIC,
   boolean: {
     accepts: (value) => typeof value === "boolean",
-    refusal: (value) => `expected boolean, got &{${goText(value)}}`,
+    refusal: (value) => `expected boolean, got ${goTypeName(value)}`,
   },
   quantity: ANY_SCALAR,
   time: ANY_SCALAR,
@@ -101,15 +101,6 @@ const EXPECTATIONS: Readonly<Record<ScalarType, Expectation | undefined>> = {
   intOrString: ANY_SCALAR,
   raw: undefined,
 };
-
-/** As Go's `%#v` has it. */
-function goLiteral(value: unknown): string {
-  if (typeof value === "string") return JSON.stringify(value);
-  if (Array.isArray(value)) return `[]interface {}{${value.map(goLiteral).join(", ")}}`;
-  if (!isJsonObject(value)) return value === null ? "interface {}(nil)" : goText(value);
-  const members = Object.keys(value).toSorted();
-  return `map[string]interface {}{${members.map((key) => `${JSON.stringify(key)}:${goLiteral(value[key])}`).join(", ")}}`;
-}
 
 function report(place: Place, mistake: string): void {
   const path = placeText(place);

@@ -287,11 +287,11 @@ describe("sets and schemas", () => {
 describe("findConfigMistakes", () => {
   test.each([
     [{ spec: { foo: 1 } }, ".spec.foo: field not declared in schema"],
-    [{ metadata: { name: 1 } }, ".metadata.name: expected string, got &value.valueUnstructured{Value:1}"],
+    [{ metadata: { name: 1 } }, ".metadata.name: expected string, got int64"],
     [{ spec: { priority: "x" } }, ".spec.priority: expected numeric (int or float), got string"],
-    [{ spec: { hostNetwork: "yes" } }, ".spec.hostNetwork: expected boolean, got &{yes}"],
-    [{ spec: { containers: {} } }, ".spec.containers: expected list, got &{map[]}"],
-    [{ spec: [] }, ".spec: expected map, got &{[]}"],
+    [{ spec: { hostNetwork: "yes" } }, ".spec.hostNetwork: expected boolean, got string"],
+    [{ spec: { containers: {} } }, ".spec.containers: expected list, got map[string]interface {}"],
+    [{ spec: [] }, ".spec: expected map, got []interface {}"],
     [
       { spec: { containers: [{ name: "a" }, { name: "a" }] } },
       '.spec.containers: duplicate entries for key [name="a"]',

@@ -16,7 +16,13 @@ function trial(spec: PolicyObject["spec"], object: unknown = {}): Trial {
   const policy = { apiVersion: "", kind: "", metadata: { name: "p" }, spec } as unknown as PolicyObject;
   const { compile, ...commons } = compileCommons(policy, false);
   const bindings = { object: jsonToValue(DYN, object) };
-  const evaluation = new Evaluation({ commons, bindings, params: undefined, effort: new Effort() });
+  const evaluation = new Evaluation({
+    commons,
+    bindings,
+    params: undefined,
+    effort: new Effort(),
+    kind: "Pod",
+  });
   return { evaluation, compile: (source) => compile(source, WANTED.condition) };
 }
 

@@ -7,6 +7,7 @@ import type { Bindings } from "../../../api/cel/program.ts";
 import type { Run } from "../../../api/cel/run.ts";
 import { DYN } from "../../../api/cel/type.ts";
 import type { CelValue } from "../../../api/cel/value.ts";
+import { hidesContent, REDACTED } from "../../../api/secret-content.ts";
 import { VARIABLES_TYPE } from "../../../resources/admission/policy-environment.ts";
 import type { ApiObject } from "../../../resources/kind-rules.ts";
 import type { CompiledCommons, PolicyExpression } from "./compiled-policy.ts";
@@ -19,6 +20,16 @@ const INVOCATION_EFFORT = 50;
 
 /** An expression has no value. The message is upstream's. */
 export class ExpressionError extends Error {}
+
+/** The expression failed on the values that it was given. */
+class ResultError extends ExpressionError {
+  readonly source: string;
+
+  constructor(source: string, why: string) {
+    super(`expression '${source}' resulted in error: ${why}`);
+    this.source = source;
+  }
+}
 
 /** Neither has any other from here on. */
 export class SpentError extends ExpressionError {
@@ -36,6 +47,8 @@ export interface EvaluationOptions {
   readonly bindings: Bindings;
   readonly params: ApiObject | undefined;
   readonly effort: Effort;
+  /** Kind of the object: messages about the values of a Secret do not quote them. */
+  readonly kind: string;
 }
 
 export class Evaluation {
@@ -43,9 +56,11 @@ export class Evaluation {
   readonly #bindings: Bindings;
   readonly #effort: Effort;
   readonly #allowance: Allowance;
+  readonly #kind: string;
 
-  constructor({ commons, bindings, params, effort }: EvaluationOptions) {
+  constructor({ commons, bindings, params, effort, kind }: EvaluationOptions) {
     this.#commons = commons;
+    this.#kind = kind;
     this.#effort = effort;
     effort.left -= INVOCATION_EFFORT;
     this.#allowance = new Allowance(COST_MAX, effort);
@@ -76,7 +91,8 @@ export class Evaluation {
     const failures: ExpressionError[] = [];
     for (const condition of conditions) {
       try {
-        if (evaluate(condition, this.#bindings, allowance) !== true) return false;
+        const held = this.#told(() => evaluate(condition, this.#bindings, allowance));
+        if (held !== true) return false;
       } catch (error) {
         if (!(error instanceof ExpressionError)) throw error;
         failures.push(error);
@@ -90,12 +106,21 @@ export class Evaluation {
 
   /** Throws an ExpressionError. */
   evaluate(expression: PolicyExpression): CelValue {
-    return evaluate(expression, this.#bindings, this.#allowance);
+    return this.#told(() => evaluate(expression, this.#bindings, this.#allowance));
   }
 
   /** For what is done with a value that was found. Throws an ExpressionError. */
   within<T>(source: string, step: (run: Run) => T): T {
-    return counted(source, this.#allowance, () => this.#allowance.within(step));
+    return this.#told(() => counted(source, this.#allowance, () => this.#allowance.within(step)));
+  }
+
+  #told<T>(step: () => T): T {
+    try {
+      return step();
+    } catch (error) {
+      if (!(error instanceof ResultError)) throw error;
+      throw hidesContent(this.#kind) ? new ResultError(error.source, REDACTED) : error;
+    }
   }
 }
 
@@ -115,7 +140,7 @@ function counted<T>(source: string, allowance: Allowance, step: () => T): T {
   } catch (error) {
     if (error instanceof CelBudgetError && allowance.isSpent) throw new SpentError();
     if (error instanceof CelBudgetError || error instanceof CelEvaluationError)
-      throw new ExpressionError(`expression '${source}' resulted in error: ${error.message}`);
+      throw new ResultError(source, error.message);
     throw error;
   }
 }

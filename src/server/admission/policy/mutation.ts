@@ -94,6 +94,7 @@ function evaluationOf(object: ApiObject, { policy, params, resource, request, pa
     bindings,
     params,
     effort: effortOf(request),
+    kind: resource.facts.kind,
   });
 }
 

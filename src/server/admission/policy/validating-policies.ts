@@ -88,7 +88,13 @@ function judged(
   for (const invocation of invocations) {
     const compiled = compiledValidation(invocation.policy.object);
     const { resource, params } = invocation;
-    const evaluation = new Evaluation({ commons: compiled, bindings: bindings.of(resource), params, effort });
+    const evaluation = new Evaluation({
+      commons: compiled,
+      bindings: bindings.of(resource),
+      params,
+      effort,
+      kind: resource.facts.kind,
+    });
     const { decisions, annotated, failures } = judge(compiled, evaluation);
     annotations.add(invocation.policy.name, annotated);
     denials.push(...failures.map((decision) => denialOf(invocation, decision)));

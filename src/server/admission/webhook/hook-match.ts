@@ -73,7 +73,8 @@ export function conditionsOutcome(
   subject: ReviewSubject,
   oracleFor: OracleFor,
 ): ConditionsOutcome {
-  return conditions === undefined ? MET : conditions.evaluate(requestBindings(subject, oracleFor));
+  if (conditions === undefined) return MET;
+  return conditions.evaluate(requestBindings(subject, oracleFor), subject.request.resource.facts.kind);
 }
 
 /** Conditions that cannot be decided refuse the request itself. */

@@ -3,6 +3,7 @@ import { Allowance, Effort } from "../../../api/cel/allowance.ts";
 import { CelBudgetError, CelEvaluationError } from "../../../api/cel/cel-error.ts";
 import type { Bindings, Program } from "../../../api/cel/program.ts";
 import type { MatchCondition } from "../../../api/generated/types/admissionregistration-v1.ts";
+import { shownContent } from "../../../api/secret-content.ts";
 import { compileMatchCondition } from "../../../resources/admission/match-condition.ts";
 
 /** As upstream's, for all conditions of a webhook together. */
@@ -28,8 +29,8 @@ export class MatchConditions {
     this.#failurePolicy = failurePolicy;
   }
 
-  /** One that does not hold decides, even when others cannot be evaluated. */
-  evaluate(variables: Bindings): ConditionsOutcome {
+  /** One that does not hold decides, even when others cannot be evaluated. `kind` is that of the object. */
+  evaluate(variables: Bindings, kind: string): ConditionsOutcome {
     this.#compiled ??= this.#conditions.map(({ expression }) => compileMatchCondition(expression.trim()));
     const problems: string[] = [];
     const allowance = new Allowance(BUDGET, new Effort());
@@ -39,7 +40,8 @@ export class MatchConditions {
       const held = holds(compiled, variables, allowance);
       if (held === false) return { outcome: "excluded", by: name };
       if (held === OUT_OF_BUDGET) return this.#failed([OUT_OF_BUDGET]);
-      if (held !== true) problems.push(`expression '${expression}' resulted in error: ${held}`);
+      if (held === true) continue;
+      problems.push(`expression '${expression}' resulted in error: ${shownContent(kind, () => held)}`);
     }
     return problems.length === 0 ? { outcome: "met" } : this.#failed(problems);
   }

@@ -56,7 +56,7 @@ describe("an answer", () => {
     [
       "with a patch that is no JSON",
       review({ uid: "1", allowed: true, patch: "bm9wZQ==", patchType: "JSONPatch" }),
-      ["mutating", "JSON"],
+      ["mutating", "invalid character"],
     ],
     [
       "with a patch that is no list of changes",

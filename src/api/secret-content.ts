@@ -1,0 +1,14 @@
+/** Content that errors must not show: they are logged, audited and passed on. */
+
+/** As upstream writes it in place of such content. */
+export const REDACTED = "<secret contents redacted>";
+
+/** Whether an object of this kind keeps secrets. */
+export function hidesContent(kind: string | undefined): boolean {
+  return kind === "Secret";
+}
+
+/** The content as text, unless an object of this kind keeps secrets. */
+export function shownContent(kind: string | undefined, text: () => string): string {
+  return hidesContent(kind) ? REDACTED : text();
+}
