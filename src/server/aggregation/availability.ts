@@ -18,6 +18,11 @@ export const LOCAL: Availability = {
 
 export const PASSED: Availability = { isAvailable: true, reason: "Passed", message: "all checks passed" };
 
+/** The same with a word on what of the API's discovery is not shown. */
+export function withCut(availability: Availability, cut: string): Availability {
+  return { ...availability, message: `${availability.message}; ${cut}` };
+}
+
 /** What can be seen without asking anybody; undefined when nothing speaks against asking. */
 export function findObstacle({ target }: RemoteApi, services: ServiceLookup): Availability | undefined {
   const { namespace, name, port } = target;

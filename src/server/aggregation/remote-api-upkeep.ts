@@ -14,7 +14,7 @@ import type { Place } from "../upkeep/house-writer.ts";
 import { pause } from "../upkeep/pause.ts";
 import { timeText } from "../write/system-metadata.ts";
 import type { AvailabilityObserver } from "./availability-metrics.ts";
-import { findObstacle, LOCAL, plannedConditions } from "./availability.ts";
+import { findObstacle, LOCAL, plannedConditions, withCut } from "./availability.ts";
 import type { Availability } from "./availability.ts";
 import { followKeys, waitForChange } from "./followed-keys.ts";
 import { API_SERVICES } from "./remote-apis.ts";
@@ -131,9 +131,11 @@ export class RemoteApiUpkeep {
     const before = discovery.find(api.name);
     const { availability, heard } = await checkRemote(api, this.#parts, { before, signal });
     if (signal.aborted) return false;
-    // Before it is said to be available: whoever waits for that finds it in discovery.
-    if (heard !== undefined) discovery.hear(api.name, heard);
-    await this.#tell(api.name, availability);
+    // Before it is said to be available: a client that waits for that finds it in discovery.
+    const { cut } = heard === undefined ? {} : discovery.hear(api.name, heard);
+    await this.#tell(api.name, cut === undefined ? availability : withCut(availability, cut));
+    if (cut !== undefined && cut !== before?.cut)
+      workshop.log.warn("discovery of an aggregated API is cut", { name: api.name, cut });
     return availability.isAvailable;
   }
 

@@ -1,5 +1,6 @@
 /** Asks the server of an API whether it is there, and what it serves. */
 import { isJsonObject } from "../../api/json-object.ts";
+import { parseJson } from "../../api/json-scan.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { EgressError } from "../egress/egress.ts";
 import type { ClientPair, Egress, EgressReply } from "../egress/egress.ts";
@@ -8,8 +9,9 @@ import { identityHeaders } from "../relay/forwarded-headers.ts";
 import { failedDiscovery, PASSED } from "./availability.ts";
 import type { Availability } from "./availability.ts";
 import type { RemoteApi } from "./remote-apis.ts";
-import { resourcesInList, resourcesInPlainList } from "./remote-discovery.ts";
 import type { Heard, HeardSpec } from "./remote-discovery.ts";
+import { RESOURCES_MAX, resourcesInList, resourcesInPlainList } from "./remote-resources.ts";
+import type { RemoteResources } from "./remote-resources.ts";
 
 /** As upstream's. */
 const TIMEOUT_MS = 5000;
@@ -54,14 +56,27 @@ export async function checkRemote(
       const why = `bad status from ${url}: ${reply.status}`;
       return { availability: failedDiscovery(url, why), heard: undefined };
     }
-    const resources = (await aggregatedResources(api, ask)) ?? resourcesInPlainList(jsonOf(reply), api);
+    const found = (await aggregatedResources(api, ask)) ?? resourcesInPlainList(jsonOf(reply), api);
     const schemas = await schemasOf(api, ask);
     const spec = await specOf(api, ask, before?.spec);
-    return { availability: PASSED, heard: { resources, schemas, ...(spec !== undefined && { spec }) } };
+    const heard = {
+      resources: found.resources,
+      schemas,
+      ...(spec !== undefined && { spec }),
+      ...cutOf(found),
+    };
+    return { availability: PASSED, heard };
   } catch (error) {
     if (!(error instanceof EgressError)) throw error;
     return { availability: failedDiscovery(url, error.message), heard: undefined };
   }
+}
+
+function cutOf({ leftOut }: RemoteResources): { readonly cut?: string } {
+  if (leftOut === 0) return {};
+  return {
+    cut: `discovery leaves out ${String(leftOut)} resources and subresources beyond ${String(RESOURCES_MAX)}`,
+  };
 }
 
 type Ask = (path: string, accept: string, etag?: string) => Promise<EgressReply>;
@@ -84,7 +99,7 @@ function asker({ target, trust }: RemoteApi, { egress, frontProxy }: CheckParts,
 }
 
 /** Servers that know it tell more in this form; older ones do not know it. */
-async function aggregatedResources(api: RemoteApi, ask: Ask): Promise<Heard["resources"] | undefined> {
+async function aggregatedResources(api: RemoteApi, ask: Ask): Promise<RemoteResources | undefined> {
   const reply = await ask("/apis", AGGREGATED);
   const isAggregated = reply.headers.get("content-type")?.includes("as=APIGroupDiscoveryList") === true;
   return isGood(reply) && isAggregated ? resourcesInList(jsonOf(reply), api) : undefined;
@@ -126,10 +141,12 @@ function isGood({ status }: EgressReply): boolean {
   return status >= 200 && status <= 299;
 }
 
+/** Undefined for a document that is no JSON, is nested too deep or has more values than any request body may have. */
 function jsonOf({ body }: EgressReply): unknown {
   try {
-    return JSON.parse(Buffer.from(body).toString());
-  } catch {
-    return undefined;
+    return parseJson(body).value;
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
   }
 }

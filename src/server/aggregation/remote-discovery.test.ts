@@ -1,62 +1,23 @@
-import { describe, expect, test } from "vitest";
-import { resourcesInList, resourcesInPlainList } from "./remote-discovery.ts";
+import { expect, test } from "vitest";
+import { createRealLoop } from "../../base/real-loop.ts";
+import { openMemoryStore } from "../../store/memory-store.ts";
+import { RemoteApis } from "./remote-apis.ts";
+import { RemoteDiscovery } from "./remote-discovery.ts";
 
-const PLACE = { group: "wardle.example.com", version: "v1" };
+test("the resources of two hundred APIs of other servers are shown, and of the next when one is gone", () => {
+  const store = openMemoryStore({ loop: createRealLoop({ name: "test" }) });
+  const discovery = new RemoteDiscovery(new RemoteApis(store, []));
+  const heard = { resources: [{ resource: "flunders" }], schemas: new Map() };
+  const names = Array.from({ length: 202 }, (_, at) => `v${String(at)}.example.com`);
 
-describe("what another server says that it serves", () => {
-  test("is taken from a plain list, subresources below their resources", () => {
-    const resources = [
-      { name: "flunders/status", kind: "Flunder", verbs: ["get"], namespaced: true },
-      {
-        name: "flunders",
-        singularName: "flunder",
-        namespaced: true,
-        kind: "Flunder",
-        verbs: ["get"],
-        shortNames: ["fl"],
-      },
-      { name: "flunders/scale", group: "autoscaling", version: "v1", kind: "Scale", verbs: ["get", 1] },
-      { name: "orphans/status", kind: "Orphan", verbs: [] },
-      { name: 1 },
-      "nothing",
-    ];
+  const shown = names.map((name) => discovery.hear(name, heard));
 
-    expect(resourcesInPlainList({ resources }, PLACE)).toEqual([
-      {
-        resource: "flunders",
-        responseKind: { ...PLACE, kind: "Flunder" },
-        scope: "Namespaced",
-        singularResource: "flunder",
-        verbs: ["get"],
-        shortNames: ["fl"],
-        subresources: [
-          { subresource: "status", responseKind: { ...PLACE, kind: "Flunder" }, verbs: ["get"] },
-          {
-            subresource: "scale",
-            responseKind: { group: "autoscaling", version: "v1", kind: "Scale" },
-            verbs: ["get"],
-          },
-        ],
-      },
-    ]);
-  });
-
-  test("is taken from a list of all groups as it stands, for the version that was asked about", () => {
-    const resources = [{ resource: "flunders", scope: "Cluster" }, {}, 1];
-    const items = [
-      { metadata: { name: "other" }, versions: [{ version: "v1", resources: [] }] },
-      { metadata: { name: PLACE.group }, versions: [{ version: "v2" }, { version: "v1", resources }] },
-    ];
-
-    expect(resourcesInList({ items }, PLACE)).toEqual([resources[0]]);
-    expect(resourcesInList({ items }, { ...PLACE, version: "v3" })).toBeUndefined();
-  });
-
-  test.each([undefined, 1, "text", [], {}, { items: 1 }, { resources: {} }])(
-    "may be nonsense: %j",
-    (document) => {
-      expect(resourcesInList(document, PLACE)).toBeUndefined();
-      expect(resourcesInPlainList(document, PLACE)).toEqual([]);
-    },
+  expect(shown.slice(0, 200).every((one) => one === heard)).toBe(true);
+  expect(shown.slice(200)).toMatchObject(
+    [200, 201].map(() => ({ resources: [], cut: expect.any(String) as string })),
   );
+  expect(discovery.hear("v7.example.com", heard)).toBe(heard);
+  discovery.forget("v7.example.com");
+  expect(discovery.hear("v201.example.com", heard)).toBe(heard);
+  expect(discovery.hear("v200.example.com", heard)).not.toBe(heard);
 });

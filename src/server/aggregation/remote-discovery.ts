@@ -1,5 +1,4 @@
 /** What the servers of other APIs say that they serve, as last heard: clients are told of it with everything else. */
-import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import type { RemoteSpec } from "../openapi/remote-spec.ts";
 import type { RemoteApi, RemoteApis } from "./remote-apis.ts";
@@ -24,6 +23,8 @@ export interface Heard {
   readonly resources: readonly JsonObject[];
   readonly schemas: ReadonlyMap<string, string>;
   readonly spec?: HeardSpec;
+  /** What of the server's discovery is not shown, and why; undefined when all is. */
+  readonly cut?: string;
 }
 
 export interface HeardSpec {
@@ -33,6 +34,12 @@ export interface HeardSpec {
 }
 
 const NOTHING: Heard = { resources: [], schemas: new Map() };
+/** Versions of groups whose resources are shown; a large cluster has a dozen. */
+const VERSIONS_MAX = 200;
+const TOO_MANY: Heard = {
+  ...NOTHING,
+  cut: `more than ${String(VERSIONS_MAX)} APIs are served by other servers, and discovery leaves out the resources of this one`,
+};
 
 export class RemoteDiscovery {
   readonly #apis: RemoteApis;
@@ -45,8 +52,12 @@ export class RemoteDiscovery {
     this.#apis = apis;
   }
 
-  hear(name: string, heard: Heard): void {
-    this.#heard.set(name, heard);
+  /** What is shown of it. */
+  hear(name: string, heard: Heard): Heard {
+    const others = [...this.#heard].filter(([other, { cut }]) => other !== name && cut !== TOO_MANY.cut);
+    const shown = others.length < VERSIONS_MAX ? heard : TOO_MANY;
+    this.#heard.set(name, shown);
+    return shown;
   }
 
   find(name: string): Heard | undefined {
@@ -86,75 +97,4 @@ function versionOf({ group, version, order, isAvailable }: RemoteApi, heard: Hea
     schemas: heard.schemas,
     spec: heard.spec?.value,
   };
-}
-
-/** Of one version, out of an `APIGroupDiscoveryList`. Undefined when the document says nothing of it. */
-export function resourcesInList(
-  document: unknown,
-  { group, version }: { readonly group: string; readonly version: string },
-): readonly JsonObject[] | undefined {
-  for (const item of objectsIn(document, "items")) {
-    const { metadata } = item;
-    if (!isJsonObject(metadata) || metadata["name"] !== group) continue;
-    const found = objectsIn(item, "versions").find((each) => each["version"] === version);
-    if (found !== undefined) return objectsIn(found, "resources").filter(hasName);
-  }
-  return undefined;
-}
-
-function hasName({ resource }: JsonObject): boolean {
-  return typeof resource === "string" && resource !== "";
-}
-
-/** Of an `APIResourceList`: subresources go to the resource that they belong to. */
-export function resourcesInPlainList(
-  document: unknown,
-  place: { readonly group: string; readonly version: string },
-): readonly JsonObject[] {
-  const members = new Map<string, JsonObject>();
-  const all = objectsIn(document, "resources").filter(({ name }) => typeof name === "string");
-  for (const resource of all) {
-    const name = String(resource["name"]);
-    if (!name.includes("/")) members.set(name, resourceMembers(resource, place));
-  }
-  for (const resource of all) {
-    const [name = "", subresource] = String(resource["name"]).split("/", 2);
-    const parent = members.get(name);
-    if (subresource === undefined || parent === undefined) continue;
-    const subresources = objectsIn(parent, "subresources");
-    const own = { subresource, responseKind: kindOf(resource, place), verbs: textsIn(resource, "verbs") };
-    members.set(name, { ...parent, subresources: [...subresources, own] });
-  }
-  return [...members.values()];
-}
-
-type Place = Parameters<typeof resourcesInList>[1];
-
-function resourceMembers(resource: JsonObject, place: Place): JsonObject {
-  const { name, singularName, namespaced } = resource;
-  const [shortNames, categories] = [textsIn(resource, "shortNames"), textsIn(resource, "categories")];
-  return {
-    resource: name,
-    responseKind: kindOf(resource, place),
-    scope: namespaced === true ? "Namespaced" : "Cluster",
-    singularResource: typeof singularName === "string" ? singularName : "",
-    verbs: textsIn(resource, "verbs"),
-    ...(shortNames.length > 0 && { shortNames }),
-    ...(categories.length > 0 && { categories }),
-  };
-}
-
-function kindOf({ group, version, kind }: JsonObject, place: Place): JsonObject {
-  const isOwn = typeof group === "string" && group !== "" && typeof version === "string";
-  return { ...(isOwn ? { group, version } : { group: place.group, version: place.version }), kind };
-}
-
-function objectsIn(value: unknown, field: string): readonly JsonObject[] {
-  const list = isJsonObject(value) ? value[field] : undefined;
-  return Array.isArray(list) ? (list as readonly unknown[]).filter(isJsonObject) : [];
-}
-
-function textsIn(value: JsonObject, field: string): readonly string[] {
-  const list = value[field];
-  return Array.isArray(list) ? (list as readonly unknown[]).filter((each) => typeof each === "string") : [];
 }
