@@ -1,5 +1,15 @@
 import { X509Certificate } from "node:crypto";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -75,6 +85,37 @@ describe("a data dir", () => {
     await once(options({ dataDir, store: { type: "memory" }, pkiDir: folder() }));
 
     expect(readdirSync(dataDir)).toEqual(["controller-manager.conf", "kubeconfig", "scheduler.conf"]);
+  });
+
+  const memory = { type: "memory" } as const;
+
+  test.skipIf(process.platform === "win32")(
+    "that other users can change is refused, with the remedy",
+    async () => {
+      const [dataDir, pkiDir] = [folder(), folder()];
+      await once(options({ dataDir, store: memory }));
+
+      chmodSync(pkiDir, 0o770);
+      await expect(once(options({ dataDir, pkiDir, store: memory }))).rejects.toThrow(
+        `run chmod 700 ${pkiDir}`,
+      );
+      chmodSync(join(dataDir, "pki", "ca.key"), 0o644);
+      await expect(once(options({ dataDir, store: memory }))).rejects.toThrow(
+        "ca.key holds keys and is open",
+      );
+      chmodSync(dataDir, 0o777);
+      await expect(once(options({ dataDir, store: memory }))).rejects.toThrow(`run chmod 700 ${dataDir}`);
+    },
+  );
+
+  test.each(["pki", "store"])("is refused when a link stands in the place of %s", async (name) => {
+    const [dataDir, elsewhere] = [folder(), folder()];
+    symlinkSync(elsewhere, join(dataDir, name));
+
+    await expect(once(options({ dataDir, store: memory }))).rejects.toThrow(
+      `is a link to ${elsewhere}: name`,
+    );
+    expect(readdirSync(elsewhere)).toEqual([]);
   });
 
   test("has kubeconfigs for components of others, that only their owner reads", async () => {

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { findCidr, type IpAddress } from "../api/ip-address.ts";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
-import { makeFolder } from "../base/make-folder.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { createMetrics } from "../base/prom-metrics.ts";
 import { certificateSigner } from "../controllers/certificates/certificate-signer.ts";
@@ -30,6 +29,7 @@ import type { ReadAuthentication } from "./authentication-files.ts";
 import { readAuthorization } from "./authorization-files.ts";
 import { LiveCertificates } from "./certificate-reload.ts";
 import { ControlPlane } from "./control-plane.ts";
+import { openDataDir } from "./data-dir.ts";
 import { keepReloaded } from "./file-reload.ts";
 import type { ReloadedFile } from "./file-reload.ts";
 import { watchHeapGrowth } from "./heap-growth.ts";
@@ -93,10 +93,10 @@ const GRACE_MS = 3000;
 export async function runCluster(options: ClusterOptions, surroundings: ClusterSurroundings): Promise<void> {
   const { loop, log, metrics = createMetrics(), signal, report } = surroundings;
   signal.throwIfAborted();
-  await loop.outside("file", makeFolder(options.dataDir, 0o700));
+  await loop.outside("file", openDataDir(options));
   // The store would refuse a second one too, but does not know what to do about it.
   await refuseSecond(options.dataDir, loop);
-  const encryption = await openEncryption(options.encryption, { loop: loop.child("encryption"), log });
+  const encryption = await openEncryption(options.encryption, loop.child("encryption"));
   const audit = await openAudit(await readAudit(options.audit, loop), {
     loop: loop.child("audit"),
     log,

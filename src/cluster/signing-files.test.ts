@@ -16,7 +16,7 @@ test("an authority is taken, and what is none is refused with its name", async (
   const [certFile, keyFile, other, text] = ["ca.crt", "ca.key", "sa.key", "text"].map((name) =>
     join(dir, name),
   ) as [string, string, string, string];
-  writeFileSync(text, "no key");
+  writeFileSync(text, "no key", { mode: 0o600 });
 
   await expect(openSigner({ certFile, keyFile }, loop)).resolves.toBeDefined();
   await expect(openSigner({ certFile, keyFile: other }, loop)).rejects.toThrow(

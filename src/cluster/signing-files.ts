@@ -1,5 +1,6 @@
 /** The authority with which requests for certificates are signed, by the files that flags name. */
 import type { Loop } from "../base/loop.ts";
+import { readKeys } from "../base/private-path.ts";
 import { readNamedText } from "../base/read-file.ts";
 import { certificateSigner } from "../controllers/certificates/certificate-signer.ts";
 import type { CertificateSigner } from "../controllers/certificates/certificate-signer.ts";
@@ -16,10 +17,8 @@ export async function openSigner(
   { certFile, keyFile }: SigningFiles,
   loop: Loop,
 ): Promise<CertificateSigner> {
-  const [cert, key] = await loop.outside(
-    "file",
-    Promise.all([readNamedText(certFile), readNamedText(keyFile)]),
-  );
+  const [cert, bytes] = await loop.outside("file", Promise.all([readNamedText(certFile), readKeys(keyFile)]));
+  const key = bytes.toString();
   if (!parseCertificate(cert, certFile).checkPrivateKey(parsePrivateKey(key, keyFile)))
     throw new Error(`${keyFile} does not belong to ${certFile}: name the key of that certificate`);
   return certificateSigner({ cert, key, loop: loop.child("signer") });

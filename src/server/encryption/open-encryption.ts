@@ -1,9 +1,7 @@
 /** The keys with which objects are stored, read when the server starts. */
 import { createHash } from "node:crypto";
-import { stat } from "node:fs/promises";
-import type { Log } from "../../base/log.ts";
 import type { Loop, Random } from "../../base/loop.ts";
-import { readNamed } from "../../base/read-file.ts";
+import { readKeys } from "../../base/private-path.ts";
 import { aesGcm, identity } from "./ciphers.ts";
 import { Encryption } from "./encryption.ts";
 import { parseEncryptionConfig, secretOf } from "./provider-config.ts";
@@ -27,25 +25,20 @@ export interface OpenedEncryption {
   readonly use: (text: string) => void;
 }
 
-interface Surroundings {
-  readonly loop: Loop;
-  readonly log: Log;
-}
-
 const NO_FILES: EncryptionFiles = { configFile: undefined, keyFile: undefined };
 
-/** Undefined when nothing is asked for. Rejects when a file cannot be read as it is meant: nothing is stored in clear by mistake. */
+/**
+ * Undefined when nothing is asked for. Rejects when a file cannot be read as it is meant, so that nothing is stored in clear by mistake, and when other users
+ * can read it.
+ */
 export async function openEncryption(
   { configFile, keyFile }: EncryptionFiles = NO_FILES,
-  { loop, log }: Surroundings,
+  loop: Loop,
 ): Promise<OpenedEncryption | undefined> {
   const path = configFile ?? keyFile;
   if (path === undefined) return undefined;
   const random = loop.random("encryption");
-  const [bytes, { mode }] = await loop.outside("file", Promise.all([readNamed(path), stat(path)]));
-  // The bits say nothing on Windows.
-  if ((mode & 0o077) !== 0 && process.platform !== "win32")
-    log.warn("a file with keys can be read by others on this machine", { file: path });
+  const bytes = await loop.outside("file", readKeys(path));
   const parse = configFile === undefined ? parseKeyFile : parseEncryptionConfig;
   const parsed = (content: Uint8Array): Encryption => {
     try {

@@ -2,6 +2,7 @@
 import { link, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Loop } from "../../base/loop.ts";
+import { readKeys } from "../../base/private-path.ts";
 import { readNamedText } from "../../base/read-file.ts";
 
 export interface FileToWrite {
@@ -16,6 +17,16 @@ export interface FileToWrite {
 export async function findFile(path: string, loop: Loop): Promise<string | undefined> {
   try {
     return await loop.outside("file", readNamedText(path));
+  } catch (error) {
+    if (isCode(error, "ENOENT")) return undefined;
+    throw error;
+  }
+}
+
+/** The same of a private key. Rejects with an ExposedPathError when other users can read or change it. */
+export async function findKeyFile(path: string, loop: Loop): Promise<string | undefined> {
+  try {
+    return (await loop.outside("file", readKeys(path))).toString();
   } catch (error) {
     if (isCode(error, "ENOENT")) return undefined;
     throw error;

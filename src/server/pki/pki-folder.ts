@@ -12,7 +12,7 @@ import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
 import { isSameKey } from "../../base/same-key.ts";
 import { findAge, findFault, isSelfSigned, parseCertificate, parsePrivateKey } from "./certificate-state.ts";
-import { createFile, findFile, replaceFile } from "./files.ts";
+import { createFile, findFile, findKeyFile, replaceFile } from "./files.ts";
 import { loadIssuer, makePrivateKey, type Issuer, type LeafRequest } from "./issuer.ts";
 
 const KEY_MODE = 0o600;
@@ -162,7 +162,7 @@ export class PkiFolder {
   }
 
   #findKey(name: string): Promise<string | undefined> {
-    return findFile(this.#path(`${name}.key`), this.#loop);
+    return findKeyFile(this.#path(`${name}.key`), this.#loop);
   }
 
   #makeKey(name: string): Promise<string> {

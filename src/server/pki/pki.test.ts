@@ -163,7 +163,8 @@ describe("an existing folder", () => {
   ])("goes on with an authority key that is %s", async (_kind, makeKey) => {
     const dir = folder();
     mkdirSync(dir);
-    writeFileSync(join(dir, "ca.key"), makeKey().privateKey.export({ type: "pkcs8", format: "pem" }));
+    const pem = makeKey().privateKey.export({ type: "pkcs8", format: "pem" });
+    writeFileSync(join(dir, "ca.key"), pem, { mode: 0o600 });
 
     const { ca, server } = await open(dir);
 

@@ -2,6 +2,7 @@
 import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
 import { makeFolder } from "../../base/make-folder.ts";
+import { requireOwnFolder } from "../../base/private-path.ts";
 import { PkiFolder, type Authority, type KeyPair, type LeafPlan, type TokenKeys } from "./pki-folder.ts";
 
 export interface PkiOptions {
@@ -63,6 +64,7 @@ export function serverNames(hosts: readonly string[], firstServiceAddress: strin
 
 export async function openPki({ dir, names, loop, log }: PkiOptions): Promise<Pki> {
   await loop.outside("file", makeFolder(dir, 0o700));
+  await loop.outside("file", requireOwnFolder(dir));
   const folder = new PkiFolder({ dir, loop, log });
   const [ca, frontProxyCa, serviceAccount] = await Promise.all([
     folder.authority("ca", "kubernetes"),
