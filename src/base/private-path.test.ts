@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import {
+  findExposure,
   findFolderProblem,
   findKeyFileProblem,
   readKeys,
@@ -82,6 +83,8 @@ describe.skipIf(process.platform === "win32")("on disk", () => {
     expect((await readKeys(path)).toString()).toBe("secret");
     chmodSync(path, 0o644);
     await expect(readKeys(path)).rejects.toThrow("is open to other users (mode 0644): run chmod 600");
+    expect(await findExposure(path)).toContain(`${path} holds secrets and is open`);
+    expect(await findExposure(join(folder, "none"))).toBeUndefined();
     await expect(readKeys(join(folder, "none"))).rejects.toMatchObject({ code: "ENOENT" });
     await expect(readKeys(folder)).rejects.toMatchObject({ code: "EISDIR", path: folder });
   });

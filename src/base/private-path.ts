@@ -33,7 +33,7 @@ export function findKeyFileProblem(path: string, { uid, mode }: PathOwner, self:
   if (!isTrusted(uid, self)) return foreignText(path, uid, self);
   const forbidden = uid === 0 ? OPEN_BEYOND_GROUP : OPEN_TO_OTHERS;
   if ((mode & forbidden) === 0) return undefined;
-  return `${path} holds keys and is open to other users (mode ${modeText(mode)}): run chmod 600 ${path}`;
+  return `${path} holds secrets and is open to other users (mode ${modeText(mode)}): run chmod 600 ${path}`;
 }
 
 /** Root can change everything anyway. */
@@ -84,5 +84,17 @@ export async function readKeys(path: string): Promise<Buffer> {
     return found.isFile() ? await file.readFile() : await readNamed(path);
   } finally {
     await file.close();
+  }
+}
+
+/** What `readKeys` would refuse the file for; undefined for a file that is not there, which its reader tells of. */
+export async function findExposure(path: string): Promise<string | undefined> {
+  const self = findSelf();
+  if (self === undefined) return undefined;
+  try {
+    return findKeyFileProblem(path, await stat(path), self);
+  } catch (error) {
+    if (error instanceof Error && "code" in error) return undefined;
+    throw error;
   }
 }

@@ -101,7 +101,7 @@ describe("a data dir", () => {
       );
       chmodSync(join(dataDir, "pki", "ca.key"), 0o644);
       await expect(once(options({ dataDir, store: memory }))).rejects.toThrow(
-        "ca.key holds keys and is open",
+        "ca.key holds secrets and is open",
       );
       chmodSync(dataDir, 0o777);
       await expect(once(options({ dataDir, store: memory }))).rejects.toThrow(`run chmod 700 ${dataDir}`);

@@ -29,6 +29,7 @@ import type { ReadAuthentication } from "./authentication-files.ts";
 import { readAuthorization } from "./authorization-files.ts";
 import { LiveCertificates } from "./certificate-reload.ts";
 import { ControlPlane } from "./control-plane.ts";
+import { credentialFiles, warnOfExposure } from "./credential-files.ts";
 import { openDataDir } from "./data-dir.ts";
 import { keepReloaded } from "./file-reload.ts";
 import type { ReloadedFile } from "./file-reload.ts";
@@ -158,6 +159,7 @@ async function serveClaimed(running: Running): Promise<void> {
 async function serve(running: Running, record: RunRecord): Promise<void> {
   const { options, surroundings, store, pki, encryption, audit, metrics } = running;
   const { loop, log, signal, report } = surroundings;
+  await warnOfExposure(credentialFiles(options), { loop, log });
   const authentication = await readAuthentication(options.authentication, loop);
   const certificates = new LiveCertificates(pki);
   const plane = new ControlPlane({

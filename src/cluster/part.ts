@@ -16,6 +16,7 @@ import type { LeaderElectionOptions } from "../runtime/leader-election.ts";
 import type { Routine } from "../runtime/routine.ts";
 import { untilAborted } from "../runtime/run-all.ts";
 import { AccountClients } from "./account-clients.ts";
+import { warnOfExposure } from "./credential-files.ts";
 import { builtInGroups, manage, nodeLoops, NODES_LEASE } from "./loops.ts";
 import type { BuiltInPart, LeasedGroup, LoopGroup } from "./loops.ts";
 import { openSigner } from "./signing-files.ts";
@@ -76,6 +77,7 @@ const SERVER_SILENCE_MS = 900;
 export async function runPart(options: PartOptions, surroundings: PartSurroundings): Promise<void> {
   const { loop, log, signal, report } = surroundings;
   const { part, kubeconfigFile, env } = options;
+  await warnOfExposure(kubeconfigFile === undefined ? [] : [kubeconfigFile], { loop, log });
   const kubeconfig = await loadKubeconfig({
     loop,
     env,
