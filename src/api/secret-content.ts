@@ -3,9 +3,11 @@
 /** As upstream writes it in place of such content. */
 export const REDACTED = "<secret contents redacted>";
 
+const SECRET_KINDS: ReadonlySet<string> = new Set(["Secret", "TokenRequest", "TokenReview"]);
+
 /** Whether an object of this kind keeps secrets. */
 export function hidesContent(kind: string | undefined): boolean {
-  return kind === "Secret";
+  return kind !== undefined && SECRET_KINDS.has(kind);
 }
 
 /** The content as text, unless an object of this kind keeps secrets. */

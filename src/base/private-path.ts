@@ -79,9 +79,12 @@ export async function readKeys(path: string): Promise<Buffer> {
   const file = await open(path);
   try {
     const found = await file.stat();
+    // Its error names the path.
+    if (found.isDirectory()) return await readNamed(path);
+    // A pipe has no mode that matters: its two ends are its makers'.
     const problem = found.isFile() ? findKeyFileProblem(path, found, self) : undefined;
     if (problem !== undefined) throw new ExposedPathError(problem);
-    return found.isFile() ? await file.readFile() : await readNamed(path);
+    return await file.readFile();
   } finally {
     await file.close();
   }
