@@ -10,11 +10,6 @@ export interface PathOwner {
   readonly mode: number;
 }
 
-/** The remedy is part of the message. */
-export class ExposedPathError extends Error {
-  override readonly name = "ExposedPathError";
-}
-
 const WRITABLE_BY_OTHERS = 0o022;
 const OPEN_TO_OTHERS = 0o077;
 /** The way in which Kubernetes mounts a Secret for a group of a pod: root's, and readable by the group. */
@@ -53,15 +48,15 @@ function findSelf(): number | undefined {
   return process.platform === "win32" ? undefined : process.geteuid?.();
 }
 
-/** Rejects with an ExposedPathError for a folder that another user could change; links are followed. */
+/** Rejects with the remedy for a folder that another user could change; links are followed. */
 export async function requireOwnFolder(path: string): Promise<void> {
   const self = findSelf();
   if (self === undefined) return;
   const problem = findFolderProblem(path, await stat(path), self);
-  if (problem !== undefined) throw new ExposedPathError(problem);
+  if (problem !== undefined) throw new Error(problem);
 }
 
-/** Rejects with an ExposedPathError for a link in the place of a folder; `remedy` says what to do about it. */
+/** Rejects with the remedy for a link in the place of a folder; `remedy` says what to do about it. */
 export async function refuseLink(path: string, remedy: string): Promise<void> {
   try {
     if (!(await lstat(path)).isSymbolicLink()) return;
@@ -69,7 +64,7 @@ export async function refuseLink(path: string, remedy: string): Promise<void> {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return;
     throw error;
   }
-  throw new ExposedPathError(`${path} is a link to ${await readlink(path)}: ${remedy}`);
+  throw new Error(`${path} is a link to ${await readlink(path)}: ${remedy}`);
 }
 
 /** As `readNamed`, of a file of keys: the file that was checked is the one that is read. */
@@ -83,7 +78,7 @@ export async function readKeys(path: string): Promise<Buffer> {
     if (found.isDirectory()) return await readNamed(path);
     // A pipe has no mode that matters: its two ends are its makers'.
     const problem = found.isFile() ? findKeyFileProblem(path, found, self) : undefined;
-    if (problem !== undefined) throw new ExposedPathError(problem);
+    if (problem !== undefined) throw new Error(problem);
     return await file.readFile();
   } finally {
     await file.close();

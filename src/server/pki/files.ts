@@ -23,7 +23,7 @@ export async function findFile(path: string, loop: Loop): Promise<string | undef
   }
 }
 
-/** The same of a private key. Rejects with an ExposedPathError when other users can read or change it. */
+/** The same of a private key. Rejects, with the remedy, when other users can read or change it. */
 export async function findKeyFile(path: string, loop: Loop): Promise<string | undefined> {
   try {
     return (await loop.outside("file", readKeys(path))).toString();
