@@ -129,7 +129,9 @@ describe("a part whose server says nothing", () => {
     const contexts = [{ name: "it", context: { cluster: "it", user: "it" } }];
     const clusters = [{ name: "it", cluster: { server } }];
     const users = [{ name: "it", user: { token: "t" } }];
-    writeFileSync(kubeconfig, JSON.stringify({ "current-context": "it", contexts, clusters, users }));
+    writeFileSync(kubeconfig, JSON.stringify({ "current-context": "it", contexts, clusters, users }), {
+      mode: 0o600,
+    });
 
     const { code, stderr } = await new Program("scheduler", "--kubeconfig", kubeconfig).ended();
 
@@ -174,7 +176,7 @@ describe("a part with the kubeconfig of another cluster", () => {
     const [ours, theirs] = [await up(folder()).event("ready"), await up(folder()).event("ready")];
     const text = readFileSync(theirs.kubeconfig ?? "", "utf8");
     const mixed = join(folder(), "kubeconfig");
-    writeFileSync(mixed, text.replace(theirs.server ?? "", ours.server ?? ""));
+    writeFileSync(mixed, text.replace(theirs.server ?? "", ours.server ?? ""), { mode: 0o600 });
 
     const { code, stderr } = await new Program("scheduler", "--kubeconfig", mixed).ended();
 
