@@ -85,21 +85,20 @@ function selectedName(verb: string, fieldSelector: string): string {
   return name !== "" && pathSegmentName(name).length === 0 ? name : "";
 }
 
-function conclude(
-  { outcome, reason, error }: AccessDecision,
-  attributes: AccessAttributes,
-  notes: RequestNotes,
-): void {
+function conclude(decision: AccessDecision, attributes: AccessAttributes, notes: RequestNotes): void {
+  const { outcome, reason, error } = decision;
   if (outcome === "allowed") {
     notes.noteAccess("allow", reason);
     return;
   }
-  if (error !== undefined) {
-    notes.annotate("authorization.k8s.io/reason", "internal error");
-    throw internalError(new Error(error));
-  }
-  notes.noteAccess("forbid", reason);
-  throw accessRefusal(attributes, reason);
+  if (error === undefined) notes.noteAccess("forbid", reason);
+  else notes.annotate("authorization.k8s.io/reason", "internal error");
+  throw refusalOf(decision, attributes);
+}
+
+/** The error for a decision other than `allowed`: an authorizer that failed is the server's fault, not the user's. */
+export function refusalOf({ reason, error }: AccessDecision, attributes: AccessAttributes): ApiError {
+  return error === undefined ? accessRefusal(attributes, reason) : internalError(new Error(error));
 }
 
 /** What somebody is told who may not. */

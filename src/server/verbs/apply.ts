@@ -11,6 +11,8 @@ import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import type { AdmissionPass } from "../admission/admission.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { Answer } from "../answer.ts";
+import { createPermission } from "../authz/create-permission.ts";
+import type { CreatePermission } from "../authz/create-permission.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
@@ -87,6 +89,7 @@ async function save(intent: Intent, call: Call<StoredResource>, workshop: Worksh
   const { isDryRun } = intent;
   const { uid, resourceVersion } = intent.object.metadata;
   const writer = new ObjectWriter(workshop);
+  const permission = createPermission(call, workshop.authorizer);
   for (;;) {
     try {
       const result = await writer.update(place, { isDryRun, onConflict: "retry" }, (previous) => {
@@ -108,7 +111,7 @@ async function save(intent: Intent, call: Call<StoredResource>, workshop: Worksh
     const admission = callPass({ call, workshop }, "CREATE");
     await admission?.ready(intent.object);
     try {
-      const made = await created(intent.config, { call, workshop }, admission);
+      const made = await created(intent.config, { call, workshop }, { admission, permission });
       noteWarnings(made, call);
       const result = await writer.create(place, made, { isDryRun });
       return { result, code: 201 };
@@ -144,10 +147,16 @@ function applied(config: JsonObject, previous: ApiObject, writing: Writing): Soo
   return whenDone(admittedRevision(revision, resource, context), finish);
 }
 
+/** Admission and the authorizer, which both may refuse the creation. */
+interface Consent {
+  readonly admission: AdmissionPass | undefined;
+  readonly permission: CreatePermission;
+}
+
 async function created(
   config: JsonObject,
   writing: Writing,
-  admission: AdmissionPass | undefined,
+  { admission, permission }: Consent,
 ): Promise<ApiObject> {
   const { call, workshop } = writing;
   const { resource } = call;
@@ -160,7 +169,7 @@ async function created(
   const draft = await admittedDraft(asked, resource, { admission });
   checkPlace(draft, call);
   const uid = workshop.loop.random("uids").uuid();
-  const context = { now: workshop.loop.now(), user, notes: call.notes, uid, admission };
+  const context = { now: workshop.loop.now(), user, notes: call.notes, uid, admission, permission };
   const object = await admittedObject(draft, resource, context);
   return conclude(object as unknown as JsonObject).object as unknown as ApiObject;
 }

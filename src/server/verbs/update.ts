@@ -4,6 +4,7 @@ import { type Soon, whenDone } from "../../base/soon.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { Answer } from "../answer.ts";
+import { createPermission } from "../authz/create-permission.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
 import { versionAsked } from "../write/asked-version.ts";
@@ -98,7 +99,9 @@ async function createInstead(
   else delete asked.metadata.namespace;
   const draft = await admittedDraft(asked, resource, { admission });
   checkPlace(draft, call);
-  const next = await admittedObject(draft, resource, { now, user, notes: call.notes, uid, admission });
+  const permission = createPermission(call, workshop.authorizer);
+  const context = { now, user, notes: call.notes, uid, admission, permission };
+  const next = await admittedObject(draft, resource, context);
   noteWarnings(next, call);
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
   const made = track({ live: undefined, next, asked: admission?.asked, writer, sentManagedFields });

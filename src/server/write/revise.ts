@@ -16,6 +16,7 @@ import { type Soon, whenDone } from "../../base/soon.ts";
 import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/kind-rules.ts";
 import { keepParts } from "../../resources/metadata-parts.ts";
 import type { AdmissionPass } from "../admission/admission.ts";
+import type { CreatePermission } from "../authz/create-permission.ts";
 import type { StoredResource } from "../registry.ts";
 import { normal } from "./incoming.ts";
 import { shareParts } from "./shared-parts.ts";
@@ -45,6 +46,8 @@ interface WriteContext extends RuleContext {
   readonly shared?: SharedSpec | undefined;
   /** The object in normal form, before anybody replaced parts of it. */
   readonly known?: ApiObject | undefined;
+  /** Authorizes the creation where the request was authorized as an update or a patch. */
+  readonly permission?: CreatePermission;
 }
 
 /** A new object of the server's own, about which nobody is asked. */
@@ -80,7 +83,7 @@ export function admittedObject(
   context: WriteContext & Birth,
 ): Soon<ApiObject> {
   const object = validNew(draft, resource, context);
-  return whenDone(context.admission?.validate(object), () => object);
+  return whenDone(context.permission?.(), () => whenDone(context.admission?.validate(object), () => object));
 }
 
 function withNewDefaults(
