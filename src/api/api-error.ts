@@ -150,6 +150,11 @@ function servedReasonOf(error: ApiError): Pick<Status, "reason"> {
   return error.servedReason === undefined ? {} : { reason: error.servedReason as ApiErrorReason };
 }
 
+/** Upstream's store refuses this with a bare error, which clients get as code 500 without a reason. */
+export function versionOnCreate(): ApiError {
+  return new DeniedError("resourceVersion should not be set on objects to be created", { code: 500 });
+}
+
 /** `pods`, or `deployments.apps` outside the core group. */
 export interface GroupResource {
   readonly group: string;

@@ -91,7 +91,17 @@ export interface ApiServer {
 }
 
 export function createApiServer(options: ApiServerOptions): ApiServer {
-  const { loop, metrics, authentication, frontProxy, audit, boot, isEnding = () => false } = options;
+  const {
+    loop,
+    log,
+    metrics,
+    authentication,
+    authorization,
+    frontProxy,
+    audit,
+    boot,
+    isEnding = () => false,
+  } = options;
   const { workshop, custom } = createWorkshop(options);
   const { registry, versions, tokens, bearers } = workshop;
   const fairness = createFairness(workshop, metrics, options.fairness ?? DEFAULT_FAIRNESS);
@@ -113,7 +123,10 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     tools: { loop, versions, cache: new FormCache(), gathering: new Gathering(loop) },
     sites,
     fairness,
-    authenticators: createAuthenticators(bearers, authentication),
+    authenticators: createAuthenticators(
+      { tokens: bearers, authorizers: authorization, log },
+      authentication,
+    ),
     relays: aggregation.stages,
     audit,
   });

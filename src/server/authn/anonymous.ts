@@ -1,5 +1,6 @@
 /** Who says nothing of who they are. What they may do is for roles to say: by default to see whether the server is well, and which it is. */
 import { unauthorized } from "../../api/api-error.ts";
+import type { AuthorizerOptions } from "../authz/authorization-options.ts";
 import type { User } from "../user.ts";
 import type { Authenticator } from "./authenticator.ts";
 
@@ -14,6 +15,17 @@ export interface AnonymousRule {
   readonly enabled: boolean;
   /** When there are any, only these paths can be asked for without a name; exactly these. */
   readonly paths: readonly string[];
+}
+
+/**
+ * With AlwaysAllow every user is an administrator, so anonymous access ends, also where it was asked for. Paths that the
+ * configuration lists one by one stay open, as upstream.
+ */
+export function isOpenToAll(
+  { enabled, paths }: AnonymousRule,
+  authorizers: readonly AuthorizerOptions[],
+): boolean {
+  return enabled && paths.length === 0 && authorizers.some(({ type }) => type === "AlwaysAllow");
 }
 
 export function anonymous({ enabled, paths }: AnonymousRule): Authenticator {

@@ -1,12 +1,15 @@
 /** All ways of saying who one is, in the order in which they are asked. */
+import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { Store } from "../../store/store.ts";
+import { DEFAULT_AUTHORIZERS } from "../authz/authorization-options.ts";
+import type { AuthorizerOptions } from "../authz/authorization-options.ts";
 import type { Egress } from "../egress/egress.ts";
 import type { Registry } from "../registry.ts";
 import type { TokenIssuer, TokenIssuerSettings } from "../subresources/token-issuer.ts";
 import { accountTokens } from "./account-tokens.ts";
 import type { AccountTokenParts } from "./account-tokens.ts";
-import { anonymous } from "./anonymous.ts";
+import { anonymous, isOpenToAll } from "./anonymous.ts";
 import type { AnonymousRule } from "./anonymous.ts";
 import type { Authenticator, TokenAuthenticator } from "./authenticator.ts";
 import { bearer, BearerTokens } from "./bearer-tokens.ts";
@@ -86,11 +89,22 @@ function forServer(kind: TokenAuthenticator, own: readonly string[]): TokenAuthe
   };
 }
 
+export interface AuthenticatorParts {
+  readonly tokens: BearerTokens;
+  readonly authorizers: readonly AuthorizerOptions[] | undefined;
+  readonly log: Log;
+}
+
 export function createAuthenticators(
-  tokens: BearerTokens,
-  { frontProxyNames = FRONT_PROXY_NAMES, anonymous: rule = ANYBODY }: AuthenticationOptions = {},
+  { tokens, authorizers = DEFAULT_AUTHORIZERS, log }: AuthenticatorParts,
+  { frontProxyNames = FRONT_PROXY_NAMES, anonymous: asked = EVERY_PATH }: AuthenticationOptions = {},
 ): readonly Authenticator[] {
+  const isReset = isOpenToAll(asked, authorizers);
+  if (isReset)
+    log.warn("anonymous access is off, because AlwaysAllow would make every client an administrator");
+  const rule = isReset ? NO_PATH : asked;
   return [certificate, frontProxy(frontProxyNames), bearer(tokens), anonymous(rule)];
 }
 
-const ANYBODY: AnonymousRule = { enabled: true, paths: [] };
+const EVERY_PATH: AnonymousRule = { enabled: true, paths: [] };
+const NO_PATH: AnonymousRule = { enabled: false, paths: [] };

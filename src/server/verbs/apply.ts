@@ -31,7 +31,7 @@ import type { Next, Saved } from "../write/object-writer.ts";
 import { admittedDraft, admittedObject, admittedRevision, revisedDraft } from "../write/revise.ts";
 import { writerOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
-import { noteWarnings, shown } from "./create.ts";
+import { noteWarnings, shown, withSentVersion } from "./create.ts";
 import { checkPlace, checkPreconditions, endpointOf, put } from "./update.ts";
 
 export async function apply(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
@@ -114,7 +114,7 @@ async function save(intent: Intent, call: Call<StoredResource>, workshop: Worksh
       const made = await created(intent.config, { call, workshop }, { admission, permission });
       noteWarnings(made, call);
       const result = await writer.create(place, made, { isDryRun });
-      return { result, code: 201 };
+      return { result: withSentVersion(result, resourceVersion), code: 201 };
     } catch (error) {
       if (!isApiError(error, "AlreadyExists")) throw error;
     }

@@ -1,4 +1,4 @@
-import { badRequest, generateNameConflict, isApiError } from "../../api/api-error.ts";
+import { badRequest, generateNameConflict, isApiError, versionOnCreate } from "../../api/api-error.ts";
 import { generateName } from "../../api/names.ts";
 import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
 import type { AdmissionPass } from "../admission/admission.ts";
@@ -6,7 +6,8 @@ import { callPass } from "../admission/call-pass.ts";
 import type { Answer, ObjectAnswer, StoredAnswer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
-import { versionAsked } from "../write/asked-version.ts";
+import { withResourceVersion } from "../stored-object.ts";
+import { isVersion } from "../write/asked-version.ts";
 import { readObject } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
 import type { Saved } from "../write/object-writer.ts";
@@ -29,15 +30,13 @@ export async function create(call: Call<StoredResource>, workshop: Workshop): Pr
   const draft = object as Draft<ApiObject>;
   placeInNamespace(draft, call);
   forgetSystemFields(draft.metadata);
-  if (versionAsked(draft) !== "") {
-    throw badRequest("resourceVersion should not be set on objects to be created");
-  }
   const admission = callPass({ call, workshop }, "CREATE", nameOf(draft));
   admission?.showOwners(ownersShown({ admission, sentManagedFields, options }, call, workshop));
   const waiting = admission?.ready(draft);
   if (waiting !== undefined) await waiting;
   const known = isTakenAsSent(resource) ? { ...draft } : undefined;
-  const fresh = { draft, options, sentManagedFields, admission, shared, known };
+  const sentVersion = draft.metadata.resourceVersion;
+  const fresh = { draft, options, sentManagedFields, admission, shared, known, sentVersion };
   return shown(await createNamed(fresh, call, workshop), resource, 201);
 }
 
@@ -105,6 +104,7 @@ interface New {
   readonly shared: SharedSpec | undefined;
   /** What was sent, where nobody but admission changes it. */
   readonly known: ApiObject | undefined;
+  readonly sentVersion: string | undefined;
 }
 
 async function createNamed(fresh: New, call: Call<StoredResource>, workshop: Workshop): Promise<Saved> {
@@ -131,7 +131,7 @@ async function createNamed(fresh: New, call: Call<StoredResource>, workshop: Wor
 }
 
 async function createOnce(
-  { draft, options, sentManagedFields, admission, shared, known }: New,
+  { draft, options, sentManagedFields, admission, shared, known, sentVersion }: New,
   call: Call<StoredResource>,
   workshop: Workshop,
 ): Promise<Saved> {
@@ -145,5 +145,13 @@ async function createOnce(
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
   const object = track({ live: undefined, next: made, asked: admission?.asked, writer, sentManagedFields });
   const place = { resource, namespace: info.namespace, name: object.metadata.name ?? "" };
-  return new ObjectWriter(workshop).create(place, object, { isDryRun });
+  // As upstream, the store refuses this, which a dry run never reaches.
+  if (!isDryRun && isVersion(sentVersion)) throw versionOnCreate();
+  return withSentVersion(await new ObjectWriter(workshop).create(place, object, { isDryRun }), sentVersion);
+}
+
+/** A dry run shows the resourceVersion as it was sent, since nothing is stored that would have another one. */
+export function withSentVersion(saved: Saved, sentVersion: string | undefined): Saved {
+  if (saved.outcome === "stored" || sentVersion === undefined) return saved;
+  return { ...saved, object: withResourceVersion(saved.object, sentVersion) };
 }

@@ -16,7 +16,7 @@ import { admittedDraft, admittedObject, admittedRevision } from "../write/revise
 import type { Endpoint } from "../write/revise.ts";
 import { track, writerOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
-import { noteWarnings, shown } from "./create.ts";
+import { noteWarnings, shown, withSentVersion } from "./create.ts";
 
 export async function update(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, info } = call;
@@ -97,6 +97,7 @@ async function createInstead(
   const asked = object as Draft<ApiObject>;
   if (resource.facts.namespaced) asked.metadata.namespace ??= info.namespace;
   else delete asked.metadata.namespace;
+  const sentVersion = asked.metadata.resourceVersion;
   const draft = await admittedDraft(asked, resource, { admission });
   checkPlace(draft, call);
   const permission = createPermission(call, workshop.authorizer);
@@ -106,7 +107,8 @@ async function createInstead(
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
   const made = track({ live: undefined, next, asked: admission?.asked, writer, sentManagedFields });
   const place = { resource, namespace: info.namespace, name: info.name };
-  return shown(await new ObjectWriter(workshop).create(place, made, { isDryRun }), resource, 201);
+  const saved = await new ObjectWriter(workshop).create(place, made, { isDryRun });
+  return shown(withSentVersion(saved, sentVersion), resource, 201);
 }
 
 export function checkPlace({ metadata }: ApiObject, { info, resource }: Call<StoredResource>): void {
