@@ -7,7 +7,7 @@ import type { Answer } from "./answer.ts";
 import type { BearerTokens } from "./authn/bearer-tokens.ts";
 import type { Authorizer } from "./authz/authorizer.ts";
 import type { OpenEgress } from "./egress/create-egress.ts";
-import type { HttpRequest } from "./http.ts";
+import type { AcceptedRequest } from "./http.ts";
 import type { Author, Journal } from "./journal.ts";
 import type { UsageSource } from "./metrics-api/usage-source.ts";
 import type { Versions } from "./objects.ts";
@@ -24,7 +24,7 @@ import type { EndpointRules } from "./write/revise.ts";
 import type { Writer } from "./write/write-purpose.ts";
 
 export interface Call<R extends Resource = Resource> {
-  readonly request: HttpRequest;
+  readonly request: AcceptedRequest;
   readonly info: ResourceRequest;
   readonly query: URLSearchParams;
   readonly resource: R;

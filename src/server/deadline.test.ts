@@ -6,6 +6,7 @@ import { VirtualLoop } from "../base/virtual-loop.ts";
 import { endInTime } from "./deadline.ts";
 import type { Exchange } from "./exchange.ts";
 import type { HttpResponse } from "./http.ts";
+import { parseRequest } from "./request-info.ts";
 import { RequestNotes } from "./request-notes.ts";
 
 const ANSWER: HttpResponse = { status: 200, headers: new Map(), body: new Uint8Array(0) };
@@ -13,16 +14,12 @@ const ALLOWED_MS = 60_000;
 
 const EXCHANGE: Exchange = {
   request: {
-    method: "GET",
-    target: "/slow",
     headers: new Map(),
     peer: undefined,
     signal: new AbortController().signal,
     readBody: () => Promise.resolve(new Uint8Array(0)),
   },
-  path: "/slow",
-  query: new URLSearchParams(),
-  info: { type: "other", path: "/slow" },
+  ...parseRequest("GET", "/slow"),
   user: undefined,
   notes: new RequestNotes(),
 };

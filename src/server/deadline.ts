@@ -8,14 +8,14 @@ import { Chain, type Link } from "../base/chain.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Exchange, Stage } from "./exchange.ts";
 import { letGo, type HttpResponse } from "./http.ts";
-import type { RequestInfo, RequestVerb } from "./request-info.ts";
+import type { AskedVerb, RequestInfo } from "./request-info.ts";
 
 /** As kube-apiserver's. A client can only ask for less. */
 const REQUEST_MS_MAX = 60_000;
 
 /** What goes on for as long as the client likes. */
 const STREAMS: ReadonlySet<string> = new Set(["attach", "exec", "log", "portforward", "proxy"]);
-const READS: ReadonlySet<RequestVerb> = new Set<RequestVerb>(["get", "list"]);
+const READS: ReadonlySet<AskedVerb> = new Set<AskedVerb>(["get", "list"]);
 
 /** Of clients that name a time most name the same one. */
 const KINDS_MAX = 16;

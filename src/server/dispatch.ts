@@ -3,12 +3,13 @@ import { badRequest, methodNotAllowed, methodNotSupported, unknownResource } fro
 import { pathSegmentName } from "../api/names.ts";
 import type { Answer } from "./answer.ts";
 import type { Call, Verb, Workshop } from "./call.ts";
-import type { HttpRequest } from "./http.ts";
+import type { AcceptedRequest } from "./http.ts";
 import { authorOf } from "./journal.ts";
 import { isCustom, isStored } from "./registry.ts";
 import type { Registry, Resource, StoredResource } from "./registry.ts";
 import { findDeprecation } from "./representation/deprecation.ts";
-import type { RequestVerb, ResourceRequest } from "./request-info.ts";
+import { isMethodFit } from "./request-info.ts";
+import type { AskedVerb, ResourceRequest } from "./request-info.ts";
 import type { RequestNotes } from "./request-notes.ts";
 import { toApiError } from "./store-errors.ts";
 import { subresourceVerb } from "./subresources/subresources.ts";
@@ -24,7 +25,7 @@ import { watch } from "./verbs/watch.ts";
 import { virtualVerb } from "./virtual/virtual-resources.ts";
 import { writerOf } from "./write/write-purpose.ts";
 
-const VERBS: Readonly<Record<RequestVerb, Verb>> = {
+const VERBS: Readonly<Partial<Record<AskedVerb, Verb>>> = {
   get,
   list,
   watch,
@@ -35,10 +36,10 @@ const VERBS: Readonly<Record<RequestVerb, Verb>> = {
   deletecollection: deleteCollection,
 };
 
-export const READS: ReadonlySet<RequestVerb> = new Set<RequestVerb>(["get", "list", "watch"]);
+export const READS: ReadonlySet<AskedVerb> = new Set<AskedVerb>(["get", "list", "watch"]);
 
 export interface ResourceExchange {
-  readonly request: HttpRequest;
+  readonly request: AcceptedRequest;
   readonly info: ResourceRequest;
   readonly query: URLSearchParams;
   readonly user: User;
@@ -64,6 +65,11 @@ export function findCall(
   if (namespaced && info.namespace === "" && !isAcross(info, resource)) return undefined;
   if (info.name === "" && info.subresource !== "" && !isCustom(resource)) return undefined;
   return { request, info, query, user, notes, resource };
+}
+
+/** Throws where upstream has no route for the method, whatever the path leads to. */
+export function requireFit({ info, resource }: Call): void {
+  if (!isMethodFit(info)) throw isCustom(resource) ? methodNotSupported(info, info.verb) : methodNotAllowed();
 }
 
 /** What may be asked for all namespaces at once. Of built-in kinds other verbs are known there too, and refused. */
@@ -108,11 +114,13 @@ function run(call: Call, workshop: Workshop): Answer | Promise<Answer> {
   const { info, resource } = call;
   requireSegment(info);
   if (info.subresource !== "") return subresourceVerb(call)(call, workshop);
-  const isServed = resource.facts.verbs.includes(info.verb);
+  const isServed = resource.facts.verbs.some((served) => served === info.verb);
   if (!isStored(resource)) {
     if (!isServed) throw methodNotAllowed();
     return virtualVerb(resource)(call, workshop);
   }
-  if (!isServed) throw methodNotSupported({ group: info.group, resource: info.resource }, info.verb);
-  return VERBS[info.verb](call as Call<StoredResource>, workshop);
+  const verb = VERBS[info.verb];
+  if (!isServed || verb === undefined)
+    throw methodNotSupported({ group: info.group, resource: info.resource }, info.verb);
+  return verb(call as Call<StoredResource>, workshop);
 }

@@ -1,13 +1,12 @@
 /** A request on its way through the pipeline. */
-import type { HttpRequest, HttpResponse } from "./http.ts";
+import type { AcceptedRequest, HttpResponse } from "./http.ts";
 import type { RequestInfo } from "./request-info.ts";
 import type { RequestNotes } from "./request-notes.ts";
 import type { User } from "./user.ts";
 
 /** A request on its way, with what the stages found out. */
 export interface Exchange {
-  readonly request: HttpRequest;
-  readonly path: string;
+  readonly request: AcceptedRequest;
   readonly query: URLSearchParams;
   readonly info: RequestInfo;
   readonly user: User | undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { healthSite } from "./health.ts";
 import { bytesOf, isWhole } from "./http.ts";
-import { parseRequestInfo } from "./request-info.ts";
+import { parseRequest } from "./request-info.ts";
 import { RequestNotes } from "./request-notes.ts";
 
 const good = { name: "ping", check: () => undefined };
@@ -12,9 +12,7 @@ const bad = { name: "store", check: () => "the disk is full" };
 const CHECKS = { healthz: [good, bad], livez: [good], readyz: [good, bad] };
 
 async function ask(target: string, checks = CHECKS): Promise<readonly [number, string] | undefined> {
-  const [path = "", search = ""] = target.split("?");
   const site = healthSite(checks);
-  const query = new URLSearchParams(search);
   const signal = new AbortController().signal;
   const request = {
     method: "GET",
@@ -24,8 +22,8 @@ async function ask(target: string, checks = CHECKS): Promise<readonly [number, s
     signal,
     readBody: () => Promise.resolve(new Uint8Array()),
   };
-  const info = parseRequestInfo("GET", path, query);
-  const response = await site({ request, path, query, info, user: undefined, notes: new RequestNotes() });
+  const { info, query } = parseRequest("GET", target);
+  const response = await site({ request, query, info, user: undefined, notes: new RequestNotes() });
   if (response === undefined) return undefined;
   const { status, body } = response;
   return [status, isWhole(body) ? Buffer.from(bytesOf(body)).toString() : ""];

@@ -23,7 +23,7 @@ export function healthSite({ healthz, livez, readyz }: HealthChecks): Site {
     ["readyz", readyz],
   ]);
   return (exchange) => {
-    const [, endpoint = "", ...parts] = exchange.path.split("/");
+    const [, endpoint = "", ...parts] = exchange.info.path.split("/");
     const own = checks.get(endpoint);
     if (own === undefined) return undefined;
     // Names of checks may have slashes.

@@ -53,6 +53,9 @@ export interface UserTurn {
   refuse(error: Error): void;
 }
 
+/** A request behind its parser: method and target are read from `RequestInfo` only, so that no stage reads them otherwise. */
+export type AcceptedRequest = Omit<HttpRequest, "method" | "target">;
+
 /** A JSON value that nobody else holds; undefined where there is no body. */
 export interface DirectBody {
   readonly body: unknown;

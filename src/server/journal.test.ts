@@ -11,8 +11,6 @@ function requestWith(headers: Readonly<Record<string, string>>, query = ""): Par
     query: new URLSearchParams(query),
     user: { name: "alice" },
     request: {
-      method: "POST",
-      target: "/",
       headers: new Map(Object.entries(headers)),
       peer: undefined,
       signal: new AbortController().signal,

@@ -4,7 +4,7 @@
  */
 import { managerName } from "../api/apply/writer.ts";
 import { Fifo } from "../base/loop-fifo.ts";
-import type { HttpRequest } from "./http.ts";
+import type { AcceptedRequest } from "./http.ts";
 
 /** Who makes a request. Handed on as an argument to wherever something is written. */
 export interface Author {
@@ -50,7 +50,7 @@ export function authorOf({ request, query, user }: Authored): Author {
 }
 
 interface Authored {
-  readonly request: HttpRequest;
+  readonly request: AcceptedRequest;
   readonly query: URLSearchParams;
   readonly user: { readonly name: string };
 }

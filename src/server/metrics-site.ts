@@ -22,8 +22,8 @@ export function metricsSite(metrics: Metrics, parts: Parts): Site {
   ];
   showBuild(metrics);
   timeWrites(metrics, parts);
-  return ({ path, info }) => {
-    if (info.type !== "other" || path !== "/metrics") return undefined;
+  return ({ info }) => {
+    if (info.type !== "other" || info.path !== "/metrics") return undefined;
     for (const read of readings) read();
     return metrics.expose().then((text) => ({
       status: 200,

@@ -2,13 +2,7 @@
  * A request passes these stages in this order. Each sees the request, may answer it, or hands it on; on the way back it may
  * change the answer. No byte of a body is read before the caller is known to be allowed.
  */
-import {
-  badRequest,
-  isApiError,
-  methodNotAllowed,
-  methodNotSupported,
-  unknownResource,
-} from "../api/api-error.ts";
+import { badRequest, isApiError, unknownResource } from "../api/api-error.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { type Soon, whenDone } from "../base/soon.ts";
@@ -21,18 +15,18 @@ import { impersonate } from "./authn/impersonation.ts";
 import { authorize } from "./authz/authorization.ts";
 import type { Call, Workshop } from "./call.ts";
 import { endInTime } from "./deadline.ts";
-import { dispatch, findCall, READS } from "./dispatch.ts";
+import { dispatch, findCall, READS, requireFit } from "./dispatch.ts";
 import { changedReply } from "./exchange.ts";
 import type { Exchange, Next, Site, Stage } from "./exchange.ts";
 import type { Fairness } from "./fairness/create-fairness.ts";
-import type { HttpHandler, HttpRequest, HttpResponse } from "./http.ts";
+import type { AcceptedRequest, HttpHandler, HttpRequest, HttpResponse } from "./http.ts";
 import { isCustom, isStored } from "./registry.ts";
 import type { Registry } from "./registry.ts";
 import { chooseForm } from "./representation/form.ts";
 import type { Form } from "./representation/form.ts";
 import { errorResponse, represent } from "./representation/represent.ts";
 import type { RepresentationTools } from "./representation/represent.ts";
-import { parseRequestInfo } from "./request-info.ts";
+import { parseRequest } from "./request-info.ts";
 import { measure } from "./request-metrics.ts";
 import type { FlowMark } from "./request-notes.ts";
 import { RequestNotes } from "./request-notes.ts";
@@ -57,6 +51,7 @@ export function pipeline(parts: PipelineParts): HttpHandler {
     measure(metrics, workshop),
     identify(workshop.loop),
     answerErrors(workshop),
+    refuseMalformed,
     endInTime(workshop.loop),
     ...audited.refusals,
     authenticate(authenticators),
@@ -73,6 +68,7 @@ export function pipeline(parts: PipelineParts): HttpHandler {
       throw new Error("resources are asked for by a known user");
     const resolved = findCall({ request, info, query, user, notes }, workshop.registry);
     if (resolved === undefined) return nothingThere(request, info, workshop.registry);
+    requireFit(resolved);
     // Of custom kinds, whether there is such a subresource is found out before in which form it is wanted.
     if (info.subresource !== "" && isCustom(resolved.resource)) subresourceVerb(resolved);
     // A form that cannot be given is refused before anything is written.
@@ -109,20 +105,18 @@ function composed([first, ...rest]: readonly Stage[], last: Next): Next {
   return (exchange) => first(exchange, next);
 }
 
-/** Shared: nobody changes a query. */
-const NO_QUERY = new URLSearchParams();
-
+/** The one place where method and target are read. */
 function begin(request: HttpRequest): Exchange {
-  const [path, search] = splitOnce(request.target, "?");
-  const query = search === "" ? NO_QUERY : new URLSearchParams(search);
-  const info = parseRequestInfo(request.method, path, query);
-  return { request, path, query, info, user: undefined, notes: new RequestNotes(request) };
+  const { info, query } = parseRequest(request.method, request.target);
+  return { request, query, info, user: undefined, notes: new RequestNotes(request) };
 }
 
-function splitOnce(text: string, separator: string): readonly [string, string] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
-}
+/** A request that other servers could understand in another way reaches no stage that decides or carries out anything. */
+const refuseMalformed: Stage = (exchange, next) => {
+  const { info } = exchange;
+  if (info.type === "other" && info.problem !== undefined) throw badRequest(info.problem);
+  return next(exchange);
+};
 
 /** Every answer can be found again in logs. */
 function identify(loop: Loop): Stage {
@@ -150,9 +144,9 @@ function identified(response: HttpResponse, id: string, flow: FlowMark | undefin
 }
 
 function answerErrors({ log }: Workshop): Stage {
-  const refusal = (error: unknown, { request, notes }: Exchange): HttpResponse => {
-    if (!isApiError(error)) log.error("a request failed", { target: request.target, error });
-    return errorResponse(error, request, notes.warnings);
+  const refusal = (error: unknown, { request, info, query, notes }: Exchange): HttpResponse => {
+    if (!isApiError(error)) log.error("a request failed", { target: info.rawPath + info.rawQuery, error });
+    return errorResponse(error, { request, query }, notes.warnings);
   };
   return (exchange, next) => {
     try {
@@ -189,14 +183,7 @@ async function answerSite(
     const response = site(exchange);
     if (response !== undefined) return response;
   }
-  const { info } = exchange;
-  if (info.type === "resource") throw new Error("sites do not answer for resources");
-  if (info.isMalformed === true) throw badRequest(`invalid path ${JSON.stringify(info.path)}`);
-  const { resource } = info;
-  const found = resource === undefined ? undefined : registry.find(resource);
-  if (resource === undefined || found === undefined)
-    return nothingThere(exchange.request, resource ?? groupOf(info.path), registry);
-  throw isCustom(found) ? methodNotSupported(resource, "") : methodNotAllowed();
+  return nothingThere(exchange.request, groupOf(exchange.info.path), registry);
 }
 
 /** Of a path that goes no further than a version. */
@@ -209,7 +196,7 @@ function groupOf(path: string): { readonly group: string } | undefined {
 
 /** Below groups that are always served a Status says so, elsewhere nobody knows that the path belongs to the API: a page does. */
 function nothingThere(
-  { direct }: HttpRequest,
+  { direct }: AcceptedRequest,
   place: { readonly group: string } | undefined,
   { localVersions }: Registry,
 ): HttpResponse {

@@ -1,11 +1,14 @@
 /**
- * What a request is about, read off method and path. The grammar of paths is fixed:
+ * What a request asks for, parsed once from method and target. Every stage reads this value and none parses again, so that
+ * the request that is authorized is the request that is carried out, relayed, audited and counted.
  *
  *     /api/v1/…  and  /apis/GROUP/VERSION/…  then
  *     RESOURCE[/NAME[/SUBRESOURCE…]]   or   namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE…]]
  *
- * The old form with `watch/` before the resource is understood too.
+ * `watch/` and `proxy/` before the resource are old forms that upstream still authorizes as verbs.
  */
+import { pathSegmentName } from "../api/names.ts";
+import { exactField } from "./authz/selector-terms.ts";
 
 export type RequestVerb =
   | "get"
@@ -17,9 +20,20 @@ export type RequestVerb =
   | "delete"
   | "deletecollection";
 
-export interface ResourceRequest {
+/** Empty for a method that means nothing for resources, such as OPTIONS: only a rule for all verbs allows it. */
+export type AskedVerb = RequestVerb | "proxy" | "";
+
+interface Sent {
+  readonly method: string;
+  /** Path as sent. */
+  readonly rawPath: string;
+  /** Query as sent, with its question mark; empty without one. */
+  readonly rawQuery: string;
+}
+
+export interface ResourceRequest extends Sent {
   readonly type: "resource";
-  readonly verb: RequestVerb;
+  readonly verb: AskedVerb;
   readonly group: string;
   readonly version: string;
   readonly resource: string;
@@ -29,143 +43,254 @@ export interface ResourceRequest {
   readonly name: string;
   /** Empty for the resource itself. */
   readonly subresource: string;
-  /** What follows the subresource, for the proxies. */
+  /** Path without escapes, up to and including the subresource. */
+  readonly path: string;
+  /** The path behind the subresource as sent, such as `/a%20b`. Behind `proxy` it may be anything, elsewhere it has parts. */
   readonly rest: string;
+  /** Namespace whose roles count: for a namespace itself, its own name. */
+  readonly accessNamespace: string;
+  /** Name that roles may be limited to: of the object, or the only one that a list selects. */
+  readonly accessName: string;
+  /** As sent, where the verb is one that selects. */
+  readonly fieldSelector: string;
+  readonly labelSelector: string;
 }
 
-export interface OtherRequest {
+export interface OtherRequest extends Sent {
   readonly type: "other";
+  /** The method in lower case. */
+  readonly verb: string;
+  /** Path without escapes. */
   readonly path: string;
-  /** The resource that is asked for with a method that means nothing there. */
-  readonly resource?: { readonly group: string; readonly version: string; readonly resource: string };
-  /** The path cannot be read: an escape in it is broken. */
-  readonly isMalformed?: boolean;
+  /** Why the request is refused before anything else is done with it. */
+  readonly problem?: string;
 }
 
 export type RequestInfo = ResourceRequest | OtherRequest;
 
-const COLLECTION_VERBS: Readonly<Record<string, RequestVerb>> = {
-  POST: "create",
-  GET: "list",
-  HEAD: "list",
-  DELETE: "deletecollection",
-};
-const OBJECT_VERBS: Readonly<Record<string, RequestVerb>> = {
-  POST: "create",
-  GET: "get",
-  HEAD: "get",
-  PUT: "update",
-  PATCH: "patch",
-  DELETE: "delete",
-};
-
-/** Subresources of a namespace; any other third part is a resource in it. */
-const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);
-
-export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
-  const parts = splitPath(path);
-  const start = parts === undefined ? undefined : groupVersionOf(parts);
-  if (parts === undefined) return { type: "other", path, isMalformed: true };
-  if (start === undefined) return { type: "other", path };
-  const found = resourceParts(parts, start.length);
-  if (found === undefined) return { type: "other", path };
-  // Of one object it is the path that says so: a query with `watch` gets it, as upstream does.
-  const isWatch = found.isWatch || (found.name === "" && query.size > 0 && isTrue(query.get("watch")));
-  const verb = verbOf(method, found, isWatch);
-  const { resource, namespace, name, subresource, rest } = found;
-  if (verb === undefined)
-    return { type: "other", path, resource: { group: start.group, version: start.version, resource } };
-  return {
-    type: "resource",
-    verb,
-    group: start.group,
-    version: start.version,
-    resource,
-    namespace,
-    name,
-    subresource,
-    rest,
-  };
+export interface ParsedRequest {
+  readonly info: RequestInfo;
+  readonly query: URLSearchParams;
 }
 
-function verbOf(
-  method: string,
-  { name, subresource }: ResourceParts,
-  isWatch: boolean,
-): RequestVerb | undefined {
-  const verbs = name === "" ? COLLECTION_VERBS : OBJECT_VERBS;
-  const verb = Object.hasOwn(verbs, method) ? verbs[method] : undefined;
-  // Whoever is behind a proxy may be asked what can be done there by whoever may look.
-  if (method === "OPTIONS" && subresource === "proxy") return "get";
-  return isWatch && (verb === "list" || verb === "get") ? "watch" : verb;
+/** Shared, because it is never changed. */
+const NO_QUERY = new URLSearchParams();
+
+export function parseRequest(method: string, target: string): ParsedRequest {
+  const at = target.indexOf("?");
+  const rawPath = at < 0 ? target : target.slice(0, at);
+  const rawQuery = at < 0 ? "" : target.slice(at);
+  const query = rawQuery.length < 2 ? NO_QUERY : new URLSearchParams(rawQuery.slice(1));
+  return { info: infoOf({ method, rawPath, rawQuery }, query), query };
 }
 
-/**
- * Undefined when an escape is broken; an escaped slash stays within its part. Slashes around it all mean nothing, between two
- * of them is a part without a name.
- */
-function splitPath(path: string): string[] | undefined {
+const METHOD = /^[A-Z][A-Z-]*$/;
+const VISIBLE_ASCII = /^[!-~]*$/;
+/** Clients such as curl send other characters to pods as they are. */
+const VISIBLE = /^[!-~\u0080-\u00ff]*$/;
+const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
+
+function infoOf(sent: Sent, query: URLSearchParams): RequestInfo {
+  const { method, rawPath } = sent;
+  if (!METHOD.test(method)) return malformed(sent, `invalid method ${JSON.stringify(method)}`);
+  const parts = partsOf(rawPath);
+  const place = placeOf(parts);
+  const rest = place === undefined ? "" : behind(rawPath, place.length);
+  if (!isUnderstood({ rawPath, parts, place, rest }))
+    return malformed(sent, `invalid path ${JSON.stringify(rawPath)}`);
+  if (place === undefined) {
+    const path = rawPath.includes("%") ? decodeURIComponent(rawPath) : rawPath;
+    return { type: "other", ...sent, verb: method.toLowerCase(), path };
+  }
+  const path = `/${parts.slice(0, place.length).join("/")}`;
+  return resourceRequest(sent, { place, path, rest: isProxied(place) ? rest : withoutSlash(rest) }, query);
+}
+
+interface Read {
+  readonly rawPath: string;
+  readonly parts: Parts;
+  readonly place: Place | undefined;
+  readonly rest: string;
+}
+
+/** The path behind `proxy` is the pod's or the service's: only its escapes have to be whole. */
+function isUnderstood({ rawPath, parts, place, rest }: Read): boolean {
+  if (place === undefined) return isWellFormed(rawPath, parts);
+  if (place.resource === "") return false;
+  if (!isProxied(place)) return isWellFormed(rawPath, parts);
+  const own = rawPath.slice(0, rawPath.length - rest.length);
+  return isWellFormed(own, parts.slice(0, place.length)) && isTail(rest);
+}
+
+function isProxied({ subresource }: Place): boolean {
+  return subresource === "proxy";
+}
+
+function malformed(sent: Sent, problem: string): OtherRequest {
+  return { type: "other", ...sent, verb: "", path: sent.rawPath, problem };
+}
+
+/** A part whose escapes cannot be decoded is undefined. One slash at the end means nothing. */
+type Parts = readonly (string | undefined)[];
+
+function partsOf(rawPath: string): Parts {
+  const parts = rawPath.split("/").slice(1);
+  if (parts.at(-1) === "") parts.pop();
+  return rawPath.includes("%") ? parts.map(decoded) : parts;
+}
+
+function decoded(part: string): string | undefined {
   try {
-    const parts = withoutOuterSlashes(path).split("/");
-    return path.includes("%") ? parts.map(decodeURIComponent) : parts;
+    return decodeURIComponent(part);
   } catch {
     return undefined;
   }
 }
 
-function withoutOuterSlashes(path: string): string {
-  let start = 0;
-  let end = path.length;
-  while (path[start] === "/") start += 1;
-  while (end > start && path[end - 1] === "/") end -= 1;
-  return path.slice(start, end);
+/** An escaped slash is refused, because other servers take it for one that parts the path. */
+function isWellFormed(rawPath: string, parts: Parts): boolean {
+  if (!rawPath.startsWith("/") || !VISIBLE_ASCII.test(rawPath)) return false;
+  return parts.every((part) => part !== undefined && part !== "" && !part.includes("/"));
 }
 
-interface GroupVersionPart {
+function isTail(rest: string): boolean {
+  return VISIBLE.test(rest) && !BROKEN_ESCAPE.test(rest);
+}
+
+interface Place {
   readonly group: string;
   readonly version: string;
-  /** How many parts it takes. */
-  readonly length: number;
-}
-
-function groupVersionOf(parts: readonly string[]): GroupVersionPart | undefined {
-  const root = parts[0];
-  const first = parts[1];
-  const second = parts[2];
-  if (root === "api" && first !== undefined) return { group: "", version: first, length: 2 };
-  if (root === "apis" && first !== undefined && first !== "" && second !== undefined)
-    return { group: first, version: second, length: 3 };
-  return undefined;
-}
-
-interface ResourceParts {
-  readonly isWatch: boolean;
+  readonly prefix: "watch" | "proxy" | "";
   readonly namespace: string;
+  /** Empty where the path ends before it. */
   readonly resource: string;
   readonly name: string;
   readonly subresource: string;
+  /** Number of parts up to and including the subresource. */
+  readonly length: number;
+}
+
+/** Subresources of a namespace; any other third part is a resource in it. */
+const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);
+
+/** Undefined for a path that leads to no resource. */
+function placeOf(parts: Parts): Place | undefined {
+  const start = startOf(parts);
+  if (start === undefined) return undefined;
+  const textAt = (index: number): string => parts[index] ?? "";
+  const prefix = oldFormOf(textAt(start));
+  const first = prefix === "" ? start : start + 1;
+  const isInNamespace = isWithinNamespace(parts, first);
+  const at = isInNamespace ? first + 2 : first;
+  return {
+    group: start === 2 ? "" : textAt(1),
+    version: textAt(start - 1),
+    prefix,
+    namespace: isInNamespace ? textAt(first + 1) : "",
+    resource: textAt(at),
+    name: textAt(at + 1),
+    subresource: prefix === "proxy" ? "" : textAt(at + 2),
+    length: at + 3,
+  };
+}
+
+/** Index of the part behind the version. */
+function startOf(parts: Parts): number | undefined {
+  const start = parts[0] === "api" ? 2 : 3;
+  const isApi = parts[0] === "api" || parts[0] === "apis";
+  return isApi && parts.length > start ? start : undefined;
+}
+
+function oldFormOf(part: string): Place["prefix"] {
+  return part === "watch" || part === "proxy" ? part : "";
+}
+
+function isWithinNamespace(parts: Parts, at: number): boolean {
+  const third = parts[at + 2];
+  return parts[at] === "namespaces" && parts.length > at + 2 && !NAMESPACE_SUBRESOURCES.has(third ?? "");
+}
+
+/** The path behind so many parts. */
+function behind(rawPath: string, count: number): string {
+  let at = 0;
+  for (let passed = 0; passed < count; passed++) {
+    at = rawPath.indexOf("/", at + 1);
+    if (at < 0) return "";
+  }
+  return rawPath.slice(at);
+}
+
+function withoutSlash(rest: string): string {
+  return rest.endsWith("/") ? rest.slice(0, -1) : rest;
+}
+
+interface Found {
+  readonly place: Place;
+  readonly path: string;
   readonly rest: string;
 }
 
-/** Of the parts from `start` on. */
-function resourceParts(parts: readonly string[], start: number): ResourceParts | undefined {
-  const isWatch = parts[start] === "watch";
-  const first = isWatch ? start + 1 : start;
-  const isInNamespace =
-    parts[first] === "namespaces" &&
-    parts.length > first + 2 &&
-    !NAMESPACE_SUBRESOURCES.has(parts[first + 2] ?? "");
-  const at = isInNamespace ? first + 2 : first;
-  const resource = parts[at];
-  if (resource === undefined) return undefined;
+/** Member by member: this runs for every request, and an object that is spread costs many times as much. */
+function resourceRequest(sent: Sent, { place, path, rest }: Found, query: URLSearchParams): ResourceRequest {
+  const { method, rawPath, rawQuery } = sent;
+  const { group, version, prefix, resource, namespace, name, subresource } = place;
+  const verb = verbOf(method, place, query);
+  const isSelective = prefix === "" && query.size > 0 && SELECTIVE.has(verb) && name === "";
+  const fieldSelector = isSelective ? (query.get("fieldSelector") ?? "") : "";
   return {
-    isWatch,
-    namespace: isInNamespace ? (parts[first + 1] ?? "") : "",
+    type: "resource",
+    method,
+    rawPath,
+    rawQuery,
+    verb,
+    group,
+    version,
     resource,
-    name: parts[at + 1] ?? "",
-    subresource: parts[at + 2] ?? "",
-    rest: parts.length > at + 3 ? parts.slice(at + 3).join("/") : "",
+    namespace,
+    name,
+    subresource,
+    path,
+    rest,
+    accessNamespace: resource === "namespaces" && namespace === "" ? name : namespace,
+    accessName: name === "" ? selectedName(verb, fieldSelector) : name,
+    fieldSelector,
+    labelSelector: isSelective ? (query.get("labelSelector") ?? "") : "",
   };
+}
+
+const VERBS: ReadonlyMap<string, RequestVerb> = new Map([
+  ["POST", "create"],
+  ["GET", "get"],
+  ["HEAD", "get"],
+  ["PUT", "update"],
+  ["PATCH", "patch"],
+  ["DELETE", "delete"],
+]);
+
+const SELECTIVE: ReadonlySet<AskedVerb> = new Set<AskedVerb>(["list", "watch", "deletecollection"]);
+
+/** A query with `watch` gets one object, as upstream: only the old form of the path watches it. */
+function verbOf(method: string, { prefix, name }: Place, query: URLSearchParams): AskedVerb {
+  if (prefix !== "") return prefix;
+  const verb = VERBS.get(method) ?? "";
+  if (name !== "") return verb;
+  if (verb === "get") return query.size > 0 && isTrue(query.get("watch")) ? "watch" : "list";
+  return verb === "delete" ? "deletecollection" : verb;
+}
+
+/** A list by exact name asks for one object, as far as rules with names are concerned. */
+function selectedName(verb: AskedVerb, fieldSelector: string): string {
+  if (fieldSelector === "" || verb === "deletecollection") return "";
+  const name = exactField(fieldSelector, "metadata.name") ?? "";
+  return name !== "" && pathSegmentName(name).length === 0 ? name : "";
+}
+
+/** Method and path belong together: a watch by path only reads, and only an object of a name is updated. */
+export function isMethodFit({ verb, method, name, subresource }: ResourceRequest): boolean {
+  if (verb === "" || verb === "proxy") return false;
+  if (verb === "watch") return method === "GET" || method === "HEAD";
+  if (verb === "create") return name === "" || subresource !== "";
+  return name !== "" || (verb !== "update" && verb !== "patch");
 }
 
 /** How much of a resource a request is about: one object, those of a namespace, or all. For counting. */

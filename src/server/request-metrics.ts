@@ -6,7 +6,7 @@ import type { Exchange, Stage } from "./exchange.ts";
 import { isWhole, type HttpResponse } from "./http.ts";
 import type { Registry } from "./registry.ts";
 import { scopeOf } from "./request-info.ts";
-import type { RequestInfo, RequestVerb } from "./request-info.ts";
+import type { AskedVerb, RequestInfo } from "./request-info.ts";
 import type { RequestKind } from "./request-tally.ts";
 
 /** Upstream's, thinned: from a request served from memory to the bound of 60 seconds. Alerts ask for 1, 5 and 30. */
@@ -29,7 +29,7 @@ const NOTHING: RequestLabels = {
 };
 
 /** By which names they are counted; a patch that applies has its own. */
-const VERBS: Readonly<Record<RequestVerb, string>> = {
+const VERBS: Readonly<Partial<Record<AskedVerb, string>>> = {
   get: "GET",
   list: "LIST",
   watch: "WATCH",
@@ -182,15 +182,15 @@ function isTermination(status: number, { subresource }: RequestLabels): boolean 
 }
 
 /** Undefined for what stays open, which is counted on its own. */
-function kindOf({ info, request: { method } }: Exchange): RequestKind | undefined {
+function kindOf({ info }: Exchange): RequestKind | undefined {
   if (info.type === "resource" && info.verb === "watch") return undefined;
-  return method === "GET" || method === "HEAD" ? "readOnly" : "mutating";
+  return info.method === "GET" || info.method === "HEAD" ? "readOnly" : "mutating";
 }
 
 function verbOf({ info, request }: Exchange): string {
   if (info.type === "other") return "";
   const isApply = info.verb === "patch" && APPLY.test(request.headers.get("content-type") ?? "");
-  return isApply ? "APPLY" : VERBS[info.verb];
+  return isApply ? "APPLY" : (VERBS[info.verb] ?? "");
 }
 
 /** One of three, whatever clients send. */
@@ -208,7 +208,7 @@ function meterName(info: RequestInfo, { verb, dryRun, status }: Measured): strin
 
 /** Undefined for what a client made up: the number of labels would have no bound. */
 function findLabels(info: RequestInfo, verb: string, registry: Registry): RequestLabels | undefined {
-  const found = info.type === "resource" ? registry.find(info) : undefined;
+  const found = info.type === "resource" && verb !== "" ? registry.find(info) : undefined;
   if (info.type === "other" || found === undefined) return undefined;
   const { group, version, resource, subresource } = info;
   const isKnown = subresource === "" || found.facts.subresources.some((one) => one.name === subresource);

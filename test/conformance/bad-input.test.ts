@@ -353,9 +353,9 @@ refusals("a path that leads nowhere is refused:", [
   [
     "a method of every object",
     { method: "constructor" },
-    405,
-    "MethodNotAllowed",
-    /does not allow this method/,
+    400,
+    "BadRequest",
+    /^invalid method "constructor"$/,
   ],
   [
     "PUT of a collection",
@@ -370,7 +370,7 @@ refusals("a path that leads nowhere is refused:", [
     { method: "GET", target: `${MAPS}/%2e%2e%2f..%2fsecrets` },
     400,
     "BadRequest",
-    /may not contain '\/'$/,
+    /^invalid path/,
   ],
   [
     "keys of every object in a group",

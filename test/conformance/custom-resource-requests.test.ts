@@ -223,7 +223,6 @@ describe("a path of the API that leads nowhere", () => {
     ["in a group of users", "/apis/example.com/v1/nothings"],
     ["in a version that a definition has not", "/apis/example.com/v2/namespaces/default/things"],
     ["without the namespace of an object", "/apis/example.com/v1/things/a"],
-    ["with nothing between two slashes", "/apis/example.com/v1//things"],
   ])("%s is answered with a page", async (_, path) => {
     await using api = await withThings();
 
@@ -292,7 +291,6 @@ describe("what a custom resource does not offer", () => {
 test.each([
   ["..", "may not be '..'"],
   ["a%25b", "may not contain '%'"],
-  ["a%2Fb", "may not contain '/'"],
 ])("an object cannot be asked for by the name %s", async (name, why) => {
   await using api = await TestApi.start();
 

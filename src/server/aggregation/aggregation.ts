@@ -1,5 +1,5 @@
 /** What other servers serve under this one's address: requests for it are handed on once it is known who asks and that they may. */
-import { badRequest, serviceUnavailable } from "../../api/api-error.ts";
+import { badRequest, methodNotAllowed, serviceUnavailable } from "../../api/api-error.ts";
 import type { OpenEgress } from "../egress/create-egress.ts";
 import { EgressError } from "../egress/egress.ts";
 import type { ClientPair, DialAddress } from "../egress/egress.ts";
@@ -7,7 +7,8 @@ import type { Exchange, Reply, Stage } from "../exchange.ts";
 import { identityHeaders } from "../relay/forwarded-headers.ts";
 import { refusal } from "../relay/relay.ts";
 import type { Relay } from "../relay/relay.ts";
-import type { RequestInfo } from "../request-info.ts";
+import { isMethodFit } from "../request-info.ts";
+import type { OtherRequest, RequestInfo, ResourceRequest } from "../request-info.ts";
 import type { RemoteApi, RemoteApis } from "./remote-apis.ts";
 
 export interface AggregationParts {
@@ -23,41 +24,54 @@ export interface AggregationParts {
 export function aggregate(parts: AggregationParts): Stage {
   const { apis } = parts;
   return (exchange, next) => {
-    const { info, path } = exchange;
-    if (info.type === "resource") {
-      if (info.group === "") return next(exchange);
-      const api = apis.find(info.group, info.version);
-      return api === undefined ? next(exchange) : handOn(exchange, api, parts);
-    }
-    const place = REMOTE_PATH.exec(path);
-    const api = place === null ? undefined : apis.find(place[1] ?? "", place[2] ?? "");
+    const { info } = exchange;
+    const api = info.type === "resource" ? findApi(info, apis) : findDocumented(info, apis);
     return api === undefined ? next(exchange) : handOn(exchange, api, parts);
   };
 }
 
-/** Discovery of a version, its schemas, and whatever else lies below it. */
-const REMOTE_PATH = /^(?:\/openapi\/v3)?\/apis\/([^/]+)\/([^/]+)(?:\/|$)/;
+function findApi({ group, version }: ResourceRequest, apis: RemoteApis): RemoteApi | undefined {
+  return group === "" ? undefined : apis.find(group, version);
+}
 
-const DOT_SEGMENT = /(?:^|\/|%2f)(?:\.|%2e){1,2}(?:\/|%2f|$)/i;
+/** Discovery of a version and its schemas. No other path is relayed without being authorized as a resource. */
+const DOCUMENT = /^(?:\/openapi\/v3)?\/apis\/([^/]+)\/([^/]+)\/?$/;
+
+function findDocumented({ method, path }: OtherRequest, apis: RemoteApis): RemoteApi | undefined {
+  if (method !== "GET" && method !== "HEAD") return undefined;
+  const [, group, version] = DOCUMENT.exec(path) ?? [];
+  return group === undefined || version === undefined ? undefined : apis.find(group, version);
+}
+
+/** A part that many servers take for a step within the path, with whatever they take for a slash around it. */
+const DOT_SEGMENT = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i;
 
 /**
- * What was allowed is what the other server sees: a path that means another one there is not handed on. Here an escaped slash is part of a
- * name, while most servers take it for one that parts the path.
+ * Path and query as they were parsed and authorized, written anew: the other server reads nothing into them that this
+ * server did not see.
  */
-function meansAnother(path: string, info: RequestInfo): boolean {
-  if (DOT_SEGMENT.test(path)) return true;
-  if (info.type === "other" || !path.includes("%")) return false;
-  const { group, version, namespace, resource, name, subresource } = info;
-  return [group, version, namespace, resource, name, subresource].some((part) => part.includes("/"));
+function relayedTarget(info: RequestInfo, query: URLSearchParams): string {
+  const path = info.path.split("/").map(encodeURIComponent).join("/");
+  // Schemas are asked for by a hash that their server may have replaced; it would answer with a redirect.
+  if (info.type === "other" && path.startsWith("/openapi/")) return path;
+  const rest = info.type === "resource" ? info.rest : "";
+  return query.size === 0 ? path + rest : `${path}${rest}?${query.toString()}`;
+}
+
+/** Old forms of paths are verbs here, while another server may know them as names of resources. */
+function isOldForm(info: RequestInfo): boolean {
+  if (info.type === "other") return false;
+  return info.verb === "proxy" || (info.verb === "watch" && !isMethodFit(info));
 }
 
 /** What clients make of the plain answer. */
 const UNAVAILABLE = "the server is currently unable to handle the request";
 
 function handOn(exchange: Exchange, api: RemoteApi, parts: AggregationParts): Reply {
-  const { request, path, info, user } = exchange;
+  const { request, info, query, user } = exchange;
   if (user === undefined) throw new Error("who asks is known before a request is handed on");
-  if (meansAnother(path, info)) throw badRequest(`invalid path ${JSON.stringify(path)}`);
+  if (DOT_SEGMENT.test(info.rawPath)) throw badRequest(`invalid path ${JSON.stringify(info.rawPath)}`);
+  if (isOldForm(info)) throw methodNotAllowed();
   const address = api.isAvailable ? findAddress(api, parts.egress) : undefined;
   if (address === undefined) {
     if (request.direct !== undefined) throw serviceUnavailable(UNAVAILABLE);
@@ -68,8 +82,8 @@ function handOn(exchange: Exchange, api: RemoteApi, parts: AggregationParts): Re
     origin: "configured",
     trust: api.trust,
     pair: parts.frontProxy(),
-    // Schemas are asked for by a hash that their server may have replaced; it would answer with a redirect.
-    target: path.startsWith("/openapi/") ? path : request.target,
+    method: info.method,
+    target: relayedTarget(info, query),
     headers: identityHeaders(user),
     isWatch: info.type === "resource" && info.verb === "watch",
     onUnreached: () => parts.onUnreached(api),

@@ -126,8 +126,8 @@ export class AuditRecord {
       level: decision.level,
       auditID: auditId,
       stage,
-      requestURI: request.target,
-      verb: info.type === "resource" ? info.verb : request.method.toLowerCase(),
+      requestURI: info.rawPath + info.rawQuery,
+      verb: info.verb,
       user: user === undefined ? {} : userInfo(user),
       ...(impersonated !== undefined && { impersonatedUser: userInfo(impersonated) }),
       ...(impersonationConstraint !== undefined && { authenticationMetadata: { impersonationConstraint } }),
@@ -174,7 +174,7 @@ function boundedStatus({ status, message, reason, details, code = 200 }: Status)
 
 function referenceOf({ info }: Exchange): ObjectReference | undefined {
   if (info.type === "other") return undefined;
-  const { resource, namespace, name, group, version, subresource } = info;
+  const { resource, accessNamespace: namespace, accessName: name, group, version, subresource } = info;
   return {
     resource,
     ...(namespace !== "" && { namespace }),

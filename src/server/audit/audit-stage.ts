@@ -7,7 +7,7 @@ import type { Loop } from "../../base/loop.ts";
 import type { Egress } from "../egress/egress.ts";
 import type { Exchange, Reply, Stage } from "../exchange.ts";
 import { isWhole } from "../http.ts";
-import type { DirectAnswer, HttpRequest, HttpResponse } from "../http.ts";
+import type { DirectAnswer, AcceptedRequest, HttpResponse } from "../http.ts";
 import type { ViewTools } from "../representation/object-view.ts";
 import type { RequestInfo } from "../request-info.ts";
 import { AuditRecord } from "./audit-record.ts";
@@ -123,17 +123,17 @@ function isLong(info: RequestInfo): boolean {
   return info.type === "resource" && (info.verb === "watch" || LONG.has(info.subresource));
 }
 
-function requestOf({ request, path, info, user }: Exchange): AuditedRequest {
+function requestOf({ info, user }: Exchange): AuditedRequest {
   if (info.type === "other") {
-    const verb = request.method.toLowerCase();
+    const { verb, path } = info;
     return { user, verb, path, group: "", resource: "", subresource: "", namespace: "", name: "" };
   }
-  const { verb, group, resource, subresource, namespace, name } = info;
+  const { verb, group, resource, subresource, accessNamespace: namespace, accessName: name } = info;
   return { user, verb, path: undefined, group, resource, subresource, namespace, name };
 }
 
 /** In upstream's words. */
-function attempted({ headers, peer }: HttpRequest): string {
+function attempted({ headers, peer }: AcceptedRequest): string {
   const [scheme] = (headers.get("authorization") ?? "").trim().split(" ", 1);
   const ways = [
     ...(peer === undefined ? [] : ["x509"]),

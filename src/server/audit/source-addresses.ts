@@ -1,11 +1,11 @@
 /** Where a request came from, the first sender first. Whoever forwards it is believed, as by kube-apiserver: it is for people to read. */
 import { isIP } from "node:net";
-import type { HttpRequest } from "../http.ts";
+import type { AcceptedRequest } from "../http.ts";
 
 /** More than that are made up. */
 const ADDRESSES_MAX = 16;
 
-export function sourceAddresses({ headers, remoteAddress }: HttpRequest): readonly string[] {
+export function sourceAddresses({ headers, remoteAddress }: AcceptedRequest): readonly string[] {
   const forwarded = (headers.get("x-forwarded-for") ?? "")
     .split(",", ADDRESSES_MAX)
     .map((part) => part.trim());

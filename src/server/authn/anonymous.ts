@@ -31,8 +31,7 @@ export function isOpenToAll(
 export function anonymous({ enabled, paths }: AnonymousRule): Authenticator {
   const only = paths.length === 0 ? undefined : new Set(paths);
   return {
-    authenticate({ target, peer }) {
-      const path = target.split("?", 1)[0] ?? "";
+    authenticate({ peer }, _notes, { path }) {
       const isRefused = !enabled || only?.has(path) === false;
       // Whoever shows a certificate wants to be somebody, or to speak for somebody.
       if (isRefused || peer?.role !== undefined) throw unauthorized();

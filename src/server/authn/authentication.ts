@@ -54,7 +54,7 @@ function identify(
 ): User | Promise<User> {
   const authenticator = authenticators[at];
   if (authenticator === undefined) throw unauthorized();
-  const found = authenticator.authenticate(exchange.request, exchange.notes);
+  const found = authenticator.authenticate(exchange.request, exchange.notes, exchange.info);
   if (found instanceof Promise)
     return found.then((user) => user ?? identify(exchange, authenticators, at + 1));
   return found ?? identify(exchange, authenticators, at + 1);

@@ -1,5 +1,6 @@
 /** Who makes a request. There is one file for each way of saying so, and `authentication.ts` asks them in order. */
-import type { HttpRequest } from "../http.ts";
+import type { AcceptedRequest } from "../http.ts";
+import type { RequestInfo } from "../request-info.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import type { User } from "../user.ts";
 
@@ -8,7 +9,11 @@ export interface Authenticator {
    * Undefined when nothing in the request is meant for it. Throws, or rejects with, the ApiError `Unauthorized` when something is and it is no
    * good: somebody who says wrongly who they are is not anonymous. What should be known of how they say it goes to the notes.
    */
-  authenticate(request: HttpRequest, notes: RequestNotes): User | undefined | Promise<User | undefined>;
+  authenticate(
+    request: AcceptedRequest,
+    notes: RequestNotes,
+    info: RequestInfo,
+  ): User | undefined | Promise<User | undefined>;
 }
 
 /** What became of a bearer token. A reason is for people, and never holds any part of the token. */

@@ -2,7 +2,7 @@
  * By headers of a proxy that has found out who it is. Only a connection whose certificate is one of a front proxy is believed; from anybody
  * else these headers mean nothing.
  */
-import type { HttpRequest } from "../http.ts";
+import type { AcceptedRequest } from "../http.ts";
 import type { User } from "../user.ts";
 import type { Authenticator } from "./authenticator.ts";
 import { extraFrom, valuesOf } from "./header-values.ts";
@@ -27,7 +27,7 @@ export function frontProxy(names: readonly string[]): Authenticator {
   };
 }
 
-function findUser(request: HttpRequest): User | undefined {
+function findUser(request: AcceptedRequest): User | undefined {
   const { user, uid, group, extraPrefix } = FRONT_PROXY_HEADERS;
   const name = valuesOf(request, user).find((value) => value !== "");
   if (name === undefined) return undefined;

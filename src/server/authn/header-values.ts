@@ -1,7 +1,7 @@
 /** Headers that say who somebody is: each value apart, since a name may hold a comma. */
-import type { HttpRequest } from "../http.ts";
+import type { AcceptedRequest } from "../http.ts";
 
-type Headed = Pick<HttpRequest, "headers" | "valuesOf">;
+type Headed = Pick<AcceptedRequest, "headers" | "valuesOf">;
 
 export function valuesOf(request: Headed, name: string): readonly string[] {
   const joined = request.headers.get(name);

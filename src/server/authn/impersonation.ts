@@ -7,7 +7,7 @@ import type { ApiError } from "../../api/api-error.ts";
 import { accessRefusal, attributesOf } from "../authz/authorization.ts";
 import type { AccessAttributes, AccessDecision, Authorizer } from "../authz/authorizer.ts";
 import type { Exchange, Next, Stage } from "../exchange.ts";
-import type { HttpRequest, HttpResponse } from "../http.ts";
+import type { AcceptedRequest, HttpResponse } from "../http.ts";
 import { extraFrom, valuesOf } from "./header-values.ts";
 import { demandsOf, isConstrained, MODES, userOf } from "./impersonation-modes.ts";
 import type { Demand, ImpersonationMode, Wish } from "./impersonation-modes.ts";
@@ -25,7 +25,7 @@ export function impersonate(authorizer: Authorizer): Stage {
 }
 
 /** Most requests do not, so this is all that they pay. */
-function isAsked({ headers }: HttpRequest): boolean {
+function isAsked({ headers }: AcceptedRequest): boolean {
   for (const name of headers.keys()) if (name.startsWith(PREFIX)) return true;
   return false;
 }
@@ -46,7 +46,7 @@ async function actAs(exchange: Exchange, next: Next, { authorizer, habits }: Jud
   return next({ ...exchange, user: notes.impersonated, impersonatedBy: user });
 }
 
-function readWish(request: HttpRequest): Wish | undefined {
+function readWish(request: AcceptedRequest): Wish | undefined {
   const name = valuesOf(request, "impersonate-user")[0] ?? "";
   const uid = valuesOf(request, "impersonate-uid")[0] ?? "";
   const groups = valuesOf(request, "impersonate-group");

@@ -9,7 +9,7 @@ const KEYS_PATH = "/openid/v1/jwks";
 const CACHE = "public, max-age=3600";
 
 export function issuerSite(tokens: TokenIssuer): Site {
-  return ({ path, request: { method } }) => {
+  return ({ info: { method, path } }) => {
     if (path !== CONFIGURATION_PATH && path !== KEYS_PATH) return undefined;
     if (method !== "GET" && method !== "HEAD") return undefined;
     const answer =

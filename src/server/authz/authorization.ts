@@ -1,13 +1,10 @@
 /** The stage at which it is found out whether somebody may make their request, before a byte of its body is read. */
 import { forbidden, internalError } from "../../api/api-error.ts";
 import type { ApiError } from "../../api/api-error.ts";
-import { pathSegmentName } from "../../api/names.ts";
 import type { Exchange, Reply, Stage } from "../exchange.ts";
-import type { ResourceRequest } from "../request-info.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import { NOTHING_ASKED } from "./authorizer.ts";
 import type { AccessAttributes, AccessDecision, Authorizer } from "./authorizer.ts";
-import { exactField } from "./selector-terms.ts";
 
 export function authorize(authorizer: Authorizer): Stage {
   return (exchange, next) => {
@@ -49,12 +46,11 @@ function needsCreation({ verb, group, resource, subresource }: AccessAttributes)
 }
 
 /** What a request asks for. */
-export function attributesOf({ request, path, query, info, user }: Exchange): AccessAttributes {
+export function attributesOf({ info, user }: Pick<Exchange, "info" | "user">): AccessAttributes {
   if (user === undefined) throw new Error("who asks is known before it is decided whether they may");
-  if (info.type === "other") return { ...NOTHING_ASKED, user, verb: request.method.toLowerCase(), path };
-  const { verb, group, version, resource, subresource } = info;
-  const isSelective = info.name === "" && query.size > 0 && SELECTIVE.has(verb);
-  const fieldSelector = isSelective ? (query.get("fieldSelector") ?? "") : "";
+  const { verb, path } = info;
+  if (info.type === "other") return { ...NOTHING_ASKED, user, verb, path };
+  const { group, version, resource, subresource } = info;
   // Member by member: this runs for every request, and an object that is spread and added to costs many times as much.
   return {
     user,
@@ -64,25 +60,11 @@ export function attributesOf({ request, path, query, info, user }: Exchange): Ac
     version,
     resource,
     subresource,
-    namespace: namespaceOf(info),
-    name: isSelective ? selectedName(verb, fieldSelector) : info.name,
-    fieldSelector,
-    labelSelector: isSelective ? (query.get("labelSelector") ?? "") : "",
+    namespace: info.accessNamespace,
+    name: info.accessName,
+    fieldSelector: info.fieldSelector,
+    labelSelector: info.labelSelector,
   };
-}
-
-const SELECTIVE: ReadonlySet<string> = new Set(["list", "watch", "deletecollection"]);
-
-/** A namespace is in itself: whoever may do something in it by a role there may do it to the namespace too. */
-function namespaceOf({ resource, namespace, name }: ResourceRequest): string {
-  return resource === "namespaces" && namespace === "" ? name : namespace;
-}
-
-/** Whoever lists by exact name asks for one object, as far as rules with names are concerned. */
-function selectedName(verb: string, fieldSelector: string): string {
-  if (fieldSelector === "" || verb === "deletecollection") return "";
-  const name = exactField(fieldSelector, "metadata.name") ?? "";
-  return name !== "" && pathSegmentName(name).length === 0 ? name : "";
 }
 
 function conclude(decision: AccessDecision, attributes: AccessAttributes, notes: RequestNotes): void {

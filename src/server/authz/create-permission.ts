@@ -4,7 +4,8 @@
  */
 import type { Soon } from "../../base/soon.ts";
 import { whenDone } from "../../base/soon.ts";
-import type { Call } from "../call.ts";
+import type { ResourceRequest } from "../request-info.ts";
+import type { User } from "../user.ts";
 import { refusalOf } from "./authorization.ts";
 import { NOTHING_ASKED } from "./authorizer.ts";
 import type { AccessDecision, Authorizer } from "./authorizer.ts";
@@ -12,8 +13,13 @@ import type { AccessDecision, Authorizer } from "./authorizer.ts";
 /** Throws or rejects with `Forbidden` unless the user may create the object. */
 export type CreatePermission = () => Soon<void>;
 
+interface Creation {
+  readonly info: ResourceRequest;
+  readonly user: User;
+}
+
 /** The authorizer is asked once per request, however often the creation is tried. */
-export function createPermission({ info, user }: Call, authorizer: Authorizer): CreatePermission {
+export function createPermission({ info, user }: Creation, authorizer: Authorizer): CreatePermission {
   const { group, version, resource, subresource, namespace, name } = info;
   // As upstream, a namespace is created at the cluster scope: roles within it do not count.
   const place = { group, version, resource, subresource, namespace, name };

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { builtInStruct } from "../../api/built-in-schema.ts";
 import { decodeObject, readEnvelope } from "../../api/protobuf/envelope.ts";
-import type { HttpRequest, HttpResponse } from "../http.ts";
+import type { AcceptedRequest, HttpResponse } from "../http.ts";
 import { Registry } from "../registry.ts";
+import { parseRequest } from "../request-info.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { discoverySite } from "./discovery.ts";
 
@@ -13,9 +14,7 @@ async function ask(
   path: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<HttpResponse | undefined> {
-  const request: HttpRequest = {
-    method: "GET",
-    target: path,
+  const request: AcceptedRequest = {
     headers: new Map(Object.entries(headers)),
     peer: undefined,
     signal: new AbortController().signal,
@@ -23,9 +22,7 @@ async function ask(
   };
   return site({
     request,
-    path,
-    query: new URLSearchParams(),
-    info: { type: "other", path },
+    ...parseRequest("GET", path),
     user: undefined,
     notes: new RequestNotes(),
   });

@@ -9,7 +9,7 @@ import type { GroupVersionFacts } from "../../api/resource-facts.ts";
 import { stringifyYaml } from "../../api/yaml-text.ts";
 import type { RemoteVersion } from "../aggregation/remote-discovery.ts";
 import type { Exchange, Site } from "../exchange.ts";
-import type { HttpRequest, HttpResponse } from "../http.ts";
+import type { AcceptedRequest, HttpResponse } from "../http.ts";
 import type { Registry } from "../registry.ts";
 import { Document, documentResponse } from "../representation/bytes/document.ts";
 import { wantsPretty } from "../representation/form.ts";
@@ -28,7 +28,7 @@ const OTHER_PATHS = ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/
 interface Page {
   /** Has the aggregated form too. */
   readonly groups?: () => readonly Group[];
-  readonly value: (request: HttpRequest) => JsonObject;
+  readonly value: (request: AcceptedRequest) => JsonObject;
   /** Depends on who asks: not kept. */
   readonly isPersonal?: boolean;
   /** Kinds of the API come in protobuf too. */
@@ -75,10 +75,10 @@ class Discovery {
     );
   }
 
-  respond({ request, path, query }: Exchange): Promise<HttpResponse> | undefined {
+  respond({ request, info: { method, path }, query }: Exchange): Promise<HttpResponse> | undefined {
     const page = this.#pages.get(path.replace(/\/$/, ""));
     if (page === undefined) return undefined;
-    if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed();
+    if (method !== "GET" && method !== "HEAD") throw methodNotAllowed();
     const form = chooseDiscoveryForm(request.headers.get("accept"), page);
     if (form === undefined) throw notAcceptable(PLAIN_TYPES);
     const isPretty = form === "json" && wantsPretty({ request, query });
@@ -131,7 +131,7 @@ interface Look {
   readonly isPretty: boolean;
 }
 
-function documentOf(page: Page, { form, isPretty }: Look, request: HttpRequest): Document {
+function documentOf(page: Page, { form, isPretty }: Look, request: AcceptedRequest): Document {
   const type = DISCOVERY_TYPES[form];
   const indent = isPretty ? 2 : 0;
   // As upstream: kinds of the API on one line end with a newline.

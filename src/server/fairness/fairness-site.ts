@@ -19,7 +19,7 @@ const DUMPS: Readonly<Record<string, Dump>> = {
 };
 
 export function fairnessSite(control: FlowControl): Site {
-  return ({ path, query }) => {
+  return ({ info: { path }, query }) => {
     const name = path.startsWith(ROOT) ? path.slice(ROOT.length) : "";
     const dump = Object.hasOwn(DUMPS, name) ? DUMPS[name] : undefined;
     if (dump === undefined) return undefined;

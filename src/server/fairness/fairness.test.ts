@@ -5,7 +5,7 @@ import { VirtualLoop } from "../../base/virtual-loop.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
 import type { Exchange } from "../exchange.ts";
 import type { HttpResponse } from "../http.ts";
-import { parseRequestInfo } from "../request-info.ts";
+import { parseRequest } from "../request-info.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { ServerFixture, textAt } from "../upkeep/fixture.ts";
 import { createFairness } from "./create-fairness.ts";
@@ -95,18 +95,12 @@ class Desk {
   }
 
   send({ user, method = "GET", target = `${PODS}/a`, groups = [], signal }: Sending): Sent {
-    const [path = "", search = ""] = target.split("?");
-    const query = new URLSearchParams(search);
     const notes = new RequestNotes();
     const exchange: Exchange = {
-      path,
-      query,
+      ...parseRequest(method, target),
       notes,
-      info: parseRequestInfo(method, path, query),
       user: { name: user, uid: "", groups: [...groups, "system:authenticated"], extra: {} },
       request: {
-        method,
-        target,
         headers: new Map(),
         peer: undefined,
         signal: signal ?? new AbortController().signal,
@@ -143,11 +137,7 @@ class Desk {
   async dump(name: string): Promise<readonly string[]> {
     const path = `/debug/api_priority_and_fairness/${name}`;
     const [site] = this.#fairness?.sites ?? [];
-    const response = await site?.({
-      path,
-      query: new URLSearchParams(),
-      info: { type: "other", path },
-    } as Exchange);
+    const response = await site?.(parseRequest("GET", path) as Exchange);
     return Buffer.from(response?.body as Uint8Array)
       .toString()
       .split("\n");

@@ -20,7 +20,7 @@ import type { FlowMark } from "../request-notes.ts";
 import { findReadable } from "../stored-object.ts";
 import type { User } from "../user.ts";
 import { DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "./default-flows.ts";
-import { isAskedFor, meansEverything, namespaceOf, rulesFor } from "./flow-matcher.ts";
+import { isAskedFor, meansEverything, rulesFor } from "./flow-matcher.ts";
 import type { FlowMeter, FlowMetrics } from "./flow-metrics.ts";
 import { PriorityLevel } from "./priority-level.ts";
 import { seatLimits } from "./seat-limits.ts";
@@ -79,7 +79,7 @@ export class FlowControl {
   }
 
   /** To which FlowSchema a request belongs. */
-  kindOf(user: User, { info, request }: Exchange): FlowKind {
+  kindOf(user: User, { info }: Exchange): FlowKind {
     this.#look();
     let flows = this.#users.get(user);
     if (flows === undefined) {
@@ -87,7 +87,7 @@ export class FlowControl {
       this.#users.set(user, flows);
     }
     for (const { kind, rules } of flows) {
-      if (rules === undefined || isAskedFor(rules, { info, method: request.method })) return kind;
+      if (rules === undefined || isAskedFor(rules, info)) return kind;
     }
     return this.#fallback();
   }
@@ -168,7 +168,7 @@ export class FlowControl {
 export function distinguisherOf({ spec }: FlowKind, user: User, { info }: Exchange): string {
   const by = spec.distinguisherMethod?.type;
   if (by === "ByUser") return user.name;
-  return by === "ByNamespace" && info.type === "resource" ? namespaceOf(info) : "";
+  return by === "ByNamespace" && info.type === "resource" ? info.accessNamespace : "";
 }
 
 function flowsFor(user: User, kinds: readonly FlowKind[]): readonly UserFlow[] {

@@ -10,13 +10,6 @@ import type { User } from "../user.ts";
 
 const ALL = "*";
 
-/** What is asked of rules that mean somebody. */
-export interface AskedFor {
-  readonly info: RequestInfo;
-  /** The HTTP method, which counts for what is no resource. */
-  readonly method: string;
-}
-
 /** The rules that mean this user. */
 export function rulesFor(
   rules: readonly PolicyRulesWithSubjects[],
@@ -58,27 +51,21 @@ function isAllUrls({ verbs, nonResourceURLs }: NonResourcePolicyRule): boolean {
   return verbs.includes(ALL) && nonResourceURLs.includes(ALL);
 }
 
-export function isAskedFor(rules: readonly PolicyRulesWithSubjects[], { info, method }: AskedFor): boolean {
+export function isAskedFor(rules: readonly PolicyRulesWithSubjects[], info: RequestInfo): boolean {
   if (info.type === "other") {
-    const verb = method.toLowerCase();
+    const { verb, path } = info;
     return rules.some(({ nonResourceRules = [] }) =>
-      nonResourceRules.some((rule) => holds(rule.verbs, verb) && meansUrl(rule.nonResourceURLs, info.path)),
+      nonResourceRules.some((rule) => holds(rule.verbs, verb) && meansUrl(rule.nonResourceURLs, path)),
     );
   }
   return rules.some(({ resourceRules = [] }) => resourceRules.some((rule) => meansResource(rule, info)));
 }
 
 function meansResource(rule: ResourcePolicyRule, info: ResourceRequest): boolean {
-  const { verb, group, resource, subresource } = info;
+  const { verb, group, resource, subresource, accessNamespace: namespace } = info;
   if (!holds(rule.verbs, verb) || !holds(rule.apiGroups, group)) return false;
   if (!holds(rule.resources, subresource === "" ? resource : `${resource}/${subresource}`)) return false;
-  const namespace = namespaceOf(info);
   return namespace === "" ? rule.clusterScope === true : holds(rule.namespaces, namespace);
-}
-
-/** A request for a namespace itself is one within it. Empty for what is in none. */
-export function namespaceOf({ namespace, group, resource, name }: ResourceRequest): string {
-  return namespace === "" && group === "" && resource === "namespaces" ? name : namespace;
 }
 
 function meansUrl(urls: readonly string[], path: string): boolean {

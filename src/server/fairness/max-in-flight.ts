@@ -39,6 +39,6 @@ function ending(work: () => HttpResponse | Promise<HttpResponse>, end: () => voi
   }
 }
 
-function isRead({ request: { method } }: Exchange): boolean {
+function isRead({ info: { method } }: Exchange): boolean {
   return method === "GET" || method === "HEAD";
 }

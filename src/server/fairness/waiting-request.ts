@@ -85,9 +85,10 @@ export class WaitingRequest implements Waiter {
   }
 }
 
-function detailsOf({ info, path, request }: Exchange, user: string): WaiterDetails {
+function detailsOf({ info }: Exchange, user: string): WaiterDetails {
+  const { path } = info;
   if (info.type === "other") {
-    const verb = request.method.toLowerCase();
+    const { verb } = info;
     return { user, verb, path, namespace: "", name: "", apiVersion: "", resource: "", subresource: "" };
   }
   const { verb, group, version, namespace, name, resource, subresource } = info;

@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../api/json-object.ts";
 import { WireReader } from "../../api/protobuf/wire-reader.ts";
 import { VirtualLoop } from "../../base/virtual-loop.ts";
-import type { HttpRequest, HttpResponse } from "../http.ts";
+import type { AcceptedRequest, HttpResponse } from "../http.ts";
 import { Registry } from "../registry.ts";
+import { parseRequest } from "../request-info.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { encodeV3Document, encodeV3Entries } from "./gnostic-v3.ts";
 import { encodeDocument, encodeEntries } from "./gnostic.ts";
@@ -16,25 +17,19 @@ const DEPLOYMENT = { group: "apps", version: "v1", kind: "Deployment" };
 const GNOSTIC = "application/com.github.proto-openapi.spec.v2@v1.0+protobuf";
 
 async function ask(target: string, headers: Readonly<Record<string, string>> = {}): Promise<HttpResponse> {
-  const [path = "", search = ""] = target.split("?");
-  const request: HttpRequest = {
-    method: "GET",
-    target,
+  const request: AcceptedRequest = {
     headers: new Map(Object.entries(headers)),
     peer: undefined,
     signal: new AbortController().signal,
     readBody: () => Promise.resolve(new Uint8Array()),
   };
-  const query = new URLSearchParams(search);
   const answer = site({
     request,
-    path,
-    query,
-    info: { type: "other", path },
+    ...parseRequest("GET", target),
     user: undefined,
     notes: new RequestNotes(),
   });
-  if (answer === undefined) throw new Error(`${path} is not served`);
+  if (answer === undefined) throw new Error(`${target} is not served`);
   await loop.settle();
   return answer;
 }
@@ -398,7 +393,7 @@ describe("the making of a document", () => {
     ["/openapi/v3/api/v1", "application/com.github.proto-openapi.spec.v3@v1.0+protobuf"],
   ])("%s as %s leaves time for others after each few members", async (path, accept) => {
     const fresh = new VirtualLoop({ seed: 1, outside: ["gzip"] });
-    const request = { method: "GET", target: path, headers: new Map([["accept", accept]]) };
+    const request = { headers: new Map([["accept", accept]]) };
     let turns = 0;
     let isDone = false;
     const other = (): void => {
@@ -411,9 +406,7 @@ describe("the making of a document", () => {
       fresh,
     )({
       request: { ...request, peer: undefined, signal: new AbortController().signal, readBody: noBody },
-      path,
-      query: new URLSearchParams(),
-      info: { type: "other", path },
+      ...parseRequest("GET", path),
       user: undefined,
       notes: new RequestNotes(),
     });

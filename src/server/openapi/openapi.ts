@@ -3,7 +3,7 @@ import { methodNotAllowed, notAcceptable } from "../../api/api-error.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { RemoteVersion } from "../aggregation/remote-discovery.ts";
 import type { Exchange, Site } from "../exchange.ts";
-import type { HttpRequest, HttpResponse } from "../http.ts";
+import type { AcceptedRequest, HttpResponse } from "../http.ts";
 import type { Registry } from "../registry.ts";
 import { asksFor, parseAccept } from "../representation/accept.ts";
 import { compressedResponse } from "../representation/bytes/document.ts";
@@ -31,9 +31,9 @@ export function openApiSite(
 ): Site {
   const documents = new OpenApiDocuments(registry, loop);
   return (exchange) => {
-    const path = exchange.path.replace(/\/$/, "");
+    const { method } = exchange.info;
+    const path = exchange.info.path.replace(/\/$/, "");
     if (path !== V2 && path !== V3 && !path.startsWith(`${V3}/`)) return undefined;
-    const { method } = exchange.request;
     if (method !== "GET" && method !== "HEAD") throw methodNotAllowed();
     if (path === V2) return respondV2(exchange.request, (form) => documents.v2(form, remote.versions), loop);
     if (path === V3) return respondIndex(exchange.request, documents.v3Index(remote.versions), loop);
@@ -46,7 +46,7 @@ export function openApiSite(
 }
 
 async function respondV2(
-  request: HttpRequest,
+  request: AcceptedRequest,
   find: (form: "json" | "protobuf") => Promise<Document>,
   loop: Loop,
 ): Promise<HttpResponse> {
@@ -56,7 +56,7 @@ async function respondV2(
 }
 
 async function respondIndex(
-  request: HttpRequest,
+  request: AcceptedRequest,
   index: Promise<Document>,
   loop: Loop,
 ): Promise<HttpResponse> {
@@ -65,7 +65,7 @@ async function respondIndex(
 }
 
 async function respondV3(
-  { request, path, query }: Exchange,
+  { request, info: { path }, query }: Exchange,
   wanted: Promise<Document>,
   loop: Loop,
 ): Promise<HttpResponse> {

@@ -1,6 +1,6 @@
 /** Which headers of a request and of its answer are meant for whoever is at the end, and which for this connection only. */
 import { spokenProtocols } from "../authn/socket-token.ts";
-import type { HttpRequest } from "../http.ts";
+import type { AcceptedRequest } from "../http.ts";
 import type { User } from "../user.ts";
 
 export type HeaderFields = Readonly<Record<string, string | readonly string[]>>;
@@ -27,7 +27,7 @@ const OF_IDENTITY = /^(?:authorization$|impersonate-|x-remote-)/;
 const PROTOCOLS = "sec-websocket-protocol";
 
 /** Of a request as it was sent. Bodies with their length and upgrades are the caller's business; so is the host. */
-export function forwardedRequestHeaders({ headers }: HttpRequest): Record<string, string> {
+export function forwardedRequestHeaders({ headers }: AcceptedRequest): Record<string, string> {
   const dropped = namedBy(headers.get("connection"));
   const kept: Record<string, string> = {};
   for (const [name, value] of headers) {

@@ -12,7 +12,7 @@ import { isDialable } from "../egress/address-check.ts";
 import { readyEnds } from "../egress/service-lookup.ts";
 import type { ServiceEnd } from "../egress/service-lookup.ts";
 import type { Exchange, Stage } from "../exchange.ts";
-import type { HttpRequest, HttpResponse } from "../http.ts";
+import type { AcceptedRequest, HttpResponse } from "../http.ts";
 import { isStored } from "../registry.ts";
 import type { ResourceRequest } from "../request-info.ts";
 import { StoredObject } from "../stored-object.ts";
@@ -26,6 +26,8 @@ export function proxyObjects(workshop: Workshop, relay: Relay): Stage {
     const { info } = exchange;
     if (info.type === "other" || info.subresource !== "proxy" || info.group !== "") return next(exchange);
     if (info.resource !== "pods" && info.resource !== "services") return next(exchange);
+    // Upstream has no old form of this path.
+    if (info.verb === "watch") return next(exchange);
     return proxy(exchange, info, { workshop, relay });
   };
 }
@@ -40,7 +42,7 @@ async function proxy(
   info: ResourceRequest,
   { workshop, relay }: Parts,
 ): Promise<HttpResponse> {
-  const { request, query, notes, user, path } = exchange;
+  const { request, query, notes, user } = exchange;
   if (user === undefined) throw new Error("who asks is known before a connection is made");
   const call = resolve({ request, info, query, user, notes }, workshop.registry);
   if (!isStored(call.resource)) throw new Error("pods and services are stored");
@@ -52,55 +54,45 @@ async function proxy(
   const end =
     kind === "pod" ? podEnd(name, info, { workshop, view }) : serviceEnd(name, info, { workshop, view });
   if (!isDialable(end.host, "reported")) throw badRequest("address not allowed");
-  const { base, rest } = splitPath(path);
-  if (rest === "" && asksForPage(request)) return redirect(base, request.target);
-  return relay.send(request, relayPlace(exchange, { ...end, isTls: name.isTls }, { base, rest }));
+  const base = baseOf(info);
+  if (info.rest === "" && asksForPage(request, info)) return redirect(base, info);
+  return relay.send(request, relayPlace(request, info, { ...end, isTls: name.isTls }));
 }
 
 function relayPlace(
-  { request, path }: Exchange,
+  { headers }: AcceptedRequest,
+  info: ResourceRequest,
   { host, port, isTls }: ServiceEnd & { readonly isTls: boolean },
-  { base, rest }: SplitPath,
 ): RelayPlace {
+  const { method, rest, rawPath, rawQuery } = info;
   const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-  const question = request.target.indexOf("?");
-  const root = rest === "" ? "/" : rest;
-  const ownHost = request.headers.get("host");
+  const ownHost = headers.get("host");
   return {
     address: { host, port, serverName: host, authority, basePath: "", isTls },
     origin: "reported",
     // Nothing says whose certificate it should be.
     trust: { isVerificationOff: true },
-    target: question < 0 ? root : root + request.target.slice(question),
-    headers: { "x-forwarded-host": ownHost ?? "", "x-forwarded-proto": "https", "x-forwarded-uri": path },
+    method,
+    target: (rest === "" ? "/" : rest) + rawQuery,
+    headers: { "x-forwarded-host": ownHost ?? "", "x-forwarded-proto": "https", "x-forwarded-uri": rawPath },
     isWatch: false,
     tellsStatus: true,
-    relink: (link) => relocated(link, { base, hosts: [authority, ownHost] }),
+    relink: (link) => relocated(link, { base: baseOf(info), hosts: [authority, ownHost] }),
   };
 }
 
-const PLACE = /^(.*?\/(?:pods|services)\/[^/]+\/proxy)(\/.*)?$/;
-
-interface SplitPath {
-  readonly base: string;
-  /** Empty when nothing follows, not even a slash. */
-  readonly rest: string;
+/** The path up to `proxy` as it was sent. */
+function baseOf({ rawPath, rest }: ResourceRequest): string {
+  return rawPath.slice(0, rawPath.length - rest.length);
 }
 
-/** As it was sent: an escape may mean something to whoever is behind. A link with two slashes before it would lead to another host. */
-function splitPath(path: string): SplitPath {
-  const [, base = "", rest = ""] = PLACE.exec(path.replace(/^\/+/, "/")) ?? [];
-  return { base, rest };
-}
-
-function asksForPage({ method, isUpgrade = false }: HttpRequest): boolean {
+function asksForPage({ isUpgrade = false }: AcceptedRequest, { method }: ResourceRequest): boolean {
   return (method === "GET" || method === "HEAD") && !isUpgrade;
 }
 
 /** To the same place with a slash behind its path: links of a page are understood from there. */
-function redirect(base: string, target: string): HttpResponse {
-  const question = target.indexOf("?");
-  const location = question < 0 ? `${base}/` : `${base}/${target.slice(question)}`;
+function redirect(base: string, { rawQuery }: ResourceRequest): HttpResponse {
+  const location = `${base}/${rawQuery}`;
   return { status: 301, headers: new Map([["location", location]]), body: new Uint8Array() };
 }
 

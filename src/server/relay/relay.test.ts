@@ -35,6 +35,7 @@ test("an answer that nobody reads any more is let go of at once, and with it the
     address,
     origin: "configured",
     trust: { ca: authority.cert },
+    method: REQUEST.method,
     target: REQUEST.target,
     headers: {},
     isWatch: false,

@@ -10,7 +10,7 @@ import type { OpenEgress } from "../egress/create-egress.ts";
 import type { DialRequest } from "../egress/dial.ts";
 import { EgressError } from "../egress/egress.ts";
 import type { Exchange as Opened, OutgoingBody } from "../egress/exchange.ts";
-import type { HttpRequest, HttpResponse } from "../http.ts";
+import type { AcceptedRequest, HttpResponse } from "../http.ts";
 import { eventsOf } from "./direct-events.ts";
 import { forwardedAnswerHeaders, forwardedRequestHeaders } from "./forwarded-headers.ts";
 import type { HeaderFields } from "./forwarded-headers.ts";
@@ -23,6 +23,7 @@ export interface RelayParts {
 
 /** Where to, and what is said besides. */
 export interface RelayPlace extends Pick<DialRequest, "address" | "origin" | "trust" | "pair"> {
+  readonly method: string;
   /** Path and query. */
   readonly target: string;
   readonly headers: HeaderFields;
@@ -52,7 +53,7 @@ export class Relay {
     this.#parts = parts;
   }
 
-  async send(request: HttpRequest, place: RelayPlace): Promise<HttpResponse> {
+  async send(request: AcceptedRequest, place: RelayPlace): Promise<HttpResponse> {
     if (this.#underWay >= RELAYED_MAX)
       return refusal(request, 503, `${RELAYED_MAX} requests are being handed on already`);
     this.#underWay++;
@@ -62,7 +63,7 @@ export class Relay {
       life.end();
     };
     try {
-      const body = outgoingBody(request);
+      const body = outgoingBody(request, place.method);
       const whole = body instanceof Promise ? await body : body;
       const opened = await this.#parts.egress.open({
         ...outgoingRequest(request, whole, place),
@@ -81,8 +82,9 @@ export class Relay {
     }
   }
 
-  #answer(opened: Opened, request: HttpRequest, { isWatch, relink }: RelayPlace): HttpResponse {
+  #answer(opened: Opened, request: AcceptedRequest, place: RelayPlace): HttpResponse {
     const { answer, upgraded } = opened;
+    const { method, isWatch, relink } = place;
     const { statusCode: status = 502 } = answer;
     const headers = forwardedAnswerHeaders(answer.rawHeaders);
     if (upgraded !== undefined) return switchedResponse(answer, opened, headers);
@@ -93,7 +95,7 @@ export class Relay {
       return refusal(request, 502, "the backend attempted to redirect this request, which is not permitted");
     }
     const sent = this.#body(answer);
-    const body = relink === undefined ? sent : relinkPage({ method: request.method, headers, sent }, relink);
+    const body = relink === undefined ? sent : relinkPage({ method, headers, sent }, relink);
     const response = { status, headers, body };
     if (request.direct === undefined || !isWatch || status !== 200) return response;
     return { ...response, direct: { type: "events", events: eventsOf(body) } };
@@ -169,12 +171,12 @@ function switchedResponse(
 }
 
 function outgoingRequest(
-  request: HttpRequest,
+  request: AcceptedRequest,
   body: OutgoingBody,
   place: RelayPlace,
 ): Omit<DialRequest, "signal"> {
-  const { method, isUpgrade = false } = request;
-  const { address, origin, trust, pair, target } = place;
+  const { isUpgrade = false } = request;
+  const { address, origin, trust, pair, method, target } = place;
   return {
     address,
     origin,
@@ -197,19 +199,19 @@ function outgoingRequest(
 /** Where there is no stream of it, it is read whole. */
 const WHOLE_BYTES_MAX = 3 * 1024 * 1024;
 
-function outgoingBody(request: HttpRequest): OutgoingBody | Promise<OutgoingBody> {
+function outgoingBody(request: AcceptedRequest, method: string): OutgoingBody | Promise<OutgoingBody> {
   const { direct, headers, isUpgrade } = request;
   if (direct !== undefined)
     return direct.body === undefined ? undefined : Buffer.from(stringifyJson(direct.body));
   // HTTP/2 announces neither when it does not know.
   const isAnnounced = headers.has("transfer-encoding") || headers.has("content-length");
-  const isEmpty = isAnnounced ? /^0+$/.test(headers.get("content-length") ?? "") : READS.has(request.method);
+  const isEmpty = isAnnounced ? /^0+$/.test(headers.get("content-length") ?? "") : READS.has(method);
   if (isUpgrade === true || isEmpty) return undefined;
   return request.streamBody?.() ?? request.readBody(WHOLE_BYTES_MAX);
 }
 
 /** How the other side knows where the body ends, or that the connection shall become another. */
-function framing({ headers, isUpgrade }: HttpRequest, body: OutgoingBody): HeaderFields {
+function framing({ headers, isUpgrade }: AcceptedRequest, body: OutgoingBody): HeaderFields {
   if (isUpgrade === true) return { connection: "Upgrade", upgrade: headers.get("upgrade") ?? "" };
   if (body instanceof Uint8Array) return { "content-length": String(body.byteLength) };
   if (body === undefined) return {};
@@ -218,7 +220,7 @@ function framing({ headers, isUpgrade }: HttpRequest, body: OutgoingBody): Heade
 }
 
 /** As upstream has it, in plain text; callers within the process get a Status. */
-export function refusal(request: HttpRequest, status: 502 | 503, text: string): HttpResponse {
+export function refusal(request: AcceptedRequest, status: 502 | 503, text: string): HttpResponse {
   if (request.direct !== undefined) throw serviceUnavailable(text);
   const headers = new Map([
     ["content-type", "text/plain; charset=utf-8"],

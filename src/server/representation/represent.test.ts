@@ -16,11 +16,11 @@ import type { ApiObject } from "../../resources/kind-rules.ts";
 import { defineKind } from "../../resources/kind-rules.ts";
 import { podRowConditions } from "../../resources/pod/pod-cells.ts";
 import type { Answer, ListAnswer, WatchAnswer, WatchEventAnswer } from "../answer.ts";
-import type { HttpRequest, HttpResponse } from "../http.ts";
+import type { AcceptedRequest, HttpResponse } from "../http.ts";
 import { Versions } from "../objects.ts";
 import { isStored, Registry } from "../registry.ts";
 import type { Resource, StoredResource } from "../registry.ts";
-import { parseRequestInfo } from "../request-info.ts";
+import { parseRequest } from "../request-info.ts";
 import type { ResourceRequest } from "../request-info.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { encodeObject, StoredObject } from "../stored-object.ts";
@@ -81,20 +81,17 @@ interface Ask {
 }
 
 function ask({ accept, target = "/api/v1/namespaces/a/pods/p", method = "GET", ...more }: Ask = {}): Asked {
-  const [path = "", query = ""] = target.split("?");
   const headers = new Map(Object.entries(more.headers ?? {}));
   if (accept !== undefined) headers.set("accept", accept);
-  const request: HttpRequest = {
-    method,
-    target,
+  const request: AcceptedRequest = {
     headers,
     peer: undefined,
     signal: new AbortController().signal,
     readBody: () => Promise.resolve(new Uint8Array()),
   };
-  const params = new URLSearchParams(query);
-  const info = parseRequestInfo(method, path, params) as ResourceRequest;
-  return { request, query: params, resource: more.resource ?? pods, info };
+  const parsed = parseRequest(method, target);
+  const info = parsed.info as ResourceRequest;
+  return { request, query: parsed.query, resource: more.resource ?? pods, info };
 }
 
 const loop = new VirtualLoop({ seed: 1, startAt: 5000, outside: ["gzip"] });
@@ -708,11 +705,11 @@ describe("what a client accepts", () => {
 
 describe("errorResponse", () => {
   test("is the error's Status, in JSON where nothing else will do", () => {
-    const { request } = ask({ accept: "text/html" });
+    const asked = ask({ accept: "text/html" });
 
     const { status, body, headers } = errorResponse(
       conflict({ group: "apps", resource: "deployments" }, "d"),
-      request,
+      asked,
     );
 
     expect(status).toBe(409);
@@ -730,9 +727,9 @@ describe("errorResponse", () => {
     [TABLE, { isLine: false, lines: 13 }],
     ["application/yaml;as=Table;v=v1;g=meta.k8s.io", { isLine: false, lines: 13 }],
   ])("is on one line, with its end, for who can read it: %s", (accept, { isLine, lines }) => {
-    const { request } = ask({ accept });
+    const asked = ask({ accept });
 
-    const response = errorResponse(conflict({ group: "", resource: "pods" }, "p"), request);
+    const response = errorResponse(conflict({ group: "", resource: "pods" }, "p"), asked);
 
     const text = Buffer.from(response.body as Uint8Array).toString();
     expect(JSON.parse(text)).toMatchObject({ kind: "Status" });
@@ -740,10 +737,7 @@ describe("errorResponse", () => {
   });
 
   test("comes as protobuf too", () => {
-    const { body } = errorResponse(
-      conflict({ group: "", resource: "pods" }, "p"),
-      ask({ accept: PROTOBUF }).request,
-    );
+    const { body } = errorResponse(conflict({ group: "", resource: "pods" }, "p"), ask({ accept: PROTOBUF }));
 
     const { kind, raw } = readEnvelope(body as Uint8Array);
     expect(kind).toBe("Status");
@@ -754,11 +748,11 @@ describe("errorResponse", () => {
   });
 
   test("says when to try again", () => {
-    expect(errorResponse(tooManyRequests("later", 3), ask().request).headers.get("retry-after")).toBe("3");
+    expect(errorResponse(tooManyRequests("later", 3), ask()).headers.get("retry-after")).toBe("3");
   });
 
   test("anything unexpected is an internal error with its message", () => {
-    const { status, body } = errorResponse(new TypeError("oops"), ask().request);
+    const { status, body } = errorResponse(new TypeError("oops"), ask());
 
     expect(status).toBe(500);
     expect(JSON.parse(Buffer.from(body as Uint8Array).toString())).toMatchObject({

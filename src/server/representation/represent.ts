@@ -9,7 +9,7 @@ import { stringifyYaml } from "../../api/yaml-text.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { Answer, ListAnswer, ObjectAnswer, StoredAnswer, WatchAnswer } from "../answer.ts";
 import { bytesOf, isWhole } from "../http.ts";
-import type { HttpRequest, HttpResponse } from "../http.ts";
+import type { HttpResponse } from "../http.ts";
 import type { Versions } from "../objects.ts";
 import { isStored } from "../registry.ts";
 import type { StoredResource } from "../registry.ts";
@@ -47,7 +47,7 @@ export function represent(answer: Answer, asked: Asked, tools: RepresentationToo
   // What was done is told in the form that was asked for, whatever objects would have been made into.
   if (answer.type === "status") {
     const form = asked.form ?? chooseForm(asked);
-    return statusResponse(answer.status, { request: asked.request, form }, asked.notes?.warnings);
+    return statusResponse(answer.status, { ...asked, form }, asked.notes?.warnings);
   }
   const page = { form: asked.form ?? chooseForm(asked), asked, tools };
   switch (answer.type) {
@@ -74,19 +74,19 @@ function directView(asked: Asked, tools: RepresentationTools): ObjectView | unde
 /** Anything but an ApiError is told as an internal error with its message, never its stack. */
 export function errorResponse(
   error: unknown,
-  request: HttpRequest,
+  asked: Pick<Asked, "request" | "query">,
   warnings: readonly string[] = [],
 ): HttpResponse {
-  return statusResponse(toStatus(error), { request }, warnings);
+  return statusResponse(toStatus(error), asked, warnings);
 }
 
 function statusResponse(
   status: Status,
-  { request, form }: { readonly request: HttpRequest; readonly form?: Form },
+  asked: Pick<Asked, "request" | "query" | "form">,
   warnings: readonly string[] = [],
 ): HttpResponse {
-  if (request.direct !== undefined) return directResponse({ type: "status", status }, { warnings });
-  const { media, isPretty } = form ?? statusForm(request);
+  if (asked.request.direct !== undefined) return directResponse({ type: "status", status }, { warnings });
+  const { media, isPretty } = asked.form ?? statusForm(asked);
   const headers = headersOf(mediaTypeOf(media), warnings);
   const wait = status.details?.retryAfterSeconds ?? 0;
   if (wait > 0) headers.set("retry-after", String(wait));
@@ -96,11 +96,10 @@ function statusResponse(
 }
 
 /** As upstream: whoever can read none of it is taken for a person. */
-function statusForm(request: HttpRequest): Pick<Form, "media" | "isPretty"> {
-  const media = findStatusMedia(request.headers.get("accept"));
+function statusForm(asked: Pick<Asked, "request" | "query">): Pick<Form, "media" | "isPretty"> {
+  const media = findStatusMedia(asked.request.headers.get("accept"));
   if (media === undefined) return { media: "json", isPretty: true };
-  const query = new URLSearchParams(request.target.split("?", 2)[1] ?? "");
-  return { media, isPretty: media === "json" && wantsPretty({ request, query }) };
+  return { media, isPretty: media === "json" && wantsPretty(asked) };
 }
 
 /** As upstream: on one line JSON ends with a newline, on several it does not. */

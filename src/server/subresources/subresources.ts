@@ -3,7 +3,7 @@ import { methodNotAllowed, methodNotSupported, notFound, unknownResource } from 
 import type { Call, Verb } from "../call.ts";
 import { isCustom, isStored } from "../registry.ts";
 import type { Resource } from "../registry.ts";
-import type { RequestVerb } from "../request-info.ts";
+import type { AskedVerb } from "../request-info.ts";
 import { get } from "../verbs/get.ts";
 import { patch } from "../verbs/patch.ts";
 import { update } from "../verbs/update.ts";
@@ -18,12 +18,11 @@ import { patchScale, showScale, updateScale } from "./scale.ts";
 import { createToken } from "./token.ts";
 import { unavailable } from "./unavailable.ts";
 
-type Verbs = Readonly<Partial<Record<RequestVerb, Verb>>>;
+type Verbs = Readonly<Partial<Record<AskedVerb, Verb>>>;
 
 /** The connections: whatever method opens them, they lead to a node. */
 const CONNECT: Verbs = {
   get: unavailable,
-  watch: unavailable,
   create: unavailable,
   update: unavailable,
   patch: unavailable,
@@ -55,7 +54,7 @@ export function subresourceVerb({ info, resource }: Call): Verb<Resource> {
   if (facts === undefined || verbs === undefined || !isPath)
     throw isCustom(resource) ? notFound(info, info.name) : unknownResource();
   const verb = verbs[info.verb];
-  const isServed = facts.verbs.includes(info.verb === "watch" ? "get" : info.verb);
+  const isServed = facts.verbs.some((served) => served === info.verb);
   if (verb === undefined || !isServed)
     throw isCustom(resource) ? methodNotSupported(info, info.verb) : methodNotAllowed();
   return (call, workshop) => {

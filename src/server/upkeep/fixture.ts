@@ -24,7 +24,7 @@ import { Journal, SERVER_AUTHOR } from "../journal.ts";
 import { Versions } from "../objects.ts";
 import { makeTokenKeys } from "../pki/token-keys.ts";
 import { Registry } from "../registry.ts";
-import { parseRequestInfo } from "../request-info.ts";
+import { parseRequest } from "../request-info.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { RequestTally } from "../request-tally.ts";
 import { tokenIssuer } from "../subresources/token-issuer.ts";
@@ -141,9 +141,7 @@ export class ServerFixture {
   }
 
   #answer(method: string, target: string, { body, type }: Content): Answer | Promise<Answer> {
-    const [path = "", search = ""] = target.split("?");
-    const query = new URLSearchParams(search);
-    const info = parseRequestInfo(method, path, query);
+    const { info, query } = parseRequest(method, target);
     if (info.type === "other") throw new Error(`${target} is no resource`);
     const bytes = Buffer.from(body === undefined ? "" : JSON.stringify(body));
     const request = {

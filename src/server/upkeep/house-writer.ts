@@ -97,6 +97,19 @@ interface Request extends Place {
   readonly body?: JsonObject;
 }
 
+/** Parts of a request that only matter on its way to a verb. */
+const UNPARSED = {
+  method: "",
+  rawPath: "",
+  rawQuery: "",
+  path: "",
+  rest: "",
+  accessNamespace: "",
+  accessName: "",
+  fieldSelector: "",
+  labelSelector: "",
+};
+
 function callFor({ resource, namespace, name, verb, subresource = "", body }: Request): Call<StoredResource> {
   const { facts } = resource;
   return {
@@ -113,11 +126,9 @@ function callFor({ resource, namespace, name, verb, subresource = "", body }: Re
       namespace,
       name: verb === "create" ? "" : name,
       subresource,
-      rest: "",
+      ...UNPARSED,
     },
     request: {
-      method: "",
-      target: "",
       headers: new Map([
         ["user-agent", USER_AGENT],
         ["content-type", "application/json"],

@@ -17,7 +17,7 @@ import { whenDone } from "../../base/soon.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
-import type { HttpRequest } from "../http.ts";
+import type { AcceptedRequest } from "../http.ts";
 import { isStored } from "../registry.ts";
 import type { StoredResource } from "../registry.ts";
 import { versionAsked } from "../write/asked-version.ts";
@@ -154,7 +154,7 @@ function changed(document: JsonObject, { type, changes }: Patch, { schema }: Exp
   }
 }
 
-async function readChanges(request: HttpRequest): Promise<ParsedJson> {
+async function readChanges(request: AcceptedRequest): Promise<ParsedJson> {
   const { direct } = request;
   const changes =
     direct === undefined

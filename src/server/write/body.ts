@@ -8,7 +8,7 @@ import { decodeObject, hasEnvelope, readEnvelope } from "../../api/protobuf/enve
 import type { StructSchema } from "../../api/schema.ts";
 import { shownContent } from "../../api/secret-content.ts";
 import { parseYaml } from "../../api/yaml.ts";
-import type { HttpRequest } from "../http.ts";
+import type { AcceptedRequest } from "../http.ts";
 import { findMediaType } from "./media-type.ts";
 import type { SharedSpec, SharedSpecs } from "./shared-specs.ts";
 
@@ -49,7 +49,7 @@ export interface BodyOptions {
 }
 
 /** Empty when the client does not say: then it is JSON. */
-function acceptedType(request: HttpRequest, accepted: readonly string[] = ACCEPTED): string {
+function acceptedType(request: AcceptedRequest, accepted: readonly string[] = ACCEPTED): string {
   const header = request.headers.get("content-type") ?? "";
   if (header === "") return header;
   const type = findMediaType(header);
@@ -57,14 +57,14 @@ function acceptedType(request: HttpRequest, accepted: readonly string[] = ACCEPT
   return type;
 }
 
-export async function readBody(request: HttpRequest, options: BodyOptions): Promise<Body> {
+export async function readBody(request: AcceptedRequest, options: BodyOptions): Promise<Body> {
   const accepted = options.hasProtobuf === false ? WITHOUT_PROTOBUF : ACCEPTED;
   return readBodyAs(request, acceptedType(request, accepted), options);
 }
 
 /** Undefined when there is none, whatever type it claims to have. */
 export async function readOptionalBody(
-  request: HttpRequest,
+  request: AcceptedRequest,
   options: BodyOptions,
 ): Promise<Body | undefined> {
   const { direct } = request;
@@ -76,7 +76,11 @@ export async function readOptionalBody(
     : shownBody(request, decodeBody(bytes, acceptedType(request), options));
 }
 
-export async function readBodyAs(request: HttpRequest, type: string, options: BodyOptions): Promise<Body> {
+export async function readBodyAs(
+  request: AcceptedRequest,
+  type: string,
+  options: BodyOptions,
+): Promise<Body> {
   if (request.direct !== undefined) return shownBody(request, directBody(request.direct.body, options));
   const bytes = await request.readBody(BODY_BYTES_MAX);
   // Who looks at the body sees it as it was sent.
@@ -84,7 +88,7 @@ export async function readBodyAs(request: HttpRequest, type: string, options: Bo
   return shownBody(request, decodeBody(bytes, type, wanted));
 }
 
-function shownBody(request: HttpRequest, body: Body): Body {
+function shownBody(request: AcceptedRequest, body: Body): Body {
   request.onBody?.(body.value);
   return body;
 }

@@ -9,7 +9,7 @@ import { stringifyJson } from "../../api/json-text.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
-import type { HttpRequest } from "../http.ts";
+import type { AcceptedRequest } from "../http.ts";
 import type { Resource } from "../registry.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import { readBody, unrecognized } from "./body.ts";
@@ -50,7 +50,7 @@ export interface Incoming {
 }
 
 interface Sent {
-  readonly request: HttpRequest;
+  readonly request: AcceptedRequest;
   readonly query: URLSearchParams;
   readonly notes: RequestNotes;
 }

@@ -2,7 +2,7 @@
 import { invalid } from "../../api/api-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
 import type { Call } from "../call.ts";
-import type { RequestVerb } from "../request-info.ts";
+import type { AskedVerb } from "../request-info.ts";
 import type { User } from "../user.ts";
 import { patchMediaType } from "./media-type.ts";
 
@@ -20,7 +20,7 @@ const FIELD_VALIDATIONS = ["", "Ignore", "Strict", "Warn"];
 const ALL_PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]*$/u;
 const PRINTABLE = /^[\p{L}\p{M}\p{N}\p{P}\p{S} ]$/u;
 /** Upstream's names for the query of each verb. */
-const OPTION_KINDS: Partial<Record<RequestVerb, string>> = { update: "UpdateOptions", patch: "PatchOptions" };
+const OPTION_KINDS: Partial<Record<AskedVerb, string>> = { update: "UpdateOptions", patch: "PatchOptions" };
 
 export function writeOptionsOf(call: Call): WriteOptions {
   const { query, request, user, info } = call;

@@ -90,7 +90,8 @@ describe("exec, attach, port-forward and proxy", () => {
       for (const method of ["GET", "POST", "HEAD", "PUT", "PATCH", "DELETE"]) {
         for (const target of [`${POD}/${stream}`, `${POD}/${stream}?command=id`, `/${POD}/${stream}/`]) {
           const { code } = await api.send(method, target, undefined, { ...BOB, headers });
-          expect([method, target, code === 403 || code === 405]).toEqual([method, target, true]);
+          const expected = target.startsWith("//") ? [400] : [403, 405];
+          expect([method, target, expected.includes(code)]).toEqual([method, target, true]);
         }
       }
     },

@@ -320,7 +320,8 @@ describe("a kind of the cluster, under a namespace, and one of namespaces, witho
         const { code } = await api.send(method, target, method === "GET" ? undefined : {}, {
           type: method === "PATCH" ? "application/merge-patch+json" : "application/json",
         });
-        expect([method, target, code]).toEqual([method, target, 404]);
+        // An escaped slash is refused before anything is looked for.
+        expect([method, target, code]).toEqual([method, target, target.includes("%") ? 400 : 404]);
       }
     }
     const collections = ["/apis/example.com/v1/namespaces/default/wide", "/api/v1/namespaces/default/nodes"];

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import type { Loop } from "../../../base/loop.ts";
-import type { HttpRequest, HttpResponse } from "../../http.ts";
+import type { AcceptedRequest, HttpResponse } from "../../http.ts";
 import { acceptsGzip, GZIP_ABOVE_BYTES } from "./gzip.ts";
 
 const compress = promisify(gzip);
@@ -37,7 +37,7 @@ export function documentHash(content: Uint8Array | string): string {
 }
 
 /** 304 for who has it already. */
-export function documentResponse(document: Document, request: HttpRequest): HttpResponse {
+export function documentResponse(document: Document, request: AcceptedRequest): HttpResponse {
   const headers = new Map([
     ["cache-control", "no-cache, private"],
     ["content-type", document.contentType],
@@ -54,7 +54,7 @@ export function documentResponse(document: Document, request: HttpRequest): Http
 /** The same, compressed where that is worth it and wanted. */
 export async function compressedResponse(
   document: Document,
-  request: HttpRequest,
+  request: AcceptedRequest,
   loop: Loop,
 ): Promise<HttpResponse> {
   const response = documentResponse(document, request);

@@ -4,7 +4,7 @@ import { badRequest } from "../../../api/api-error.ts";
 import type { Loop, Timer } from "../../../base/loop.ts";
 import type { WatchEventAnswer } from "../../answer.ts";
 import { spokenProtocols } from "../../authn/socket-token.ts";
-import type { Feed, HttpRequest, HttpResponse } from "../../http.ts";
+import type { Feed, AcceptedRequest, HttpResponse } from "../../http.ts";
 import type { FrameWriter } from "../watch-frames.ts";
 import { acceptKey, ClientFrames, serverFrame } from "./frames.ts";
 
@@ -15,12 +15,12 @@ const PATIENCE_MS = 60_000;
 /** Of 16 bytes. */
 const KEY = /^[A-Za-z0-9+/]{22}==$/;
 
-export function asksForSocket({ isUpgrade, headers }: HttpRequest): boolean {
+export function asksForSocket({ isUpgrade, headers }: AcceptedRequest): boolean {
   return isUpgrade === true && headers.get("upgrade")?.toLowerCase() === "websocket";
 }
 
 /** The head of the answer that agrees. Throws BadRequest when the client does not say what it must. */
-export function socketHeaders({ headers }: HttpRequest): ReadonlyMap<string, string> {
+export function socketHeaders({ headers }: AcceptedRequest): ReadonlyMap<string, string> {
   const key = headers.get("sec-websocket-key") ?? "";
   if (!KEY.test(key) || headers.get("sec-websocket-version") !== VERSION)
     throw badRequest("a WebSocket begins with a key of 16 bytes and version 13");
