@@ -2,53 +2,22 @@
 import { describe, expect, test } from "vitest";
 import { findKindSchema } from "../../src/api/built-in-schema.ts";
 import { decodeObject, readEnvelope } from "../../src/api/protobuf/envelope.ts";
-import { apiVersionOf, groupVersions, isServedByDefault } from "../../src/api/resource-facts.ts";
+import { apiVersionOf, isServedByDefault } from "../../src/api/resource-facts.ts";
 import type { ResourceFacts } from "../../src/api/resource-facts.ts";
 import { parseYaml } from "../../src/api/yaml.ts";
 import type { ServedVersions } from "../../src/server/registry.ts";
 import { TestApi, text, watchEvents } from "../api-harness.ts";
 import type { Reply, ReplyBody, TestApiOptions } from "../api-harness.ts";
+import { casesOf, collectionOf, SERVED, STORED } from "./kind-cases.ts";
+import type { KindCase, KindRow } from "./kind-cases.ts";
 import { MINIMAL_OBJECTS } from "./minimal-objects.ts";
-import type { MinimalObject } from "./minimal-objects.ts";
 
-interface KindCase extends MinimalObject {
-  readonly facts: ResourceFacts;
-  readonly collection: string;
-  readonly path: string;
-  readonly object: Readonly<Record<string, unknown>> & { readonly metadata: { readonly name: string } };
-}
-
-const SERVED = groupVersions().flatMap((groupVersion) =>
-  groupVersion.resources.map((facts) => ({ facts, isDefault: isServedByDefault(groupVersion) })),
-);
-const STORED = SERVED.filter(({ facts }) => facts.storage !== undefined);
 const NEVER_STORED = SERVED.filter(({ facts }) => facts.storage === undefined);
-
-type KindRow = readonly [title: string, kind: KindCase];
 
 const PASSES: readonly (readonly [string, ServedVersions, readonly KindRow[]])[] = [
   ["by default", isServedByDefault, casesOf(STORED.filter(({ isDefault }) => isDefault))],
   ["with api/all=true", () => true, casesOf(STORED)],
 ];
-
-function casesOf(resources: readonly { readonly facts: ResourceFacts }[]): readonly KindRow[] {
-  return resources.flatMap(({ facts }) => {
-    const apiVersion = apiVersionOf(facts);
-    const title = `${apiVersion} ${facts.kind}`;
-    const minimal = MINIMAL_OBJECTS[title];
-    if (minimal === undefined) return [];
-    const { name, body } = minimal;
-    const collection = collectionOf(facts);
-    const object = { apiVersion, kind: facts.kind, metadata: { name }, ...body };
-    const path = `${collection}/${name}`;
-    return [[title, { ...minimal, facts, collection, path, object }] as const];
-  });
-}
-
-function collectionOf({ group, version, name, namespaced }: ResourceFacts): string {
-  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
-  return `${root}/${namespaced ? "namespaces/default/" : ""}${name}`;
-}
 
 const MERGE = "application/merge-patch+json";
 const STRATEGIC = "application/strategic-merge-patch+json";
