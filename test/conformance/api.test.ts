@@ -1,6 +1,7 @@
 /** What every client may rely on, whatever the kind. */
 import { describe, expect, test } from "vitest";
 import { TestApi, text, watchEvents } from "../api-harness.ts";
+import type { Reply } from "../api-harness.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
 
@@ -211,6 +212,77 @@ describe("create", () => {
       404,
       '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"',
     ]);
+  });
+});
+
+describe("a resourceVersion on an object to be created", () => {
+  const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+  const APPLY = { type: "application/apply-patch+yaml" };
+  const map = (resourceVersion: string, name = "a"): object => ({
+    apiVersion: "v1",
+    kind: "ConfigMap",
+    metadata: { name, resourceVersion },
+  });
+  const versionIn = ({ body }: Reply): string => text(body["metadata"]?.["resourceVersion"]);
+
+  test("is refused by POST as upstream's store refuses it", async () => {
+    await using api = await TestApi.start();
+
+    const { code, body } = await api.send("POST", MAPS, map("5"));
+
+    expect(code).toBe(500);
+    expect(body).toEqual({
+      kind: "Status",
+      apiVersion: "v1",
+      metadata: {},
+      status: "Failure",
+      message: "resourceVersion should not be set on objects to be created",
+      code: 500,
+    });
+    expect((await api.send("GET", `${MAPS}/a`)).code).toBe(404);
+  });
+
+  test("is looked at after everything else that is wrong, and before the name is found taken", async () => {
+    await using api = await TestApi.start();
+    await api.send("POST", MAPS, { metadata: { name: "a" } });
+
+    const invalid = await api.send("POST", MAPS, map("5", "A"));
+    const nowhere = await api.send("POST", "/api/v1/namespaces/none/configmaps", map("5"));
+    const taken = await api.send("POST", MAPS, map("5"));
+
+    expect([invalid.code, nowhere.code, taken.code]).toEqual([422, 404, 500]);
+  });
+
+  test("is shown as it was sent by a dry run", async () => {
+    await using api = await TestApi.start();
+
+    const posted = await api.send("POST", `${MAPS}?dryRun=All`, map("5"));
+    const applied = await api.send("PATCH", `${MAPS}/a?dryRun=All&fieldManager=x`, map("5"), APPLY);
+
+    expect([posted.code, versionIn(posted)]).toEqual([201, "5"]);
+    expect([applied.code, versionIn(applied)]).toEqual([201, "5"]);
+  });
+
+  test.each(["0", "00", "-1", "v1", "18446744073709551616"])(
+    "means nothing when it is %s",
+    async (resourceVersion) => {
+      await using api = await TestApi.start();
+
+      const reply = await api.send("POST", MAPS, map(resourceVersion));
+
+      expect([reply.code, versionIn(reply)]).toEqual([201, String(api.store.view.revision)]);
+    },
+  );
+
+  test("means nothing to PUT and apply", async () => {
+    await using api = await TestApi.start();
+    const lease = { metadata: { name: "a", resourceVersion: "5" }, spec: {} };
+
+    const put = await api.send("PUT", `${LEASES}/a`, lease);
+    const applied = await api.send("PATCH", `${MAPS}/a?fieldManager=x`, map("5"), APPLY);
+
+    expect([put.code, applied.code]).toEqual([201, 201]);
+    expect(versionIn(applied)).toBe(String(api.store.view.revision));
   });
 });
 

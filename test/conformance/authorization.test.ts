@@ -372,3 +372,76 @@ describe("reviews", () => {
     });
   });
 });
+
+describe("an object that PUT or apply would create", () => {
+  const MAPS = "/api/v1/namespaces/default/configmaps";
+  const LEASES = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
+  const APPLY = { ...BOB, type: "application/apply-patch+yaml" };
+  const LEASE_RULE = { apiGroups: ["coordination.k8s.io"], resources: ["leases"] };
+  const SECRET = {
+    apiVersion: "v1",
+    kind: "Secret",
+    type: "kubernetes.io/service-account-token",
+    metadata: { name: "stolen", annotations: { "kubernetes.io/service-account.name": "admin" } },
+  };
+
+  test("is refused in the words for a creation, and is not there", async () => {
+    await using api = await TestApi.start();
+    const named = { resourceNames: ["stolen"], verbs: ["get", "patch", "update"] };
+    await allow(
+      api,
+      "one",
+      { apiGroups: [""], resources: ["secrets"], ...named },
+      { ...LEASE_RULE, ...named },
+    );
+    const target = "/api/v1/namespaces/default/secrets/stolen";
+    const lease = { metadata: { name: "stolen" }, spec: {} };
+
+    const applied = await api.send("PATCH", `${target}?fieldManager=x&force=true`, SECRET, APPLY);
+    const put = await api.send("PUT", `${LEASES}/stolen`, lease, BOB);
+
+    expect([applied.code, messageOf(applied)]).toEqual([
+      403,
+      'secrets "stolen" is forbidden: User "bob" cannot create resource "secrets" in API group "" in the namespace "default"',
+    ]);
+    expect([put.code, messageOf(put)]).toEqual([
+      403,
+      'leases.coordination.k8s.io "stolen" is forbidden: User "bob" cannot create resource "leases" in API group "coordination.k8s.io" in the namespace "default"',
+    ]);
+    expect((await api.send("GET", target)).code).toBe(404);
+    expect((await api.send("GET", `${LEASES}/stolen`)).code).toBe(404);
+  });
+
+  test("may be named by the rule that allows it, other than one that POST creates", async () => {
+    await using api = await TestApi.start();
+    const verbs = ["create", "update", "patch"];
+    await allow(api, "one", { apiGroups: [""], resources: ["configmaps"], resourceNames: ["mine"], verbs });
+    const map = (name: string): object => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name } });
+    const apply = (name: string): Promise<Reply> =>
+      api.send("PATCH", `${MAPS}/${name}?fieldManager=x`, map(name), APPLY);
+
+    expect((await api.send("POST", MAPS, map("mine"), BOB)).code).toBe(403);
+    expect((await api.send("POST", `${MAPS}/mine`, map("theirs"), BOB)).code).toBe(405);
+    expect((await apply("theirs")).code).toBe(403);
+    expect((await apply("mine")).code).toBe(201);
+  });
+
+  test("is of the cluster where it is a namespace: a role within it does not count", async () => {
+    await using api = await TestApi.start();
+    const rules = [{ apiGroups: [""], resources: ["namespaces"], verbs: ["get", "patch", "create"] }];
+    await api.send("POST", "/api/v1/namespaces", { metadata: { name: "other" } });
+    const there = `${RBAC}/namespaces/other`;
+    await made(api.send("POST", `${there}/roles`, role("own", rules)));
+    await made(api.send("POST", `${there}/rolebindings`, binding("own", "Role/own")));
+    const namespace = { apiVersion: "v1", kind: "Namespace", metadata: { name: "other" } };
+    // Roles that a namespace of this name has left behind.
+    await api.store.write({ compare: [], changes: [{ type: "delete", key: "/registry/namespaces/other" }] });
+
+    const applied = await api.send("PATCH", "/api/v1/namespaces/other?fieldManager=x", namespace, APPLY);
+
+    expect([applied.code, messageOf(applied)]).toEqual([
+      403,
+      'namespaces "other" is forbidden: User "bob" cannot create resource "namespaces" in API group "" at the cluster scope',
+    ]);
+  });
+});

@@ -8,6 +8,7 @@ import { createMetrics } from "../../base/prom-metrics.ts";
 import { createRealLoop } from "../../base/real-loop.ts";
 import { conversions, kinds } from "../../resources/index.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
+import type { AuthorizerOptions } from "../authz/authorization-options.ts";
 import { bytesOf, isWhole } from "../http.ts";
 import type { HttpHandler, PeerIdentity } from "../http.ts";
 import type { TokenKeys } from "../pki/pki-folder.ts";
@@ -49,7 +50,11 @@ export class AuthenticationFixture {
   readonly loop: Loop;
   readonly #handler: HttpHandler;
 
-  private constructor(options: AuthenticationOptions, loop: Loop) {
+  private constructor(
+    options: AuthenticationOptions,
+    loop: Loop,
+    authorization: readonly AuthorizerOptions[] | undefined,
+  ) {
     this.loop = loop;
     const { handler } = createApiServer({
       metrics: createMetrics(),
@@ -62,6 +67,7 @@ export class AuthenticationFixture {
       conversions,
       admission: { disabled: ["ServiceAccount", "TaintNodesByCondition"] },
       authentication: options,
+      authorization,
     });
     this.#handler = handler;
   }
@@ -69,8 +75,9 @@ export class AuthenticationFixture {
   static async start(
     options: AuthenticationOptions = {},
     loop: Loop = createRealLoop({ name: "test" }),
+    authorization?: readonly AuthorizerOptions[],
   ): Promise<AuthenticationFixture> {
-    const fixture = new AuthenticationFixture(options, loop);
+    const fixture = new AuthenticationFixture(options, loop, authorization);
     for (const name of ["default", "kube-system"])
       await fixture.send("POST", "/api/v1/namespaces", { metadata: { name } });
     const self = {
