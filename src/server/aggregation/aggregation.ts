@@ -51,7 +51,7 @@ const DOT_SEGMENT = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i;
  * server did not see.
  */
 function relayedTarget(info: RequestInfo, query: URLSearchParams): string {
-  const path = info.path.split("/").map(encodeURIComponent).join("/");
+  const path = info.path.replace(/\/$/, "").split("/").map(encodeURIComponent).join("/");
   // Schemas are asked for by a hash that their server may have replaced; it would answer with a redirect.
   if (info.type === "other" && path.startsWith("/openapi/")) return path;
   const rest = info.type === "resource" ? info.rest : "";
