@@ -46,6 +46,9 @@ function findDocumented({ method, path }: OtherRequest, apis: RemoteApis): Remot
 /** A part that many servers take for a step within the path, with whatever they take for a slash around it. */
 const DOT_SEGMENT = /(?:[/\\]|%2f|%5c)(?:\.|%2e){1,2}(?:[/\\]|%2f|%5c|$)/i;
 
+/** Characters that other servers take for slashes or for the end of a text. */
+const UNSAFE = /[\\\p{Cc}]/u;
+
 /**
  * Path and query as they were parsed and authorized, written anew: the other server reads nothing into them that this
  * server did not see.
@@ -70,7 +73,8 @@ const UNAVAILABLE = "the server is currently unable to handle the request";
 function handOn(exchange: Exchange, api: RemoteApi, parts: AggregationParts): Reply {
   const { request, info, query, user } = exchange;
   if (user === undefined) throw new Error("who asks is known before a request is handed on");
-  if (DOT_SEGMENT.test(info.rawPath)) throw badRequest(`invalid path ${JSON.stringify(info.rawPath)}`);
+  if (DOT_SEGMENT.test(info.rawPath) || UNSAFE.test(info.path))
+    throw badRequest(`invalid path ${JSON.stringify(info.rawPath)}`);
   if (isOldForm(info)) throw methodNotAllowed();
   const address = api.isAvailable ? findAddress(api, parts.egress) : undefined;
   if (address === undefined) {
