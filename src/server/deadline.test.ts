@@ -6,7 +6,7 @@ import { VirtualLoop } from "../base/virtual-loop.ts";
 import { endInTime } from "./deadline.ts";
 import type { Exchange } from "./exchange.ts";
 import type { HttpResponse } from "./http.ts";
-import { parseRequest } from "./request-info.ts";
+import { parseRequest } from "./parse-request.ts";
 import { RequestNotes } from "./request-notes.ts";
 
 const ANSWER: HttpResponse = { status: 200, headers: new Map(), body: new Uint8Array(0) };

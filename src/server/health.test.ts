@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { healthSite } from "./health.ts";
 import { bytesOf, isWhole } from "./http.ts";
-import { parseRequest } from "./request-info.ts";
+import { parseRequest } from "./parse-request.ts";
 import { RequestNotes } from "./request-notes.ts";
 
 const good = { name: "ping", check: () => undefined };

@@ -34,7 +34,7 @@ function findApi({ group, version }: ResourceRequest, apis: RemoteApis): RemoteA
   return group === "" ? undefined : apis.find(group, version);
 }
 
-/** Discovery of a version and its schemas. No other path is relayed without being authorized as a resource. */
+/** Paths of the discovery and the OpenAPI document of a version. Any other path is relayed as a resource or not at all. */
 const DOCUMENT = /^(?:\/openapi\/v3)?\/apis\/([^/]+)\/([^/]+)\/?$/;
 
 function findDocumented({ method, path }: OtherRequest, apis: RemoteApis): RemoteApi | undefined {
@@ -61,7 +61,7 @@ function relayedTarget(info: RequestInfo, query: URLSearchParams): string {
   return query.size === 0 ? path + rest : `${path}${rest}?${query.toString()}`;
 }
 
-/** Old forms of paths are verbs here, while another server may know them as names of resources. */
+/** `watch/` and `proxy/` are verbs here, while another server may have resources of these names. */
 function isOldForm(info: RequestInfo): boolean {
   if (info.type === "other") return false;
   return info.verb === "proxy" || (info.verb === "watch" && !isMethodFit(info));

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { builtInStruct } from "../../api/built-in-schema.ts";
 import { decodeObject, readEnvelope } from "../../api/protobuf/envelope.ts";
 import type { AcceptedRequest, HttpResponse } from "../http.ts";
+import { parseRequest } from "../parse-request.ts";
 import { Registry } from "../registry.ts";
-import { parseRequest } from "../request-info.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { discoverySite } from "./discovery.ts";
 

@@ -5,7 +5,7 @@ import { VirtualLoop } from "../../base/virtual-loop.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
 import type { Exchange } from "../exchange.ts";
 import type { HttpResponse } from "../http.ts";
-import { parseRequest } from "../request-info.ts";
+import { parseRequest } from "../parse-request.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { ServerFixture, textAt } from "../upkeep/fixture.ts";
 import { createFairness } from "./create-fairness.ts";

@@ -97,7 +97,7 @@ interface Request extends Place {
   readonly body?: JsonObject;
 }
 
-/** Parts of a request that only matter on its way to a verb. */
+/** Fields that only stages before the verb read. */
 const UNPARSED = {
   method: "",
   rawPath: "",

@@ -12,7 +12,7 @@ const CORE = "/api/v1";
 const MAPS = `${CORE}/namespaces/default/configmaps`;
 const BOB = { user: "bob", groups: ["system:authenticated"] };
 
-/** Bob may get one ConfigMap and its list by name, and what everybody may. */
+/** Bob may get and list one ConfigMap by name, and has the roles of every user. */
 async function started(): Promise<TestApi> {
   const api = await TestApi.start(["default", "other"]);
   for (const name of ["mine", "theirs"]) {
@@ -134,7 +134,7 @@ test("a request that was not allowed shows nothing and changes nothing, however 
     { numRuns: 5000, seed: 4 },
   );
 
-  // What may be seen was seen, or this would show nothing.
+  // The requests include some that are allowed.
   expect([...seen]).toEqual(
     expect.arrayContaining(["200 ConfigMap", "200 ConfigMapList", "403 Status", "400 Status"]),
   );

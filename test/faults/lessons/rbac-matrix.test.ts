@@ -1,7 +1,7 @@
 /**
  * Each verb alone, by every way of writing, for every resource: what is not allowed is refused by the authorizer and leaves
- * no trace in the store, and what is allowed is not refused. A request may need several verbs: whoever creates an object by
- * PUT or by apply needs `create` too.
+ * no trace in the store, and what is allowed is not refused. A request may need several verbs: creating an object by PUT or by
+ * apply takes `create` too.
  */
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -22,7 +22,7 @@ const VERBS = ["get", "list", "watch", "create", "update", "patch", "delete", "d
 interface Tester {
   readonly name: string;
   readonly verbs: readonly string[];
-  /** As a rule has them: all, or one subresource of all. */
+  /** Resources of the rule: all, or one subresource of all. */
   readonly resources: readonly string[];
 }
 
@@ -45,7 +45,7 @@ interface Way {
   readonly type?: string;
   readonly needs: readonly string[];
   readonly subresource?: string;
-  /** The answer to whoever may, where it is known. */
+  /** Code of the answer to a user who has all verbs, where it is known. */
   readonly code?: number;
 }
 
@@ -151,7 +151,7 @@ async function started(options: Parameters<typeof TestApi.start>[1]): Promise<Te
   const cidr = { metadata: { name: "kubernetes" }, spec: { cidrs: ["10.96.0.0/12"] } };
   await made(api.send("POST", "/apis/networking.k8s.io/v1/servicecidrs", cidr));
   for (const { name, verbs, resources } of TESTERS) {
-    // What a role gives away is another question.
+    // The check against privilege escalation is not under test here.
     const rules = [{ apiGroups: [GROUP], resources: ["*"], verbs: ["bind", "escalate"] }];
     if (verbs.length > 0) rules.push({ apiGroups: ["*"], resources: [...resources], verbs: [...verbs] });
     const roleRef = { apiGroup: GROUP, kind: "ClusterRole", name };
@@ -169,7 +169,7 @@ function send(api: TestApi, { name }: Tester, { method, target, body, type }: Wa
 
 const REFUSAL = /: User "[^"]*" cannot (\S*) resource /;
 
-/** What the authorizer found missing; undefined when it let the request pass. */
+/** The verb that the authorizer found missing; undefined when it let the request pass. */
 function refusedVerb({ code, body }: Reply): string | undefined {
   return code === 403 ? REFUSAL.exec(text(body["message"]))?.[1] : undefined;
 }
@@ -214,7 +214,7 @@ const KINDS = casesOf(STORED.filter(({ isDefault }) => isDefault));
 describe.each(KINDS)("%s", (_title, kind) => {
   const target = targetOf(kind);
 
-  test("that is absent is written by those who may, and made by those who may create", async () => {
+  test("that is absent is created only with the verb create, by every way of writing", async () => {
     await using api = await started({ isServed: isServedByDefault, leavesDefinitions: true });
 
     const ways = [...mainWays(target, "absent"), ...subresourceWays(target)];
@@ -222,7 +222,7 @@ describe.each(KINDS)("%s", (_title, kind) => {
     expect(await surprises(api, ways, keyFor(kind))).toEqual([]);
   });
 
-  test("that is present is written by those who may", async () => {
+  test("that is present is written only with the verb for it", async () => {
     await using api = await started({ isServed: isServedByDefault, leavesDefinitions: true });
     expect((await api.send("POST", kind.collection, kind.object)).code).toBe(201);
 
@@ -230,7 +230,7 @@ describe.each(KINDS)("%s", (_title, kind) => {
   });
 });
 
-test("a custom resource is written and made by those who may", async () => {
+test("a custom resource is created only with the verb create, by every way of writing", async () => {
   await using api = await started({});
   await defineKind(api, { plural: "things", more: { subresources: { status: {} } } });
   const collection = "/apis/example.com/v1/namespaces/default/things";

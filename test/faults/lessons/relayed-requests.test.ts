@@ -127,9 +127,9 @@ function registration(port: number, ca: string): object {
   };
 }
 
-/** What everybody may read of an API. */
+/** Documents that every user may read. */
 const DOCUMENT = /^(?:GET|HEAD) (?:\/openapi\/v3)?\/apis\/wardle\.example\.com\/v1alpha1(?:\?.*)?$/;
-/** What the reader may besides, as most servers read a URL. */
+/** Requests that the reader may make besides, as most servers read a URL. */
 const READ =
   /^(?:GET|HEAD) \/apis\/wardle\.example\.com\/v1alpha1\/namespaces\/default\/flunders(?:\/[^/?]+)?(?:\?.*)?$/;
 const STEPS = /(?:^|\/)\.{0,2}(?:\/|$)|[\\\0]/;

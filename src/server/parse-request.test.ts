@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { parseRequest } from "./request-info.ts";
+import { parseRequest } from "./parse-request.ts";
 
 function parse(method: string, target: string): string {
   const { info } = parseRequest(method, target);
