@@ -42,7 +42,8 @@ function infoOf(sent: SentRequest, query: URLSearchParams): RequestInfo {
   if (!METHOD.test(method)) return malformed(sent, `invalid method ${JSON.stringify(method)}`);
   const parts = partsOf(rawPath);
   const place = placeOf(parts);
-  const rest = place === undefined ? "" : behind(rawPath, place.length);
+  // Most paths end before it.
+  const rest = place === undefined || place.subresource === "" ? "" : behind(rawPath, place.length);
   if (!isUnderstood({ rawPath, parts, place, rest }))
     return malformed(sent, `invalid path ${JSON.stringify(rawPath)}`);
   if (place === undefined) {
