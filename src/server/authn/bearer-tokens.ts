@@ -1,6 +1,6 @@
 /** Tokens of all kinds, as requests show them and as TokenReviews ask about them: one chain for both. */
 import { unauthorized } from "../../api/api-error.ts";
-import type { HttpRequest } from "../http.ts";
+import type { AcceptedRequest } from "../http.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import type { User } from "../user.ts";
 import type { Authenticator, TokenAuthenticator, TokenFinding } from "./authenticator.ts";
@@ -68,7 +68,7 @@ export function bearer(tokens: BearerTokens): Authenticator {
 }
 
 /** Throws `Unauthorized` for several headers, and for text behind the token. Upstream ignores all but the first token. */
-function findToken(request: HttpRequest): string | undefined {
+function findToken(request: AcceptedRequest): string | undefined {
   const header = request.headers.get(HEADER);
   if (header === undefined) return undefined;
   if (valuesOf(request, HEADER).length > 1) throw unauthorized();

@@ -14,7 +14,7 @@ import { certificate } from "../../../src/server/authn/certificate.ts";
 import { frontProxy } from "../../../src/server/authn/front-proxy.ts";
 import { fileTokens } from "../../../src/server/authn/token-file.ts";
 import type { HttpHandler, HttpResponse, PeerIdentity } from "../../../src/server/http.ts";
-import { parseRequestInfo } from "../../../src/server/request-info.ts";
+import { parseRequest } from "../../../src/server/parse-request.ts";
 import { RequestNotes } from "../../../src/server/request-notes.ts";
 import { BodyBudget } from "../../../src/server/transport/body.ts";
 import { ClientConnection } from "../../../src/server/transport/client-connection.ts";
@@ -104,10 +104,9 @@ class World {
       anonymous({ enabled: true, paths: [] }),
     ]);
     return (request) => {
-      const query = new URLSearchParams();
-      const info = parseRequestInfo(request.method, request.target, query);
+      const { info, query } = parseRequest(request.method, request.target);
       const notes = new RequestNotes(request);
-      const exchange = { request, path: request.target, query, info, user: undefined, notes };
+      const exchange = { request, query, info, user: undefined, notes };
       try {
         const reply = stage(exchange, ({ user }) => {
           this.order.push(user?.name ?? "");
