@@ -2,7 +2,7 @@
 import type { Loop } from "../../base/loop.ts";
 import type { Mirror } from "../mirror.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
-import type { Committed, Entry, Transaction } from "../store.ts";
+import type { Change, Committed, Entry, Transaction, View } from "../store.ts";
 import type { Gate } from "./gate.ts";
 import type { Keyspace } from "./keyspace.ts";
 import { Leases } from "./leases.ts";
@@ -27,8 +27,15 @@ interface Unanswered {
   /** What etcd said instead. */
   readonly error: StoreError;
   /** What memory showed before it was sent. */
-  readonly before: number;
+  readonly before: View;
 }
+
+/** A write that etcd has carried out. */
+interface Done extends Pick<Unanswered, "write" | "deadline" | "before"> {
+  readonly revision: number;
+}
+
+type Put = Change & { readonly type: "put" };
 
 export class EtcdWriter {
   readonly #options: EtcdWriterOptions;
@@ -59,7 +66,7 @@ export class EtcdWriter {
     checkEtcdTransaction(transaction, this.#options.keyspace);
     const deadline = loop.now() + connection.requestTimeoutMs;
     return this.#writes.run(transaction, async (write) => {
-      const { revision: before } = this.#options.mirror;
+      const before = this.#options.mirror.state;
       let response: TxnResponse;
       try {
         response = await this.#send(transaction, deadline);
@@ -69,7 +76,8 @@ export class EtcdWriter {
       }
       if (!response.succeeded) throw await this.#conditionFailed(transaction, response, deadline);
       if (!hasChanged(response)) return await this.#unchanged(transaction, response, deadline);
-      return await this.#committed(transaction, { write, revision: response.header.revision, deadline });
+      const { revision } = response.header;
+      return await this.#committed(transaction, { write, revision, deadline, before });
     });
   }
 
@@ -120,20 +128,23 @@ export class EtcdWriter {
     return { revision: mirror.revision, entries: transaction.changes.map(() => undefined) };
   }
 
-  async #committed(
-    { changes }: Transaction,
-    { write, revision, deadline }: { write: OwnWrite; revision: number; deadline: number },
-  ): Promise<Committed> {
+  /**
+   * Waits until memory shows the write, and answers success also when the watch on etcd is late: the client must not take a write that
+   * happened for one that failed. A read of the newest state still waits until memory has caught up.
+   */
+  async #committed({ changes }: Transaction, done: Done): Promise<Committed> {
     const { mirror, gate } = this.#options;
-    if (!(await gate.wait(() => mirror.revision >= revision, deadline))) {
-      const message = `written at revision ${String(revision)}, but the watch on etcd has not brought it`;
-      throw new StoreError("OutcomeUnknown", message);
-    }
+    const { revision, deadline, write } = done;
+    const isShown = await gate.wait(() => mirror.revision >= revision, deadline);
     const entries: (Entry | undefined)[] = [];
-    for (const change of changes) {
+    for (const [ordinal, change] of changes.entries()) {
+      if (change.type === "delete") {
+        entries.push(undefined);
+        continue;
+      }
       const seen = write.seen.find(({ key, modRevision }) => key === change.key && modRevision === revision);
-      if (change.type === "delete") entries.push(undefined);
-      else entries.push(seen ?? (await this.#findBack(change.key, revision)));
+      const found = seen ?? (isShown ? await this.#findBack(change.key, revision) : undefined);
+      entries.push(found ?? writtenEntry(change, ordinal, done));
     }
     return { revision, entries };
   }
@@ -148,11 +159,11 @@ export class EtcdWriter {
     const put = transaction.changes.find(({ type }) => type === "put");
     if (put?.type !== "put") throw error;
     const isTaken = ({ key, modRevision, value }: Entry): boolean =>
-      key === put.key && modRevision > before && Buffer.compare(value, put.value) === 0;
+      key === put.key && modRevision > before.revision && Buffer.compare(value, put.value) === 0;
     const now = mirror.state.get(put.key);
     const taken = (now === undefined ? write.seen : [...write.seen, now]).find(isTaken);
     if (taken === undefined) throw error;
-    return this.#committed(transaction, { write, revision: taken.modRevision, deadline });
+    return this.#committed(transaction, { write, revision: taken.modRevision, deadline, before });
   }
 
   /** Whether memory shows all that etcd has, after waiting for it. */
@@ -167,21 +178,39 @@ export class EtcdWriter {
     }
   }
 
-  /** For when the mirror started over meanwhile, so that the feed never brought the entry: it is there, or it was replaced since. */
-  async #findBack(key: string, revision: number): Promise<Entry> {
+  /**
+   * For a mirror that started over meanwhile, so that the feed never brought the entry. Undefined when the entry was replaced since and etcd
+   * no longer has it.
+   */
+  async #findBack(key: string, revision: number): Promise<Entry | undefined> {
     const { connection, keyspace, mirror } = this.#options;
     const now = mirror.state.get(key);
     if (now?.modRevision === revision) return now;
-    const written = `${key} was written at revision ${String(revision)}`;
     try {
-      const entry = (await readSnapshot(connection, { keyspace, prefix: key, revision })).get(key);
-      if (entry !== undefined) return entry;
+      return (await readSnapshot(connection, { keyspace, prefix: key, revision })).get(key);
     } catch (error) {
       if (!isStoreError(error)) throw error;
-      throw new StoreError("OutcomeUnknown", `${written}: ${error.message}`, { cause: error });
+      return undefined;
     }
-    throw new StoreError("OutcomeUnknown", `${written} and is not to be found`);
   }
+}
+
+/**
+ * The entry that a put made, from what is known here. `createRevision` and `version` are exact when the transaction compared the key; otherwise
+ * they follow from the newest entry in memory.
+ */
+function writtenEntry({ key, value, slot }: Put, ordinal: number, { revision, before }: Done): Entry {
+  const previous = before.get(key);
+  return {
+    key,
+    value,
+    createRevision: previous?.createRevision ?? revision,
+    modRevision: revision,
+    version: (previous?.version ?? 0) + 1,
+    ordinal,
+    expiresAt: undefined,
+    slot,
+  };
 }
 
 /** Throws `Damaged` when etcd has gone back behind what was seen before: what it says now is about another past. */

@@ -7,7 +7,7 @@ import { Keyspace } from "../../../src/store/etcd/keyspace.ts";
 import { readSnapshot } from "../../../src/store/etcd/snapshot.ts";
 import { Connection } from "../../../src/store/etcd/wire/connection.ts";
 import { Mirror } from "../../../src/store/mirror.ts";
-import { codeOf, put, remove, write } from "../../conformance/store/arrange.ts";
+import { codeOf, put, remove, text, write } from "../../conformance/store/arrange.ts";
 import { EtcdServer } from "../../etcd-server.ts";
 import { describePeer } from "../../peers.ts";
 import { openStore } from "./open-store.ts";
@@ -79,7 +79,35 @@ describePeer("etcd", "a writer whose memory stands still", () => {
     expect(codes).toContain("Damaged");
   });
 
-  test("is told what is known when memory starts over and etcd has given up that revision", async () => {
+  test("is told of the success of what etcd has taken, with the entry", async () => {
+    await using server = await EtcdServer.start();
+    await using other = await openStore(server.endpoint);
+    const created = await write(other.store, put(KEY, "1"));
+    await using still = await standStill(server.endpoint);
+    const slot = { decoded: true };
+
+    const { revision, entries } = await still.writer.write({
+      compare: [
+        { key: KEY, modRevision: created },
+        { key: `${KEY}-new`, modRevision: 0 },
+      ],
+      changes: [
+        { type: "put", key: KEY, value: Buffer.from("2"), slot },
+        put(`${KEY}-new`, "3"),
+        remove(`${KEY}-gone`),
+      ],
+    });
+
+    const stored = (await other.store.fresh()).get(KEY);
+    expect(revision).toBe(stored?.modRevision);
+    expect(entries.map((entry) => entry && { ...entry, value: text(entry) })).toEqual([
+      { ...stored, slot, value: "2" },
+      { ...other.store.view.get(`${KEY}-new`), value: "3" },
+      undefined,
+    ]);
+  });
+
+  test("is told of the success also when memory starts over and etcd has given up that revision", async () => {
     await using server = await EtcdServer.start();
     await using other = await openStore(server.endpoint);
     await using still = await standStill(server.endpoint);
@@ -96,6 +124,6 @@ describePeer("etcd", "a writer whose memory stands still", () => {
     await other.store.compact(other.store.view.revision);
     await still.reload();
 
-    expect(await Promise.all(writing)).toEqual(["none", "OutcomeUnknown"]);
+    expect(await Promise.all(writing)).toEqual(["none", "none"]);
   });
 });
