@@ -289,6 +289,11 @@ export function serviceUnavailable(message: string, options: ErrorOptions = {}):
   return new ApiError("ServiceUnavailable", message, options);
 }
 
+/** A passing fault of the server. Clients read when to try again from the status and from the header `Retry-After`. */
+export function unavailableForNow(message: string, options: ErrorOptions = {}): ApiError {
+  return new ApiError("ServiceUnavailable", message, { ...options, details: { retryAfterSeconds: 1 } });
+}
+
 export function internalError(cause: unknown): ApiError {
   const text = cause instanceof Error ? cause.message : String(cause);
   const details = { causes: [{ message: text }] };

@@ -4,9 +4,9 @@ import {
   conflict,
   expired,
   internalError,
-  serviceUnavailable,
   timeout,
   tooManyRequests,
+  unavailableForNow,
 } from "../api/api-error.ts";
 import type { ApiError, GroupResource } from "../api/api-error.ts";
 import { isStoreError } from "../store/store-error.ts";
@@ -17,7 +17,7 @@ type Translation = (
   about: { readonly resource: GroupResource; readonly name: string },
 ) => ApiError;
 
-const unavailable: Translation = (error) => serviceUnavailable(error.message, { cause: error });
+const unavailable: Translation = (error) => unavailableForNow(error.message, { cause: error });
 
 /** What etcd says of its quota, and clients and runbooks know; the health checks tell which bound was reached. */
 const NO_SPACE = "etcdserver: mvcc: database space exceeded";
