@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
+import { createRealLoop } from "../../../src/base/real-loop.ts";
 import { codeOf, put, text, write } from "../../conformance/store/arrange.ts";
 import { EtcdServer } from "../../etcd-server.ts";
 import { describePeer } from "../../peers.ts";
@@ -142,6 +143,22 @@ describePeer("etcd", "the connection to etcd", () => {
       await expect.poll(() => codeOf(() => write(store, put(KEY, "2"))), { timeout: 5_000 }).toBe("none");
       await expect.poll(() => store.health().state, { timeout: 5_000 }).toBe("ready");
       expect(text((await store.fresh()).get(KEY))).toBe("2");
+    });
+
+    test("servers spread over all of them", async () => {
+      await using server = await EtcdServer.start();
+      await using first = await TcpLink.open(server.endpoint);
+      await using second = await TcpLink.open(server.endpoint);
+      await using third = await TcpLink.open(server.endpoint);
+      const links = [first, second, third];
+      const endpoints = links.map(({ endpoint }) => endpoint);
+
+      for (let seed = 0; seed < 8; seed++) {
+        await using opened = await openStore(endpoints, { loop: createRealLoop({ name: "store", seed }) });
+        await write(opened.store, put(KEY, "1"));
+      }
+
+      expect(links.map(({ accepted }) => accepted > 0)).toEqual([true, true, true]);
     });
 
     test("a store opens although the connection breaks again and again meanwhile", async () => {

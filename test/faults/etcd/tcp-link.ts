@@ -12,6 +12,7 @@ export class TcpLink implements AsyncDisposable {
   readonly #sockets = new Set<Socket>();
   #state: LinkState = "open";
   #lagMs = 0;
+  #accepted = 0;
 
   private constructor(server: Server, to: URL) {
     this.#server = server;
@@ -23,6 +24,11 @@ export class TcpLink implements AsyncDisposable {
     const server = createServer().listen(0, "127.0.0.1");
     await once(server, "listening");
     return new TcpLink(server, new URL(to));
+  }
+
+  /** Connections that were opened through it. */
+  get accepted(): number {
+    return this.#accepted;
   }
 
   /** Loses what the server answers from now on; connections stay open. */
@@ -59,6 +65,7 @@ export class TcpLink implements AsyncDisposable {
       client.destroy();
       return;
     }
+    this.#accepted += 1;
     const server = connect(Number(to.port), to.hostname);
     for (const socket of [client, server]) {
       this.#sockets.add(socket);

@@ -47,8 +47,8 @@ export class Connection {
   readonly #loop: Loop;
   readonly #endpoints: readonly Endpoint[];
   readonly #credentials: EtcdCredentials | undefined;
-  /** Index of the endpoint that is asked first; moves on when it fails. */
-  #current = 0;
+  /** Index of the endpoint that is asked first; moves on when it fails. Begins at random, so that servers spread over the members. */
+  #current: number;
   /** Of undefined while etcd asks nobody who they are. */
   #token: Promise<string | undefined> | undefined;
 
@@ -56,6 +56,7 @@ export class Connection {
     if (endpoints.length === 0) throw new StoreError("Unavailable", "expected at least one etcd endpoint");
     this.#loop = loop;
     this.#endpoints = endpoints.map((url) => new Endpoint(url, tls));
+    this.#current = loop.random("etcd-endpoint").below(endpoints.length);
     this.#credentials = credentials;
     this.requestTimeoutMs = requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
   }
