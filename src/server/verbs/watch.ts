@@ -83,8 +83,10 @@ async function beginning(options: ListOptions, { store, loop }: Workshop): Promi
     const { view } = store;
     return { initial: sendInitialEvents === undefined ? view : undefined, after: view.revision };
   }
-  const after = resourceVersion ?? (await store.fresh()).revision;
-  return { initial: undefined, after };
+  if (resourceVersion === undefined) return { initial: undefined, after: (await store.fresh()).revision };
+  // A watch from beyond the newest revision would be silent about all that happens until then: its revision may be from before a restore.
+  await reachRevision(store, loop, resourceVersion);
+  return { initial: undefined, after: resourceVersion };
 }
 
 /** What is there first, then what changes. */
