@@ -5,7 +5,7 @@ import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { readNamed } from "../base/read-file.ts";
-import type { EtcdStoreOptions } from "../store/etcd/etcd-store.ts";
+import type { EtcdStore, EtcdStoreOptions } from "../store/etcd/etcd-store.ts";
 import { openFileStore } from "../store/file-store.ts";
 import { readBackup, restoreFile } from "../store/file/backup.ts";
 import { LoadedState } from "../store/loaded-state.ts";
@@ -84,7 +84,7 @@ export async function openEtcd(
   etcd: EtcdOptions,
   { loop, log, metrics, signal, quotaBytes }: Surroundings,
   file?: string,
-): Promise<Store> {
+): Promise<EtcdStore> {
   const { openEtcdStore } = await loop.outside("import", import("../store/etcd/etcd-store.ts"));
   const store = await openEtcdStore({
     loop,
@@ -96,7 +96,7 @@ export async function openEtcd(
     ...(await readEtcdFiles(etcd, loop)),
   });
   try {
-    if (file !== undefined) await restoreInto(store, await readEntries(file, loop), loop);
+    if (file !== undefined) await restoreInto(store, await readEntries(file, loop), { loop, log, signal });
     return store;
   } catch (error) {
     await store.close();
@@ -135,11 +135,23 @@ async function readEntries(file: string, loop: Loop): Promise<Snapshot> {
   return { revision, entries: [...newest.range("", prefixEnd(""))] };
 }
 
-/** Etcd counts its own revisions, so objects get new ones; what is there already is never overwritten. */
-async function restoreInto(store: Store, { entries }: Snapshot, loop: Loop): Promise<void> {
+/**
+ * Etcd counts its own revisions, so objects get new ones, all above those of the backup; history before is given up. Nothing that etcd holds
+ * already is overwritten.
+ */
+async function restoreInto(
+  store: EtcdStore,
+  { revision, entries }: Snapshot,
+  { loop, log, signal }: Pick<Surroundings, "loop" | "log"> & { signal: AbortSignal | undefined },
+): Promise<void> {
   if (store.view.count(ROOT, prefixEnd(ROOT)) > 0) {
-    throw new Error(`etcd already holds keys under ${ROOT}: restore into an empty one`);
+    throw new Error(
+      `etcd already holds keys under ${ROOT}: restore into an empty etcd, or empty this one (etcdctl del --prefix ${ROOT})`,
+    );
   }
+  const onProgress = (reached: number): void =>
+    log.info("raising etcd's revision above the backup's", { revision: reached, target: revision });
+  await store.raiseRevision(revision, { loop, onProgress, signal });
   for (const part of partsOf(entries)) {
     const now = loop.now();
     const living = part.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);
@@ -154,6 +166,7 @@ async function restoreInto(store: Store, { entries }: Snapshot, loop: Loop): Pro
       })),
     });
   }
+  await store.compact(store.view.revision);
 }
 
 function roundedUp(ms: number): number {

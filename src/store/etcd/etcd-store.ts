@@ -23,6 +23,7 @@ import { EtcdWriter } from "./etcd-writer.ts";
 import { FreshViews } from "./fresh-view.ts";
 import { Gate } from "./gate.ts";
 import { Keyspace } from "./keyspace.ts";
+import { raiseRevision, type RaiseOptions } from "./revision-raise.ts";
 import { readSnapshot } from "./snapshot.ts";
 import { WatchFeed } from "./watch-feed.ts";
 import { Connection, type EtcdCredentials } from "./wire/connection.ts";
@@ -217,6 +218,16 @@ export class EtcdStore implements Store {
     await compactEtcd(this.#connection, revision);
     this.#archive.raiseFloor(revision);
     this.#mirror.compact(revision);
+  }
+
+  /** Takes etcd's revision to `target` or beyond, for a restore. Throws `Overloaded`, with a remedy, where that is too far. */
+  async raiseRevision(
+    target: number,
+    options: Pick<RaiseOptions, "loop" | "onProgress" | "signal">,
+  ): Promise<void> {
+    this.#checkOpen();
+    await raiseRevision(target, { ...options, connection: this.#connection, keyspace: this.#keyspace });
+    await this.fresh();
   }
 
   health(): StoreHealth {

@@ -1,6 +1,6 @@
 /**
- * The part of an etcd that belongs to the store: all keys under a prefix, under their full names, but for the key by which
- * servers agree who compacts.
+ * The part of an etcd that belongs to the store: all keys under a prefix, under their full names, except the key by which
+ * servers agree which of them compacts, and the scratch key of a restore.
  */
 import { isUnder } from "../key-group.ts";
 import type { Entry } from "../store.ts";
@@ -8,6 +8,8 @@ import { keyBytes, keyString, prefixRange, type KeyValue } from "./wire/protocol
 
 /** The same as kube-apiserver's, so that one of them on the same etcd takes its turn too. */
 export const COMPACT_REV_KEY = "compact_rev_key";
+
+const SCRATCH_KEY = "setpoint_restore";
 
 export class Keyspace {
   readonly prefix: string;
@@ -26,8 +28,15 @@ export class Keyspace {
     return `${this.prefix}${COMPACT_REV_KEY}`;
   }
 
+  /** Written only to raise etcd's revision. */
+  get scratchKey(): string {
+    return `${this.prefix}${SCRATCH_KEY}`;
+  }
+
   has(key: string): boolean {
-    return key.startsWith(this.prefix) && key !== COMPACT_REV_KEY && key !== this.ownCompactRevKey;
+    if (!key.startsWith(this.prefix)) return false;
+    const rest = key.slice(this.prefix.length);
+    return key !== COMPACT_REV_KEY && rest !== COMPACT_REV_KEY && rest !== SCRATCH_KEY;
   }
 
   /** What to read for the keys under `prefix` (in the meaning of the contract); undefined when none of them are ours. */

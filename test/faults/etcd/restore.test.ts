@@ -9,6 +9,7 @@ import { openEtcd } from "../../../src/cluster/open-store.ts";
 import type { EtcdOptions } from "../../../src/cluster/options.ts";
 import { writeBackup } from "../../../src/store/file/backup.ts";
 import type { Entry } from "../../../src/store/store.ts";
+import { codeOf } from "../../conformance/store/arrange.ts";
 import { base64, EtcdServer } from "../../etcd-server.ts";
 import { describePeer } from "../../peers.ts";
 
@@ -28,11 +29,11 @@ function entry(name: string, { chars = 1, endsInMs }: { chars?: number; endsInMs
   };
 }
 
-async function backupOf(entries: readonly Entry[]): Promise<string> {
+async function backupOf(entries: readonly Entry[], revision = 2): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "setpoint-restore-"));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, "backup");
-  await writeBackup({ file, loop, clusterId: loop.random("id").uuid(), revision: 2, entries });
+  await writeBackup({ file, loop, clusterId: loop.random("id").uuid(), revision, entries });
   return file;
 }
 
@@ -80,5 +81,62 @@ describePeer("etcd", "a backup that is restored into etcd", () => {
     const { grantedTTL, keys: attached } = await server.call("/v3/lease/timetolive", { ID, keys: true });
     expect(Number(grantedTTL)).toBeGreaterThanOrEqual(90);
     expect(attached).toEqual([base64(`${ROOT}ends`)]);
+  });
+
+  test("gets revisions above its own, and whoever kept an older one must list again", async () => {
+    const file = await backupOf([entry("a"), entry("b")], 1256);
+    await using server = await EtcdServer.start();
+    const reached: unknown[] = [];
+    const log = { ...silentLog, info: (_: string, fields?: object) => reached.push(fields) };
+
+    const store = await openEtcd(optionsOf(server), { loop, log }, file);
+
+    const revisions = [...store.view.range(ROOT, `${ROOT}~`)].map(({ modRevision }) => modRevision);
+    const resumed = [200, 1256].map((after) => codeOf(() => store.watch({ prefix: ROOT, after }).next()));
+    const codes = await Promise.all(resumed);
+    const keys = await server.call("/v3/kv/range", {
+      key: base64("/"),
+      range_end: base64("0"),
+      keys_only: true,
+    });
+    await store.close();
+    expect(Math.min(...revisions)).toBeGreaterThan(1256);
+    expect(codes).toEqual(["Compacted", "Compacted"]);
+    expect(reached).toEqual([{ revision: expect.any(Number) as number, target: 1256 }]);
+    expect(keys["count"]).toBe("2");
+  });
+
+  test("is refused with a remedy when its revision is too far above etcd's", async () => {
+    const file = await backupOf([entry("a")], 6_000_000);
+    await using server = await EtcdServer.start();
+
+    const opening = openEtcd(optionsOf(server), { loop, log: silentLog }, file);
+
+    await expect(opening).rejects.toThrow(/more than 5000000 revisions apart.*--bump-revision 6000000/);
+  });
+
+  test("is refused with a remedy by an etcd that holds something already", async () => {
+    const file = await backupOf([entry("a")]);
+    await using server = await EtcdServer.start();
+    await server.call("/v3/kv/put", { key: base64(`${ROOT}mine`), value: base64("1") });
+
+    const opening = openEtcd(optionsOf(server), { loop, log: silentLog }, file);
+
+    await expect(opening).rejects.toThrow(/already holds keys under \/registry\/.*etcdctl del --prefix/);
+  });
+
+  test("is restored after an attempt that ended while revisions were raised", async () => {
+    const file = await backupOf([entry("a")], 60_000);
+    await using server = await EtcdServer.start();
+    const ending = new AbortController();
+    const log = { ...silentLog, info: () => ending.abort() };
+
+    const first = await codeOf(() => openEtcd(optionsOf(server), { loop, log, signal: ending.signal }, file));
+    const store = await openEtcd(optionsOf(server), { loop, log: silentLog }, file);
+
+    const restored = store.view.get(`${ROOT}a`);
+    await store.close();
+    expect(first).toBe("Closed");
+    expect(restored?.modRevision).toBeGreaterThan(60_000);
   });
 });

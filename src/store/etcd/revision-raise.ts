@@ -1,0 +1,71 @@
+/**
+ * Raises etcd's revision by writing one key again and again: each transaction is one revision. A restore needs this, so that no resourceVersion
+ * that a client kept from before the restore stands for something else afterwards.
+ */
+import type { Loop } from "../../base/loop.ts";
+import { StoreError } from "../store-error.ts";
+import { compactEtcd } from "./compactor.ts";
+import type { Keyspace } from "./keyspace.ts";
+import type { Connection } from "./wire/connection.ts";
+import { keyBytes, RANGE, TXN, type TxnRequest } from "./wire/protocol.ts";
+
+/** About a quarter of an hour on a small machine. */
+export const RAISE_MAX = 5_000_000;
+/** Transactions in flight: enough to share etcd's syncs to disk. */
+const PIPELINED = 128;
+/** Superseded values are given up so often, so that they never fill etcd's quota. */
+const COMPACT_EVERY = 50_000;
+
+export interface RaiseOptions {
+  readonly loop: Loop;
+  readonly connection: Connection;
+  readonly keyspace: Keyspace;
+  /** Called after each part with the revision reached. */
+  readonly onProgress: (revision: number) => void;
+  /** Ends the work early. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Resolves when etcd's revision is at least `target`. Throws `Overloaded` above RAISE_MAX, before anything is written. */
+export async function raiseRevision(target: number, options: RaiseOptions): Promise<void> {
+  const { connection, keyspace, onProgress, signal } = options;
+  const key = keyBytes(keyspace.scratchKey);
+  const readRevision = async (): Promise<number> =>
+    (await connection.call(RANGE, { key: keyspace.absentKey, count_only: true })).header.revision;
+  let revision = await readRevision();
+  if (target - revision > RAISE_MAX) throw new StoreError("Overloaded", tooFar(revision, target));
+  if (revision >= target) return;
+  while (revision < target) {
+    if (signal?.aborted === true) throw new StoreError("Closed", "the restore was ended early");
+    await writeTimes(Math.min(target - revision, COMPACT_EVERY), { connection, key });
+    revision = await readRevision();
+    await compactEtcd(connection, revision - 1);
+    onProgress(revision);
+  }
+  await connection.call(TXN, { compare: [], success: [{ request_delete_range: { key } }] });
+}
+
+interface Writing {
+  readonly connection: Connection;
+  readonly key: Uint8Array;
+}
+
+async function writeTimes(count: number, { connection, key }: Writing): Promise<void> {
+  const request: TxnRequest = { compare: [], success: [{ request_put: { key, value: new Uint8Array() } }] };
+  let left = count;
+  const write = async (): Promise<void> => {
+    while (left > 0) {
+      left -= 1;
+      await connection.call(TXN, request);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(PIPELINED, count) }, write));
+}
+
+function tooFar(revision: number, target: number): string {
+  return (
+    `etcd is at revision ${String(revision)}, the backup at ${String(target)}: more than ${String(RAISE_MAX)} revisions apart. ` +
+    `Take a snapshot of this empty etcd (etcdctl snapshot save FILE), restore it with "etcdutl snapshot restore FILE ` +
+    `--bump-revision ${String(target)} --mark-compacted" (etcd 3.6 or later), start etcd from the result and try again`
+  );
+}
