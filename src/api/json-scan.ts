@@ -45,6 +45,14 @@ export function parseJson(bytes: Uint8Array, member?: MemberReader): ParsedJson 
   return (member === undefined ? undefined : findParsedApart(text, scan, member)) ?? parsed(text, scan);
 }
 
+/** Throws as `parseJson` does, except for the grammar, which it does not look at. */
+export function checkJsonBounds(bytes: Uint8Array): { readonly hasUnusualNumber: boolean } {
+  if (!isUtf8(bytes)) throw new SyntaxError("invalid UTF-8 in JSON");
+  const scan = new JsonScan(bytes, undefined);
+  scan.run();
+  return scan;
+}
+
 /** Half a character, or one that is written as two halves. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 const LONE_HALF = /\p{Surrogate}/gu;

@@ -14,7 +14,6 @@ import type { AuditTrail } from "../server/audit/audit-trail.ts";
 import type { AuthenticationOptions } from "../server/authn/create-authentication.ts";
 import type { AuthorizerOptions } from "../server/authz/authorization-options.ts";
 import type { Encryption } from "../server/encryption/encryption.ts";
-import { sealedStore } from "../server/encryption/sealed-store.ts";
 import type { FairnessOptions } from "../server/fairness/create-fairness.ts";
 import type { BootProgress, BootStep } from "../server/health-checks.ts";
 import type { HttpHandler, PeerIdentity } from "../server/http.ts";
@@ -103,7 +102,8 @@ export class ControlPlane {
       loop: loop.child("server"),
       log,
       metrics,
-      store: sealedStore(store, options.encryption),
+      store,
+      encryption: options.encryption,
       kinds,
       conversions,
       tokenKeys,

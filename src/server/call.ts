@@ -39,6 +39,8 @@ export interface Workshop {
   readonly loop: Loop;
   readonly log: Log;
   readonly store: Store;
+  /** Keys under a prefix whose values cannot be read, as far as they were come upon. */
+  readonly unreadable: (prefix: string) => readonly string[];
   readonly registry: Registry;
   readonly versions: Versions;
   /** Makes the tokens of service accounts. */

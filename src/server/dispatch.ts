@@ -1,5 +1,11 @@
 /** From a request for a resource to the verb that answers it. */
-import { badRequest, methodNotAllowed, methodNotSupported, unknownResource } from "../api/api-error.ts";
+import {
+  badRequest,
+  internalError,
+  methodNotAllowed,
+  methodNotSupported,
+  unknownResource,
+} from "../api/api-error.ts";
 import { pathSegmentName } from "../api/names.ts";
 import type { Answer } from "./answer.ts";
 import type { Call, Verb, Workshop } from "./call.ts";
@@ -49,8 +55,15 @@ export interface ResourceExchange {
 /** What is asked for, and known to be served. */
 export function resolve(exchange: ResourceExchange, registry: Registry): Call {
   const call = findCall(exchange, registry);
-  if (call === undefined) throw unknownResource();
-  return call;
+  if (call !== undefined) return call;
+  refuseBroken(exchange.info, registry);
+  throw unknownResource();
+}
+
+/** Throws for a kind whose definition cannot be served: it is there, and its key says where to look. */
+export function refuseBroken(info: ResourceRequest, registry: Registry): void {
+  const problem = registry.findProblem(info);
+  if (problem !== undefined) throw internalError(new Error(problem));
 }
 
 /** Undefined when what is asked for is not served where it is asked for. */

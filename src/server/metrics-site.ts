@@ -9,7 +9,7 @@ import { prefixOf } from "./objects.ts";
 import type { Registry } from "./registry.ts";
 import type { WriteLabels } from "./request-tally.ts";
 
-type Parts = Pick<Workshop, "store" | "registry" | "tally">;
+type Parts = Pick<Workshop, "store" | "unreadable" | "registry" | "tally">;
 type Reading = () => void;
 
 export function metricsSite(metrics: Metrics, parts: Parts): Site {
@@ -33,7 +33,7 @@ export function metricsSite(metrics: Metrics, parts: Parts): Site {
   };
 }
 
-function readStore(metrics: Metrics, { store }: Parts): Reading {
+function readStore(metrics: Metrics, { store, unreadable }: Parts): Reading {
   const revision = metrics.gauge({ name: "setpoint_store_revision", help: "The newest visible revision." });
   const keys = metrics.gauge({ name: "setpoint_store_keys", help: "Number of keys in the store." });
   const ready = metrics.gauge({
@@ -58,12 +58,17 @@ function readStore(metrics: Metrics, { store }: Parts): Reading {
     help: "What the store holds, live entries and history, by what they cost in memory.",
     labels: ["storage_cluster_id"],
   });
+  const values = metrics.gauge({
+    name: "setpoint_store_unreadable_values",
+    help: "Stored values that were found to be unreadable; their objects are not served.",
+  });
   return () => {
     const { usedBytes, quotaBytes, isFull } = store.space;
     used.set(usedBytes);
     size.set(usedBytes, { storage_cluster_id: "etcd-0" });
     quota.set(quotaBytes ?? 0);
     full.set(isFull ? 1 : 0);
+    values.set(unreadable("").length);
     revision.set(store.view.revision);
     keys.set(store.view.count("", "\u{ffff}"));
     ready.set(store.health().state === "ready" ? 1 : 0);

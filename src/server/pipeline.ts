@@ -15,7 +15,7 @@ import { impersonate } from "./authn/impersonation.ts";
 import { authorize } from "./authz/authorization.ts";
 import type { Call, Workshop } from "./call.ts";
 import { endInTime } from "./deadline.ts";
-import { dispatch, findCall, READS, requireFit } from "./dispatch.ts";
+import { dispatch, findCall, READS, refuseBroken, requireFit } from "./dispatch.ts";
 import { changedReply } from "./exchange.ts";
 import type { Exchange, Next, Site, Stage } from "./exchange.ts";
 import type { Fairness } from "./fairness/create-fairness.ts";
@@ -67,7 +67,10 @@ export function pipeline(parts: PipelineParts): HttpHandler {
     if (info.type === "other" || user === undefined)
       throw new Error("resources are asked for by a known user");
     const resolved = findCall({ request, info, query, user, notes }, workshop.registry);
-    if (resolved === undefined) return nothingThere(request, info, workshop.registry);
+    if (resolved === undefined) {
+      refuseBroken(info, workshop.registry);
+      return nothingThere(request, info, workshop.registry);
+    }
     requireFit(resolved);
     // Of custom kinds, whether there is such a subresource is found out before in which form it is wanted.
     if (info.subresource !== "" && isCustom(resolved.resource)) subresourceVerb(resolved);

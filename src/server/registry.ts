@@ -72,6 +72,8 @@ export interface CustomResources {
   /** Those among them that this server brings along itself. */
   readonly local?: readonly GroupVersionFacts[];
   find(place: ResourcePlace): Resource | undefined;
+  /** Why a kind that is defined is not served. */
+  findProblem(place: ResourcePlace): string | undefined;
   /** Resolves when every kind that another server has shown is known here. */
   catchUp(): Promise<void>;
   findOpenApi(facts: ResourceFacts): JSONSchemaProps | undefined;
@@ -146,6 +148,11 @@ export class Registry {
   find(place: ResourcePlace): Resource | undefined {
     const facts = this.#byPath.get(`${place.group}/${place.version}/${place.resource}`);
     return facts === undefined ? this.#custom?.find(place) : this.#resource(facts);
+  }
+
+  /** Why a resource that is defined is not found. */
+  findProblem(place: ResourcePlace): string | undefined {
+    return this.#custom?.findProblem(place);
   }
 
   /** To be awaited before a resource is said not to be there; `undefined` when it is, or nobody else can have added it. */

@@ -27,6 +27,7 @@ import { CustomDefinitions } from "./custom/custom-definitions.ts";
 import { CustomKinds } from "./custom/custom-kinds.ts";
 import { discoverySite } from "./discovery/discovery.ts";
 import { createEgress } from "./egress/create-egress.ts";
+import type { Encryption } from "./encryption/encryption.ts";
 import { createFairness, DEFAULT_FAIRNESS } from "./fairness/create-fairness.ts";
 import type { FairnessOptions } from "./fairness/create-fairness.ts";
 import { healthChecks } from "./health-checks.ts";
@@ -47,6 +48,8 @@ import type { ServedVersions } from "./registry.ts";
 import { FormCache } from "./representation/form-cache.ts";
 import { Gathering } from "./representation/gathering.ts";
 import { RequestTally } from "./request-tally.ts";
+import { ObjectStore } from "./stored/object-store.ts";
+import { ValueReader } from "./stored/value-reader.ts";
 import { tokenIssuer } from "./subresources/token-issuer.ts";
 import { TokenUses } from "./upkeep/token-use.ts";
 import { OpenSelectors } from "./verbs/open-selectors.ts";
@@ -56,6 +59,8 @@ export interface ApiServerOptions {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly store: Store;
+  /** How some resources are stored; all are stored as they are unless given. */
+  readonly encryption?: Encryption | undefined;
   readonly kinds: readonly KindDefinition[];
   readonly conversions: Conversions;
   readonly isServed?: ServedVersions;
@@ -151,8 +156,9 @@ function startOf(
 }
 
 function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom: CustomKinds } {
-  const { loop, log, store, metrics, admission, authentication, usage } = options;
+  const { loop, log, metrics, admission, authentication, usage } = options;
   const versions = new Versions(options.conversions);
+  const store = createObjectStore(options, versions);
   const egress = createEgress({ loop, store });
   const custom = new CustomKinds(store, { loop, egress });
   const registry = new Registry(options.kinds, options.isServed, {
@@ -173,6 +179,7 @@ function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom
     loop,
     log,
     store,
+    unreadable: (prefix) => store.unreadable(prefix),
     registry,
     versions,
     companions: isQuotaOff(admission) ? others : withQuotas(others, { loop, store }),
@@ -190,4 +197,11 @@ function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom
     ...(usage !== undefined && { usage }),
   };
   return { workshop, custom };
+}
+
+function createObjectStore(
+  { store, log, kinds, encryption }: ApiServerOptions,
+  versions: Versions,
+): ObjectStore {
+  return new ObjectStore({ store, log, encryption, reader: new ValueReader({ versions, kinds }) });
 }

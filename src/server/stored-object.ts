@@ -4,20 +4,18 @@
  * encoder noted its place.
  */
 import { entriesText } from "../api/apply/managed-entry.ts";
-import { parseStored } from "../api/apply/stored-sets.ts";
 import { frozenMemo } from "../api/frozen-memo.ts";
 import { isJsonObject, setOwn } from "../api/json-object.ts";
 import type { JsonObject } from "../api/json-object.ts";
-import { parseJson } from "../api/json-scan.ts";
 import { stringifyAsGo, stringifyJson } from "../api/json-text.ts";
 import type { ApiObject } from "../resources/kind-rules.ts";
 import type { Entry, Slot } from "../store/store.ts";
 import { briefBuffer } from "./brief-bytes.ts";
-import { isSealed } from "./encryption/transformer.ts";
 import { findKey } from "./json-offset.ts";
 import { keepObject } from "./kept-objects.ts";
 import type { Kept } from "./kept-objects.ts";
-import { findSpec, keepSpec, parseWithSpec } from "./stored-specs.ts";
+import { findSpec, keepSpec } from "./stored-specs.ts";
+import { readStoredJson } from "./stored/stored-json.ts";
 
 /** An object as it is stored. */
 export interface Encoded {
@@ -29,15 +27,23 @@ export interface Encoded {
   readonly text?: string | undefined;
 }
 
-/** Reads values that are not stored as they are. Throws an ApiError where that cannot be done. */
+/** Reads values of any origin. Throws an ApiError for one that cannot be read. */
 export interface Opener {
-  open(entry: Entry): { readonly bytes: Buffer; readonly isStale: boolean };
+  open(entry: Entry): OpenedValue;
 }
 
-/** In the slot of an entry whose value is sealed, until somebody looks at it. */
-export class Sealed {
+export interface OpenedValue {
+  /** JSON in the storage version; the stored bytes themselves where they are that already. */
+  readonly bytes: Buffer;
+  readonly isStale: boolean;
+  /** The same, where it was parsed on the way. */
+  readonly object?: ApiObject | undefined;
+}
+
+/** In the slot of an entry that was not looked at yet: says how its value is read. */
+export class Unopened {
   readonly opener: Opener;
-  /** What was sealed, where it was written in this process. */
+  /** The plain form, where it was written in this process. */
   readonly made: Encoded | undefined;
 
   constructor(opener: Opener, made: Encoded | undefined) {
@@ -46,12 +52,31 @@ export class Sealed {
   }
 }
 
+/** Where the forms of an object come from. */
+interface Origin {
+  readonly opener: Opener | undefined;
+  readonly made: Encoded | undefined;
+  /** The JSON where it was read or sealed; undefined where the stored bytes are the JSON of what was made. */
+  readonly opened: OpenedValue | undefined;
+}
+
+function originOf(entry: Entry): Origin {
+  const { slot } = entry;
+  if (!(slot instanceof Unopened))
+    return { opener: undefined, made: isEncoded(slot) ? slot : undefined, opened: undefined };
+  const { opener, made } = slot;
+  if (made === undefined) return { opener, made, opened: opener.open(entry) };
+  return { opener, made, opened: { bytes: made.bytes, isStale: false } };
+}
+
 export class StoredObject implements Slot {
   readonly #entry: Entry;
-  /** Undefined where the value is stored as it is. */
+  /** Undefined for an entry of a store that was not told how values are read. */
   readonly opener: Opener | undefined;
-  /** Whether the value would be sealed differently today. */
+  /** Whether the value would be stored differently today. */
   readonly isStale: boolean;
+  /** Whether the stored bytes are the JSON of the object. */
+  readonly #isPlain: boolean;
   /** What was written in this process, until it is known with its resourceVersion. */
   #bare: ApiObject | undefined;
   /** The same after its JSON was made, while there is room for it. */
@@ -59,36 +84,27 @@ export class StoredObject implements Slot {
   readonly #spliceAt: number | undefined;
   /** What was written in this process, until its writer has the answer. */
   #text: string | undefined;
-  /** Of a sealed value, until its JSON is made. */
+  /** The JSON of a value that is stored in another form, until it is served. */
   #opened: Buffer | undefined;
   #object: ApiObject | undefined;
   #json: Buffer | undefined;
 
-  private constructor(entry: Entry, slot: unknown) {
+  private constructor(entry: Entry, { opener, made, opened }: Origin) {
     this.#entry = entry;
-    if (slot instanceof Sealed) {
-      const { opener, made } = slot;
-      const opened = made ?? opener.open(entry);
-      this.opener = opener;
-      this.#bare = made?.object;
-      this.#spliceAt = made?.spliceAt;
-      this.#text = made?.text;
-      this.#opened = opened.bytes;
-      this.isStale = "isStale" in opened && opened.isStale;
-      return;
-    }
-    const made = isEncoded(slot) ? slot : undefined;
-    this.opener = undefined;
+    this.opener = opener;
     this.#bare = made?.object;
     this.#spliceAt = made?.spliceAt;
     this.#text = made?.text;
-    this.isStale = false;
+    this.isStale = opened?.isStale ?? false;
+    this.#opened = opened === undefined || isSameMemory(opened.bytes, entry.value) ? undefined : opened.bytes;
+    this.#isPlain = this.#opened === undefined;
+    if (opened?.object !== undefined) this.#kept = keepObject(opened.object, opened.bytes.length);
   }
 
-  /** The one for this entry: the same for everybody who asks. Throws an ApiError for a sealed value that cannot be opened. */
+  /** The one for this entry: the same for everybody who asks. Throws an ApiError for a value that cannot be read. */
   static of(entry: Entry): StoredObject {
     if (entry.slot instanceof StoredObject) return entry.slot;
-    const stored = new StoredObject(entry, entry.slot);
+    const stored = new StoredObject(entry, originOf(entry));
     entry.slot = stored;
     return stored;
   }
@@ -157,14 +173,14 @@ export class StoredObject implements Slot {
   }
 
   #plain(): Uint8Array {
-    if (this.opener === undefined) return this.#entry.value;
+    if (this.#isPlain || this.opener === undefined) return this.#entry.value;
     return this.#opened ?? this.opener.open(this.#entry).bytes;
   }
 
   /** The parser's own message would show some of the content. */
   #parse(): ApiObject {
-    const value = findStored(this.#plain());
-    if (!isApiObject(value)) throw new Error(`${this.#entry.key} ${whatElse(this.#entry.value)}`);
+    const value = findJson(this.#plain());
+    if (!isApiObject(value)) throw new Error(`${this.#entry.key} does not hold an object of the API`);
     return value;
   }
 
@@ -209,22 +225,20 @@ function exactBuffer(text: string): Buffer {
 /** Longer ones cost more as text than as bytes. */
 const ANSWER_TEXT_MAX = 16 * 1024;
 
-/** Where an integer beyond 2^53 may be. */
-const LONG_NUMBER = /\d{16}/;
-
-/** What was stored was checked before: only long integers need the exact and slower way. Undefined for what is no JSON. */
-function findStored(bytes: Uint8Array): unknown {
-  const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+/** Undefined for what is not JSON. */
+function findJson(bytes: Uint8Array): unknown {
   try {
-    return parseWithSpec(stored, (text) => parseStored(text, parseExactly));
+    return readStoredJson(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   } catch (error) {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }
 
-function parseExactly(text: string): unknown {
-  return LONG_NUMBER.test(text) ? parseJson(Buffer.from(text)).value : JSON.parse(text);
+function isSameMemory(one: Uint8Array, other: Uint8Array): boolean {
+  return (
+    one.buffer === other.buffer && one.byteOffset === other.byteOffset && one.byteLength === other.byteLength
+  );
 }
 
 export function isEncoded(slot: unknown): slot is Encoded {
@@ -358,11 +372,4 @@ export function withResourceVersion(object: ApiObject, resourceVersion: string):
   }
   if (!isPlaced) ordered["resourceVersion"] = resourceVersion;
   return { ...object, metadata: ordered as unknown as ApiObject["metadata"] };
-}
-
-/** What a value is that is no object. */
-function whatElse(value: Uint8Array): string {
-  return isSealed(value)
-    ? "is encrypted, and the server was given no key for it: see --encryption-provider-config"
-    : "does not hold an object of the API";
 }

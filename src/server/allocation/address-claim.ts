@@ -11,7 +11,7 @@ import type { Versions } from "../objects.ts";
 import { requireStored } from "../registry.ts";
 import type { Registry, StoredResource } from "../registry.ts";
 import { SERVER_USER } from "../server-user.ts";
-import { encodeObject, StoredObject } from "../stored-object.ts";
+import { encodeObject, findReadable } from "../stored-object.ts";
 import { newObject } from "../write/revise.ts";
 import { track, writerOf } from "../write/tracking.ts";
 
@@ -64,7 +64,7 @@ export function isClaimOf(entry: Entry, { metadata }: Service): boolean {
 
 /** Whether it was made for Services: other addresses are their makers' business. */
 export function isServiceClaim(entry: Entry): boolean {
-  return StoredObject.of(entry).glimpse().metadata.labels?.[KEEPER_LABEL] === KEEPER;
+  return findReadable(entry)?.metadata.labels?.[KEEPER_LABEL] === KEEPER;
 }
 
 /** Under which key the Service is that it names; undefined when it names none. */
@@ -74,7 +74,7 @@ export function parentKey(entry: Entry): string | undefined {
 }
 
 function findParent(entry: Entry): { readonly namespace: string; readonly name: string } | undefined {
-  const { parentRef } = (StoredObject.of(entry).glimpse() as IPAddress).spec;
+  const parentRef = (findReadable(entry) as IPAddress | undefined)?.spec.parentRef;
   const { group = "", resource = "", namespace = "", name = "" } = parentRef ?? {};
   return group === "" && resource === "services" ? { namespace, name } : undefined;
 }

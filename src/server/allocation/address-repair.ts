@@ -11,7 +11,7 @@ import type { Compare, Entry, Transaction, View } from "../../store/store.ts";
 import { prefixOf } from "../objects.ts";
 import { requireStored } from "../registry.ts";
 import type { Registry, StoredResource } from "../registry.ts";
-import { StoredObject } from "../stored-object.ts";
+import { findReadable, StoredObject } from "../stored-object.ts";
 import { isClaimOf, isServiceClaim, parentKey } from "./address-claim.ts";
 import type { AddressClaims } from "./address-claim.ts";
 import { addressesOf } from "./cluster-addresses.ts";
@@ -76,7 +76,8 @@ function inspectAddress(
     service: `${service.metadata.namespace ?? ""}/${service.metadata.name}`,
   };
   const claim = claims.find(view, address);
-  if (claim !== undefined && isClaimOf(claim, service)) return undefined;
+  if (claim !== undefined && (isClaimOf(claim, service) || findReadable(claim) === undefined))
+    return undefined;
   if (claim !== undefined && isRightful(claim, view)) {
     return { fault: { type: "contested", ...fault }, repair: undefined };
   }
@@ -105,12 +106,14 @@ function parentOf(claim: Entry | undefined): readonly string[] {
   return key === undefined ? [] : [key];
 }
 
-/** Whether the one it names is there and has the address. */
+/** Whether the Service that it names is there and has the address. Of a Service that cannot be read nothing else can be said. */
 function isRightful(claim: Entry, view: View): boolean {
   const key = parentKey(claim);
   const entry = key === undefined ? undefined : view.get(key);
   if (entry === undefined) return false;
   const claimed = findIpAddress((StoredObject.of(claim).glimpse() as IPAddress).metadata.name);
-  const owned = addressesOf(StoredObject.of(entry).glimpse() as Service).map(ipAddressText);
+  const service = findReadable(entry) as Service | undefined;
+  if (service === undefined) return true;
+  const owned = addressesOf(service).map(ipAddressText);
   return claimed !== undefined && owned.includes(ipAddressText(claimed));
 }

@@ -18,6 +18,7 @@ import type { Watch } from "../../store/store.ts";
 import type { Workshop } from "../call.ts";
 import type { StoredResource } from "../registry.ts";
 import { requireStored } from "../registry.ts";
+import { UnreadableValue } from "../stored/unreadable.ts";
 import { CustomApiServices } from "../upkeep/custom-api-services.ts";
 import { HouseWriter } from "../upkeep/house-writer.ts";
 import { pause } from "../upkeep/pause.ts";
@@ -154,6 +155,11 @@ export class CustomDefinitions {
         failures.delete(work);
       } catch (error) {
         if (signal.aborted || isStoreError(error, "Closed")) return;
+        if (error instanceof UnreadableValue) {
+          // Its next value is looked at when it comes.
+          log.warn("a custom resource definition cannot be read", { error: error.message });
+          continue;
+        }
         const count = failures.get(work) ?? 0;
         failures.set(work, count + 1);
         // Somebody else was faster: the change that tells of it is on its way.

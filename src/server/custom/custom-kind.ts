@@ -58,6 +58,9 @@ export class CustomKind {
     this.#parts = parts;
   }
 
+  /** Why the kind cannot be served although its definition is established. */
+  problem: string | undefined;
+
   /** Aborted when another edition takes its place or the kind is gone. */
   get ended(): AbortSignal {
     return this.#ending.signal;
@@ -76,7 +79,14 @@ export class CustomKind {
   /** `undefined` for a version that is not served. */
   find(version: string): StoredResource | undefined {
     const outline = this.outline.versions.find(({ name }) => name === version);
-    return outline?.isServed === true && this.outline.isEstablished ? this.#resource(outline) : undefined;
+    if (outline?.isServed !== true || !this.outline.isEstablished) return undefined;
+    try {
+      return this.#resource(outline);
+    } catch (error) {
+      // A definition that went past validation may say anything: only its own kind is not served then.
+      this.problem = error instanceof Error ? error.message : String(error);
+      return undefined;
+    }
   }
 
   /**

@@ -41,6 +41,14 @@ export class CustomKinds implements CustomResources {
     return this.kind(`${resource}.${group}`)?.find(version);
   }
 
+  findProblem({ group, resource }: Place): string | undefined {
+    const name = `${resource}.${group}`;
+    const problem = this.kind(name)?.problem;
+    return problem === undefined
+      ? undefined
+      : `the definition ${DEFINITIONS}${name} cannot be served: ${problem}`;
+  }
+
   /** A state that is not older than any other server's, so that what it does not know is known to nobody. */
   async catchUp(): Promise<void> {
     await this.#store.fresh();

@@ -38,6 +38,10 @@ export class MetricsKinds implements CustomResources {
       : this.#others.find(place);
   }
 
+  findProblem(place: Place): string | undefined {
+    return this.#others.findProblem(place);
+  }
+
   catchUp(): Promise<void> {
     return this.#others.catchUp();
   }

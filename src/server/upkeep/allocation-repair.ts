@@ -5,7 +5,7 @@
 import type { Loop } from "../../base/loop.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import type { Transaction } from "../../store/store.ts";
-import { AddressClaims } from "../allocation/address-claim.ts";
+import { AddressClaims, SERVICES } from "../allocation/address-claim.ts";
 import { inspectAddresses } from "../allocation/address-repair.ts";
 import type { AddressFault } from "../allocation/address-repair.ts";
 import { PortLedger, portsInUse } from "../allocation/port-ledger.ts";
@@ -68,6 +68,8 @@ async function repairPorts(workshop: Workshop, range: PortRange): Promise<void> 
   const { view } = store;
   const used = new Set<number>();
   for await (const ports of withBreaks(portsInUse(view), loop)) for (const port of ports) used.add(port);
+  // The ports of a Service that cannot be read would look free.
+  if (workshop.unreadable(SERVICES).length > 0) return;
   const found = PortLedger.compare(view, range, used);
   if (found === undefined || found.changes.length === 0) return;
   const { leaked, missing, compare, changes } = found;

@@ -27,6 +27,8 @@ import { makeTokenKeys } from "../pki/token-keys.ts";
 import { Registry } from "../registry.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { RequestTally } from "../request-tally.ts";
+import { ObjectStore } from "../stored/object-store.ts";
+import { ValueReader } from "../stored/value-reader.ts";
 import { tokenIssuer } from "../subresources/token-issuer.ts";
 import { OpenSelectors } from "../verbs/open-selectors.ts";
 import { createUpkeep } from "./house.ts";
@@ -77,15 +79,20 @@ export class ServerFixture {
   static async start(options: FixtureOptions = {}): Promise<ServerFixture> {
     const { serviceCidrs = ["10.96.0.0/12"], nodePorts = { first: 30_000, last: 32_767 } } = options;
     const loop = options.loop ?? createRealLoop({ name: "test" });
-    const store = options.store ?? openMemoryStore({ loop: loop.child("store") });
+    const log = options.log ?? silentLog;
     const registry = new Registry([apiService, ipAddress, serviceCidr, priorityClass, ...kinds]);
     const versions = new Versions(conversions);
+    const store = new ObjectStore({
+      store: options.store ?? openMemoryStore({ loop: loop.child("store") }),
+      reader: new ValueReader({ versions, kinds }),
+      log,
+    });
     const companions = allocationCompanions({ loop, store, registry, versions, nodePorts });
     const tokens = tokenIssuer(makeTokenKeys);
     const egress = createEgress({ loop, store });
     const journal = new Journal();
     const author = SERVER_AUTHOR;
-    const parts = { loop, log: options.log ?? silentLog, store, registry, versions };
+    const parts = { loop, log, store, registry, versions };
     // No loops run beside it, so what counts on them takes no part.
     const authorizer = alwaysAllow;
     const admission = builtInAdmission(
@@ -95,6 +102,7 @@ export class ServerFixture {
     const tally = new RequestTally();
     const workshop: Workshop = {
       ...parts,
+      unreadable: (prefix) => store.unreadable(prefix),
       authorizer,
       routines: [],
       egress,

@@ -15,6 +15,7 @@ import type { Workshop } from "../call.ts";
 import type { BootStep } from "../health-checks.ts";
 import { keyOf, prefixOf } from "../objects.ts";
 import { StoredObject } from "../stored-object.ts";
+import { UnreadableValue } from "../stored/unreadable.ts";
 import type { Chore, KeptObject, Strays } from "./chore.ts";
 import { HouseWriter } from "./house-writer.ts";
 import { pause } from "./pause.ts";
@@ -46,6 +47,8 @@ export class Upkeep {
   readonly #writer: HouseWriter;
   /** As of which revision what a chore keeps was in place. */
   readonly #inPlaceAt = new Map<Chore, number>();
+  /** Objects of which the log tells already that they cannot be read. */
+  readonly #unreadable = new WeakSet<KeptObject>();
   /** What was done at least once. */
   readonly #done = new Set<Chore | Routine>();
 
@@ -152,11 +155,25 @@ export class Upkeep {
 
   /** Almost all are, almost always. */
   #isInPlace(kept: KeptObject, phase: Phase): boolean {
-    const live = this.#writer.find(kept);
+    const live = this.#findLive(kept);
+    if (live === "unreadable") return true;
     if (live === undefined) return kept.isGuest === true;
     if (phase === "later" && kept.isOthers?.(live) === true) return true;
     if (kept.isReplaced?.(live) === true) return false;
     return correctionOf(kept, live, "") === undefined && correctionOf(kept, live, "status") === undefined;
+  }
+
+  /** An object whose stored value cannot be read is left as it is: a newer or older server may know how to read it. */
+  #findLive(kept: KeptObject): ApiObject | "unreadable" | undefined {
+    try {
+      return this.#writer.find(kept);
+    } catch (error) {
+      if (!(error instanceof UnreadableValue)) throw error;
+      if (!this.#unreadable.has(kept))
+        this.#workshop.log.warn("the server cannot keep an object of its own", { error: error.message });
+      this.#unreadable.add(kept);
+      return "unreadable";
+    }
   }
 
   /** Many that are missing are created together, in as few transactions as can be. Answers which. */

@@ -1,8 +1,9 @@
 import { isApiError } from "../../api/api-error.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
+import { prefixOf } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
-import type { StoredObject } from "../stored-object.ts";
+import { StoredObject } from "../stored-object.ts";
 import { readDeleteOptions, removeOne, warnOfDependents } from "./delete.ts";
 import { list } from "./list.ts";
 
@@ -23,5 +24,13 @@ export async function deleteCollection(call: Call<StoredResource>, workshop: Wor
       if (!isApiError(error, "NotFound")) throw error;
     }
   }
+  refuseUnreadable(call, workshop);
   return { ...found, items };
+}
+
+/** All else is deleted by then. Who deletes a namespace must not take it for empty. */
+function refuseUnreadable({ resource, info }: Call<StoredResource>, { store, unreadable }: Workshop): void {
+  const [first] = unreadable(prefixOf(resource, info.namespace));
+  const entry = first === undefined ? undefined : store.view.get(first);
+  if (entry !== undefined) StoredObject.of(entry);
 }

@@ -24,11 +24,13 @@ import type { Propagation } from "../write/deletion.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 import type { Place, Saved } from "../write/object-writer.ts";
 import { checkDryRun, isDryRun, refuseOptions } from "../write/write-options.ts";
+import { checkIgnoring, ignoresReadErrors, removeUnreadable } from "./delete-unreadable.ts";
 import type { Preconditions } from "./update.ts";
 
 export async function remove(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, info } = call;
   const options = await readDeleteOptions(call);
+  if (ignoresReadErrors(options)) return removeUnreadable(call, workshop);
   warnOfDependents(call, options);
   const place = { resource, namespace: info.namespace, name: info.name, user: call.user, notes: call.notes };
   const saved = await removeOne(place, options, workshop);
@@ -131,6 +133,7 @@ export async function readDeleteOptions(call: Call): Promise<DeleteOptions> {
   const errors = new FieldErrors();
   checkPropagation(options, errors);
   checkDryRun(options.dryRun ?? [], errors);
+  checkIgnoring(options, errors);
   refuseOptions("DeleteOptions", errors);
   return options;
 }
@@ -158,9 +161,11 @@ function optionsInQuery({ query }: Call): DeleteOptions {
   const policy = query.get("propagationPolicy");
   const uid = query.get("uid") ?? "";
   const resourceVersion = query.get("resourceVersion") ?? "";
+  const ignoring = query.get("ignoreStoreReadErrorWithClusterBreakingPotential");
   return {
     apiVersion: "v1",
     kind: "DeleteOptions",
+    ...(ignoring !== null && { ignoreStoreReadErrorWithClusterBreakingPotential: isTrue(ignoring) }),
     dryRun: query.getAll("dryRun"),
     ...(grace !== null && { gracePeriodSeconds: wholeNumber(grace) }),
     ...(orphan !== null && { orphanDependents: isTrue(orphan) }),

@@ -36,7 +36,17 @@ export async function list(call: Call<StoredResource>, workshop: Workshop): Prom
   const since = token === undefined || token.revision < 0 ? workshop.loop.now() : token.since;
   const collection = { view, prefix, token, since, options, name, resource, isOne };
   if (filter !== undefined) await readyToFilter(collection, workshop);
-  return collect(collection, filter);
+  const answer = collect(collection, filter);
+  warnOfUnreadable(call, workshop.unreadable(prefix));
+  return answer;
+}
+
+/** Each object that a list leaves out is one that its client may count on. */
+function warnOfUnreadable({ notes }: Call<StoredResource>, keys: readonly string[]): void {
+  const [first, ...others] = keys;
+  if (first === undefined) return;
+  const more = others.length === 0 ? "" : ` and ${String(others.length)} more`;
+  notes.warn(`objects are left out whose stored values cannot be read: ${first}${more}`);
 }
 
 /**

@@ -9,7 +9,7 @@ import { keyOf } from "../objects.ts";
 import type { Versions } from "../objects.ts";
 import type { StoredResource } from "../registry.ts";
 import type { WriteLabels } from "../request-tally.ts";
-import { encodeForAnswer, StoredObject, withResourceVersion } from "../stored-object.ts";
+import { encodeForAnswer, findKept, StoredObject, withResourceVersion } from "../stored-object.ts";
 import type { Encoded } from "../stored-object.ts";
 import type { CompanionPlan, ObjectChange } from "./companions.ts";
 import { isFinished } from "./deletion.ts";
@@ -72,6 +72,14 @@ export class ObjectWriter {
   /** `change` may be called several times, each time with the newest object. */
   update(place: Place, options: SaveOptions, change: (previous: ApiObject) => Soon<Next>): Promise<Saved> {
     return this.#decided(() => this.#update(place, options, change));
+  }
+
+  /** Deletes the entry as it is, with nothing that goes with its object. */
+  async removeEntry({ key, modRevision }: Entry, resource: StoredResource): Promise<void> {
+    await this.#write(labelsOf("delete", resource), {
+      compare: [{ key, modRevision }],
+      changes: [{ type: "delete", key }],
+    });
   }
 
   /**
@@ -360,8 +368,8 @@ export function groupResource({ facts }: Pick<StoredResource, "facts">): { group
 
 /** Whoever waits for a name hears whether it is about to be free. */
 function taken(there: Entry, { resource, name }: Place): Error {
-  const { deletionTimestamp } = StoredObject.of(there).object.metadata;
-  const state = deletionTimestamp === undefined ? "kept" : "being deleted";
+  const isDeleted = findKept(there)?.metadata.deletionTimestamp !== undefined;
+  const state = isDeleted ? "being deleted" : "kept";
   return alreadyExists(groupResource(resource), name, state);
 }
 

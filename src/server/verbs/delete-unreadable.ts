@@ -1,0 +1,80 @@
+/**
+ * Deletes an object whose value cannot be read, for clients that set `ignoreStoreReadErrorWithClusterBreakingPotential` and may use the verb
+ * that goes with it. Nothing is known of such an object, so that its finalizers and dependents do not count.
+ */
+import { forbidden, invalid } from "../../api/api-error.ts";
+import { FieldErrors } from "../../api/field-error.ts";
+import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
+import type { Answer } from "../answer.ts";
+import { NOTHING_ASKED } from "../authz/authorizer.ts";
+import type { Call, Workshop } from "../call.ts";
+import { keyOf } from "../objects.ts";
+import type { StoredResource } from "../registry.ts";
+import { StoredObject } from "../stored-object.ts";
+import { UnreadableValue } from "../stored/unreadable.ts";
+import { groupResource, ObjectWriter } from "../write/object-writer.ts";
+
+const OPTION = "ignoreStoreReadErrorWithClusterBreakingPotential";
+const VERB = "unsafe-delete-ignore-read-errors";
+
+export function ignoresReadErrors(options: DeleteOptions): boolean {
+  return options[OPTION] === true;
+}
+
+/** No other option has a meaning for an object that cannot be read. */
+export function checkIgnoring(options: DeleteOptions, errors: FieldErrors): void {
+  if (!ignoresReadErrors(options)) return;
+  const refuse = (name: string): void => errors.invalid(OPTION, true, `cannot be set together with .${name}`);
+  if ((options.dryRun ?? []).length > 0) refuse("dryRun");
+  if (options.propagationPolicy !== undefined) refuse("propagationPolicy");
+  if (options.orphanDependents !== undefined) refuse("orphanDependents");
+  if (options.gracePeriodSeconds !== undefined) refuse("gracePeriodSeconds");
+  if (options.preconditions !== undefined) refuse("preconditions");
+}
+
+export async function removeUnreadable(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
+  const { resource, info } = call;
+  const { namespace, name } = info;
+  await requirePermission(call, workshop);
+  const view = await workshop.store.fresh();
+  const entry = view.get(keyOf(resource, namespace, name));
+  if (entry === undefined || !isUnreadable(() => StoredObject.of(entry))) {
+    const errors = new FieldErrors();
+    const why = "is exclusively used to delete corrupt object(s), try again by removing this option";
+    errors.invalid(OPTION, true, why);
+    const { group, resource: kind } = groupResource(resource);
+    throw invalid({ group, kind }, name, errors.found);
+  }
+  await new ObjectWriter(workshop).removeEntry(entry, resource);
+  const { group, name: kind } = resource.facts;
+  const details = { name, ...(group !== "" && { group }), kind };
+  return {
+    type: "status",
+    status: { kind: "Status", apiVersion: "v1", metadata: {}, status: "Success", details },
+  };
+}
+
+async function requirePermission(
+  { user, info }: Call<StoredResource>,
+  { authorizer }: Workshop,
+): Promise<void> {
+  const { group, version, resource, namespace, name } = info;
+  const asked = { ...NOTHING_ASKED, user, verb: VERB, group, version, resource, namespace, name };
+  const { outcome, reason } = await authorizer.decide(asked);
+  if (outcome === "allowed") return;
+  throw forbidden(
+    { group, resource },
+    name,
+    `not permitted to do ${JSON.stringify(VERB)}, reason: ${reason}`,
+  );
+}
+
+function isUnreadable(read: () => unknown): boolean {
+  try {
+    read();
+    return false;
+  } catch (error) {
+    if (error instanceof UnreadableValue) return true;
+    throw error;
+  }
+}

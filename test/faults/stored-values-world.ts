@@ -1,0 +1,81 @@
+/** A whole server over a store into which a test writes what it likes, past the API. */
+import { silentLog } from "../../src/base/log.ts";
+import { createMetrics } from "../../src/base/prom-metrics.ts";
+import { createRealLoop } from "../../src/base/real-loop.ts";
+import { ControlPlane } from "../../src/cluster/control-plane.ts";
+import { admissionBeside } from "../../src/cluster/needed-loops.ts";
+import type { HttpResponse } from "../../src/server/http.ts";
+import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
+import type { Store } from "../../src/store/store.ts";
+import { wholeBody, type Reply, type ReplyBody } from "../api-harness.ts";
+
+const ADMIN = { user: "kubernetes-admin", groups: ["system:masters"] };
+
+export class ValueWorld implements AsyncDisposable {
+  readonly store: Store;
+  readonly #plane: ControlPlane;
+  readonly #ending = new AbortController();
+  readonly #ended: Promise<void>;
+
+  private constructor(store: Store, plane: ControlPlane) {
+    this.store = store;
+    this.#plane = plane;
+    this.#ended = plane.run(this.#ending.signal);
+  }
+
+  /** Rejects where the server does not start. */
+  static async start(store: Store, options: { readonly isStoreShared?: boolean } = {}): Promise<ValueWorld> {
+    const plane = new ControlPlane({
+      loop: createRealLoop({ name: "server" }),
+      log: silentLog,
+      metrics: createMetrics(),
+      store,
+      isStoreShared: options.isStoreShared ?? false,
+      tokenKeys: makeTokenKeys,
+      runtimeConfig: { "api/all": true },
+      serviceCidrs: ["10.96.0.0/16"],
+      nodePorts: { first: 30_000, last: 32_767 },
+      admission: admissionBeside("none"),
+      hostname: "this-machine",
+      freezes: false,
+    });
+    await plane.settle({ host: "10.0.0.1", port: 6443, machineAddresses: [] });
+    return new ValueWorld(store, plane);
+  }
+
+  /** Writes a value as it is, past the API. */
+  async put(key: string, value: Uint8Array | string): Promise<void> {
+    await this.store.write({ changes: [{ type: "put", key, value: Buffer.from(value) }] });
+  }
+
+  async send(method: string, target: string, body?: unknown): Promise<Reply> {
+    const response = await this.raw(method, target, body);
+    const bytes = await wholeBody(response);
+    const isJson = response.headers.get("content-type")?.startsWith("application/json") === true;
+    const parsed = (isJson && bytes.length > 0 ? JSON.parse(bytes.toString()) : {}) as ReplyBody;
+    return { code: response.status, headers: response.headers, bytes, body: parsed };
+  }
+
+  async raw(method: string, target: string, body?: unknown): Promise<HttpResponse> {
+    const bytes = Buffer.from(body === undefined ? "" : JSON.stringify(body));
+    const patch = "application/merge-patch+json";
+    const headers = new Map([
+      ["user-agent", "test/1"],
+      ["content-type", method === "PATCH" ? patch : "application/json"],
+    ]);
+    return this.#plane.handler({
+      method,
+      target,
+      headers,
+      peer: ADMIN,
+      signal: this.#ending.signal,
+      readBody: () => Promise.resolve(bytes),
+    });
+  }
+
+  /** Rejects when something of the server broke. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort();
+    await this.#ended;
+  }
+}
