@@ -125,7 +125,9 @@ export class CrashLedger {
 
   /** Every acknowledged transaction since the last look is in the history, whole, unless it was compacted. */
   async #checkHistory(store: Store): Promise<void> {
-    const oldest = Math.min(...this.#unseen.keys(), store.view.revision);
+    // An empty store has a revision that no event belongs to: a watch would wait for it without end.
+    if (this.#unseen.size === 0) return;
+    const oldest = Math.min(...this.#unseen.keys());
     const after = Math.max(oldest - 1, this.#compacted);
     const seen = await keysByRevision(store, after);
     for (const [revision, keys] of this.#unseen) {

@@ -38,7 +38,7 @@ describe.concurrent("a file store whose process is killed", () => {
     const cycles = Math.ceil(CYCLES / CHAINS);
     test(
       `has every acknowledged write after each of ${cycles} restarts (seed ${SEED}.${chain})`,
-      { timeout: cycles * CYCLE_LIMIT_MS },
+      { timeout: (cycles + 1) * CYCLE_LIMIT_MS },
       async () => {
         const dir = join(folder, `store-${chain}`);
         const seed = SEED * CHAINS + chain;
@@ -47,8 +47,11 @@ describe.concurrent("a file store whose process is killed", () => {
         const loop = createRealLoop({ name: `crash-${chain}` });
 
         for (let cycle = 0; cycle < cycles; cycle += 1) {
-          await runAndKill({ dir, seed, ledger, random, loop });
-          await checkStore({ dir, ledger, loop, cycle });
+          const name = `cycle ${cycle} of seed ${SEED}.${chain}`;
+          await inTime(loop, name, async () => {
+            await runAndKill({ dir, seed, ledger, random, loop });
+            await checkStore({ dir, ledger, loop, cycle });
+          });
         }
 
         expect(ledger.acknowledged).toBeGreaterThan(cycles * 10);
@@ -56,6 +59,29 @@ describe.concurrent("a file store whose process is killed", () => {
     );
   }
 });
+
+test("a store whose process was killed before it made one is checked, and is empty", async () => {
+  const loop = createRealLoop({ name: "crash-before" });
+  const store = await openFileStore({ dir: join(folder, "never"), loop });
+  const ledger = new CrashLedger(1);
+
+  await inTime(loop, "an empty store", () => ledger.check(store));
+
+  await store.close();
+  expect(ledger.acknowledged).toBe(0);
+});
+
+/** A cycle that hangs ends the run, and says which one it was. */
+async function inTime(loop: Loop, name: string, work: () => Promise<void>): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const timer = loop.timer(loop.now() + CYCLE_LIMIT_MS, "progress", () => {
+      reject(new Error(`${name} took longer than ${CYCLE_LIMIT_MS} ms`));
+    });
+    void work()
+      .then(resolve, reject)
+      .finally(() => timer.cancel());
+  });
+}
 
 interface Chain {
   readonly dir: string;
