@@ -5,8 +5,9 @@
  */
 import { closeSync, fdatasyncSync, openSync } from "node:fs";
 import { Compactor } from "./compaction.js";
-import { openWritable, pragma } from "./database.js";
+import { openWritable, PAGE_BYTES, pragma } from "./database.js";
 import { brokenDisk, commitFault, messageOf, sqliteCode, StoreFault } from "./fault.js";
+import { readLog } from "./log-guard.js";
 import { LogReader } from "./log-reader.js";
 import { LogWriter } from "./log-writer.js";
 import { PieceReader } from "./piece-reader.js";
@@ -102,6 +103,11 @@ export class WritableDatabase {
    */
   checkpoint(mode) {
     if (this.#connection.state !== "open") return false;
+    try {
+      readLog(this.#connection.walFd, PAGE_BYTES);
+    } catch (error) {
+      throw this.fail(brokenDisk(this.#options.paths.wal, error));
+    }
     try {
       pragma(this.#connection.db, `wal_checkpoint(${mode})`);
       return true;

@@ -1,4 +1,4 @@
-/** A sync that fails: the kernel may have dropped what it could not write, and would report success the next time. */
+/** A disk that fails: the kernel may have dropped what it could not sync, and a page of the log that cannot be read is not to be copied. */
 import { spawnSync } from "node:child_process";
 import { afterAll, expect, test } from "vitest";
 import { contents, makeDir, open, openRequest, put, removeDirs, Writer } from "./fixture.ts";
@@ -29,8 +29,30 @@ test("a failed fdatasync ends the store with a clear message and is never tried 
   await backend.close();
 });
 
-function commitOf(writer: Writer, key: string): Request {
-  return { type: "commit", records: encodeCommits([writer.next(put(key, key))]), elapsedMs: 0 };
+test("a log that cannot be read is not copied into the database, and has everything at the next start", async () => {
+  const dir = makeDir();
+  const writer = new Writer();
+  const commits = Array.from({ length: 8 }, (_, at) =>
+    commitOf(writer, `/${String(at)}`, "x".repeat(1 << 20)),
+  );
+
+  const { replies } = ask([openRequest(dir), ...commits], failingRead());
+
+  const failed = replies.findIndex(({ type }) => type === "failed");
+  expect(replies[failed]).toHaveProperty(
+    "message",
+    expect.stringMatching(/store\.db-wal: the disk failed .*EIO/),
+  );
+  const { backend, rows } = await open(dir);
+  const found = contents(rows);
+  await backend.close();
+  const acknowledged = Array.from({ length: failed - 1 }, (_, at) => `/${String(at)}`);
+  expect(acknowledged.length).toBeGreaterThan(2);
+  expect(acknowledged.filter((key) => found.get(key)?.length !== 1 << 20)).toEqual([]);
+});
+
+function commitOf(writer: Writer, key: string, value = key): Request {
+  return { type: "commit", records: encodeCommits([writer.next(put(key, value))]), elapsedMs: 0 };
 }
 
 interface Outcome {
@@ -38,17 +60,37 @@ interface Outcome {
   readonly syncsAfterFailure: number;
 }
 
-/** Asks a worker in a process of its own, whose fdatasync fails once, with the `failing`th call, and then kills it. */
+/** The fdatasync of the worker fails once, with the `failing`th call. */
 function askWithFailingSync(requests: readonly Request[], failing: number): Outcome {
+  return ask(requests, workerScript(failing));
+}
+
+/** Asks a worker in a process of its own, and then kills it. */
+function ask(requests: readonly Request[], worker: string): Outcome {
   const messages = requests.map((request) =>
     "records" in request ? { ...request, records: Buffer.from(request.records).toString("base64") } : request,
   );
   const { stdout, stderr } = spawnSync(process.execPath, ["--input-type=module"], {
     encoding: "utf8",
-    input: parentScript(messages, workerScript(failing)),
+    input: parentScript(messages, worker),
+    maxBuffer: 64 << 20,
   });
   if (stdout === "") throw new Error(stderr);
   return JSON.parse(stdout) as Outcome;
+}
+
+/** Frames of the log, which begin behind its header, cannot be read. */
+function failingRead(): string {
+  return `
+    import fs from "node:fs";
+    import { syncBuiltinESMExports } from "node:module";
+    import ${JSON.stringify(new URL("./worker.js", import.meta.url).href)};
+    const { readSync } = fs;
+    fs.readSync = (...args) => {
+      if (args[4] === 32) throw Object.assign(new Error("EIO: i/o error, read"), { code: "EIO" });
+      return readSync(...args);
+    };
+    syncBuiltinESMExports();`;
 }
 
 /** Replaces the sync of the real worker before its first request. */
