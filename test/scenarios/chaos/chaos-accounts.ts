@@ -38,8 +38,27 @@ export function brokenAccounts(changes: readonly Change[]): readonly string[] {
 /** All objects as of the last change that was taken. */
 class Live {
   readonly #byKind = new Map<string, Map<string, ApiObject>>();
+  /** By quota, what came while it was there and had not been counted yet. */
+  readonly #uncounted = new Map<string, Set<string>>();
 
-  take({ kind, key, after }: Change): void {
+  /** Whether it came before the first count of the quota, which may have missed it. */
+  cameBeforeCount({ metadata: { uid } }: ResourceQuota, object: ApiObject): boolean {
+    return this.#uncounted.get(uid)?.has(object.metadata.uid ?? "") === true;
+  }
+
+  #noteUncounted({ before, after }: Change): void {
+    if (before !== undefined || after === undefined) return;
+    const { uid = "", namespace } = after.metadata;
+    for (const quota of this.of<ResourceQuota>("ResourceQuota", namespace)) {
+      if (quota.status.hard !== undefined) continue;
+      const known = this.#uncounted.get(quota.metadata.uid ?? "") ?? new Set();
+      this.#uncounted.set(quota.metadata.uid ?? "", known.add(uid));
+    }
+  }
+
+  take(change: Change): void {
+    const { kind, key, after } = change;
+    this.#noteUncounted(change);
     const same = this.#byKind.get(kind) ?? new Map<string, ApiObject>();
     this.#byKind.set(kind, same);
     if (after === undefined) same.delete(key);
@@ -52,24 +71,37 @@ class Live {
   }
 }
 
-/** Nothing is let in that a quota has no room for; one that does not say yet what it bounds bounds nothing. */
+/**
+ * Nothing is let in that a quota has no room for. As upstream, one that does not say yet what it bounds bounds nothing, and what came before its
+ * first count may be missing in it until it is counted again.
+ */
 function exceededQuotas({ kind, before, after }: Change, live: Live): readonly string[] {
   if (before !== undefined || after === undefined || (kind !== "Pod" && kind !== "Service")) return [];
   const { namespace } = after.metadata;
-  const pods = live.of<Pod>("Pod", namespace).filter((pod) => !isTerminal(pod) && !isGoing(pod));
-  const used: Readonly<Record<string, number>> = {
+  const names = kind === "Pod" ? ["pods", "requests.cpu"] : ["services"];
+  return live.of<ResourceQuota>("ResourceQuota", namespace).flatMap((quota) => {
+    const used = usedOf(quota, namespace, live);
+    const { hard } = quota.status;
+    return names
+      .filter((name) => (used[name] ?? 0) > milli(hard?.[name] ?? "1000000"))
+      .map((name) => `exceeds ${name} of ${quota.metadata.name}: ${String(used[name])}`);
+  });
+}
+
+function usedOf(
+  quota: ResourceQuota,
+  namespace: string | undefined,
+  live: Live,
+): Readonly<Record<string, number>> {
+  const isCounted = (object: ApiObject): boolean => !live.cameBeforeCount(quota, object);
+  const pods = live
+    .of<Pod>("Pod", namespace)
+    .filter((pod) => !isTerminal(pod) && !isGoing(pod) && isCounted(pod));
+  return {
     pods: pods.length * 1000,
     "requests.cpu": requestsOf(pods).cpu,
-    services: live.of("Service", namespace).length * 1000,
+    services: live.of("Service", namespace).filter(isCounted).length * 1000,
   };
-  const names = kind === "Pod" ? ["pods", "requests.cpu"] : ["services"];
-  return live
-    .of<ResourceQuota>("ResourceQuota", namespace)
-    .flatMap(({ metadata, status }) =>
-      names
-        .filter((name) => (used[name] ?? 0) > milli(status.hard?.[name] ?? "1000000"))
-        .map((name) => `exceeds ${name} of ${metadata.name}: ${String(used[name])}`),
-    );
 }
 
 function isGoing({ metadata }: ApiObject): boolean {

@@ -100,7 +100,10 @@ function lingering(object: ApiObject, rest: Rest): readonly string[] {
   const { metadata } = object;
   const found: string[] = [];
   const isBound = (object as Partial<PersistentVolume>).status?.phase === "Bound";
-  const isHeld = object.kind === "PersistentVolume" ? isBound : isInUse(object, rest.of("Pod"));
+  const isHeld =
+    object.kind === "PersistentVolume"
+      ? isBound
+      : isInUse(object, rest.of("Pod")) || waitsForIndex(object as Pod, rest);
   if (metadata.deletionTimestamp !== undefined && !isHeld)
     found.push(`is still there, held by ${(metadata.finalizers ?? []).join()}`);
   for (const { kind, name, uid } of metadata.ownerReferences ?? [])
@@ -248,6 +251,16 @@ function job(each: Job, rest: Rest): readonly string[] {
     ...(isPerIndex ? [] : held.map((one) => `still holds ${one.metadata.name ?? ""}`)),
     ...(hasEnded(each, "Complete") ? unlike("succeeded", succeeded, completions) : []),
   ];
+}
+
+/**
+ * As upstream: the failed pod of an index says how often that index was tried, and is held until its successor is made. A suspended Job makes
+ * none.
+ */
+function waitsForIndex(each: Pod, rest: Rest): boolean {
+  if (each.kind !== "Pod" || each.status.phase !== "Failed" || !isTracked(each)) return false;
+  const owner = rest.of<Job>("Job").find(({ metadata }) => metadata.uid === controllerOf(each));
+  return owner?.spec.suspend === true && owner.spec.backoffLimitPerIndex !== undefined;
 }
 
 function isTracked({ metadata }: Pod): boolean {
