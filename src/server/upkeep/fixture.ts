@@ -23,6 +23,7 @@ import { createEgress } from "../egress/create-egress.ts";
 import { Journal, SERVER_AUTHOR } from "../journal.ts";
 import { Versions } from "../objects.ts";
 import { parseRequest } from "../parse-request.ts";
+import type { TokenKeys } from "../pki/pki-folder.ts";
 import { makeTokenKeys } from "../pki/token-keys.ts";
 import { Registry } from "../registry.ts";
 import { RequestNotes } from "../request-notes.ts";
@@ -31,6 +32,7 @@ import { ObjectStore } from "../stored/object-store.ts";
 import { ValueReader } from "../stored/value-reader.ts";
 import { tokenIssuer } from "../subresources/token-issuer.ts";
 import { OpenSelectors } from "../verbs/open-selectors.ts";
+import type { Vouchers } from "./extension-authentication.ts";
 import { createUpkeep } from "./house.ts";
 import type { Upkeep } from "./upkeep.ts";
 
@@ -65,6 +67,9 @@ export interface FixtureOptions {
   readonly hostname?: string;
   readonly log?: Log;
   readonly loop?: Loop;
+  /** Keys of its own unless given. */
+  readonly tokenKeys?: TokenKeys;
+  readonly vouchers?: () => Vouchers;
 }
 
 export class ServerFixture {
@@ -88,7 +93,7 @@ export class ServerFixture {
       log,
     });
     const companions = allocationCompanions({ loop, store, registry, versions, nodePorts });
-    const tokens = tokenIssuer(makeTokenKeys);
+    const tokens = tokenIssuer(() => options.tokenKeys ?? makeTokenKeys());
     const egress = createEgress({ loop, store });
     const journal = new Journal();
     const author = SERVER_AUTHOR;
@@ -124,6 +129,7 @@ export class ServerFixture {
       machineAddresses: ["127.0.0.1", options.address ?? "10.1.2.3"],
       isStoreShared: options.isStoreShared ?? false,
       hostname: options.hostname,
+      vouchers: options.vouchers,
     };
     const fixture = new ServerFixture(workshop, createUpkeep(workshop, place));
     await fixture.upkeep.settle();

@@ -60,7 +60,7 @@ export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep 
   ];
   const routines = [
     ...(lease === undefined ? [] : [lease.routine()]),
-    ...(hostname === undefined ? [] : identityLease(workshop, hostname)),
+    ...(hostname === undefined ? [] : identityLease(workshop, { hostname, vouchers: options.vouchers })),
     ...allocationRepair(workshop, options.nodePorts),
     ...workshop.routines,
   ];

@@ -12,9 +12,11 @@ import type { Workshop } from "../call.ts";
 import { prefixOf } from "../objects.ts";
 import { requireStored } from "../registry.ts";
 import { StoredObject } from "../stored-object.ts";
+import type { Vouchers } from "./extension-authentication.ts";
 import { HouseWriter } from "./house-writer.ts";
 import type { Place } from "./house-writer.ts";
 import type { Routine } from "./routine.ts";
+import { TOKEN_KEYS, tokenKeyIds, warnOfOtherKeys } from "./shared-keys.ts";
 
 const NAMESPACE = "kube-system";
 const IDENTITY_LABEL = "apiserver.kubernetes.io/identity";
@@ -52,7 +54,12 @@ function isExpired({ spec }: Lease, now: number): boolean {
   return Date.parse(renewTime) + leaseDurationSeconds * 1000 < now;
 }
 
-export function identityLease(workshop: Workshop, hostname: string): readonly Routine[] {
+interface ServerSelf {
+  readonly hostname: string;
+  readonly vouchers: (() => Vouchers) | undefined;
+}
+
+export function identityLease(workshop: Workshop, { hostname, vouchers }: ServerSelf): readonly Routine[] {
   const { loop, store, registry } = workshop;
   const resource = requireStored(registry, "coordination.k8s.io", "leases");
   const writer = new HouseWriter(workshop);
@@ -68,9 +75,10 @@ export function identityLease(workshop: Workshop, hostname: string): readonly Ro
     const live = writer.find(own) as Lease | undefined;
     const renewTime = formatMicroTime(BigInt(Math.floor(loop.now())) * 1000n);
     const term = { leaseDurationSeconds: DURATION_S, renewTime };
-    if (live !== undefined) return writer.update(own, renewed(live, { labels, term }), "");
+    const annotations = { [TOKEN_KEYS]: tokenKeyIds(workshop).join(",") };
+    if (live !== undefined) return writer.update(own, renewed(live, { labels, annotations, term }), "");
     const { apiVersion, facts } = resource;
-    const metadata = { name: own.name, namespace: NAMESPACE, labels };
+    const metadata = { name: own.name, namespace: NAMESPACE, labels, annotations };
     await writer.create(own, { apiVersion, kind: facts.kind, metadata, spec: { holderIdentity, ...term } });
   }
 
@@ -96,6 +104,7 @@ export function identityLease(workshop: Workshop, hostname: string): readonly Ro
       boot: ["poststarthook/start-kube-apiserver-identity-lease-controller"],
       firstAfterMs: 0,
       everyMs: RENEWAL_MS,
+      begin: async () => warnOfOtherKeys(workshop, vouchers),
       perform: renew,
       end: () => release(writer, own),
     },
@@ -111,11 +120,16 @@ export function identityLease(workshop: Workshop, hostname: string): readonly Ro
 
 interface Renewal {
   readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
   readonly term: JsonObject;
 }
 
-function renewed(live: Lease, { labels, term }: Renewal): JsonObject {
-  const metadata = { ...live.metadata, labels: { ...live.metadata.labels, ...labels } };
+function renewed(live: Lease, { labels, annotations, term }: Renewal): JsonObject {
+  const metadata = {
+    ...live.metadata,
+    labels: { ...live.metadata.labels, ...labels },
+    annotations: { ...live.metadata.annotations, ...annotations },
+  };
   return { ...live, metadata, spec: { ...live.spec, ...term } } as unknown as JsonObject;
 }
 
