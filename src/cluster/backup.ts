@@ -3,6 +3,7 @@ import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import { backupFile, writeBackup } from "../store/file/backup.ts";
 import { prefixEnd } from "../store/store.ts";
+import type { Entry } from "../store/store.ts";
 import { openEtcd, storeFolder } from "./open-store.ts";
 import type { BackupOptions } from "./options.ts";
 import { findRunning } from "./run-file.ts";
@@ -26,6 +27,20 @@ async function refuseOtherStore(dataDir: string, loop: Loop): Promise<void> {
     );
 }
 
+/** As long as Events live, and servers' claims to be alive; etcd does not say when a key ends. */
+const ENDING_PREFIXES: readonly (readonly [prefix: string, ttlMs: number])[] = [
+  ["/registry/events/", 60 * 60_000],
+  ["/registry/masterleases/", 15_000],
+];
+
+/** Restored without an end, these would stay for ever. */
+function* withEnds(entries: Iterable<Entry>, now: number): Generator<Entry> {
+  for (const entry of entries) {
+    const ttlMs = ENDING_PREFIXES.find(([prefix]) => entry.key.startsWith(prefix))?.[1];
+    yield ttlMs === undefined || entry.expiresAt !== undefined ? entry : { ...entry, expiresAt: now + ttlMs };
+  }
+}
+
 /** When it resolves the file is complete, was read back and is on disk. An existing file is never replaced. */
 export async function backUp(
   { store, dataDir, file }: BackupOptions,
@@ -39,7 +54,7 @@ export async function backUp(
   const etcd = await openEtcd(store.etcd, { loop, log });
   try {
     const view = await etcd.fresh();
-    const entries = view.range("", prefixEnd(""));
+    const entries = withEnds(view.range("", prefixEnd("")), loop.now());
     await writeBackup({
       file,
       loop,

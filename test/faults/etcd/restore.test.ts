@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../../src/base/log.ts";
 import { createRealLoop } from "../../../src/base/real-loop.ts";
-import { openEtcd } from "../../../src/cluster/open-store.ts";
+import { backUp } from "../../../src/cluster/backup.ts";
+import { openEtcd, openStore } from "../../../src/cluster/open-store.ts";
 import type { EtcdOptions } from "../../../src/cluster/options.ts";
 import { writeBackup } from "../../../src/store/file/backup.ts";
 import type { Entry } from "../../../src/store/store.ts";
@@ -138,5 +139,31 @@ describePeer("etcd", "a backup that is restored into etcd", () => {
     await store.close();
     expect(first).toBe("Closed");
     expect(restored?.modRevision).toBeGreaterThan(60_000);
+  });
+
+  test("from an etcd too says when Events end, which etcd does not tell", async () => {
+    await using server = await EtcdServer.start();
+    for (const key of ["/registry/events/default/e", `${ROOT}a`])
+      await server.call("/v3/kv/put", { key: base64(key), value: base64("1") });
+    const folder = mkdtempSync(join(tmpdir(), "setpoint-restore-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "backup");
+    const store = { type: "etcd", etcd: optionsOf(server) } as const;
+    await backUp({ store, dataDir: folder, file }, { loop, log: silentLog });
+
+    const restored = await openStore(
+      { store: { type: "memory" }, dataDir: folder, restoreFile: file },
+      { loop, log: silentLog },
+    );
+
+    const ends = [...restored.view.range("", "~")].map(({ key, expiresAt }) => [
+      key,
+      expiresAt !== undefined,
+    ]);
+    await restored.close();
+    expect(ends).toEqual([
+      ["/registry/events/default/e", true],
+      [`${ROOT}a`, false],
+    ]);
   });
 });
