@@ -10,7 +10,7 @@ import type { Connection } from "./wire/connection.ts";
 import { keyBytes, RANGE, TXN, type TxnRequest } from "./wire/protocol.ts";
 
 /** About a quarter of an hour on a small machine. */
-export const RAISE_MAX = 5_000_000;
+const RAISE_MAX = 5_000_000;
 /** Transactions in flight: enough to share etcd's syncs to disk. */
 const PIPELINED = 128;
 /** Superseded values are given up so often, so that they never fill etcd's quota. */
