@@ -41,6 +41,8 @@ export interface Workshop {
   readonly store: Store;
   /** Keys under a prefix whose values cannot be read, as far as they were come upon. */
   readonly unreadable: (prefix: string) => readonly string[];
+  /** To be awaited before all objects of a resource are looked at in one step; undefined when they were read before. */
+  readonly readyToList: (prefix: string) => Promise<void> | undefined;
   readonly registry: Registry;
   readonly versions: Versions;
   /** Makes the tokens of service accounts. */

@@ -180,6 +180,7 @@ function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom
     log,
     store,
     unreadable: (prefix) => store.unreadable(prefix),
+    readyToList: (prefix) => store.ready(prefix, () => turnOf(loop)),
     registry,
     versions,
     companions: isQuotaOff(admission) ? others : withQuotas(others, { loop, store }),
@@ -204,4 +205,9 @@ function createObjectStore(
   versions: Versions,
 ): ObjectStore {
   return new ObjectStore({ store, log, encryption, reader: new ValueReader({ versions, kinds }) });
+}
+
+/** After everything that waits already. */
+function turnOf(loop: Loop): Promise<void> {
+  return new Promise((resolve) => loop.post("request", resolve));
 }

@@ -136,6 +136,21 @@ describe("a value that cannot be read", () => {
     ]);
   });
 
+  test("is found in pieces when many are read for the first time, and others go on in between", async () => {
+    for (let at = 0; at < 450; at++)
+      await put(`a-${String(at)}`, at === 7 ? "nothing" : secret(`a-${String(at)}`));
+    let turns = 0;
+    const turn = async (): Promise<void> => {
+      turns += 1;
+    };
+
+    await store.ready("/registry/secrets/", turn);
+
+    expect(turns).toBe(4);
+    expect(store.unreadable("/registry/secrets/")).toEqual(["/registry/secrets/default/a-7"]);
+    expect(store.ready("/registry/secrets/", turn)).toBeUndefined();
+  });
+
   test("is gone to a watcher, and new once it can be read again", async () => {
     const watch = store.watch({ prefix: "/registry/secrets/", after: store.view.revision });
     await put("a", secret("a"));

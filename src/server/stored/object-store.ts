@@ -4,6 +4,7 @@
  * form stays in the slot. An entry whose value cannot be read is left out of ranges and watches, so that it affects its own object only; `get`
  * gives it, and whoever reads it gets an UnreadableValue.
  */
+import { prefixEnd } from "../../store/store.ts";
 import type {
   Change,
   Committed,
@@ -30,6 +31,9 @@ import { isEncoded, StoredObject, Unopened } from "../stored-object.ts";
 import { UnreadableEntries } from "./unreadable-entries.ts";
 import type { UnreadableOptions } from "./unreadable-entries.ts";
 import type { ValueReader } from "./value-reader.ts";
+
+/** Values that are read in one step: a few milliseconds. */
+const PIECE = 100;
 
 export interface ObjectStoreOptions extends UnreadableOptions {
   readonly store: Store;
@@ -101,6 +105,8 @@ export class ObjectStore implements Store {
   readonly #store: Store;
   readonly #reading: Reading;
   readonly #unreadable: UnreadableEntries;
+  /** Prefixes of resources whose entries were read once, or are being read. Bounded by the number of resources. */
+  readonly #begun = new Map<string, Promise<void> | "read">();
   readonly #views = new WeakMap<View, View>();
   readonly acceptedNow: Glance;
 
@@ -165,6 +171,35 @@ export class ObjectStore implements Store {
   /** Keys under the prefix whose values cannot be read, of those that were come upon so far. */
   unreadable(prefix: string): readonly string[] {
     return this.#unreadable.under(prefix, this.#store.view);
+  }
+
+  /**
+   * Undefined when the entries of a resource were read before. Else settles when they are: in pieces, between which `turn` lets others go on, so
+   * that the first list after a start holds up nobody.
+   */
+  ready(prefix: string, turn: () => Promise<void>): Promise<void> | undefined {
+    const begun = this.#begun.get(prefix);
+    if (begun !== undefined) return begun === "read" ? undefined : begun;
+    if (this.#store.view.count(prefix, prefixEnd(prefix)) <= PIECE) {
+      this.#begun.set(prefix, "read");
+      return undefined;
+    }
+    const reading = this.#readAll(prefix, turn);
+    this.#begun.set(prefix, reading);
+    return reading;
+  }
+
+  async #readAll(prefix: string, turn: () => Promise<void>): Promise<void> {
+    let count = 0;
+    try {
+      for (const entry of this.#store.view.range(prefix, prefixEnd(prefix))) {
+        this.readable(entry);
+        count += 1;
+        if (count % PIECE === 0) await turn();
+      }
+    } finally {
+      this.#begun.set(prefix, "read");
+    }
   }
 
   /** The same entry; its slot says how to read it. */

@@ -108,6 +108,8 @@ export class ServerFixture {
     const workshop: Workshop = {
       ...parts,
       unreadable: (prefix) => store.unreadable(prefix),
+      readyToList: (prefix) =>
+        store.ready(prefix, () => new Promise((resolve) => loop.post("request", resolve))),
       authorizer,
       routines: [],
       egress,

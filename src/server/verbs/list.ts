@@ -32,6 +32,8 @@ export async function list(call: Call<StoredResource>, workshop: Workshop): Prom
   const token = options.continueToken === "" ? undefined : decodeContinue(options.continueToken);
   const isOne = name !== undefined && (info.namespace !== "" || !resource.facts.namespaced);
   const view = await viewFor({ token, options, prefix, isOne }, workshop);
+  const reading = isOne ? undefined : workshop.readyToList(prefixOf(resource, ""));
+  if (reading !== undefined) await reading;
   const filter = filterOf(options, resource, workshop.versions);
   const since = token === undefined || token.revision < 0 ? workshop.loop.now() : token.since;
   const collection = { view, prefix, token, since, options, name, resource, isOne };
