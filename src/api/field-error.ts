@@ -99,8 +99,14 @@ const TOLD_MAX = 256 * 1024;
  */
 export class FieldErrors {
   readonly #found: FieldError[] = [];
+  readonly #whenFull: "count" | "stop";
   #toldLength = 0;
   #count = 0;
+
+  /** With `stop`, an error for which there is no room ends the validation: only `collectFieldErrors` may ask for that. */
+  constructor(whenFull: "count" | "stop" = "count") {
+    this.#whenFull = whenFull;
+  }
 
   get found(): readonly FieldError[] {
     return this.#found;
@@ -108,6 +114,11 @@ export class FieldErrors {
 
   get isEmpty(): boolean {
     return this.#count === 0;
+  }
+
+  /** Whether there were more errors than are in `found`. */
+  get isCut(): boolean {
+    return this.#count > this.#found.length;
   }
 
   /** How many there are, told or not. */
@@ -119,6 +130,7 @@ export class FieldErrors {
     for (const error of errors) {
       this.#count += 1;
       if (!this.#isFull) this.#push(error);
+      else if (this.#whenFull === "stop") throw new ErrorsFull();
     }
   }
 
@@ -204,7 +216,10 @@ export class FieldErrors {
   /** What is not told any more is not written either: values may be long. */
   #add(type: FieldErrorType, path: FieldPath | string, textOf: () => string): void {
     this.#count += 1;
-    if (this.#isFull) return;
+    if (this.#isFull) {
+      if (this.#whenFull === "stop") throw new ErrorsFull();
+      return;
+    }
     const rest = textOf();
     const body = rest === "" ? TITLES[type] : `${TITLES[type]}: ${rest}`;
     this.#push({ type, field: path.toString(), body });
@@ -214,6 +229,24 @@ export class FieldErrors {
     this.#toldLength += error.field.length + error.body.length;
     this.#found.push(error);
   }
+}
+
+/** Ends a validation whose further errors would not be told. */
+class ErrorsFull extends Error {
+  constructor() {
+    super("there are more errors than are told");
+  }
+}
+
+/** The errors that `validate` finds. It does not run to its end when there are more than fit into an answer. */
+export function collectFieldErrors(validate: (errors: FieldErrors) => void): FieldErrors {
+  const errors = new FieldErrors("stop");
+  try {
+    validate(errors);
+  } catch (error) {
+    if (!(error instanceof ErrorsFull)) throw error;
+  }
+  return errors;
 }
 
 function plural(unit: string, count: number): string {

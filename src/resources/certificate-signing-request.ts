@@ -14,7 +14,7 @@ import { draftCopy } from "./draft-copy.ts";
 import { ageText, humanDuration } from "./human-duration.ts";
 import { defineKind, type Draft, type Requester, type RuleContext } from "./kind-rules.ts";
 import { checkSignerName } from "./signer-name.ts";
-import { addNew, checkRequiredChoice, isSame } from "./value-rules.ts";
+import { addNew, checkRequiredChoice } from "./value-rules.ts";
 
 type Request = CertificateSigningRequest;
 
@@ -193,10 +193,9 @@ function checkConditions({ status: { conditions = [] } }: Request, errors: Field
 }
 
 function refuseLostConditions(next: Request, previous: Request, errors: FieldErrors): void {
+  const kept = new Set((next.status.conditions ?? []).map(({ type }) => type));
   for (const before of previous.status.conditions ?? []) {
-    if (!FINAL.includes(before.type)) continue;
-    const after = next.status.conditions?.find(({ type }) => type === before.type);
-    if (isSame(after?.type, before.type)) continue;
+    if (!FINAL.includes(before.type) || kept.has(before.type)) continue;
     errors.forbidden(CONDITIONS, `updates may not remove a condition of type ${quoted(before.type)}`);
   }
 }

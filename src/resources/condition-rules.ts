@@ -6,7 +6,7 @@ import { conditionReason, qualifiedName } from "../api/names.ts";
 import { formatTime } from "../api/time.ts";
 import { draftCopy } from "./draft-copy.ts";
 import type { Draft } from "./kind-rules.ts";
-import { addNew, checkChoice } from "./value-rules.ts";
+import { addNew, checkChoice, firstByText } from "./value-rules.ts";
 
 const STATUSES = ["False", "True", "Unknown"];
 const REASON_MAX_BYTES = 1024;
@@ -39,10 +39,13 @@ export function setTransitionTimes(
   now: number,
 ): void {
   const time = formatTime(BigInt(now) * 1000n);
-  for (const condition of conditions) {
-    const before = previous.find(({ type }) => type === condition.type);
+  const untimed = conditions.filter(({ lastTransitionTime }) => lastTransitionTime === undefined);
+  if (untimed.length === 0) return;
+  const known = firstByText(previous, ({ type }) => type);
+  for (const condition of untimed) {
+    const before = known.get(condition.type);
     const isSameState = before?.status === condition.status;
-    condition.lastTransitionTime ??= (isSameState ? before.lastTransitionTime : undefined) ?? time;
+    condition.lastTransitionTime = (isSameState ? before.lastTransitionTime : undefined) ?? time;
   }
 }
 

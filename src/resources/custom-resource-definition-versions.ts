@@ -19,6 +19,7 @@ import { checkSchema, namesSchema } from "../api/structural/schema-check.ts";
 import { havePatternsInExcess } from "../api/structural/schema-patterns.ts";
 import { checkStructural } from "../api/structural/structural-check.ts";
 import { compileStructural } from "../api/structural/structural.ts";
+import { firstByText } from "./value-rules.ts";
 
 type Version = CustomResourceDefinitionVersion;
 
@@ -80,15 +81,12 @@ function checkSchemas(versions: readonly Version[], previous: readonly Version[]
     errors.forbidden(SPEC.child("versions"), "the regular expressions of all schemas are too large together");
     return;
   }
+  const known = firstByText(previous, ({ name }) => name);
   for (const { version, value, path } of partsOf(versions, "schema", "validation")) {
-    const isKnown = jsonEqual(findVersion(previous, version)?.schema, value);
+    const isKnown = jsonEqual(known.get(version.name)?.schema, value);
     if (value?.openAPIV3Schema !== undefined && !isKnown)
       checkVersionSchema(value.openAPIV3Schema, { path: path.child("openAPIV3Schema"), hasStatus, errors });
   }
-}
-
-function findVersion(versions: readonly Version[], { name }: Version): Version | undefined {
-  return versions.find((version) => version.name === name);
 }
 
 interface Part<K extends keyof Version> {

@@ -115,7 +115,8 @@ function storageVersions({ versions }: CustomResourceDefinitionSpec): string[] {
 
 /** Objects may lie in any version that ever was the stored one. */
 function rememberStorageVersion({ spec, status }: Draft<Definition>): void {
-  const stored = storageVersions(spec).filter((version) => !status.storedVersions.includes(version));
+  const known = new Set(status.storedVersions);
+  const stored = storageVersions(spec).filter((version) => !known.has(version));
   status.storedVersions = [...status.storedVersions, ...stored];
 }
 
@@ -255,8 +256,9 @@ function checkBundle(
 
 function checkReviewVersions(versions: readonly string[], path: FieldPath, errors: FieldErrors): void {
   if (versions.length === 0) return errors.required(path);
+  const seen = new Set<string>();
   for (const [i, version] of versions.entries()) {
-    if (versions.indexOf(version) < i) errors.invalid(path.index(i), version, "duplicate version");
+    if (!addNew(seen, version)) errors.invalid(path.index(i), version, "duplicate version");
     else errors.invalidFor(path.index(i), version, dns1035Label(version));
   }
   if (!versions.some((version) => REVIEW_VERSIONS.includes(version)))

@@ -24,6 +24,16 @@ export function checkCounts<T extends object>(
   }
 }
 
+/** The items by a text of theirs. Of several with the same text, the first. */
+export function firstByText<T>(items: Iterable<T>, textOf: (item: T) => string): ReadonlyMap<string, T> {
+  const first = new Map<string, T>();
+  for (const item of items) {
+    const text = textOf(item);
+    if (!first.has(text)) first.set(text, item);
+  }
+  return first;
+}
+
 export interface Choice {
   readonly path: FieldPath;
   readonly value: string | undefined;

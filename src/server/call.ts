@@ -11,6 +11,7 @@ import type { AcceptedRequest } from "./http.ts";
 import type { Author, Journal } from "./journal.ts";
 import type { UsageSource } from "./metrics-api/usage-source.ts";
 import type { Versions } from "./objects.ts";
+import type { Pace } from "./pace.ts";
 import type { Registry, Resource, StoredResource } from "./registry.ts";
 import type { ResourceRequest } from "./request-info.ts";
 import type { RequestNotes } from "./request-notes.ts";
@@ -70,6 +71,8 @@ export interface Workshop {
   readonly author: Author;
   /** On whose behalf, of each request its own: a full store leaves some room to the cluster. */
   readonly writer: Writer;
+  /** Ends long steps of the write. Each request has its own. */
+  readonly pace: Pace;
 }
 
 /** Answers at once when nothing has to be waited for. */

@@ -11,6 +11,7 @@ import type { Answer } from "./answer.ts";
 import type { Call, Verb, Workshop } from "./call.ts";
 import type { AcceptedRequest } from "./http.ts";
 import { authorOf } from "./journal.ts";
+import { RequestPace } from "./pace.ts";
 import { isCustom, isStored } from "./registry.ts";
 import type { Registry, Resource, StoredResource } from "./registry.ts";
 import { findDeprecation } from "./representation/deprecation.ts";
@@ -100,14 +101,16 @@ export function dispatch(call: Call, workshop: Workshop): Answer | Promise<Answe
   }
   try {
     const isRead = READS.has(call.info.verb);
-    const answer = run(
-      call,
-      isRead ? workshop : { ...workshop, author: authorOf(call), writer: writerOf(call.user) },
-    );
+    const answer = run(call, isRead ? workshop : writing(call, workshop));
     return answer instanceof Promise ? answer.catch((error: unknown) => refuse(error, call)) : answer;
   } catch (error) {
     return refuse(error, call);
   }
+}
+
+function writing(call: Call, workshop: Workshop): Workshop {
+  const author = authorOf(call);
+  return { ...workshop, author, writer: writerOf(call.user), pace: new RequestPace(workshop.loop) };
 }
 
 function refuse(error: unknown, { info }: Call): never {

@@ -33,7 +33,7 @@ export class RequestNotes {
   /** Told of the answer before its form is chosen, where somebody writes it down. */
   onAnswer: ((answer: Answer, resource: Resource) => void) | undefined;
   #onBegun: (() => void) | undefined;
-  #warnings: string[] | undefined;
+  #warnings: Set<string> | undefined;
   #annotations: Map<string, string> | undefined;
   #decision: "" | "allow" | "forbid" = "";
   #reason = "";
@@ -55,7 +55,7 @@ export class RequestNotes {
   }
 
   get warnings(): readonly string[] {
-    return this.#warnings ?? NONE;
+    return this.#warnings === undefined ? NONE : [...this.#warnings];
   }
 
   get annotations(): ReadonlyMap<string, string> {
@@ -68,11 +68,13 @@ export class RequestNotes {
   }
 
   /** Told with the answer, whatever that is: also somebody who is refused wants to hear of it. */
-  warn(...texts: readonly string[]): void {
-    for (const text of texts) {
-      this.#warnings ??= [];
-      if (this.#warnings.length < WARNINGS_MAX && !this.#warnings.includes(text)) this.#warnings.push(text);
-    }
+  warn(text: string): void {
+    this.#warnings ??= new Set();
+    if (this.#warnings.size < WARNINGS_MAX) this.#warnings.add(text);
+  }
+
+  warnAll(texts: readonly string[]): void {
+    for (const text of texts) this.warn(text);
   }
 
   /** The first value of a key stays. */

@@ -41,6 +41,7 @@ import { metricsSite } from "./metrics-site.ts";
 import { Versions } from "./objects.ts";
 import type { Conversions } from "./objects.ts";
 import { openApiSite } from "./openapi/openapi.ts";
+import { UNPACED } from "./pace.ts";
 import { pipeline } from "./pipeline.ts";
 import type { TokenKeys } from "./pki/pki-folder.ts";
 import { Registry } from "./registry.ts";
@@ -195,6 +196,7 @@ function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom
     selectors: new OpenSelectors(),
     author: SERVER_AUTHOR,
     writer: "server",
+    pace: UNPACED,
     ...(usage !== undefined && { usage }),
   };
   return { workshop, custom };

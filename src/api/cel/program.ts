@@ -57,7 +57,7 @@ export class Program {
     const open: Expr[] = [this.#expr];
     for (let expr = open.pop(); expr !== undefined; expr = open.pop()) {
       if (expr.kind === "ident" && expr.name === name) return true;
-      open.push(...childrenOf(expr));
+      for (const child of childrenOf(expr)) open.push(child);
     }
     return false;
   }
@@ -97,7 +97,7 @@ function tryConversions(whole: Expr, checked: Checked): void {
   const open: Expr[] = [whole];
   for (let expr = open.pop(); expr !== undefined; expr = open.pop()) {
     if (expr.kind === "call" && isConstant(expr)) tryConversion(planCel(expr, checked, []));
-    else open.push(...childrenOf(expr));
+    else for (const child of childrenOf(expr)) open.push(child);
   }
 }
 

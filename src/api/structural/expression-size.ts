@@ -64,7 +64,9 @@ export function maxTextOf({ isIntOrString, rules }: Structural): number {
 }
 
 function longest(values: readonly unknown[]): number {
-  return Math.max(0, ...values.map((value) => (typeof value === "string" ? Buffer.byteLength(value) : 0)));
+  let bytes = 0;
+  for (const value of values) bytes = Math.max(bytes, typeof value === "string" ? Buffer.byteLength(value) : 0);
+  return bytes;
 }
 
 function notNegative(count: number | undefined): number | undefined {

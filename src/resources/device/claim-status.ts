@@ -14,7 +14,7 @@ import { dns1123Label } from "../../api/names.ts";
 import { checkConditions } from "../condition-rules.ts";
 import { checkNodeSelector } from "../node-selector-rules.ts";
 import { checkDriverName } from "../storage/csi-driver-name.ts";
-import { checkRequiredChoice, isSame } from "../value-rules.ts";
+import { checkRequiredChoice, firstByText, isSame } from "../value-rules.ts";
 import { deviceKey } from "./allocated-devices.ts";
 import { checkBindingConditions } from "./binding-conditions.ts";
 import {
@@ -50,7 +50,8 @@ export function checkConsumers(next: ResourceClaim, previous: ResourceClaim, err
   }
   if (next.metadata.deletionTimestamp === undefined) return;
   const before = previous.status.reservedFor ?? [];
-  if (users.every((user) => before.some((each) => isSame(user, each)))) return;
+  const known = firstByText(before, ({ uid }) => uid);
+  if (users.every((user) => isSame(user, known.get(user.uid)))) return;
   errors.forbidden(
     path,
     "new entries may not be added while `deallocationRequested` or `deletionTimestamp` are set",

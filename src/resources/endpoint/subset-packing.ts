@@ -4,10 +4,14 @@
  * Example: (a: 80), (b: 80), (a: 81), (b: 82), (a: 82) becomes (a, b: 80, 82), (a: 81).
  */
 
+import { requestEntityTooLarge } from "../../api/api-error.ts";
 import type { EndpointAddress, EndpointPort, EndpointSubset } from "../../api/generated/types/core-v1.ts";
 import { stringifyJson } from "../../api/json-text.ts";
 import { draftCopy } from "../draft-copy.ts";
 import type { Draft } from "../kind-rules.ts";
+
+/** An object with more addresses is too large to be stored: each takes at least 16 bytes. */
+const ADDRESSES_MAX = 200_000;
 
 interface Packed {
   readonly ready: Map<string, EndpointAddress>;
@@ -20,35 +24,55 @@ export function repackSubsets(subsets: readonly EndpointSubset[]): Draft<Endpoin
   return groupByAddresses(groupByPort(subsets)).map(toSubset);
 }
 
-/** For each port the addresses it can be reached at; an entry of its own stands for having no port. */
+/** Ports that are in the same subsets, with the addresses of these; an entry of its own stands for having no port. */
 function groupByPort(subsets: readonly EndpointSubset[]): readonly Packed[] {
-  const byPort = new Map<string, Packed>();
-  for (const subset of subsets) {
-    const ports = subset.ports ?? [];
-    if (ports.length === 0) addAddresses(entryOf(byPort, undefined), subset);
-    for (const port of ports) addAddresses(entryOf(byPort, port), subset);
+  const groups = new Map<string, Packed>();
+  let addresses = 0;
+  for (const { port, within } of portsOf(subsets)) {
+    const key = within.join(",");
+    const known = groups.get(key);
+    if (known !== undefined) {
+      if (port !== undefined) known.ports.push(port);
+      continue;
+    }
+    const packed: Packed = { ready: new Map(), notReady: new Map(), ports: port === undefined ? [] : [port] };
+    for (const at of within) {
+      addresses += addAddresses(packed, subsets[at] ?? {});
+      if (addresses > ADDRESSES_MAX) throw requestEntityTooLarge(`limit is ${ADDRESSES_MAX} addresses`);
+    }
+    for (const each of packed.notReady.keys()) packed.ready.delete(each);
+    groups.set(key, packed);
   }
-  for (const { ready, notReady } of byPort.values()) {
-    for (const key of notReady.keys()) ready.delete(key);
-  }
-  return [...byPort.values()];
+  return [...groups.values()];
 }
 
-function entryOf(byPort: Map<string, Packed>, port: EndpointPort | undefined): Packed {
-  const key = port === undefined ? "" : stringifyJson(port);
-  const known = byPort.get(key);
-  if (known !== undefined) return known;
-  const entry: Packed = { ready: new Map(), notReady: new Map(), ports: port === undefined ? [] : [port] };
-  byPort.set(key, entry);
-  return entry;
+interface PlacedPort {
+  readonly port: EndpointPort | undefined;
+  /** The subsets that have it. */
+  readonly within: number[];
 }
 
+function portsOf(subsets: readonly EndpointSubset[]): Iterable<PlacedPort> {
+  const placed = new Map<string, PlacedPort>();
+  for (const [at, { ports = [] }] of subsets.entries()) {
+    for (const port of ports.length === 0 ? [undefined] : ports) {
+      const key = port === undefined ? "" : stringifyJson(port);
+      const known = placed.get(key);
+      if (known === undefined) placed.set(key, { port, within: [at] });
+      else if (known.within.at(-1) !== at) known.within.push(at);
+    }
+  }
+  return placed.values();
+}
+
+/** How many it added, those included that were there. */
 function addAddresses(
   { ready, notReady }: Packed,
   { addresses = [], notReadyAddresses = [] }: EndpointSubset,
-): void {
+): number {
   for (const address of addresses) ready.set(addressKey(address), address);
   for (const address of notReadyAddresses) notReady.set(addressKey(address), address);
+  return addresses.length + notReadyAddresses.length;
 }
 
 /** Ports with the very same addresses make one subset. */
@@ -58,7 +82,7 @@ function groupByAddresses(byPort: readonly Packed[]): readonly Packed[] {
     const key = `${sortedKeys(packed.ready)}|${sortedKeys(packed.notReady)}|${packed.ports.length === 0}`;
     const group = grouped.get(key);
     if (group === undefined) grouped.set(key, packed);
-    else group.ports.push(...packed.ports);
+    else for (const port of packed.ports) group.ports.push(port);
   }
   return [...grouped.values()];
 }

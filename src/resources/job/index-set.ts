@@ -26,14 +26,17 @@ export function countIndexes(intervals: readonly IndexInterval[]): number {
   return count;
 }
 
-/** The first index that is in both. */
+/** The first index that is in both; each side grows from left to right. */
 export function findOverlap(
   left: readonly IndexInterval[],
   right: readonly IndexInterval[],
 ): number | undefined {
+  let at = 0;
   for (const one of left) {
-    const other = right.find(({ first, last }) => one.first <= last && first <= one.last);
-    if (other !== undefined) return Math.max(one.first, other.first);
+    while ((right[at]?.last ?? Infinity) < one.first) at++;
+    const other = right[at];
+    if (other === undefined) return undefined;
+    if (other.first <= one.last) return Math.max(one.first, other.first);
   }
   return undefined;
 }

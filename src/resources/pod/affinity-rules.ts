@@ -73,11 +73,12 @@ function checkLabelKeys(term: PodAffinityTerm, path: FieldPath, errors: FieldErr
     errors,
   );
   const repeated = repeatedKeys(labelSelector);
+  const mismatched = new Set(mismatchLabelKeys);
   for (const [i, key] of matchLabelKeys.entries()) {
     // The value of the pod's own label was added to the selector; the key is there twice when the user named it too.
     if (repeated.has(key))
       errors.invalid(path.index(i), key, "exists in both matchLabelKeys and labelSelector");
-    if (!mismatchLabelKeys.includes(key)) continue;
+    if (!mismatched.has(key)) continue;
     const problem = "exists in both matchLabelKeys and mismatchLabelKeys";
     errors.invalid(path.child("matchLabelKeys").index(i), key, problem);
   }

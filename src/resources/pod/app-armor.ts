@@ -44,12 +44,15 @@ export function checkAppArmorAnnotations(
   path: FieldPath,
   errors: FieldErrors,
 ): void {
-  for (const [key, profile] of Object.entries(annotations)) {
-    if (!key.startsWith(APP_ARMOR_PREFIX)) continue;
+  const told = Object.entries(annotations).filter(([key]) => key.startsWith(APP_ARMOR_PREFIX));
+  if (told.length === 0) return;
+  const { initContainers = [], ephemeralContainers = [] } = spec;
+  const names = new Set(
+    [...spec.containers, ...initContainers, ...ephemeralContainers].map((container) => container.name),
+  );
+  for (const [key, profile] of told) {
     const name = key.slice(APP_ARMOR_PREFIX.length);
-    const { initContainers = [], ephemeralContainers = [] } = spec;
-    const names = [...spec.containers, ...initContainers, ...ephemeralContainers].map((it) => it.name);
-    if (!names.includes(name)) errors.invalid(path.key(key), name, "container not found");
+    if (!names.has(name)) errors.invalid(path.key(key), name, "container not found");
     if (!isWellFormed(profile)) {
       errors.invalid(path.key(key), profile, `invalid AppArmor profile name: ${quoted(profile)}`);
     }

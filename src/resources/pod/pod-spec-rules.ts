@@ -11,7 +11,7 @@ import type {
 import { validateLabels } from "../../api/label-selector.ts";
 import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/names.ts";
 import { checkContainerResourceName } from "../resource-name.ts";
-import { addNew, checkQualifiedName, checkRequiredChoice } from "../value-rules.ts";
+import { addNew, checkQualifiedName, checkRequiredChoice, firstByText } from "../value-rules.ts";
 import { checkAffinity } from "./affinity-rules.ts";
 import {
   checkContainers,
@@ -70,12 +70,13 @@ export function checkPodSpec(spec: PodSpec, place: PodSpecPlace, errors: FieldEr
 function checkFileVolumes(spec: PodSpec, path: FieldPath, errors: FieldErrors): void {
   const { containers, initContainers, ephemeralContainers } = spec;
   if (![containers, initContainers, ephemeralContainers].some((list) => list?.some(readsFiles))) return;
+  const volumes = firstByText(spec.volumes ?? [], ({ name }) => name);
   for (const { container, at } of containersOf(spec, path)) {
     for (const [i, { valueFrom }] of (container.env ?? []).entries()) {
       if (valueFrom?.fileKeyRef === undefined) continue;
       const { volumeName } = valueFrom.fileKeyRef;
       const field = at.child("env").index(i).child("valueFrom", "fileKeyRef", "volumeName");
-      const volume = spec.volumes?.find(({ name }) => name === volumeName);
+      const volume = volumes.get(volumeName);
       if (volume === undefined) errors.notFound(field, volumeName);
       else if (volume.emptyDir === undefined)
         errors.invalid(field, volumeName, "referenced volume must be of type emptyDir");

@@ -14,7 +14,7 @@ import type {
 import { findIpAddress, legacyIpAddress } from "../../api/ip-address.ts";
 import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/names.ts";
 import type { Draft } from "../kind-rules.ts";
-import { addNew, ownValue } from "../value-rules.ts";
+import { addNew, firstByText, ownValue } from "../value-rules.ts";
 import { checkContainerStatuses, STATUS_LISTS } from "./container/container-status-rules.ts";
 import { canRestartAll, mayRunAgain } from "./container/restart-rules.ts";
 
@@ -89,30 +89,35 @@ function checkConditions(conditions: readonly PodCondition[], path: FieldPath, e
 function checkTransitions(next: Pod, previous: Pod, errors: FieldErrors): void {
   const { spec } = previous;
   for (const [list, containers] of STATUS_LISTS) {
-    for (const [i, { name, state }] of (previous.status[list] ?? []).entries()) {
+    const ended = [...(previous.status[list] ?? []).entries()].filter(([, { state }]) => state.terminated);
+    if (ended.length === 0) continue;
+    const running = runningNames(next.status[list]);
+    const isBack = containers === undefined ? undefined : returnsOf(spec, containers);
+    for (const [i, { name, state }] of ended) {
       const { terminated } = state;
-      if (terminated === undefined || !isRunning(name, next.status[list])) continue;
-      if (containers !== undefined && isBack(name, spec[containers], { spec, terminated })) continue;
+      if (terminated === undefined || !running.has(name)) continue;
+      if (isBack?.(name, terminated) === true) continue;
       const at = fieldPath("status", list).index(i).child("state");
       errors.forbidden(at, "may not be transitioned to non-terminated state");
     }
   }
 }
 
-interface Ended {
-  readonly spec: PodSpec;
-  readonly terminated: ContainerStateTerminated;
+/** Whether a container may be there again. One may bring back all others, whatever is said of them. */
+function returnsOf(
+  spec: PodSpec,
+  list: "containers" | "initContainers",
+): (name: string, terminated: ContainerStateTerminated) => boolean {
+  if (canRestartAll(spec)) return () => true;
+  const containers = firstByText(spec[list] ?? [], ({ name }) => name);
+  return (name, { exitCode }) => {
+    const own = containers.get(name);
+    return own !== undefined && mayRunAgain(own, spec, exitCode);
+  };
 }
 
-/** Whether the container may be there again. One may bring back all others, whatever is said of them. */
-function isBack(name: string, containers: readonly Container[] = [], { spec, terminated }: Ended): boolean {
-  if (canRestartAll(spec)) return true;
-  const own = containers.find((container) => container.name === name);
-  return own !== undefined && mayRunAgain(own, spec, terminated.exitCode);
-}
-
-function isRunning(name: string, statuses: readonly ContainerStatus[] = []): boolean {
-  return statuses.some((status) => status.name === name && status.state.terminated === undefined);
+function runningNames(statuses: readonly ContainerStatus[] = []): ReadonlySet<string> {
+  return new Set(statuses.filter(({ state }) => state.terminated === undefined).map(({ name }) => name));
 }
 
 function checkClaimStatuses({ spec, status }: Pod, path: FieldPath, errors: FieldErrors): void {
@@ -180,8 +185,9 @@ interface IpPlace {
 
 /** At most one address of each family. What was taken once may stay. */
 function checkIps(ips: Ips, { path, before }: IpPlace, errors: FieldErrors): void {
+  const known = new Set(before.map(({ ip }) => ip));
   for (const [i, { ip }] of ips.entries()) {
-    if (before.some((known) => known.ip === ip)) continue;
+    if (known.has(ip)) continue;
     errors.invalidFor(path.index(i), ip, legacyIpAddress(ip));
   }
   if (ips.length < 2) return;

@@ -6,7 +6,7 @@ import { quoted } from "../../api/message-text.ts";
 import { formatTime } from "../../api/time.ts";
 import { draftCopy } from "../draft-copy.ts";
 import type { Draft, RuleContext } from "../kind-rules.ts";
-import { checkChoice, isSame, ownValue } from "../value-rules.ts";
+import { checkChoice, firstByText, isSame, ownValue } from "../value-rules.ts";
 import { specDiff } from "./spec-diff.ts";
 
 const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";
@@ -25,9 +25,10 @@ export function checkEphemeralContainersUpdate(next: Pod, previous: Pod, errors:
     return errors.forbidden(fieldPath(), "static pods do not support ephemeral containers");
   }
   const path = fieldPath("spec", "ephemeralContainers");
+  const present = firstByText(next.spec.ephemeralContainers ?? [], ({ name }) => name);
   for (const container of previous.spec.ephemeralContainers ?? []) {
     const name = quoted(container.name);
-    const now = (next.spec.ephemeralContainers ?? []).find((each) => each.name === container.name);
+    const now = present.get(container.name);
     if (now === undefined) {
       errors.forbidden(path, `existing ephemeral containers ${name} may not be removed\n`);
     } else if (!isSame(now, container)) {

@@ -20,6 +20,7 @@ import { addNew, ownValue } from "../value-rules.ts";
 import { APP_ARMOR_ADVICE, APP_ARMOR_PREFIX } from "./app-armor.ts";
 import { SECCOMP_POD, SECCOMP_PREFIX } from "./pod-annotation-rules.ts";
 import type { ResourceList } from "./pod-resources.ts";
+import { PortOverlaps } from "./port-overlaps.ts";
 import { claimWarnings, sourceWarnings, volumePathWarnings } from "./volume/volume-warnings.ts";
 
 const DEPRECATED_ANNOTATIONS = [
@@ -253,37 +254,15 @@ function envWarnings(env: readonly EnvVar[], path: FieldPath): readonly string[]
 }
 
 function portWarnings(spec: PodSpec, path: FieldPath): readonly string[] {
-  const taken = new Map<string, { readonly port: ContainerPort; readonly at: FieldPath }[]>();
-  const warnings: string[] = [];
+  const overlaps = new PortOverlaps();
   for (const { container, at: place } of placedContainers(spec, path)) {
     for (const [i, port] of (container.ports ?? []).entries()) {
-      const key = `${port.containerPort}/${port.protocol ?? ""}`;
-      const others = taken.get(key) ?? [];
       const at = place.child("ports").index(i);
-      warnings.push(...hostIpWarnings(port, at));
-      for (const other of others) warnings.push(...overlapWarning({ port, at }, other));
-      taken.set(key, [...others, { port, at }]);
+      for (const warning of hostIpWarnings(port, at)) overlaps.warn(warning);
+      overlaps.add(port, at);
     }
   }
-  return warnings;
-}
-
-interface PlacedPort {
-  readonly port: ContainerPort;
-  readonly at: FieldPath;
-}
-
-function overlapWarning({ port, at }: PlacedPort, other: PlacedPort): readonly string[] {
-  const kind = overlapOf(port, other.port);
-  return kind === undefined ? [] : [`${at.toString()}: ${kind} port definition with ${other.at.toString()}`];
-}
-
-function overlapOf(port: ContainerPort, other: ContainerPort): string | undefined {
-  const isSameHostPort = port.hostPort === other.hostPort;
-  if (port.hostIP === other.hostIP && isSameHostPort) return "duplicate";
-  if (port.hostPort === undefined || other.hostPort === undefined) return "overlapping";
-  const isOneOpen = (port.hostIP === undefined) !== (other.hostIP === undefined);
-  return isSameHostPort && isOneOpen ? "dangerously ambiguous" : undefined;
+  return overlaps.warnings;
 }
 
 function hostIpWarnings(

@@ -5,7 +5,7 @@ import type { CSINode, CSINodeDriver } from "../../api/generated/types/storage-v
 import { qualifiedName } from "../../api/names.ts";
 import { ageText } from "../human-duration.ts";
 import { defineKind } from "../kind-rules.ts";
-import { addNew, isSame } from "../value-rules.ts";
+import { addNew, firstByText, isSame } from "../value-rules.ts";
 import { checkDriverName } from "./csi-driver-name.ts";
 
 const DRIVERS = fieldPath("spec", "drivers");
@@ -22,8 +22,9 @@ export const csiNode = defineKind<CSINode>("storage.k8s.io/v1", "CSINode", {
 
   /** Volumes may be attached under what a driver said of itself; only how many fit may change. */
   validateUpdate({ spec: next }, { spec: previous }, errors) {
+    const drivers = firstByText(next.drivers, ({ name }) => name);
     for (const before of previous.drivers) {
-      const after = next.drivers.find(({ name }) => name === before.name);
+      const after = drivers.get(before.name);
       if (after === undefined) continue;
       const { allocatable: _, ...fixed } = before;
       const { allocatable: __, ...now } = after;

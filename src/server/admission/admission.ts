@@ -185,7 +185,7 @@ export class AdmissionPass implements ShownOwners {
     if ((draft.metadata?.ownerReferences?.length ?? 0) < 2) return draft;
     const { object, warnings } = withoutRepeatedOwners(draft, { isPatched: true });
     if (warnings.length === 0) return draft;
-    this.#request.notes.warn(...warnings);
+    this.#request.notes.warnAll(warnings);
     return object as Draft<ApiObject>;
   }
 

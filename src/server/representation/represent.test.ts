@@ -266,7 +266,7 @@ describe("represent: one object", () => {
   test("warnings are quoted in one header", () => {
     const answer: Answer = { type: "stored", code: 200, stored: pod("p"), resource: pods };
     const notes = new RequestNotes();
-    notes.warn('a "b"', "c\nd", "c\nd");
+    notes.warnAll(['a "b"', "c\nd", "c\nd"]);
 
     const { headers } = represent(answer, { ...ask(), notes }, tools);
 

@@ -73,7 +73,7 @@ export const patchScale: Verb = async (call, workshop) => {
     const before = scaleOf(previous, resource, UNSAID) as unknown as JsonObject;
     const reading = { expected: expected(), validation: fieldValidationOf(query) };
     const { object, warnings } = resultOf(change, before, reading);
-    notes.warn(...warnings);
+    notes.warnAll(warnings);
     const scale = checked(object as Scale, call);
     checkPreconditions(preconditionsOf(scale), previous, resource);
     return rescaled(previous, scale, { call, workshop });
@@ -152,7 +152,7 @@ async function applyScale(
     schemaOf: () => undefined,
   });
   const { object, warnings } = toObject(body, expected(), fieldValidationOf(query));
-  notes.warn(...warnings);
+  notes.warnAll(warnings);
   const named = { ...object, metadata: { ...object.metadata, name: object.metadata.name ?? info.name } };
   const scale = checked(named as Scale, call);
   const spec =

@@ -24,6 +24,7 @@ import { Journal, SERVER_AUTHOR } from "../journal.ts";
 import { Versions } from "../objects.ts";
 import { parseRequest } from "../parse-request.ts";
 import type { TokenKeys } from "../pki/pki-folder.ts";
+import { UNPACED } from "../pace.ts";
 import { makeTokenKeys } from "../pki/token-keys.ts";
 import { Registry } from "../registry.ts";
 import { RequestNotes } from "../request-notes.ts";
@@ -120,6 +121,7 @@ export class ServerFixture {
       journal,
       author,
       writer: "server",
+      pace: UNPACED,
       tally,
       selectors: new OpenSelectors(),
     };

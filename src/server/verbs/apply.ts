@@ -57,7 +57,7 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
     refuse();
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${yamlErrors(warnings)}`);
   }
-  notes.warn(...warnings);
+  notes.warnAll(warnings);
   checkPlace(object, call);
   const { result, code } = await save({ config, object, isDryRun }, call, workshop);
   return shown(result, resource, code);
@@ -141,7 +141,8 @@ function applied(config: JsonObject, previous: ApiObject, writing: Writing): Soo
   const { user } = writeOptionsOf(call);
   const admission = callPass({ call, workshop }, "UPDATE");
   admission?.showOwners((next) => conclude(next as unknown as JsonObject).object as unknown as ApiObject);
-  const context = { now: workshop.loop.now(), user, admission };
+  const { pace } = workshop;
+  const context = { now: workshop.loop.now(), user, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };
   checkConflicts(() => settled(revisedDraft(revision, resource), resource, live) as unknown as JsonObject);
   return whenDone(admittedRevision(revision, resource, context), finish);
@@ -166,10 +167,11 @@ async function created(
     throw new Error("an object that is applied for the first time is always another one");
   const asked = cloneJson(settled(merged, resource)) as Draft<ApiObject>;
   admission?.showOwners((next) => conclude(next as unknown as JsonObject).object as unknown as ApiObject);
-  const draft = await admittedDraft(asked, resource, { admission });
+  const { pace } = workshop;
+  const draft = await admittedDraft(asked, resource, { admission, pace });
   checkPlace(draft, call);
   const uid = workshop.loop.random("uids").uuid();
-  const context = { now: workshop.loop.now(), user, notes: call.notes, uid, admission, permission };
+  const context = { now: workshop.loop.now(), user, notes: call.notes, uid, admission, permission, pace };
   const object = await admittedObject(draft, resource, context);
   return conclude(object as unknown as JsonObject).object as unknown as ApiObject;
 }

@@ -59,7 +59,7 @@ export function noteWarnings(
   { resource, info, notes }: Call<StoredResource>,
   previous?: ApiObject,
 ): void {
-  if (info.subresource === "") notes.warn(...(resource.rules.warnings?.(object, previous) ?? []));
+  if (info.subresource === "") notes.warnAll(resource.rules.warnings?.(object, previous) ?? []);
 }
 
 export function shown(saved: Saved, resource: StoredResource, code: number): StoredAnswer | ObjectAnswer {
@@ -110,8 +110,9 @@ interface New {
 async function createNamed(fresh: New, call: Call<StoredResource>, workshop: Workshop): Promise<Saved> {
   const { draft, admission, shared } = fresh;
   const { resource } = call;
+  const { pace } = workshop;
   const random = workshop.loop.random("names");
-  const admitted = await admittedDraft(draft, resource, { admission, shared });
+  const admitted = await admittedDraft(draft, resource, { admission, shared, pace });
   // Whoever was asked may have given it a name, and cannot move it elsewhere.
   placeInNamespace(admitted, call);
   const { name = "", generateName: base = "" } = admitted.metadata;
@@ -140,10 +141,16 @@ async function createOnce(
   const now = workshop.loop.now();
   const uid = workshop.loop.random("uids").uuid();
   const { notes } = call;
-  const made = await admittedObject(draft, resource, { now, user, notes, uid, admission, shared, known });
+  const { pace } = workshop;
+  const context = { now, user, notes, uid, admission, shared, known, pace };
+  const made = await admittedObject(draft, resource, context);
   noteWarnings(made, call);
+  const checking = pace.rest();
+  if (checking !== undefined) await checking;
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });
   const object = track({ live: undefined, next: made, asked: admission?.asked, writer, sentManagedFields });
+  const resting = pace.rest();
+  if (resting !== undefined) await resting;
   const place = { resource, namespace: info.namespace, name: object.metadata.name ?? "" };
   // As upstream, the store refuses this, which a dry run never reaches.
   if (!isDryRun && isVersion(sentVersion)) throw versionOnCreate();

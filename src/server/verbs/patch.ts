@@ -100,7 +100,7 @@ function patched(previous: ApiObject, change: Patch, call: Call<StoredResource>)
     validation: fieldValidationOf(call.query),
   });
   const { object, warnings } = incoming;
-  call.notes.warn(...warnings);
+  call.notes.warnAll(warnings);
   checkPlace(object, call);
   requireVersion(object, resource);
   // Another uid is found by validation: it is no precondition of a patch, only of an update.

@@ -6,6 +6,7 @@ import { callPass } from "../admission/call-pass.ts";
 import type { Answer } from "../answer.ts";
 import { createPermission } from "../authz/create-permission.ts";
 import type { Call, Workshop } from "../call.ts";
+import { paced } from "../pace.ts";
 import type { StoredResource } from "../registry.ts";
 import { versionAsked } from "../write/asked-version.ts";
 import { expectedKind, readObject, refuseMistake } from "../write/incoming.ts";
@@ -74,13 +75,15 @@ export function successor(
   const { user, manager } = writeOptionsOf(call);
   const now = workshop.loop.now();
   const admission = callPass({ call, workshop }, "UPDATE");
-  const context = { now, user, admission };
+  const { pace } = workshop;
+  const context = { now, user, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };
   const writer = writerOf(resource, workshop.versions, { manager, subresource: info.subresource, now });
   admission?.showWriter(writer, sentManagedFields);
-  return whenDone(admittedRevision(revision, resource, context), (next) =>
+  const tracked = paced(pace, admittedRevision(revision, resource, context), (next) =>
     track({ live: previous, next, asked: admission?.asked, writer, sentManagedFields }),
   );
+  return paced(pace, tracked, (object) => object);
 }
 
 async function createInstead(
@@ -97,11 +100,12 @@ async function createInstead(
   const asked = object as Draft<ApiObject>;
   if (resource.facts.namespaced) asked.metadata.namespace ??= info.namespace;
   else delete asked.metadata.namespace;
+  const { pace } = workshop;
   const sentVersion = asked.metadata.resourceVersion;
-  const draft = await admittedDraft(asked, resource, { admission });
+  const draft = await admittedDraft(asked, resource, { admission, pace });
   checkPlace(draft, call);
   const permission = createPermission(call, workshop.authorizer);
-  const context = { now, user, notes: call.notes, uid, admission, permission };
+  const context = { now, user, notes: call.notes, uid, admission, permission, pace };
   const next = await admittedObject(draft, resource, context);
   noteWarnings(next, call);
   const writer = writerOf(resource, workshop.versions, { manager, subresource: "", now });

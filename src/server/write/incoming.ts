@@ -63,7 +63,7 @@ export async function readObject({ request, query, notes }: Sent, expected: Expe
     findKindSchema(version === formerVersion ? apiVersion : version, name);
   const body = await readBody(request, { kind, schemaOf, hasProtobuf, specs });
   const incoming = toObject(body, expected, fieldValidationOf(query));
-  notes.warn(...incoming.warnings);
+  notes.warnAll(incoming.warnings);
   return incoming;
 }
 

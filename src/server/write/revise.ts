@@ -4,8 +4,8 @@
  */
 import { invalid } from "../../api/api-error.ts";
 import type { FieldPattern } from "../../api/apply/fields/field-pattern.ts";
-import { FieldErrors, fieldErrorText } from "../../api/field-error.ts";
-import type { FieldError } from "../../api/field-error.ts";
+import { collectFieldErrors, fieldErrorText } from "../../api/field-error.ts";
+import type { FieldError, FieldErrors } from "../../api/field-error.ts";
 import { cloneJson } from "../../api/json-clone.ts";
 import { setOwn } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
@@ -17,6 +17,7 @@ import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/k
 import { keepParts } from "../../resources/metadata-parts.ts";
 import type { AdmissionPass } from "../admission/admission.ts";
 import type { CreatePermission } from "../authz/create-permission.ts";
+import { type Pace, paced } from "../pace.ts";
 import type { StoredResource } from "../registry.ts";
 import { normal } from "./incoming.ts";
 import { shareParts } from "./shared-parts.ts";
@@ -48,6 +49,8 @@ interface WriteContext extends RuleContext {
   readonly known?: ApiObject | undefined;
   /** Authorizes the creation where the request was authorized as an update or a patch. */
   readonly permission?: CreatePermission;
+  /** Without one the work is done in one piece. */
+  readonly pace?: Pace | undefined;
 }
 
 /** A new object of the server's own, about which nobody is asked. */
@@ -68,12 +71,13 @@ export function isTakenAsSent({ rules }: StoredResource): boolean {
 export function admittedDraft(
   draft: Draft<ApiObject>,
   resource: StoredResource,
-  { admission, shared }: Pick<WriteContext, "admission" | "shared">,
+  { admission, shared, pace }: Pick<WriteContext, "admission" | "shared" | "pace">,
 ): Soon<Draft<ApiObject>> {
   const begun = withNewDefaults(draft, resource, shared);
   const refine = (changed: ApiObject): Draft<ApiObject> =>
     withNewDefaults(draftOf(settled(changed, resource)), resource);
-  return admission === undefined ? begun : admission.mutate(begun, refine);
+  if (admission === undefined) return begun;
+  return paced(pace, begun, (started) => admission.mutate(started, refine));
 }
 
 /** The new object, once nobody refuses it. May be called again with the same draft under another name. */
@@ -82,8 +86,11 @@ export function admittedObject(
   resource: StoredResource,
   context: WriteContext & Birth,
 ): Soon<ApiObject> {
-  const object = validNew(draft, resource, context);
-  return whenDone(context.permission?.(), () => whenDone(context.admission?.validate(object), () => object));
+  const { pace, admission } = context;
+  const born = paced(pace, draft, (started) => bornObject(started, resource, context));
+  const valid = paced(pace, born, (object) => validAtBirth(object, resource));
+  const permitted = paced(pace, valid, (object) => whenDone(context.permission?.(), () => object));
+  return paced(pace, permitted, (object) => whenDone(admission?.validate(object), () => object));
 }
 
 function withNewDefaults(
@@ -104,16 +111,29 @@ function validNew(
   resource: StoredResource,
   context: WriteContext & Birth,
 ): ApiObject {
+  return validAtBirth(bornObject(given, resource, context), resource);
+}
+
+function bornObject(
+  given: Draft<ApiObject>,
+  resource: StoredResource,
+  context: WriteContext & Birth,
+): ApiObject {
   const { rules } = resource;
   const draft = withOwnSpec(given);
   draft.metadata = metadataAtBirth(draft.metadata, resource, context);
   rules.prepareCreate?.(draft, context);
-  const object = named(settledNew(draft, resource, context));
-  const errors = new FieldErrors();
-  validateMetadata(object.metadata, metadataRules(resource), errors);
-  rules.validate?.(object, errors);
-  rules.validateCreate?.(object, errors);
-  refuse(errors, object, resource);
+  return named(settledNew(draft, resource, context));
+}
+
+function validAtBirth(object: ApiObject, resource: StoredResource): ApiObject {
+  const { rules } = resource;
+  const found = collectFieldErrors((errors) => {
+    validateMetadata(object.metadata, metadataRules(resource), errors);
+    rules.validate?.(object, errors);
+    rules.validateCreate?.(object, errors);
+  });
+  refuse(found, object, resource);
   return object;
 }
 
@@ -145,15 +165,16 @@ export function admittedRevision(
   resource: StoredResource,
   context: WriteContext,
 ): Soon<ApiObject> {
-  const { admission } = context;
-  if (admission === undefined) return revisedObject(revision, resource, context);
+  const { admission, pace } = context;
   const { previous, endpoint } = revision;
   const refine = (changed: ApiObject): Draft<ApiObject> =>
     revisedDraft({ ...revision, object: settled(changed, resource, previous) }, resource);
-  return whenDone(admission.mutate(revisedDraft(revision, resource), refine, previous), (draft) => {
-    const object = validRevision(draft, { previous, endpoint, resource, context });
-    return whenDone(admission.validate(object, previous), () => object);
-  });
+  const begun = paced(pace, revision, (asked) => revisedDraft(asked, resource));
+  const mutated = paced(pace, begun, (draft) => admission?.mutate(draft, refine, previous) ?? draft);
+  const succession = { previous, endpoint, resource, context };
+  const next = paced(pace, mutated, (draft) => settledRevision(draft, succession));
+  const valid = paced(pace, next, (object) => checkedRevision(object, succession));
+  return paced(pace, valid, (object) => whenDone(admission?.validate(object, previous), () => object));
 }
 
 /** With the defaults of its kind, before anybody has a say in it. */
@@ -189,27 +210,35 @@ interface Succession extends Omit<Revision, "object"> {
 }
 
 function validRevision(draft: Draft<ApiObject>, succession: Succession): ApiObject {
+  return checkedRevision(settledRevision(draft, succession), succession);
+}
+
+function settledRevision(draft: Draft<ApiObject>, succession: Succession): ApiObject {
   const { previous, endpoint, resource } = succession;
-  const { rules } = resource;
   prepare(draft, succession);
   const next = settled(shareParts(draft, previous), resource, previous);
-  const object = endpoint === "status" ? next : withGeneration(next, previous, resource);
-  const errors = new FieldErrors();
-  validateMetadataUpdate(object.metadata, previous.metadata, { rules: metadataRules(resource), errors });
-  if (endpoint !== "status") errors.append(newProblems(object, previous, rules));
-  validateAt(object, succession, errors);
-  refuse(errors, object, resource);
+  return endpoint === "status" ? next : withGeneration(next, previous, resource);
+}
+
+function checkedRevision(object: ApiObject, succession: Succession): ApiObject {
+  const { previous, endpoint, resource } = succession;
+  const { rules } = resource;
+  const found = collectFieldErrors((errors) => {
+    validateMetadataUpdate(object.metadata, previous.metadata, { rules: metadataRules(resource), errors });
+    if (endpoint !== "status") errors.append(newProblems(object, previous, rules));
+    validateAt(object, succession, errors);
+  });
+  refuse(found, object, resource);
   return object;
 }
 
 /** What is wrong with the object, without what the kind tolerates because it was just so before. */
 function newProblems(object: ApiObject, previous: ApiObject, rules: KindRules): readonly FieldError[] {
-  const now = new FieldErrors();
-  rules.validate?.(object, now);
+  const now = collectFieldErrors((errors) => rules.validate?.(object, errors));
   const isTolerated = (error: FieldError): boolean => rules.tolerates?.(error) === true;
-  if (!now.found.some(isTolerated)) return now.found;
-  const before = new FieldErrors();
-  rules.validate?.(previous, before);
+  // Errors beyond those found may be ones that are not tolerated.
+  if (now.isCut || !now.found.some(isTolerated)) return now.found;
+  const before = collectFieldErrors((errors) => rules.validate?.(previous, errors));
   const known = new Set(before.found.map(fieldErrorText));
   return now.found.filter((error) => !isTolerated(error) || !known.has(fieldErrorText(error)));
 }

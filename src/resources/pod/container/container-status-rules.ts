@@ -81,27 +81,44 @@ function checkAllocated(
   containers: readonly Container[],
   { path, errors }: Place,
 ): void {
+  if (allocatedResourcesStatus.length === 0) return;
+  const container = containers.find((each) => each.name === name);
+  const claims = claimTexts(container);
   for (const [i, resource] of allocatedResourcesStatus.entries()) {
     const at = path.child("allocatedResourcesStatus").index(i);
-    const container = containers.find((each) => each.name === name);
-    if (container !== undefined) checkAskedFor(resource, container, { path: at.child("name"), errors });
+    if (container !== undefined)
+      checkAskedFor(resource, { container, claims }, { path: at.child("name"), errors });
     checkHealth(resource.resources ?? [], at.child("resources"), errors);
   }
 }
 
+interface Asker {
+  readonly container: Container;
+  /** As statuses name them. */
+  readonly claims: ReadonlySet<string>;
+}
+
+function claimTexts(container: Container | undefined): ReadonlySet<string> {
+  const claims = container?.resources.claims ?? [];
+  return new Set(
+    claims.map(({ name, request = "" }) => (request === "" ? `claim:${name}` : `claim:${name}/${request}`)),
+  );
+}
+
 /** A resource of a container is one that it asked for, by name or by claim. */
-function checkAskedFor({ name }: ResourceStatus, { resources }: Container, { path, errors }: Place): void {
+function checkAskedFor(
+  { name }: ResourceStatus,
+  { container, claims }: Asker,
+  { path, errors }: Place,
+): void {
   if (!name.startsWith("claim:")) {
-    if (ownValue(resources.requests, name) === undefined)
+    if (ownValue(container.resources.requests, name) === undefined)
       errors.invalid(path, name, "must match one of the container's resource requests");
     return;
   }
-  const claims = (resources.claims ?? []).map(({ name: claim, request = "" }) =>
-    request === "" ? `claim:${claim}` : `claim:${claim}/${request}`,
-  );
   const why =
     "must match one of the container's resource claims in a format 'claim:<claimName>/<request>' or 'claim:<claimName>' if request is empty";
-  if (!claims.includes(name)) errors.invalid(path, name, why);
+  if (!claims.has(name)) errors.invalid(path, name, why);
 }
 
 function checkHealth(resources: readonly ResourceHealth[], path: FieldPath, errors: FieldErrors): void {

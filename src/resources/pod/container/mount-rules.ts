@@ -20,17 +20,31 @@ export function checkMounts(container: MountingContainer, path: FieldPath, scope
   const { volumeMounts = [], volumeDevices = [] } = container;
   const list = path.child("volumeMounts");
   const mountPaths = new Set<string>();
+  const devices = usedPlaces(volumeDevices, ({ devicePath }) => devicePath);
   for (const [i, mount] of volumeMounts.entries()) {
     const at = list.index(i);
     checkMountTarget(mount, at, scope);
     if (!addNew(mountPaths, mount.mountPath)) {
       scope.errors.invalid(at.child("mountPath"), mount.mountPath, "must be unique");
     }
-    checkMountBesideDevices(mount, { path: at, devices: volumeDevices }, scope);
+    checkMountBesideDevices(mount, { path: at, devices }, scope);
     checkSubPaths(mount, { path: at, list }, scope);
     checkPropagation(mount, { path: list, container }, scope);
     checkRecursiveReadOnly(mount, list.child("recursiveReadOnly"), scope);
   }
+}
+
+/** Names and paths that are taken in a container. */
+interface UsedPlaces {
+  readonly names: ReadonlySet<string>;
+  readonly paths: ReadonlySet<string>;
+}
+
+function usedPlaces<T extends { readonly name: string }>(
+  users: readonly T[],
+  pathOf: (user: T) => string,
+): UsedPlaces {
+  return { names: new Set(users.map(({ name }) => name)), paths: new Set(users.map(pathOf)) };
 }
 
 function checkMountTarget(
@@ -45,14 +59,14 @@ function checkMountTarget(
 
 function checkMountBesideDevices(
   { name, mountPath }: VolumeMount,
-  place: { readonly path: FieldPath; readonly devices: readonly VolumeDevice[] },
+  place: { readonly path: FieldPath; readonly devices: UsedPlaces },
   { errors }: PodScope,
 ): void {
   const { path, devices } = place;
-  if (devices.some((device) => device.name === name)) {
+  if (devices.names.has(name)) {
     errors.invalid(path.child("name"), name, "must not already exist in volumeDevices");
   }
-  if (devices.some((device) => device.devicePath === mountPath)) {
+  if (devices.paths.has(mountPath)) {
     errors.invalid(path.child("mountPath"), mountPath, "must not already exist as a path in volumeDevices");
   }
 }
@@ -97,6 +111,7 @@ export function checkDevices(container: MountingContainer, path: FieldPath, scop
   const { volumeMounts = [], volumeDevices = [] } = container;
   const names = new Set<string>();
   const paths = new Set<string>();
+  const mounts = usedPlaces(volumeMounts, ({ mountPath }) => mountPath);
   for (const [i, device] of volumeDevices.entries()) {
     const at = path.child("volumeDevices").index(i);
     checkDeviceTarget(device, at, scope);
@@ -107,7 +122,7 @@ export function checkDevices(container: MountingContainer, path: FieldPath, scop
     if (!addNew(paths, device.devicePath)) {
       scope.errors.invalid(at.child("devicePath"), device.devicePath, "must be unique");
     }
-    checkDeviceBesideMounts(device, { path: at, mounts: volumeMounts }, scope);
+    checkDeviceBesideMounts(device, { path: at, mounts }, scope);
   }
 }
 
@@ -134,14 +149,14 @@ function checkDevicePath({ devicePath }: VolumeDevice, path: FieldPath, { errors
 
 function checkDeviceBesideMounts(
   { name, devicePath }: VolumeDevice,
-  place: { readonly path: FieldPath; readonly mounts: readonly VolumeMount[] },
+  place: { readonly path: FieldPath; readonly mounts: UsedPlaces },
   { errors }: PodScope,
 ): void {
   const { path, mounts } = place;
-  if (mounts.some((mount) => mount.name === name)) {
+  if (mounts.names.has(name)) {
     errors.invalid(path.child("name"), name, "must not already exist in volumeMounts");
   }
-  if (mounts.some((mount) => mount.mountPath === devicePath)) {
+  if (mounts.paths.has(devicePath)) {
     errors.invalid(path.child("devicePath"), devicePath, "must not already exist as a path in volumeMounts");
   }
 }

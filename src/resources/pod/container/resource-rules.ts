@@ -137,7 +137,7 @@ function checkRequestBesideLimit(
 }
 
 function checkClaims(claims: readonly ResourceClaim[], path: FieldPath, scope: PodScope): void {
-  const used: ResourceClaim[] = [];
+  const used = new Map<string, Set<string | undefined>>();
   for (const [i, claim] of claims.entries()) {
     const at = path.index(i);
     if (claim.name === "") {
@@ -145,7 +145,6 @@ function checkClaims(claims: readonly ResourceClaim[], path: FieldPath, scope: P
       continue;
     }
     checkClaimUse(claim, { path: at, used }, scope);
-    used.push(claim);
     if (scope.claimNames.has(claim.name)) continue;
     const names = [...scope.claimNames].toSorted();
     const known = names.length === 0 ? " which is empty" : `: ${names.join(", ")}`;
@@ -158,15 +157,20 @@ function checkClaims(claims: readonly ResourceClaim[], path: FieldPath, scope: P
 /** A claim is used whole, or by single requests, and each of them once. */
 function checkClaimUse(
   { name, request }: ResourceClaim,
-  place: { readonly path: FieldPath; readonly used: readonly ResourceClaim[] },
+  place: { readonly path: FieldPath; readonly used: Map<string, Set<string | undefined>> },
   { errors }: PodScope,
 ): void {
   const { path, used } = place;
   if (request !== undefined) errors.invalidFor(path.child("request"), request, dns1123Label(request));
-  const same = used.filter((other) => other.name === name);
-  if (same.some((other) => other.request === undefined)) errors.duplicate(path, name);
-  else if (same.some((other) => other.request === request)) errors.duplicate(path, `${name}/${request}`);
-  else if (request === undefined && same.length > 0) errors.duplicate(path, name);
+  const requests = used.get(name);
+  if (requests === undefined) {
+    used.set(name, new Set([request]));
+    return;
+  }
+  if (requests.has(undefined)) errors.duplicate(path, name);
+  else if (requests.has(request)) errors.duplicate(path, `${name}/${request}`);
+  else if (request === undefined) errors.duplicate(path, name);
+  requests.add(request);
 }
 
 /** The size in a resource's name is not a quantity until it is read as one. */

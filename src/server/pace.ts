@@ -1,0 +1,48 @@
+/**
+ * Keeps one request from holding the loop. Between two stages of its work a request asks whether its step has lasted long;
+ * then the rest of the work waits for a later step, and leases, probes and other requests run before it.
+ */
+import type { Loop } from "../base/loop.ts";
+import { type Soon, whenDone } from "../base/soon.ts";
+
+/** Two slices of the loop. A usual write takes a tenth of one, and so never rests. */
+const STEP_MS = 10;
+
+export interface Pace {
+  /** Undefined while the step is young. Otherwise resolves in a later step: the caller must read shared state again. */
+  rest(): Promise<void> | undefined;
+}
+
+/** For the server's own writes, which are small. */
+export const UNPACED: Pace = { rest: () => undefined };
+
+/** Goes on with the value: at once, or in a later step when this one has lasted long. */
+export function paced<A, B>(pace: Pace | undefined, value: Soon<A>, go: (value: A) => Soon<B>): Soon<B> {
+  return whenDone(value, (ready) => {
+    const resting = pace?.rest();
+    return resting === undefined ? go(ready) : resting.then(() => go(ready));
+  });
+}
+
+type PaceLoop = Pick<Loop, "elapsed" | "post">;
+
+export class RequestPace implements Pace {
+  readonly #loop: PaceLoop;
+  #since: number;
+
+  constructor(loop: PaceLoop) {
+    this.#loop = loop;
+    this.#since = loop.elapsed();
+  }
+
+  rest(): Promise<void> | undefined {
+    const loop = this.#loop;
+    if (loop.elapsed() - this.#since < STEP_MS) return undefined;
+    return new Promise((resolve) => {
+      loop.post("request", () => {
+        this.#since = loop.elapsed();
+        resolve();
+      });
+    });
+  }
+}
