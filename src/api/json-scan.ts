@@ -7,6 +7,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { ExactJsonReader } from "./json-exact.ts";
 import { isJsonObject, setOwn } from "./json-object.ts";
+import { TooLargeError } from "./work-budget.ts";
 
 /** JSON.stringify and every recursive walk overflow the stack near 3,000; no real object comes near this. */
 export const JSON_DEPTH_MAX = 500;
@@ -29,8 +30,8 @@ export interface MemberReader {
 }
 
 /**
- * Throws a SyntaxError for what is not JSON in UTF-8 and a RangeError for what is too deep or has too many tokens;
- * the caller makes 400 and 413 of them.
+ * Throws a SyntaxError for what is not JSON in UTF-8, a RangeError for what is too deep and a TooLargeError for what has too
+ * many tokens; the caller makes 400, 400 and 413 of them.
  */
 export function parseJson(bytes: Uint8Array, member?: MemberReader): ParsedJson {
   // A text in ASCII is the same in UTF-8.
@@ -209,7 +210,7 @@ class JsonScan {
 
   #count(tokens: number): void {
     this.#tokens += tokens;
-    if (this.#tokens > JSON_TOKENS_MAX) throw new RangeError(`more than ${JSON_TOKENS_MAX} tokens`);
+    if (this.#tokens > JSON_TOKENS_MAX) throw new TooLargeError(`more than ${JSON_TOKENS_MAX} tokens`);
   }
 
   #open(byte: number): void {

@@ -25,6 +25,7 @@ import type {
   StructField,
   StructSchema,
 } from "./schema.ts";
+import { unitsOfEntry, unitsOfItem, unitsOfStruct, WorkBudget } from "./work-budget.ts";
 
 /** More unknown fields are not named, as upstream does not. */
 const UNKNOWN_MAX = 100;
@@ -42,8 +43,22 @@ export interface NormalForm {
  * `known` is an object of this schema in normal form: parts that are the same there, at any depth, are not looked at again.
  */
 export function toNormalForm(schema: StructSchema, value: unknown, known?: JsonObject): NormalForm {
+  return walked(schema, value, { known, budget: undefined });
+}
+
+/** The same for a value that a client sent: throws a TooLargeError when it asks for more work than one request may. */
+export function toChargedNormalForm(schema: StructSchema, value: unknown, known?: JsonObject): NormalForm {
+  return walked(schema, value, { known, budget: new WorkBudget() });
+}
+
+interface WalkOptions {
+  readonly known: JsonObject | undefined;
+  readonly budget: WorkBudget | undefined;
+}
+
+function walked(schema: StructSchema, value: unknown, options: WalkOptions): NormalForm {
   if (schema.normalForm !== undefined && isJsonObject(value)) return schema.normalForm(value);
-  const walk = new Walk(schema, known);
+  const walk = new Walk(schema, options);
   const normal = walk.struct(schema, value, 0);
   return { value: normal, unknownFields: walk.unknown };
 }
@@ -55,15 +70,18 @@ class Walk {
   readonly #path: (string | number)[] = [];
   /** What the known object has at each depth of that path; undefined without such an object. */
   readonly #known: unknown[] | undefined;
+  readonly #budget: WorkBudget | undefined;
 
-  constructor(root: StructSchema, known: JsonObject | undefined) {
+  constructor(root: StructSchema, { known, budget }: WalkOptions) {
     this.#root = root;
+    this.#budget = budget;
     this.#known = known === undefined ? undefined : [known];
   }
 
   struct(schema: StructSchema, value: unknown, depth: number): JsonObject {
     if (!isJsonObject(value)) return this.#mismatch(schema, value, depth);
     this.#guardDepth(depth);
+    this.#budget?.charge(unitsOfStruct(schema));
     const slots = this.#changedSlots(schema, value, depth);
     if (slots !== undefined) return this.#rebuilt(schema, value, slots);
     return schema.keepsUnknown ? withSortedKeys(value) : value;
@@ -124,6 +142,7 @@ class Walk {
     if (!Array.isArray(value)) return this.#mismatch(schema, value, depth);
     this.#guardDepth(depth);
     const before: readonly unknown[] = value;
+    this.#budget?.charge(before.length * unitsOfItem(schema));
     let changed: unknown[] | undefined;
     for (let at = 0; at < before.length; at++) {
       const item = this.#isKnown(before[at], at, depth)
@@ -138,8 +157,10 @@ class Walk {
   #map(schema: MapSchema, value: unknown, depth: number): unknown {
     if (!isJsonObject(value)) return this.#mismatch(schema, value, depth);
     this.#guardDepth(depth);
+    const keys = Object.keys(value);
+    this.#budget?.charge(keys.length * unitsOfEntry(schema));
     let changed: Record<string, unknown> | undefined;
-    for (const key of Object.keys(value)) {
+    for (const key of keys) {
       if (this.#isKnown(value[key], key, depth)) continue;
       const item = this.#item(schema.values, value[key], depth + 1);
       if (item !== value[key]) setOwn((changed ??= { ...value }), key, item);

@@ -10,6 +10,7 @@ import type { CST, Document, LineCounter, Pair, Scalar, YAMLMap } from "yaml";
 import { setOwn } from "./json-object.ts";
 import { JSON_DEPTH_MAX, JSON_TOKENS_MAX, parseJson } from "./json-scan.ts";
 import { quoted } from "./message-text.ts";
+import { TooLargeError } from "./work-budget.ts";
 import type { YamlScalar } from "./yaml-scalar.ts";
 import { resolveYamlScalar } from "./yaml-scalar.ts";
 
@@ -47,12 +48,12 @@ export interface YamlOptions {
   readonly maxBytes?: number;
 }
 
-/** Throws a SyntaxError for what is not one YAML document and a RangeError for what exceeds a bound. */
+/** Throws a SyntaxError for what is not one YAML document and a RangeError for what exceeds a bound, a TooLargeError where that is its size. */
 export function parseYaml(bytes: Uint8Array, options: YamlOptions = {}): ParsedYaml {
   const { maxAliases = 0, maxBytes = YAML_BYTES_MAX } = options;
   const json = findJson(bytes);
   if (json !== undefined) return json;
-  if (bytes.length > maxBytes) throw new RangeError(`YAML of more than ${maxBytes} bytes`);
+  if (bytes.length > maxBytes) throw new TooLargeError(`YAML of more than ${maxBytes} bytes`);
   if (!isUtf8(bytes)) throw new SyntaxError("yaml: invalid leading UTF-8 octet");
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
   // All control characters but tab, line ends and the ones of Latin 1, which YAML has no quarrel with.
@@ -105,7 +106,7 @@ function syntaxTokens(text: string, lines: LineCounter): readonly CST.Token[] {
   let lexemes = 0;
   lines.addNewLine(0);
   for (const lexeme of new Lexer().lex(text)) {
-    if (++lexemes > LEXEMES_MAX) throw new RangeError(`YAML of more than ${LEXEMES_MAX} lexemes`);
+    if (++lexemes > LEXEMES_MAX) throw new TooLargeError(`YAML of more than ${LEXEMES_MAX} lexemes`);
     tokens.push(...parser.next(lexeme));
     if (parser.stack.length > NESTING_MAX) throw new RangeError(`nested deeper than ${NESTING_MAX} levels`);
   }
@@ -145,7 +146,7 @@ class YamlReader {
   #value(node: unknown, depth: number): YamlValue {
     if (depth > JSON_DEPTH_MAX) throw new RangeError(`nested deeper than ${JSON_DEPTH_MAX} levels`);
     const { isAlias, isScalar, isMap, isSeq } = yaml();
-    if (--this.#nodesLeft < 0) throw new RangeError(`more than ${JSON_TOKENS_MAX} tokens`);
+    if (--this.#nodesLeft < 0) throw new TooLargeError(`more than ${JSON_TOKENS_MAX} tokens`);
     if (isAlias(node)) return this.#value(this.#aliased(node.source), depth + 1);
     if (!isScalar(node) && !isMap(node) && !isSeq(node)) return null;
     if (node.anchor !== undefined) this.#anchors.set(node.anchor, node);

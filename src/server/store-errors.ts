@@ -1,14 +1,16 @@
-/** Where store and API meet in errors: the one function that translates. */
+/** Where store and API meet in errors: the one function that translates, also what is too large to be worked on. */
 import {
   StorageError,
   conflict,
   expired,
   internalError,
+  requestEntityTooLarge,
   timeout,
   tooManyRequests,
   unavailableForNow,
 } from "../api/api-error.ts";
 import type { ApiError, GroupResource } from "../api/api-error.ts";
+import { TooLargeError } from "../api/work-budget.ts";
 import { isStoreError } from "../store/store-error.ts";
 import type { StoreError, StoreErrorCode } from "../store/store-error.ts";
 
@@ -37,7 +39,8 @@ const TRANSLATIONS: Readonly<Record<StoreErrorCode, Translation>> = {
   Locked: internalError,
 };
 
-/** What a client is told of an error; errors that are none of the store's stay as they are. */
+/** What a client is told of an error; other errors stay as they are. */
 export function toApiError(error: unknown, resource: GroupResource, name: string): unknown {
+  if (error instanceof TooLargeError) return requestEntityTooLarge(error.message);
   return isStoreError(error) ? TRANSLATIONS[error.code](error, { resource, name }) : error;
 }

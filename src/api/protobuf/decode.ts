@@ -6,8 +6,9 @@
 import { DecodeError } from "../decode-error.ts";
 import { isOmitted, structFromSlots, zeroValue } from "../go-zero.ts";
 import { type JsonObject, setOwn, withSortedKeys } from "../json-object.ts";
-import { JSON_DEPTH_MAX, JSON_TOKENS_MAX, parseJson } from "../json-scan.ts";
+import { JSON_DEPTH_MAX, parseJson } from "../json-scan.ts";
 import type { EitherSchema, MapSchema, Schema, StructField, StructSchema, WireMessage } from "../schema.ts";
+import { TooLargeError, unitsOfEntry, unitsOfItem, unitsOfStruct, WorkBudget } from "../work-budget.ts";
 import { intOrStringOf, quantityOf, timeOf } from "./special-value.ts";
 import { WireReader } from "./wire-reader.ts";
 import { LENGTH, VARINT, wireTypeOf } from "./wire-type.ts";
@@ -22,7 +23,7 @@ export function decodeMessage(schema: StructSchema, bytes: Uint8Array, preset: J
 
 class MessageDecoder {
   readonly #reader: WireReader;
-  #values = 0;
+  readonly #budget = new WorkBudget();
   #depth = 0;
 
   constructor(bytes: Uint8Array) {
@@ -39,6 +40,7 @@ class MessageDecoder {
   }
 
   #struct(schema: StructSchema, slots: unknown[], end: number): JsonObject {
+    this.#budget.charge(unitsOfStruct(schema));
     this.#fields(schema.wire, slots, end);
     const { fields } = schema;
     for (let index = 0; index < slots.length; index++) {
@@ -61,9 +63,10 @@ class MessageDecoder {
         this.#fields(entry.message, slots, reader.span(end));
       } else {
         const { index, schema } = entry.field;
-        if (schema.type === "list" && !schema.wrapped)
+        if (schema.type === "list" && !schema.wrapped) {
+          this.#budget.charge(unitsOfItem(schema) - 1);
           this.#item(schema.items, own(slots, index), { tag, end });
-        else if (schema.type === "map") this.#mapEntry(schema, ownMap(slots, index), { tag, end });
+        } else if (schema.type === "map") this.#mapEntry(schema, ownMap(slots, index), { tag, end });
         else slots[index] = this.#value(schema, tag, end);
       }
     }
@@ -113,6 +116,7 @@ class MessageDecoder {
     const until = reader.span(end);
     let key = "";
     let value: unknown;
+    this.#budget.charge(unitsOfEntry(schema) - 1);
     while (reader.at < until) {
       const inner = this.#nextTag(until);
       if (inner >>> 3 === 1) key = String(this.#value(TEXT, inner, until));
@@ -167,8 +171,7 @@ class MessageDecoder {
   }
 
   #countValue(): void {
-    if (++this.#values > JSON_TOKENS_MAX)
-      throw new DecodeError(`proto: more than ${String(JSON_TOKENS_MAX)} values`);
+    this.#budget.charge(1);
   }
 }
 
@@ -206,6 +209,7 @@ function parseRaw(bytes: Uint8Array): unknown {
   try {
     return parseJson(bytes).value;
   } catch (error) {
+    if (error instanceof TooLargeError) throw error;
     if (error instanceof SyntaxError || error instanceof RangeError) {
       throw new DecodeError(error.message, { cause: error });
     }

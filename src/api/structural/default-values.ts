@@ -1,47 +1,78 @@
 /** Defaults of a structural schema. */
 import { cloneJson } from "../json-clone.ts";
 import { isJsonObject, type JsonObject, setOwn } from "../json-object.ts";
+import type { WorkBudget } from "../work-budget.ts";
 import type { Structural } from "./structural.ts";
 
 /**
  * The value with the schema's defaults where nothing stands, or a null that may not stand there. The value is not changed;
  * it is the result itself when there is nothing to fill in.
  */
-export function withDefaults(schema: Structural, value: unknown): unknown {
+export function withDefaults(schema: Structural, value: unknown, budget?: WorkBudget): unknown {
   if (!schema.hasDefaults) return value;
-  if (Array.isArray(value)) return listWithDefaults(schema, value);
-  return isJsonObject(value) ? objectWithDefaults(schema, value) : value;
+  if (Array.isArray(value)) return listWithDefaults(schema, value, budget);
+  return isJsonObject(value) ? objectWithDefaults(schema, value, budget) : value;
 }
 
-function objectWithDefaults(schema: Structural, value: JsonObject): JsonObject {
-  const filled = withMembers(schema, value);
+/** A copy of a default. A large one for each item of a long list would be more than any object can hold. */
+function copyOf(fallback: unknown, budget: WorkBudget | undefined): unknown {
+  budget?.charge(countValues(fallback));
+  return cloneJson(fallback);
+}
+
+const counts = new WeakMap<object, number>();
+
+function countValues(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  const known = counts.get(value);
+  if (known !== undefined) return known;
+  let count = 1;
+  for (const member of Object.values(value)) count += countValues(member);
+  counts.set(value, count);
+  return count;
+}
+
+function objectWithDefaults(
+  schema: Structural,
+  value: JsonObject,
+  budget: WorkBudget | undefined,
+): JsonObject {
+  const filled = withMembers(schema, value, budget);
   let changed: Record<string, unknown> | undefined;
   for (const key of Object.keys(filled)) {
     const inner = schema.properties.get(key) ?? schema.additional;
-    const after = typeof inner === "object" ? withDefaults(inner, filled[key]) : filled[key];
+    const after = typeof inner === "object" ? withDefaults(inner, filled[key], budget) : filled[key];
     if (after !== filled[key]) setOwn((changed ??= { ...filled }), key, after);
   }
   return changed ?? filled;
 }
 
 /** With the defaults of the properties themselves. */
-function withMembers({ properties }: Structural, value: JsonObject): JsonObject {
+function withMembers(
+  { properties }: Structural,
+  value: JsonObject,
+  budget: WorkBudget | undefined,
+): JsonObject {
   let changed: Record<string, unknown> | undefined;
   for (const [name, { fallback, isNullable }] of properties) {
     if (fallback === undefined) continue;
     const isMissing = !Object.hasOwn(value, name) || (value[name] === null && !isNullable);
-    if (isMissing) setOwn((changed ??= { ...value }), name, cloneJson(fallback));
+    if (isMissing) setOwn((changed ??= { ...value }), name, copyOf(fallback, budget));
   }
   return changed ?? value;
 }
 
-function listWithDefaults(schema: Structural, value: readonly unknown[]): readonly unknown[] {
+function listWithDefaults(
+  schema: Structural,
+  value: readonly unknown[],
+  budget: WorkBudget | undefined,
+): readonly unknown[] {
   const { items } = schema;
   if (items === undefined) return value;
   let changed: unknown[] | undefined;
   for (const [at, item] of value.entries()) {
     const isReplaced = item === null && !items.isNullable && items.fallback !== undefined;
-    const after = withDefaults(items, isReplaced ? cloneJson(items.fallback) : item);
+    const after = withDefaults(items, isReplaced ? copyOf(items.fallback, budget) : item, budget);
     if (after !== item) (changed ??= [...value])[at] = after;
   }
   return changed ?? value;

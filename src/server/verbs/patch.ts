@@ -13,6 +13,7 @@ import { applyMergePatch } from "../../api/patch/merge-patch.ts";
 import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.ts";
 import { findRestoreText } from "../../api/restore-text.ts";
 import { shownContent } from "../../api/secret-content.ts";
+import { TooLargeError } from "../../api/work-budget.ts";
 import { whenDone } from "../../base/soon.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { Answer } from "../answer.ts";
@@ -168,6 +169,7 @@ function parsePatch(bytes: Uint8Array): ParsedJson {
   try {
     return parseJson(bytes);
   } catch (error) {
+    if (error instanceof TooLargeError) throw error;
     throw badRequest(`error decoding patch: ${error instanceof Error ? error.message : String(error)}`);
   }
 }

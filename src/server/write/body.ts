@@ -7,6 +7,7 @@ import { goJsonWord } from "../../api/patch/go-text.ts";
 import { decodeObject, hasEnvelope, readEnvelope } from "../../api/protobuf/envelope.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import { shownContent } from "../../api/secret-content.ts";
+import { TooLargeError } from "../../api/work-budget.ts";
 import { parseYaml } from "../../api/yaml.ts";
 import type { AcceptedRequest } from "../http.ts";
 import { findMediaType } from "./media-type.ts";
@@ -127,6 +128,7 @@ function parseNamed(bytes: Uint8Array, spec: SpecReader | undefined): ParsedJson
   try {
     return parseJson(bytes, spec);
   } catch (error) {
+    if (error instanceof TooLargeError) throw error;
     throw new Error(`${UNNAMED}${messageOf(error)}`, { cause: error });
   }
 }
@@ -186,6 +188,7 @@ function decodeProtobuf(bytes: Uint8Array, { schemaOf, kind }: BodyOptions): Jso
 }
 
 export function unrecognized(kind: string | undefined, error: unknown, sent?: Uint8Array): Error {
+  if (error instanceof TooLargeError) return error;
   const message = messageOf(error);
   if (kind === undefined) return badRequest(message);
   const shown = sent === undefined ? "" : ` (${shownContent(kind, () => beginningOf(sent))})`;

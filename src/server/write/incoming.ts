@@ -6,7 +6,7 @@ import { FieldErrors } from "../../api/field-error.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { stringifyJson } from "../../api/json-text.ts";
-import { toNormalForm } from "../../api/normal-form.ts";
+import { toChargedNormalForm, toNormalForm } from "../../api/normal-form.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { AcceptedRequest } from "../http.ts";
@@ -81,7 +81,7 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
   const { value, unknownFields } =
     begun === undefined
       ? normalBody(body, expected.schema, sent)
-      : normal(expected.schema, { ...sent, spec: begun }, { spec: begun });
+      : charged(expected.schema, { ...sent, spec: begun }, { spec: begun });
   const kind = isCustom(expected) ? "custom" : "built-in";
   const problems = problemsIn(body, knownUnknown(body, expected, unknownFields), kind);
   if (validation === "Strict" && problems.length > 0) throw strictRefusal(problems, body, expected);
@@ -114,9 +114,9 @@ function normalBody(
   schema: StructSchema,
   value: JsonObject,
 ): ReturnType<typeof toNormalForm> {
-  if (known === undefined) return normal(schema, value);
+  if (known === undefined) return charged(schema, value);
   try {
-    return toNormalForm(schema, value, known);
+    return toChargedNormalForm(schema, value, known);
   } catch (error) {
     throw error instanceof DecodeError ? badRequest(error.message, { cause: error }) : error;
   }
@@ -172,11 +172,28 @@ export function normal(
   try {
     return toNormalForm(schema, value, known);
   } catch (error) {
-    if (!(error instanceof DecodeError)) throw error;
-    throw badRequest(
-      `${schema.name} in version ${JSON.stringify(versionOf(value))} cannot be handled as a ${schema.name}: ${error.message}`,
-    );
+    throw notNormal(error, schema, value);
   }
+}
+
+/** The same for a value that a client sent. */
+function charged(
+  schema: StructSchema,
+  value: unknown,
+  known?: JsonObject,
+): ReturnType<typeof toChargedNormalForm> {
+  try {
+    return toChargedNormalForm(schema, value, known);
+  } catch (error) {
+    throw notNormal(error, schema, value);
+  }
+}
+
+function notNormal(error: unknown, schema: StructSchema, value: unknown): unknown {
+  if (!(error instanceof DecodeError)) return error;
+  return badRequest(
+    `${schema.name} in version ${JSON.stringify(versionOf(value))} cannot be handled as a ${schema.name}: ${error.message}`,
+  );
 }
 
 /** `v1` of an object of `apps/v1`. */
