@@ -15,10 +15,50 @@ const UNPRINTABLE = /[^\t\n\x20-\x7e\u00a0-\u2027\u202a-\ufefe\uff00-\ufffd\u{10
 
 /** The document, with a line break at its end. */
 export function stringifyYaml(value: unknown): string {
-  const lines: string[] = [];
-  if (isCollection(value)) writeCollection(value, "", lines);
-  else lines.push(scalarText(value, ""));
-  return `${lines.join("\n")}\n`;
+  return [...yamlPieces(value)].join("");
+}
+
+/** The same in pieces of this many lines, of which each is made when it is asked for. */
+const PIECE_LINES = 1000;
+
+export function* yamlPieces(value: unknown): Generator<string> {
+  const lines = new Lines();
+  if (isCollection(value)) yield* writeCollection(value, "", lines);
+  else lines.add("", scalarText(value, ""));
+  yield lines.take();
+}
+
+/** Lines that are not handed out yet. */
+class Lines {
+  #lines: string[] = [];
+  /** Dashes of items that begin with the next line. */
+  #dashes = "";
+
+  get isPiece(): boolean {
+    return this.#lines.length >= PIECE_LINES;
+  }
+
+  /** The first line inside an item shares the line with the dash. */
+  beginItem(indent: string): void {
+    if (this.#dashes === "") this.#dashes = indent;
+    this.#dashes += "- ";
+  }
+
+  /** An item whose members are all undefined has no line of its own. */
+  endItem(): void {
+    if (this.#dashes !== "") this.add("", "");
+  }
+
+  add(indent: string, text: string): void {
+    this.#lines.push((this.#dashes === "" ? indent : this.#dashes) + text);
+    this.#dashes = "";
+  }
+
+  take(): string {
+    const text = `${this.#lines.join("\n")}\n`;
+    this.#lines = [];
+    return text;
+  }
 }
 
 type Collection = readonly unknown[] | Readonly<Record<string, unknown>>;
@@ -29,52 +69,66 @@ function isCollection(value: unknown): value is Collection {
   return Array.isArray(value) ? value.length > 0 : Object.keys(value).length > 0;
 }
 
-function writeCollection(value: Collection, indent: string, lines: string[]): void {
+function* writeCollection(value: Collection, indent: string, lines: Lines): Generator<string> {
   if (Array.isArray(value)) {
-    for (const item of value) writeItem(item, indent, lines);
+    for (const item of value) {
+      if (lines.isPiece) yield lines.take();
+      lines.beginItem(indent);
+      if (isCollection(item)) yield* writeCollection(item, `${indent}  `, lines);
+      else lines.add(indent, scalarText(item, indent));
+      lines.endItem();
+    }
     return;
   }
   for (const [key, member] of Object.entries(value).sort(([a], [b]) => compareKeys(a, b))) {
-    if (member !== undefined) writeMember(key, member, { indent, lines });
+    if (member === undefined) continue;
+    if (lines.isPiece) yield lines.take();
+    const name = `${keyText(key)}:`;
+    if (!isCollection(member)) {
+      lines.add(indent, `${name} ${scalarText(member, indent)}`);
+      continue;
+    }
+    lines.add(indent, name);
+    yield* writeCollection(member, Array.isArray(member) ? indent : `${indent}  `, lines);
   }
 }
 
-function writeItem(item: unknown, indent: string, lines: string[]): void {
-  if (!isCollection(item)) {
-    lines.push(`${indent}- ${scalarText(item, indent)}`);
-    return;
-  }
-  // The first line of what is inside shares the line with the dash.
-  const start = lines.length;
-  writeCollection(item, `${indent}  `, lines);
-  lines[start] = `${indent}- ${(lines[start] ?? "").slice(indent.length + 2)}`;
-}
-
-interface Place {
-  readonly indent: string;
-  readonly lines: string[];
-}
-
-function writeMember(key: string, member: unknown, { indent, lines }: Place): void {
-  const name = `${indent}${keyText(key)}:`;
-  if (!isCollection(member)) {
-    lines.push(`${name} ${scalarText(member, indent)}`);
-    return;
-  }
-  lines.push(name);
-  writeCollection(member, Array.isArray(member) ? indent : `${indent}  `, lines);
-}
+const DIGITS = /[0-9]+/y;
+const LETTER = /\p{L}/uy;
 
 /** Letters come after everything else, and numbers inside of names are compared as numbers. */
 function compareKeys(left: string, right: string): number {
-  const a = left.match(/[0-9]+|[^]/gu) ?? [];
-  const b = right.match(/[0-9]+|[^]/gu) ?? [];
-  const at = a.findIndex((part, i) => part !== b[i]);
-  const [x, y] = [a[at], b[at]];
-  if (x === undefined || y === undefined) return a.length - b.length;
-  if (/^[0-9]/.test(x) && /^[0-9]/.test(y) && x.length !== y.length) return x.length - y.length;
-  const letters = Number(/^\p{L}/u.test(x)) - Number(/^\p{L}/u.test(y));
-  return letters === 0 ? (x < y ? -1 : 1) : letters;
+  const at = firstDifference(left, right);
+  if (at >= left.length || at >= right.length) return left.length - right.length;
+  const [x, y] = [digitsAt(left, at), digitsAt(right, at)];
+  if (x !== "" && y !== "") return x.length - y.length || (x < y ? -1 : 1);
+  const letters = Number(isAt(LETTER, left, at)) - Number(isAt(LETTER, right, at));
+  return letters === 0 ? (left.slice(at) < right.slice(at) ? -1 : 1) : letters;
+}
+
+/** Where the first number or character begins that is not in both. Keys may be long and begin alike: nothing is made of them. */
+function firstDifference(left: string, right: string): number {
+  const end = Math.min(left.length, right.length);
+  let at = 0;
+  while (at < end && left.charCodeAt(at) === right.charCodeAt(at)) at++;
+  if (isDigit(left, at) || isDigit(right, at)) while (at > 0 && isDigit(left, at - 1)) at--;
+  const isWithinCharacter = at > 0 && (left.charCodeAt(at - 1) & 0xfc00) === 0xd800;
+  return isWithinCharacter ? at - 1 : at;
+}
+
+function isDigit(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 0x30 && code <= 0x39;
+}
+
+function digitsAt(text: string, at: number): string {
+  DIGITS.lastIndex = at;
+  return DIGITS.exec(text)?.[0] ?? "";
+}
+
+function isAt(pattern: RegExp, text: string, at: number): boolean {
+  pattern.lastIndex = at;
+  return pattern.test(text);
 }
 
 function keyText(key: string): string {

@@ -4,6 +4,7 @@
  */
 import type { Loop } from "../base/loop.ts";
 import { type Soon, whenDone } from "../base/soon.ts";
+import type { Stages } from "../base/stages.ts";
 
 /** Two slices of the loop. A usual write takes a tenth of one, and so never rests. */
 const STEP_MS = 10;
@@ -22,6 +23,16 @@ export function paced<A, B>(pace: Pace | undefined, value: Soon<A>, go: (value: 
     const resting = pace?.rest();
     return resting === undefined ? go(ready) : resting.then(() => go(ready));
   });
+}
+
+/** Does the stages, with a rest between two of them where the step has lasted long. */
+export function inStages<T>(pace: Pace | undefined, stages: Stages<T>): Soon<T> {
+  for (;;) {
+    const stage = stages.next();
+    if (stage.done === true) return stage.value;
+    const resting = pace?.rest();
+    if (resting !== undefined) return resting.then(() => inStages(pace, stages));
+  }
 }
 
 type PaceLoop = Pick<Loop, "elapsed" | "post">;

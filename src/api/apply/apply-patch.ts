@@ -1,3 +1,4 @@
+import { completed, type Stages } from "../../base/stages.ts";
 /**
  * Server-side apply. A configuration states the fields its manager cares about: they get the values it gives, and
  * belong to it. Fields it stated before and states no more are removed unless someone else owns them. Where another
@@ -62,7 +63,7 @@ export interface ApplyResult {
 
 /** Throws an ApiError: Conflict with a cause for each field, or BadRequest when the configuration is no such. */
 export function applyPatch(input: ApplyInput & Finish): ApplyResult {
-  const { merged, conclude } = beginApply(input);
+  const { merged, conclude } = completed(beginApply(input));
   return conclude(merged === undefined || input.finish === undefined ? merged : input.finish(merged));
 }
 
@@ -78,18 +79,26 @@ export interface BegunApply {
   readonly conclude: (outcome: JsonObject | undefined) => ApplyResult;
 }
 
-/** The first half of an apply. Whoever has to ask others what becomes of the merged object may take their time before the second. */
-export function beginApply(input: ApplyInput): BegunApply {
+/**
+ * The first half of an apply, in stages: it yields where the caller may let others run. A caller who has to ask others what
+ * becomes of the merged object may take as long before the second half, `conclude`.
+ */
+export function* beginApply(input: ApplyInput): Stages<BegunApply> {
   const { live, writer, onConflict } = input;
   const schema = schemaOf(writer);
   checkConfig(input.config, writer);
+  yield;
   const config = withoutSystemNulls(input.config);
   const before = withManagedFields(live ?? zeroStruct(schema), undefined);
   const managed = managedBeforeApply(before, input);
+  yield;
   const applier = applierOf(managed, config, writer);
+  yield;
   const { last } = applier;
   const merged = merge(before, config, schema) as JsonObject;
-  const kept = withoutGivenUp(merged, managed, applier);
+  yield;
+  const kept = yield* withoutGivenUp(merged, managed, applier);
+  yield;
   const isSame = kept === before && live !== undefined;
   const stated = changesOf({ before, after: kept, writer });
   const changesTo = (outcome: JsonObject): Changes =>
@@ -156,13 +165,13 @@ function applierOf(managed: Managed, config: JsonObject, writer: Writer): Applie
   return { writer, identity, claimed, last: managed.find((entry) => isSameOwner(entry, identity)) };
 }
 
-function withoutGivenUp(merged: JsonObject, managed: Managed, applier: Applier): JsonObject {
+function* withoutGivenUp(merged: JsonObject, managed: Managed, applier: Applier): Stages<JsonObject> {
   const { last, claimed, writer, identity } = applier;
   if (last === undefined) return merged;
   const { apiVersion, versions, now } = writer;
   if (last.apiVersion === apiVersion && isEmpty(difference(ownedBy(last), claimed))) return merged;
   const next = withEntry(managed, newEntry(identity, now, claimed));
-  return prune({ merged, apiVersion, versions, last, managed: next });
+  return yield* prune({ merged, apiVersion, versions, last, managed: next });
 }
 
 /** The set the applier had, when it is the same. */

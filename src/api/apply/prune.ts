@@ -1,4 +1,5 @@
 /** Takes out of a merged object what its applier gave up: applied last time, not this time, and owned by nobody. */
+import type { Stages } from "../../base/stages.ts";
 import type { JsonObject } from "../json-object.ts";
 import type { StructSchema } from "../schema.ts";
 import { difference, EMPTY, type FieldSet, intersection, isEmpty, union } from "./fields/field-set.ts";
@@ -19,14 +20,18 @@ export interface PruneInput {
   readonly managed: Managed;
 }
 
-export function prune(input: PruneInput): JsonObject {
+export function* prune(input: PruneInput): Stages<JsonObject> {
   const { merged, apiVersion, last, versions } = input;
   const schema = versions.findSchema(last.apiVersion);
   if (schema === undefined || isEmpty(ownedBy(last))) return merged;
   const object = versioned(merged, { from: apiVersion, to: last.apiVersion, versions });
   const lastFields = withNamedFields(ownedBy(last), schema);
-  const owned = addBackOwned(object, lastFields, input);
-  const given = difference(heldFields(object, schema), heldFields(owned, schema));
+  const owned = yield* addBackOwned(object, lastFields, input);
+  yield;
+  const held = heldFields(object, schema);
+  yield;
+  const given = difference(held, heldFields(owned, schema));
+  yield;
   const pruned = removeFields(object, intersection(given, lastFields), schema) as JsonObject;
   return versioned(pruned, { from: last.apiVersion, to: apiVersion, versions });
 }
@@ -35,11 +40,11 @@ export function prune(input: PruneInput): JsonObject {
  * The object without the applier's last fields, except those that someone owns; decided in each version that
  * someone owns fields in, the last applied one first, because fields that a conversion needs may be among them.
  */
-function addBackOwned(
+function* addBackOwned(
   object: JsonObject,
   lastFields: FieldSet,
   { last, managed, versions }: PruneInput,
-): JsonObject {
+): Stages<JsonObject> {
   const first = versions.findSchema(last.apiVersion);
   if (first === undefined) return object;
   let at = last.apiVersion;
@@ -52,6 +57,7 @@ function addBackOwned(
     pruned = versioned(pruned, { from: at, to: apiVersion, versions });
     at = apiVersion;
     const kept = union(heldFields(pruned, schema), withNamedFields(fields, schema));
+    yield;
     pruned = removeFields(whole, difference(heldFields(whole, schema), kept), schema) as JsonObject;
   }
   return versioned(pruned, { from: at, to: last.apiVersion, versions });

@@ -7,7 +7,7 @@ import type { JsonObject } from "../../api/json-object.ts";
 import { encodeMessage } from "../../api/protobuf/encode.ts";
 import { writeEnvelope } from "../../api/protobuf/envelope.ts";
 import { WireWriter } from "../../api/protobuf/wire-writer.ts";
-import { stringifyYaml } from "../../api/yaml-text.ts";
+import { stringifyYaml, yamlPieces } from "../../api/yaml-text.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { ListAnswer } from "../answer.ts";
 import type { HttpResponse } from "../http.ts";
@@ -70,7 +70,8 @@ export function* yamlList(list: ListAnswer, view: ObjectView): Generator<Uint8Ar
   yield Buffer.from(`${stringifyYaml({ apiVersion })}items:${isEmpty ? " []" : ""}\n`);
   for (const item of list.items) {
     const { apiVersion: _version, kind: _kind, ...rest } = view.value(item);
-    yield Buffer.from(stringifyYaml([view.isNamedInLists ? view.value(item) : rest]));
+    const shown = view.isNamedInLists ? view.value(item) : rest;
+    for (const piece of yamlPieces([shown])) yield Buffer.from(piece);
   }
   yield Buffer.from(stringifyYaml({ kind: listKind, metadata: shownMetadata(list, view) }));
 }
@@ -82,7 +83,7 @@ const ITEMS_PER_TURN = 100;
 export function protobufList(list: ListAnswer, view: ObjectView, loop: Loop): HttpResponse["body"] {
   if (list.items.length <= ITEMS_PER_TURN) {
     const items = list.items.map((item) => view.message(item));
-    return bodyOf(messageParts(list, view, items));
+    return bodyOf(messageParts(list, view, items), { loop });
   }
   return encodedInTurns(list, view, loop);
 }

@@ -5,7 +5,7 @@ import { findKindSchema } from "../../api/built-in-schema.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { stringifyJson } from "../../api/json-text.ts";
 import { encodeObject, writeEnvelope } from "../../api/protobuf/envelope.ts";
-import { stringifyYaml } from "../../api/yaml-text.ts";
+import { stringifyYaml, yamlPieces } from "../../api/yaml-text.ts";
 import type { Loop } from "../../base/loop.ts";
 import type { Answer, ListAnswer, ObjectAnswer, StoredAnswer, WatchAnswer } from "../answer.ts";
 import { bytesOf, isWhole } from "../http.ts";
@@ -124,7 +124,8 @@ function response(
 ): HttpResponse {
   const headers = headersOf(mediaTypeOf(form.media), asked.notes?.warnings);
   const wantsGzip = acceptsGzip(asked.request.headers.get("accept-encoding"));
-  const { body, isLine } = sentBody(made, form, wantsGzip ? GZIP_ABOVE_BYTES : PIECE_BYTES);
+  const bounds = { wholeBytes: wantsGzip ? GZIP_ABOVE_BYTES : PIECE_BYTES, loop: tools.loop };
+  const { body, isLine } = sentBody(made, form, bounds);
   if (!wantsGzip || (isWhole(body) && body.length <= GZIP_ABOVE_BYTES)) {
     return { status: code, headers, body, isLine };
   }
@@ -140,13 +141,13 @@ const NEWLINE: Uint8Array = Buffer.from("\n");
 function sentBody(
   made: Body,
   form: Form,
-  wholeBytes: number,
+  bounds: { readonly wholeBytes: number; readonly loop: Loop },
 ): { readonly body: HttpResponse["body"]; readonly isLine: boolean } {
   const endsInLine = isLineOf(form);
   if ("body" in made) return { body: made.body, isLine: endsInLine };
   const parts = form.isPretty ? prettyJson(made.parts) : made.parts;
-  if (Array.isArray(parts)) return { body: bodyOf(parts, { wholeBytes }), isLine: endsInLine };
-  return { body: bodyOf(parts, { wholeBytes, ...(endsInLine && { end: NEWLINE }) }), isLine: false };
+  if (Array.isArray(parts)) return { body: bodyOf(parts, bounds), isLine: endsInLine };
+  return { body: bodyOf(parts, { ...bounds, ...(endsInLine && { end: NEWLINE }) }), isLine: false };
 }
 
 async function* piecesOf(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
@@ -176,7 +177,7 @@ function storedBody(page: Page, { stored, resource }: StoredAnswer): Body {
     const body = isWrite(page) ? view.briefJson(stored) : view.json(stored);
     return page.form.isPretty ? { parts: [bytesOf(body)] } : { body };
   }
-  if (media === "yaml") return { parts: [textOf(view.value(stored), media)] };
+  if (media === "yaml") return { parts: yamlParts(view.value(stored)) };
   return { parts: [writeEnvelope({ ...view, raw: view.message(stored) })] };
 }
 
@@ -194,7 +195,8 @@ function objectBody(page: Page, { object }: ObjectAnswer): Body {
   const value = isWhole
     ? (object as unknown as JsonObject)
     : metadataView(metaVersion, page.tools, undefined).shown(object);
-  if (media !== "protobuf") return { parts: [textOf(value, media)] };
+  if (media === "yaml") return { parts: yamlParts(value) };
+  if (media === "json") return { parts: [textOf(value, media)] };
   const schema = isWhole
     ? findKindSchema(object.apiVersion, object.kind)
     : findKindSchema("meta.k8s.io/v1", value["kind"] as string);
@@ -272,6 +274,10 @@ type TableServed = (stored: StoredObject) => ReturnType<Versions["served"]>;
 
 function textOf(value: JsonObject, media: Media): Uint8Array {
   return Buffer.from(media === "yaml" ? stringifyYaml(value) : stringifyJson(value));
+}
+
+function* yamlParts(value: JsonObject): Generator<Uint8Array> {
+  for (const piece of yamlPieces(value)) yield Buffer.from(piece);
 }
 
 function whole(parts: Iterable<Uint8Array>): Uint8Array {

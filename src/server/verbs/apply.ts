@@ -1,7 +1,7 @@
 /** Server-side apply: the client states its intent, the server finds out what that changes. Creates what is not there. */
 import { badRequest, conflict, isApiError } from "../../api/api-error.ts";
 import { beginApply, checkConfig } from "../../api/apply/apply-patch.ts";
-import type { ApplyInput } from "../../api/apply/apply-patch.ts";
+import type { ApplyInput, BegunApply } from "../../api/apply/apply-patch.ts";
 import { withManagedFields } from "../../api/apply/managed-fields.ts";
 import { cloneJson } from "../../api/json-clone.ts";
 import { isJsonObject, setOwn } from "../../api/json-object.ts";
@@ -14,6 +14,7 @@ import type { Answer } from "../answer.ts";
 import { createPermission } from "../authz/create-permission.ts";
 import type { CreatePermission } from "../authz/create-permission.ts";
 import type { Call, Workshop } from "../call.ts";
+import { inStages, paced } from "../pace.ts";
 import type { StoredResource } from "../registry.ts";
 import { isTrue } from "../request-info.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
@@ -127,25 +128,34 @@ interface Writing {
 }
 
 function applied(config: JsonObject, previous: ApiObject, writing: Writing): Soon<Next> {
-  const { call, workshop } = writing;
-  const { resource } = call;
+  const { pace } = writing.workshop;
   const live = previous as unknown as JsonObject;
-  const { merged, checkConflicts, conclude } = beginApply(inputOf(config, writing, live));
+  const begun = paced(pace, inputOf(config, writing, live), (input) => inStages(pace, beginApply(input)));
+  return paced(pace, begun, (merging) => saved(merging, previous, writing));
+}
+
+function saved(
+  { merged, checkConflicts, conclude }: BegunApply,
+  previous: ApiObject,
+  { call, workshop }: Writing,
+): Soon<Next> {
+  const { resource } = call;
+  const { pace } = workshop;
+  const live = previous as unknown as JsonObject;
   const finish = (outcome: ApiObject | undefined): Next => {
     const { object, isChanged } = conclude(outcome as unknown as JsonObject | undefined);
     return isChanged ? put(object as unknown as ApiObject) : { outcome: "unchanged" };
   };
   // What is there already is nobody's business but that of those who see every write.
-  if (merged === undefined && !workshop.admission.hasListeners) return finish(undefined);
+  if (merged === undefined && !workshop.admission.hasListeners) return paced(pace, undefined, finish);
   const object = settled(merged ?? withManagedFields(live, undefined), resource, live);
   const { user } = writeOptionsOf(call);
   const admission = callPass({ call, workshop }, "UPDATE");
   admission?.showOwners((next) => conclude(next as unknown as JsonObject).object as unknown as ApiObject);
-  const { pace } = workshop;
   const context = { now: workshop.loop.now(), user, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };
   checkConflicts(() => settled(revisedDraft(revision, resource), resource, live) as unknown as JsonObject);
-  return whenDone(admittedRevision(revision, resource, context), finish);
+  return paced(pace, admittedRevision(revision, resource, context), finish);
 }
 
 /** Admission and the authorizer, which both may refuse the creation. */
@@ -162,18 +172,22 @@ async function created(
   const { call, workshop } = writing;
   const { resource } = call;
   const { user } = writeOptionsOf(call);
-  const { merged, conclude } = beginApply(inputOf(config, writing, undefined));
+  const { pace } = workshop;
+  const { merged, conclude } = await inStages(pace, beginApply(inputOf(config, writing, undefined)));
   if (merged === undefined)
     throw new Error("an object that is applied for the first time is always another one");
   const asked = cloneJson(settled(merged, resource)) as Draft<ApiObject>;
   admission?.showOwners((next) => conclude(next as unknown as JsonObject).object as unknown as ApiObject);
-  const { pace } = workshop;
   const draft = await admittedDraft(asked, resource, { admission, pace });
   checkPlace(draft, call);
   const uid = workshop.loop.random("uids").uuid();
   const context = { now: workshop.loop.now(), user, notes: call.notes, uid, admission, permission, pace };
   const object = await admittedObject(draft, resource, context);
-  return conclude(object as unknown as JsonObject).object as unknown as ApiObject;
+  return paced(
+    pace,
+    object,
+    (made) => conclude(made as unknown as JsonObject).object as unknown as ApiObject,
+  );
 }
 
 /** What was merged has gaps where fields were given up; rules see objects in normal form. */

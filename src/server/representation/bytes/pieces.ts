@@ -1,5 +1,7 @@
-/** Large answers are made and sent piece by piece, as the client takes them. */
+/** Large answers are made and sent piece by piece, as the client takes them, and let other steps run between two pieces. */
+import type { Loop } from "../../../base/loop.ts";
 import type { HttpResponse } from "../../http.ts";
+import { RequestPace } from "../../pace.ts";
 
 /** An answer up to this size is sent whole; each piece of a longer one has about this size. */
 export const PIECE_BYTES = 64 * 1024;
@@ -24,6 +26,8 @@ export function* joined(parts: Iterable<Uint8Array>, end?: Uint8Array): Generato
 }
 
 interface BodyOptions {
+  /** Without one all pieces may be made in one step. */
+  readonly loop?: Loop;
   /** Up to so many it is whole. */
   readonly wholeBytes?: number;
   /** Comes after all parts, unless there is but one that was made already: that is handed on as it is. */
@@ -33,7 +37,7 @@ interface BodyOptions {
 /** Whole when it is short or made already, else in pieces of which the next is made when it is asked for. */
 export function bodyOf(
   parts: Iterable<Uint8Array>,
-  { wholeBytes = PIECE_BYTES, end }: BodyOptions = {},
+  { wholeBytes = PIECE_BYTES, end, loop }: BodyOptions = {},
 ): HttpResponse["body"] {
   if (Array.isArray(parts) && parts.length === 1) return parts[0] as Uint8Array;
   const pieces = joined(parts, end);
@@ -44,13 +48,22 @@ export function bodyOf(
     if (next.done === true) return concat(first, bytes);
     first.push(next.value);
     bytes += next.value.byteLength;
-    if (bytes > wholeBytes) return follow(first, pieces);
+    if (bytes > wholeBytes) return follow(first, pieces, loop);
   }
 }
 
-async function* follow(first: readonly Uint8Array[], rest: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* follow(
+  first: readonly Uint8Array[],
+  rest: Iterable<Uint8Array>,
+  loop: Loop | undefined,
+): AsyncGenerator<Uint8Array> {
   yield* first;
-  yield* rest;
+  const pace = loop === undefined ? undefined : new RequestPace(loop);
+  for (const piece of rest) {
+    yield piece;
+    const resting = pace?.rest();
+    if (resting !== undefined) await resting;
+  }
 }
 
 function concat(parts: readonly Uint8Array[], bytes: number): Uint8Array {

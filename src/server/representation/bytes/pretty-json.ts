@@ -1,8 +1,12 @@
 /** Compact JSON on several lines, for people. Works on text in parts, wherever it is cut. */
+import { PIECE_BYTES } from "./pieces.ts";
 
 export function* prettyJson(parts: Iterable<Uint8Array>): Generator<Uint8Array> {
   const indenter = new Indenter();
-  for (const part of parts) yield indenter.write(part);
+  for (const part of parts) {
+    for (let at = 0; at < part.byteLength; at += PIECE_BYTES)
+      yield indenter.write(part.subarray(at, at + PIECE_BYTES));
+  }
 }
 
 class Indenter {
