@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { FieldErrors, fieldErrorsText, fieldErrorText, fieldPath } from "./field-error.ts";
+import {
+  collectFieldErrors,
+  FieldErrors,
+  fieldErrorsText,
+  fieldErrorText,
+  fieldPath,
+} from "./field-error.ts";
 
 function textOf(add: (errors: FieldErrors) => void): string {
   const errors = new FieldErrors();
@@ -91,5 +97,39 @@ describe("field errors", () => {
     expect(textOf((e) => e.invalid("a", text, "no"))).toBe(
       'a: Invalid value: "é \\"\\\\ \\x01 \\u200b \\U000e0001 日本 \\a": no',
     );
+  });
+});
+
+describe("collected field errors", () => {
+  const LONG = "x".repeat(1000);
+
+  test("are all that were found", () => {
+    const { found, isCut } = collectFieldErrors((errors) => {
+      errors.required("a");
+      errors.invalid("b", 1, "no");
+    });
+
+    expect([found.map(fieldErrorText), isCut]).toEqual([
+      ["a: Required value", "b: Invalid value: 1: no"],
+      false,
+    ]);
+  });
+
+  test("end the validation once no more are told", () => {
+    let calls = 0;
+
+    const { found, isCut } = collectFieldErrors((errors) => {
+      for (; calls < 1_000_000; calls++) errors.invalid("a", LONG, "no");
+    });
+
+    expect([found.length < 300, calls < 300, isCut]).toEqual([true, true, true]);
+  });
+
+  test("hand on every other failure", () => {
+    const failing = (): never => {
+      throw new TypeError("a bug");
+    };
+
+    expect(() => collectFieldErrors(failing)).toThrow(TypeError);
   });
 });

@@ -25,7 +25,7 @@ import type {
   StructField,
   StructSchema,
 } from "./schema.ts";
-import { unitsOfEntry, unitsOfItem, unitsOfStruct, WorkBudget } from "./work-budget.ts";
+import { unitsOfEntry, unitsOfItem, unitsOfStruct, BodyWork, type WorkBudget } from "./work-budget.ts";
 
 /** More unknown fields are not named, as upstream does not. */
 const UNKNOWN_MAX = 100;
@@ -48,7 +48,16 @@ export function toNormalForm(schema: StructSchema, value: unknown, known?: JsonO
 
 /** The same for a value that a client sent: throws a TooLargeError when it asks for more work than one request may. */
 export function toChargedNormalForm(schema: StructSchema, value: unknown, known?: JsonObject): NormalForm {
-  return walked(schema, value, { known, budget: new WorkBudget() });
+  return walked(schema, value, { known, budget: new BodyWork() });
+}
+
+/** The same for a part of such a value. */
+export function normalFormWithin(
+  budget: WorkBudget | undefined,
+  schema: StructSchema,
+  value: unknown,
+): NormalForm {
+  return walked(schema, value, { known: undefined, budget });
 }
 
 interface WalkOptions {
@@ -57,7 +66,7 @@ interface WalkOptions {
 }
 
 function walked(schema: StructSchema, value: unknown, options: WalkOptions): NormalForm {
-  if (schema.normalForm !== undefined && isJsonObject(value)) return schema.normalForm(value);
+  if (schema.normalForm !== undefined && isJsonObject(value)) return schema.normalForm(value, options.budget);
   const walk = new Walk(schema, options);
   const normal = walk.struct(schema, value, 0);
   return { value: normal, unknownFields: walk.unknown };

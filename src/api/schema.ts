@@ -105,7 +105,10 @@ export interface StructOptions {
 }
 
 /** Leaves out what the schema does not name, and names it; the value itself when it is in normal form. */
-export type OwnNormalForm = (value: Readonly<Record<string, unknown>>) => {
+export type OwnNormalForm = (
+  value: Readonly<Record<string, unknown>>,
+  budget?: { charge(units: number): void },
+) => {
   readonly value: Readonly<Record<string, unknown>>;
   readonly unknownFields: readonly string[];
 };

@@ -13,7 +13,12 @@ export class TooLargeError extends RangeError {
   override readonly name = "TooLargeError";
 }
 
-export class WorkBudget {
+/** What charges: a body has one budget. */
+export interface WorkBudget {
+  charge(units: number): void;
+}
+
+export class BodyWork implements WorkBudget {
   #left = WORK_MAX;
 
   /** Throws a TooLargeError when the body stands for more than that. */
@@ -23,7 +28,7 @@ export class WorkBudget {
   }
 }
 
-/** The values that defaults add to a struct with nothing in it, where these are more than one. Held true by default-values.test.ts. */
+/** The values that defaults add to a struct with nothing in it, where these are more than one. Held true by charged-defaults.test.ts. */
 const DEFAULTED: ReadonlyMap<string, number> = new Map([
   ["admissionregistration.v1.MatchResources", 3],
   ["admissionregistration.v1.MutatingWebhook", 6],

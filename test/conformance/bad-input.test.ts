@@ -297,9 +297,9 @@ refusals("what is too large is refused:", [
   [
     "too many values",
     { body: `[${"0,".repeat(1_000_000)}0]` },
-    400,
-    "BadRequest",
-    /more than 200000 tokens \(.* \.\.\.\)$/,
+    413,
+    "RequestEntityTooLarge",
+    /^Request entity too large: more than 200000 tokens$/,
   ],
   [
     "YAML aliases of aliases",

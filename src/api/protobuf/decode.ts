@@ -8,7 +8,7 @@ import { isOmitted, structFromSlots, zeroValue } from "../go-zero.ts";
 import { type JsonObject, setOwn, withSortedKeys } from "../json-object.ts";
 import { JSON_DEPTH_MAX, parseJson } from "../json-scan.ts";
 import type { EitherSchema, MapSchema, Schema, StructField, StructSchema, WireMessage } from "../schema.ts";
-import { TooLargeError, unitsOfEntry, unitsOfItem, unitsOfStruct, WorkBudget } from "../work-budget.ts";
+import { TooLargeError, unitsOfEntry, unitsOfItem, unitsOfStruct, BodyWork } from "../work-budget.ts";
 import { intOrStringOf, quantityOf, timeOf } from "./special-value.ts";
 import { WireReader } from "./wire-reader.ts";
 import { LENGTH, VARINT, wireTypeOf } from "./wire-type.ts";
@@ -23,7 +23,7 @@ export function decodeMessage(schema: StructSchema, bytes: Uint8Array, preset: J
 
 class MessageDecoder {
   readonly #reader: WireReader;
-  readonly #budget = new WorkBudget();
+  readonly #budget = new BodyWork();
   #depth = 0;
 
   constructor(bytes: Uint8Array) {

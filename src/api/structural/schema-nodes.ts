@@ -18,7 +18,7 @@ export function kindStruct({ group, version, kind }: KindName, schema: Structura
     definition: `${group}.${version}.${kind}`,
     keepsUnknown: schema.keepsUnknown,
     fields: () => objectFields({ ...schema, isEmbedded: true }, `${group}.${version}.${kind}`),
-    normalForm: (value: JsonObject) => shapeObject(schema, withMetadata(value)),
+    normalForm: (value, budget) => shapeObject(schema, withMetadata(value), budget),
   });
 }
 

@@ -5,11 +5,16 @@
 import { builtInStruct } from "../built-in-schema.ts";
 import { pathText } from "../decode-place.ts";
 import { isJsonObject, type JsonObject, setOwn, withSortedKeys } from "../json-object.ts";
-import { toNormalForm } from "../normal-form.ts";
+import { normalFormWithin, toNormalForm } from "../normal-form.ts";
+import type { WorkBudget } from "../work-budget.ts";
 import { compileStructural, type Structural } from "./structural.ts";
 
 /** More unknown fields are not named, as upstream does not. */
 const UNKNOWN_MAX = 100;
+/** An entry of a map, or an item that is told apart from others, is owned by itself. */
+const ENTRY_UNITS = 4;
+/** So is a field that the schema does not name. */
+const UNKNOWN_UNITS = 2;
 const OBJECT_FIELDS: ReadonlySet<string> = new Set(["apiVersion", "kind", "metadata"]);
 
 export interface ShapedObject {
@@ -19,11 +24,11 @@ export interface ShapedObject {
 }
 
 /** The value is not changed; it is the result itself when there is nothing to change. */
-export function shapeObject(schema: Structural, value: JsonObject): ShapedObject {
-  const shaping = new Shaping();
+export function shapeObject(schema: Structural, value: JsonObject, budget?: WorkBudget): ShapedObject {
+  const shaping = new Shaping(budget);
   const root = schema.isEmbedded ? schema : { ...schema, isEmbedded: true };
   const shaped = shaping.object(root, value, 0);
-  const { object, unknown } = withMetadata(shaped);
+  const { object, unknown } = withMetadata(shaped, budget);
   const unknownFields = [...unknown, ...shaping.unknown.toSorted(), ...shaping.unknownMetadata];
   return { value: object, unknownFields: unknownFields.slice(0, UNKNOWN_MAX) };
 }
@@ -34,10 +39,13 @@ export function shapeValue(schema: Structural, value: unknown): unknown {
 }
 
 /** Throws a DecodeError when metadata has not the types it must have. */
-function withMetadata(object: JsonObject): { object: JsonObject; unknown: readonly string[] } {
+function withMetadata(
+  object: JsonObject,
+  budget: WorkBudget | undefined,
+): { object: JsonObject; unknown: readonly string[] } {
   const { metadata } = object;
   if (metadata === undefined) return { object, unknown: [] };
-  const { value, unknownFields } = toNormalForm(builtInStruct("meta.v1.ObjectMeta"), metadata);
+  const { value, unknownFields } = normalFormWithin(budget, builtInStruct("meta.v1.ObjectMeta"), metadata);
   return {
     object: value === metadata ? object : { ...object, metadata: value },
     unknown: unknownFields.map((field) => `metadata.${field}`),
@@ -49,6 +57,11 @@ class Shaping {
   /** Of embedded objects. */
   readonly unknownMetadata: string[] = [];
   readonly #path: (string | number)[] = [];
+  readonly #budget: WorkBudget | undefined;
+
+  constructor(budget?: WorkBudget) {
+    this.#budget = budget;
+  }
 
   #note(path: string): void {
     if (this.unknown.length < UNKNOWN_MAX) this.unknown.push(path);
@@ -61,7 +74,9 @@ class Shaping {
 
   object(schema: Structural, value: JsonObject, depth: number): JsonObject {
     let changed: Record<string, unknown> | undefined;
-    for (const key of Object.keys(value)) {
+    const keys = Object.keys(value);
+    this.#budget?.charge(keys.length * (typeof schema.additional === "object" ? ENTRY_UNITS : 1));
+    for (const key of keys) {
       this.#path[depth] = key;
       const before = value[key];
       const after = this.#member(schema, key, { value: before, depth });
@@ -83,7 +98,7 @@ class Shaping {
       return isGone ? undefined : this.value(named, value, depth + 1);
     }
     if (named === true && !schema.keepsUnknown) return withoutContent(value);
-    if (schema.keepsUnknown) return sorted(value);
+    if (schema.keepsUnknown) return sorted(value, this.#budget);
     this.#note(pathText(this.#path.slice(0, depth), key));
     return undefined;
   }
@@ -99,7 +114,8 @@ class Shaping {
 
   #list(schema: Structural, value: readonly unknown[], depth: number): readonly unknown[] {
     const items = schema.items ?? (schema.keepsUnknown ? undefined : EMPTY);
-    if (items === undefined) return sorted(value) as readonly unknown[];
+    if (items === undefined) return sorted(value, this.#budget) as readonly unknown[];
+    this.#budget?.charge(value.length * (schema.listType === "atomic" ? 1 : ENTRY_UNITS));
     const inner = schema.keepsUnknown && !items.keepsUnknown ? { ...items, keepsUnknown: true } : items;
     let changed: unknown[] | undefined;
     for (const [at, item] of value.entries()) {
@@ -138,21 +154,24 @@ function embeddedMetadata(value: unknown): { metadata: unknown; unknown: readonl
 }
 
 /** The value with its keys in order at every level. */
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return sortedItems(value);
+function sorted(value: unknown, budget?: WorkBudget): unknown {
+  if (Array.isArray(value)) return sortedItems(value, budget);
   if (!isJsonObject(value)) return value;
   let changed: Record<string, unknown> | undefined;
-  for (const key of Object.keys(value)) {
-    const member = sorted(value[key]);
+  const keys = Object.keys(value);
+  budget?.charge(keys.length * UNKNOWN_UNITS);
+  for (const key of keys) {
+    const member = sorted(value[key], budget);
     if (member !== value[key]) setOwn((changed ??= { ...value }), key, member);
   }
   return withSortedKeys(changed ?? value);
 }
 
-function sortedItems(value: readonly unknown[]): readonly unknown[] {
+function sortedItems(value: readonly unknown[], budget: WorkBudget | undefined): readonly unknown[] {
   let changed: unknown[] | undefined;
+  budget?.charge(value.length);
   for (const [at, item] of value.entries()) {
-    const after = sorted(item);
+    const after = sorted(item, budget);
     if (after !== item) (changed ??= [...value])[at] = after;
   }
   return changed ?? value;

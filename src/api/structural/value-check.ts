@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject } from "../json-object.ts";
 import { stringifyJson } from "../json-text.ts";
 import { quoted } from "../message-text.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
+import { TooLargeError } from "../work-budget.ts";
 import { hasFormat } from "./formats.ts";
 import { itemKey } from "./list-key.ts";
 import { isOutOfRange, isTooLarge, isTooSmall, isUneven, numberFormat } from "./number-rules.ts";
@@ -24,9 +25,16 @@ export interface Checked {
   readonly previous?: unknown;
 }
 
-/** Reports what is wrong. */
+/** Each item of a list is compared with each alternative: a long list and a long schema are more than one request may ask for. */
+const ATTEMPTS_MAX = 500_000;
+
+interface Attempts {
+  left: number;
+}
+
+/** Reports what is wrong. Throws a TooLargeError when there are too many alternatives to compare. */
 export function checkValue({ schema, value, previous }: Checked, path: Path, errors: FieldErrors): void {
-  new ValueCheck(errors).check(schema, { value, previous, path });
+  new ValueCheck(errors, { left: ATTEMPTS_MAX }).check(schema, { value, previous, path });
 }
 
 interface Place {
@@ -40,8 +48,11 @@ class ValueCheck {
   /** How much of the value was as it should be: of several alternatives that all fail, the nearest one is named. */
   matches = 0;
 
-  constructor(errors: FieldErrors) {
+  readonly #attempts: Attempts;
+
+  constructor(errors: FieldErrors, attempts: Attempts) {
     this.errors = errors;
+    this.#attempts = attempts;
   }
 
   check(schema: Structural, place: Place): void {
@@ -75,7 +86,8 @@ class ValueCheck {
 
   #enum({ enum: allowed }: ValueRules, { value, path }: Place): void {
     if (allowed === undefined || allowed.length === 0) return;
-    if (allowed.some((item) => jsonEqual(item, value))) return;
+    if (typeof value === "object") this.#charge(allowed.length);
+    if (isAmong(allowed, value)) return;
     const texts = allowed.map((item) => (typeof item === "string" ? item : stringifyJson(item)));
     this.errors.notSupported(fieldOf(path), value, texts);
   }
@@ -154,17 +166,17 @@ class ValueCheck {
   #branches({ anyOf, oneOf, allOf, not }: ValueRules, place: Place): void {
     const { path } = place;
     if (anyOf.length > 0) {
-      const tried = anyOf.map((schema) => attempt(schema, place));
+      const tried = anyOf.map((schema) => this.#attempt(schema, place));
       if (!tried.some(isGood)) this.#none(`"${path}" must validate at least one schema (anyOf)`, tried);
     }
     if (oneOf.length > 0) this.#onlyOne(oneOf, place);
     if (allOf.length > 0) this.#all(allOf, place);
-    if (not !== undefined && isGood(attempt(not, place)))
+    if (not !== undefined && isGood(this.#attempt(not, place)))
       this.#composite(`"${path}" must not validate the schema (not)`);
   }
 
   #onlyOne(schemas: readonly Structural[], place: Place): void {
-    const tried = schemas.map((schema) => attempt(schema, place));
+    const tried = schemas.map((schema) => this.#attempt(schema, place));
     const count = tried.filter(isGood).length;
     if (count === 1) return;
     const found = count === 0 ? "Found none valid" : `Found ${count} valid alternatives`;
@@ -174,7 +186,7 @@ class ValueCheck {
   }
 
   #all(schemas: readonly Structural[], place: Place): void {
-    const tried = schemas.map((schema) => attempt(schema, place));
+    const tried = schemas.map((schema) => this.#attempt(schema, place));
     const bad = tried.filter((attempted) => !isGood(attempted));
     for (const { errors } of bad) this.errors.append(errors.found);
     if (bad.length === 0) return;
@@ -192,6 +204,19 @@ class ValueCheck {
     if (nearest !== undefined) this.errors.append(nearest.errors.found);
   }
 
+  #charge(attempts: number): void {
+    this.#attempts.left -= attempts;
+    if (this.#attempts.left < 0)
+      throw new TooLargeError(`more than ${ATTEMPTS_MAX} values and alternatives of the schema to compare`);
+  }
+
+  #attempt(schema: Structural, place: Place): ValueCheck {
+    this.#charge(1);
+    const check = new ValueCheck(new Collected(), this.#attempts);
+    check.check(schema, { ...place, previous: undefined });
+    return check;
+  }
+
   /** Upstream has no field for these. */
   #composite(text: string): void {
     this.errors.invalid("<nil>", "", text);
@@ -202,10 +227,16 @@ class ValueCheck {
   }
 }
 
-function attempt(schema: Structural, place: Place): ValueCheck {
-  const check = new ValueCheck(new Collected());
-  check.check(schema, { ...place, previous: undefined });
-  return check;
+/** With less, asking each is faster. */
+const LONG_ENUM = 16;
+const enumTexts = new WeakMap<readonly unknown[], ReadonlySet<unknown>>();
+
+function isAmong(allowed: readonly unknown[], value: unknown): boolean {
+  if (typeof value === "object" || allowed.length < LONG_ENUM)
+    return allowed.some((item) => jsonEqual(item, value));
+  const known = enumTexts.get(allowed) ?? new Set(allowed);
+  enumTexts.set(allowed, known);
+  return known.has(value);
 }
 
 function isGood({ errors }: ValueCheck): boolean {

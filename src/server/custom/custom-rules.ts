@@ -11,7 +11,7 @@ import { checkExpressions } from "../../api/structural/expression-check.ts";
 import { checkLists } from "../../api/structural/list-check.ts";
 import type { Structural } from "../../api/structural/structural.ts";
 import { checkValue } from "../../api/structural/value-check.ts";
-import { WorkBudget } from "../../api/work-budget.ts";
+import { BodyWork } from "../../api/work-budget.ts";
 import type { ApiObject, Draft, KindRules, ScaleRules } from "../../resources/kind-rules.ts";
 import { customCells } from "./custom-cells.ts";
 import type { VersionOutline } from "./custom-outline.ts";
@@ -47,7 +47,7 @@ function statusOf(object: ApiObject): unknown {
 
 function fillIn(schema: Structural, draft: Draft<ApiObject>): void {
   const fields = draft as unknown as Record<string, unknown>;
-  const filled = withDefaults(schema, fields, new WorkBudget()) as JsonObject;
+  const filled = withDefaults(schema, fields, new BodyWork()) as JsonObject;
   if (filled === fields) return;
   for (const key of Object.keys(filled)) if (filled[key] !== fields[key]) setOwn(fields, key, filled[key]);
 }

@@ -42,6 +42,8 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
     kind: resource.facts.kind,
     schemaOf: () => undefined,
   });
+  const resting = workshop.pace.rest();
+  if (resting !== undefined) await resting;
   const config = withPlace(body.value, call);
   const validation = fieldValidationOf(query);
   const isStrict = validation === "Strict";

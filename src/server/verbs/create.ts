@@ -25,7 +25,7 @@ export async function create(call: Call<StoredResource>, workshop: Workshop): Pr
   const { apiVersion, facts, schema, specs } = resource;
   const expected = { apiVersion, kind: facts.kind, schema, specs };
   const options = writeOptionsOf(call);
-  const { object, sentManagedFields, shared, mistake } = await readObject(call, expected);
+  const { object, sentManagedFields, shared, mistake } = await readObject(call, expected, workshop.pace);
   if (mistake !== undefined) throw mistake;
   const draft = object as Draft<ApiObject>;
   placeInNamespace(draft, call);

@@ -22,7 +22,7 @@ import { noteWarnings, shown, withSentVersion } from "./create.ts";
 export async function update(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, info } = call;
   const { isDryRun } = writeOptionsOf(call);
-  const incoming = await readObject(call, expectedKind(resource, info.subresource));
+  const incoming = await readObject(call, expectedKind(resource, info.subresource), workshop.pace);
   const { object } = incoming;
   checkPlace(object, call);
   const asked = versionAsked(object);

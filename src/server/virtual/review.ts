@@ -12,7 +12,9 @@ export interface Question {
 }
 
 export async function readQuestion(call: Call<Resource>, workshop: Workshop): Promise<Question> {
-  const { object } = await readObject(call, expectedKind(call.resource));
+  const { object } = await readObject(call, expectedKind(call.resource), workshop.pace);
+  const resting = workshop.pace.rest();
+  if (resting !== undefined) await resting;
   const pass = callPass({ call, workshop }, "CREATE");
   return { object: pass === undefined ? object : await pass.admit(object) };
 }

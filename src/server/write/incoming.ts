@@ -10,6 +10,7 @@ import { toChargedNormalForm, toNormalForm } from "../../api/normal-form.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import type { ApiObject } from "../../resources/kind-rules.ts";
 import type { AcceptedRequest } from "../http.ts";
+import type { Pace } from "../pace.ts";
 import type { Resource } from "../registry.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import { readBody, unrecognized } from "./body.ts";
@@ -56,12 +57,18 @@ interface Sent {
 }
 
 /** What is not understood of the object is noted, unless that is a reason to refuse it. */
-export async function readObject({ request, query, notes }: Sent, expected: ExpectedKind): Promise<Incoming> {
+export async function readObject(
+  { request, query, notes }: Sent,
+  expected: ExpectedKind,
+  pace?: Pace,
+): Promise<Incoming> {
   const { apiVersion, kind, schema, specs, formerVersion } = expected;
   const hasProtobuf = findKindSchema(apiVersion, kind) === schema;
   const schemaOf = (version: string, name: string): StructSchema | undefined =>
     findKindSchema(version === formerVersion ? apiVersion : version, name);
   const body = await readBody(request, { kind, schemaOf, hasProtobuf, specs });
+  const resting = pace?.rest();
+  if (resting !== undefined) await resting;
   const incoming = toObject(body, expected, fieldValidationOf(query));
   notes.warnAll(incoming.warnings);
   return incoming;

@@ -1,18 +1,8 @@
 /** Names that every JavaScript object inherits, as the value of every field and as a key of every map of every kind: never an internal error. */
 import { expect, test } from "vitest";
-import { findKindSchema } from "../../../src/api/built-in-schema.ts";
-import { apiVersionOf, groupVersions, isServedByDefault } from "../../../src/api/resource-facts.ts";
-import type { ResourceFacts } from "../../../src/api/resource-facts.ts";
 import type { Schema } from "../../../src/api/schema.ts";
 import { TestApi } from "../../api-harness.ts";
-import { MINIMAL_OBJECTS } from "../../conformance/minimal-objects.ts";
-
-/** The way to a value: names of fields, the first item of a list, a key of a map. */
-type Step = { readonly field: string } | { readonly key: string } | "first";
-interface Place {
-  readonly steps: readonly Step[];
-  readonly schema: Schema;
-}
+import { collectionOf, kindSamples, type Place, withValue } from "./every-place.ts";
 
 /** Every scalar and map that is within; fields of the same struct once, wherever it is used. */
 function* places({ steps, schema }: Place, seen: Set<string>): Generator<Place> {
@@ -30,45 +20,20 @@ function* places({ steps, schema }: Place, seen: Set<string>): Generator<Place> 
   } else yield { steps, schema };
 }
 
-function withValue(base: unknown, [step, ...rest]: readonly Step[], value: unknown): unknown {
-  if (step === undefined) return value;
-  if (step === "first") {
-    const [first, ...others] = (base ?? []) as readonly unknown[];
-    return [withValue(first, rest, value), ...others];
-  }
-  const name = "field" in step ? step.field : step.key;
-  const holder = (base ?? {}) as Readonly<Record<string, unknown>>;
-  const inner = Object.hasOwn(holder, name) ? holder[name] : undefined;
-  return { ...holder, [name]: withValue(inner, rest, value) };
-}
-
 /** `{"__proto__": "x"}` has the key as its own only when JSON made it. */
 function valuesFor({ type }: Schema): readonly unknown[] {
   if (type === "string" || type === "quantity" || type === "intOrString") return ["constructor"];
   return type === "map" ? [JSON.parse('{"__proto__":"constructor"}') as unknown] : [];
 }
 
-function collectionOf({ group, version, name, namespaced }: ResourceFacts): string {
-  const root = group === "" ? `/api/${version}` : `/apis/${group}/${version}`;
-  return `${root}/${namespaced ? "namespaces/default/" : ""}${name}`;
-}
-
 test("a name of the prototype is a value and a key like others, everywhere", async () => {
   await using api = await TestApi.start();
   const cidr = { metadata: { name: "kubernetes" }, spec: { cidrs: ["10.96.0.0/12"] } };
   await api.send("POST", "/apis/networking.k8s.io/v1/servicecidrs", cidr);
-  const kinds = groupVersions()
-    .filter(isServedByDefault)
-    .flatMap(({ resources }) => resources);
   const seen = new Set<string>();
   let count = 0;
 
-  for (const facts of kinds) {
-    const apiVersion = apiVersionOf(facts);
-    const minimal = MINIMAL_OBJECTS[`${apiVersion} ${facts.kind}`];
-    const schema = findKindSchema(apiVersion, facts.kind);
-    if (facts.storage === undefined || minimal === undefined || schema === undefined) continue;
-    const object = { apiVersion, kind: facts.kind, metadata: { name: minimal.name }, ...minimal.body };
+  for (const { facts, schema, object } of kindSamples()) {
     for (const place of places({ steps: [], schema }, seen)) {
       for (const value of valuesFor(place.schema)) {
         const body = withValue(object, place.steps, value);

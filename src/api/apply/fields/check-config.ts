@@ -15,7 +15,7 @@ export function findConfigMistakes(config: JsonObject, schema: StructSchema): st
   const mistakes: string[] = [];
   checkValue(config, schema, { mistakes, parent: undefined, element: "" });
   if (mistakes.length <= 1) return mistakes[0];
-  return ["errors:", ...mistakes.slice(0, MISTAKES_MAX).map((mistake) => `  ${mistake}`)].join("\n");
+  return ["errors:", ...mistakes.map((mistake) => `  ${mistake}`)].join("\n");
 }
 
 /** Where a value is. Its text is made only when there is something to report. */
@@ -103,6 +103,7 @@ const EXPECTATIONS: Readonly<Record<ScalarType, Expectation | undefined>> = {
 };
 
 function report(place: Place, mistake: string): void {
+  if (place.mistakes.length >= MISTAKES_MAX) return;
   const path = placeText(place);
   place.mistakes.push(path === "" ? mistake : `${path}: ${mistake}`);
 }
