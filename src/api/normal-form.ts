@@ -47,8 +47,19 @@ export function toNormalForm(schema: StructSchema, value: unknown, known?: JsonO
 }
 
 /** The same for a value that a client sent: throws a TooLargeError when it asks for more work than one request may. */
-export function toChargedNormalForm(schema: StructSchema, value: unknown, known?: JsonObject): NormalForm {
-  return walked(schema, value, { known, budget: new BodyWork() });
+export function toChargedNormalForm(
+  schema: StructSchema,
+  value: unknown,
+  known?: JsonObject,
+): ChargedNormalForm {
+  const budget = new BodyWork();
+  const { value: normal, unknownFields } = walked(schema, value, { known, budget });
+  return { value: normal, unknownFields, units: budget.charged };
+}
+
+interface ChargedNormalForm extends NormalForm {
+  /** What it was charged for. */
+  readonly units: number;
 }
 
 /** The same for a part of such a value. */

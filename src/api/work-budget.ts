@@ -21,6 +21,10 @@ export interface WorkBudget {
 export class BodyWork implements WorkBudget {
   #left = WORK_MAX;
 
+  get charged(): number {
+    return WORK_MAX - this.#left;
+  }
+
   /** Throws a TooLargeError when the body stands for more than that. */
   charge(units: number): void {
     this.#left -= units;

@@ -29,10 +29,26 @@ function* work(loop: SteppedLoop, msEach: number, log: string[]): Stages<string>
   return "done";
 }
 
+function longPace(loop: SteppedLoop): RequestPace {
+  const pace = new RequestPace(loop);
+  pace.weigh(10_000);
+  return pace;
+}
+
 describe("the pace of a request", () => {
-  test("lets short work go on in one step", () => {
+  test("is one step for a short request, however busy the machine is", () => {
     const loop = new SteppedLoop();
     const pace = new RequestPace(loop);
+    pace.weigh(100);
+    pace.weighBytes(4000);
+    loop.time = 1000;
+
+    expect(pace.rest()).toBeUndefined();
+  });
+
+  test("lets short work go on in one step", () => {
+    const loop = new SteppedLoop();
+    const pace = longPace(loop);
 
     const value = paced(pace, inStages(pace, work(loop, 1, [])), (made) => made.length);
 
@@ -42,7 +58,7 @@ describe("the pace of a request", () => {
   test("gives each stage a step when stages are long", async () => {
     const loop = new SteppedLoop();
     const log: string[] = [];
-    const pace = new RequestPace(loop);
+    const pace = longPace(loop);
 
     const value = inStages(pace, work(loop, 20, log));
 
@@ -56,7 +72,7 @@ describe("the pace of a request", () => {
 
   test("begins anew with each step", async () => {
     const loop = new SteppedLoop();
-    const pace = new RequestPace(loop);
+    const pace = longPace(loop);
     loop.time = 20;
 
     const resting = pace.rest();
@@ -68,7 +84,7 @@ describe("the pace of a request", () => {
 
   test("hands on what a stage throws", async () => {
     const loop = new SteppedLoop();
-    const pace = new RequestPace(loop);
+    const pace = longPace(loop);
     loop.time = 20;
 
     const value = paced(pace, "a", () => {

@@ -42,7 +42,9 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
     kind: resource.facts.kind,
     schemaOf: () => undefined,
   });
-  const resting = workshop.pace.rest();
+  const { pace } = workshop;
+  pace.weighBytes(body.bytes ?? 0);
+  const resting = pace.rest();
   if (resting !== undefined) await resting;
   const config = withPlace(body.value, call);
   const validation = fieldValidationOf(query);
@@ -55,7 +57,8 @@ export async function apply(call: Call<StoredResource>, workshop: Workshop): Pro
     refuseMistake(incoming);
     return incoming;
   };
-  const { object, warnings } = readOr(refuse, read);
+  const { object, warnings, units } = readOr(refuse, read);
+  pace.weigh(units);
   if (isStrict && warnings.length > 0) {
     refuse();
     throw badRequest(`error strict decoding YAML: error converting YAML to JSON: ${yamlErrors(warnings)}`);

@@ -67,7 +67,7 @@ export function endpointOf({ info, endpoint }: Call): Endpoint {
 
 /** What an object becomes when a client sends this for it. */
 export function successor(
-  { object, sentManagedFields }: Pick<Incoming, "object" | "sentManagedFields">,
+  { object, sentManagedFields, units }: Pick<Incoming, "object" | "sentManagedFields" | "units">,
   previous: ApiObject,
   { call, workshop }: Writing,
 ): Soon<ApiObject> {
@@ -76,6 +76,7 @@ export function successor(
   const now = workshop.loop.now();
   const admission = callPass({ call, workshop }, "UPDATE");
   const { pace } = workshop;
+  pace.weigh(units);
   const context = { now, user, admission, pace };
   const revision = { object, previous, endpoint: endpointOf(call) };
   const writer = writerOf(resource, workshop.versions, { manager, subresource: info.subresource, now });

@@ -28,6 +28,8 @@ export interface Body {
   readonly duplicates: readonly string[];
   /** What else is to be told before that, to who wants to hear of it. */
   readonly problems?: readonly string[];
+  /** How many it was read from, if it was. */
+  readonly bytes?: number;
   /** It was not sent like this, but as YAML or as a patch. */
   readonly isRewritten?: boolean;
   /** What the value was made from, if it was: in normal form, so that what both have in common is too. */
@@ -103,7 +105,8 @@ function directBody(value: unknown, { kind }: BodyOptions): Body {
 }
 
 function decodeBody(bytes: Uint8Array, type: string, options: BodyOptions): Body {
-  if (type === PROTOBUF_TYPE) return { value: decodeProtobuf(bytes, options), duplicates: [] };
+  if (type === PROTOBUF_TYPE)
+    return { value: decodeProtobuf(bytes, options), duplicates: [], bytes: bytes.length };
   try {
     const isYaml = type === YAML_TYPE;
     const spec = isYaml || options.specs === undefined ? undefined : new SpecReader(options.specs);
@@ -113,8 +116,8 @@ function decodeBody(bytes: Uint8Array, type: string, options: BodyOptions): Body
     // Kept no longer than they must: bytes that outlive the reading of their object cost a tenth of a create.
     const sent = (value["kind"] ?? "") === "" ? bytes : undefined;
     return isYaml
-      ? { value, duplicates: [], problems: duplicates, isRewritten: true, sent }
-      : { value, duplicates, sent, shared: spec?.shared };
+      ? { value, duplicates: [], problems: duplicates, isRewritten: true, sent, bytes: bytes.length }
+      : { value, duplicates, sent, shared: spec?.shared, bytes: bytes.length };
   } catch (error) {
     throw unrecognized(options.kind, error, bytes);
   }

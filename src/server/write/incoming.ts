@@ -46,6 +46,8 @@ export interface Incoming {
   readonly sentManagedFields: unknown;
   /** It is of another kind, which is told when nothing else stands in the way of the write. */
   readonly mistake?: ApiError | undefined;
+  /** The work that what was sent stands for. */
+  readonly units: number;
   /** Its spec among those that others have too; the object has that one if it has begun. */
   readonly shared?: SharedSpec | undefined;
 }
@@ -67,10 +69,12 @@ export async function readObject(
   const schemaOf = (version: string, name: string): StructSchema | undefined =>
     findKindSchema(version === formerVersion ? apiVersion : version, name);
   const body = await readBody(request, { kind, schemaOf, hasProtobuf, specs });
+  pace?.weighBytes(body.bytes ?? 0);
   const resting = pace?.rest();
   if (resting !== undefined) await resting;
   const incoming = toObject(body, expected, fieldValidationOf(query));
   notes.warnAll(incoming.warnings);
+  pace?.weigh(incoming.units);
   return incoming;
 }
 
@@ -85,7 +89,7 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
   const shared = body.shared ?? expected.specs?.find(body.value["spec"]);
   const begun = shared?.begun;
   const sent = withKind(body.value, expected);
-  const { value, unknownFields } =
+  const { value, unknownFields, units } =
     begun === undefined
       ? normalBody(body, expected.schema, sent)
       : charged(expected.schema, { ...sent, spec: begun }, { spec: begun });
@@ -100,6 +104,7 @@ export function toObject(body: Body, expected: ExpectedKind, validation: FieldVa
     warnings: validation === "Warn" ? [...problems, ...warnings] : warnings,
     sentManagedFields: managedFieldsOf(body.value),
     mistake,
+    units,
     // What is left out of a spec has to be told each time.
     shared: unknownFields.length === 0 || begun !== undefined ? shared : undefined,
   };
@@ -120,7 +125,7 @@ function normalBody(
   { known }: Body,
   schema: StructSchema,
   value: JsonObject,
-): ReturnType<typeof toNormalForm> {
+): ReturnType<typeof toChargedNormalForm> {
   if (known === undefined) return charged(schema, value);
   try {
     return toChargedNormalForm(schema, value, known);

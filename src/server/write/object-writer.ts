@@ -172,6 +172,7 @@ export class ObjectWriter {
   ): Promise<Saved | "again" | "overtaken"> {
     const showing = this.#versions.readyToShow([StoredObject.of(entry)], resource);
     if (showing !== undefined) await showing;
+    this.#workshop.pace.weighBytes(entry.value.length);
     const previous = this.#versions.entry(entry, resource);
     this.#refused = entry;
     const changed = change(previous);

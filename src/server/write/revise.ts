@@ -74,6 +74,8 @@ export function admittedDraft(
   { admission, shared, pace }: Pick<WriteContext, "admission" | "shared" | "pace">,
 ): Soon<Draft<ApiObject>> {
   const begun = withNewDefaults(draft, resource, shared);
+  // A custom kind may have defaults of any length.
+  if (resource.custom !== undefined) pace?.weigh(Infinity);
   const refine = (changed: ApiObject): Draft<ApiObject> =>
     withNewDefaults(draftOf(settled(changed, resource)), resource);
   if (admission === undefined) return begun;

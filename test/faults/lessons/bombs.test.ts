@@ -52,7 +52,7 @@ describe("an answer does not grow beyond what was sent", () => {
     [
       "containers",
       PODS,
-      { metadata: { name: "p" }, spec: { containers: repeated(20_000, () => ({ name: "_" })) } },
+      { metadata: { name: "p" }, spec: { containers: repeated(15_000, () => ({ name: "_" })) } },
     ],
     ["finalizers", MAPS, { metadata: { name: "m", finalizers: repeated(30_000, () => "a b") } }],
   ])("when tens of thousands of %s are wrong", async (_what, target, body) => {

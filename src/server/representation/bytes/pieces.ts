@@ -59,6 +59,7 @@ async function* follow(
 ): AsyncGenerator<Uint8Array> {
   yield* first;
   const pace = loop === undefined ? undefined : new RequestPace(loop);
+  pace?.weigh(Infinity);
   for (const piece of rest) {
     yield piece;
     const resting = pace?.rest();
