@@ -131,6 +131,8 @@ export class StructSchema {
   readonly atomic: boolean;
   readonly keepsUnknown: boolean;
   readonly normalForm: OwnNormalForm | undefined;
+  /** What it is charged for (work-budget.ts), once that is known: asked for with each struct that is read. */
+  units = 0;
   readonly #options: StructOptions;
   #fields: readonly StructField[] | undefined;
   #byName: ReadonlyMap<string, StructField> | undefined;

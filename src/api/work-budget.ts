@@ -54,16 +54,13 @@ const DEFAULTED: ReadonlyMap<string, number> = new Map([
   ["resource.v1.ExactDeviceRequest", 2],
 ]);
 
-const structUnits = new WeakMap<StructSchema, number>();
-
 /** A struct by itself: what its normal form always has, and its defaults. The fields that were sent come on top. */
 export function unitsOfStruct(schema: StructSchema): number {
-  const known = structUnits.get(schema);
-  if (known !== undefined) return known;
+  if (schema.units > 0) return schema.units;
   let units = 1 + (DEFAULTED.get(schema.definition) ?? 1);
   for (const { schema: filled } of schema.filled)
     units += filled.type === "struct" ? unitsOfStruct(filled) : 1;
-  structUnits.set(schema, units);
+  schema.units = units;
   return units;
 }
 

@@ -65,7 +65,8 @@ export function maxTextOf({ isIntOrString, rules }: Structural): number {
 
 function longest(values: readonly unknown[]): number {
   let bytes = 0;
-  for (const value of values) bytes = Math.max(bytes, typeof value === "string" ? Buffer.byteLength(value) : 0);
+  for (const value of values)
+    bytes = Math.max(bytes, typeof value === "string" ? Buffer.byteLength(value) : 0);
   return bytes;
 }
 

@@ -32,13 +32,18 @@ export class PortOverlaps {
   add(port: ContainerPort, at: FieldPath): void {
     const placed = { port, at, order: this.#count++ };
     const key = `${port.containerPort}/${port.protocol ?? ""}`;
-    const group = this.#groups.get(key) ?? new PortGroup();
-    this.#groups.set(key, group);
+    const known = this.#groups.get(key);
+    const group = known ?? new PortGroup();
+    if (known === undefined) this.#groups.set(key, group);
+    else this.#compare(placed, group);
+    group.add(placed);
+  }
+
+  #compare({ port, at }: PlacedPort, group: PortGroup): void {
     for (const other of group.conflicting(port, this.#room)) {
       const kind = overlapOf(port, other.port);
       this.warn(`${at.toString()}: ${kind} port definition with ${other.at.toString()}`);
     }
-    group.add(placed);
   }
 
   get #room(): number {

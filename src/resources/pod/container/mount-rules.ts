@@ -40,10 +40,13 @@ interface UsedPlaces {
   readonly paths: ReadonlySet<string>;
 }
 
+const NOWHERE: UsedPlaces = { names: new Set(), paths: new Set() };
+
 function usedPlaces<T extends { readonly name: string }>(
   users: readonly T[],
   pathOf: (user: T) => string,
 ): UsedPlaces {
+  if (users.length === 0) return NOWHERE;
   return { names: new Set(users.map(({ name }) => name)), paths: new Set(users.map(pathOf)) };
 }
 
@@ -109,6 +112,7 @@ function checkRecursiveReadOnly(mount: VolumeMount, path: FieldPath, { errors }:
 
 export function checkDevices(container: MountingContainer, path: FieldPath, scope: PodScope): void {
   const { volumeMounts = [], volumeDevices = [] } = container;
+  if (volumeDevices.length === 0) return;
   const names = new Set<string>();
   const paths = new Set<string>();
   const mounts = usedPlaces(volumeMounts, ({ mountPath }) => mountPath);
