@@ -19,7 +19,7 @@ export interface Timed<T> {
   readonly value: T;
 }
 
-export async function longestStep<T>(work: () => Promise<T>): Promise<Timed<T>> {
+async function longestStep<T>(work: () => Promise<T>): Promise<Timed<T>> {
   await turn();
   let longestMs = 0;
   let isOver = false;
