@@ -4,7 +4,7 @@
  */
 import { ConfigMap, Secret } from "../api/generated/types/core-v1.ts";
 import type { Client } from "../client/client.ts";
-import { WriteWindow } from "../runtime/write-window.ts";
+import { WriteWindow } from "../runtime/controller/write-window.ts";
 import type { ConfigReference, ConfigState } from "./pod/config-needs.ts";
 
 /** In every namespace, kept there by a loop; nearly all pods have a volume of it. */

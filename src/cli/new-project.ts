@@ -1,8 +1,8 @@
 /** The files of a new operator project, by path. Pure: the same names give the same files. */
 import { stringifyYaml } from "../api/yaml-text.ts";
 import { VERSION } from "../cluster/version.ts";
-import { defineResource } from "../runtime/resource-definition.ts";
-import { t } from "../runtime/schema-part.ts";
+import { defineResource } from "../runtime/kinds/resource-definition.ts";
+import { t } from "../runtime/kinds/schema-part.ts";
 
 /** From which the project imports. */
 const PACKAGE = "setpoint";

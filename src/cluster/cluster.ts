@@ -8,7 +8,7 @@ import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { createMetrics } from "../base/prom-metrics.ts";
 import { certificateSigner } from "../controllers/certificates/certificate-signer.ts";
-import { runAll } from "../runtime/run-all.ts";
+import { runAll } from "../runtime/manager/run-all.ts";
 import { openAudit } from "../server/audit/audit-trail.ts";
 import type { AuditTrail } from "../server/audit/audit-trail.ts";
 import { FRONT_PROXY_NAMES } from "../server/authn/create-authentication.ts";

@@ -12,12 +12,12 @@ import { controllers as plainControllers, routines as plainRoutines } from "../c
 import { nodeIpamRoutine } from "../controllers/node-lifecycle/node-ipam.ts";
 import { rootCaController } from "../controllers/root-ca.ts";
 import { tokenSecretController } from "../controllers/token-secret.ts";
-import type { CacheSet } from "../runtime/cache-set.ts";
-import type { Controller } from "../runtime/controller.ts";
-import type { LeaderElectionOptions } from "../runtime/leader-election.ts";
-import { createManager } from "../runtime/manager.ts";
-import type { Manager } from "../runtime/manager.ts";
-import type { Routine } from "../runtime/routine.ts";
+import type { CacheSet } from "../runtime/cache/cache-set.ts";
+import type { Controller } from "../runtime/controller/controller.ts";
+import type { LeaderElectionOptions } from "../runtime/manager/leader-election.ts";
+import { createManager } from "../runtime/manager/manager.ts";
+import type { Manager } from "../runtime/manager/manager.ts";
+import type { Routine } from "../runtime/manager/routine.ts";
 import { schedulerRoutine } from "../scheduler/scheduler.ts";
 
 /** Loops that run together: on the same caches, under the same lead. */

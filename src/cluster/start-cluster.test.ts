@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { isApiError } from "../api/api-error.ts";
 import { ConfigMap, Namespace, Pod, Service } from "../api/generated/types/core-v1.ts";
-import { defineController } from "../runtime/controller.ts";
+import { defineController } from "../runtime/controller/controller.ts";
 import { startCluster } from "./start-cluster.ts";
 
 describe("a cluster in a program", () => {

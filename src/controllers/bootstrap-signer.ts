@@ -8,8 +8,8 @@ import { createHmac } from "node:crypto";
 import type { ObjectKey } from "../api/api-object.ts";
 import { ConfigMap, Secret } from "../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../api/patch/json-equal.ts";
-import { defineController, watching } from "../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../runtime/controller.ts";
+import { defineController, watching } from "../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../runtime/controller/controller.ts";
 import { findExpiry, isToken } from "./bootstrap-token-cleaner.ts";
 
 export const bootstrapSignerController = defineController({

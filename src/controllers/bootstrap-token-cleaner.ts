@@ -5,8 +5,8 @@
  */
 import { isApiError } from "../api/api-error.ts";
 import { Secret } from "../api/generated/types/core-v1.ts";
-import { defineController } from "../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../runtime/controller.ts";
+import { defineController } from "../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../runtime/controller/controller.ts";
 
 export const bootstrapTokenCleanerController = defineController({
   name: "token-cleaner-controller",

@@ -9,8 +9,13 @@ import type { PolicyRule } from "../api/generated/types/rbac-v1.ts";
 import { stringifyJson } from "../api/json-text.ts";
 import { compileLabelSelector, labelsMatch } from "../api/label-selector.ts";
 import { jsonEqual } from "../api/patch/json-equal.ts";
-import { defineController, indexing, watching } from "../runtime/controller.ts";
-import type { CacheReader, ObjectChange, Outcome, ReconcileContext } from "../runtime/controller.ts";
+import { defineController, indexing, watching } from "../runtime/controller/controller.ts";
+import type {
+  CacheReader,
+  ObjectChange,
+  Outcome,
+  ReconcileContext,
+} from "../runtime/controller/controller.ts";
 
 const AGGREGATING = "aggregating";
 

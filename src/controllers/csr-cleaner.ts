@@ -7,8 +7,8 @@
 import { X509Certificate } from "node:crypto";
 import { isApiError } from "../api/api-error.ts";
 import { CertificateSigningRequest } from "../api/generated/types/certificates-v1.ts";
-import { defineController } from "../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../runtime/controller.ts";
+import { defineController } from "../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../runtime/controller/controller.ts";
 
 export const csrCleanerController = defineController({
   name: "certificatesigningrequest-cleaner-controller",

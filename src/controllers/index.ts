@@ -1,6 +1,6 @@
 /** The built-in loops, in the order in which people look for them. */
-import type { Controller } from "../runtime/controller.ts";
-import type { Routine } from "../runtime/routine.ts";
+import type { Controller } from "../runtime/controller/controller.ts";
+import type { Routine } from "../runtime/manager/routine.ts";
 import { autoscalerController } from "./autoscaler/controller.ts";
 import { bootstrapSignerController } from "./bootstrap-signer.ts";
 import { bootstrapTokenCleanerController } from "./bootstrap-token-cleaner.ts";

@@ -2,8 +2,8 @@
 import { isApiError } from "../api/api-error.ts";
 import type { ApiObject, ResourceType } from "../api/api-object.ts";
 import type { Namespace } from "../api/generated/types/core-v1.ts";
-import { watching } from "../runtime/controller.ts";
-import type { WatchMapping } from "../runtime/controller.ts";
+import { watching } from "../runtime/controller/controller.ts";
+import type { WatchMapping } from "../runtime/controller/controller.ts";
 import { isNamespaceEnding } from "./ending-namespace.ts";
 
 export function isActive({ metadata, status }: Namespace): boolean {

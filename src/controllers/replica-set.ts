@@ -7,9 +7,9 @@
 import { ReplicaSet } from "../api/generated/types/apps-v1.ts";
 import type { ReplicaSetStatus } from "../api/generated/types/apps-v1.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
-import { defineController } from "../runtime/controller.ts";
-import type { CacheReader, Outcome, ReconcileContext } from "../runtime/controller.ts";
-import { controllerOf } from "../runtime/owner-reference.ts";
+import { defineController } from "../runtime/controller/controller.ts";
+import type { CacheReader, Outcome, ReconcileContext } from "../runtime/controller/controller.ts";
+import { controllerOf } from "../runtime/refs/owner-reference.ts";
 import { keepReplicas } from "./pods/keep-replicas.ts";
 import { orphanedPods } from "./pods/orphaned-pods.ts";
 import { planReplicas } from "./pods/plan-replicas.ts";

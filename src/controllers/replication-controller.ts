@@ -7,8 +7,8 @@
 import { Pod, ReplicationController } from "../api/generated/types/core-v1.ts";
 import type { PodTemplateSpec, ReplicationControllerStatus } from "../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../api/generated/types/meta-v1.ts";
-import { defineController } from "../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../runtime/controller.ts";
+import { defineController } from "../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../runtime/controller/controller.ts";
 import { keepReplicas } from "./pods/keep-replicas.ts";
 import { orphanedPods } from "./pods/orphaned-pods.ts";
 import { planReplicas } from "./pods/plan-replicas.ts";

@@ -4,8 +4,8 @@
  * Reads Namespaces and ConfigMaps; keeps the ConfigMap `kube-root-ca.crt` in each namespace that is not being deleted.
  */
 import { ConfigMap, Namespace } from "../api/generated/types/core-v1.ts";
-import { defineController } from "../runtime/controller.ts";
-import type { Controller, Outcome, ReconcileContext } from "../runtime/controller.ts";
+import { defineController } from "../runtime/controller/controller.ts";
+import type { Controller, Outcome, ReconcileContext } from "../runtime/controller/controller.ts";
 import { createUnlessPresent, isActive, namespaceOf } from "./namespaced-default.ts";
 
 const NAME = "kube-root-ca.crt";

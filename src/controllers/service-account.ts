@@ -4,8 +4,8 @@
  * Reads Namespaces and ServiceAccounts; creates the ServiceAccount `default` in each namespace that is not being deleted.
  */
 import { Namespace, ServiceAccount } from "../api/generated/types/core-v1.ts";
-import { defineController } from "../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../runtime/controller.ts";
+import { defineController } from "../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../runtime/controller/controller.ts";
 import { createUnlessPresent, isActive, namespaceOf } from "./namespaced-default.ts";
 
 const NAME = "default";

@@ -7,10 +7,10 @@ import type { ObjectKey } from "../api/api-object.ts";
 import { IPAddress, ServiceCIDR } from "../api/generated/types/networking-v1.ts";
 import { cidrContains, findCidr, findIpAddress, networkAddress } from "../api/ip-address.ts";
 import type { Cidr } from "../api/ip-address.ts";
-import { withCondition } from "../runtime/conditions.ts";
-import type { NewCondition } from "../runtime/conditions.ts";
-import { defineController, watching } from "../runtime/controller.ts";
-import type { CacheReader, Outcome, ReconcileContext } from "../runtime/controller.ts";
+import { withCondition } from "../runtime/controller/conditions.ts";
+import type { NewCondition } from "../runtime/controller/conditions.ts";
+import { defineController, watching } from "../runtime/controller/controller.ts";
+import type { CacheReader, Outcome, ReconcileContext } from "../runtime/controller/controller.ts";
 
 export const serviceCidrController = defineController({
   name: "service-cidr-controller",

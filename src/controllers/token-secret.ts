@@ -11,14 +11,14 @@ import { isApiError } from "../api/api-error.ts";
 import type { ObjectKey } from "../api/api-object.ts";
 import type { TokenRequest } from "../api/generated/types/authentication-v1.ts";
 import { Secret, ServiceAccount } from "../api/generated/types/core-v1.ts";
-import { defineController, indexing, watching } from "../runtime/controller.ts";
+import { defineController, indexing, watching } from "../runtime/controller/controller.ts";
 import type {
   CacheReader,
   Controller,
   ObjectChange,
   Outcome,
   ReconcileContext,
-} from "../runtime/controller.ts";
+} from "../runtime/controller/controller.ts";
 
 const TYPE = "kubernetes.io/service-account-token";
 const NAME = "kubernetes.io/service-account.name";

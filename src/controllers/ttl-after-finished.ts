@@ -5,8 +5,8 @@
  */
 import { isApiError } from "../api/api-error.ts";
 import { Job } from "../api/generated/types/batch-v1.ts";
-import { defineController } from "../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../runtime/controller.ts";
+import { defineController } from "../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../runtime/controller/controller.ts";
 
 export const ttlAfterFinishedController = defineController({
   name: "ttl-after-finished-controller",

@@ -4,16 +4,16 @@ export type { TextLogOptions } from "../base/log-text.ts";
 export { silentLog } from "../base/log.ts";
 export type { Log, LogFields, LogLevel } from "../base/log.ts";
 export type { Metrics } from "../base/metrics.ts";
-export { CacheSet } from "./cache-set.ts";
-export type { CacheScope, CacheSetOptions } from "./cache-set.ts";
-export { Cache } from "./cache.ts";
-export type { CacheListener } from "./cache.ts";
-export type { CacheFilter, CacheView, IndexFunction } from "./cache-view.ts";
-export type { Cause, Causes } from "./cause.ts";
-export { childName } from "./child-names.ts";
-export { findCondition, isTrue, withCondition } from "./conditions.ts";
-export type { ConditionMoment, NewCondition } from "./conditions.ts";
-export { defineController, indexing, TerminalError, watching } from "./controller.ts";
+export { CacheSet } from "./cache/cache-set.ts";
+export type { CacheScope, CacheSetOptions } from "./cache/cache-set.ts";
+export { Cache } from "./cache/cache.ts";
+export type { CacheListener } from "./cache/cache.ts";
+export type { CacheFilter, CacheView, IndexFunction } from "./cache/cache-view.ts";
+export type { Cause, Causes } from "./queue/cause.ts";
+export { childName } from "./controller/child-names.ts";
+export { findCondition, isTrue, withCondition } from "./controller/conditions.ts";
+export type { ConditionMoment, NewCondition } from "./controller/conditions.ts";
+export { defineController, indexing, TerminalError, watching } from "./controller/controller.ts";
 export type {
   CacheReader,
   ChildManifest,
@@ -27,16 +27,22 @@ export type {
   ReconcileContext,
   RecordedEvent,
   WatchMapping,
-} from "./controller.ts";
-export { LeadLostError } from "./leader-election.ts";
-export type { LeaderElectionOptions } from "./leader-election.ts";
-export { createManager } from "./manager.ts";
-export type { Manager, ManagerOptions, ManagerSettings } from "./manager.ts";
-export { controllerOf, isControlledBy, ownerReferenceTo } from "./owner-reference.ts";
-export type { PassRecord } from "./pass-result.ts";
-export { allOf, annotationsChanged, anyOf, generationChanged, labelsChanged } from "./predicates.ts";
-export type { Predicate } from "./predicates.ts";
-export { defineResource } from "./resource-definition.ts";
+} from "./controller/controller.ts";
+export { LeadLostError } from "./manager/leader-election.ts";
+export type { LeaderElectionOptions } from "./manager/leader-election.ts";
+export { createManager } from "./manager/manager.ts";
+export type { Manager, ManagerOptions, ManagerSettings } from "./manager/manager.ts";
+export { controllerOf, isControlledBy, ownerReferenceTo } from "./refs/owner-reference.ts";
+export type { PassRecord } from "./controller/pass-result.ts";
+export {
+  allOf,
+  annotationsChanged,
+  anyOf,
+  generationChanged,
+  labelsChanged,
+} from "./controller/predicates.ts";
+export type { Predicate } from "./controller/predicates.ts";
+export { defineResource } from "./kinds/resource-definition.ts";
 export type {
   Column,
   CustomObject,
@@ -44,11 +50,11 @@ export type {
   DefinedResource,
   ObjectOf,
   ResourceOptions,
-} from "./resource-definition.ts";
-export type { Routine, RoutineParts } from "./routine.ts";
-export { t } from "./schema-part.ts";
-export type { SchemaPart, TypeOf } from "./schema-part.ts";
-export { slowStart } from "./slow-start.ts";
-export type { SlowStartResult } from "./slow-start.ts";
-export { WorkQueue } from "./work-queue.ts";
-export type { Urgency, WorkItem, WorkQueueOptions } from "./work-queue.ts";
+} from "./kinds/resource-definition.ts";
+export type { Routine, RoutineParts } from "./manager/routine.ts";
+export { t } from "./kinds/schema-part.ts";
+export type { SchemaPart, TypeOf } from "./kinds/schema-part.ts";
+export { slowStart } from "./controller/slow-start.ts";
+export type { SlowStartResult } from "./controller/slow-start.ts";
+export { WorkQueue } from "./queue/work-queue.ts";
+export type { Urgency, WorkItem, WorkQueueOptions } from "./queue/work-queue.ts";

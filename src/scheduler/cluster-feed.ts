@@ -13,8 +13,8 @@ import { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from "../api/gen
 import { hasGrantedResources } from "../resources/pod/pod-requests.ts";
 import { isTerminal } from "../resources/pod/pod-state.ts";
 import { isSame } from "../resources/value-rules.ts";
-import type { ObjectChange } from "../runtime/controller.ts";
-import type { RoutineParts } from "../runtime/routine.ts";
+import type { ObjectChange } from "../runtime/controller/controller.ts";
+import type { RoutineParts } from "../runtime/manager/routine.ts";
 import type { ClusterEvent } from "./framework/cluster-event.ts";
 import type { ClusterSnapshot, Place } from "./snapshot/cluster-snapshot.ts";
 import { isSameToScheduler, podInfo, podKey, sameLabels } from "./snapshot/pod-info.ts";

@@ -5,7 +5,7 @@
 
 import { isApiError } from "../api/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
-import type { RoutineParts } from "../runtime/routine.ts";
+import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { AssumedPods } from "./assumed-pods.ts";
 import type { ClusterEvent } from "./framework/cluster-event.ts";
 import type { Cycle, SchedulerPlugin } from "./framework/plugin.ts";

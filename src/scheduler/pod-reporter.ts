@@ -2,7 +2,7 @@
 
 import { isApiError } from "../api/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
-import type { RoutineParts } from "../runtime/routine.ts";
+import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { planReport, type PodReport } from "./pod-status.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
 import type { WriteWindow } from "./write-window.ts";

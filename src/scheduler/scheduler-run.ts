@@ -6,7 +6,7 @@
 
 import { isApiError } from "../api/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
-import type { RoutineParts } from "../runtime/routine.ts";
+import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { ClusterFeed, type FeedTarget } from "./cluster-feed.ts";
 import type { ClusterEvent } from "./framework/cluster-event.ts";
 import { diagnosisText, type Diagnosis, NO_NODES_MESSAGE, rejectors } from "./framework/diagnosis.ts";

@@ -13,8 +13,8 @@ import {
 import { PodDisruptionBudget } from "../api/generated/types/policy-v1.ts";
 import { DeviceClass, ResourceClaim, ResourceSlice } from "../api/generated/types/resource-v1.ts";
 import { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from "../api/generated/types/storage-v1.ts";
-import { indexing } from "../runtime/controller.ts";
-import type { Routine } from "../runtime/routine.ts";
+import { indexing } from "../runtime/controller/controller.ts";
+import type { Routine } from "../runtime/manager/routine.ts";
 import { DEFAULT_WEIGHTS, makePlugins } from "./default-plugins.ts";
 import { PLUGIN_NAMES, type PluginName } from "./framework/plugin.ts";
 import { Profile } from "./framework/profile.ts";

@@ -5,9 +5,9 @@ import { silentLog } from "../../src/base/log.ts";
 import type { Loop } from "../../src/base/loop.ts";
 import { createMetrics } from "../../src/base/prom-metrics.ts";
 import type { Client } from "../../src/client/client.ts";
-import type { CacheView } from "../../src/runtime/cache-view.ts";
-import type { CacheReader, ObjectChange } from "../../src/runtime/controller.ts";
-import type { RoutineParts } from "../../src/runtime/routine.ts";
+import type { CacheView } from "../../src/runtime/cache/cache-view.ts";
+import type { CacheReader, ObjectChange } from "../../src/runtime/controller/controller.ts";
+import type { RoutineParts } from "../../src/runtime/manager/routine.ts";
 
 type Listener = (change: ObjectChange<ApiObject>) => void;
 

@@ -9,7 +9,7 @@ import { VirtualLoop } from "../../src/base/virtual-loop.ts";
 import { TestApi, text } from "../api-harness.ts";
 import type { Reply, ReplyBody, RequestOptions } from "../api-harness.ts";
 
-const FOLDER = fileURLToPath(new URL("../../../shared/manifests/", import.meta.url));
+const FOLDER = fileURLToPath(new URL("../../../shared/manifests", import.meta.url));
 const FILES = existsSync(FOLDER) ? readdirSync(FOLDER).filter((name) => name.endsWith(".jsonl")) : [];
 
 const APPLY = { type: "application/apply-patch+yaml" };

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { ConfigMap, Secret } from "../../src/api/generated/types/core-v1.ts";
 import type { Random } from "../../src/base/loop.ts";
 import { seededRandom } from "../../src/base/random.ts";
-import { childName } from "../../src/runtime/child-names.ts";
-import { defineController } from "../../src/runtime/controller.ts";
+import { childName } from "../../src/runtime/controller/child-names.ts";
+import { defineController } from "../../src/runtime/controller/controller.ts";
 import { startWorld } from "../scenarios/runtime-world.ts";
 import type { World } from "../scenarios/runtime-world.ts";
 

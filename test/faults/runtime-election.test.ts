@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { ConfigMap } from "../../src/api/generated/types/core-v1.ts";
 import { seededRandom } from "../../src/base/random.ts";
-import { defineController } from "../../src/runtime/controller.ts";
+import { defineController } from "../../src/runtime/controller/controller.ts";
 import { startWorld } from "../scenarios/runtime-world.ts";
 import type { StartedManager } from "../scenarios/runtime-world.ts";
 

@@ -1,6 +1,6 @@
 /** Checks what a watcher delivered against what happened. */
 import type { ApiObject } from "../../src/api/api-object.ts";
-import type { WatcherEvent } from "../../src/runtime/watcher-event.ts";
+import type { WatcherEvent } from "../../src/runtime/watch/watcher-event.ts";
 
 /** A change as the server told it to somebody whose connection never fails. */
 export interface Happened {

@@ -17,7 +17,7 @@ import type {
   TransportRequest,
   TransportStream,
 } from "../../src/client/transport.ts";
-import { CacheSet } from "../../src/runtime/cache-set.ts";
+import { CacheSet } from "../../src/runtime/cache/cache-set.ts";
 import { MAPS, WatcherWorld } from "./watcher-world.ts";
 
 const NEVER = new AbortController().signal;

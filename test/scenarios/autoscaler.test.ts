@@ -7,8 +7,8 @@ import { Event, Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
 import { isActive, isReady } from "../../src/resources/pod/pod-state.ts";
-import { defineResource } from "../../src/runtime/resource-definition.ts";
-import { t } from "../../src/runtime/schema-part.ts";
+import { defineResource } from "../../src/runtime/kinds/resource-definition.ts";
+import { t } from "../../src/runtime/kinds/schema-part.ts";
 
 const LOOPS = ["deployment-controller", "replicaset-controller", "horizontal-pod-autoscaler"];
 const CPU = "simulated.setpoint.dev/cpu";

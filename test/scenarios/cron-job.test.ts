@@ -6,7 +6,7 @@ import { builtInLoops } from "../../src/cluster/loops.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
 import { isActive } from "../../src/resources/pod/pod-state.ts";
-import { ownerReferenceTo } from "../../src/runtime/owner-reference.ts";
+import { ownerReferenceTo } from "../../src/runtime/refs/owner-reference.ts";
 
 const LOOPS = ["cronjob-controller", "job-controller", "job-orphan-pods-controller"];
 const HOUR_MS = 3_600_000;

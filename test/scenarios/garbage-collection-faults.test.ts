@@ -6,7 +6,7 @@ import { silentLog } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/prom-metrics.ts";
 import type { Transport, TransportEvent } from "../../src/client/transport.ts";
 import { garbageCollectorRoutine } from "../../src/controllers/garbage-collector/routine.ts";
-import { createManager } from "../../src/runtime/manager.ts";
+import { createManager } from "../../src/runtime/manager/manager.ts";
 import { startWorld } from "./runtime-world.ts";
 import type { World } from "./runtime-world.ts";
 

@@ -8,7 +8,7 @@ import { ClusterRole } from "../../src/api/generated/types/rbac-v1.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
 import { garbageCollectorRoutine } from "../../src/controllers/garbage-collector/routine.ts";
-import { defineController } from "../../src/runtime/controller.ts";
+import { defineController } from "../../src/runtime/controller/controller.ts";
 
 const COLLECTOR = "garbage-collector-controller";
 const SEEDS = [1, 2, 3];

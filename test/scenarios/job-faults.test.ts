@@ -6,7 +6,7 @@ import { seededRandom } from "../../src/base/random.ts";
 import { builtInLoops } from "../../src/cluster/loops.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
-import { ownerReferenceTo } from "../../src/runtime/owner-reference.ts";
+import { ownerReferenceTo } from "../../src/runtime/refs/owner-reference.ts";
 import {
   LOOPS,
   start,

@@ -5,7 +5,7 @@ import { Namespace, Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { nodeLifecycleRoutine } from "../../src/controllers/node-lifecycle/controller.ts";
 import { nodeIpamRoutine } from "../../src/controllers/node-lifecycle/node-ipam.ts";
 import { taintEvictionRoutine } from "../../src/controllers/node-lifecycle/taint-eviction.ts";
-import type { Routine, RoutineParts } from "../../src/runtime/routine.ts";
+import type { Routine, RoutineParts } from "../../src/runtime/manager/routine.ts";
 import { startWorld, type World } from "./runtime-world.ts";
 
 const READY = { type: "Ready", status: "True", reason: "KubeletReady" };

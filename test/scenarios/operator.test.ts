@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { ConfigMap, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
 import { startCluster } from "../../src/cluster/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/start-cluster.ts";
-import { defineController } from "../../src/runtime/controller.ts";
-import type { Controller } from "../../src/runtime/controller.ts";
+import { defineController } from "../../src/runtime/controller/controller.ts";
+import type { Controller } from "../../src/runtime/controller/controller.ts";
 
 const badge: Controller = defineController<ServiceAccount>({
   name: "badge",

@@ -4,9 +4,9 @@ import type { ResourceType } from "../../src/api/api-object.ts";
 import { Pod, ResourceQuota } from "../../src/api/generated/types/core-v1.ts";
 import type { Client, ResourceClient } from "../../src/client/client.ts";
 import { resourceQuotaController } from "../../src/controllers/resource-quota/controller.ts";
-import type { Controller, ReconcileContext } from "../../src/runtime/controller.ts";
-import type { Routine } from "../../src/runtime/routine.ts";
-import { untilAborted } from "../../src/runtime/run-all.ts";
+import type { Controller, ReconcileContext } from "../../src/runtime/controller/controller.ts";
+import type { Routine } from "../../src/runtime/manager/routine.ts";
+import { untilAborted } from "../../src/runtime/manager/run-all.ts";
 import { startWorld } from "./runtime-world.ts";
 
 const NAMESPACE = "default";

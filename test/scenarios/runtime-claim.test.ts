@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { Pod } from "../../src/api/generated/types/core-v1.ts";
 import type { ObjectMeta } from "../../src/api/generated/types/meta-v1.ts";
-import { defineController } from "../../src/runtime/controller.ts";
-import type { Controller } from "../../src/runtime/controller.ts";
+import { defineController } from "../../src/runtime/controller/controller.ts";
+import type { Controller } from "../../src/runtime/controller/controller.ts";
 import { startWorld } from "./runtime-world.ts";
 import type { World } from "./runtime-world.ts";
 

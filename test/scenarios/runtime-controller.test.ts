@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { ConfigMap, Secret, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
-import { defineController, TerminalError, watching } from "../../src/runtime/controller.ts";
-import { addFinalizer, removeFinalizer } from "../../src/runtime/finalizer.ts";
+import { defineController, TerminalError, watching } from "../../src/runtime/controller/controller.ts";
+import { addFinalizer, removeFinalizer } from "../../src/runtime/controller/finalizer.ts";
 import { startWorld } from "./runtime-world.ts";
 import type { Link, World } from "./runtime-world.ts";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { Lease } from "../../src/api/generated/types/coordination-v1.ts";
 import { ConfigMap } from "../../src/api/generated/types/core-v1.ts";
-import { defineController } from "../../src/runtime/controller.ts";
-import type { Controller } from "../../src/runtime/controller.ts";
-import { LeadLostError } from "../../src/runtime/leader-election.ts";
+import { defineController } from "../../src/runtime/controller/controller.ts";
+import type { Controller } from "../../src/runtime/controller/controller.ts";
+import { LeadLostError } from "../../src/runtime/manager/leader-election.ts";
 import { startWorld } from "./runtime-world.ts";
 import type { World } from "./runtime-world.ts";
 

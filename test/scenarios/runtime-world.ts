@@ -15,9 +15,9 @@ import type { Transport, TransportRequest } from "../../src/client/transport.ts"
 import { inProcessTransport } from "../../src/cluster/in-process-transport.ts";
 import { admissionBeside } from "../../src/cluster/needed-loops.ts";
 import { conversions, kinds } from "../../src/resources/index.ts";
-import { createManager } from "../../src/runtime/manager.ts";
-import type { Manager, ManagerOptions } from "../../src/runtime/manager.ts";
-import type { PassRecord } from "../../src/runtime/pass-result.ts";
+import type { PassRecord } from "../../src/runtime/controller/pass-result.ts";
+import { createManager } from "../../src/runtime/manager/manager.ts";
+import type { Manager, ManagerOptions } from "../../src/runtime/manager/manager.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
 import { createApiServer } from "../../src/server/server.ts";
 import { openMemoryStore } from "../../src/store/memory-store.ts";

@@ -10,9 +10,9 @@ import { beatWithin } from "../../base/beat.ts";
 import type { Timer } from "../../base/loop.ts";
 import type { Client } from "../../client/client.ts";
 import { SIMULATED } from "../../resources/pod/simulated-annotations.ts";
-import type { ObjectChange } from "../../runtime/controller.ts";
-import type { RoutineParts } from "../../runtime/routine.ts";
-import { WriteWindow } from "../../runtime/write-window.ts";
+import type { ObjectChange } from "../../runtime/controller/controller.ts";
+import { WriteWindow } from "../../runtime/controller/write-window.ts";
+import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import type { AgentNode } from "./agent-node.ts";
 import { nodeRecovered, nodeStarted } from "./node-events.ts";
 import {

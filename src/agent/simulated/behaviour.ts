@@ -6,7 +6,7 @@ import {
   findSimulatedMs,
   isSimulatedAnnotation,
 } from "../../resources/pod/simulated-annotations.ts";
-import { controllerOf } from "../../runtime/owner-reference.ts";
+import { controllerOf } from "../../runtime/refs/owner-reference.ts";
 import { environmentOf, expand } from "../pod/environment.ts";
 import { mayHaveChoices, withoutChoices, type Surroundings } from "./plain-choice.ts";
 import { findPlain, NO_FILES, type Plain, type PlainRun } from "./plain-command.ts";

@@ -8,9 +8,14 @@ import { isApiError } from "../../api/api-error.ts";
 import { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import type { NewCondition } from "../../runtime/conditions.ts";
-import { defineController } from "../../runtime/controller.ts";
-import type { CacheReader, ObjectChange, Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import type { NewCondition } from "../../runtime/controller/conditions.ts";
+import { defineController } from "../../runtime/controller/controller.ts";
+import type {
+  CacheReader,
+  ObjectChange,
+  Outcome,
+  ReconcileContext,
+} from "../../runtime/controller/controller.ts";
 import { HISTORY_ANNOTATION, PERIOD_MS, writeHistory } from "./history.ts";
 import type { History } from "./history.ts";
 import { readMetrics } from "./metric-source.ts";

@@ -5,7 +5,7 @@ import type {
   HPAScalingPolicy,
   HPAScalingRules,
 } from "../../api/generated/types/autoscaling-v2.ts";
-import type { NewCondition } from "../../runtime/conditions.ts";
+import type { NewCondition } from "../../runtime/controller/conditions.ts";
 import { highest, lowest } from "./history.ts";
 import type { History, SizeChange, Windows } from "./history.ts";
 

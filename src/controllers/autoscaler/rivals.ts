@@ -8,8 +8,8 @@ import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { parseLabelSelector } from "../../api/label-query.ts";
 import { labelsMatch } from "../../api/label-selector.ts";
 import type { LabelSelector } from "../../api/label-selector.ts";
-import { keyText } from "../../runtime/cache-key.ts";
-import type { CacheReader } from "../../runtime/controller.ts";
+import type { CacheReader } from "../../runtime/controller/controller.ts";
+import { keyText } from "../../runtime/refs/cache-key.ts";
 import { runMemory } from "../run-memory.ts";
 
 interface KnownSelector {

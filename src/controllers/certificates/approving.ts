@@ -7,8 +7,8 @@
 import { readCertificateRequest } from "../../api/certificate-request.ts";
 import type { SubjectAccessReview } from "../../api/generated/types/authorization-v1.ts";
 import { CertificateSigningRequest } from "../../api/generated/types/certificates-v1.ts";
-import { defineController } from "../../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { defineController } from "../../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { hasCondition, isOpen } from "./request-state.ts";
 import { findKubeletClientProblem, KUBELET_CLIENT_SIGNER } from "./signer-rules.ts";
 

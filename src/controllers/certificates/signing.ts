@@ -6,8 +6,8 @@
  */
 import { readCertificateRequest } from "../../api/certificate-request.ts";
 import { CertificateSigningRequest } from "../../api/generated/types/certificates-v1.ts";
-import { defineController } from "../../runtime/controller.ts";
-import type { Controller, Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { defineController } from "../../runtime/controller/controller.ts";
+import type { Controller, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import type { CertificateSigner } from "./certificate-signer.ts";
 import { hasCondition, isOpen } from "./request-state.ts";
 import { SIGNER_RULES } from "./signer-rules.ts";

@@ -9,9 +9,14 @@ import { CronJob, Job } from "../../api/generated/types/batch-v1.ts";
 import type { CronJobStatus } from "../../api/generated/types/batch-v1.ts";
 import type { ObjectReference } from "../../api/generated/types/core-v1.ts";
 import { formatTime } from "../../api/time.ts";
-import { defineController, indexing, watching } from "../../runtime/controller.ts";
-import type { CacheReader, ObjectChange, Outcome, ReconcileContext } from "../../runtime/controller.ts";
-import { isControlledBy } from "../../runtime/owner-reference.ts";
+import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
+import type {
+  CacheReader,
+  ObjectChange,
+  Outcome,
+  ReconcileContext,
+} from "../../runtime/controller/controller.ts";
+import { isControlledBy } from "../../runtime/refs/owner-reference.ts";
 import { isNamespaceEnding } from "../ending-namespace.ts";
 import { textOf } from "../pods/pod-changes.ts";
 import { endingOf, planHistory, readJobs } from "./active-jobs.ts";

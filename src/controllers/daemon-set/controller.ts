@@ -7,8 +7,8 @@
 import { ControllerRevision, DaemonSet } from "../../api/generated/types/apps-v1.ts";
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import { defineController, watching } from "../../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { defineController, watching } from "../../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { orphanedPods } from "../pods/orphaned-pods.ts";
 import { createPods, deletePods } from "../pods/pod-changes.ts";
 import { ensureRevisions, forgetRevisions, planHistory, REVISION_HASH } from "../revisions/revisions.ts";

@@ -7,8 +7,8 @@ import { Deployment, ReplicaSet, StatefulSet } from "../../api/generated/types/a
 import { Pod, ReplicationController } from "../../api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
 import { keptSelector, labelSelectorText, labelsMatch } from "../../api/label-selector.ts";
-import { defineController, watching } from "../../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { defineController, watching } from "../../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { runMemory } from "../run-memory.ts";
 import { expectedPods } from "./expected-pods.ts";
 import { failedStatus, needsExpected, planBudget } from "./plan-budget.ts";

@@ -8,8 +8,8 @@ import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { Client } from "../../client/client.ts";
-import type { CacheReader, ReconcileContext } from "../../runtime/controller.ts";
-import { controllerOf, groupOf } from "../../runtime/owner-reference.ts";
+import type { CacheReader, ReconcileContext } from "../../runtime/controller/controller.ts";
+import { controllerOf, groupOf } from "../../runtime/refs/owner-reference.ts";
 
 export type ExpectedPods =
   | {

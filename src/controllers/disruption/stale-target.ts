@@ -8,8 +8,8 @@ import { isApiError } from "../../api/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { formatTime } from "../../api/time.ts";
 import { findCondition, isActive } from "../../resources/pod/pod-state.ts";
-import { defineController } from "../../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { defineController } from "../../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 
 const TARGET = "DisruptionTarget";
 /** A node may take as long as it likes to end a pod that it has chosen itself. */

@@ -9,10 +9,15 @@ import { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import type { Endpoint } from "../../api/generated/types/discovery-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
-import { keyText } from "../../runtime/cache-key.ts";
-import { defineController, watching } from "../../runtime/controller.ts";
-import type { CacheReader, Outcome, ReconcileContext, RecordedEvent } from "../../runtime/controller.ts";
-import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
+import { defineController, watching } from "../../runtime/controller/controller.ts";
+import type {
+  CacheReader,
+  Outcome,
+  ReconcileContext,
+  RecordedEvent,
+} from "../../runtime/controller/controller.ts";
+import { keyText } from "../../runtime/refs/cache-key.ts";
+import { ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 import { createUnlessEnding } from "../ending-namespace.ts";
 import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
 import { runMemory } from "../run-memory.ts";

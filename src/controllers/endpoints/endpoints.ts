@@ -8,8 +8,8 @@ import type { EndpointAddress, EndpointSubset } from "../../api/generated/types/
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { repackSubsets } from "../../resources/endpoint/subset-packing.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
-import { defineController, watching } from "../../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { defineController, watching } from "../../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { createUnlessEnding } from "../ending-namespace.ts";
 import { runMemory } from "../run-memory.ts";
 import { cutToCapacity } from "./capacity.ts";

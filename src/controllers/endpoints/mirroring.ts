@@ -9,9 +9,14 @@ import { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import type { Endpoint } from "../../api/generated/types/discovery-v1.ts";
 import { findIpAddress } from "../../api/ip-address.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import { defineController, watching } from "../../runtime/controller.ts";
-import type { CacheReader, Outcome, ReconcileContext, RecordedEvent } from "../../runtime/controller.ts";
-import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
+import { defineController, watching } from "../../runtime/controller/controller.ts";
+import type {
+  CacheReader,
+  Outcome,
+  ReconcileContext,
+  RecordedEvent,
+} from "../../runtime/controller/controller.ts";
+import { ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 import { createUnlessEnding } from "../ending-namespace.ts";
 import { MANAGED_BY, SERVICE_NAME } from "./endpoint-slice.ts";
 import { planSlices } from "./plan-slices.ts";

@@ -5,7 +5,7 @@
  */
 import type { ObjectKey } from "../../api/api-object.ts";
 import type { Pod, Service } from "../../api/generated/types/core-v1.ts";
-import { keyText } from "../../runtime/cache-key.ts";
+import { keyText } from "../../runtime/refs/cache-key.ts";
 
 const TRIGGER_TIME = "endpoints.kubernetes.io/last-change-trigger-time";
 

@@ -1,7 +1,7 @@
 /** A change of a pod concerns the Services that choose it, or chose it before. */
 import { Pod, Service } from "../../api/generated/types/core-v1.ts";
-import { watching } from "../../runtime/controller.ts";
-import type { CacheReader } from "../../runtime/controller.ts";
+import { watching } from "../../runtime/controller/controller.ts";
+import type { CacheReader } from "../../runtime/controller/controller.ts";
 import { choosesPods, isChosen, isRelevant } from "./service-pods.ts";
 
 export const chosenPods = watching(Pod, ({ before, after }, cache) => {

@@ -8,9 +8,9 @@ import type { Manifest } from "../../api/api-object.ts";
 import { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import type { Volume } from "../../api/generated/types/core-v1.ts";
 import { isActive } from "../../resources/pod/pod-state.ts";
-import { defineController, indexing, watching } from "../../runtime/controller.ts";
-import type { ReconcileContext, RecordedEvent } from "../../runtime/controller.ts";
-import { isControlledBy, ownerReferenceTo } from "../../runtime/owner-reference.ts";
+import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
+import type { ReconcileContext, RecordedEvent } from "../../runtime/controller/controller.ts";
+import { isControlledBy, ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 
 /** Pods by the claims they bring along. */
 const BY_CLAIM = "ephemeral-claim";

@@ -2,7 +2,7 @@
 import type { ApiObject } from "../../api/api-object.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import type { Client } from "../../client/client.ts";
-import { removeFinalizer } from "../../runtime/finalizer.ts";
+import { removeFinalizer } from "../../runtime/controller/finalizer.ts";
 import type { ServedResource, ServedResources } from "../served-resources.ts";
 import { FOREGROUND, isBeingDeleted, isDeletingDependents, isOrphaning, ORPHAN } from "./deletion-state.ts";
 import { LiveObjects } from "./live-objects.ts";

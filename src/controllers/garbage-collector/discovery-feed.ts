@@ -4,7 +4,7 @@ import { CustomResourceDefinition } from "../../api/generated/types/apiextension
 import { APIService } from "../../api/generated/types/apiregistration-v1.ts";
 import { backoffMs } from "../../base/backoff.ts";
 import type { Timer, TimerKind } from "../../base/loop.ts";
-import type { RoutineParts } from "../../runtime/routine.ts";
+import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import { readServedResources } from "../served-resources.ts";
 import type { ServedResources } from "../served-resources.ts";
 

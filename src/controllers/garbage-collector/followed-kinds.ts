@@ -1,6 +1,6 @@
+import type { RoutineParts } from "../../runtime/manager/routine.ts";
 /** Feeds the graph from every resource whose objects can be deleted, as discovery has them; resources that are gone take their objects along. */
-import { orderOfVersions } from "../../runtime/resource-version.ts";
-import type { RoutineParts } from "../../runtime/routine.ts";
+import { orderOfVersions } from "../../runtime/refs/resource-version.ts";
 import type { ServedResource, ServedResources } from "../served-resources.ts";
 import type { OwnerGraph } from "./owner-graph.ts";
 

@@ -6,7 +6,7 @@
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
-import { groupOf } from "../../runtime/owner-reference.ts";
+import { groupOf } from "../../runtime/refs/owner-reference.ts";
 import type { ServedResource } from "../served-resources.ts";
 import { isBeingDeleted, isDeletingDependents, isOrphaning } from "./deletion-state.ts";
 

@@ -1,7 +1,7 @@
 /** How an owner stands: from the graph where that is enough to keep a dependent, from the server before anything is deleted. */
 import type { ResourceType } from "../../api/api-object.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
-import { RecentMap } from "../../runtime/recent-map.ts";
+import { RecentMap } from "../../runtime/refs/recent-map.ts";
 import type { ServedResources } from "../served-resources.ts";
 import { isBeingDeleted, isDeletingDependents } from "./deletion-state.ts";
 import type { LiveObjects } from "./live-objects.ts";

@@ -7,7 +7,7 @@
  * not said is gone, by uid; and nothing that has changed its owners since it was looked at.
  */
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
-import type { Routine, RoutineParts } from "../../runtime/routine.ts";
+import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import type { ServedResources } from "../served-resources.ts";
 import { Collector } from "./collector.ts";
 import { DISCOVERY_SOURCES, DiscoveryFeed } from "./discovery-feed.ts";

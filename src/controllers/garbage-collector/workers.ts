@@ -2,7 +2,7 @@
 import { isApiError } from "../../api/api-error.ts";
 import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
-import { WorkQueue } from "../../runtime/work-queue.ts";
+import { WorkQueue } from "../../runtime/queue/work-queue.ts";
 import type { LookResult } from "./collector.ts";
 
 /** As many as upstream's collector has workers. */

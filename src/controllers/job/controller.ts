@@ -7,9 +7,9 @@
 import { Job } from "../../api/generated/types/batch-v1.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
-import { defineController } from "../../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
-import { removeFinalizer } from "../../runtime/finalizer.ts";
+import { defineController } from "../../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
+import { removeFinalizer } from "../../runtime/controller/finalizer.ts";
 import { orphanedPods } from "../pods/orphaned-pods.ts";
 import { changeEach, createPods, deletePods } from "../pods/pod-changes.ts";
 import type { PodChanges } from "../pods/pod-changes.ts";

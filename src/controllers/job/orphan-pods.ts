@@ -7,10 +7,10 @@
 import { Job } from "../../api/generated/types/batch-v1.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
-import { defineController, watching } from "../../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
-import { removeFinalizer } from "../../runtime/finalizer.ts";
-import { controllerOf } from "../../runtime/owner-reference.ts";
+import { defineController, watching } from "../../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
+import { removeFinalizer } from "../../runtime/controller/finalizer.ts";
+import { controllerOf } from "../../runtime/refs/owner-reference.ts";
 import { isTracked, TRACKING } from "./job-pods.ts";
 import { isFinished, isManagedHere } from "./verdict.ts";
 

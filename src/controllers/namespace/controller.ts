@@ -7,8 +7,8 @@
 import { isApiError } from "../../api/api-error.ts";
 import { Namespace, Pod } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import { defineController, watching } from "../../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { defineController, watching } from "../../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { removeContent } from "./content.ts";
 import type { ContentReport } from "./content.ts";
 import { planConditions } from "./plan-conditions.ts";

@@ -13,10 +13,10 @@ import { beatWithin } from "../../base/beat.ts";
 import type { Timer } from "../../base/loop.ts";
 import type { Patch } from "../../client/client.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
-import type { ObjectChange } from "../../runtime/controller.ts";
-import type { Routine, RoutineParts } from "../../runtime/routine.ts";
-import { untilAborted } from "../../runtime/run-all.ts";
-import { WriteWindow } from "../../runtime/write-window.ts";
+import type { ObjectChange } from "../../runtime/controller/controller.ts";
+import { WriteWindow } from "../../runtime/controller/write-window.ts";
+import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
+import { untilAborted } from "../../runtime/manager/run-all.ts";
 import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
 import {
   hear,

@@ -6,10 +6,10 @@
 import { isApiError } from "../../api/api-error.ts";
 import { Node } from "../../api/generated/types/core-v1.ts";
 import type { Timer } from "../../base/loop.ts";
-import type { ObjectChange } from "../../runtime/controller.ts";
-import type { Routine, RoutineParts } from "../../runtime/routine.ts";
-import { untilAborted } from "../../runtime/run-all.ts";
-import { WriteWindow } from "../../runtime/write-window.ts";
+import type { ObjectChange } from "../../runtime/controller/controller.ts";
+import { WriteWindow } from "../../runtime/controller/write-window.ts";
+import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
+import { untilAborted } from "../../runtime/manager/run-all.ts";
 import { CidrBlocks } from "./cidr-blocks.ts";
 
 const RETRY_MS = 5000;

@@ -6,8 +6,8 @@
  */
 import { Node } from "../../api/generated/types/core-v1.ts";
 import { ownValue } from "../../resources/value-rules.ts";
-import { defineController } from "../../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { defineController } from "../../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 
 const TTL = "node.alpha.kubernetes.io/ttl";
 

@@ -1,5 +1,5 @@
 /** Nodes that wait to drive their pods away: in each zone first come, first served, at the rate of the zone. */
-import { TokenBucket } from "../../runtime/token-bucket.ts";
+import { TokenBucket } from "../../runtime/queue/token-bucket.ts";
 import type { Zone } from "./zone-health.ts";
 
 interface ZoneQueue {

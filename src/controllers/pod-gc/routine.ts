@@ -7,7 +7,7 @@
 import { isApiError } from "../../api/api-error.ts";
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
-import type { Routine, RoutineParts } from "../../runtime/routine.ts";
+import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import { nextRound } from "../next-round.ts";
 import { disruptionTarget } from "../pods/disruption-target.ts";
 import { missingNodes, planPodGc } from "./plan-pod-gc.ts";

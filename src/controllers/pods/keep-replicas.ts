@@ -1,7 +1,7 @@
 /** Carries out a plan for a number of equal pods, and says in Events what was done. */
 import type { ApiObject } from "../../api/api-object.ts";
 import type { PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
-import type { ReconcileContext } from "../../runtime/controller.ts";
+import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 import type { ReplicaPlan } from "./plan-replicas.ts";
 import { createPods, deletePods, textOf } from "./pod-changes.ts";
 import { podFromTemplate } from "./pod-from-template.ts";

@@ -3,9 +3,9 @@ import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import { keptSelector, labelsMatch } from "../../api/label-selector.ts";
-import { watching } from "../../runtime/controller.ts";
-import type { WatchMapping } from "../../runtime/controller.ts";
-import { controllerOf } from "../../runtime/owner-reference.ts";
+import { watching } from "../../runtime/controller/controller.ts";
+import type { WatchMapping } from "../../runtime/controller/controller.ts";
+import { controllerOf } from "../../runtime/refs/owner-reference.ts";
 
 export function orphanedPods<T extends ApiObject>(
   type: ResourceType<T>,

@@ -2,8 +2,8 @@
 import { isApiError } from "../../api/api-error.ts";
 import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
-import type { ReconcileContext } from "../../runtime/controller.ts";
-import { slowStart } from "../../runtime/slow-start.ts";
+import type { ReconcileContext } from "../../runtime/controller/controller.ts";
+import { slowStart } from "../../runtime/controller/slow-start.ts";
 import { isNamespaceEnding } from "../ending-namespace.ts";
 
 /** Requests of one owner that are under way at a time. */

@@ -1,7 +1,7 @@
 /** A pod as its owner's template describes it. */
 import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import type { Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
-import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
+import { ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 
 /** Of a pod. */
 const NAME_MAX = 253;

@@ -12,9 +12,9 @@ import type {
 } from "../../api/generated/types/resource-v1.ts";
 import { claimNamesOf } from "../../resources/device/pod-claim.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
-import { defineController, watching } from "../../runtime/controller.ts";
-import type { CacheReader, ReconcileContext } from "../../runtime/controller.ts";
-import { controllerOf } from "../../runtime/owner-reference.ts";
+import { defineController, watching } from "../../runtime/controller/controller.ts";
+import type { CacheReader, ReconcileContext } from "../../runtime/controller/controller.ts";
+import { controllerOf } from "../../runtime/refs/owner-reference.ts";
 
 /** Held by whoever allocates, until the devices are given back. */
 const PROTECTION = "resource.kubernetes.io/delete-protection";

@@ -12,8 +12,8 @@ import {
   isReservedFor,
 } from "../../resources/device/pod-claim.ts";
 import { isActive, isPlaced } from "../../resources/pod/pod-state.ts";
-import { defineController, indexing, watching } from "../../runtime/controller.ts";
-import type { ReconcileContext } from "../../runtime/controller.ts";
+import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
+import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 
 /** Pods by the claims they use. */
 const BY_CLAIM = "device-claim";

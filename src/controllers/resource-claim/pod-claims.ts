@@ -11,9 +11,9 @@ import type { PodResourceClaim, PodResourceClaimStatus } from "../../api/generat
 import { ResourceClaim, ResourceClaimTemplate } from "../../api/generated/types/resource-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { isActive } from "../../resources/pod/pod-state.ts";
-import { defineController, indexing, TerminalError, watching } from "../../runtime/controller.ts";
-import type { ReconcileContext } from "../../runtime/controller.ts";
-import { ownerReferenceTo } from "../../runtime/owner-reference.ts";
+import { defineController, indexing, TerminalError, watching } from "../../runtime/controller/controller.ts";
+import type { ReconcileContext } from "../../runtime/controller/controller.ts";
+import { ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 
 /** Under which name the pod knows a claim that was made for it. */
 const POD_CLAIM = "resource.kubernetes.io/pod-claim-name";

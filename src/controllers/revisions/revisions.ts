@@ -12,8 +12,8 @@ import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { templateHash } from "../../resources/template-hash.ts";
-import type { ReconcileContext } from "../../runtime/controller.ts";
-import { isControlledBy, ownerReferenceTo } from "../../runtime/owner-reference.ts";
+import type { ReconcileContext } from "../../runtime/controller/controller.ts";
+import { isControlledBy, ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 
 /** On pods: which revision they are of. */
 export const REVISION_HASH = "controller-revision-hash";

@@ -2,8 +2,8 @@
 import { isApiError } from "../../api/api-error.ts";
 import type { StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
-import type { ReconcileContext } from "../../runtime/controller.ts";
-import { slowStart } from "../../runtime/slow-start.ts";
+import type { ReconcileContext } from "../../runtime/controller/controller.ts";
+import { slowStart } from "../../runtime/controller/slow-start.ts";
 import { isNamespaceEnding } from "../ending-namespace.ts";
 import { textOf } from "../pods/pod-changes.ts";
 import { claimName, isStale, newClaims, planOwners } from "./claims.ts";

@@ -6,7 +6,7 @@ import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import type { StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import type { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
-import { groupOf, ownerReferenceTo } from "../../runtime/owner-reference.ts";
+import { groupOf, ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 import { isInRange, ordinalOf } from "./set-pods.ts";
 
 export function claimName(

@@ -7,8 +7,8 @@
  */
 import { ControllerRevision, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
-import { defineController, watching } from "../../runtime/controller.ts";
-import type { Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { defineController, watching } from "../../runtime/controller/controller.ts";
+import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { orphanedPods } from "../pods/orphaned-pods.ts";
 import { ensureRevisions, forgetRevisions, planHistory } from "../revisions/revisions.ts";
 import { mend, takeSteps } from "./acts.ts";

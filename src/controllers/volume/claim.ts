@@ -10,8 +10,13 @@ import { StorageClass } from "../../api/generated/types/storage-v1.ts";
 import { findCondition, isTerminal } from "../../resources/pod/pod-state.ts";
 import { hasStorageClass, storageClassOf } from "../../resources/storage/claim-class.ts";
 import { findDefaultStorageClass } from "../../resources/storage/default-class.ts";
-import { defineController, indexing, watching } from "../../runtime/controller.ts";
-import type { CacheReader, Outcome, ReconcileContext, RecordedEvent } from "../../runtime/controller.ts";
+import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
+import type {
+  CacheReader,
+  Outcome,
+  ReconcileContext,
+  RecordedEvent,
+} from "../../runtime/controller/controller.ts";
 import {
   BIND_COMPLETED,
   BOUND_BY_CONTROLLER,

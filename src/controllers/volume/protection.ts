@@ -7,9 +7,9 @@
 import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import { VolumeAttributesClass } from "../../api/generated/types/storage-v1.ts";
-import { defineController, indexing, watching } from "../../runtime/controller.ts";
-import type { ObjectChange } from "../../runtime/controller.ts";
-import { isControlledBy } from "../../runtime/owner-reference.ts";
+import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
+import type { ObjectChange } from "../../runtime/controller/controller.ts";
+import { isControlledBy } from "../../runtime/refs/owner-reference.ts";
 
 const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";
 const VOLUME_FINALIZER = "kubernetes.io/pv-protection";

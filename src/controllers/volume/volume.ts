@@ -8,8 +8,8 @@ import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generate
 import type { PersistentVolumeStatus } from "../../api/generated/types/core-v1.ts";
 import { formatTime } from "../../api/time.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
-import { defineController, watching } from "../../runtime/controller.ts";
-import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller.ts";
+import { defineController, watching } from "../../runtime/controller/controller.ts";
+import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { BOUND_BY_CONTROLLER, PROVISIONED_BY } from "./annotations.ts";
 import { planReclaim, RECYCLER_NAMESPACE, recycledVolume, recyclerFault, recyclerName } from "./reclaim.ts";
 

@@ -1,8 +1,8 @@
 /** A profile with all plugins over caches that hold nothing, for tests. */
 import { VirtualLoop } from "../../base/virtual-loop.ts";
 import type { Client } from "../../client/client.ts";
-import type { CacheView } from "../../runtime/cache-view.ts";
-import type { CacheReader } from "../../runtime/controller.ts";
+import type { CacheView } from "../../runtime/cache/cache-view.ts";
+import type { CacheReader } from "../../runtime/controller/controller.ts";
 import { DEFAULT_WEIGHTS, makePlugins } from "../default-plugins.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import { Nominations } from "./nominations.ts";

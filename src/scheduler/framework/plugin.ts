@@ -7,8 +7,8 @@
 
 import type { Loop } from "../../base/loop.ts";
 import type { Client } from "../../client/client.ts";
-import type { CacheReader } from "../../runtime/controller.ts";
-import type { RoutineParts } from "../../runtime/routine.ts";
+import type { CacheReader } from "../../runtime/controller/controller.ts";
+import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";

@@ -3,7 +3,7 @@
 import { PersistentVolume, type PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import { CSINode, StorageClass } from "../../api/generated/types/storage-v1.ts";
 import { storageClassOf } from "../../resources/storage/claim-class.ts";
-import type { CacheReader } from "../../runtime/controller.ts";
+import type { CacheReader } from "../../runtime/controller/controller.ts";
 import { ALWAYS } from "../framework/cluster-event.ts";
 import { type PluginFactory, reject, type Rejection } from "../framework/plugin.ts";
 import { claimsOf } from "../snapshot/cluster-snapshot.ts";

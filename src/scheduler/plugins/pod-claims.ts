@@ -9,7 +9,7 @@ import { StorageClass } from "../../api/generated/types/storage-v1.ts";
 import { quoted } from "../../api/message-text.ts";
 import { storageClassOf } from "../../resources/storage/claim-class.ts";
 import { ownValue } from "../../resources/value-rules.ts";
-import type { CacheReader } from "../../runtime/controller.ts";
+import type { CacheReader } from "../../runtime/controller/controller.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 
 export const SELECTED_NODE = "volume.kubernetes.io/selected-node";

@@ -2,7 +2,7 @@
 
 import { Namespace } from "../../api/generated/types/core-v1.ts";
 import { labelsMatch } from "../../api/label-selector.ts";
-import type { CacheReader } from "../../runtime/controller.ts";
+import type { CacheReader } from "../../runtime/controller/controller.ts";
 import type { AffinityTerm } from "../snapshot/affinity-term.ts";
 import type { PodMatcher } from "../snapshot/match-counts.ts";
 

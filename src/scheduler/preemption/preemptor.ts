@@ -3,7 +3,7 @@
 import { isApiError } from "../../api/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
-import type { RoutineParts } from "../../runtime/routine.ts";
+import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import type { Diagnosis } from "../framework/diagnosis.ts";
 import type { Nominations } from "../framework/nominations.ts";
 import type { Cycle } from "../framework/plugin.ts";

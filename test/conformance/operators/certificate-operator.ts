@@ -3,10 +3,10 @@ import type { ApiObject } from "../../../src/api/api-object.ts";
 import { Secret } from "../../../src/api/generated/types/core-v1.ts";
 import type { Condition } from "../../../src/api/generated/types/meta-v1.ts";
 import { resourceType } from "../../../src/client/resource-type.ts";
-import { isTrue, withCondition } from "../../../src/runtime/conditions.ts";
-import type { NewCondition } from "../../../src/runtime/conditions.ts";
-import { defineController, watching } from "../../../src/runtime/controller.ts";
-import type { Controller, ReconcileContext } from "../../../src/runtime/controller.ts";
+import { isTrue, withCondition } from "../../../src/runtime/controller/conditions.ts";
+import type { NewCondition } from "../../../src/runtime/controller/conditions.ts";
+import { defineController, watching } from "../../../src/runtime/controller/controller.ts";
+import type { Controller, ReconcileContext } from "../../../src/runtime/controller/controller.ts";
 import type { TestAuthority } from "../../../src/server/egress/fixture.ts";
 import type { Behaviour } from "../webhook-server.ts";
 

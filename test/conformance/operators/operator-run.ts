@@ -8,8 +8,8 @@ import {
 import { createTextLog } from "../../../src/base/log-text.ts";
 import type { Client } from "../../../src/client/client.ts";
 import type { Connection } from "../../../src/client/connection.ts";
-import type { Controller } from "../../../src/runtime/controller.ts";
-import { createManager } from "../../../src/runtime/manager.ts";
+import type { Controller } from "../../../src/runtime/controller/controller.ts";
+import { createManager } from "../../../src/runtime/manager/manager.ts";
 import { listening } from "../../../src/server/egress/fixture.ts";
 import { WebhookServer } from "../webhook-server.ts";
 import type { Behaviour, ReviewRequest } from "../webhook-server.ts";

@@ -225,8 +225,8 @@ describe("regular expressions of the server", () => {
     "src/api/cel/library/conversion.ts",
     "src/api/quantity.ts",
     "src/api/time.ts",
-    "src/runtime/child-names.ts",
-    "src/runtime/event-correlation.ts",
+    "src/runtime/controller/child-names.ts",
+    "src/runtime/events/event-correlation.ts",
     "src/server/authn/issuer-site.ts",
   ]);
 

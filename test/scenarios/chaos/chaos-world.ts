@@ -9,7 +9,7 @@ import type { Transport } from "../../../src/client/transport.ts";
 import { builtInGroups, manage, nodeLoops } from "../../../src/cluster/loops.ts";
 import type { LoopGroup } from "../../../src/cluster/loops.ts";
 import { VirtualWorld } from "../../../src/cluster/world.ts";
-import type { Manager } from "../../../src/runtime/manager.ts";
+import type { Manager } from "../../../src/runtime/manager/manager.ts";
 import { openMemoryStore } from "../../../src/store/memory-store.ts";
 import type { MemoryStore } from "../../../src/store/memory-store.ts";
 import { clockedLoop } from "./chaos-clock.ts";

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { AllocationResult, ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
-import type { CacheReader } from "../../../runtime/controller.ts";
+import type { CacheReader } from "../../../runtime/controller/controller.ts";
 import { ClaimLedger } from "./claim-ledger.ts";
 
 /** What the caches show. */

@@ -2,7 +2,7 @@
 
 import { DeviceClass } from "../../../api/generated/types/resource-v1.ts";
 import { EVERY_CLASS } from "../../../resources/device/extended-resource.ts";
-import type { CacheReader } from "../../../runtime/controller.ts";
+import type { CacheReader } from "../../../runtime/controller/controller.ts";
 import type { PodShape } from "../../snapshot/pod-shape.ts";
 
 const NONE: ReadonlyMap<string, DeviceClass> = new Map();

@@ -8,7 +8,7 @@ import { MADE_FOR_RESOURCES } from "../../../resources/device/extended-resource.
 import { isReservedFor } from "../../../resources/device/pod-claim.ts";
 import { matchesNodeSelector } from "../../../resources/pod/node-selection.ts";
 import { isSame } from "../../../resources/value-rules.ts";
-import { isControlledBy } from "../../../runtime/owner-reference.ts";
+import { isControlledBy } from "../../../runtime/refs/owner-reference.ts";
 import { ALWAYS, type Reactivations } from "../../framework/cluster-event.ts";
 import {
   type Cycle,

@@ -1,0 +1,180 @@
+/**
+ * The newest state that the watch of a kind has brought. It changes only when the watcher delivers, all of a batch at once; whoever
+ * subscribed is told afterwards, so that what a listener reads is never older than what it is told of.
+ */
+import type { ApiObject, ObjectKey } from "../../api/api-object.ts";
+import type { Log } from "../../base/log.ts";
+import { endableSignal } from "../../client/call-signal.ts";
+import type { ObjectChange } from "../controller/controller.ts";
+import { isNumber } from "../refs/resource-version.ts";
+import type { WatcherEvent } from "../watch/watcher-event.ts";
+import { CacheContent } from "./cache-content.ts";
+import { SeenVersions } from "./cache-versions.ts";
+import type { CacheFilter, CacheView, IndexFunction } from "./cache-view.ts";
+
+export type CacheListener<T extends ApiObject> = (change: ObjectChange<T>) => void;
+
+interface Subscription<T extends ApiObject> {
+  readonly listener: CacheListener<T>;
+  hasLeft: boolean;
+}
+
+interface Waiter {
+  readonly version: string | undefined;
+  readonly resolve: () => void;
+}
+
+export class Cache<T extends ApiObject> implements CacheView<T> {
+  readonly #log: Log;
+  readonly #content: CacheContent<T>;
+  readonly #seen = new SeenVersions();
+  /** Never changed in place: who is told of a change goes through the list as it was. */
+  #subscriptions: readonly Subscription<T>[] = [];
+  readonly #waiters = new Set<Waiter>();
+
+  constructor(log: Log) {
+    this.#log = log;
+    this.#content = new CacheContent(log);
+  }
+
+  /** Whether a whole state has been here: before that, what is not found may exist all the same. */
+  get hasSynced(): boolean {
+    return this.#seen.newest !== undefined;
+  }
+
+  /** The newest that has been seen of this kind; undefined before the first state. */
+  get resourceVersion(): string | undefined {
+    return this.#seen.newest;
+  }
+
+  get size(): number {
+    return this.#content.size;
+  }
+
+  find(key: ObjectKey): T | undefined {
+    return this.#content.find(key);
+  }
+
+  list(filter?: CacheFilter): readonly T[] {
+    return this.#content.list(filter);
+  }
+
+  ownedBy(owner: ApiObject): readonly T[] {
+    return this.#content.ownedBy(owner);
+  }
+
+  uncontrolled(namespace: string): readonly T[] {
+    return this.#content.uncontrolled(namespace);
+  }
+
+  dependentsOf(uid: string): readonly T[] {
+    return this.#content.dependentsOf(uid);
+  }
+
+  indexed(index: string, value: string): readonly T[] {
+    return this.#content.indexed(index, value);
+  }
+
+  /** May come at any time; the same function under its name again changes nothing. */
+  addIndex(name: string, valuesOf: IndexFunction<T>): void {
+    this.#content.addIndex(name, valuesOf);
+  }
+
+  /** Told of each change from now on, in order, until the function that comes back is called. */
+  subscribe(listener: CacheListener<T>): () => void {
+    const own = { listener, hasLeft: false };
+    this.#subscriptions = [...this.#subscriptions, own];
+    return () => {
+      own.hasLeft = true;
+      this.#subscriptions = this.#subscriptions.filter((each) => each !== own);
+    };
+  }
+
+  /**
+   * Resolves when this resource version, or a later one, has been seen. The version of a write to this kind is seen as soon as its own event
+   * arrives; one of another kind only with the next event or bookmark. Rejects with the signal's reason.
+   */
+  waitFor(version: string, signal: AbortSignal): Promise<void> {
+    const isSeen = this.#seen.has(version) || (!isNumber(version) && this.#holds(version));
+    return isSeen ? Promise.resolve() : this.#wait(version, signal);
+  }
+
+  /** Resolves once `hasSynced`. Rejects with the signal's reason. */
+  synced(signal: AbortSignal): Promise<void> {
+    return this.hasSynced ? Promise.resolve() : this.#wait(undefined, signal);
+  }
+
+  /** What a watcher delivers. */
+  apply(event: WatcherEvent<T>): void {
+    const changes = this.#changes(event);
+    this.#seen.note(event);
+    if (changes.length > 0) this.#tell(changes);
+    if (this.#waiters.size > 0) this.#wake(event);
+  }
+
+  #changes(event: WatcherEvent<T>): readonly ObjectChange<T>[] {
+    switch (event.type) {
+      case "reset":
+        return this.#content.replace(event.objects);
+      case "changes":
+        return event.changes.flatMap(({ type, object }) =>
+          type === "put" ? this.#content.put(object) : this.#content.remove(object),
+        );
+      case "progress":
+        return [];
+    }
+  }
+
+  /** One listener after the other, each of all changes: the same work many times in a row takes less time. Who subscribes meanwhile has seen these changes already. */
+  #tell(changes: readonly ObjectChange<T>[]): void {
+    for (const subscription of this.#subscriptions) {
+      for (const change of changes) if (!subscription.hasLeft) this.#call(subscription, change);
+    }
+  }
+
+  #call({ listener }: Subscription<T>, change: ObjectChange<T>): void {
+    try {
+      listener(change);
+    } catch (error) {
+      const { namespace, name } = (change.after ?? change.before)?.metadata ?? {};
+      this.#log.error("a listener of the cache failed", { namespace, name, error });
+    }
+  }
+
+  /** A whole new state is later than every version without order that was waited for before it. */
+  #wake({ type }: WatcherEvent<T>): void {
+    for (const waiter of this.#waiters) {
+      const { version } = waiter;
+      const isLater = type === "reset" && (version === undefined || !isNumber(version));
+      if (isLater || (version !== undefined && this.#seen.has(version))) {
+        this.#waiters.delete(waiter);
+        waiter.resolve();
+      }
+    }
+  }
+
+  #holds(version: string): boolean {
+    return this.list().some(({ metadata }) => metadata.resourceVersion === version);
+  }
+
+  #wait(version: string | undefined, signal: AbortSignal): Promise<void> {
+    const call = endableSignal([signal]);
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiters.delete(waiter);
+        call.release();
+        reject(signal.reason as Error);
+      };
+      const waiter: Waiter = {
+        version,
+        resolve: () => {
+          call.release();
+          resolve();
+        },
+      };
+      this.#waiters.add(waiter);
+      if (signal.aborted) leave();
+      else call.signal.addEventListener("abort", leave, { once: true });
+    });
+  }
+}

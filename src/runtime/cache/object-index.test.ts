@@ -1,0 +1,118 @@
+import { describe, expect, test } from "vitest";
+import type { ApiObject } from "../../api/api-object.ts";
+import { seededRandom } from "../../base/random.ts";
+import { createRealLoop } from "../../base/real-loop.ts";
+import { keyOfObject } from "../refs/cache-key.ts";
+import { ObjectIndex } from "./object-index.ts";
+import type { Held } from "./object-index.ts";
+
+/** Found by the words of its annotation. */
+function held(name: string, words: string): Held<ApiObject> {
+  const object = { apiVersion: "v1", kind: "ConfigMap", metadata: { name, annotations: { words } } };
+  return { key: keyOfObject(object), object };
+}
+
+/** A newer state of the object comes into its place. */
+function replace(index: ObjectIndex<ApiObject>, place: Held<ApiObject>, words: string): void {
+  const before = place.object;
+  place.object = held(before.metadata.name ?? "", words).object;
+  index.replace(before, place);
+}
+
+function wordsOf({ metadata }: ApiObject): readonly string[] {
+  return (metadata.annotations?.["words"] ?? "").split(" ").filter((word) => word !== "");
+}
+
+function names(objects: readonly ApiObject[]): readonly (string | undefined)[] {
+  return objects.map(({ metadata }) => metadata.name);
+}
+
+describe("ObjectIndex", () => {
+  test("finds objects by each of their values, in order of their keys", () => {
+    const index = new ObjectIndex(wordsOf);
+
+    for (const one of [held("c", "x"), held("a", "x y"), held("b", "y")]) index.add(one);
+
+    expect(names(index.find("x"))).toEqual(["a", "c"]);
+    expect(names(index.find("y"))).toEqual(["a", "b"]);
+    expect([index.count("x"), index.count("z")]).toEqual([2, 0]);
+  });
+
+  test("follows an object to its new values", () => {
+    const index = new ObjectIndex(wordsOf);
+    const place = held("a", "x y");
+    index.add(place);
+
+    replace(index, place, "y z");
+
+    expect(["x", "y", "z"].map((value) => index.count(value))).toEqual([0, 1, 1]);
+  });
+
+  test("follows an object with very many values in one look at each", () => {
+    const loop = createRealLoop({ name: "test" });
+    const words = Array.from({ length: 20_000 }, (_, at) => `word-${String(at)}`);
+    const index = new ObjectIndex(wordsOf);
+    const place = held("a", words.join(" "));
+    index.add(place);
+    const startedAt = loop.elapsed();
+
+    replace(index, place, [...words.slice(1), "other"].join(" "));
+
+    expect(loop.elapsed() - startedAt).toBeLessThan(500);
+    expect(["word-0", "word-1", "other"].map((value) => index.count(value))).toEqual([0, 1, 1]);
+  });
+
+  test("keeps the list it handed out as it was", () => {
+    const index = new ObjectIndex(wordsOf);
+    const place = held("a", "x");
+    index.add(place);
+    index.add(held("b", "x"));
+
+    const list = index.find("x");
+    index.remove(place);
+
+    expect(names(list)).toEqual(["a", "b"]);
+    expect(names(index.find("x"))).toEqual(["b"]);
+  });
+
+  test("hands out the newest state of an object that keeps its values, in a list of its own", () => {
+    const index = new ObjectIndex(wordsOf);
+    const place = held("a", "x");
+    index.add(place);
+    index.add(held("b", "x"));
+
+    const [old] = index.find("x");
+    replace(index, place, "x");
+
+    expect(index.find("x")[0]).toBe(place.object);
+    expect(old).not.toBe(place.object);
+  });
+
+  test("agrees with a search through all objects after any changes", () => {
+    const random = seededRandom(5, "", "");
+    const index = new ObjectIndex(wordsOf);
+    const all = new Map<string, Held<ApiObject>>();
+    const words = ["p", "q", "r", "s"];
+
+    for (let round = 0; round < 2000; round++) {
+      const name = `o${random.below(40)}`;
+      const before = all.get(name);
+      const isGone = before !== undefined && random.below(3) === 0;
+      const after = held(name, words.filter(() => random.below(2) === 0).join(" "));
+      if (before === undefined) {
+        all.set(name, after);
+        index.add(after);
+      } else if (isGone) {
+        all.delete(name);
+        index.remove(before);
+      } else replace(index, before, words.filter(() => random.below(2) === 0).join(" "));
+    }
+
+    for (const word of words) {
+      const expected = [...all]
+        .filter(([, { object }]) => wordsOf(object).includes(word))
+        .map(([name]) => name);
+      expect(names(index.find(word))).toEqual(expected.toSorted());
+    }
+  });
+});

@@ -1,0 +1,352 @@
+/**
+ * The main loop of a controller: from changes in the caches to keys, from keys to passes. It sees to what `controller.ts` promises: one pass
+ * per key at a time, none on a cache older than what the loop last wrote or read for the key, retries with back-off.
+ *
+ * A key stays in work after its pass until the caches have seen what the pass wrote and read, and a little longer when it is hot or its passes are long;
+ * no worker is kept from other keys by that.
+ */
+import { isApiError } from "../../api/api-error.ts";
+import type { ApiObject } from "../../api/api-object.ts";
+import type { Log } from "../../base/log.ts";
+import type { Loop, Timer } from "../../base/loop.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import type { Client } from "../../client/client.ts";
+import type { EventSink } from "../events/event-correlation.ts";
+import { keyOf, objectKeyOf, keyLabel } from "../queue/work-key.ts";
+import { WorkQueue, type WorkItem } from "../queue/work-queue.ts";
+import { AppliedManifests } from "./children.ts";
+import { ControllerMetrics } from "./controller-metrics.ts";
+import { TerminalError, type Controller, type ControllerDefinition, type Outcome } from "./controller.ts";
+import type { ObjectChange, ReconcileContext } from "./controller.ts";
+import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
+import { HotLoopGuard } from "./hot-loop-guard.ts";
+import { subscribeKeys } from "./key-mapping.ts";
+import type { KnownKinds } from "./kinds.ts";
+import { resultOf, type PassRecord, type PassResult } from "./pass-result.ts";
+import { reconcileContext } from "./reconcile-context.ts";
+import { StatusWriter } from "./status-writer.ts";
+import { WriteBarrier, type PassWrites } from "./write-barrier.ts";
+
+/** Hides the time that requests take without flooding the server. */
+const CONCURRENCY = 4;
+/** Nobody means an endless loop by `recheckAfterMs: 0`. */
+const RECHECK_MIN_MS = 1;
+
+/** Passes of one key take at most a fifth of the time, however large its object has grown; short ones are never held up. */
+const PACE_FACTOR = 4;
+const PACE_ABOVE_MS = 4;
+const PACE_MAX_MS = 500;
+
+/** How long a key is left alone after a pass that kept everybody else waiting for so long. */
+function paceOf(blockedMs: number): number {
+  return blockedMs <= PACE_ABOVE_MS ? 0 : Math.min(PACE_MAX_MS, Math.ceil(blockedMs * PACE_FACTOR));
+}
+
+export interface ControllerParts {
+  readonly loop: Loop;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly client: Client;
+  /** All that the definition names. */
+  readonly kinds: KnownKinds;
+  readonly recorder: EventSink;
+  /** Told of each pass when it has ended. */
+  readonly onPass?: ((pass: PassRecord) => void) | undefined;
+}
+
+export class ControllerRun {
+  readonly #definition: ControllerDefinition<ApiObject>;
+  readonly #parts: ControllerParts;
+  readonly #kinds: KnownKinds;
+  readonly #queue: WorkQueue;
+  readonly #barrier: WriteBarrier;
+  readonly #guard: HotLoopGuard;
+  readonly #statuses = new StatusWriter();
+  readonly #applied = new AppliedManifests();
+  readonly #metrics: ControllerMetrics;
+  /** Begins the ids of this run's passes. */
+  readonly #prefix: string;
+  readonly #concurrency: number;
+  #passes = 0;
+  /** Steps that are posted and will take a key. */
+  #posted = 0;
+  #working = 0;
+  /** Keys whose pass has ended but that are still in work. */
+  #settling = 0;
+  #running: { readonly signal: AbortSignal; readonly end: (error?: unknown) => void } | undefined;
+
+  constructor(controller: Controller, parts: ControllerParts) {
+    const definition = controller.definition as unknown as ControllerDefinition<ApiObject>;
+    const { name, retry, concurrency = CONCURRENCY } = definition;
+    const { loop, metrics, recorder } = parts;
+    const log = parts.log.with({ controller: name });
+    this.#definition = definition;
+    this.#parts = { ...parts, log };
+    this.#concurrency = concurrency;
+    this.#kinds = parts.kinds;
+    this.#queue = new WorkQueue({ loop, ...(retry && { retry }), onReady: () => this.#pump() });
+    this.#barrier = new WriteBarrier({ kinds: this.#kinds, loop, log });
+    this.#guard = new HotLoopGuard({ controller: name, loop, log, metrics, recorder });
+    this.#metrics = new ControllerMetrics(name, metrics);
+    this.#prefix = Buffer.from(loop.random("reconcile-ids").bytes(4)).toString("hex");
+  }
+
+  /** Once. The caches of its kinds must have synced. Ends when the signal is aborted and no pass is under way any more. */
+  async run(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const leave = [this.#metrics.watch(this.#queue), ...this.#watchChanges()];
+    const ended = new Promise<void>((resolve, reject) => {
+      const end = (error?: unknown): void => (error === undefined ? resolve() : reject(error as Error));
+      this.#running = { signal, end };
+    });
+    const stop = (): void => this.#endIfIdle();
+    signal.addEventListener("abort", stop, { once: true });
+    const resync = this.#scheduleResync();
+    try {
+      this.#addAll("start");
+      await ended;
+    } finally {
+      signal.removeEventListener("abort", stop);
+      resync.cancel();
+      for (const each of leave) each();
+      this.#queue.clear();
+    }
+  }
+
+  #watchChanges(): readonly (() => void)[] {
+    const note = (change: ObjectChange<ApiObject>): void => {
+      this.#barrier.noteChange(change);
+      this.#guard.noteChange(change);
+    };
+    return [
+      ...this.#kinds.caches.map((cache) => cache.subscribe(note)),
+      ...subscribeKeys(this.#definition, this.#kinds, (key, cause) => this.#queue.add(key, cause)),
+    ];
+  }
+
+  /** Everything there is, behind what has changed. */
+  #addAll(why: "start" | "resync"): void {
+    const { for: type, when } = this.#definition;
+    for (const object of this.#kinds.cache(type).list()) {
+      if (why === "start" && when?.({ before: undefined, after: object }) === false) continue;
+      const { namespace = "", name = "", resourceVersion = "" } = object.metadata;
+      const found = { type: "object", kind: type.kind, namespace, name, resourceVersion } as const;
+      this.#queue.add(keyOf(object.metadata), why === "start" ? found : { type: "resync" }, "resync");
+    }
+  }
+
+  #scheduleResync(): Timer {
+    const { resyncMs } = this.#definition;
+    if (resyncMs === undefined) return { cancel: () => undefined };
+    const { loop } = this.#parts;
+    const next = (): Timer =>
+      loop.timer(loop.now() + resyncMs, "periodic", () => {
+        this.#addAll("resync");
+        timer = next();
+      });
+    let timer = next();
+    return { cancel: () => timer.cancel() };
+  }
+
+  /** Posts a step for each key that can be worked on now. */
+  #pump(): void {
+    if (this.#running === undefined || this.#running.signal.aborted) return;
+    while (this.#posted + this.#working < this.#concurrency && this.#posted < this.#queue.depth) {
+      this.#posted++;
+      this.#parts.loop.post("loop", () => this.#takeOne());
+    }
+  }
+
+  #takeOne(): void {
+    this.#posted--;
+    const { signal } = this.#running ?? {};
+    const item = signal?.aborted === false ? this.#queue.take() : undefined;
+    if (signal === undefined || item === undefined) {
+      this.#endIfIdle();
+      return;
+    }
+    this.#working++;
+    // Its failures are bugs of the runtime itself; they end the run.
+    void this.#pass(item, signal).then(
+      () => this.#endIfIdle(),
+      (error: unknown) => this.#running?.end(error),
+    );
+  }
+
+  #endIfIdle(): void {
+    if (this.#running?.signal.aborted !== true) return;
+    if (this.#posted + this.#working + this.#settling === 0) this.#running.end();
+  }
+
+  async #pass(item: WorkItem, signal: AbortSignal): Promise<void> {
+    const { loop } = this.#parts;
+    const id = `${this.#definition.name}/${this.#prefix}-${++this.#passes}`;
+    const [startedAt, begunAt] = [loop.now(), loop.elapsed()];
+    const writes = this.#barrier.begin();
+    const effect: { last: ApiObject | undefined } = { last: undefined };
+    const end = loop.inFlight(`reconcile ${keyLabel(item.key)}`);
+    const attempt = this.#attempt(item.key, this.#context({ item, id, signal, writes, effect }));
+    const paceMs = paceOf(loop.elapsed() - begunAt);
+    const result = await attempt;
+    const durationMs = loop.elapsed() - begunAt;
+    this.#metrics.note(result.type, item.waitedMs, durationMs);
+    this.#conclude(item.key, result);
+    this.#tell({ item, id, startedAt, durationMs, result: result.type });
+    this.#working--;
+    end();
+    this.#pump();
+    const holdMs = Math.max(paceMs, this.#guard.holdMs(item.key, item.causes, effect.last));
+    const seen = this.#barrier.settled(writes, keyLabel(item.key), signal);
+    if (seen === undefined && holdMs === 0) this.#queue.done(item.key);
+    else await this.#settle(item.key, seen, holdMs);
+  }
+
+  /** The key is in work until the caches have seen its writes, and a hot one for longer. */
+  async #settle(key: string, seen: Promise<void> | undefined, holdMs: number): Promise<void> {
+    this.#settling++;
+    try {
+      await seen;
+      if (holdMs > 0) await this.#pause(holdMs);
+    } finally {
+      this.#settling--;
+      this.#queue.done(key);
+    }
+  }
+
+  #pause(ms: number): Promise<void> {
+    const signal = this.#running?.signal;
+    const { loop } = this.#parts;
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        timer.cancel();
+        signal?.removeEventListener("abort", finish);
+        resolve();
+      };
+      const timer = loop.timer(loop.now() + ms, "progress", finish);
+      signal?.addEventListener("abort", finish, { once: true });
+      if (signal?.aborted === true) finish();
+    });
+  }
+
+  /** What a pass has come to decides when its key is looked at again. */
+  #conclude(key: string, result: PassResult): void {
+    const { log } = this.#parts;
+    switch (result.type) {
+      case "done":
+      case "vanished":
+        this.#queue.forget(key);
+        return;
+      case "recheck":
+        this.#queue.forget(key);
+        this.#queue.addAfter(key, Math.max(RECHECK_MIN_MS, result.afterMs), result.timer);
+        return;
+      case "terminal":
+        this.#queue.forget(key);
+        log.error("a reconcile failed and is not tried again before something changes", {
+          key: keyLabel(key),
+          error: result.error,
+        });
+        return;
+      case "failed": {
+        const retryAfterMs = Math.round(this.#queue.retry(key));
+        // Somebody else was faster: that is how concurrent writers find out, and nothing is wrong.
+        const level = isApiError(result.error, "Conflict") ? "debug" : "warn";
+        log[level]("a reconcile failed and is tried again", {
+          key: keyLabel(key),
+          retryAfterMs,
+          error: result.error,
+        });
+        return;
+      }
+      case "aborted":
+        return;
+    }
+  }
+
+  /** Never rejects: whatever a controller throws is a result. */
+  async #attempt(key: string, context: ReconcileContext): Promise<PassResult> {
+    try {
+      const object = this.#kinds.cache(this.#definition.for).find(objectKeyOf(key));
+      if (object === undefined) {
+        const outcome = await this.#definition.vanished?.(context.key, context);
+        return outcome === undefined ? { type: "vanished" } : resultOf(outcome);
+      }
+      return resultOf(await this.#reconcile(object, context));
+    } catch (error) {
+      if (context.signal.aborted) return { type: "aborted" };
+      return { type: error instanceof TerminalError ? "terminal" : "failed", error };
+    }
+  }
+
+  async #reconcile(object: ApiObject, context: ReconcileContext): Promise<Outcome> {
+    const { for: type, finalizer } = this.#definition;
+    if (finalizer === undefined) return await this.#definition.reconcile(object, context);
+    if (object.metadata.deletionTimestamp !== undefined)
+      return await this.#finalize(object, finalizer, context);
+    const kept = hasFinalizer(object, finalizer)
+      ? object
+      : await addFinalizer(context.client(type), object, finalizer);
+    return kept === undefined ? undefined : await this.#definition.reconcile(kept, context);
+  }
+
+  /** The finalizer stays while `finalize` wants to look again. */
+  async #finalize(object: ApiObject, finalizer: string, context: ReconcileContext): Promise<Outcome> {
+    if (!hasFinalizer(object, finalizer)) return undefined;
+    const outcome = await this.#definition.finalize?.(object, context);
+    if (outcome === undefined) await removeFinalizer(context.client(this.#definition.for), object, finalizer);
+    return outcome;
+  }
+
+  #context({ item, id, signal, writes, effect }: PassBeginning): ReconcileContext {
+    const { loop, recorder, log } = this.#parts;
+    const key = objectKeyOf(item.key);
+    const client = this.#parts.client.with({
+      fieldManager: this.#definition.name,
+      cause: id,
+      signal,
+      onWrite: (written) => {
+        // Both are asked: each write is noted.
+        const isUnknown = this.#guard.noteWrite(item.key, written);
+        if (isUnknown && writes.isNew(written)) effect.last = written.object;
+        writes.note(written);
+      },
+      // What was decided by it must not be decided once more by what was there before.
+      onRead: (read) => writes.note(read),
+    });
+    const parts = {
+      definition: this.#definition,
+      kinds: this.#kinds,
+      loop,
+      recorder,
+      statuses: this.#statuses,
+      applied: this.#applied,
+    };
+    const object = this.#kinds.cache(this.#definition.for).find(key);
+    const passLog = log.with({ key: keyLabel(item.key), reconcile: id });
+    return reconcileContext(parts, { key, object, client, log: passLog, signal });
+  }
+
+  #tell({ item, id, startedAt, durationMs, result }: PassEnd): void {
+    const { namespace = "", name } = objectKeyOf(item.key);
+    const controller = this.#definition.name;
+    const { causes } = item;
+    this.#parts.onPass?.({ id, controller, namespace, name, causes, startedAt, durationMs, result });
+  }
+}
+
+interface PassBeginning {
+  readonly item: WorkItem;
+  readonly id: string;
+  readonly signal: AbortSignal;
+  readonly writes: PassWrites;
+  /** The last object that the pass effectively changed. */
+  readonly effect: { last: ApiObject | undefined };
+}
+
+interface PassEnd {
+  readonly item: WorkItem;
+  readonly id: string;
+  readonly startedAt: number;
+  readonly durationMs: number;
+  readonly result: PassResult["type"];
+}

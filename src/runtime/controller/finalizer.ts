@@ -1,0 +1,67 @@
+/** Puts a finalizer on an object and takes it off again. Guarded by the resourceVersion, so that no finalizer of others is lost. */
+import { isApiError } from "../../api/api-error.ts";
+import type { ApiObject } from "../../api/api-object.ts";
+import type { ResourceClient } from "../../client/client.ts";
+
+/** Somebody who writes the object faster than this wins; the next pass tries again. */
+const TRIES_MAX = 5;
+
+export function hasFinalizer({ metadata }: ApiObject, finalizer: string): boolean {
+  return metadata.finalizers?.includes(finalizer) ?? false;
+}
+
+/** The object with the finalizer. Undefined when it is gone, or going: then it gets no new ones. */
+export async function addFinalizer<T extends ApiObject>(
+  client: ResourceClient<T>,
+  object: T,
+  finalizer: string,
+): Promise<T | undefined> {
+  const change = (newest: T): readonly string[] | undefined =>
+    hasFinalizer(newest, finalizer) ? undefined : [...(newest.metadata.finalizers ?? []), finalizer];
+  const changed = await writeFinalizers(client, object, change);
+  return changed?.metadata.deletionTimestamp === undefined ? changed : undefined;
+}
+
+/** Nothing to do, and no error, when the finalizer or the object is gone. */
+export async function removeFinalizer<T extends ApiObject>(
+  client: ResourceClient<T>,
+  object: T,
+  finalizer: string,
+): Promise<void> {
+  const change = (newest: T): readonly string[] | undefined =>
+    hasFinalizer(newest, finalizer)
+      ? newest.metadata.finalizers?.filter((each) => each !== finalizer)
+      : undefined;
+  await writeFinalizers(client, object, change);
+}
+
+/** Writes what `change` makes of the newest finalizers, unless that is undefined. */
+async function writeFinalizers<T extends ApiObject>(
+  client: ResourceClient<T>,
+  object: T,
+  change: (newest: T) => readonly string[] | undefined,
+): Promise<T | undefined> {
+  let newest: T | undefined = object;
+  for (let tries = 1; newest !== undefined; tries++) {
+    const finalizers = change(newest);
+    if (finalizers === undefined) return newest;
+    try {
+      return await client.patch(newest, { type: "merge", changes: guarded(newest, finalizers) });
+    } catch (error) {
+      if (isApiError(error, "NotFound")) return undefined;
+      if (!isApiError(error, "Conflict") || tries === TRIES_MAX) throw error;
+    }
+    newest = await readAgain(client, object);
+  }
+  return undefined;
+}
+
+function guarded({ metadata: { uid, resourceVersion } }: ApiObject, finalizers: readonly string[]): unknown {
+  return { metadata: { uid, resourceVersion, finalizers: finalizers.length === 0 ? null : finalizers } };
+}
+
+/** Undefined when it is gone, also when another of its name has taken its place. */
+async function readAgain<T extends ApiObject>(client: ResourceClient<T>, object: T): Promise<T | undefined> {
+  const newest = await client.find(object);
+  return newest?.metadata.uid === object.metadata.uid ? newest : undefined;
+}

@@ -1,0 +1,251 @@
+/**
+ * Finds loops that never come to rest, says so (an Event, a metric, a log line with the object, the writers and the field) and slows them down:
+ *
+ * - passes of a key that keep writing although nothing but their own writes has changed;
+ * - a field that two writers set back and forth.
+ *
+ * Everything that is remembered is bounded; what is forgotten is found again a little later.
+ */
+import type { ApiObject } from "../../api/api-object.ts";
+import { stringifyJson } from "../../api/json-text.ts";
+import type { Log } from "../../base/log.ts";
+import type { Loop } from "../../base/loop.ts";
+import type { Counter, Metrics } from "../../base/metrics.ts";
+import type { Written } from "../../client/client.ts";
+import type { EventSink } from "../events/event-correlation.ts";
+import type { Causes } from "../queue/cause.ts";
+import { changedFields, fieldText, otherWriter, type ChangedField } from "../refs/changed-fields.ts";
+import { RecentMap } from "../refs/recent-map.ts";
+import type { ObjectChange } from "./controller.ts";
+
+/** More than any loop needs that does its work in batches. */
+const PASSES_MAX = 50;
+/** A field that returns to an earlier value this often within the window is fought over. */
+const FLIPS_MAX = 5;
+const WINDOW_MS = 60_000;
+/** Added between passes of a hot key, doubling from the first to the second. */
+const HOLD_FIRST_MS = 1000;
+const HOLD_MAX_MS = 60_000;
+/** While a key stays hot it is reported again this often. */
+const REPORT_MS = 300_000;
+const REMEMBERED_WRITES = 4096;
+const REMEMBERED_KEYS = 1024;
+/** Of one object, those that changed last. */
+const REMEMBERED_FIELDS = 16;
+
+export interface HotLoopGuardOptions {
+  /** Also its name as owner of fields. */
+  readonly controller: string;
+  readonly loop: Loop;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly recorder: EventSink;
+}
+
+/** Consecutive passes of a key that wrote, each caused by nothing but writes of the loop. */
+interface OwnPasses {
+  count: number;
+  since: number;
+  written: ApiObject;
+  field: string | undefined;
+}
+
+interface Fight {
+  readonly key: string;
+  overwrites: number;
+  /** By the path's text. */
+  readonly fields: RecentMap<FlippingField>;
+}
+
+interface FlippingField {
+  readonly ours: string;
+  readonly theirs: string;
+  readonly since: number;
+  flips: number;
+}
+
+interface HotKey {
+  level: number;
+  /** When it was last found to be hot. */
+  at: number;
+  reportedAt: number;
+}
+
+interface Report {
+  readonly type: "own writes" | "field flips";
+  readonly object: ApiObject;
+  readonly writers: readonly string[];
+  readonly field: string | undefined;
+  readonly message: string;
+}
+
+export class HotLoopGuard {
+  readonly #options: HotLoopGuardOptions;
+  readonly #found: Counter;
+  /** The key for which a resource version was written. */
+  readonly #ownVersions = new RecentMap<string>(REMEMBERED_WRITES);
+  readonly #ownPasses = new RecentMap<OwnPasses>(REMEMBERED_KEYS);
+  readonly #fights = new RecentMap<Fight>(REMEMBERED_KEYS);
+  readonly #hot = new RecentMap<HotKey>(REMEMBERED_KEYS);
+
+  constructor(options: HotLoopGuardOptions) {
+    this.#options = options;
+    this.#found = options.metrics.counter({
+      name: "setpoint_hot_loops_total",
+      help: "How often a loop was found that does not come to rest, by what keeps it going.",
+      labels: ["controller", "type"],
+    });
+  }
+
+  /** Says whether the write has changed anything: a version that the loop wrote before is none. */
+  noteWrite(key: string, { object, outcome }: Written): boolean {
+    if (outcome === "deleted") return true;
+    if (outcome === "absent") return false;
+    const { resourceVersion = "" } = object.metadata;
+    const isKnown = this.#isOwn(resourceVersion);
+    this.#ownVersions.set(resourceVersion, key);
+    return !isKnown;
+  }
+
+  /** A change of an object as the cache brought it. */
+  noteChange({ before, after }: ObjectChange<ApiObject>): void {
+    // Of every change of every object that the loop looks at: most loops have written nothing lately.
+    if (before === undefined || after === undefined || this.#ownVersions.size === 0) return;
+    const key = this.#ownVersions.peek(before.metadata.resourceVersion ?? "");
+    if (key === undefined || this.#isOwn(after.metadata.resourceVersion ?? "")) return;
+    this.#noteOverwrite(key, before, after);
+  }
+
+  /** How many milliseconds the key is held back after this pass; `written` is what it effectively changed last, if anything. */
+  holdMs(key: string, causes: Causes, written: ApiObject | undefined): number {
+    if (written === undefined) this.#ownPasses.delete(key);
+    else if (this.#noteOwnPass(key, causes, written)) return this.#nextHoldMs(key);
+    const hot = this.#hot.get(key);
+    if (hot === undefined) return 0;
+    if (this.#options.loop.elapsed() - hot.at <= WINDOW_MS + HOLD_MAX_MS) return holdOf(hot.level);
+    this.#hot.delete(key);
+    return 0;
+  }
+
+  /** Whether the key is hot by its own writes. */
+  #noteOwnPass(key: string, causes: Causes, written: ApiObject): boolean {
+    const now = this.#options.loop.elapsed();
+    const known = this.#ownPasses.get(key);
+    const isOwn = causes.kept.every((cause) =>
+      cause.type === "object" ? this.#isOwn(cause.resourceVersion) : cause.type === "retry",
+    );
+    const isHot = known !== undefined && known.count >= PASSES_MAX;
+    if (known === undefined || !isOwn || (!isHot && now - known.since > WINDOW_MS)) {
+      this.#ownPasses.set(key, { count: 1, since: now, written, field: undefined });
+      return false;
+    }
+    known.count++;
+    const isSame = known.written.metadata.uid === written.metadata.uid;
+    // Not before it matters: a comparison costs more than all the rest.
+    const [changed] = isSame && known.count >= PASSES_MAX - 1 ? changedFields(known.written, written) : [];
+    known.field = changed === undefined ? known.field : fieldText(changed.path);
+    known.written = written;
+    if (known.count < PASSES_MAX) return false;
+    this.#reportOwnPasses(key, known);
+    return true;
+  }
+
+  #reportOwnPasses(key: string, { count, written, field }: OwnPasses): void {
+    const { controller } = this.#options;
+    const at = field === undefined ? "" : `, last at ${field}`;
+    this.#report(key, {
+      type: "own writes",
+      object: written,
+      writers: [controller],
+      field,
+      message: `${controller} keeps writing although nothing else changes: ${count} passes in a row${at}`,
+    });
+  }
+
+  /** The first time is nothing: most objects are written by one and then by another. */
+  #noteOverwrite(key: string, ours: ApiObject, theirs: ApiObject): void {
+    const { uid = "" } = theirs.metadata;
+    const fight = this.#fights.get(uid) ?? { key, overwrites: 0, fields: new RecentMap(REMEMBERED_FIELDS) };
+    if (fight.overwrites === 0) this.#fights.set(uid, fight);
+    fight.overwrites++;
+    if (fight.overwrites < 2) return;
+    for (const field of changedFields(ours, theirs)) {
+      if (this.#isFoughtOver(fight, field)) this.#reportFight(fight.key, theirs, field.path);
+    }
+  }
+
+  #isFoughtOver({ fields }: Fight, { path, before, after }: ChangedField): boolean {
+    const now = this.#options.loop.elapsed();
+    const text = fieldText(path);
+    const [ours, theirs] = [textOf(before), textOf(after)];
+    const known = fields.get(text);
+    const isSame = known?.ours === ours && known.theirs === theirs && now - known.since <= WINDOW_MS;
+    if (!isSame) {
+      fields.set(text, { ours, theirs, since: now, flips: 1 });
+      return false;
+    }
+    known.flips++;
+    if (known.flips < FLIPS_MAX) return false;
+    fields.set(text, { ours, theirs, since: now, flips: FLIPS_MAX - 1 });
+    return true;
+  }
+
+  #reportFight(key: string, object: ApiObject, path: readonly string[]): void {
+    const { controller } = this.#options;
+    const other = otherWriter(object, path, controller) ?? "another writer";
+    const field = fieldText(path);
+    this.#nextHoldMs(key);
+    this.#report(key, {
+      type: "field flips",
+      object,
+      writers: [controller, other],
+      field,
+      message: `${controller} and ${other} set ${field} back and forth`,
+    });
+  }
+
+  #nextHoldMs(key: string): number {
+    const now = this.#options.loop.elapsed();
+    const known = this.#hot.get(key);
+    const hot = known ?? { level: -1, at: now, reportedAt: -Infinity };
+    if (known === undefined) this.#hot.set(key, hot);
+    hot.level++;
+    hot.at = now;
+    return holdOf(hot.level);
+  }
+
+  #report(key: string, { type, object, writers, field, message }: Report): void {
+    const { controller, loop, log, recorder } = this.#options;
+    this.#found.add(1, { controller, type });
+    const now = loop.elapsed();
+    const hot = this.#hot.get(key) ?? { level: -1, at: now, reportedAt: -Infinity };
+    this.#hot.set(key, hot);
+    if (now - hot.reportedAt < REPORT_MS) return;
+    hot.reportedAt = now;
+    const { namespace = "", name = "" } = object.metadata;
+    log.warn("a loop does not come to rest and is slowed down", {
+      object: `${object.kind} ${namespace}/${name}`,
+      key,
+      field,
+      writers,
+      type,
+    });
+    recorder.record({
+      component: controller,
+      about: object,
+      event: { type: "Warning", reason: "HotLoop", message },
+    });
+  }
+
+  #isOwn(resourceVersion: string): boolean {
+    return this.#ownVersions.peek(resourceVersion) !== undefined;
+  }
+}
+
+function holdOf(level: number): number {
+  return Math.min(HOLD_MAX_MS, HOLD_FIRST_MS * 2 ** Math.max(0, Math.min(level, 16)));
+}
+
+function textOf(value: unknown): string {
+  return value === undefined ? "" : stringifyJson(value);
+}

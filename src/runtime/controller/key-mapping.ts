@@ -1,0 +1,61 @@
+/** From changes of objects to the keys that they concern. */
+import type { ApiObject, ResourceType } from "../../api/api-object.ts";
+import type { Cause } from "../queue/cause.ts";
+import { keyOf } from "../queue/work-key.ts";
+import { controllerOf, groupOf } from "../refs/owner-reference.ts";
+import type { ControllerDefinition, ObjectChange } from "./controller.ts";
+import type { KnownKinds } from "./kinds.ts";
+
+export type AddKey = (key: string, cause: Cause) => void;
+
+/** The functions that come back end it. */
+export function subscribeKeys(
+  definition: ControllerDefinition<ApiObject>,
+  kinds: KnownKinds,
+  add: AddKey,
+): readonly (() => void)[] {
+  const { for: type, owns = [], watches = [], when } = definition;
+  const ofSelf = kinds.cache(type).subscribe((change) => {
+    if (when?.(change) === false) return;
+    const metadata = (change.after ?? change.before)?.metadata ?? {};
+    add(keyOf(metadata), causeOf(type, change));
+  });
+  const ofOwned = owns.map((owned) => {
+    const ownerOf = ownerFinder(type);
+    return kinds.cache(owned).subscribe((change) => {
+      const { before, after } = change;
+      const owner = after === undefined ? undefined : ownerOf(after);
+      if (owner !== undefined) add(owner, causeOf(owned, change));
+      // One that has lost an object has to know too.
+      if (before === undefined || before.metadata.ownerReferences === after?.metadata.ownerReferences) return;
+      const lost = ownerOf(before);
+      if (lost !== undefined && lost !== owner) add(lost, causeOf(owned, change));
+    });
+  });
+  const ofWatched = watches.map((mapping) =>
+    kinds.cache(mapping.type).subscribe((change) => {
+      for (const key of mapping.keysOf(change, kinds.read)) add(keyOf(key), causeOf(mapping.type, change));
+    }),
+  );
+  return [ofSelf, ...ofOwned, ...ofWatched];
+}
+
+/** Finds the key of the owner of the kind that controls an object. Asked for every change of every object: most have none. */
+function ownerFinder({
+  kind,
+  apiVersion,
+  namespaced,
+}: ResourceType): (object: ApiObject) => string | undefined {
+  const group = groupOf(apiVersion);
+  return (object) => {
+    const controller = controllerOf(object);
+    if (controller?.kind !== kind || groupOf(controller.apiVersion) !== group) return undefined;
+    const namespace = namespaced ? object.metadata.namespace : undefined;
+    return keyOf({ namespace, name: controller.name });
+  };
+}
+
+function causeOf({ kind }: ResourceType, { before, after }: ObjectChange<ApiObject>): Cause {
+  const { namespace = "", name = "", resourceVersion = "" } = (after ?? before)?.metadata ?? {};
+  return { type: "object", kind, namespace, name, resourceVersion };
+}

@@ -1,0 +1,80 @@
+/** The kinds that a loop names, and their caches. */
+import type { ApiObject, ResourceType } from "../../api/api-object.ts";
+import type { CacheSet } from "../cache/cache-set.ts";
+import type { Cache } from "../cache/cache.ts";
+import type { CacheReader, ControllerDefinition, IndexDefinition } from "./controller.ts";
+
+export function kindId({ apiVersion, kind }: { readonly apiVersion: string; readonly kind: string }): string {
+  return `${apiVersion}/${kind}`;
+}
+
+/** `for`, `owns`, `watches` and `reads`, each once. */
+export function kindsOf(definition: ControllerDefinition<ApiObject>): readonly ResourceType[] {
+  const { for: own, owns = [], watches = [], reads = [] } = definition;
+  return distinctKinds([own, ...owns, ...watches.map(({ type }) => type), ...reads]);
+}
+
+function distinctKinds(types: readonly ResourceType[]): readonly ResourceType[] {
+  return [...new Map(types.map((type) => [kindId(type), type])).values()];
+}
+
+export interface KnownKindsOptions {
+  /** Who names them, for messages. */
+  readonly owner: string;
+  readonly types: readonly ResourceType[];
+  readonly caches: CacheSet;
+  /** Of namespaced kinds, only what lies in this one is held; all of it unless given. */
+  readonly namespace?: string | undefined;
+}
+
+export class KnownKinds {
+  readonly caches: readonly Cache<ApiObject>[];
+  readonly #owner: string;
+  readonly #namespace: string | undefined;
+  readonly #byId = new Map<string, { readonly type: ResourceType; readonly cache: Cache<ApiObject> }>();
+
+  constructor({ owner, types, caches, namespace }: KnownKindsOptions) {
+    this.#owner = owner;
+    this.#namespace = namespace;
+    for (const type of types) {
+      const scope = type.namespaced && namespace !== undefined ? { namespace } : {};
+      this.#byId.set(kindId(type), { type, cache: caches.use(type, scope) });
+    }
+    this.caches = [...this.#byId.values()].map(({ cache }) => cache);
+  }
+
+  /** Resolves when all of them are in memory. Rejects with the signal's reason. */
+  async synced(signal: AbortSignal): Promise<void> {
+    for (const cache of this.caches) await cache.synced(signal);
+  }
+
+  findType(apiVersion: string, kind: string): ResourceType | undefined {
+    return this.#byId.get(kindId({ apiVersion, kind }))?.type;
+  }
+
+  /** The cache that learns of changes of this object, if there is one. */
+  findCacheOf(type: ResourceType, { metadata }: ApiObject): Cache<ApiObject> | undefined {
+    const isHeld =
+      !type.namespaced || this.#namespace === undefined || metadata.namespace === this.#namespace;
+    return isHeld ? this.findCache(type) : undefined;
+  }
+
+  findCache(type: ResourceType): Cache<ApiObject> | undefined {
+    return this.#byId.get(kindId(type))?.cache;
+  }
+
+  /** Throws for a kind that the loop does not name: it would be read without ever being filled. */
+  cache<T extends ApiObject>(type: ResourceType<T>): Cache<T> {
+    const cache = this.findCache(type);
+    if (cache !== undefined) return cache as unknown as Cache<T>;
+    throw new Error(
+      `${this.#owner} reads ${kindId(type)}, which its definition names neither in for, owns, watches nor reads`,
+    );
+  }
+
+  readonly read: CacheReader = (type) => this.cache(type);
+
+  addIndexes(indexes: readonly IndexDefinition[]): void {
+    for (const { type, name, valuesOf } of indexes) this.cache(type).addIndex(name, valuesOf);
+  }
+}

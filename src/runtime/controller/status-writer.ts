@@ -1,0 +1,107 @@
+/** Writes a status when it differs from what is there, and only then. */
+import { isApiError } from "../../api/api-error.ts";
+import type { ApiObject } from "../../api/api-object.ts";
+import { isJsonObject, type JsonObject } from "../../api/json-object.ts";
+import { jsonEqual } from "../../api/patch/json-equal.ts";
+import type { ResourceClient } from "../../client/client.ts";
+
+/** Whoever loses this often against other writers of the object starts over with the next pass. */
+const TRIES_MAX = 4;
+/** More fields than any kind's status has. */
+const LEARNED_MAX = 1000;
+
+export class StatusWriter {
+  /** Kinds whose status has no `observedGeneration`: the server drops it, which must not look like a difference for ever. */
+  readonly #withoutGeneration = new Set<string>();
+  /** Fields, by kind and path, that the server leaves out when they are zero or empty: the same holds for them. */
+  readonly #leftOut = new Set<string>();
+
+  /**
+   * Guarded by the resourceVersion. When the object has changed meanwhile but its status has not, the write is tried again on the newest
+   * object; when somebody else has written the status, the Conflict goes to the caller, who decided on old facts.
+   */
+  async write<T extends ApiObject>(client: ResourceClient<T>, object: T, status: unknown): Promise<T> {
+    const wanted = this.#stored(object.kind, this.#withGeneration(object, status));
+    let newest = object;
+    for (let tries = 1; ; tries++) {
+      if (jsonEqual(statusOf(newest) ?? {}, wanted ?? {})) return newest;
+      try {
+        const written = await client.updateStatus(newest, wanted);
+        this.#learn(written, wanted);
+        return written;
+      } catch (error) {
+        if (!isApiError(error, "Conflict") || tries === TRIES_MAX) throw error;
+        newest = await readUnlessStatusChanged(client, object, error);
+      }
+    }
+  }
+
+  #withGeneration({ kind, metadata: { generation } }: ApiObject, status: unknown): unknown {
+    if (generation === undefined || !isJsonObject(status)) return status;
+    if (status["observedGeneration"] !== undefined || this.#withoutGeneration.has(kind)) return status;
+    return { ...status, observedGeneration: generation };
+  }
+
+  /** As the server would store it, as far as is known: members that are undefined are not there. */
+  #stored(path: string, value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((item) => this.#stored(`${path}[]`, item));
+    if (!isJsonObject(value)) return value;
+    const kept: Record<string, unknown> = {};
+    for (const [name, member] of Object.entries(value)) {
+      const below = `${path}.${name}`;
+      const isLeftOut = member === undefined || (isEmpty(member) && this.#leftOut.has(below));
+      if (!isLeftOut) kept[name] = this.#stored(below, member);
+    }
+    return kept;
+  }
+
+  #learn(written: ApiObject, wanted: unknown): void {
+    const status = statusOf(written);
+    if (!isJsonObject(wanted) || jsonEqual(status, wanted)) return;
+    const answered = isJsonObject(status) ? status : {};
+    if (answered["observedGeneration"] === undefined && wanted["observedGeneration"] !== undefined)
+      this.#withoutGeneration.add(written.kind);
+    this.#learnMembers(written.kind, wanted, answered);
+  }
+
+  #learnMembers(path: string, wanted: JsonObject, answered: JsonObject): void {
+    for (const [name, member] of Object.entries(wanted)) {
+      const below = `${path}.${name}`;
+      const stored = answered[name];
+      if (stored === undefined && isEmpty(member) && this.#leftOut.size < LEARNED_MAX)
+        this.#leftOut.add(below);
+      if (isJsonObject(member) && isJsonObject(stored)) this.#learnMembers(below, member, stored);
+      if (Array.isArray(member) && Array.isArray(stored)) this.#learnItems(`${below}[]`, member, stored);
+    }
+  }
+
+  #learnItems(path: string, wanted: readonly unknown[], answered: readonly unknown[]): void {
+    if (wanted.length !== answered.length) return;
+    for (const [at, item] of wanted.entries()) {
+      const stored = answered[at];
+      if (isJsonObject(item) && isJsonObject(stored)) this.#learnMembers(path, item, stored);
+    }
+  }
+}
+
+async function readUnlessStatusChanged<T extends ApiObject>(
+  client: ResourceClient<T>,
+  object: T,
+  conflict: Error,
+): Promise<T> {
+  const newest = await client.get(object);
+  const isSame = newest.metadata.uid === object.metadata.uid;
+  if (isSame && jsonEqual(statusOf(newest) ?? {}, statusOf(object) ?? {})) return newest;
+  throw conflict;
+}
+
+function statusOf(object: ApiObject): unknown {
+  return (object as { readonly status?: unknown }).status;
+}
+
+/** What Go leaves out of fields that may be left out. */
+function isEmpty(value: unknown): boolean {
+  if (value === 0 || value === "" || value === false || value === null) return true;
+  if (Array.isArray(value)) return value.length === 0;
+  return isJsonObject(value) && Object.keys(value).length === 0;
+}

@@ -1,0 +1,123 @@
+/**
+ * Decides what becomes of an event: one of its own, one more of a kind that is there already, one of many similar ones that are shown as one,
+ * or none at all because its object makes too many. The numbers are upstream's, so that `kubectl describe` looks as people know it.
+ */
+import type { ApiObject } from "../../api/api-object.ts";
+import type { EventForm, RecordedEvent } from "../controller/controller.ts";
+import { TokenBucket } from "../queue/token-bucket.ts";
+import { RecentMap } from "../refs/recent-map.ts";
+
+/** So many different messages of one reason about one object are shown one by one. */
+const SIMILAR_MAX = 10;
+/** Similar events further apart than this have nothing to do with each other. */
+const SIMILAR_MS = 600_000;
+/** Of one component about one object: 25 at once, then one in five minutes. */
+const SPAM_RATE = { perSecond: 1 / 300, burst: 25 };
+const REMEMBERED_MAX = 4096;
+/** Bytes of UTF-8 that the API takes in a message. */
+const MESSAGE_MAX = 1024;
+const CUT_OFF = " ...";
+
+export interface ObservedEvent {
+  /** `counted` unless given. */
+  readonly form?: EventForm;
+  /** Who says so. */
+  readonly component: string;
+  readonly about: ApiObject;
+  readonly event: RecordedEvent;
+}
+
+/** Takes events without waiting and without failing. */
+export interface EventSink {
+  record(observed: ObservedEvent): void;
+}
+
+export type Correlation =
+  | { readonly type: "dropped" }
+  /** Events of the same key are the same event, seen again. */
+  | { readonly type: "kept"; readonly key: string; readonly message: string };
+
+interface SimilarEvents {
+  readonly messages: Set<string>;
+  lastAt: number;
+}
+
+export class EventCorrelation {
+  readonly #similar = new RecentMap<SimilarEvents>(REMEMBERED_MAX);
+  readonly #buckets = new RecentMap<TokenBucket>(REMEMBERED_MAX);
+
+  /** `nowMs` is of `Loop.elapsed`. */
+  correlate(observed: ObservedEvent, nowMs: number): Correlation {
+    const { component, about, event } = observed;
+    if (observed.form === "series") return inSeries(observed);
+    const object = objectText(component, about);
+    const message = truncated(event.message);
+    const { type, reason, action = "", fieldPath = "" } = event;
+    const kind = [object, type, reason, action, fieldPath].join("\0");
+    const isOneOfMany = this.#isOneOfMany(kind, message, nowMs);
+    if (!this.#bucket(object, nowMs).tryTake(nowMs)) return { type: "dropped" };
+    return isOneOfMany
+      ? { type: "kept", key: kind, message: truncated(`(combined from similar events): ${message}`) }
+      : { type: "kept", key: `${kind}\0${message}`, message };
+  }
+
+  #isOneOfMany(kind: string, message: string, nowMs: number): boolean {
+    const known = this.#similar.get(kind);
+    const isRecent = known !== undefined && nowMs - known.lastAt <= SIMILAR_MS;
+    const similar = isRecent ? known : { messages: new Set<string>(), lastAt: nowMs };
+    if (!isRecent) this.#similar.set(kind, similar);
+    similar.lastAt = nowMs;
+    similar.messages.add(message);
+    if (similar.messages.size < SIMILAR_MAX) return false;
+    for (const any of similar.messages) {
+      similar.messages.delete(any);
+      break;
+    }
+    return true;
+  }
+
+  #bucket(object: string, nowMs: number): TokenBucket {
+    const known = this.#buckets.get(object);
+    if (known !== undefined) return known;
+    const bucket = new TokenBucket(SPAM_RATE, nowMs);
+    this.#buckets.set(object, bucket);
+    return bucket;
+  }
+}
+
+/**
+ * Two of a series are about the same version of the object, whatever they say. So there is no end of what an object can cause, but of what it
+ * causes without being written to.
+ */
+function inSeries({ component, about, event }: ObservedEvent): Correlation {
+  const { type, reason, action = "", fieldPath = "", related } = event;
+  const objects = [about, ...(related === undefined ? [] : [related])].map(
+    (object) => `${objectText(component, object)}\0${object.metadata.resourceVersion ?? ""}`,
+  );
+  const key = ["series", type, reason, action, fieldPath, ...objects].join("\0");
+  return { type: "kept", key, message: shortened(event.message) };
+}
+
+function objectText(component: string, { apiVersion, kind, metadata }: ApiObject): string {
+  const { namespace = "", name = "", uid = "" } = metadata;
+  return [component, apiVersion, kind, namespace, name, uid].join("\0");
+}
+
+/** What was cut off is shown to be missing. */
+function shortened(message: string): string {
+  const whole = truncated(message);
+  return whole === message ? message : `${firstBytes(message, MESSAGE_MAX - CUT_OFF.length)}${CUT_OFF}`;
+}
+
+function truncated(message: string): string {
+  if (message.length * 3 <= MESSAGE_MAX || Buffer.byteLength(message) <= MESSAGE_MAX) return message;
+  return firstBytes(message, MESSAGE_MAX);
+}
+
+function firstBytes(message: string, count: number): string {
+  // A character that is cut in two becomes a replacement character, which is taken off.
+  return Buffer.from(message)
+    .subarray(0, count)
+    .toString()
+    .replace(/\uFFFD+$/, "");
+}

@@ -1,0 +1,298 @@
+/**
+ * One of several instances leads: whoever holds a Lease and keeps renewing it. Others take over when they have not seen it renewed for its whole
+ * duration, by their own clocks: what is written in the Lease as a time is for people and compared with nothing.
+ *
+ * The leader stops by itself, `renewDeadlineMs` after the last renewal it began, which is before anybody else may begin. That is as
+ * much as a lease can give: a request that is already at the server may still be carried out.
+ */
+import { isApiError } from "../../api/api-error.ts";
+import { Lease, type LeaseSpec } from "../../api/generated/types/coordination-v1.ts";
+import { formatMicroTime } from "../../api/time.ts";
+import { assert } from "../../base/assert.ts";
+import { beatWithin } from "../../base/beat.ts";
+import type { Log } from "../../base/log.ts";
+import type { Loop, Timer } from "../../base/loop.ts";
+import type { Client, ResourceClient } from "../../client/client.ts";
+import type { EventSink } from "../events/event-correlation.ts";
+
+export interface LeaderElectionOptions {
+  /** Of the Lease. */
+  readonly name: string;
+  readonly namespace: string;
+  /** Of this instance; no two may have the same. */
+  readonly identity: string;
+  /** 15 s unless given. */
+  readonly leaseDurationMs?: number;
+  /** 10 s unless given; less than the lease's duration. */
+  readonly renewDeadlineMs?: number;
+  /** 2 s unless given; less than the deadline. */
+  readonly retryPeriodMs?: number;
+}
+
+export interface LeaderElectionParts {
+  readonly loop: Loop;
+  readonly log: Log;
+  readonly client: Client;
+  readonly recorder: EventSink;
+}
+
+/** Why work ended that only a leader does. */
+export class LeadLostError extends Error {
+  override readonly name = "LeadLostError";
+}
+
+/** Others begin at different times, so that they do not all ask at once. */
+const JITTER = 0.2;
+/** Left behind by a leader that ends: whoever comes need not wait. */
+const RELEASED_SECONDS = 1;
+
+type Attempt =
+  | { readonly type: "held" }
+  /** By somebody else; they may lose it in so many milliseconds. */
+  | { readonly type: "refused"; readonly expiresInMs: number };
+
+export class LeaderElection {
+  readonly #options: Required<LeaderElectionOptions>;
+  readonly #loop: Loop;
+  readonly #log: Log;
+  readonly #leases: ResourceClient<Lease>;
+  readonly #recorder: EventSink;
+  /** The newest Lease that was read or written, and when this instance first saw it like that. */
+  #observed: { readonly lease: Lease; readonly at: number } | undefined;
+  #state: "waiting" | "leading" = "waiting";
+
+  constructor(options: LeaderElectionOptions, { loop, log, client, recorder }: LeaderElectionParts) {
+    const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
+    assert(leaseDurationMs >= 1000, "a lease lasts at least a second");
+    assert(renewDeadlineMs < leaseDurationMs, "a leader gives up before its lease ends");
+    assert(
+      retryPeriodMs > 0 && retryPeriodMs < renewDeadlineMs,
+      "a lease is renewed before the leader gives up",
+    );
+    this.#options = { ...options, leaseDurationMs, renewDeadlineMs, retryPeriodMs };
+    this.#loop = loop;
+    this.#log = log.with({ lease: `${options.namespace}/${options.name}`, identity: options.identity });
+    this.#leases = client(Lease);
+    this.#recorder = recorder;
+  }
+
+  get isLeading(): boolean {
+    return this.#state === "leading";
+  }
+
+  /** Who was last seen to hold the lease; undefined when nobody was. */
+  get leader(): string | undefined {
+    return this.#observed?.lease.spec.holderIdentity || undefined;
+  }
+
+  /**
+   * Waits for the lead and calls `work` with a signal that is aborted when the lead is lost; then waits for it again. Ends when the signal is
+   * aborted and the work has ended, with the lease given back; rejects when the work does.
+   */
+  async run(signal: AbortSignal, work: (lead: AbortSignal) => Promise<void>): Promise<void> {
+    while (!signal.aborted) {
+      const isAcquired = await this.#acquire(signal);
+      if (isAcquired) await this.#lead(signal, work);
+    }
+  }
+
+  /** False when the signal was aborted first. */
+  async #acquire(signal: AbortSignal): Promise<boolean> {
+    while (!signal.aborted) {
+      const { retryPeriodMs } = this.#options;
+      const attempt = await this.#attempt(this.#loop.elapsed() + retryPeriodMs * 2, signal);
+      if (attempt?.type === "held") return true;
+      const jittered = retryPeriodMs * (1 + JITTER * this.#loop.random("election").next());
+      const expiresInMs = attempt?.expiresInMs ?? Infinity;
+      const pauseMs = Math.min(jittered, Math.max(1, expiresInMs));
+      await this.#pauseUntil(this.#loop.now() + pauseMs, signal);
+    }
+    return false;
+  }
+
+  async #lead(signal: AbortSignal, work: (lead: AbortSignal) => Promise<void>): Promise<void> {
+    const lead = new AbortController();
+    const end = (): void => lead.abort(signal.reason);
+    signal.addEventListener("abort", end, { once: true });
+    if (signal.aborted) end();
+    this.#state = "leading";
+    this.#announce("became leader");
+    const worked = work(lead.signal).finally(() =>
+      lead.abort(new LeadLostError("the work of the leader has ended")),
+    );
+    const renewed = this.#renew(lead);
+    try {
+      await worked;
+    } finally {
+      await renewed;
+      signal.removeEventListener("abort", end);
+      this.#state = "waiting";
+      this.#announce("stopped leading");
+      await this.#release();
+    }
+  }
+
+  /** Until the lead has ended, or ends it because the lease could not be renewed in time. */
+  async #renew(lead: AbortController): Promise<void> {
+    const { renewDeadlineMs, retryPeriodMs } = this.#options;
+    let deadline = this.#loop.elapsed() + renewDeadlineMs;
+    let guard = this.#guard(lead, deadline);
+    while (!lead.signal.aborted) {
+      await this.#pauseUntil(beatWithin(this.#loop.now(), retryPeriodMs), lead.signal);
+      const begunAt = this.#loop.elapsed();
+      const attempt = lead.signal.aborted ? undefined : await this.#attempt(deadline, lead.signal);
+      if (attempt?.type === "refused")
+        lead.abort(new LeadLostError(`${this.leader ?? "nobody"} holds the lease`));
+      if (attempt?.type !== "held") continue;
+      deadline = begunAt + renewDeadlineMs;
+      guard.cancel();
+      guard = this.#guard(lead, deadline);
+    }
+    guard.cancel();
+  }
+
+  #guard(lead: AbortController, deadline: number): Timer {
+    const at = this.#loop.now() + (deadline - this.#loop.elapsed());
+    return this.#loop.timer(at, "periodic", () => {
+      this.#log.error("the lease could not be renewed in time; the lead is given up");
+      lead.abort(new LeadLostError("the lease could not be renewed in time"));
+    });
+  }
+
+  /** Takes or renews the lease if nobody else holds it. Undefined when that could not be found out before the deadline. */
+  async #attempt(deadline: number, signal: AbortSignal): Promise<Attempt | undefined> {
+    const limit = new AbortController();
+    const end = (): void => limit.abort(signal.reason);
+    signal.addEventListener("abort", end, { once: true });
+    const at = this.#loop.now() + Math.max(0, deadline - this.#loop.elapsed());
+    const timer = this.#loop.timer(at, "periodic", () => limit.abort(new Error("no answer in time")));
+    try {
+      return await this.#tryToHold(limit.signal);
+    } catch (error) {
+      if (!signal.aborted) this.#log.warn("the lease could not be read or written", { error });
+      return undefined;
+    } finally {
+      timer.cancel();
+      signal.removeEventListener("abort", end);
+    }
+  }
+
+  /** Undefined when somebody else was faster, whoever that was. */
+  async #tryToHold(signal: AbortSignal): Promise<Attempt | undefined> {
+    const { name, namespace } = this.#options;
+    const own = this.isLeading ? this.#observed?.lease : undefined;
+    if (own !== undefined && (await this.#tryWrite(own, signal))) return { type: "held" };
+    const lease = await this.#leases.find({ name, namespace }, { signal });
+    if (lease === undefined) return (await this.#tryCreate(signal)) ? { type: "held" } : undefined;
+    this.#observe(lease);
+    const expiresInMs = this.#expiresInMs(lease);
+    if (expiresInMs > 0) return { type: "refused", expiresInMs };
+    return (await this.#tryWrite(lease, signal)) ? { type: "held" } : undefined;
+  }
+
+  /** When this instance may take the lease; what it holds itself, or nobody, it may take at once. A leader never takes what it has lost. */
+  #expiresInMs({ spec }: Lease): number {
+    const { holderIdentity = "", leaseDurationSeconds = 0 } = spec;
+    if (holderIdentity === this.#options.identity) return 0;
+    if (this.isLeading) return Infinity;
+    if (holderIdentity === "" || this.#observed === undefined) return 0;
+    return this.#observed.at + leaseDurationSeconds * 1000 - this.#loop.elapsed();
+  }
+
+  async #tryCreate(signal: AbortSignal): Promise<boolean> {
+    const { name, namespace } = this.#options;
+    try {
+      const spec = this.#nextSpec(undefined);
+      this.#observe(await this.#leases.create({ metadata: { name, namespace }, spec }, { signal }));
+      return true;
+    } catch (error) {
+      if (isApiError(error, "AlreadyExists")) return false;
+      throw error;
+    }
+  }
+
+  /** False when somebody else was faster. */
+  async #tryWrite(lease: Lease, signal: AbortSignal): Promise<boolean> {
+    try {
+      const next = { ...lease, spec: { ...lease.spec, ...this.#nextSpec(lease.spec) } };
+      this.#observe(await this.#leases.update(next, { signal }));
+      return true;
+    } catch (error) {
+      if (isApiError(error, "Conflict") || isApiError(error, "NotFound")) return false;
+      throw error;
+    }
+  }
+
+  #nextSpec(previous: LeaseSpec | undefined): LeaseSpec {
+    const { identity, leaseDurationMs } = this.#options;
+    const now = this.#timeText();
+    const isRenewal = previous?.holderIdentity === identity;
+    return {
+      holderIdentity: identity,
+      leaseDurationSeconds: Math.ceil(leaseDurationMs / 1000),
+      acquireTime: (isRenewal ? previous.acquireTime : undefined) ?? now,
+      renewTime: now,
+      leaseTransitions: (previous?.leaseTransitions ?? 0) + (isRenewal || previous === undefined ? 0 : 1),
+    };
+  }
+
+  #observe(lease: Lease): void {
+    if (lease.metadata.resourceVersion === this.#observed?.lease.metadata.resourceVersion) return;
+    this.#observed = { lease, at: this.#loop.elapsed() };
+  }
+
+  /** So that nobody has to wait for the lease to run out. Best effort: when it fails, they do. */
+  async #release(): Promise<void> {
+    const lease = this.#observed?.lease;
+    if (lease?.spec.holderIdentity !== this.#options.identity) return;
+    const now = this.#timeText();
+    const limit = new AbortController();
+    const at = this.#loop.now() + this.#options.retryPeriodMs;
+    const timer = this.#loop.timer(at, "periodic", () => limit.abort(new Error("no answer in time")));
+    const spec = {
+      ...lease.spec,
+      holderIdentity: "",
+      leaseDurationSeconds: RELEASED_SECONDS,
+      acquireTime: now,
+      renewTime: now,
+    };
+    try {
+      this.#observe(await this.#leases.update({ ...lease, spec }, { signal: limit.signal }));
+    } catch (error) {
+      this.#log.info("the lease could not be given back and has to run out", { error });
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  #announce(what: "became leader" | "stopped leading"): void {
+    const { identity } = this.#options;
+    this.#log.info(what);
+    const about = this.#observed?.lease;
+    if (about === undefined) return;
+    const message = `${identity} ${what}`;
+    this.#recorder.record({
+      component: "leader-election",
+      about,
+      event: { type: "Normal", reason: "LeaderElection", message },
+    });
+  }
+
+  #timeText(): string {
+    return formatMicroTime(BigInt(Math.floor(this.#loop.now())) * 1000n);
+  }
+
+  /** Ends early, without an error, when the signal is aborted. */
+  #pauseUntil(at: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        timer.cancel();
+        signal.removeEventListener("abort", finish);
+        resolve();
+      };
+      const timer = this.#loop.timer(at, "periodic", finish);
+      signal.addEventListener("abort", finish, { once: true });
+      if (signal.aborted) finish();
+    });
+  }
+}

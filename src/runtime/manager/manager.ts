@@ -1,0 +1,264 @@
+/**
+ * Runs controllers and routines on shared caches, one of several instances at a time when it elects. Everything it starts has ended when
+ * `run` does. Managers of one process know nothing of each other.
+ */
+import type { ApiObject, ResourceType } from "../../api/api-object.ts";
+import { silentLog, type Log } from "../../base/log.ts";
+import type { Loop } from "../../base/loop.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import { createMetrics } from "../../base/prom-metrics.ts";
+import { createRealLoop } from "../../base/real-loop.ts";
+import { createClient } from "../../client/api-client.ts";
+import type { Client } from "../../client/client.ts";
+import type { Transport } from "../../client/transport.ts";
+import { CacheSet } from "../cache/cache-set.ts";
+import { ControllerRun } from "../controller/controller-run.ts";
+import type { Controller, ControllerDefinition } from "../controller/controller.ts";
+import { KnownKinds, kindsOf } from "../controller/kinds.ts";
+import type { PassRecord } from "../controller/pass-result.ts";
+import { EventRecorder } from "../events/event-recorder.ts";
+import { LeaderElection, type LeaderElectionOptions } from "./leader-election.ts";
+import type { Routine, RoutineParts } from "./routine.ts";
+import { runAll, untilAborted } from "./run-all.ts";
+
+export type ManagerOptions = ManagerSettings & (OwnCaches | SharedCaches);
+
+export interface ManagerSettings {
+  /** A real one of its own unless given. */
+  readonly loop?: Loop;
+  readonly log?: Log;
+  /** Of its own unless given. */
+  readonly metrics?: Metrics;
+  readonly controllers?: readonly Controller[];
+  readonly routines?: readonly Routine[];
+  /** Without it everything runs at once, on every instance. */
+  readonly leaderElection?: Omit<LeaderElectionOptions, "identity"> & { readonly identity?: string };
+  /** Which of several instances this is; drawn by chance unless given. */
+  readonly identity?: string;
+  /** Only objects of this namespace are looked at, and those that have none; all of them unless given. */
+  readonly namespace?: string;
+  /** In whose name a loop works, by what it is called; all with the manager's own client unless given. */
+  readonly clientAs?: (actor: string) => Client;
+  /** Told of each pass of a controller when it has ended. */
+  readonly onPass?: (pass: PassRecord) => void;
+}
+
+interface OwnCaches {
+  readonly transport: Transport;
+  /** Over the same transport unless given. */
+  readonly client?: Client;
+}
+
+interface SharedCaches {
+  /** Whoever made them runs them. */
+  readonly caches: CacheSet;
+  readonly client: Client;
+}
+
+export interface Manager {
+  /**
+   * Each controller and routine begins when its own kinds are in memory, and, with an election, when this instance leads. Resolves when the signal
+   * is aborted and all have ended; rejects, with all of them ended, when one of them broke.
+   */
+  run(signal: AbortSignal): Promise<void>;
+  /** Why it is not well; undefined when it is. A manager whose watches hear nothing works on old facts and should be restarted. */
+  health(): string | undefined;
+  /** Whether the controllers and routines of this instance may act. */
+  readonly isLeading: boolean;
+  /** What it measures. */
+  readonly metrics: Metrics;
+}
+
+export function createManager(options: ManagerOptions): Manager {
+  return new RuntimeManager(options);
+}
+
+interface Run {
+  readonly recorder: EventRecorder;
+  readonly election: LeaderElection | undefined;
+}
+
+/** A controller or routine and the kinds it needs in memory. */
+interface Member {
+  readonly name: string;
+  readonly kinds: KnownKinds;
+  run(run: Run, signal: AbortSignal): Promise<void>;
+}
+
+class RuntimeManager implements Manager {
+  readonly metrics: Metrics;
+  readonly #options: ManagerOptions;
+  readonly #loop: Loop;
+  readonly #log: Log;
+  readonly #client: Client;
+  readonly #identity: string;
+  readonly #caches: CacheSet;
+  readonly #members: readonly Member[];
+  #run: Run | undefined;
+
+  constructor(options: ManagerOptions) {
+    const { controllers = [], routines = [] } = options;
+    this.#options = options;
+    this.#loop = options.loop ?? createRealLoop({ name: "manager" });
+    this.#log = options.log ?? silentLog;
+    this.metrics = options.metrics ?? createMetrics();
+    this.#identity = options.identity ?? `setpoint-${this.#loop.random("identity").uuid()}`;
+    this.#client = clientOf(options, this.#loop);
+    this.#caches = "caches" in options ? options.caches : this.#ownCaches(options.transport);
+    this.#members = [
+      ...controllers.map((controller) => this.#controllerMember(controller)),
+      ...routines.map((routine) => this.#routineMember(routine)),
+    ];
+    refuseDuplicateNames(this.#members);
+  }
+
+  get isLeading(): boolean {
+    return this.#run !== undefined && (this.#run.election?.isLeading ?? true);
+  }
+
+  health(): string | undefined {
+    return this.#caches.health();
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#run !== undefined) throw new Error("the manager is running already");
+    const run = this.#begin();
+    this.#run = run;
+    const services = new AbortController();
+    const ownCaches = "caches" in this.#options ? [] : [(each: AbortSignal) => this.#caches.run(each)];
+    const work = async (each: AbortSignal): Promise<void> => {
+      try {
+        await this.#work(run, each);
+      } finally {
+        services.abort(new Error("the work of the manager has ended"));
+      }
+    };
+    // What the work stands on ends after it, so that its last events are still written.
+    const service = (task: (each: AbortSignal) => Promise<void>) => () => task(services.signal);
+    try {
+      await runAll(signal, [
+        work,
+        ...[...ownCaches, (each: AbortSignal) => run.recorder.run(each)].map(service),
+      ]);
+    } finally {
+      this.#run = undefined;
+    }
+  }
+
+  #begin(): Run {
+    const { leaderElection } = this.#options;
+    const [client, loop, log, metrics] = [this.#client, this.#loop, this.#log, this.metrics];
+    const instance = this.#identity;
+    const recorder = new EventRecorder({ client, loop: loop.child("events"), log, metrics, instance });
+    if (leaderElection === undefined) return { recorder, election: undefined };
+    const electionOptions = { identity: instance, ...leaderElection };
+    const parts = { client, loop: loop.child("election"), log, recorder };
+    return { recorder, election: new LeaderElection(electionOptions, parts) };
+  }
+
+  async #work(run: Run, signal: AbortSignal): Promise<void> {
+    const runMembers = (lead: AbortSignal): Promise<void> =>
+      runAll(lead, [
+        untilAborted,
+        ...this.#members.map((member) => (each: AbortSignal) => this.#runMember(member, run, each)),
+      ]);
+    if (run.election === undefined) return runMembers(signal);
+    const stop = this.#showLead(run.election);
+    try {
+      await run.election.run(signal, runMembers);
+    } finally {
+      stop();
+    }
+  }
+
+  #showLead(election: LeaderElection): () => void {
+    const { name = "" } = this.#options.leaderElection ?? {};
+    return this.metrics
+      .gauge({
+        name: "leader_election_master_status",
+        help: "1 while this instance holds the lease, else 0.",
+        labels: ["name"],
+      })
+      .read(() => (election.isLeading ? 1 : 0), { name });
+  }
+
+  async #runMember(member: Member, run: Run, signal: AbortSignal): Promise<void> {
+    await member.kinds.synced(signal);
+    this.#log.info("started", { loop: member.name });
+    await member.run(run, signal);
+  }
+
+  #controllerMember(controller: Controller): Member {
+    const definition = controller.definition as unknown as ControllerDefinition<ApiObject>;
+    const { name, indexes = [] } = definition;
+    const kinds = this.#kindsOf(`the controller ${name}`, kindsOf(definition));
+    kinds.addIndexes(indexes);
+    const { onPass } = this.#options;
+    const [client, loop, metrics] = [this.#clientAs(name), this.#loop, this.metrics];
+    return {
+      name,
+      kinds,
+      run: ({ recorder }, signal) => {
+        const parts = { loop: loop.child(name), log: this.#log, metrics, client, kinds, recorder, onPass };
+        return new ControllerRun(controller, parts).run(signal);
+      },
+    };
+  }
+
+  #routineMember(routine: Routine): Member {
+    const { name, indexes = [], events: form = "counted" } = routine;
+    const kinds = this.#kindsOf(`the routine ${name}`, routine.reads);
+    kinds.addIndexes(indexes);
+    const [client, loop, metrics] = [this.#clientAs(name), this.#loop, this.metrics];
+    return {
+      name,
+      kinds,
+      run: ({ recorder }, signal) => {
+        const parts: RoutineParts = {
+          loop: loop.child(name),
+          log: this.#log.with({ routine: name }),
+          metrics,
+          client: client.with({ fieldManager: name, signal }),
+          clientAs: (actor) => this.#clientAs(actor).with({ fieldManager: name, signal }),
+          cache: kinds.read,
+          subscribe: (type, listener) => kinds.cache(type).subscribe(listener),
+          silenceMs: (type) => this.#caches.silenceMs(type),
+          hold: (type) => this.#caches.hold(type),
+          event: (about, event) => recorder.record({ form, component: event.reporter ?? name, about, event }),
+        };
+        return routine.run(parts, signal);
+      },
+    };
+  }
+
+  #clientAs(actor: string): Client {
+    return this.#options.clientAs?.(actor) ?? this.#client;
+  }
+
+  #ownCaches(transport: Transport): CacheSet {
+    return new CacheSet({
+      transport,
+      loop: this.#loop.child("caches"),
+      log: this.#log,
+      metrics: this.metrics,
+    });
+  }
+
+  #kindsOf(owner: string, types: readonly ResourceType[]): KnownKinds {
+    return new KnownKinds({ owner, types, caches: this.#caches, namespace: this.#options.namespace });
+  }
+}
+
+function clientOf(options: ManagerOptions, loop: Loop): Client {
+  if ("caches" in options) return options.client;
+  return options.client ?? createClient(options.transport, { loop: loop.child("client") });
+}
+
+/** Two loops of one name would write as one owner and undo each other's work. */
+function refuseDuplicateNames(members: readonly Member[]): void {
+  const names = new Set<string>();
+  for (const { name } of members) {
+    if (names.has(name)) throw new Error(`two loops are named ${name}`);
+    names.add(name);
+  }
+}

@@ -1,0 +1,102 @@
+/** Reads what a transport brings: from here on everything is what its type says. */
+import { isApiError } from "../../api/api-error.ts";
+import type { Status } from "../../api/api-error.ts";
+import type { ApiObject } from "../../api/api-object.ts";
+import type { TransportEvent, TransportResponse, TransportStream } from "../../client/transport.ts";
+import { keyOfObject } from "../refs/cache-key.ts";
+import type { IncomingEvent, Refusal, WatcherInput } from "./watcher-state.ts";
+
+/** How an object is kept, for instance without parts that nobody reads. Must keep what identifies it. */
+export type Shape = (object: ApiObject) => ApiObject;
+
+const INITIAL_END = "k8s.io/initial-events-end";
+
+export function eventsInput(events: readonly TransportEvent[], shape: Shape): WatcherInput {
+  return { type: "events", events: events.map((event) => incomingEvent(event, shape)) };
+}
+
+function incomingEvent({ type, object }: TransportEvent, shape: Shape): IncomingEvent {
+  if (type === "ERROR") return { type: "error", refusal: refusalOf(object, {}) };
+  const version = isObject(object) ? textOf(object.metadata.resourceVersion) : "";
+  if (!isObject(object) || version === "") return malformed(type);
+  if (type === "BOOKMARK") {
+    const isInitialEnd = object.metadata.annotations?.[INITIAL_END] === "true";
+    return { type: "bookmark", version, isInitialEnd };
+  }
+  if (!isNamed(object)) return malformed(type);
+  const key = keyOfObject(object);
+  return { type: type === "DELETED" ? "delete" : "put", object: shape(object), key, version };
+}
+
+function malformed(type: string): IncomingEvent {
+  return { type: "malformed", why: `the server sent an event ${type} without name or resourceVersion` };
+}
+
+/** Items without a name are left out: nobody could ask for them. */
+export function pageInput({ code, value, retryAfterSeconds }: TransportResponse, shape: Shape): WatcherInput {
+  if (code < 200 || code > 299)
+    return { type: "refused", refusal: refusalOf(value, { code, retryAfterSeconds }) };
+  if (!isObject(value)) return NO_LIST;
+  const { items, metadata } = value as Page;
+  const version = textOf(metadata.resourceVersion);
+  if (version === "") return NO_LIST;
+  const named = (items ?? []).filter((item) => isObject(item) && isNamed(item)) as ApiObject[];
+  const token = textOf(metadata.continue);
+  return { type: "page", objects: named.map(shape), version, token: token === "" ? undefined : token };
+}
+
+const NO_LIST: WatcherInput = {
+  type: "broken",
+  why: "the server answered with something that is no list",
+};
+
+interface Page {
+  /** Go writes an empty list as null. */
+  readonly items?: readonly unknown[] | null;
+  readonly metadata: { readonly resourceVersion?: unknown; readonly continue?: unknown };
+}
+
+export function openingInput(stream: TransportStream<unknown>): WatcherInput {
+  const { code, refusal, retryAfterSeconds } = stream;
+  if (refusal === undefined && code >= 200 && code <= 299) return { type: "opened" };
+  return { type: "refused", refusal: refusalOf(refusal, { code, retryAfterSeconds }) };
+}
+
+/** Transports reject where there is no answer; some clients reject for a refusal too. */
+export function failureInput(error: unknown): WatcherInput {
+  if (isApiError(error) && error.reason !== "ServiceUnavailable") {
+    const { code, message, details } = error;
+    return { type: "refused", refusal: refusalOf({ code, message, details }, {}) };
+  }
+  return { type: "broken", why: error instanceof Error ? error.message : String(error) };
+}
+
+function refusalOf(
+  status: unknown,
+  answer: { readonly code?: number; readonly retryAfterSeconds?: number | undefined },
+): Refusal {
+  const { code = 500, message = "", details } = (isRecord(status) ? status : {}) as Partial<Status>;
+  const isAhead = details?.causes?.some(({ reason }) => reason === "ResourceVersionTooLarge") ?? false;
+  return {
+    code: answer.code ?? code,
+    message,
+    isAhead: isAhead || message.includes("Too large resource version"),
+    retryAfterSeconds: answer.retryAfterSeconds ?? details?.retryAfterSeconds,
+  };
+}
+
+function isObject(value: unknown): value is ApiObject {
+  return isRecord(value) && isRecord(value["metadata"]);
+}
+
+function isNamed({ metadata }: ApiObject): boolean {
+  return textOf(metadata.name) !== "";
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
+}

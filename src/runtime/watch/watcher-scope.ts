@@ -1,0 +1,86 @@
+/** Which objects a watcher follows, and the requests that ask for them. */
+import { collectionPath } from "../../api/api-object.ts";
+import type { ResourceType } from "../../api/api-object.ts";
+import type { Random } from "../../base/loop.ts";
+import type { TransportRequest } from "../../client/transport.ts";
+import { newestVersion } from "./watcher-position.ts";
+import type { InitialState, ListingState, WatchingState } from "./watcher-state.ts";
+
+export interface WatcherScope {
+  readonly type: ResourceType;
+  /** `metadata` follows PartialObjectMetadata in place of whole objects. */
+  readonly form?: "object" | "metadata";
+  /** All of them unless given. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+}
+
+/** As other clients of Kubernetes: servers expect no more at once. */
+const PAGE_LIMIT = 500;
+/** A watch ends after this and up to as much again, so that load spreads over servers that came later, and not all come back at once. */
+const MIN_WATCH_SECONDS = 300;
+
+export function listRequest(scope: WatcherScope, state: ListingState, signal: AbortSignal): TransportRequest {
+  const { token, isWhole } = state;
+  return request(scope, signal, {
+    ...(isWhole ? {} : { limit: String(PAGE_LIMIT) }),
+    ...(token === undefined ? notOlderThan(state) : { continue: token }),
+  });
+}
+
+export function watchRequest(
+  scope: WatcherScope,
+  state: InitialState | WatchingState,
+  { signal, random }: { readonly signal: AbortSignal; readonly random: Random },
+): TransportRequest {
+  return request(scope, signal, {
+    watch: "true",
+    allowWatchBookmarks: "true",
+    timeoutSeconds: String(MIN_WATCH_SECONDS + random.below(MIN_WATCH_SECONDS)),
+    ...(state.name === "watching"
+      ? { resourceVersion: state.position.complete }
+      : { sendInitialEvents: "true", resourceVersionMatch: "NotOlderThan", ...notOlderThan(state) }),
+  });
+}
+
+/** The newest state unless something was delivered before: then any that is not older. */
+function notOlderThan({ position, memory }: ListingState | InitialState): Record<string, string> {
+  if (position === undefined || memory.behind !== undefined) return {};
+  return { resourceVersion: newestVersion(position), resourceVersionMatch: "NotOlderThan" };
+}
+
+function request(
+  { type, namespace, labelSelector, fieldSelector, form }: WatcherScope,
+  signal: AbortSignal,
+  query: Record<string, string>,
+): TransportRequest {
+  return {
+    method: "GET",
+    path: collectionPath(type, namespace),
+    query: {
+      ...query,
+      ...(labelSelector !== undefined && { labelSelector }),
+      ...(fieldSelector !== undefined && { fieldSelector }),
+    },
+    ...(form !== undefined && { form }),
+    signal,
+  };
+}
+
+/** For people and as a key: `Pod`, `Deployment.apps metadata app=web`. */
+export function scopeText({ type, form, namespace, labelSelector, fieldSelector }: WatcherScope): string {
+  const restrictions = [
+    form === "metadata" ? "metadata" : undefined,
+    namespace === undefined ? undefined : `namespace=${namespace}`,
+    labelSelector === undefined ? undefined : `labels: ${labelSelector}`,
+    fieldSelector === undefined ? undefined : `fields: ${fieldSelector}`,
+  ];
+  return [kindText(type), ...restrictions.filter((text) => text !== undefined)].join(" ");
+}
+
+/** `Pod`, or `Deployment.apps` outside the core group. */
+export function kindText({ apiVersion, kind }: ResourceType): string {
+  const slash = apiVersion.indexOf("/");
+  return slash < 0 ? kind : `${kind}.${apiVersion.slice(0, slash)}`;
+}
