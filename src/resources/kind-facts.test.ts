@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { apiVersionOf, groupVersions } from "../api/resource-facts.ts";
 import { kinds } from "./index.ts";
-import { KindProbe } from "./kind-probe.ts";
+import { KindProbe } from "./rules/kind-probe.ts";
 
 const resources = groupVersions().flatMap((facts) => facts.resources);
 

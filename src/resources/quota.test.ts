@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe } from "./kind-probe.ts";
-import { limitRange } from "./limit-range.ts";
-import { priorityClass } from "./priority-class.ts";
-import { resourceQuota } from "./resource-quota.ts";
+import { limitRange } from "./core/limit-range.ts";
+import { priorityClass } from "./core/priority-class.ts";
+import { resourceQuota } from "./core/resource-quota.ts";
+import { KindProbe } from "./rules/kind-probe.ts";
 
 describe("a PriorityClass", () => {
   const probe = new KindProbe(priorityClass);

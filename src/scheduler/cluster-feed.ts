@@ -12,7 +12,7 @@ import { DeviceClass, ResourceClaim, ResourceSlice } from "../api/generated/type
 import { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from "../api/generated/types/storage-v1.ts";
 import { hasGrantedResources } from "../resources/pod/pod-requests.ts";
 import { isTerminal } from "../resources/pod/pod-state.ts";
-import { isSame } from "../resources/value-rules.ts";
+import { isSame } from "../resources/rules/value-rules.ts";
 import type { ObjectChange } from "../runtime/controller/controller.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import type { ClusterEvent } from "./framework/cluster-event.ts";

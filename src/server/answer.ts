@@ -1,6 +1,6 @@
 /** What a verb answers, before it is known in which form the client wants it. */
 import type { Status } from "../api/api-error.ts";
-import type { ApiObject } from "../resources/kind-rules.ts";
+import type { ApiObject } from "../resources/rules/kind-rules.ts";
 import type { StoredResource } from "./registry.ts";
 import type { StoredObject } from "./stored-object.ts";
 

@@ -4,7 +4,7 @@
  * kube-apiserver names them.
  */
 import { setOwn } from "../api/json-object.ts";
-import type { ApiObject, Draft, KindRules, ScaleRules } from "../resources/kind-rules.ts";
+import type { ApiObject, Draft, KindRules, ScaleRules } from "../resources/rules/kind-rules.ts";
 
 export interface RuleConversion {
   /** To the version of the rules. The result is nobody else's. */

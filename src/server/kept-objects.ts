@@ -4,7 +4,7 @@
  */
 import { isJsonObject } from "../api/json-object.ts";
 import type { JsonObject } from "../api/json-object.ts";
-import type { ApiObject } from "../resources/kind-rules.ts";
+import type { ApiObject } from "../resources/rules/kind-rules.ts";
 
 /** With about a kilobyte each these are 30 MB. */
 const OBJECTS_MAX = 32_768;

@@ -3,7 +3,7 @@
  * objects themselves are not kept by it. One that cannot be read takes no part, and keeps nobody from being served.
  */
 import { assert } from "../base/assert.ts";
-import type { ApiObject } from "../resources/kind-rules.ts";
+import type { ApiObject } from "../resources/rules/kind-rules.ts";
 import type { Entry, Mark, View } from "../store/store.ts";
 import { prefixEnd } from "../store/store.ts";
 import { findReadable } from "./stored-object.ts";

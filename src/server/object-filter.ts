@@ -1,7 +1,7 @@
 /** Which objects a list or watch is about, beyond their place. */
 import { fieldsMatch } from "../api/field-selector.ts";
 import { labelsMatch } from "../api/label-selector.ts";
-import type { ApiObject, KindRules } from "../resources/kind-rules.ts";
+import type { ApiObject, KindRules } from "../resources/rules/kind-rules.ts";
 import type { ListOptions } from "./list-options.ts";
 import type { Versions } from "./objects.ts";
 import type { StoredResource } from "./registry.ts";

@@ -4,7 +4,7 @@ import { cloneJson } from "../api/json-clone.ts";
 import type { JsonObject } from "../api/json-object.ts";
 import { toNormalForm } from "../api/normal-form.ts";
 import type { StructSchema } from "../api/schema.ts";
-import type { ApiObject, Conversion } from "../resources/kind-rules.ts";
+import type { ApiObject, Conversion } from "../resources/rules/kind-rules.ts";
 import type { Entry } from "../store/store.ts";
 import type { RuleConversion } from "./converted-rules.ts";
 import type { StoredResource } from "./registry.ts";

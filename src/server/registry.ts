@@ -7,7 +7,7 @@ import type { JSONSchemaProps } from "../api/generated/types/apiextensions-v1.ts
 import { apiVersionOf, groupVersions, isServedByDefault } from "../api/resource-facts.ts";
 import type { GroupVersionFacts, ResourceFacts, StorageFacts } from "../api/resource-facts.ts";
 import type { StructSchema } from "../api/schema.ts";
-import type { ApiObject, KindDefinition, KindRules } from "../resources/kind-rules.ts";
+import type { ApiObject, KindDefinition, KindRules } from "../resources/rules/kind-rules.ts";
 import { convertedRules } from "./converted-rules.ts";
 import type { RuleConversion } from "./converted-rules.ts";
 import type { StoredObject } from "./stored-object.ts";

@@ -3,7 +3,7 @@ import type { Secret } from "../api/generated/types/core-v1.ts";
 import type { Log } from "../base/log.ts";
 import type { Loop } from "../base/loop.ts";
 import type { Metrics } from "../base/metrics.ts";
-import type { KindDefinition } from "../resources/kind-rules.ts";
+import type { KindDefinition } from "../resources/rules/kind-rules.ts";
 import type { Store } from "../store/store.ts";
 import type { AdmissionOptions } from "./admission/plugins.ts";
 import { builtInAdmission, isQuotaOff } from "./admission/plugins.ts";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { freezeJson } from "../api/json-freeze.ts";
-import type { ApiObject } from "../resources/kind-rules.ts";
+import type { ApiObject } from "../resources/rules/kind-rules.ts";
 import type { Entry } from "../store/store.ts";
 import { findKey } from "./json-offset.ts";
 import { encodeForAnswer, encodeObject, StoredObject } from "./stored-object.ts";

@@ -8,7 +8,7 @@ import { frozenMemo } from "../api/frozen-memo.ts";
 import { isJsonObject, setOwn } from "../api/json-object.ts";
 import type { JsonObject } from "../api/json-object.ts";
 import { stringifyAsGo, stringifyJson } from "../api/json-text.ts";
-import type { ApiObject } from "../resources/kind-rules.ts";
+import type { ApiObject } from "../resources/rules/kind-rules.ts";
 import type { Entry, Slot } from "../store/store.ts";
 import { briefBuffer } from "./brief-bytes.ts";
 import { findKey } from "./json-offset.ts";

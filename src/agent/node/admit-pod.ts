@@ -4,9 +4,9 @@ import { findUntolerated, matchesPodNodeSelection } from "../../resources/pod/no
 import { podRequests } from "../../resources/pod/pod-requests.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
 import { SAFE_SYSCTLS_32 } from "../../resources/pod/safe-sysctls.ts";
-import type { ResourceList } from "../../resources/resource-amount.ts";
-import { isExtendedResource } from "../../resources/resource-name.ts";
-import { ownValue } from "../../resources/value-rules.ts";
+import type { ResourceList } from "../../resources/rules/resource-amount.ts";
+import { isExtendedResource } from "../../resources/rules/resource-name.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import type { SizeProblem } from "../pod/granted-size.ts";
 import type { Refusal } from "../pod/pod-facts.ts";
 import type { Allotment } from "./allotment.ts";

@@ -2,7 +2,7 @@
 import type { Manifest } from "../../api/api-object.ts";
 import type { CronJob, Job } from "../../api/generated/types/batch-v1.ts";
 import { dateTimeText } from "../../base/date-text.ts";
-import { offsetMinutes } from "../../resources/cron-times.ts";
+import { offsetMinutes } from "../../resources/workloads/cron-times.ts";
 import { ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 
 const SCHEDULED_AT = "batch.kubernetes.io/cronjob-scheduled-timestamp";

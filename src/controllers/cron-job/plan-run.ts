@@ -1,9 +1,9 @@
 /** Whether a CronJob is due, for which of its times, and when to look again. Pure. */
 import type { CronJob } from "../../api/generated/types/batch-v1.ts";
 import { plainNumber } from "../../api/plain-number.ts";
-import { findSchedule, findScheduleProblem } from "../../resources/cron-schedule.ts";
-import { findLastTime, findNextTime, offsetMinutes } from "../../resources/cron-times.ts";
-import type { CronClock } from "../../resources/cron-times.ts";
+import { findSchedule, findScheduleProblem } from "../../resources/workloads/cron-schedule.ts";
+import { findLastTime, findNextTime, offsetMinutes } from "../../resources/workloads/cron-times.ts";
+import type { CronClock } from "../../resources/workloads/cron-times.ts";
 
 /** More missed starts than this are told: somebody's clock is wrong, or nobody looked for long. */
 const MISSED_MAX = 100;

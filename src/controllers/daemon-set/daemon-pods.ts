@@ -8,7 +8,7 @@ import {
   isRepellingTaint,
   matchesPodNodeSelection,
 } from "../../resources/pod/node-selection.ts";
-import { findTemplateGeneration } from "../../resources/template-generation.ts";
+import { findTemplateGeneration } from "../../resources/workloads/template-generation.ts";
 import { podFromTemplate } from "../pods/pod-from-template.ts";
 import { REVISION_HASH } from "../revisions/revisions.ts";
 

@@ -1,9 +1,9 @@
 /** What a DaemonSet finds: for each node whether it is fit, and which of its pods are there. */
 import type { DaemonSet } from "../../api/generated/types/apps-v1.ts";
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
-import { scaledValue } from "../../resources/int-or-percent.ts";
 import { isAvailable, isTerminal } from "../../resources/pod/pod-state.ts";
-import { findTemplateGeneration } from "../../resources/template-generation.ts";
+import { scaledValue } from "../../resources/rules/int-or-percent.ts";
+import { findTemplateGeneration } from "../../resources/workloads/template-generation.ts";
 import { REVISION_HASH } from "../revisions/revisions.ts";
 import { fitnessFor, nodeOf, TEMPLATE_GENERATION } from "./daemon-pods.ts";
 import type { Fitness } from "./daemon-pods.ts";

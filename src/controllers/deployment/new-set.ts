@@ -3,7 +3,7 @@ import { isApiError } from "../../api/api-error.ts";
 import type { Manifest } from "../../api/api-object.ts";
 import { ReplicaSet } from "../../api/generated/types/apps-v1.ts";
 import type { Deployment } from "../../api/generated/types/apps-v1.ts";
-import { templateHash } from "../../resources/template-hash.ts";
+import { templateHash } from "../../resources/workloads/template-hash.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 import { isControlledBy, ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 import { isNamespaceEnding } from "../ending-namespace.ts";

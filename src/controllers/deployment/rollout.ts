@@ -2,7 +2,7 @@
 import type { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
 import type { PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import { scaledValue } from "../../resources/int-or-percent.ts";
+import { scaledValue } from "../../resources/rules/int-or-percent.ts";
 
 /** Tells the pods of one template from those of others. */
 export const TEMPLATE_HASH = "pod-template-hash";

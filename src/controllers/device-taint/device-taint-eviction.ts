@@ -9,7 +9,7 @@ import { ResourceClaim, ResourceSlice } from "../../api/generated/types/resource
 import { deviceKey } from "../../resources/device/allocated-devices.ts";
 import { claimNamesOf } from "../../resources/device/pod-claim.ts";
 import { isPlaced } from "../../resources/pod/pod-state.ts";
-import { isSame } from "../../resources/value-rules.ts";
+import { isSame } from "../../resources/rules/value-rules.ts";
 import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { disruptionTarget } from "../pods/disruption-target.ts";

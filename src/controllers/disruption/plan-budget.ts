@@ -1,8 +1,8 @@
 /** What a PodDisruptionBudget allows at this moment. Pure. */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { PodDisruptionBudget, PodDisruptionBudgetStatus } from "../../api/generated/types/policy-v1.ts";
-import { scaledValue } from "../../resources/int-or-percent.ts";
 import { isActive, isReady } from "../../resources/pod/pod-state.ts";
+import { scaledValue } from "../../resources/rules/int-or-percent.ts";
 import { withCondition } from "../../runtime/controller/conditions.ts";
 
 /** An eviction that was granted and has not begun by then will not happen any more. */

@@ -6,7 +6,7 @@
 import type { Node, Service } from "../../api/generated/types/core-v1.ts";
 import type { Endpoint, EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
-import { ownValue } from "../../resources/value-rules.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import { identityOf, planSlices, type EndpointGroup, type SlicePlan } from "./plan-slices.ts";
 import { zoneOf } from "./service-pods.ts";
 

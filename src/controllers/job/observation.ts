@@ -1,9 +1,14 @@
 /** How a Job stands: its pods sorted by what has become of them, and what they add up to with what was counted before. */
 import type { Job } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { countIndexes, hasIndex, readKnownIndexes, withIndexes } from "../../resources/job/index-set.ts";
-import type { IndexInterval } from "../../resources/job/index-set.ts";
 import { isActive } from "../../resources/pod/pod-state.ts";
+import {
+  countIndexes,
+  hasIndex,
+  readKnownIndexes,
+  withIndexes,
+} from "../../resources/workloads/job/index-set.ts";
+import type { IndexInterval } from "../../resources/workloads/job/index-set.ts";
 import { judgeFailure } from "./failure-policy.ts";
 import {
   failuresBefore,

@@ -1,7 +1,7 @@
 /** Which pods a Job that goes on makes, and which it takes away. Pure. */
 import type { Job } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { countIndexes, firstMissing, withIndexes } from "../../resources/job/index-set.ts";
+import { countIndexes, firstMissing, withIndexes } from "../../resources/workloads/job/index-set.ts";
 import { byProgress } from "../pods/victims.ts";
 import { waitMs, waitOfIndexMs } from "./back-off.ts";
 import { findIndex, hasLimitPerIndex, isIndexed, waitsForEnd } from "./job-pods.ts";

@@ -2,8 +2,8 @@
 import type { Job, JobCondition, JobStatus } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { formatTime } from "../../api/time.ts";
-import { countIndexes, formatIndexes } from "../../resources/job/index-set.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
+import { countIndexes, formatIndexes } from "../../resources/workloads/job/index-set.ts";
 import { hasUncounted } from "./accounting.ts";
 import type { Accounts } from "./accounting.ts";
 import { hasLimitPerIndex, isIndexed } from "./job-pods.ts";

@@ -2,8 +2,8 @@
 import type { Job, JobCondition } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { plainNumber } from "../../api/plain-number.ts";
-import { countIndexes, countOverlap, readKnownIndexes } from "../../resources/job/index-set.ts";
-import type { IndexInterval } from "../../resources/job/index-set.ts";
+import { countIndexes, countOverlap, readKnownIndexes } from "../../resources/workloads/job/index-set.ts";
+import type { IndexInterval } from "../../resources/workloads/job/index-set.ts";
 import { judgeFailure } from "./failure-policy.ts";
 import { hasFailed, hasLimitPerIndex, isIndexed } from "./job-pods.ts";
 import type { Observation } from "./observation.ts";

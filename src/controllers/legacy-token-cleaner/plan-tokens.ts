@@ -1,6 +1,6 @@
 /** Which tokens that were made with their accounts nobody has used for a year: they are withdrawn first, and deleted a year later. */
 import type { Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
-import { dayText, findDay, INVALID_SINCE, LAST_USED } from "../../resources/legacy-token.ts";
+import { dayText, findDay, INVALID_SINCE, LAST_USED } from "../../resources/core/legacy-token.ts";
 import { podReferences } from "../../resources/pod/pod-references.ts";
 
 const TYPE = "kubernetes.io/service-account-token";

@@ -6,7 +6,7 @@
  */
 import { isApiError } from "../../api/api-error.ts";
 import { ConfigMap, Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
-import { dayText, INVALID_SINCE, TRACKED_SINCE, TRACKING } from "../../resources/legacy-token.ts";
+import { dayText, INVALID_SINCE, TRACKED_SINCE, TRACKING } from "../../resources/core/legacy-token.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import { nextRound } from "../next-round.ts";
 import { planTokens } from "./plan-tokens.ts";

@@ -5,7 +5,7 @@
  * written, which their agents see to: they are many.
  */
 import { Node } from "../../api/generated/types/core-v1.ts";
-import { ownValue } from "../../resources/value-rules.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import { defineController } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 

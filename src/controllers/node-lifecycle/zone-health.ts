@@ -3,7 +3,7 @@
  * cannot be seen than that all its machines broke; when nothing can be seen at all, nobody is driven away.
  */
 import type { Node } from "../../api/generated/types/core-v1.ts";
-import { ownValue } from "../../resources/value-rules.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import { isNodeReady } from "./node-health.ts";
 
 /** Nodes per second, as upstream's defaults. */

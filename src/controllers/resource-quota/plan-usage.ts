@@ -1,7 +1,6 @@
 /** What a quota's status should say, from what is there. */
 import type { ResourceQuota } from "../../api/generated/types/core-v1.ts";
 import { addQuantities, formatQuantity, parseQuantity, type Quantity } from "../../api/quantity.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
 import { quotaCovers } from "../../resources/quota/scope.ts";
 import {
   addUsage,
@@ -12,6 +11,7 @@ import {
   type UsageFacts,
   usageOf,
 } from "../../resources/quota/usage.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 
 export type QuotaStatus = ResourceQuota["status"];
 

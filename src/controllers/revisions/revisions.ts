@@ -11,7 +11,7 @@ import type { PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import { templateHash } from "../../resources/template-hash.ts";
+import { templateHash } from "../../resources/workloads/template-hash.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 import { isControlledBy, ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 

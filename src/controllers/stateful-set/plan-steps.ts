@@ -5,8 +5,8 @@
  */
 import type { ControllerRevision } from "../../api/generated/types/apps-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { scaledValue } from "../../resources/int-or-percent.ts";
 import { findAvailableAt, isTerminal } from "../../resources/pod/pod-state.ts";
+import { scaledValue } from "../../resources/rules/int-or-percent.ts";
 import { BATCH_MAX, isGoing, isUsable, revisionOf, startOf, wantedOf } from "./set-pods.ts";
 import type { SetView, Slot } from "./set-pods.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe } from "../kind-probe.ts";
+import { KindProbe } from "../rules/kind-probe.ts";
 import { mutatingAdmissionPolicyBinding } from "./mutating-admission-policy-binding.ts";
 import { mutatingAdmissionPolicy } from "./mutating-admission-policy.ts";
 import { mutatingWebhookConfiguration } from "./mutating-webhook-configuration.ts";

@@ -1,8 +1,8 @@
 /** MutatingAdmissionPolicyBinding: where a mutating policy applies. */
 
 import type { MutatingAdmissionPolicyBinding } from "../../api/generated/types/admissionregistration-v1.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
 import { bindingDefaults, checkBindingSpec, paramRefText } from "./policy-rules.ts";
 
 export const mutatingAdmissionPolicyBinding = defineKind<MutatingAdmissionPolicyBinding>(

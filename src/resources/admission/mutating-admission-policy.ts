@@ -5,9 +5,9 @@ import type {
   MutatingAdmissionPolicy,
   Mutation,
 } from "../../api/generated/types/admissionregistration-v1.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { checkRequiredChoice } from "../value-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { checkRequiredChoice } from "../rules/value-rules.ts";
 import { WANTED } from "./policy-environment.ts";
 import {
   checkPolicySpec,

@@ -12,8 +12,8 @@ import type {
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import { validateLabelSelector } from "../../api/label-selector.ts";
 import { cIdentifier, dns1123Label, dns1123Subdomain, pathSegmentName } from "../../api/names.ts";
-import type { Draft } from "../kind-rules.ts";
-import { addNew, checkChoice } from "../value-rules.ts";
+import type { Draft } from "../rules/kind-rules.ts";
+import { addNew, checkChoice } from "../rules/value-rules.ts";
 import { PolicyEnvironment, type PolicyProgram, WANTED, type Wanted } from "./policy-environment.ts";
 import { checkConditions, checkMatch, matchDefaults } from "./rule-rules.ts";
 

@@ -8,8 +8,8 @@ import type {
 } from "../../api/generated/types/admissionregistration-v1.ts";
 import { validateLabelSelector } from "../../api/label-selector.ts";
 import { qualifiedName } from "../../api/names.ts";
-import type { Draft } from "../kind-rules.ts";
-import { addNew, checkChoice } from "../value-rules.ts";
+import type { Draft } from "../rules/kind-rules.ts";
+import { addNew, checkChoice } from "../rules/value-rules.ts";
 
 const OPERATIONS = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 export const CONDITIONS_MAX = 64;

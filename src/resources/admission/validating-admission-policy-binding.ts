@@ -1,9 +1,9 @@
 /** ValidatingAdmissionPolicyBinding: where a policy holds, and what happens when it does not. */
 
 import type { ValidatingAdmissionPolicyBinding } from "../../api/generated/types/admissionregistration-v1.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { addNew } from "../value-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { addNew } from "../rules/value-rules.ts";
 import { bindingDefaults, checkBindingSpec, paramRefText, SPEC } from "./policy-rules.ts";
 
 const ACTIONS = ["Audit", "Deny", "Warn"];

@@ -7,10 +7,10 @@ import type {
   Validation,
 } from "../../api/generated/types/admissionregistration-v1.ts";
 import { qualifiedName } from "../../api/names.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { ALL_METADATA } from "../metadata-parts.ts";
-import { addNew, checkChoice } from "../value-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { ALL_METADATA } from "../rules/metadata-parts.ts";
+import { addNew, checkChoice } from "../rules/value-rules.ts";
 import { WANTED } from "./policy-environment.ts";
 import {
   checkPolicySpec,

@@ -1,8 +1,8 @@
 /** ValidatingWebhookConfiguration: webhooks that may refuse what is about to be stored. */
 
 import type { ValidatingWebhookConfiguration } from "../../api/generated/types/admissionregistration-v1.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
 import { checkWebhooks, webhookDefaults } from "./webhook-rules.ts";
 
 export const validatingWebhookConfiguration = defineKind<ValidatingWebhookConfiguration>(

@@ -7,8 +7,8 @@ import type {
 } from "../../api/generated/types/admissionregistration-v1.ts";
 import { validateLabelSelector } from "../../api/label-selector.ts";
 import { dns1035Label, dns1123Subdomain } from "../../api/names.ts";
-import type { Draft } from "../kind-rules.ts";
-import { addNew, checkChoice } from "../value-rules.ts";
+import type { Draft } from "../rules/kind-rules.ts";
+import { addNew, checkChoice } from "../rules/value-rules.ts";
 import { compileMatchCondition } from "./match-condition.ts";
 import { checkConditions, CONDITIONS_MAX, checkRule, ruleDefaults } from "./rule-rules.ts";
 import { checkClientConfig } from "./webhook-client.ts";

@@ -13,9 +13,9 @@ import type {
 import { isJsonObject } from "../../api/json-object.ts";
 import { stringifyJson } from "../../api/json-text.ts";
 import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
-import type { Draft } from "../kind-rules.ts";
+import type { Draft } from "../rules/kind-rules.ts";
+import { checkChoice } from "../rules/value-rules.ts";
 import { checkDriverName } from "../storage/csi-driver-name.ts";
-import { checkChoice } from "../value-rules.ts";
 import { checkSelectorExpression } from "./device-selector.ts";
 import { checkFullAttributeName } from "./driver-name.ts";
 import { checkList } from "./list-rules.ts";

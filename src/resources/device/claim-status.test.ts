@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe, type Manifest } from "../kind-probe.ts";
+import { KindProbe, type Manifest } from "../rules/kind-probe.ts";
 import { resourceClaim } from "./resource-claim.ts";
 
 const probe = new KindProbe(resourceClaim);

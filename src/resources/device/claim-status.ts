@@ -11,10 +11,10 @@ import type {
 } from "../../api/generated/types/resource-v1.ts";
 import { interfaceAddress } from "../../api/ip-address.ts";
 import { dns1123Label } from "../../api/names.ts";
-import { checkConditions } from "../condition-rules.ts";
-import { checkNodeSelector } from "../node-selector-rules.ts";
+import { checkNodeSelector } from "../node/node-selector-rules.ts";
+import { checkConditions } from "../rules/condition-rules.ts";
+import { checkRequiredChoice, firstByText, isSame } from "../rules/value-rules.ts";
 import { checkDriverName } from "../storage/csi-driver-name.ts";
-import { checkRequiredChoice, firstByText, isSame } from "../value-rules.ts";
 import { deviceKey } from "./allocated-devices.ts";
 import { checkBindingConditions } from "./binding-conditions.ts";
 import {

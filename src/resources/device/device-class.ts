@@ -2,9 +2,9 @@
 
 import { type FieldPath, fieldPath } from "../../api/field-error.ts";
 import type { DeviceClass } from "../../api/generated/types/resource-v1.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { isExtendedResource } from "../resource-name.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { isExtendedResource } from "../rules/resource-name.ts";
 import { checkOpaque, checkSelectors } from "./claim-spec.ts";
 import { checkList } from "./list-rules.ts";
 

@@ -4,7 +4,7 @@ import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type { Counter, Device, DeviceAttribute } from "../../api/generated/types/resource-v1.ts";
 import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
 import { findSemanticVersion } from "../../api/semantic-version.ts";
-import { checkNodeSelector } from "../node-selector-rules.ts";
+import { checkNodeSelector } from "../node/node-selector-rules.ts";
 import { checkBindingConditions } from "./binding-conditions.ts";
 import { checkCapacity } from "./capacity-rules.ts";
 import { checkAttributeName } from "./driver-name.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe } from "../kind-probe.ts";
+import { KindProbe } from "../rules/kind-probe.ts";
 import { deviceClass } from "./device-class.ts";
 
 const probe = new KindProbe(deviceClass);

@@ -3,10 +3,10 @@
 import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
 import type { DeviceTaintRule } from "../../api/generated/types/resource-v1alpha3.ts";
 import { dns1123Label } from "../../api/names.ts";
-import { checkConditions } from "../condition-rules.ts";
-import { ageText, timeSince } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { ALL_METADATA } from "../metadata-parts.ts";
+import { checkConditions } from "../rules/condition-rules.ts";
+import { ageText, timeSince } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { ALL_METADATA } from "../rules/metadata-parts.ts";
 import { checkDriverName } from "../storage/csi-driver-name.ts";
 import { checkPoolName } from "./driver-name.ts";
 import { addTaintTime, checkTaint } from "./taint-rules.ts";

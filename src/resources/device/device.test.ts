@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe, type Manifest } from "../kind-probe.ts";
+import { KindProbe, type Manifest } from "../rules/kind-probe.ts";
 import { deviceClass } from "./device-class.ts";
 import { deviceTaintRule } from "./device-taint-rule.ts";
 import { resourceClaimTemplate } from "./resource-claim-template.ts";

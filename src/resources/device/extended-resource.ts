@@ -1,6 +1,6 @@
 /** Extended resources that device classes stand for. */
 
-import { isExtendedResource } from "../resource-name.ts";
+import { isExtendedResource } from "../rules/resource-name.ts";
 
 /** Before the name of any class: what its devices can be asked for by, without the class saying so. */
 export const EVERY_CLASS = "deviceclass.resource.kubernetes.io/";

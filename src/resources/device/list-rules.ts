@@ -1,7 +1,7 @@
 /** Lists that hold everything once, and not too much of it. */
 
 import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
-import { addNew } from "../value-rules.ts";
+import { addNew } from "../rules/value-rules.ts";
 
 interface ListRules<T> {
   readonly path: FieldPath;

@@ -4,8 +4,8 @@ import { fieldPath } from "../../api/field-error.ts";
 import type { ResourceClaimTemplate } from "../../api/generated/types/resource-v1.ts";
 import { validateLabels } from "../../api/label-selector.ts";
 import { validateAnnotations } from "../../api/metadata.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
 import { checkClaimSpec, claimSpecDefaults } from "./claim-spec.ts";
 
 const METADATA = fieldPath("spec", "metadata");

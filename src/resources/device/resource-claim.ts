@@ -2,9 +2,9 @@
 
 import { fieldPath } from "../../api/field-error.ts";
 import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { ALL_METADATA } from "../metadata-parts.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { ALL_METADATA } from "../rules/metadata-parts.ts";
 import { deallocatedDevices, deviceKey } from "./allocated-devices.ts";
 import { checkClaimSpec, claimSpecDefaults } from "./claim-spec.ts";
 import { checkAllocation, checkConsumerList, checkConsumers, checkDeviceStatuses } from "./claim-status.ts";

@@ -2,8 +2,8 @@
 
 import { fieldPath } from "../../api/field-error.ts";
 import type { PoolStatus, ResourcePoolStatusRequest } from "../../api/generated/types/resource-v1alpha3.ts";
-import { defineKind } from "../kind-rules.ts";
-import { ALL_METADATA } from "../metadata-parts.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { ALL_METADATA } from "../rules/metadata-parts.ts";
 import { checkDriverName } from "../storage/csi-driver-name.ts";
 
 type Count = "allocatedDevices" | "availableDevices" | "totalDevices" | "unavailableDevices";

@@ -5,9 +5,9 @@ import type { Device, ResourceSlice } from "../../api/generated/types/resource-v
 import { cloneJson } from "../../api/json-clone.ts";
 import { quoted } from "../../api/message-text.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind, type Draft } from "../kind-rules.ts";
-import { checkNodeSelector } from "../node-selector-rules.ts";
+import { checkNodeSelector } from "../node/node-selector-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind, type Draft } from "../rules/kind-rules.ts";
 import { checkDriverName } from "../storage/csi-driver-name.ts";
 import { checkCounterName, checkCounters, checkDevice, hasLists, isLargeDevice } from "./device-rules.ts";
 import { checkPoolName } from "./driver-name.ts";

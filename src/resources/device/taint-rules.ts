@@ -4,8 +4,8 @@ import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type { DeviceTaint, DeviceToleration } from "../../api/generated/types/resource-v1.ts";
 import { labelValue, qualifiedName } from "../../api/names.ts";
 import { formatTime } from "../../api/time.ts";
-import type { Draft } from "../kind-rules.ts";
-import { checkChoice, checkRequiredChoice } from "../value-rules.ts";
+import type { Draft } from "../rules/kind-rules.ts";
+import { checkChoice, checkRequiredChoice } from "../rules/value-rules.ts";
 
 const EFFECTS = ["NoExecute", "NoSchedule", "None"];
 const OPERATORS = ["Equal", "Exists"];

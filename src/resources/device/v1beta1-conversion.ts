@@ -4,7 +4,7 @@
  */
 
 import { isJsonObject, type JsonObject } from "../../api/json-object.ts";
-import type { Conversion } from "../kind-rules.ts";
+import type { Conversion } from "../rules/kind-rules.ts";
 
 /** The fields of a request that asks for one kind of device. */
 const EXACT_FIELDS: ReadonlySet<string> = new Set([

@@ -5,10 +5,10 @@ import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/generated/
 import { findIpAddress } from "../../api/ip-address.ts";
 import { validateLabels } from "../../api/label-selector.ts";
 import { dns1123Label, dns1123Subdomain, labelValue } from "../../api/names.ts";
-import { checkNonSpecialIp, ipWarnings, PROTOCOLS } from "../address-rules.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind, type Draft } from "../kind-rules.ts";
-import { addNew, checkQualifiedName, checkRequiredChoice, isSame } from "../value-rules.ts";
+import { checkNonSpecialIp, ipWarnings, PROTOCOLS } from "../rules/address-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind, type Draft } from "../rules/kind-rules.ts";
+import { addNew, checkQualifiedName, checkRequiredChoice, isSame } from "../rules/value-rules.ts";
 import { listText } from "./endpoints.ts";
 
 /** Limits that keep one slice, and a watch event for it, small. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe } from "../kind-probe.ts";
-import type { ApiObject, KindRules, RuleContext } from "../kind-rules.ts";
+import { KindProbe } from "../rules/kind-probe.ts";
+import type { ApiObject, KindRules, RuleContext } from "../rules/kind-rules.ts";
 import { endpointSlice } from "./endpoint-slice.ts";
 import { endpoints } from "./endpoints.ts";
 

@@ -4,10 +4,10 @@ import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-err
 import type { EndpointAddress, EndpointPort, Endpoints } from "../../api/generated/types/core-v1.ts";
 import { legacyIpAddress } from "../../api/ip-address.ts";
 import { dns1123Label, dns1123Subdomain, portNumber } from "../../api/names.ts";
-import { checkNonSpecialIp, PROTOCOLS } from "../address-rules.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind, type Draft } from "../kind-rules.ts";
-import { checkQualifiedName, checkRequiredChoice } from "../value-rules.ts";
+import { checkNonSpecialIp, PROTOCOLS } from "../rules/address-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind, type Draft } from "../rules/kind-rules.ts";
+import { checkQualifiedName, checkRequiredChoice } from "../rules/value-rules.ts";
 import { repackSubsets } from "./subset-packing.ts";
 
 /** So many are shown; the rest is counted. */

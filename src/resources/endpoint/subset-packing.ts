@@ -7,8 +7,8 @@
 import { requestEntityTooLarge } from "../../api/api-error.ts";
 import type { EndpointAddress, EndpointPort, EndpointSubset } from "../../api/generated/types/core-v1.ts";
 import { stringifyJson } from "../../api/json-text.ts";
-import { draftCopy } from "../draft-copy.ts";
-import type { Draft } from "../kind-rules.ts";
+import { draftCopy } from "../rules/draft-copy.ts";
+import type { Draft } from "../rules/kind-rules.ts";
 
 /** An object with more addresses is too large to be stored: each takes at least 16 bytes. */
 const ADDRESSES_MAX = 200_000;

@@ -2,7 +2,7 @@
 
 import type { Event, ObjectReference } from "../../api/generated/types/core-v1.ts";
 import { pathSegmentName } from "../../api/names.ts";
-import { defineKind } from "../kind-rules.ts";
+import { defineKind } from "../rules/kind-rules.ts";
 import { eventCells } from "./event-cells.ts";
 import { checkEvent } from "./event-rules.ts";
 

@@ -1,7 +1,7 @@
 /** The table of events, the same through both APIs. */
 
 import type { Event } from "../../api/generated/types/core-v1.ts";
-import { timeSince } from "../human-duration.ts";
+import { timeSince } from "../rules/human-duration.ts";
 
 export function eventCells(it: Event, now: number): readonly (string | number)[] {
   const { first, last, count } = occurrences(it, now);

@@ -4,7 +4,7 @@
  */
 
 import { isJsonObject, type JsonObject, withSortedKeys } from "../../api/json-object.ts";
-import type { Conversion } from "../kind-rules.ts";
+import type { Conversion } from "../rules/kind-rules.ts";
 
 /** The names in `v1` and in `events.k8s.io/v1`. */
 const FIELDS: readonly (readonly [core: string, events: string])[] = [

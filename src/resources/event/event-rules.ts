@@ -3,7 +3,7 @@
 import type { FieldErrors } from "../../api/field-error.ts";
 import type { Event } from "../../api/generated/types/core-v1.ts";
 import { dns1123Subdomain, qualifiedName } from "../../api/names.ts";
-import { isSame } from "../value-rules.ts";
+import { isSame } from "../rules/value-rules.ts";
 
 const TEXT_MAX = 128;
 const MESSAGE_MAX = 1024;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe } from "../kind-probe.ts";
+import { KindProbe } from "../rules/kind-probe.ts";
 import { coreEvent } from "./core-event.ts";
 import { eventFromCore, eventToCore } from "./event-conversion.ts";
 import { event } from "./event.ts";

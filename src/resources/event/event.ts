@@ -3,7 +3,7 @@
 import type { Event as CoreEvent } from "../../api/generated/types/core-v1.ts";
 import type { Event } from "../../api/generated/types/events-v1.ts";
 import type { ObjectMeta } from "../../api/generated/types/meta-v1.ts";
-import { defineKind } from "../kind-rules.ts";
+import { defineKind } from "../rules/kind-rules.ts";
 import { referenceFields } from "./core-event.ts";
 import { eventCells } from "./event-cells.ts";
 import { eventToCore } from "./event-conversion.ts";

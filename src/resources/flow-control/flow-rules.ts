@@ -8,7 +8,7 @@ import type {
   Subject,
 } from "../../api/generated/types/flowcontrol-v1.ts";
 import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
-import { addNew } from "../value-rules.ts";
+import { addNew } from "../rules/value-rules.ts";
 
 const ALL = "*";
 const VERBS = ["create", "delete", "deletecollection", "get", "list", "patch", "proxy", "update", "watch"];

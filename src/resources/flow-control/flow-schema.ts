@@ -4,9 +4,9 @@ import { fieldPath } from "../../api/field-error.ts";
 import type { FlowSchema } from "../../api/generated/types/flowcontrol-v1.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { ALL_METADATA } from "../metadata-parts.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { ALL_METADATA } from "../rules/metadata-parts.ts";
 import { checkConditionTypes, checkFlowRule } from "./flow-rules.ts";
 import { MANDATORY_SCHEMAS } from "./mandatory-flows.ts";
 

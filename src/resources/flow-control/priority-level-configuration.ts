@@ -7,9 +7,9 @@ import type {
   QueuingConfiguration,
 } from "../../api/generated/types/flowcontrol-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind, type Draft } from "../kind-rules.ts";
-import { ALL_METADATA } from "../metadata-parts.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind, type Draft } from "../rules/kind-rules.ts";
+import { ALL_METADATA } from "../rules/metadata-parts.ts";
 import { checkConditionTypes } from "./flow-rules.ts";
 import { CATCH_ALL, MANDATORY_LEVELS } from "./mandatory-flows.ts";
 

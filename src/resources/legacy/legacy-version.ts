@@ -1,6 +1,6 @@
 /** A version that is served no longer, in which kube-apiserver stored objects and from which it still reads them. */
 import type { StructSchema } from "../../api/schema.ts";
-import type { Conversion } from "../kind-rules.ts";
+import type { Conversion } from "../rules/kind-rules.ts";
 
 export interface LegacyVersion {
   /** Undefined where the version has the fields of the stored one, on the wire too. */

@@ -6,8 +6,8 @@ import type {
   IngressClassParametersReference,
 } from "../../api/generated/types/networking-v1.ts";
 import { dns1123Label, dns1123Subdomain, pathSegmentName } from "../../api/names.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind, type Draft } from "../kind-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind, type Draft } from "../rules/kind-rules.ts";
 
 const DEFAULT_ANNOTATION = "ingressclass.kubernetes.io/is-default-class";
 const SPEC = fieldPath("spec");

@@ -20,7 +20,7 @@ import {
   portNumber,
   wildcardSubdomain,
 } from "../../api/names.ts";
-import { checkRequiredChoice } from "../value-rules.ts";
+import { checkRequiredChoice } from "../rules/value-rules.ts";
 
 export const CLASS_ANNOTATION = "kubernetes.io/ingress.class";
 

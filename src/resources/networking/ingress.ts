@@ -2,8 +2,8 @@
 
 import { fieldPath } from "../../api/field-error.ts";
 import type { Ingress } from "../../api/generated/types/networking-v1.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
 import { checkIngressPoint, ingressPoints } from "../service/load-balancer-status.ts";
 import { checkClassName, checkIngressSpec, CLASS_ANNOTATION } from "./ingress-rules.ts";
 

@@ -4,7 +4,7 @@ import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
 import type { IPAddress, ParentReference } from "../../api/generated/types/networking-v1.ts";
 import { ipAddress as canonicalIp } from "../../api/ip-address.ts";
 import { dns1123Subdomain, pathSegmentName } from "../../api/names.ts";
-import { defineKind } from "../kind-rules.ts";
+import { defineKind } from "../rules/kind-rules.ts";
 
 const PARENT = fieldPath("spec", "parentRef");
 

@@ -10,12 +10,12 @@ import type {
 import { cidrContains, findCidr, legacyCidr } from "../../api/ip-address.ts";
 import { validateLabelSelector } from "../../api/label-selector.ts";
 import { portName, portNumber } from "../../api/names.ts";
-import { cidrWarnings, PROTOCOLS } from "../address-rules.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind, type Draft } from "../kind-rules.ts";
-import { isSelectorValueError } from "../tolerated-errors.ts";
-import { checkRequiredChoice } from "../value-rules.ts";
-import { selectorCell } from "../workload-cells.ts";
+import { cidrWarnings, PROTOCOLS } from "../rules/address-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind, type Draft } from "../rules/kind-rules.ts";
+import { isSelectorValueError } from "../rules/tolerated-errors.ts";
+import { checkRequiredChoice } from "../rules/value-rules.ts";
+import { selectorCell } from "../workloads/workload-cells.ts";
 
 const SPEC = fieldPath("spec");
 

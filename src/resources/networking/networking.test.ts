@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe } from "../kind-probe.ts";
+import { KindProbe } from "../rules/kind-probe.ts";
 import { ingressClass } from "./ingress-class.ts";
 import { ingress } from "./ingress.ts";
 import { ipAddress } from "./ip-address.ts";

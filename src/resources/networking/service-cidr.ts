@@ -3,9 +3,9 @@
 import { fieldPath } from "../../api/field-error.ts";
 import type { ServiceCIDR } from "../../api/generated/types/networking-v1.ts";
 import { cidr as canonicalCidr, findCidr } from "../../api/ip-address.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { ALL_METADATA } from "../metadata-parts.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { ALL_METADATA } from "../rules/metadata-parts.ts";
 
 const CIDRS = fieldPath("spec", "cidrs");
 

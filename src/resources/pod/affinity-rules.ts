@@ -10,7 +10,7 @@ import type {
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import { validateLabelSelector } from "../../api/label-selector.ts";
 import { dns1123Label, qualifiedName } from "../../api/names.ts";
-import { checkNodeSelector, checkNodeTerm } from "../node-selector-rules.ts";
+import { checkNodeSelector, checkNodeTerm } from "../node/node-selector-rules.ts";
 import { repeatedKeys } from "./match-label-keys.ts";
 
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { KindProbe, type Manifest } from "../kind-probe.ts";
-import type { Draft } from "../kind-rules.ts";
-import { pod } from "../pod.ts";
+import { KindProbe, type Manifest } from "../rules/kind-probe.ts";
+import type { Draft } from "../rules/kind-rules.ts";
 import { applyAppArmorAnnotations } from "./app-armor.ts";
+import { pod } from "./pod.ts";
 
 const probe = new KindProbe(pod);
 const KEY = "container.apparmor.security.beta.kubernetes.io/a";

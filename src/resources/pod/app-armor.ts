@@ -3,8 +3,8 @@
 import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type { AppArmorProfile, Container, Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import { quoted } from "../../api/message-text.ts";
-import type { Draft } from "../kind-rules.ts";
-import { isSame, ownValue } from "../value-rules.ts";
+import type { Draft } from "../rules/kind-rules.ts";
+import { isSame, ownValue } from "../rules/value-rules.ts";
 
 /** The name of a container follows. */
 export const APP_ARMOR_PREFIX = "container.apparmor.security.beta.kubernetes.io/";

@@ -4,7 +4,7 @@ import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type { HostAlias, PodDNSConfig, PodSpec } from "../../api/generated/types/core-v1.ts";
 import { legacyIpAddress } from "../../api/ip-address.ts";
 import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
-import { checkRequiredChoice } from "../value-rules.ts";
+import { checkRequiredChoice } from "../rules/value-rules.ts";
 
 const POLICIES = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];
 /** What the resolver of Linux can take. */

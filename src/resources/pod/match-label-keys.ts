@@ -5,8 +5,8 @@
 
 import type { Pod, PodAffinity } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
-import type { Draft } from "../kind-rules.ts";
-import { ownValue } from "../value-rules.ts";
+import type { Draft } from "../rules/kind-rules.ts";
+import { ownValue } from "../rules/value-rules.ts";
 
 const REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution";
 const PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution";

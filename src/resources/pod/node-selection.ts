@@ -9,7 +9,7 @@ import type {
   Taint,
   Toleration,
 } from "../../api/generated/types/core-v1.ts";
-import { ownValue } from "../value-rules.ts";
+import { ownValue } from "../rules/value-rules.ts";
 
 /** One of the terms must hold; a term without requirements holds nowhere. */
 export function matchesNodeSelector({ nodeSelectorTerms: terms }: NodeSelector, node: Node): boolean {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { deployment } from "../deployment.ts";
-import { KindProbe, type Manifest } from "../kind-probe.ts";
-import { pod } from "../pod.ts";
+import { KindProbe, type Manifest } from "../rules/kind-probe.ts";
+import { deployment } from "../workloads/deployment.ts";
+import { pod } from "./pod.ts";
 
 const probe = new KindProbe(pod);
 const MIRROR = "kubernetes.io/config.mirror";

@@ -2,7 +2,7 @@
 
 import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type { Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
-import { ownValue } from "../value-rules.ts";
+import { ownValue } from "../rules/value-rules.ts";
 import { APP_ARMOR_PREFIX, checkAppArmorAnnotations } from "./app-armor.ts";
 import { checkDescendingPath } from "./local-path.ts";
 

@@ -1,8 +1,8 @@
 /** A pod as a line of a table: what its containers do matters more to people than its phase. */
 
 import type { ContainerState, ContainerStatus, Pod } from "../../api/generated/types/core-v1.ts";
-import { ageText, findTimeMs, humanDuration } from "../human-duration.ts";
-import type { RowCondition } from "../kind-rules.ts";
+import { ageText, findTimeMs, humanDuration } from "../rules/human-duration.ts";
+import type { RowCondition } from "../rules/kind-rules.ts";
 import { isSidecar } from "./pod-resources.ts";
 import { hasCondition, isTerminal } from "./pod-state.ts";
 

@@ -7,8 +7,8 @@ import type {
   PodTemplateSpec,
   ResourceRequirements,
 } from "../../api/generated/types/core-v1.ts";
-import type { Draft } from "../kind-rules.ts";
-import { ownValue } from "../value-rules.ts";
+import type { Draft } from "../rules/kind-rules.ts";
+import { ownValue } from "../rules/value-rules.ts";
 import { containerDefaults } from "./container/container-defaults.ts";
 import { aggregateRequests } from "./pod-resources.ts";
 import { volumeDefaults } from "./volume/volume-defaults.ts";

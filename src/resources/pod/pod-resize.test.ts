@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { FieldErrors, fieldErrorText } from "../../api/field-error.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { KindProbe, type Manifest } from "../kind-probe.ts";
-import type { Draft } from "../kind-rules.ts";
-import { pod } from "../pod.ts";
+import { KindProbe, type Manifest } from "../rules/kind-probe.ts";
+import type { Draft } from "../rules/kind-rules.ts";
 import { checkResize, prepareResize } from "./pod-resize.ts";
+import { pod } from "./pod.ts";
 
 const probe = new KindProbe(pod);
 

@@ -2,9 +2,9 @@
 
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
 import type { Container, Pod, PodSpec, ResourceRequirements } from "../../api/generated/types/core-v1.ts";
-import { draftCopy } from "../draft-copy.ts";
-import type { Draft } from "../kind-rules.ts";
-import { isSame, ownValue } from "../value-rules.ts";
+import { draftCopy } from "../rules/draft-copy.ts";
+import type { Draft } from "../rules/kind-rules.ts";
+import { isSame, ownValue } from "../rules/value-rules.ts";
 import { isSidecar, qosClass, type ResourceList } from "./pod-resources.ts";
 import { isMirror } from "./pod-subresources.ts";
 

@@ -2,7 +2,7 @@
 
 import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type { PodSecurityContext, PodSpec, Sysctl } from "../../api/generated/types/core-v1.ts";
-import { addNew, checkChoice, checkRequiredChoice, checkUserId } from "../value-rules.ts";
+import { addNew, checkChoice, checkRequiredChoice, checkUserId } from "../rules/value-rules.ts";
 import { containersOf } from "./container/containers-of.ts";
 import {
   checkAppArmorProfile,

@@ -10,8 +10,8 @@ import type {
 } from "../../api/generated/types/core-v1.ts";
 import { validateLabels } from "../../api/label-selector.ts";
 import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/names.ts";
-import { checkContainerResourceName } from "../resource-name.ts";
-import { addNew, checkQualifiedName, checkRequiredChoice, firstByText } from "../value-rules.ts";
+import { checkContainerResourceName } from "../rules/resource-name.ts";
+import { addNew, checkQualifiedName, checkRequiredChoice, firstByText } from "../rules/value-rules.ts";
 import { checkAffinity } from "./affinity-rules.ts";
 import {
   checkContainers,

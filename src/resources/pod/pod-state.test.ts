@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { KindProbe, type Manifest } from "../kind-probe.ts";
-import { pod } from "../pod.ts";
+import { KindProbe, type Manifest } from "../rules/kind-probe.ts";
 import { isReady, isTerminal, podGraceSeconds } from "./pod-state.ts";
+import { pod } from "./pod.ts";
 
 const probe = new KindProbe(pod);
 const build = (spec: Manifest, status: Manifest = {}): Pod =>

@@ -13,8 +13,8 @@ import type {
 } from "../../api/generated/types/core-v1.ts";
 import { findIpAddress, legacyIpAddress } from "../../api/ip-address.ts";
 import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/names.ts";
-import type { Draft } from "../kind-rules.ts";
-import { addNew, firstByText, ownValue } from "../value-rules.ts";
+import type { Draft } from "../rules/kind-rules.ts";
+import { addNew, firstByText, ownValue } from "../rules/value-rules.ts";
 import { checkContainerStatuses, STATUS_LISTS } from "./container/container-status-rules.ts";
 import { canRestartAll, mayRunAgain } from "./container/restart-rules.ts";
 

@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { FieldErrors, fieldErrorText } from "../../api/field-error.ts";
 import type { Binding, Pod } from "../../api/generated/types/core-v1.ts";
-import { KindProbe, type Manifest } from "../kind-probe.ts";
-import type { Draft } from "../kind-rules.ts";
-import { pod } from "../pod.ts";
+import { KindProbe, type Manifest } from "../rules/kind-probe.ts";
+import type { Draft } from "../rules/kind-rules.ts";
 import {
   bindingConflict,
   bindPod,
@@ -11,6 +10,7 @@ import {
   checkEphemeralContainersUpdate,
   prepareEphemeralContainers,
 } from "./pod-subresources.ts";
+import { pod } from "./pod.ts";
 
 const probe = new KindProbe(pod);
 const USER = { name: "alice", uid: "", groups: [], extra: {} };

@@ -4,9 +4,9 @@ import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
 import type { Binding, Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
 import { quoted } from "../../api/message-text.ts";
 import { formatTime } from "../../api/time.ts";
-import { draftCopy } from "../draft-copy.ts";
-import type { Draft, RuleContext } from "../kind-rules.ts";
-import { checkChoice, firstByText, isSame, ownValue } from "../value-rules.ts";
+import { draftCopy } from "../rules/draft-copy.ts";
+import type { Draft, RuleContext } from "../rules/kind-rules.ts";
+import { checkChoice, firstByText, isSame, ownValue } from "../rules/value-rules.ts";
 import { specDiff } from "./spec-diff.ts";
 
 const MIRROR_ANNOTATION = "kubernetes.io/config.mirror";

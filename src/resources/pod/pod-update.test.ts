@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe, type Manifest } from "../kind-probe.ts";
-import { pod } from "../pod.ts";
+import { KindProbe, type Manifest } from "../rules/kind-probe.ts";
+import { pod } from "./pod.ts";
 
 const probe = new KindProbe(pod);
 

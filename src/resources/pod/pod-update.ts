@@ -13,9 +13,9 @@ import type {
   PodSchedulingGate,
   PodSpec,
 } from "../../api/generated/types/core-v1.ts";
-import { draftCopy } from "../draft-copy.ts";
-import type { Draft } from "../kind-rules.ts";
-import { isSame, ownValue } from "../value-rules.ts";
+import { draftCopy } from "../rules/draft-copy.ts";
+import type { Draft } from "../rules/kind-rules.ts";
+import { isSame, ownValue } from "../rules/value-rules.ts";
 import { specDiff } from "./spec-diff.ts";
 import { checkAddedTolerations } from "./toleration-rules.ts";
 

@@ -14,9 +14,9 @@ import type {
 import type { LabelSelector, ObjectMeta } from "../../api/generated/types/meta-v1.ts";
 import { quoted } from "../../api/message-text.ts";
 import { dns1123Label, labelValue } from "../../api/names.ts";
-import { expressionWarnings, labelWarnings } from "../node-label-warnings.ts";
-import { byteWarnings } from "../resource-amount.ts";
-import { addNew, ownValue } from "../value-rules.ts";
+import { expressionWarnings, labelWarnings } from "../node/node-label-warnings.ts";
+import { byteWarnings } from "../rules/resource-amount.ts";
+import { addNew, ownValue } from "../rules/value-rules.ts";
 import { APP_ARMOR_ADVICE, APP_ARMOR_PREFIX } from "./app-armor.ts";
 import { SECCOMP_POD, SECCOMP_PREFIX } from "./pod-annotation-rules.ts";
 import type { ResourceList } from "./pod-resources.ts";

@@ -4,7 +4,7 @@
  */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { parseDuration } from "../../api/time.ts";
-import { ownValue } from "../value-rules.ts";
+import { ownValue } from "../rules/value-rules.ts";
 import { resourceNumber } from "./resource-number.ts";
 
 export const SIMULATED = "simulated.setpoint.dev";

@@ -5,7 +5,7 @@
 
 import { isJsonObject } from "../../api/json-object.ts";
 import { jsonText, quoted } from "../../api/message-text.ts";
-import { isSame } from "../value-rules.ts";
+import { isSame } from "../rules/value-rules.ts";
 
 /** Nobody reads a longer one, and a message must not outgrow its object. */
 const LINES_MAX = 200;

@@ -4,7 +4,7 @@ import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type { TopologySpreadConstraint } from "../../api/generated/types/core-v1.ts";
 import { validateLabelSelector } from "../../api/label-selector.ts";
 import { qualifiedName } from "../../api/names.ts";
-import { addNew, checkChoice } from "../value-rules.ts";
+import { addNew, checkChoice } from "../rules/value-rules.ts";
 import { repeatedKeys } from "./match-label-keys.ts";
 
 const ACTIONS = ["DoNotSchedule", "ScheduleAnyway"];

@@ -3,7 +3,7 @@
 import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type { Toleration } from "../../api/generated/types/core-v1.ts";
 import { labelValue, qualifiedName } from "../../api/names.ts";
-import { checkChoice } from "../value-rules.ts";
+import { checkChoice } from "../rules/value-rules.ts";
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 const OPERATORS = ["Equal", "Exists", "Lt", "Gt"];

@@ -8,8 +8,8 @@ import {
   subtractQuantities,
   type Quantity,
 } from "../../api/quantity.ts";
-import type { ApiObject } from "../kind-rules.ts";
-import type { ResourceList } from "../resource-amount.ts";
+import type { ApiObject } from "../rules/kind-rules.ts";
+import type { ResourceList } from "../rules/resource-amount.ts";
 import { missingAmounts } from "./pod-usage.ts";
 import { quotaCovers } from "./scope.ts";
 import { type CountedResource, type Usage, type UsageFacts, usageOf } from "./usage.ts";

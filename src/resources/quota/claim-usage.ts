@@ -1,6 +1,6 @@
 import type { PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import { compareQuantities, parseQuantity } from "../../api/quantity.ts";
-import type { ResourceList } from "../resource-amount.ts";
+import type { ResourceList } from "../rules/resource-amount.ts";
 import { storageClassOf } from "../storage/claim-class.ts";
 
 const CLASS_SUFFIX = ".storageclass.storage.k8s.io/";

@@ -3,7 +3,7 @@ import type { DeviceClass, DeviceRequest, ResourceClaim } from "../../api/genera
 import { plainNumber } from "../../api/plain-number.ts";
 import { EVERY_CLASS, MADE_FOR_RESOURCES } from "../device/extended-resource.ts";
 import { resourceNumber } from "../pod/resource-number.ts";
-import type { ResourceList } from "../resource-amount.ts";
+import type { ResourceList } from "../rules/resource-amount.ts";
 
 /** Follows the name of a DeviceClass in the name of what a quota bounds. */
 export const DEVICES_SUFFIX = ".deviceclass.resource.k8s.io/devices";

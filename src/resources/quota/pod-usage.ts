@@ -3,8 +3,8 @@ import type { Pod, PodSpec } from "../../api/generated/types/core-v1.ts";
 import { isDeviceResource } from "../device/extended-resource.ts";
 import { isTerminal } from "../pod/pod-state.ts";
 import { podTotalsWithOverhead } from "../pod/pod-totals.ts";
-import type { ResourceList } from "../resource-amount.ts";
-import { isHugePages } from "../resource-name.ts";
+import type { ResourceList } from "../rules/resource-amount.ts";
+import { isHugePages } from "../rules/resource-name.ts";
 
 const COMPUTE = ["cpu", "memory", "ephemeral-storage"];
 /** What a quota that bounds it makes every container say. */

@@ -7,8 +7,8 @@ import type {
   ResourceQuota,
   ScopedResourceSelectorRequirement,
 } from "../../api/generated/types/core-v1.ts";
-import type { ApiObject } from "../kind-rules.ts";
 import { qosClass } from "../pod/pod-resources.ts";
+import type { ApiObject } from "../rules/kind-rules.ts";
 import type { CountedResource } from "./usage.ts";
 
 type Requirement = Pick<ScopedResourceSelectorRequirement, "scopeName" | "operator" | "values">;

@@ -1,5 +1,5 @@
 import type { Service } from "../../api/generated/types/core-v1.ts";
-import type { ResourceList } from "../resource-amount.ts";
+import type { ResourceList } from "../rules/resource-amount.ts";
 
 /** Node ports and load balancers, beside the Service itself. */
 export function serviceUsage({ spec }: Service): ResourceList {

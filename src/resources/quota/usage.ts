@@ -3,8 +3,8 @@ import type { PersistentVolumeClaim, Pod, Service } from "../../api/generated/ty
 import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import { addQuantities, parseQuantity, type Quantity } from "../../api/quantity.ts";
 import { isDeviceResource } from "../device/extended-resource.ts";
-import type { ApiObject } from "../kind-rules.ts";
-import type { ResourceList } from "../resource-amount.ts";
+import type { ApiObject } from "../rules/kind-rules.ts";
+import type { ResourceList } from "../rules/resource-amount.ts";
 import { claimUsage } from "./claim-usage.ts";
 import { type DeviceFacts, deviceUsage, DEVICES_SUFFIX } from "./device-usage.ts";
 import { podUsage } from "./pod-usage.ts";

@@ -3,9 +3,9 @@
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
 import type { ClusterRoleBinding, RoleBinding, Subject } from "../../api/generated/types/rbac-v1.ts";
 import { dns1123Subdomain, pathSegmentName } from "../../api/names.ts";
-import { ageText } from "../human-duration.ts";
-import type { Draft } from "../kind-rules.ts";
-import { isSame } from "../value-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import type { Draft } from "../rules/kind-rules.ts";
+import { isSame } from "../rules/value-rules.ts";
 import type { RoleScope } from "./policy-rules.ts";
 
 type Binding = RoleBinding | ClusterRoleBinding;

@@ -2,7 +2,7 @@
 
 import type { ClusterRoleBinding } from "../../api/generated/types/rbac-v1.ts";
 import { pathSegmentName } from "../../api/names.ts";
-import { defineKind } from "../kind-rules.ts";
+import { defineKind } from "../rules/kind-rules.ts";
 import { bindingCells, bindingDefaults, checkBinding, checkSameRole } from "./binding-rules.ts";
 
 export const clusterRoleBinding = defineKind<ClusterRoleBinding>(

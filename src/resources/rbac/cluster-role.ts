@@ -4,9 +4,9 @@ import { fieldPath } from "../../api/field-error.ts";
 import type { ClusterRole } from "../../api/generated/types/rbac-v1.ts";
 import { validateLabelSelector } from "../../api/label-selector.ts";
 import { pathSegmentName } from "../../api/names.ts";
-import { defineKind } from "../kind-rules.ts";
-import { isSelectorValueError } from "../tolerated-errors.ts";
-import { isSame } from "../value-rules.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { isSelectorValueError } from "../rules/tolerated-errors.ts";
+import { isSame } from "../rules/value-rules.ts";
 import { checkPolicyRule, checkRuleSizes } from "./policy-rules.ts";
 
 export const clusterRole = defineKind<ClusterRole>("rbac.authorization.k8s.io/v1", "ClusterRole", {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe } from "../kind-probe.ts";
+import { KindProbe } from "../rules/kind-probe.ts";
 import { clusterRoleBinding } from "./cluster-role-binding.ts";
 import { clusterRole } from "./cluster-role.ts";
 import { roleBinding } from "./role-binding.ts";

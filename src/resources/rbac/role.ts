@@ -3,8 +3,8 @@
 import { fieldPath } from "../../api/field-error.ts";
 import type { Role } from "../../api/generated/types/rbac-v1.ts";
 import { pathSegmentName } from "../../api/names.ts";
-import { defineKind } from "../kind-rules.ts";
-import { isSame } from "../value-rules.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { isSame } from "../rules/value-rules.ts";
 import { checkPolicyRule, checkRuleSizes } from "./policy-rules.ts";
 
 export const role = defineKind<Role>("rbac.authorization.k8s.io/v1", "Role", {

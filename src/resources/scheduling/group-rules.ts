@@ -9,7 +9,7 @@ import type {
 } from "../../api/generated/types/scheduling-v1alpha2.ts";
 import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/names.ts";
 import type { NameRule } from "../../api/names.ts";
-import { addNew, checkChoice } from "../value-rules.ts";
+import { addNew, checkChoice } from "../rules/value-rules.ts";
 
 export const CLAIMS_MAX = 4;
 const TOPOLOGIES_MAX = 1;

@@ -4,10 +4,10 @@ import { fieldPath } from "../../api/field-error.ts";
 import type { FieldErrors } from "../../api/field-error.ts";
 import type { PodGroup } from "../../api/generated/types/scheduling-v1alpha2.ts";
 import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
-import { checkConditions } from "../condition-rules.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { ALL_METADATA } from "../metadata-parts.ts";
+import { checkConditions } from "../rules/condition-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { ALL_METADATA } from "../rules/metadata-parts.ts";
 import { checkGroup, checkName, checkUnion, CLAIMS_MAX } from "./group-rules.ts";
 
 const SPEC = fieldPath("spec");

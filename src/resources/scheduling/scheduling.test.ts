@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe } from "../kind-probe.ts";
-import type { Manifest } from "../kind-probe.ts";
+import { KindProbe } from "../rules/kind-probe.ts";
+import type { Manifest } from "../rules/kind-probe.ts";
 import { podGroup } from "./pod-group.ts";
 import { workload } from "./workload.ts";
 

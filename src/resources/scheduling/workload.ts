@@ -8,9 +8,9 @@ import type {
   Workload,
 } from "../../api/generated/types/scheduling-v1alpha2.ts";
 import { dns1123Label, dns1123Subdomain, pathSegmentName } from "../../api/names.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { addNew } from "../value-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { addNew } from "../rules/value-rules.ts";
 import { checkGroup, checkName } from "./group-rules.ts";
 
 const CONTROLLER = fieldPath("spec", "controllerRef");

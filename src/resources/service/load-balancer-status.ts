@@ -5,7 +5,7 @@ import { fieldPath } from "../../api/field-error.ts";
 import type { LoadBalancerIngress, Service } from "../../api/generated/types/core-v1.ts";
 import { findIpAddress, legacyIpAddress } from "../../api/ip-address.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
-import { checkChoice } from "../value-rules.ts";
+import { checkChoice } from "../rules/value-rules.ts";
 
 const INGRESS = fieldPath("status", "loadBalancer", "ingress");
 

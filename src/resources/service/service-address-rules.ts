@@ -3,8 +3,8 @@
 import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
 import type { Service, ServiceSpec } from "../../api/generated/types/core-v1.ts";
 import { findIpAddress, legacyIpAddress } from "../../api/ip-address.ts";
-import { isDualStack } from "../address-rules.ts";
-import { addNew, checkChoice } from "../value-rules.ts";
+import { isDualStack } from "../rules/address-rules.ts";
+import { addNew, checkChoice } from "../rules/value-rules.ts";
 import { isHeadless } from "./service-shape.ts";
 
 const IPS = fieldPath("spec", "clusterIPs");

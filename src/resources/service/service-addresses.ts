@@ -4,8 +4,8 @@
  */
 
 import type { ServiceSpec } from "../../api/generated/types/core-v1.ts";
-import type { Draft } from "../kind-rules.ts";
-import { isSame } from "../value-rules.ts";
+import type { Draft } from "../rules/kind-rules.ts";
+import { isSame } from "../rules/value-rules.ts";
 import {
   isExternallyAccessible,
   needsClusterIp,

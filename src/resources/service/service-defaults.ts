@@ -1,7 +1,7 @@
 /** What is filled in where a Service says nothing. */
 
 import type { Service, ServicePort, ServiceSpec } from "../../api/generated/types/core-v1.ts";
-import type { Draft } from "../kind-rules.ts";
+import type { Draft } from "../rules/kind-rules.ts";
 import { isExternallyAccessible, needsClusterIp } from "./service-shape.ts";
 
 /** Three hours. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { FieldErrors, fieldErrorText } from "../../api/field-error.ts";
 import type { Service } from "../../api/generated/types/core-v1.ts";
-import { KindProbe } from "../kind-probe.ts";
-import type { Draft } from "../kind-rules.ts";
+import { KindProbe } from "../rules/kind-probe.ts";
+import type { Draft } from "../rules/kind-rules.ts";
 import { type IpFamily, resolveIpFamilies } from "./service-families.ts";
 import { service } from "./service.ts";
 

@@ -3,8 +3,8 @@
 import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
 import type { Service, ServiceSpec } from "../../api/generated/types/core-v1.ts";
 import { findIpAddress, type IpAddress } from "../../api/ip-address.ts";
-import type { Draft } from "../kind-rules.ts";
-import { isSame } from "../value-rules.ts";
+import type { Draft } from "../rules/kind-rules.ts";
+import { isSame } from "../rules/value-rules.ts";
 import { isHeadless } from "./service-shape.ts";
 
 export type IpFamily = IpAddress["family"];

@@ -3,8 +3,8 @@
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
 import type { Service, ServicePort } from "../../api/generated/types/core-v1.ts";
 import { dns1123Label, portName, portNumber } from "../../api/names.ts";
-import { PROTOCOLS } from "../address-rules.ts";
-import { addNew, checkQualifiedName, checkRequiredChoice } from "../value-rules.ts";
+import { PROTOCOLS } from "../rules/address-rules.ts";
+import { addNew, checkQualifiedName, checkRequiredChoice } from "../rules/value-rules.ts";
 import { isHeadless } from "./service-shape.ts";
 
 const PORTS = fieldPath("spec", "ports");

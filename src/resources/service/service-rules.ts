@@ -5,8 +5,8 @@ import type { Service } from "../../api/generated/types/core-v1.ts";
 import { legacyCidr, legacyIpAddress } from "../../api/ip-address.ts";
 import { validateLabels } from "../../api/label-selector.ts";
 import { dns1123Subdomain, portNumber, qualifiedName } from "../../api/names.ts";
-import { checkNonSpecialIp } from "../address-rules.ts";
-import { checkChoice, checkRequiredChoice } from "../value-rules.ts";
+import { checkNonSpecialIp } from "../rules/address-rules.ts";
+import { checkChoice, checkRequiredChoice } from "../rules/value-rules.ts";
 import { checkServicePorts } from "./service-port-rules.ts";
 import { isExternallyAccessible, isHeadless, needsClusterIp, needsHealthCheckPort } from "./service-shape.ts";
 

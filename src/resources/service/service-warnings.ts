@@ -2,7 +2,7 @@
 
 import { fieldPath } from "../../api/field-error.ts";
 import type { Service } from "../../api/generated/types/core-v1.ts";
-import { cidrWarnings, ipWarnings } from "../address-rules.ts";
+import { cidrWarnings, ipWarnings } from "../rules/address-rules.ts";
 import { isHeadless } from "./service-shape.ts";
 
 const TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints";

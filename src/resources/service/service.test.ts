@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe } from "../kind-probe.ts";
+import { KindProbe } from "../rules/kind-probe.ts";
 import { service } from "./service.ts";
 
 const probe = new KindProbe(service);

@@ -2,9 +2,9 @@
 
 import type { Service, ServicePort } from "../../api/generated/types/core-v1.ts";
 import { dns1123Label } from "../../api/names.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { labelsText } from "../workload-cells.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { labelsText } from "../workloads/workload-cells.ts";
 import { checkServiceStatus, ingressPoints } from "./load-balancer-status.ts";
 import { checkAddressChanges, checkServiceAddresses } from "./service-address-rules.ts";
 import {

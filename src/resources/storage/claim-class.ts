@@ -1,5 +1,5 @@
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
-import { ownValue } from "../value-rules.ts";
+import { ownValue } from "../rules/value-rules.ts";
 
 /** How a class was named before there was a field for it; where both are given, this counts. */
 const OLD_CLASS = "volume.beta.kubernetes.io/storage-class";

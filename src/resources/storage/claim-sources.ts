@@ -7,7 +7,7 @@ import type {
   TypedObjectReference,
 } from "../../api/generated/types/core-v1.ts";
 import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
-import type { Draft } from "../kind-rules.ts";
+import type { Draft } from "../rules/kind-rules.ts";
 
 /** Normal form leaves a group out that is none. */
 type Reference = Partial<TypedObjectReference> & Pick<TypedObjectReference, "kind" | "name">;

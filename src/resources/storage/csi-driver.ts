@@ -2,9 +2,9 @@
 
 import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
 import type { CSIDriver, CSIDriverSpec, TokenRequest } from "../../api/generated/types/storage-v1.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind, type Draft } from "../kind-rules.ts";
-import { addNew, checkRequiredChoice } from "../value-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind, type Draft } from "../rules/kind-rules.ts";
+import { addNew, checkRequiredChoice } from "../rules/value-rules.ts";
 import { checkDriverName } from "./csi-driver-name.ts";
 
 const SPEC = fieldPath("spec");

@@ -3,9 +3,9 @@
 import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
 import type { CSINode, CSINodeDriver } from "../../api/generated/types/storage-v1.ts";
 import { qualifiedName } from "../../api/names.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { addNew, firstByText, isSame } from "../value-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { addNew, firstByText, isSame } from "../rules/value-rules.ts";
 import { checkDriverName } from "./csi-driver-name.ts";
 
 const DRIVERS = fieldPath("spec", "drivers");

@@ -5,8 +5,8 @@ import type { CSIStorageCapacity } from "../../api/generated/types/storage-v1.ts
 import { validateLabelSelector } from "../../api/label-selector.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
 import { parseQuantity } from "../../api/quantity.ts";
-import { defineKind } from "../kind-rules.ts";
-import { expressionWarnings, labelWarnings } from "../node-label-warnings.ts";
+import { expressionWarnings, labelWarnings } from "../node/node-label-warnings.ts";
+import { defineKind } from "../rules/kind-rules.ts";
 
 export const csiStorageCapacity = defineKind<CSIStorageCapacity>("storage.k8s.io/v1", "CSIStorageCapacity", {
   validate(it, errors) {

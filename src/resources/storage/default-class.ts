@@ -1,6 +1,6 @@
 /** Which StorageClass claims get that name none. */
 import type { StorageClass } from "../../api/generated/types/storage-v1.ts";
-import { newestDefault } from "../newest-default.ts";
+import { newestDefault } from "../rules/newest-default.ts";
 
 const MARKS = [
   "storageclass.kubernetes.io/is-default-class",

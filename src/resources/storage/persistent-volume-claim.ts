@@ -4,13 +4,13 @@ import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-err
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from "../../api/generated/types/core-v1.ts";
 import { dns1123Subdomain, qualifiedName } from "../../api/names.ts";
 import { compareQuantities, parseQuantity, quantityValue } from "../../api/quantity.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
 import { specDiff } from "../pod/spec-diff.ts";
 import { checkClaimSpec } from "../pod/volume/claim-rules.ts";
 import { claimWarnings } from "../pod/volume/volume-warnings.ts";
-import { isSelectorValueError } from "../tolerated-errors.ts";
-import { isSame } from "../value-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { isSelectorValueError } from "../rules/tolerated-errors.ts";
+import { isSame } from "../rules/value-rules.ts";
 import { accessModesText } from "./access-modes.ts";
 import { checkDataSources, syncDataSources } from "./claim-sources.ts";
 import { CLASS_ANNOTATION, classAnnotationWarnings, classText, phaseText } from "./persistent-volume.ts";

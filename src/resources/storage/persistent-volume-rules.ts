@@ -4,8 +4,8 @@ import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
 import type { PersistentVolumeSpec } from "../../api/generated/types/core-v1.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
 import { parseQuantity, quantityValue } from "../../api/quantity.ts";
-import { checkNodeSelector } from "../node-selector-rules.ts";
-import { checkChoice } from "../value-rules.ts";
+import { checkNodeSelector } from "../node/node-selector-rules.ts";
+import { checkChoice } from "../rules/value-rules.ts";
 import { checkAccessModes } from "./access-modes.ts";
 import { checkVolumeSource } from "./volume-source-rules.ts";
 

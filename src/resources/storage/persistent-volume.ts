@@ -8,12 +8,12 @@ import type {
 } from "../../api/generated/types/core-v1.ts";
 import type { ObjectMeta } from "../../api/generated/types/meta-v1.ts";
 import { formatTime } from "../../api/time.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind, type Draft } from "../kind-rules.ts";
-import { expressionWarnings, newerNodeLabel } from "../node-label-warnings.ts";
+import { expressionWarnings, newerNodeLabel } from "../node/node-label-warnings.ts";
 import { specDiff } from "../pod/spec-diff.ts";
 import { clusterSourceWarnings } from "../pod/volume/volume-warnings.ts";
-import { isSame } from "../value-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind, type Draft } from "../rules/kind-rules.ts";
+import { isSame } from "../rules/value-rules.ts";
 import { accessModesText } from "./access-modes.ts";
 import { checkVolumeSpec } from "./persistent-volume-rules.ts";
 import { volumeSource } from "./volume-source-rules.ts";

@@ -4,10 +4,10 @@ import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-err
 import type { TopologySelectorTerm } from "../../api/generated/types/core-v1.ts";
 import type { StorageClass } from "../../api/generated/types/storage-v1.ts";
 import { labelValue, qualifiedName } from "../../api/names.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { labelWarnings } from "../node-label-warnings.ts";
-import { addNew, checkChoice, checkRequiredChoice, isSame } from "../value-rules.ts";
+import { labelWarnings } from "../node/node-label-warnings.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { addNew, checkChoice, checkRequiredChoice, isSame } from "../rules/value-rules.ts";
 import { checkParameters, checkProvisioner } from "./class-parameters.ts";
 
 const DEFAULT_CLASS = [

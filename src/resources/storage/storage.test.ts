@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { KindProbe, type Manifest } from "../kind-probe.ts";
+import { KindProbe, type Manifest } from "../rules/kind-probe.ts";
 import { csiDriver } from "./csi-driver.ts";
 import { csiNode } from "./csi-node.ts";
 import { csiStorageCapacity } from "./csi-storage-capacity.ts";

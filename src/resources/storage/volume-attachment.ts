@@ -7,10 +7,10 @@ import type {
   VolumeError,
 } from "../../api/generated/types/storage-v1.ts";
 import { dns1123Subdomain, qualifiedName } from "../../api/names.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { ALL_METADATA } from "../metadata-parts.ts";
-import { isSame } from "../value-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { ALL_METADATA } from "../rules/metadata-parts.ts";
+import { isSame } from "../rules/value-rules.ts";
 import { checkDriverName } from "./csi-driver-name.ts";
 import { checkVolumeSpec } from "./persistent-volume-rules.ts";
 

@@ -1,9 +1,9 @@
 /** VolumeAttributesClass: attributes of volumes that may change while they are used. */
 
 import type { VolumeAttributesClass } from "../../api/generated/types/storage-v1.ts";
-import { ageText } from "../human-duration.ts";
-import { defineKind } from "../kind-rules.ts";
-import { isSame } from "../value-rules.ts";
+import { ageText } from "../rules/human-duration.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { isSame } from "../rules/value-rules.ts";
 import { checkParameters, checkProvisioner } from "./class-parameters.ts";
 
 export const volumeAttributesClass = defineKind<VolumeAttributesClass>(

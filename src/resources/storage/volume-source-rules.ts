@@ -17,7 +17,7 @@ import {
   checkNfs,
   checkQuobyte,
 } from "../pod/volume/network-volume-rules.ts";
-import { checkChoice } from "../value-rules.ts";
+import { checkChoice } from "../rules/value-rules.ts";
 import { checkDriverName } from "./csi-driver-name.ts";
 
 type SourceRules = {

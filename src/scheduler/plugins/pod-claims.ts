@@ -7,8 +7,8 @@ import {
 } from "../../api/generated/types/core-v1.ts";
 import { StorageClass } from "../../api/generated/types/storage-v1.ts";
 import { quoted } from "../../api/message-text.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import { storageClassOf } from "../../resources/storage/claim-class.ts";
-import { ownValue } from "../../resources/value-rules.ts";
 import type { CacheReader } from "../../runtime/controller/controller.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 

@@ -9,7 +9,7 @@ import {
   type LabelSelector,
   labelsMatch,
 } from "../../api/label-selector.ts";
-import { ownValue } from "../../resources/value-rules.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import type { PodMatcher } from "../snapshot/match-counts.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 

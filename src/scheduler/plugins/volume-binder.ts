@@ -2,7 +2,7 @@
 
 import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import { quoted } from "../../api/message-text.ts";
-import { ownValue } from "../../resources/value-rules.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import { untilDone } from "../framework/change-wait.ts";
 import type { PluginContext } from "../framework/plugin.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";

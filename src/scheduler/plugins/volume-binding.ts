@@ -5,8 +5,8 @@
 
 import { PersistentVolume, type PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import { CSIDriver, CSIStorageCapacity, StorageClass } from "../../api/generated/types/storage-v1.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import { storageClassOf } from "../../resources/storage/claim-class.ts";
-import { ownValue } from "../../resources/value-rules.ts";
 import { ALWAYS } from "../framework/cluster-event.ts";
 import {
   type FilterAnswer,

@@ -5,8 +5,8 @@ import type { CSIStorageCapacity, StorageClass } from "../../api/generated/types
 import { compileLabelSelector, labelsMatch } from "../../api/label-selector.ts";
 import { matchesNodeSelector } from "../../resources/pod/node-selection.ts";
 import { wholeNumber } from "../../resources/pod/resource-number.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import { storageClassOf } from "../../resources/storage/claim-class.ts";
-import { ownValue } from "../../resources/value-rules.ts";
 import { isClaimedBy } from "./pod-claims.ts";
 
 const NO_PROVISIONER = "kubernetes.io/no-provisioner";

@@ -1,7 +1,7 @@
 /** Holds pods to the zones and regions that labels of their bound volumes name. */
 
 import { PersistentVolume } from "../../api/generated/types/core-v1.ts";
-import { ownValue } from "../../resources/value-rules.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import { ALWAYS } from "../framework/cluster-event.ts";
 import { type PluginFactory, reject } from "../framework/plugin.ts";
 import { claimsOf } from "../snapshot/cluster-snapshot.ts";

@@ -1,6 +1,6 @@
 /** The order in which nodes are looked at: one of each zone in turn, so that the first ones that fit lie in many zones. */
 
-import { ownValue } from "../../resources/value-rules.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import type { NodeInfo } from "./node-info.ts";
 
 const REGION_LABELS = ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"];

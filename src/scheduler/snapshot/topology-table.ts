@@ -1,6 +1,6 @@
 /** Which nodes are in the same place by a label: their domain, as a small number for each value of the label. */
 
-import { ownValue } from "../../resources/value-rules.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import type { NodeInfo } from "./node-info.ts";
 import { SlotNumbers } from "./slot-numbers.ts";
 

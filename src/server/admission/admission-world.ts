@@ -2,7 +2,7 @@
 import { isApiError } from "../../api/api-error.ts";
 import { createRealLoop } from "../../base/real-loop.ts";
 import { kinds } from "../../resources/index.ts";
-import type { ApiObject, Draft, Requester } from "../../resources/kind-rules.ts";
+import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
 import { alwaysAllow } from "../authz/always-allow.ts";

@@ -10,7 +10,7 @@ import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import type { Loop, Random } from "../../base/loop.ts";
 import { type Soon, whenDone } from "../../base/soon.ts";
-import type { ApiObject, Draft, Requester } from "../../resources/kind-rules.ts";
+import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
 import type { Store } from "../../store/store.ts";
 import type { AdmittedResource } from "../registry.ts";
 import type { RequestNotes } from "../request-notes.ts";

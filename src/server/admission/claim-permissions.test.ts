@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Requester } from "../../resources/kind-rules.ts";
+import type { Requester } from "../../resources/rules/kind-rules.ts";
 import type { Authorizer } from "../authz/authorizer.ts";
 import { AdmissionWorld } from "./admission-world.ts";
 import type { Outcome, Written } from "./admission-world.ts";

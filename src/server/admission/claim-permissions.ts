@@ -12,7 +12,7 @@ import type {
 } from "../../api/generated/types/resource-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { deviceKey, deallocatedDevices } from "../../resources/device/allocated-devices.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { accessRefusal } from "../authz/authorization.ts";
 import type { AccessAttributes, Authorizer } from "../authz/authorizer.ts";
 import { isAllowed, question } from "./permission.ts";

@@ -2,8 +2,8 @@
 import type { PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import type { Ingress, IngressClass } from "../../api/generated/types/networking-v1.ts";
 import type { StorageClass } from "../../api/generated/types/storage-v1.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
-import { newestDefault } from "../../resources/newest-default.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
+import { newestDefault } from "../../resources/rules/newest-default.ts";
 import { hasStorageClass } from "../../resources/storage/claim-class.ts";
 import { findDefaultStorageClass } from "../../resources/storage/default-class.ts";
 import { definePlugin } from "./plugin.ts";

@@ -2,7 +2,7 @@
 import { frozenMemo } from "../../api/frozen-memo.ts";
 import type { Pod, Toleration } from "../../api/generated/types/core-v1.ts";
 import { freezeJson } from "../../api/json-freeze.ts";
-import type { Draft } from "../../resources/kind-rules.ts";
+import type { Draft } from "../../resources/rules/kind-rules.ts";
 import { definePlugin } from "./plugin.ts";
 
 /** As long as a node may take to come back. The same for all pods; in the order of keys in which it is stored. */

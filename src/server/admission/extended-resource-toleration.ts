@@ -1,6 +1,6 @@
 /** ExtendedResourceToleration: pods that ask for a device tolerate the taint by which its nodes are kept for them. */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { isExtendedResource } from "../../resources/resource-name.ts";
+import { isExtendedResource } from "../../resources/rules/resource-name.ts";
 import { definePlugin } from "./plugin.ts";
 
 export const extendedResourceToleration = definePlugin<Pod>({

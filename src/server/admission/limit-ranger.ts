@@ -4,7 +4,7 @@ import {
   claimLimitProblems,
   podLimitProblems,
   withContainerDefaults,
-} from "../../resources/limit-range-limits.ts";
+} from "../../resources/core/limit-range-limits.ts";
 import { definePlugin } from "./plugin.ts";
 import type { AdmissionRequest } from "./plugin.ts";
 import { refusal } from "./refusal.ts";

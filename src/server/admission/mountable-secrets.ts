@@ -1,6 +1,6 @@
 /** An account may say that its pods use no secrets but those that it names. */
 import type { Pod, ServiceAccount } from "../../api/generated/types/core-v1.ts";
-import { ownValue } from "../../resources/value-rules.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import type { AnyContainer } from "./pod-containers.ts";
 
 const ENFORCE = "kubernetes.io/enforce-mountable-secrets";

@@ -6,7 +6,7 @@ import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { ResourceFacts } from "../../api/resource-facts.ts";
 import { apiVersionOf } from "../../api/resource-facts.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { AccessAttributes, Authorizer } from "../authz/authorizer.ts";
 import type { Registry } from "../registry.ts";
 import { isAllowed, question } from "./permission.ts";

@@ -1,7 +1,7 @@
 /** Questions of plugins to those who know who may do what. */
 import type { Soon } from "../../base/soon.ts";
 import { whenDone } from "../../base/soon.ts";
-import type { Requester } from "../../resources/kind-rules.ts";
+import type { Requester } from "../../resources/rules/kind-rules.ts";
 import { NOTHING_ASKED } from "../authz/authorizer.ts";
 import type { AccessAttributes, AccessDecision, Authorizer } from "../authz/authorizer.ts";
 

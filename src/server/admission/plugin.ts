@@ -8,7 +8,7 @@
  */
 import type { JsonObject } from "../../api/json-object.ts";
 import type { Random } from "../../base/loop.ts";
-import type { ApiObject, Draft, Requester } from "../../resources/kind-rules.ts";
+import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
 import type { AdmittedResource } from "../registry.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import type { ServerMemory } from "./server-memory.ts";

@@ -2,7 +2,7 @@
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { podRequests } from "../../resources/pod/pod-requests.ts";
 import { resourceNumber } from "../../resources/pod/resource-number.ts";
-import { ownValue } from "../../resources/value-rules.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import { definePlugin } from "./plugin.ts";
 import { refusal, refusalFor } from "./refusal.ts";
 import { shelf } from "./server-memory.ts";

@@ -2,8 +2,8 @@
 import type { Pod, PodSpec, Toleration } from "../../api/generated/types/core-v1.ts";
 import type { RuntimeClass } from "../../api/generated/types/node-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import type { Draft } from "../../resources/kind-rules.ts";
-import { ownValue } from "../../resources/value-rules.ts";
+import type { Draft } from "../../resources/rules/kind-rules.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import { definePlugin } from "./plugin.ts";
 import type { AdmissionRequest } from "./plugin.ts";
 import { refusal } from "./refusal.ts";

@@ -1,5 +1,5 @@
 /** What plugins may look at: every object that was taken by the store, in the version it is kept in. */
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Entry, Mark, Store } from "../../store/store.ts";
 import { StoredObject } from "../stored-object.ts";

@@ -15,7 +15,7 @@ import type {
 import { freezeJson } from "../../api/json-freeze.ts";
 import { generateName } from "../../api/names.ts";
 import type { Loop } from "../../base/loop.ts";
-import type { Draft } from "../../resources/kind-rules.ts";
+import type { Draft } from "../../resources/rules/kind-rules.ts";
 import { mirrorPodProblem } from "./mirror-pod.ts";
 import { hasMountableSecrets, mountableSecretProblem } from "./mountable-secrets.ts";
 import { definePlugin } from "./plugin.ts";

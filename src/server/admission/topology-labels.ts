@@ -1,6 +1,6 @@
 /** PodTopologyLabels: a pod carries the zone and the region of the node that it is on, so that its containers can know where they are. */
 import type { Binding, Node, Pod } from "../../api/generated/types/core-v1.ts";
-import { ownValue } from "../../resources/value-rules.ts";
+import { ownValue } from "../../resources/rules/value-rules.ts";
 import { definePlugin } from "./plugin.ts";
 import { shelf } from "./server-memory.ts";
 

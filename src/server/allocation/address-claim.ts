@@ -4,7 +4,7 @@ import type { IPAddress } from "../../api/generated/types/networking-v1.ts";
 import { ipAddressText } from "../../api/ip-address.ts";
 import type { IpAddress } from "../../api/ip-address.ts";
 import type { Loop } from "../../base/loop.ts";
-import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import type { Change, Entry, View } from "../../store/store.ts";
 import { keyOf } from "../objects.ts";
 import type { Versions } from "../objects.ts";

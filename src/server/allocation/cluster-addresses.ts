@@ -5,7 +5,7 @@ import type { Service } from "../../api/generated/types/core-v1.ts";
 import { findIpAddress, ipAddressText } from "../../api/ip-address.ts";
 import type { IpAddress } from "../../api/ip-address.ts";
 import type { Random } from "../../base/loop.ts";
-import type { Draft } from "../../resources/kind-rules.ts";
+import type { Draft } from "../../resources/rules/kind-rules.ts";
 import { resolveIpFamilies } from "../../resources/service/service-families.ts";
 import type { IpFamily } from "../../resources/service/service-families.ts";
 import { isHeadless, needsClusterIp } from "../../resources/service/service-shape.ts";

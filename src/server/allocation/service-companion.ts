@@ -7,7 +7,7 @@ import { cloneJson } from "../../api/json-clone.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { Loop } from "../../base/loop.ts";
-import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import type { Store } from "../../store/store.ts";
 import type { Versions } from "../objects.ts";
 import { requireStored } from "../registry.ts";

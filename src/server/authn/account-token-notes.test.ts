@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../api/json-object.ts";
 import { VirtualLoop } from "../../base/virtual-loop.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { makeTokenKeys } from "../pki/token-keys.ts";
 import { RequestNotes } from "../request-notes.ts";
 import { tokenIssuer } from "../subresources/token-issuer.ts";

@@ -6,7 +6,7 @@ import type { Secret, ServiceAccount } from "../../api/generated/types/core-v1.t
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import type { Loop } from "../../base/loop.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import { LEGACY_ISSUER } from "../subresources/token-issuer.ts";
 import type { TokenIssuer } from "../subresources/token-issuer.ts";

@@ -1,5 +1,5 @@
 /** Objects that say whether a token still is worth anything: as they are at this moment. */
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Store } from "../../store/store.ts";
 import { keyOf } from "../objects.ts";
 import { requireStored } from "../registry.ts";

@@ -1,6 +1,6 @@
 /** Tokens that last because they lie in Secrets. When one is used is noted on its Secret, so that those which nobody uses can be withdrawn. */
 import type { Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
-import { dayText, INVALID_SINCE, LAST_USED } from "../../resources/legacy-token.ts";
+import { dayText, INVALID_SINCE, LAST_USED } from "../../resources/core/legacy-token.ts";
 import type { RequestNotes } from "../request-notes.ts";
 import { isSameSecret } from "./secret-equality.ts";
 

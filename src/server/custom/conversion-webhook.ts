@@ -9,7 +9,7 @@ import type { JsonObject } from "../../api/json-object.ts";
 import { parseJson } from "../../api/json-scan.ts";
 import { stringifyJson } from "../../api/json-text.ts";
 import type { Loop } from "../../base/loop.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { EgressError } from "../egress/egress.ts";
 import type { Egress, EgressTarget } from "../egress/egress.ts";
 import { restTarget } from "../egress/rest-target.ts";

@@ -1,5 +1,5 @@
 /** Objects of a custom kind in one other version, as far as their author was asked for them. */
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Convert } from "./conversion-webhook.ts";
 
 export interface ConversionTarget {

@@ -2,8 +2,8 @@
 import { findJsonPath, type JsonPath, valuesAt } from "../../api/json-path.ts";
 import { goJson, goText } from "../../api/patch/go-text.ts";
 import { findInstant } from "../../api/time.ts";
-import { humanDuration } from "../../resources/human-duration.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import { humanDuration } from "../../resources/rules/human-duration.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { AGE_PATH } from "./custom-facts.ts";
 import type { VersionOutline } from "./custom-outline.ts";
 

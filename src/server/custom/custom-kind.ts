@@ -14,7 +14,7 @@ import { withDefaults } from "../../api/structural/default-values.ts";
 import { kindStruct } from "../../api/structural/schema-nodes.ts";
 import { shapeObject } from "../../api/structural/shape.ts";
 import { compileStructural, type Structural } from "../../api/structural/structural.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Entry } from "../../store/store.ts";
 import type { CustomForms, StoredResource } from "../registry.ts";
 import { StoredObject } from "../stored-object.ts";

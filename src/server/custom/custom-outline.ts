@@ -14,7 +14,7 @@ import { isJsonObject } from "../../api/json-object.ts";
 import { stringifyJson } from "../../api/json-text.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { compareVersions } from "../../api/version-order.ts";
-import { isProtected } from "../../resources/custom-resource-definition-approval.ts";
+import { isProtected } from "../../resources/definitions/custom-resource-definition-approval.ts";
 import type { Entry } from "../../store/store.ts";
 import { findReadable, findSpecText } from "../stored-object.ts";
 

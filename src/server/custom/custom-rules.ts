@@ -12,7 +12,7 @@ import { checkLists } from "../../api/structural/list-check.ts";
 import type { Structural } from "../../api/structural/structural.ts";
 import { checkValue } from "../../api/structural/value-check.ts";
 import { BodyWork } from "../../api/work-budget.ts";
-import type { ApiObject, Draft, KindRules, ScaleRules } from "../../resources/kind-rules.ts";
+import type { ApiObject, Draft, KindRules, ScaleRules } from "../../resources/rules/kind-rules.ts";
 import { customCells } from "./custom-cells.ts";
 import type { VersionOutline } from "./custom-outline.ts";
 import { finalizerWarnings } from "./finalizer-warnings.ts";

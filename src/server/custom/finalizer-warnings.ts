@@ -1,6 +1,6 @@
 /** What people are told of finalizers that others may use too. Built-in kinds refuse such names, custom ones do not. */
 import { qualifiedName } from "../../api/names.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 
 /** The garbage collector's, and that of namespaces. */
 const STANDARD: readonly string[] = ["orphan", "foregroundDeletion", "kubernetes"];

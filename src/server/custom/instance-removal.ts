@@ -4,8 +4,8 @@ import type {
   CustomResourceDefinition,
   CustomResourceDefinitionCondition,
 } from "../../api/generated/types/apiextensions-v1.ts";
-import { CLEANUP_FINALIZER } from "../../resources/custom-resource-definition.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import { CLEANUP_FINALIZER } from "../../resources/definitions/custom-resource-definition.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Workshop } from "../call.ts";
 import { prefixOf } from "../objects.ts";

@@ -7,8 +7,8 @@ import type {
 } from "../../api/generated/types/apiextensions-v1.ts";
 import { quoted } from "../../api/message-text.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import { findBundleMistake } from "../../resources/ca-bundle.ts";
-import { findApproval } from "../../resources/custom-resource-definition-approval.ts";
+import { findBundleMistake } from "../../resources/certificates/ca-bundle.ts";
+import { findApproval } from "../../resources/definitions/custom-resource-definition-approval.ts";
 
 type Names = CustomResourceDefinitionNames;
 type Condition = CustomResourceDefinitionCondition;

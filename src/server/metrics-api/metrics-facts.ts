@@ -4,7 +4,7 @@ import { apiVersionOf } from "../../api/resource-facts.ts";
 import type { ColumnFacts, GroupVersionFacts, ResourceFacts } from "../../api/resource-facts.ts";
 import { kindStruct } from "../../api/structural/schema-nodes.ts";
 import { compileStructural } from "../../api/structural/structural.ts";
-import type { ApiObject, KindRules } from "../../resources/kind-rules.ts";
+import type { ApiObject, KindRules } from "../../resources/rules/kind-rules.ts";
 import type { Resource } from "../registry.ts";
 
 const PLACE = { group: "metrics.k8s.io", version: "v1beta1" };

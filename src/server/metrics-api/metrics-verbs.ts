@@ -3,7 +3,7 @@ import { notFound, unknownResource } from "../../api/api-error.ts";
 import { fieldsMatch } from "../../api/field-selector.ts";
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { labelsMatch } from "../../api/label-selector.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { View } from "../../store/store.ts";
 import type { ObjectAnswer } from "../answer.ts";

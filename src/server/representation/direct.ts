@@ -1,6 +1,6 @@
 /** Answers to callers within the process: the server's own values, put into no bytes. */
 import type { JsonObject } from "../../api/json-object.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Answer, ListAnswer, WatchAnswer, WatchEventAnswer } from "../answer.ts";
 import type { DirectAnswer, DirectEvent, HttpResponse } from "../http.ts";
 import { withResourceVersion } from "../stored-object.ts";

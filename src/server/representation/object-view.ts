@@ -4,7 +4,7 @@ import type { JsonObject } from "../../api/json-object.ts";
 import { stringifyJson } from "../../api/json-text.ts";
 import { encodeMessage } from "../../api/protobuf/encode.ts";
 import type { StructSchema } from "../../api/schema.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { bytesOf } from "../http.ts";
 import type { WholeBody } from "../http.ts";
 import type { Versions } from "../objects.ts";

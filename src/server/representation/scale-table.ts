@@ -1,6 +1,6 @@
 /** Scales as rows, whatever they are the scale of. */
 import type { Scale } from "../../api/generated/types/autoscaling-v1.ts";
-import { ageText } from "../../resources/human-duration.ts";
+import { ageText } from "../../resources/rules/human-duration.ts";
 import type { Tabled } from "./table.ts";
 
 export const SCALE_TABLE: Tabled = {

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../api/json-object.ts";
 import { stringifyJson } from "../../api/json-text.ts";
 import type { ColumnFacts } from "../../api/resource-facts.ts";
 import { stringifyYaml } from "../../api/yaml-text.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { ListAnswer } from "../answer.ts";
 import type { Resource, StoredResource } from "../registry.ts";
 import type { StoredObject } from "../stored-object.ts";

@@ -6,7 +6,7 @@ import { stringifyJson } from "../../api/json-text.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 import { encodeMessage } from "../../api/protobuf/encode.ts";
 import { encodeObject, encodeWatchEvent, writeEnvelope } from "../../api/protobuf/envelope.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { WatchEventAnswer } from "../answer.ts";
 import { withResourceVersion } from "../stored-object.ts";
 import type { StoredObject } from "../stored-object.ts";

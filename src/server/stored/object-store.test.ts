@@ -3,7 +3,7 @@ import { silentLog } from "../../base/log.ts";
 import { seededRandom } from "../../base/random.ts";
 import { VirtualLoop } from "../../base/virtual-loop.ts";
 import { conversions, kinds } from "../../resources/index.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
 import type { Encryption } from "../encryption/encryption.ts";

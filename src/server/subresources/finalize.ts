@@ -1,6 +1,6 @@
 /** Takes the finalizers of a namespace's spec away, once it is empty. With the last one the namespace is gone. */
 import type { Namespace } from "../../api/generated/types/core-v1.ts";
-import { prepareNamespaceFinalize, validateNamespaceFinalize } from "../../resources/namespace.ts";
+import { prepareNamespaceFinalize, validateNamespaceFinalize } from "../../resources/core/namespace.ts";
 import type { Verb } from "../call.ts";
 import { update } from "../verbs/update.ts";
 import type { EndpointRules } from "../write/revise.ts";

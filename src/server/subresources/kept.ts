@@ -1,5 +1,5 @@
 import { cloneJson } from "../../api/json-clone.ts";
-import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 
 /** Puts metadata back as it was: these endpoints write no labels and no owners. */
 export function keepMetadata(draft: Draft<ApiObject>, { metadata }: ApiObject): void {

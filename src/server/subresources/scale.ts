@@ -11,7 +11,7 @@ import { findFieldNames, memberAt } from "../../api/json-path.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import { type Soon, whenDone } from "../../base/soon.ts";
-import type { ApiObject, Draft, ScaleRules } from "../../resources/kind-rules.ts";
+import type { ApiObject, Draft, ScaleRules } from "../../resources/rules/kind-rules.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Verb, Workshop } from "../call.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { SAMPLE_REQUESTS } from "../admission/sample-requests.ts";
 import { ServerFixture, textAt } from "../upkeep/fixture.ts";
 import type { Reply } from "../upkeep/fixture.ts";

@@ -3,7 +3,7 @@ import { badRequest, conflict, notFound } from "../../api/api-error.ts";
 import type { BoundObjectReference } from "../../api/generated/types/authentication-v1.ts";
 import type { Pod, Secret } from "../../api/generated/types/core-v1.ts";
 import type { JsonObject } from "../../api/json-object.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Workshop } from "../call.ts";
 import { keyOf } from "../objects.ts";
 import { requireStored } from "../registry.ts";

@@ -6,7 +6,7 @@ import type { TokenRequest } from "../../api/generated/types/authentication-v1.t
 import type { JsonObject } from "../../api/json-object.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 import type { StructSchema } from "../../api/schema.ts";
-import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import { callPass } from "../admission/call-pass.ts";
 import { textClaim } from "../authn/jwt.ts";
 import type { Call, Verb, Workshop } from "../call.ts";

@@ -2,7 +2,7 @@ import type { APIService } from "../../api/generated/types/apiregistration-v1.ts
 import type { JsonObject } from "../../api/json-object.ts";
 import type { GroupVersionFacts } from "../../api/resource-facts.ts";
 import type { Loop } from "../../base/loop.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { SERVER_AUTHOR } from "../journal.ts";
 import type { Registry, StoredResource } from "../registry.ts";
 import { requireStored } from "../registry.ts";

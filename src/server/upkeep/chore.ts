@@ -1,6 +1,6 @@
 /** A chore keeps some objects as the server needs them. It looks at what is, never at what happened. */
 import type { JsonObject } from "../../api/json-object.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { BootStep } from "../health-checks.ts";
 import type { StoredResource } from "../registry.ts";
 import type { Mould } from "./mould.ts";

@@ -14,7 +14,7 @@ import type {
 import type { JsonObject } from "../../api/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { inOneTurn } from "../../base/in-turns.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { defaultRoles } from "../authz/rbac/default-roles.ts";
 import type { DefaultRole } from "../authz/rbac/default-roles.ts";
 import { findShortfall } from "../authz/rbac/rule-cover.ts";

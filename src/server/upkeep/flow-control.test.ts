@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { FlowSchema } from "../../api/generated/types/flowcontrol-v1.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "../fairness/default-flows.ts";
 import { encodeObject } from "../stored-object.ts";
 import { listAt, ServerFixture, textAt } from "./fixture.ts";

@@ -13,7 +13,7 @@ import type {
 import type { JsonObject } from "../../api/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { Loop } from "../../base/loop.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Store } from "../../store/store.ts";
 import { DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "../fairness/default-flows.ts";

@@ -2,7 +2,7 @@
 import { alreadyExists } from "../../api/api-error.ts";
 import { cloneJson } from "../../api/json-clone.ts";
 import type { JsonObject } from "../../api/json-object.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { MAX_CHANGES } from "../../store/store.ts";
 import type { Change } from "../../store/store.ts";

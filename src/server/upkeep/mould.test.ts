@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { encodeObject } from "../stored-object.ts";
 import { Mould } from "./mould.ts";
 import type { Birth } from "./mould.ts";

@@ -3,7 +3,7 @@
  * a process; each later one gets a copy with these two in their places.
  */
 import { assert } from "../../base/assert.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { encodeObject } from "../stored-object.ts";
 import type { Encoded } from "../stored-object.ts";
 

@@ -1,7 +1,7 @@
 import type { ServiceCIDR } from "../../api/generated/types/networking-v1.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import type { Loop } from "../../base/loop.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { DEFAULT_SERVICE_CIDR } from "../allocation/service-cidrs.ts";
 import type { Registry } from "../registry.ts";
 import { requireStored } from "../registry.ts";

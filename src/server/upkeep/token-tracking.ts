@@ -1,7 +1,7 @@
 /** Since when the use of tokens in Secrets is noted: before that, one that looks unused may not be. */
 import type { ConfigMap } from "../../api/generated/types/core-v1.ts";
 import type { Loop } from "../../base/loop.ts";
-import { dayText, findDay, TRACKED_SINCE, TRACKING } from "../../resources/legacy-token.ts";
+import { dayText, findDay, TRACKED_SINCE, TRACKING } from "../../resources/core/legacy-token.ts";
 import type { Registry } from "../registry.ts";
 import { requireStored } from "../registry.ts";
 import type { Chore } from "./chore.ts";

@@ -2,7 +2,7 @@
 import { isApiError } from "../../api/api-error.ts";
 import type { Secret } from "../../api/generated/types/core-v1.ts";
 import type { JsonObject } from "../../api/json-object.ts";
-import { dayText, LAST_USED } from "../../resources/legacy-token.ts";
+import { dayText, LAST_USED } from "../../resources/core/legacy-token.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import type { Workshop } from "../call.ts";
 import { requireStored } from "../registry.ts";

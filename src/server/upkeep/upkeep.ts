@@ -7,7 +7,7 @@ import { isApiError } from "../../api/api-error.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { backoffMs } from "../../base/backoff.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Watch } from "../../store/store.ts";

@@ -7,7 +7,7 @@ import { cloneJson } from "../../api/json-clone.ts";
 import { isJsonObject, setOwn } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { type Soon, whenDone } from "../../base/soon.ts";
-import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import type { AdmissionPass } from "../admission/admission.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { Answer } from "../answer.ts";

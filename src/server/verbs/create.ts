@@ -1,6 +1,6 @@
 import { badRequest, generateNameConflict, isApiError, versionOnCreate } from "../../api/api-error.ts";
 import { generateName } from "../../api/names.ts";
-import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import type { AdmissionPass } from "../admission/admission.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { Answer, ObjectAnswer, StoredAnswer } from "../answer.ts";

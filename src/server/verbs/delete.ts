@@ -7,7 +7,7 @@ import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 import { plainNumber } from "../../api/plain-number.ts";
 import { whenDone } from "../../base/soon.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { deletionOptions } from "../admission/operation-options.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";

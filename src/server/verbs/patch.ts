@@ -15,7 +15,7 @@ import { findRestoreText } from "../../api/restore-text.ts";
 import { shownContent } from "../../api/secret-content.ts";
 import { TooLargeError } from "../../api/work-budget.ts";
 import { whenDone } from "../../base/soon.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Answer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";
 import type { AcceptedRequest } from "../http.ts";

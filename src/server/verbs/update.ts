@@ -1,7 +1,7 @@
 import { badRequest, conflict, invalid, isApiError } from "../../api/api-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
 import { type Soon, whenDone } from "../../base/soon.ts";
-import type { ApiObject, Draft } from "../../resources/kind-rules.ts";
+import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { Answer } from "../answer.ts";
 import { createPermission } from "../authz/create-permission.ts";

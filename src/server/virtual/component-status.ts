@@ -6,7 +6,7 @@ import { notFound } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
 import type { Lease } from "../../api/generated/types/coordination-v1.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { ObjectAnswer } from "../answer.ts";
 import type { Verb, Workshop } from "../call.ts";
 import type { Resource } from "../registry.ts";

@@ -1,6 +1,6 @@
 /** A review is a question in the form of an object; the answer is the same object with its status. */
 import { toNormalForm } from "../../api/normal-form.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { ObjectAnswer } from "../answer.ts";
 import type { Call, Workshop } from "../call.ts";

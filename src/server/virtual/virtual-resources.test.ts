@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { FormCache } from "../representation/form-cache.ts";
 import { metadataView } from "../representation/object-view.ts";
 import { Table } from "../representation/table.ts";

@@ -1,4 +1,4 @@
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 
 /** The version that a write is meant for; empty when any will do, which clients also write as "0". */
 export function versionAsked({ metadata }: Pick<ApiObject, "metadata">): string {

@@ -2,7 +2,7 @@
  * What is written together with an object, in the same transaction: a Service and the addresses that are its own. So
  * there is never one without the other, whatever fails and however many servers write.
  */
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Change, Compare } from "../../store/store.ts";
 import type { StoredResource } from "../registry.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { kinds } from "../../resources/index.ts";
-import type { ApiObject, KindRules } from "../../resources/kind-rules.ts";
+import type { ApiObject, KindRules } from "../../resources/rules/kind-rules.ts";
 import { Registry, isStored } from "../registry.ts";
 import type { StoredResource } from "../registry.ts";
 import { planDeletion } from "./deletion.ts";

@@ -8,7 +8,7 @@ import type { JsonObject } from "../../api/json-object.ts";
 import { stringifyJson } from "../../api/json-text.ts";
 import { toChargedNormalForm, toNormalForm } from "../../api/normal-form.ts";
 import type { StructSchema } from "../../api/schema.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { AcceptedRequest } from "../http.ts";
 import type { Pace } from "../pace.ts";
 import type { Resource } from "../registry.ts";

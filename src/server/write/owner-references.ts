@@ -1,6 +1,6 @@
 /** Whoever says twice who owns an object has said it once, and is told so. */
 import { stringifyJson } from "../../api/json-text.ts";
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 
 interface Owned {
   readonly object: ApiObject;

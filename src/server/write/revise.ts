@@ -13,8 +13,8 @@ import { validateMetadata, validateMetadataUpdate } from "../../api/metadata.ts"
 import type { MetadataRules } from "../../api/metadata.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
 import { type Soon, whenDone } from "../../base/soon.ts";
-import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/kind-rules.ts";
-import { keepParts } from "../../resources/metadata-parts.ts";
+import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/rules/kind-rules.ts";
+import { keepParts } from "../../resources/rules/metadata-parts.ts";
 import type { AdmissionPass } from "../admission/admission.ts";
 import type { CreatePermission } from "../authz/create-permission.ts";
 import { type Pace, paced } from "../pace.ts";

@@ -11,7 +11,7 @@ import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { stringifyJson } from "../../api/json-text.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import type { ApiObject, Draft, KindRules } from "../../resources/kind-rules.ts";
+import type { ApiObject, Draft, KindRules } from "../../resources/rules/kind-rules.ts";
 import { RepeatedTexts, spanOf } from "../repeated-texts.ts";
 
 /** The specs of one resource by the text in which they were sent. */

@@ -1,5 +1,5 @@
 /** Which room of a full store a write may use: deletions and the cluster's own upkeep go on where growth is refused. */
-import type { ApiObject } from "../../resources/kind-rules.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { StoredResource } from "../registry.ts";
 import type { User } from "../user.ts";

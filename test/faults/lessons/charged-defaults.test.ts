@@ -5,7 +5,7 @@ import { toNormalForm } from "../../../src/api/normal-form.ts";
 import { apiVersionOf } from "../../../src/api/resource-facts.ts";
 import { unitsOfEntry, unitsOfItem, unitsOfStruct } from "../../../src/api/work-budget.ts";
 import { kinds } from "../../../src/resources/index.ts";
-import type { ApiObject, Draft, KindRules } from "../../../src/resources/kind-rules.ts";
+import type { ApiObject, Draft, KindRules } from "../../../src/resources/rules/kind-rules.ts";
 import { type KindSample, kindSamples, listsAndMaps, placeText, withValue } from "./every-place.ts";
 
 function rulesOf({ facts }: KindSample): KindRules | undefined {

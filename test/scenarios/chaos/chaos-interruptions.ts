@@ -3,8 +3,8 @@ import type { ApiObject } from "../../../src/api/api-object.ts";
 import type { DaemonSet, Deployment, StatefulSet } from "../../../src/api/generated/types/apps-v1.ts";
 import type { Pod } from "../../../src/api/generated/types/core-v1.ts";
 import type { PodDisruptionBudget } from "../../../src/api/generated/types/policy-v1.ts";
-import { scaledValue } from "../../../src/resources/int-or-percent.ts";
 import { isReady } from "../../../src/resources/pod/pod-state.ts";
+import { scaledValue } from "../../../src/resources/rules/int-or-percent.ts";
 import type { Change } from "./chaos-history.ts";
 
 const WORKLOADS = ["Deployment", "StatefulSet", "DaemonSet"];

@@ -8,7 +8,7 @@ import type {
   Lifecycle,
   Probe,
 } from "../../../api/generated/types/core-v1.ts";
-import type { Draft } from "../../kind-rules.ts";
+import type { Draft } from "../../rules/kind-rules.ts";
 import { defaultPullPolicy } from "./pull-policy.ts";
 
 export function containerDefaults(container: Draft<Container> | Draft<EphemeralContainer>): void {

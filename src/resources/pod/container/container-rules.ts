@@ -3,7 +3,7 @@
 import type { FieldPath } from "../../../api/field-error.ts";
 import type { Container, EphemeralContainer } from "../../../api/generated/types/core-v1.ts";
 import { dns1123Label } from "../../../api/names.ts";
-import { addNew, checkRequiredChoice } from "../../value-rules.ts";
+import { addNew, checkRequiredChoice } from "../../rules/value-rules.ts";
 import { isSidecar } from "../pod-resources.ts";
 import type { PodScope } from "../pod-scope.ts";
 import { checkEnv, checkEnvFrom } from "./env-rules.ts";

@@ -10,7 +10,7 @@ import type {
   ResourceStatus,
   VolumeMountStatus,
 } from "../../../api/generated/types/core-v1.ts";
-import { addNew, checkChoice, checkUserId, ownValue } from "../../value-rules.ts";
+import { addNew, checkChoice, checkUserId, ownValue } from "../../rules/value-rules.ts";
 
 /** Where the statuses are, and the containers that they are about. Ephemeral ones get nothing, and are never started again. */
 export const STATUS_LISTS = [

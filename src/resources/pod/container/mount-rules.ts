@@ -2,7 +2,7 @@
 
 import type { FieldPath } from "../../../api/field-error.ts";
 import type { Container, Volume, VolumeDevice, VolumeMount } from "../../../api/generated/types/core-v1.ts";
-import { addNew, checkChoice } from "../../value-rules.ts";
+import { addNew, checkChoice } from "../../rules/value-rules.ts";
 import { checkDescendingPath } from "../local-path.ts";
 import type { PodScope } from "../pod-scope.ts";
 

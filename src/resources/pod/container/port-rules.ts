@@ -3,7 +3,7 @@
 import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
 import type { Container, ContainerPort } from "../../../api/generated/types/core-v1.ts";
 import { portName, portNumber } from "../../../api/names.ts";
-import { addNew, checkRequiredChoice } from "../../value-rules.ts";
+import { addNew, checkRequiredChoice } from "../../rules/value-rules.ts";
 
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 

@@ -12,7 +12,7 @@ import type {
   TCPSocketAction,
 } from "../../../api/generated/types/core-v1.ts";
 import { httpHeaderName } from "../../../api/names.ts";
-import { checkChoice, checkCounts } from "../../value-rules.ts";
+import { checkChoice, checkCounts } from "../../rules/value-rules.ts";
 import type { PodScope } from "../pod-scope.ts";
 import { checkPortReference } from "./port-rules.ts";
 

@@ -18,8 +18,8 @@ import {
   isExtendedResource,
   isHugePages,
   isOvercommitAllowed,
-} from "../../resource-name.ts";
-import { ownValue } from "../../value-rules.ts";
+} from "../../rules/resource-name.ts";
+import { ownValue } from "../../rules/value-rules.ts";
 import { aggregateLimits, aggregateRequests } from "../pod-resources.ts";
 import type { PodScope } from "../pod-scope.ts";
 

@@ -7,7 +7,7 @@ import type {
   ContainerRestartRule,
   PodSpec,
 } from "../../../api/generated/types/core-v1.ts";
-import { addNew, checkChoice, checkRequiredChoice } from "../../value-rules.ts";
+import { addNew, checkChoice, checkRequiredChoice } from "../../rules/value-rules.ts";
 import type { PodScope } from "../pod-scope.ts";
 
 const RESTART_POLICIES = ["Always", "Never", "OnFailure"];

@@ -8,7 +8,7 @@ import type {
   WindowsSecurityContextOptions,
 } from "../../../api/generated/types/core-v1.ts";
 import { dns1123Subdomain } from "../../../api/names.ts";
-import { checkChoice, checkUserId } from "../../value-rules.ts";
+import { checkChoice, checkUserId } from "../../rules/value-rules.ts";
 import { checkDescendingPath } from "../local-path.ts";
 import { type PodScope, usesHostUsers } from "../pod-scope.ts";
 

@@ -5,7 +5,7 @@ import type { PersistentVolumeClaimSpec } from "../../../api/generated/types/cor
 import { validateLabelSelector } from "../../../api/label-selector.ts";
 import { dns1123Subdomain } from "../../../api/names.ts";
 import { parseQuantity } from "../../../api/quantity.ts";
-import { checkChoice } from "../../value-rules.ts";
+import { checkChoice } from "../../rules/value-rules.ts";
 
 const ACCESS_MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const VOLUME_MODES = ["Block", "Filesystem"];

@@ -12,7 +12,7 @@ import type {
   StorageOSVolumeSource,
 } from "../../../api/generated/types/core-v1.ts";
 import { dns1123Label, dns1123Subdomain } from "../../../api/names.ts";
-import { checkChoice } from "../../value-rules.ts";
+import { checkChoice } from "../../rules/value-rules.ts";
 
 const LUN_MAX = 255;
 const ISCSI_NAMES = [

@@ -11,7 +11,7 @@ import type {
 } from "../../../api/generated/types/core-v1.ts";
 import { validateLabelSelector } from "../../../api/label-selector.ts";
 import { dns1123Subdomain } from "../../../api/names.ts";
-import { addNew, checkRequiredChoice } from "../../value-rules.ts";
+import { addNew, checkRequiredChoice } from "../../rules/value-rules.ts";
 import { checkLocalPath } from "../local-path.ts";
 import { checkDownwardFile, checkKeyToPath, checkMode } from "./file-rules.ts";
 

@@ -8,7 +8,7 @@ import type {
   Volume,
   VolumeProjection,
 } from "../../../api/generated/types/core-v1.ts";
-import type { Draft } from "../../kind-rules.ts";
+import type { Draft } from "../../rules/kind-rules.ts";
 import { defaultPullPolicy } from "../container/pull-policy.ts";
 
 /** Files of configuration can be read by everyone and written by their owner: 0644. */

@@ -15,7 +15,7 @@ import { validateLabels } from "../../../api/label-selector.ts";
 import { quoted } from "../../../api/message-text.ts";
 import { dns1123Label, dns1123Subdomain } from "../../../api/names.ts";
 import { parseQuantity } from "../../../api/quantity.ts";
-import { addNew, checkChoice, checkRequiredChoice } from "../../value-rules.ts";
+import { addNew, checkChoice, checkRequiredChoice } from "../../rules/value-rules.ts";
 import { PULL_POLICIES } from "../container/container-rules.ts";
 import { checkDescendingPath, checkNoBacksteps } from "../local-path.ts";
 import type { PodScope } from "../pod-scope.ts";

@@ -8,7 +8,7 @@ import type {
   VolumeProjection,
 } from "../../../api/generated/types/core-v1.ts";
 import { quoted } from "../../../api/message-text.ts";
-import { byteWarnings } from "../../resource-amount.ts";
+import { byteWarnings } from "../../rules/resource-amount.ts";
 
 const DEPRECATED_SOURCES = {
   photonPersistentDisk: "deprecated in v1.11, non-functional in v1.16+",

@@ -8,7 +8,7 @@ import type {
   ResourceClaim,
 } from "../../../api/generated/types/resource-v1.ts";
 import { formatQuantity } from "../../../api/quantity.ts";
-import { isSame } from "../../../resources/value-rules.ts";
+import { isSame } from "../../../resources/rules/value-rules.ts";
 import type { Choice } from "./chosen-devices.ts";
 
 export interface ResultContext {

@@ -1,7 +1,7 @@
 /** A constraint of a claim: devices of its requests must be alike in an attribute, or all differ in it. */
 
 import type { Device, DeviceAttribute, DeviceConstraint } from "../../../api/generated/types/resource-v1.ts";
-import { ownValue } from "../../../resources/value-rules.ts";
+import { ownValue } from "../../../resources/rules/value-rules.ts";
 import type { PoolDevice } from "./device-pools.ts";
 import type { Alternative } from "./wish.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import { type AllocationResult, ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
-import { isSame } from "../../../resources/value-rules.ts";
+import { isSame } from "../../../resources/rules/value-rules.ts";
 import type { CacheReader } from "../../../runtime/controller/controller.ts";
 import { orderOfVersions } from "../../../runtime/refs/resource-version.ts";
 import { DevicesInUse } from "./devices-in-use.ts";

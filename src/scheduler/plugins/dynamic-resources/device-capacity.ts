@@ -7,7 +7,7 @@ import type {
   DeviceCapacity,
 } from "../../../api/generated/types/resource-v1.ts";
 import { compareQuantities, parseQuantity, type Quantity } from "../../../api/quantity.ts";
-import { ownValue } from "../../../resources/value-rules.ts";
+import { ownValue } from "../../../resources/rules/value-rules.ts";
 
 /** By name, in billionths. */
 export type CapacitySums = ReadonlyMap<string, bigint>;

@@ -7,7 +7,7 @@ import { DeviceClass, ResourceClaim, ResourceSlice } from "../../../api/generate
 import { MADE_FOR_RESOURCES } from "../../../resources/device/extended-resource.ts";
 import { isReservedFor } from "../../../resources/device/pod-claim.ts";
 import { matchesNodeSelector } from "../../../resources/pod/node-selection.ts";
-import { isSame } from "../../../resources/value-rules.ts";
+import { isSame } from "../../../resources/rules/value-rules.ts";
 import { isControlledBy } from "../../../runtime/refs/owner-reference.ts";
 import { ALWAYS, type Reactivations } from "../../framework/cluster-event.ts";
 import {

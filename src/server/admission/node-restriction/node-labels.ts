@@ -1,5 +1,5 @@
 /** Labels by which pods find their nodes: of those that mean something to Kubernetes, a node says some of itself and no others. */
-import { ownValue } from "../../../resources/value-rules.ts";
+import { ownValue } from "../../../resources/rules/value-rules.ts";
 
 type Labels = Readonly<Record<string, string>>;
 

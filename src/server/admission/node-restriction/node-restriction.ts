@@ -4,7 +4,7 @@
  */
 import type { TokenRequest } from "../../../api/generated/types/authentication-v1.ts";
 import { whenDone } from "../../../base/soon.ts";
-import type { ApiObject, Requester } from "../../../resources/kind-rules.ts";
+import type { ApiObject, Requester } from "../../../resources/rules/kind-rules.ts";
 import type { AccessDecision, Authorizer } from "../../authz/authorizer.ts";
 import { demand, isAllowed } from "../permission.ts";
 import { definePlugin } from "../plugin.ts";

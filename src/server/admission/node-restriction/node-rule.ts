@@ -1,5 +1,5 @@
 /** The contract of what a node may do with one resource. */
-import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 
 export interface NodeDeed<T extends ApiObject = ApiObject> {

@@ -1,6 +1,6 @@
 /** Which changes of a pod are looked at: what was let in by older rules may still be labelled, and must be able to end. */
 import type { Pod } from "../../../api/generated/types/core-v1.ts";
-import { ownValue } from "../../../resources/value-rules.ts";
+import { ownValue } from "../../../resources/rules/value-rules.ts";
 import type { AnyContainer } from "../pod-containers.ts";
 
 const SECCOMP = "seccomp.security.alpha.kubernetes.io/pod";

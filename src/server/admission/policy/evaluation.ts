@@ -9,7 +9,7 @@ import { DYN } from "../../../api/cel/type.ts";
 import type { CelValue } from "../../../api/cel/value.ts";
 import { hidesContent, REDACTED } from "../../../api/secret-content.ts";
 import { VARIABLES_TYPE } from "../../../resources/admission/policy-environment.ts";
-import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { CompiledCommons, PolicyExpression } from "./compiled-policy.ts";
 
 /** As upstream's, for all conditions of a policy. */

@@ -5,7 +5,7 @@ import type {
 } from "../../../api/generated/types/admissionregistration-v1.ts";
 import type { Namespace } from "../../../api/generated/types/core-v1.ts";
 import { compileLabelSelector, type LabelSelector } from "../../../api/label-selector.ts";
-import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Registry, AdmittedResource } from "../../registry.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { shelf } from "../server-memory.ts";

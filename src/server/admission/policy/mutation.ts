@@ -11,7 +11,7 @@ import type { JsonObject } from "../../../api/json-object.ts";
 import { toNormalForm } from "../../../api/normal-form.ts";
 import type { StructSchema } from "../../../api/schema.ts";
 import { WANTED } from "../../../resources/admission/policy-environment.ts";
-import type { ApiObject, Draft } from "../../../resources/kind-rules.ts";
+import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import type { AdmittedResource } from "../../registry.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { applyConfiguration, MutationError } from "./apply-configuration.ts";

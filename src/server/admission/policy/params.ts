@@ -2,7 +2,7 @@
 import type { ParamKind, ParamRef } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { compileLabelSelector, labelsMatch } from "../../../api/label-selector.ts";
 import { apiVersionOf } from "../../../api/resource-facts.ts";
-import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Store } from "../../../store/store.ts";
 import { keyOf, prefixOf } from "../../objects.ts";

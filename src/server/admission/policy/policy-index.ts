@@ -8,7 +8,7 @@ import type {
   ParamRef,
   ValidatingAdmissionPolicySpec,
 } from "../../../api/generated/types/admissionregistration-v1.ts";
-import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Mark, Store } from "../../../store/store.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import { StoredObject } from "../../stored-object.ts";

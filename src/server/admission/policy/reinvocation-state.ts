@@ -3,7 +3,7 @@
  * once any policy had something to do. Lasts as long as the pass.
  */
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
-import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { type AdmissionRequest, REINVOKE } from "../plugin.ts";
 
 export class ReinvocationState {

@@ -4,7 +4,7 @@ import type { Bindings } from "../../../api/cel/program.ts";
 import type { Namespace } from "../../../api/generated/types/core-v1.ts";
 import type { JsonObject } from "../../../api/json-object.ts";
 import { NAMESPACE_TYPE } from "../../../resources/admission/policy-environment.ts";
-import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Versions } from "../../objects.ts";
 import type { AdmittedResource } from "../../registry.ts";
 import { type OracleFor, requestBindings } from "../webhook/hook-match.ts";

@@ -1,5 +1,5 @@
 /** Whose fields are whose, for policies that may look at that: it is not found out for nothing. */
-import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import type { PolicyObject } from "./policy-index.ts";
 

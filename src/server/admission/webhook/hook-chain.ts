@@ -2,7 +2,7 @@
 import { internalError, timeout } from "../../../api/api-error.ts";
 import type { Loop } from "../../../base/loop.ts";
 import { type Soon, whenDone } from "../../../base/soon.ts";
-import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Egress } from "../../egress/egress.ts";
 import type { Versions } from "../../objects.ts";
 import type { AdmissionRequest } from "../plugin.ts";

@@ -10,7 +10,7 @@ import type { Labels } from "../../../api/label-requirement.ts";
 import { labelsMatch } from "../../../api/label-selector.ts";
 import type { LabelSelector } from "../../../api/label-selector.ts";
 import { REQUEST_TYPE } from "../../../resources/admission/match-condition.ts";
-import type { ApiObject, Requester } from "../../../resources/kind-rules.ts";
+import type { ApiObject, Requester } from "../../../resources/rules/kind-rules.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { refusal } from "../refusal.ts";
 import { shelf } from "../server-memory.ts";

@@ -5,7 +5,7 @@
 import { isApiError } from "../../../api/api-error.ts";
 import type { JsonObject } from "../../../api/json-object.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
-import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Versions } from "../../objects.ts";
 import type { AdmissionPlugin, AdmissionRequest, Operation } from "../plugin.ts";
 import type { HookChain, Question } from "./hook-chain.ts";

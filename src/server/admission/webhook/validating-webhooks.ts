@@ -1,5 +1,5 @@
 /** ValidatingAdmissionWebhook: all at once, about the object as it will be stored. Of several refusals the first in their order counts. */
-import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../plugin.ts";
 import type { HookChain, Question, Reply } from "./hook-chain.ts";
 import type { HookIndex, Invocation } from "./hook-index.ts";

@@ -1,7 +1,7 @@
 /** Objects as the version that a webhook wants has them, and back. */
 import type { JsonObject } from "../../../api/json-object.ts";
 import type { Soon } from "../../../base/soon.ts";
-import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Versions } from "../../objects.ts";
 import { isStored } from "../../registry.ts";
 import type { AdmittedResource, StoredResource } from "../../registry.ts";

@@ -3,9 +3,9 @@ import type { PersistentVolume, Pod } from "../../../api/generated/types/core-v1
 import type { ResourceSlice } from "../../../api/generated/types/resource-v1.ts";
 import type { VolumeAttachment } from "../../../api/generated/types/storage-v1.ts";
 import type { Loop } from "../../../base/loop.ts";
-import type { ApiObject } from "../../../resources/kind-rules.ts";
 import { podReferences, volumeSecretPlaces } from "../../../resources/pod/pod-references.ts";
 import type { ReferencedResource } from "../../../resources/pod/pod-references.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Store } from "../../../store/store.ts";
 import { LiveIndex } from "../../live-index.ts";
 import { StoredObject } from "../../stored-object.ts";

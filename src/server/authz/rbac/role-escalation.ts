@@ -14,7 +14,7 @@ import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import { inTurns } from "../../../base/in-turns.ts";
 import type { Loop } from "../../../base/loop.ts";
 import { whenDone } from "../../../base/soon.ts";
-import type { ApiObject } from "../../../resources/kind-rules.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { definePlugin } from "../../admission/plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../../admission/plugin.ts";
 import { isPrivileged } from "../authorizer-chain.ts";

@@ -1,0 +1,59 @@
+/** Certificates in PEM, as signers hand them out. */
+
+import { X509Certificate } from "node:crypto";
+import { quoted } from "../../api/message-text.ts";
+import { pemBlocks } from "../../api/pem.ts";
+import type { PemBlock } from "../../api/pem.ts";
+
+const CERTIFICATE = "CERTIFICATE";
+
+/** What is wrong with one or more certificates; undefined for good ones, and where there is nothing at all. */
+export function findCertificateProblem(pem: string): string | undefined {
+  if (pem === "") return undefined;
+  let count = 0;
+  for (const block of pemBlocks(pem)) {
+    const problem = blockProblem(block);
+    if (problem !== undefined) return problem;
+    count += 1;
+  }
+  return count === 0 ? "must contain at least one CERTIFICATE PEM block" : undefined;
+}
+
+function blockProblem({ label, hasHeaders, bytes }: PemBlock): string | undefined {
+  if (label !== CERTIFICATE) return `only CERTIFICATE PEM blocks are allowed, found ${quoted(label)}`;
+  if (hasHeaders) return "no PEM block headers are permitted";
+  if (bytes.length === 0) return "found CERTIFICATE PEM block containing 0 certificates";
+  return findCertificate(bytes) === undefined ? "x509: malformed certificate" : undefined;
+}
+
+export function findCertificate(bytes: Buffer): X509Certificate | undefined {
+  try {
+    return new X509Certificate(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is wrong with certificates that others are to be trusted by: each may sign others, and is there once. */
+export function trustProblems(pem: string): readonly string[] {
+  const blocks = [...pemBlocks(pem)];
+  const problems = blocks.flatMap((block, i) => anchorProblem(block, i) ?? []);
+  if (problems.length > 0) return problems;
+  if (blocks.length === 0) return ["at least one trust anchor must be provided"];
+  const places = new Map<string, number[]>();
+  for (const [i, { bytes }] of blocks.entries()) {
+    const key = bytes.toString("base64");
+    places.set(key, [...(places.get(key) ?? []), i]);
+  }
+  return [...places.values()].flatMap((indices) =>
+    indices.length > 1 ? [`duplicate trust anchor (indices [${indices.join(" ")}])`] : [],
+  );
+}
+
+function anchorProblem({ label, hasHeaders, bytes }: PemBlock, i: number): string | undefined {
+  if (label !== CERTIFICATE) return `entry ${i} has bad block type: ${label}`;
+  if (hasHeaders) return `entry ${i} has PEM block headers`;
+  const certificate = findCertificate(bytes);
+  if (certificate === undefined) return `entry ${i} does not parse as X.509`;
+  return certificate.ca ? undefined : `entry ${i} does not have the CA bit set`;
+}

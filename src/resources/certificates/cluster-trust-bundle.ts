@@ -1,0 +1,55 @@
+/** ClusterTrustBundle: root certificates for everybody. */
+
+import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import type { ClusterTrustBundle } from "../../api/generated/types/certificates-v1beta1.ts";
+import { dns1123Subdomain, pathSegmentName } from "../../api/names.ts";
+import { defineKind } from "../rules/kind-rules.ts";
+import { trustProblems } from "./certificate-pem.ts";
+import { checkSignerName } from "./signer-name.ts";
+
+const SIGNER = fieldPath("spec", "signerName");
+const BUNDLE = "spec.trustBundle";
+const BUNDLE_MAX_BYTES = 1024 * 1024;
+
+export const clusterTrustBundle = defineKind<ClusterTrustBundle>(
+  "certificates.k8s.io/v1beta1",
+  "ClusterTrustBundle",
+  {
+    nameRule: pathSegmentName,
+
+    validate({ metadata, spec }, errors) {
+      checkName(metadata.name, spec.signerName ?? "", errors);
+      if ((spec.signerName ?? "") !== "") checkSignerName(spec.signerName ?? "", SIGNER, errors);
+      if (Buffer.byteLength(spec.trustBundle) > BUNDLE_MAX_BYTES) errors.tooLong(BUNDLE, BUNDLE_MAX_BYTES);
+      else errors.invalidFor(BUNDLE, "<value omitted>", trustProblems(spec.trustBundle));
+    },
+
+    /** Certificates were not always looked at, and what can be read changes with the library. */
+    tolerates: ({ field }) => field === BUNDLE,
+
+    validateUpdate({ spec: next }, { spec: previous }, errors) {
+      errors.immutable(SIGNER, next.signerName ?? "", previous.signerName ?? "");
+    },
+
+    fields: ({ spec }) => ({ "spec.signerName": spec.signerName ?? "" }),
+
+    cells: ({ metadata, spec }) => [metadata.name, spec.signerName || "<none>"],
+  },
+);
+
+/** Bundles of a signer are named after it, so that nobody else can make one that looks like it. */
+function checkName(name: string, signer: string, errors: FieldErrors): void {
+  const prefix = signer === "" ? "" : `${signer.replaceAll("/", ":")}:`;
+  if (prefix === "" && name.includes(":")) {
+    errors.invalid(
+      "metadata.name",
+      name,
+      'ClusterTrustBundle without signer name must not have ":" in its name',
+    );
+  } else if (name.startsWith(prefix)) {
+    errors.invalidFor("metadata.name", name, dns1123Subdomain(name.slice(prefix.length)));
+  } else {
+    const why = `ClusterTrustBundle for signerName ${signer} must be named with prefix ${prefix}`;
+    errors.invalid("metadata.name", name, why);
+  }
+}

@@ -1,0 +1,18 @@
+import { describe, expect, test } from "vitest";
+import { KindProbe } from "../rules/kind-probe.ts";
+import { componentStatus } from "./component-status.ts";
+
+const probe = new KindProbe(componentStatus);
+
+describe("a ComponentStatus", () => {
+  test.each([
+    [[], ["it", "Unknown", "", ""]],
+    [[{ type: "Healthy", status: "True", message: "ok" }], ["it", "Healthy", "ok", ""]],
+    [
+      [{ type: "Healthy", status: "False", message: "away", error: "refused" }],
+      ["it", "Unhealthy", "away", "refused"],
+    ],
+  ])("is shown with its health and what it says: %#", (conditions, cells) => {
+    expect(probe.cells({ conditions })).toEqual(cells);
+  });
+});

@@ -1,0 +1,50 @@
+/** Groups of the Kubernetes community: who defines a kind in one says where that was agreed on. */
+import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import type { CustomResourceDefinition } from "../../api/generated/types/apiextensions-v1.ts";
+import { quoted } from "../../api/message-text.ts";
+
+const ANNOTATION = "api-approved.kubernetes.io";
+const SEE = "see https://github.com/kubernetes/enhancements/pull/1111";
+
+export interface Approval {
+  readonly state: "missing" | "bypassed" | "approved" | "invalid";
+  /** One line for people. */
+  readonly text: string;
+}
+
+export function isProtected(group: string): boolean {
+  return /(?:^|\.)(?:k8s|kubernetes)\.io$/.test(group);
+}
+
+/** `undefined` for groups that need none. */
+export function findApproval({ spec, metadata }: CustomResourceDefinition): Approval | undefined {
+  if (!isProtected(spec.group)) return undefined;
+  const given = metadata.annotations?.[ANNOTATION] ?? "";
+  if (given === "")
+    return {
+      state: "missing",
+      text: `protected groups must have approval annotation "${ANNOTATION}", ${SEE}`,
+    };
+  if (given.startsWith("unapproved")) return { state: "bypassed", text: `not approved: ${quoted(given)}` };
+  if (URL.canParse(given) && new URL(given).host !== "")
+    return { state: "approved", text: `approved in ${given}` };
+  return {
+    state: "invalid",
+    text: `protected groups must have approval annotation "${ANNOTATION}" with either a URL or a reason starting with "unapproved", ${SEE}`,
+  };
+}
+
+/** One that did not change is not looked at again. */
+export function checkApproval(
+  next: CustomResourceDefinition,
+  previous: CustomResourceDefinition | undefined,
+  errors: FieldErrors,
+): void {
+  const approval = findApproval(next);
+  if (approval === undefined) return;
+  if (previous !== undefined && findApproval(previous)?.state === approval.state) return;
+  const path = fieldPath("metadata", "annotations").key(ANNOTATION);
+  if (approval.state === "missing") errors.required(path, approval.text);
+  if (approval.state === "invalid")
+    errors.invalid(path, next.metadata.annotations?.[ANNOTATION] ?? "", approval.text);
+}

@@ -1,0 +1,38 @@
+/** Labels of nodes that have newer names, wherever nodes are chosen by labels. */
+
+import type { FieldPath } from "../../api/field-error.ts";
+import type { NodeSelectorTerm } from "../../api/generated/types/core-v1.ts";
+import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
+
+/** The newer name, and since when there is one. */
+const DEPRECATED_LABELS: ReadonlyMap<string, readonly [newer: string, since: string]> = new Map([
+  ["beta.kubernetes.io/arch", ["kubernetes.io/arch", "v1.14"]],
+  ["beta.kubernetes.io/os", ["kubernetes.io/os", "v1.14"]],
+  ["failure-domain.beta.kubernetes.io/region", ["topology.kubernetes.io/region", "v1.17"]],
+  ["failure-domain.beta.kubernetes.io/zone", ["topology.kubernetes.io/zone", "v1.17"]],
+  ["beta.kubernetes.io/instance-type", ["node.kubernetes.io/instance-type", "v1.17"]],
+]);
+
+/** The name that took the place of this one. */
+export function newerNodeLabel(key: string): string | undefined {
+  return DEPRECATED_LABELS.get(key)?.[0];
+}
+
+/** Where the path itself does not say which label is meant, the warning does. */
+export function labelWarnings(key: string, path: FieldPath, says: "path" | "label"): readonly string[] {
+  const found = DEPRECATED_LABELS.get(key);
+  if (found === undefined) return [];
+  const [newer, since] = found;
+  const message = `deprecated since ${since}; use "${newer}" instead`;
+  return [`${path.toString()}: ${says === "path" ? message : `${key} is ${message}`}`];
+}
+
+/** Of a term of a node selector, or of a label selector for nodes. */
+export function expressionWarnings(
+  { matchExpressions = [] }: NodeSelectorTerm | LabelSelector,
+  path: FieldPath,
+): readonly string[] {
+  return matchExpressions.flatMap(({ key }, i) =>
+    labelWarnings(key, path.child("matchExpressions").index(i).child("key"), "label"),
+  );
+}

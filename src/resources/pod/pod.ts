@@ -1,0 +1,150 @@
+/** Pods. The parts of a pod's spec have their rules in `pod/`. */
+
+import { FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { frozenMemo } from "../../api/frozen-memo.ts";
+import type { Pod, PodSpec } from "../../api/generated/types/core-v1.ts";
+import { formatTime } from "../../api/time.ts";
+import { defineKind, type Draft } from "../rules/kind-rules.ts";
+import { isOldPodError } from "../rules/tolerated-errors.ts";
+import { applyAppArmorAnnotations } from "./app-armor.ts";
+import { checkImageBlanks } from "./container/container-rules.ts";
+import { applyMatchLabelKeys } from "./match-label-keys.ts";
+import { checkAnnotationChanges, checkPodAnnotations } from "./pod-annotation-rules.ts";
+import { podCells, podRowConditions } from "./pod-cells.ts";
+import { podDefaults } from "./pod-defaults.ts";
+import { qosClass } from "./pod-resources.ts";
+import { checkPodSpec } from "./pod-spec-rules.ts";
+import { podGraceSeconds } from "./pod-state.ts";
+import { checkPodStatus, keepObservedGenerations, syncPodIps } from "./pod-status-rules.ts";
+import { checkPodUpdate } from "./pod-update.ts";
+import { nameWarnings, podWarnings } from "./pod-warnings.ts";
+
+const ANNOTATIONS = fieldPath("metadata", "annotations");
+
+export const pod = defineKind<Pod>("v1", "Pod", {
+  defaults: podDefaults,
+  repeatsSpec: true,
+
+  prepareCreate(draft, { now, notes }) {
+    draft.status = { phase: "Pending", qosClass: qosClass(draft.spec) };
+    applyMatchLabelKeys(draft);
+    for (const text of applyAppArmorAnnotations(draft)) notes?.warn(text);
+    applyGatedCondition(draft, now);
+  },
+
+  // Owners are given on the main resource only.
+  statusKeeps: ["ownerReferences"],
+  prepareStatus(draft, previous) {
+    const { qosClass: before } = previous.status;
+    if (before !== undefined) draft.status.qosClass ??= before;
+    keepObservedGenerations(draft.status, previous.status);
+    syncPodIps(draft.status);
+  },
+
+  validate(object, errors) {
+    const { spec, metadata } = object;
+    // What is frozen is shared by many pods and looked at once; what is wrong is found out again, to be told.
+    if (!Object.isFrozen(spec) || !isSound(spec)) checkSpec(spec, metadata.name, errors);
+    checkPodAnnotations(object, ANNOTATIONS, errors);
+    checkBirth(object, errors);
+  },
+
+  tolerates: isOldPodError,
+
+  validateUpdate(next, previous, errors) {
+    checkAnnotationChanges(next, previous, { path: ANNOTATIONS, errors });
+    checkPodUpdate(next, previous, errors);
+  },
+  validateStatus: checkPodStatus,
+
+  // Pods are mostly changed by programs, which do not listen.
+  warnings: (object, previous) =>
+    previous === undefined ? [...nameWarnings(object.metadata.name, "pod"), ...podWarnings(object, "")] : [],
+
+  gracePeriodSeconds: podGraceSeconds,
+
+  fields: selectableFields,
+  cells: podCells,
+  rowConditions: podRowConditions,
+});
+
+/** Whether nothing is wrong with a spec, whatever the name of its pod. */
+const isSound = frozenMemo((spec: PodSpec): boolean => {
+  const errors = new FieldErrors();
+  checkSpec(spec, undefined, errors);
+  const isNamedAfterPod = (spec.volumes ?? []).some(({ ephemeral }) => ephemeral !== undefined);
+  return errors.isEmpty && !isNamedAfterPod;
+});
+
+function checkSpec(spec: PodSpec, podName: string | undefined, errors: FieldErrors): void {
+  const path = fieldPath("spec");
+  checkPodSpec(spec, { path, subject: "pod", podName }, errors);
+  checkTokenVolumes(spec, errors);
+  for (const list of ["containers", "initContainers"] as const) {
+    for (const [i, container] of (spec[list] ?? []).entries()) {
+      checkImageBlanks(container, path.child(list).index(i), { errors });
+    }
+  }
+}
+
+function selectableFields({ spec, status }: Pod): Readonly<Record<string, string>> {
+  const { nodeName = "", restartPolicy = "", schedulerName = "", serviceAccountName = "" } = spec;
+  const { nominatedNodeName = "", phase = "", podIP = "" } = status;
+  return {
+    "spec.host": nodeName,
+    "spec.hostNetwork": String(spec.hostNetwork === true),
+    "spec.nodeName": nodeName,
+    "spec.restartPolicy": restartPolicy,
+    "spec.schedulerName": schedulerName,
+    "spec.serviceAccountName": serviceAccountName,
+    "status.nominatedNodeName": nominatedNodeName,
+    "status.phase": phase,
+    "status.podIP": podIP,
+    "status.podIPs": podIP,
+  };
+}
+
+/** Says why the scheduler leaves the pod alone, before the scheduler has seen it. */
+function applyGatedCondition(draft: Draft<Pod>, now: number): void {
+  if ((draft.spec.schedulingGates ?? []).length === 0) return;
+  draft.status.conditions = [
+    {
+      type: "PodScheduled",
+      status: "False",
+      lastTransitionTime: formatTime(BigInt(now) * 1000n),
+      reason: "SchedulingGated",
+      message: "Scheduling is blocked due to non-empty scheduling gates",
+    },
+  ];
+}
+
+/** A token is somebody's. */
+function checkTokenVolumes(spec: PodSpec, errors: FieldErrors): void {
+  if (spec.serviceAccountName !== undefined) return;
+  for (const [i, { projected }] of (spec.volumes ?? []).entries()) {
+    for (const [j, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {
+      if (serviceAccountToken === undefined) continue;
+      const at = fieldPath("spec", "volumes").index(i).child("projected", "sources").index(j);
+      errors.forbidden(
+        at.child("serviceAccountToken"),
+        "must not be specified when serviceAccountName is not set",
+      );
+    }
+  }
+}
+
+/**
+ * Ephemeral containers are added to a pod that exists, which makes a new generation of it. Held back and placed exclude
+ * each other; since gates can only go, an update cannot bring that about.
+ */
+function checkBirth({ metadata, spec }: Pod, errors: FieldErrors): void {
+  if (metadata.generation === 1 && (spec.ephemeralContainers ?? []).length > 0) {
+    errors.forbidden(fieldPath("spec", "ephemeralContainers"), "cannot be set on create");
+  }
+  if (spec.nodeName !== undefined && (spec.schedulingGates ?? []).length > 0) {
+    errors.forbidden(
+      fieldPath("spec", "nodeName"),
+      "cannot be set until all schedulingGates have been cleared",
+    );
+  }
+}

@@ -1,0 +1,92 @@
+/** Conditions of the one form that all newer kinds share. */
+
+import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { Condition } from "../../api/generated/types/meta-v1.ts";
+import { conditionReason, qualifiedName } from "../../api/names.ts";
+import { formatTime } from "../../api/time.ts";
+import { draftCopy } from "./draft-copy.ts";
+import type { Draft } from "./kind-rules.ts";
+import { addNew, checkChoice, firstByText } from "./value-rules.ts";
+
+const STATUSES = ["False", "True", "Unknown"];
+const REASON_MAX_BYTES = 1024;
+const MESSAGE_MAX_BYTES = 32 * 1024;
+
+/** Conditions of these types that are there as often as before stay what they were. */
+export function keepConditions<T extends { readonly type: string }>(
+  conditions: Draft<T>[],
+  previous: readonly T[],
+  types: readonly string[],
+): void {
+  for (const wanted of types) {
+    const before = previous.filter(({ type }) => type === wanted);
+    const places = [...conditions.keys()].filter((at) => conditions[at]?.type === wanted);
+    if (places.length !== before.length) continue;
+    for (const [i, condition] of before.entries()) conditions[places[i] ?? 0] = draftCopy(condition);
+  }
+}
+
+interface Timed {
+  type: string;
+  status: string;
+  lastTransitionTime?: string;
+}
+
+/** Conditions that do not say since when they hold do so since they were first seen like this, or since now. */
+export function setTransitionTimes(
+  conditions: Timed[],
+  previous: readonly Readonly<Timed>[],
+  now: number,
+): void {
+  const time = formatTime(BigInt(now) * 1000n);
+  const untimed = conditions.filter(({ lastTransitionTime }) => lastTransitionTime === undefined);
+  if (untimed.length === 0) return;
+  const known = firstByText(previous, ({ type }) => type);
+  for (const condition of untimed) {
+    const before = known.get(condition.type);
+    const isSameState = before?.status === condition.status;
+    condition.lastTransitionTime = (isSameState ? before.lastTransitionTime : undefined) ?? time;
+  }
+}
+
+export function checkConditions(
+  conditions: readonly Condition[],
+  path: FieldPath,
+  errors: FieldErrors,
+): void {
+  const types = new Set<string>();
+  for (const [i, condition] of conditions.entries()) {
+    const at = path.index(i);
+    if (!addNew(types, condition.type)) errors.duplicate(at.child("type"), condition.type);
+    checkCondition(condition, at, errors);
+  }
+}
+
+function checkCondition(condition: Condition, path: FieldPath, errors: FieldErrors): void {
+  const { type, status, observedGeneration = 0, reason, message } = condition;
+  errors.invalidFor(path.child("type"), type, qualifiedName(type));
+  checkChoice({ path: path.child("status"), value: status, among: STATUSES }, errors);
+  if (observedGeneration < 0) {
+    errors.invalid(
+      path.child("observedGeneration"),
+      observedGeneration,
+      "must be greater than or equal to zero",
+    );
+  }
+  // Required by its structure, and yet left out where it was sent as null.
+  const { lastTransitionTime }: Partial<Condition> = condition;
+  if (lastTransitionTime === undefined) errors.required(path.child("lastTransitionTime"), "must be set");
+  if (reason === "") errors.required(path.child("reason"), "must be set");
+  else errors.invalidFor(path.child("reason"), reason, conditionReason(reason));
+  checkLength(reason, { path: path.child("reason"), maxBytes: REASON_MAX_BYTES }, errors);
+  checkLength(message, { path: path.child("message"), maxBytes: MESSAGE_MAX_BYTES }, errors);
+}
+
+interface LengthLimit {
+  readonly path: FieldPath;
+  readonly maxBytes: number;
+}
+
+function checkLength(text: string, { path, maxBytes }: LengthLimit, errors: FieldErrors): void {
+  if (Buffer.byteLength(text) > maxBytes) errors.tooLong(path, maxBytes);
+}

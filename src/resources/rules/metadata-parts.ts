@@ -1,0 +1,28 @@
+/** What clients say of an object beside its name. */
+
+import { cloneJson } from "../../api/json-clone.ts";
+
+export type MetadataPart = "annotations" | "finalizers" | "labels" | "ownerReferences";
+
+export const ALL_METADATA: readonly MetadataPart[] = [
+  "annotations",
+  "finalizers",
+  "labels",
+  "ownerReferences",
+];
+
+interface WithParts {
+  readonly metadata: Partial<Record<MetadataPart, unknown>>;
+}
+
+/** Puts them back as they were. */
+export function keepParts(
+  { metadata }: WithParts,
+  { metadata: previous }: WithParts,
+  parts: readonly MetadataPart[] = [],
+): void {
+  for (const part of parts) {
+    if (previous[part] === undefined) delete metadata[part];
+    else metadata[part] = cloneJson(previous[part]);
+  }
+}

@@ -1,0 +1,269 @@
+/**
+ * What may be written into the status of a job. Two things hold of every status: it does not contradict itself, which is
+ * said by laws, and it does not take back what was reported before, which is said by promises.
+ *
+ * Each law names what it is about. It is applied when the update touches one of those: a job that came to break a law
+ * long ago must not keep its controller from writing the rest.
+ */
+
+import { type FieldErrors, fieldPath } from "../../../api/field-error.ts";
+import type { Job, JobStatus } from "../../../api/generated/types/batch-v1.ts";
+import { addNew, checkCounts, invalidWithoutValue, isSame } from "../../rules/value-rules.ts";
+import { findOverlap, type IndexInterval, parseIndexes } from "./index-set.ts";
+
+const PATH = fieldPath("status");
+const CONDITIONS = PATH.child("conditions");
+
+type ConditionType = "Complete" | "Failed" | "FailureTarget" | "SuccessCriteriaMet";
+
+export function hasJobCondition({ conditions = [] }: JobStatus, type: string): boolean {
+  return conditions.some((condition) => condition.type === type && condition.status === "True");
+}
+
+export function checkJobStatus(next: Job, previous: Job, errors: FieldErrors): void {
+  for (const { about, check } of LAWS) {
+    const isTouched = about?.some((topic) => !isSame(topic(next.status), topic(previous.status)));
+    if (isTouched !== false) check(next, errors);
+  }
+  for (const check of PROMISES) check(next, previous, errors);
+}
+
+/** Something about a status that an update may change. */
+type Topic = (status: JobStatus) => unknown;
+
+function field(name: keyof JobStatus): Topic {
+  return (status) => status[name];
+}
+
+function condition(type: ConditionType): Topic {
+  return (status) => hasJobCondition(status, type);
+}
+
+/** In either way. */
+function isFinished(status: JobStatus): boolean {
+  return hasJobCondition(status, "Complete") || hasJobCondition(status, "Failed");
+}
+
+interface Law {
+  /** Undefined for what must hold at every update. */
+  readonly about?: readonly Topic[];
+  readonly check: (job: Job, errors: FieldErrors) => void;
+}
+
+const LAWS: readonly Law[] = [
+  { check: checkPodCounts },
+  { check: checkUncounted },
+  { about: [field("ready"), field("active")], check: checkReady },
+
+  { about: [condition("Complete"), condition("Failed")], check: exclusive("Complete", "Failed") },
+  {
+    about: [condition("Complete"), condition("FailureTarget")],
+    check: exclusive("Complete", "FailureTarget"),
+  },
+  { check: exclusive("SuccessCriteriaMet", "Failed") },
+  { check: exclusive("SuccessCriteriaMet", "FailureTarget") },
+  { about: [condition("Failed"), condition("FailureTarget")], check: preceded("Failed", "FailureTarget") },
+  {
+    about: [condition("Complete"), condition("SuccessCriteriaMet")],
+    check: preceded("Complete", "SuccessCriteriaMet"),
+  },
+
+  { about: [isFinished, field("active")], check: onceFinished(checkNoneLeft("active")) },
+  { about: [isFinished, field("terminating")], check: onceFinished(checkNoneLeft("terminating")) },
+  { about: [isFinished, field("uncountedTerminatedPods")], check: onceFinished(checkAllCounted) },
+  { about: [isFinished, field("startTime")], check: onceFinished(checkStarted) },
+  { about: [condition("Complete"), field("completionTime")], check: checkCompletionTime },
+  { about: [field("startTime"), field("completionTime")], check: checkTimeOrder },
+
+  { about: [field("completedIndexes")], check: checkCompletedIndexes },
+  { about: [field("failedIndexes")], check: checkFailedIndexes },
+  { about: [field("completedIndexes"), field("failedIndexes")], check: checkDisjointIndexes },
+];
+
+function checkPodCounts({ status }: Job, errors: FieldErrors): void {
+  checkCounts(status, ["active", "succeeded", "failed", "ready", "terminating"], { path: PATH, errors });
+}
+
+/** A pod has ended in one way, and is waiting to be counted once. */
+function checkUncounted({ status: { uncountedTerminatedPods } }: Job, errors: FieldErrors): void {
+  const seen = new Set<string>();
+  for (const list of ["succeeded", "failed"] as const) {
+    for (const [i, uid] of (uncountedTerminatedPods?.[list] ?? []).entries()) {
+      const at = PATH.child("uncountedTerminatedPods", list).index(i);
+      if (uid === "") errors.invalid(at, uid, "must not be empty");
+      else if (!addNew(seen, uid)) errors.duplicate(at, uid);
+    }
+  }
+}
+
+function checkReady({ status: { ready = 0, active = 0 } }: Job, errors: FieldErrors): void {
+  if (ready > active) errors.invalid(PATH.child("ready"), ready, "cannot set more ready pods than active");
+}
+
+/** A job does not end, or set out to end, in two ways. */
+function exclusive(one: ConditionType, other: ConditionType): Law["check"] {
+  return ({ status }, errors) => {
+    if (!hasJobCondition(status, one) || !hasJobCondition(status, other)) return;
+    invalidWithoutValue(CONDITIONS, `cannot set ${one}=True and ${other}=true conditions`, errors);
+  };
+}
+
+/** How a job will end is decided, then its pods go, then it has ended. */
+function preceded(end: ConditionType, decision: ConditionType): Law["check"] {
+  return ({ status }, errors) => {
+    if (!hasJobCondition(status, end) || hasJobCondition(status, decision)) return;
+    const problem = `cannot set ${end}=True condition without the ${decision}=true condition`;
+    invalidWithoutValue(CONDITIONS, problem, errors);
+  };
+}
+
+function onceFinished(check: Law["check"]): Law["check"] {
+  return (job, errors) => {
+    if (isFinished(job.status)) check(job, errors);
+  };
+}
+
+function checkNoneLeft(count: "active" | "terminating"): Law["check"] {
+  return ({ status: { [count]: left = 0 } }, errors) => {
+    if (left > 0) errors.invalid(PATH.child(count), left, `${count}>0 is invalid for finished job`);
+  };
+}
+
+function checkAllCounted({ status: { uncountedTerminatedPods } }: Job, errors: FieldErrors): void {
+  const { succeeded = [], failed = [] } = uncountedTerminatedPods ?? {};
+  if (succeeded.length + failed.length === 0) return;
+  const problem = "uncountedTerminatedPods needs to be empty for finished job";
+  errors.invalid(PATH.child("uncountedTerminatedPods"), uncountedTerminatedPods, problem);
+}
+
+/** A job that wants no pods may end without ever being let go. */
+function checkStarted({ spec, status }: Job, errors: FieldErrors): void {
+  const needsNoStart = spec.suspend === true && spec.completions === 0;
+  if (status.startTime !== undefined || needsNoStart) return;
+  errors.required(PATH.child("startTime"), "startTime is required for finished job");
+}
+
+/** It belongs to jobs that succeeded, and to all of them. */
+function checkCompletionTime({ status }: Job, errors: FieldErrors): void {
+  const at = PATH.child("completionTime");
+  const { completionTime } = status;
+  const isComplete = hasJobCondition(status, "Complete");
+  if (isComplete && completionTime === undefined) {
+    errors.required(at, "completionTime is required for Complete jobs");
+  } else if (!isComplete && completionTime !== undefined) {
+    errors.invalid(at, completionTime, "cannot set completionTime when there is no Complete=True condition");
+  }
+}
+
+/** Times in normal form have one length and one zone, so that their texts are in order. */
+function checkTimeOrder({ status: { startTime, completionTime } }: Job, errors: FieldErrors): void {
+  if (startTime === undefined || completionTime === undefined || completionTime >= startTime) return;
+  const problem = "completionTime cannot be set before startTime";
+  errors.invalid(PATH.child("completionTime"), completionTime, problem);
+}
+
+function checkCompletedIndexes({ spec, status }: Job, errors: FieldErrors): void {
+  const { completedIndexes: text = "" } = status;
+  const at = PATH.child("completedIndexes");
+  if (text !== "" && spec.completionMode !== "Indexed") {
+    errors.invalid(at, text, "cannot set non-empty completedIndexes when non-indexed completion mode");
+  }
+  const { problem } = readIndexes(text, spec.completions);
+  if (problem !== undefined) errors.invalid(at, text, `error parsing completedIndexes: ${problem}`);
+}
+
+function checkFailedIndexes({ spec, status: { failedIndexes: text } }: Job, errors: FieldErrors): void {
+  if (text === undefined) return;
+  const at = PATH.child("failedIndexes");
+  if (spec.backoffLimitPerIndex === undefined) {
+    errors.invalid(at, text, "cannot set non-null failedIndexes when backoffLimitPerIndex is null");
+    return;
+  }
+  const { problem } = readIndexes(text, spec.completions);
+  if (problem !== undefined) errors.invalid(at, text, `error parsing failedIndexes: ${problem}`);
+}
+
+/** What cannot be read, or has no business being there, is reported by itself. */
+function checkDisjointIndexes({ spec, status }: Job, errors: FieldErrors): void {
+  const { completedIndexes = "", failedIndexes } = status;
+  if (failedIndexes === undefined || spec.backoffLimitPerIndex === undefined) return;
+  const completed = readIndexes(completedIndexes, spec.completions).intervals;
+  const overlap = findOverlap(completed, readIndexes(failedIndexes, spec.completions).intervals);
+  if (overlap === undefined) return;
+  const problem = `failedIndexes and completedIndexes overlap at index: ${overlap}`;
+  errors.invalid(PATH.child("failedIndexes"), failedIndexes, problem);
+}
+
+interface ReadIndexes {
+  readonly intervals: readonly IndexInterval[];
+  readonly problem?: string;
+}
+
+function readIndexes(text: string, completions = 0): ReadIndexes {
+  try {
+    return { intervals: parseIndexes(text, completions) };
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return { intervals: [], problem: error.message };
+  }
+}
+
+type Promised = (next: Job, previous: Job, errors: FieldErrors) => void;
+
+const PROMISES: readonly Promised[] = [
+  lasting("Complete", "the terminal Complete"),
+  lasting("Failed", "the terminal Failed"),
+  lasting("FailureTarget", "the terminal FailureTarget"),
+  lasting("SuccessCriteriaMet", "the SuccessCriteriaMet"),
+  refuseLateCriteria,
+  refuseLostFailures,
+  refuseLostSuccesses,
+  refuseNewCompletionTime,
+  refuseNewStartTime,
+];
+
+/** Once true, always true. */
+function lasting(type: ConditionType, name: string): Promised {
+  return (next, previous, errors) => {
+    if (!hasJobCondition(previous.status, type) || hasJobCondition(next.status, type)) return;
+    invalidWithoutValue(CONDITIONS, `cannot disable ${name}=True condition`, errors);
+  };
+}
+
+function refuseLateCriteria(next: Job, previous: Job, errors: FieldErrors): void {
+  const isNew =
+    hasJobCondition(next.status, "SuccessCriteriaMet") &&
+    !hasJobCondition(previous.status, "SuccessCriteriaMet");
+  if (!isNew || !hasJobCondition(previous.status, "Complete")) return;
+  const problem = "cannot set SuccessCriteriaMet=True for Job already has Complete=true conditions";
+  invalidWithoutValue(CONDITIONS, problem, errors);
+}
+
+function refuseLostFailures({ status: { failed = 0 } }: Job, previous: Job, errors: FieldErrors): void {
+  if (failed >= (previous.status.failed ?? 0)) return;
+  errors.invalid(PATH.child("failed"), failed, "cannot decrease the failed counter");
+}
+
+/** An indexed job that was made smaller loses the successes of the indexes it lost. */
+function refuseLostSuccesses({ spec, status }: Job, previous: Job, errors: FieldErrors): void {
+  const { succeeded = 0 } = status;
+  const mayShrink = spec.completionMode === "Indexed" && spec.completions === spec.parallelism;
+  if (mayShrink || succeeded >= (previous.status.succeeded ?? 0)) return;
+  errors.invalid(PATH.child("succeeded"), succeeded, "cannot decrease the succeeded counter");
+}
+
+function refuseNewCompletionTime(next: Job, previous: Job, errors: FieldErrors): void {
+  const { completionTime } = next.status;
+  const before = previous.status.completionTime;
+  if (completionTime === undefined || before === undefined || completionTime === before) return;
+  errors.invalid(PATH.child("completionTime"), completionTime, "completionTime cannot be mutated");
+}
+
+/** A job that was suspended starts anew when it goes on, which its condition shows. */
+function refuseNewStartTime({ spec, status }: Job, previous: Job, errors: FieldErrors): void {
+  const { startTime: before } = previous.status;
+  if (before === undefined || status.startTime === before || spec.suspend === true) return;
+  if (hasJobCondition(previous.status, "Suspended") && !hasJobCondition(status, "Suspended")) return;
+  const problem = "field is immutable for unsuspended job once set";
+  errors.invalid(PATH.child("startTime"), status.startTime ?? null, problem);
+}

@@ -1,0 +1,17 @@
+/** Short names for revisions of a template: equal templates have equal ones. */
+import { stringifyJson } from "../../api/json-text.ts";
+
+/** How the digits are written, as upstream writes them: without vowels, so that no word comes out. */
+const DIGITS = "456789bcdf";
+const FNV_OFFSET = 0x811c9dc5;
+const FNV_PRIME = 0x01000193;
+
+/** `collisions` gives another name to a template whose first one is taken by a different template. */
+export function templateHash(template: unknown, collisions: number | undefined): string {
+  const text = stringifyJson(template) + (collisions === undefined ? "" : `\0${String(collisions)}`);
+  let hash = FNV_OFFSET;
+  for (let at = 0; at < text.length; at++) {
+    hash = Math.imul(hash ^ text.charCodeAt(at), FNV_PRIME);
+  }
+  return String(hash >>> 0).replaceAll(/\d/g, (digit) => DIGITS.charAt(Number(digit)));
+}
