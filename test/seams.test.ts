@@ -17,7 +17,7 @@ const FORBIDDEN: Readonly<Record<string, RegExp>> = {
 const LAZY_IMPORTS: Readonly<Record<string, string>> = {
   "src/cli/crd.ts": "the module to look into is named by the user",
   "src/cli/launch.ts": "the program, which is run with kept compiled code, cannot do it itself",
-  "src/cluster/open-store.ts": "gRPC is loaded only by those who use etcd",
+  "src/cluster/data-dir/open-store.ts": "gRPC is loaded only by those who use etcd",
 };
 
 describe("seams", () => {

@@ -1,5 +1,5 @@
 /** The options of admission, by kube-apiserver's names. */
-import { pluginChoiceProblem } from "../cluster/admission-files.ts";
+import { pluginChoiceProblem } from "../cluster/files/admission-files.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
 import { findText, UsageError, type Arguments, type OptionSpec } from "./command.ts";
 

@@ -1,6 +1,6 @@
 /** Options by which a server knows who people and programs are: under kube-apiserver's names, lists with commas. */
 import { parseDuration } from "../api/time.ts";
-import type { AuthenticationFlags } from "../cluster/authentication-files.ts";
+import type { AuthenticationFlags } from "../cluster/files/authentication-files.ts";
 import { findText, UsageError, type Arguments, type OptionSpec } from "./command.ts";
 
 export const authenticationOptions: readonly OptionSpec[] = [

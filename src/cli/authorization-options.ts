@@ -1,6 +1,6 @@
 /** Options by which a server knows what people and programs may do: under kube-apiserver's names. */
 import { parseDuration } from "../api/time.ts";
-import type { AuthorizationFlags, AuthorizationMode } from "../cluster/authorization-files.ts";
+import type { AuthorizationFlags, AuthorizationMode } from "../cluster/files/authorization-files.ts";
 import { findText, UsageError, type Arguments, type OptionSpec } from "./command.ts";
 
 const MODES: readonly AuthorizationMode[] = ["Node", "RBAC", "Webhook", "AlwaysAllow", "AlwaysDeny"];

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { silentLog } from "../base/log.ts";
-import { VERSION } from "../cluster/version.ts";
+import { VERSION } from "../cluster/process/version.ts";
 import { runCli } from "./cli.ts";
 
 describe("runCli", () => {

@@ -1,5 +1,5 @@
 import { createRealLoop } from "../base/real-loop.ts";
-import { endCluster } from "../cluster/cluster-status.ts";
+import { endCluster } from "../cluster/data-dir/cluster-status.ts";
 import { jsonOption, type Command } from "./command.ts";
 import { dataDirOption, parseDataDir } from "./store-options.ts";
 

@@ -2,9 +2,9 @@
 import { resolve } from "node:path";
 import { parseDuration } from "../api/time.ts";
 import { createRealLoop } from "../base/real-loop.ts";
-import { NODES } from "../cluster/loops.ts";
+import type { SigningFiles } from "../cluster/files/signing-files.ts";
+import { NODES } from "../cluster/loops/loops.ts";
 import { runPart, type ElectionTimes, type PartEvent, type PartOptions } from "../cluster/part.ts";
-import type { SigningFiles } from "../cluster/signing-files.ts";
 import { eventsOption } from "./cluster-options.ts";
 import { findText, UsageError, type Arguments, type Command, type Io, type OptionSpec } from "./command.ts";
 import { parseNodes } from "./server-options.ts";

@@ -1,5 +1,5 @@
 import { createRealLoop } from "../base/real-loop.ts";
-import { readStatus, type ClusterStatus } from "../cluster/cluster-status.ts";
+import { readStatus, type ClusterStatus } from "../cluster/data-dir/cluster-status.ts";
 import { jsonOption, type Command } from "./command.ts";
 import { dataDirOption, parseDataDir } from "./store-options.ts";
 

@@ -7,8 +7,8 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { readNamed } from "../base/read-file.ts";
 import { createRealLoop } from "../base/real-loop.ts";
-import { writeKubeconfig } from "../cluster/kubeconfig.ts";
-import { findRunning } from "../cluster/run-file.ts";
+import { writeKubeconfig } from "../cluster/data-dir/kubeconfig.ts";
+import { findRunning } from "../cluster/data-dir/run-file.ts";
 import { findRemedy } from "./system-error.ts";
 
 const loop = createRealLoop({ name: "test" });

@@ -1,4 +1,4 @@
-import { NODES, POD_CIDR } from "../cluster/loops.ts";
+import { NODES, POD_CIDR } from "../cluster/loops/loops.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
 import { eventsOption, parseServerOptions, runReported, serverOptions } from "./cluster-options.ts";
 import { findText, type Arguments, type Command, type Io, type OptionSpec } from "./command.ts";

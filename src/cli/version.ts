@@ -1,4 +1,4 @@
-import { KUBERNETES_VERSION, VERSION } from "../cluster/version.ts";
+import { KUBERNETES_VERSION, VERSION } from "../cluster/process/version.ts";
 import { jsonOption, type Command } from "./command.ts";
 
 export const VERSION_TEXT = `setpoint ${VERSION} (Kubernetes API ${KUBERNETES_VERSION})`;

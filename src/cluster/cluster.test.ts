@@ -18,11 +18,11 @@ import { createMetrics } from "../base/prom-metrics.ts";
 import { createRealLoop } from "../base/real-loop.ts";
 import { openFileStore } from "../store/file-store.ts";
 import type { Store } from "../store/store.ts";
-import { backUp } from "./backup.ts";
 import { runCluster, type ClusterEvent } from "./cluster.ts";
-import { openStore, storeFolder } from "./open-store.ts";
+import { backUp } from "./data-dir/backup.ts";
+import { openStore, storeFolder } from "./data-dir/open-store.ts";
+import { claimDataDir } from "./data-dir/run-file.ts";
 import type { ClusterOptions } from "./options.ts";
-import { claimDataDir } from "./run-file.ts";
 
 const loop = createRealLoop({ name: "test" });
 const surroundings = { loop, log: silentLog };

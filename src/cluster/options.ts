@@ -1,11 +1,11 @@
 /** What a cluster in this process is told before it starts. Checked by whoever fills it in; trusted from here on. */
 import type { EncryptionFiles } from "../server/encryption/open-encryption.ts";
 import type { FairnessOptions } from "../server/fairness/create-fairness.ts";
-import type { AdmissionFlags } from "./admission-files.ts";
-import type { AuditFlags } from "./audit-files.ts";
-import type { AuthenticationFlags } from "./authentication-files.ts";
-import type { AuthorizationFlags } from "./authorization-files.ts";
-import type { LoopChoice } from "./loops.ts";
+import type { AdmissionFlags } from "./files/admission-files.ts";
+import type { AuditFlags } from "./files/audit-files.ts";
+import type { AuthenticationFlags } from "./files/authentication-files.ts";
+import type { AuthorizationFlags } from "./files/authorization-files.ts";
+import type { LoopChoice } from "./loops/loops.ts";
 
 export interface EtcdOptions {
   /** At least one URL, `http:` or `https:`. */

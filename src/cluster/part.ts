@@ -15,12 +15,12 @@ import { resolveContext } from "../client/kubeconfig.ts";
 import type { LeaderElectionOptions } from "../runtime/manager/leader-election.ts";
 import type { Routine } from "../runtime/manager/routine.ts";
 import { untilAborted } from "../runtime/manager/run-all.ts";
-import { AccountClients } from "./account-clients.ts";
-import { warnOfExposure } from "./credential-files.ts";
-import { builtInGroups, manage, nodeLoops, NODES_LEASE } from "./loops.ts";
-import type { BuiltInPart, LeasedGroup, LoopGroup } from "./loops.ts";
-import { openSigner } from "./signing-files.ts";
-import type { SigningFiles } from "./signing-files.ts";
+import { warnOfExposure } from "./files/credential-files.ts";
+import { openSigner } from "./files/signing-files.ts";
+import type { SigningFiles } from "./files/signing-files.ts";
+import { AccountClients } from "./loops/account-clients.ts";
+import { builtInGroups, manage, nodeLoops, NODES_LEASE } from "./loops/loops.ts";
+import type { BuiltInPart, LeasedGroup, LoopGroup } from "./loops/loops.ts";
 
 export type PartOptions = Common &
   (

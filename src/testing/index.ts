@@ -1,14 +1,14 @@
 /** `setpoint/testing`: a cluster in a test, a loop on a virtual clock, and a checker for what a watch promises. */
 export { VirtualLoop } from "../base/virtual-loop.ts";
 export type { RunBounds, VirtualLoopOptions } from "../base/virtual-loop.ts";
-export { startCluster } from "../cluster/start-cluster.ts";
+export { startCluster } from "../cluster/in-program/start-cluster.ts";
 export type {
   Cluster,
   ClusterClock,
   Duration,
   RunningLoops,
   StartOptions,
-} from "../cluster/start-cluster.ts";
+} from "../cluster/in-program/start-cluster.ts";
 export { countEvents, watchViolations } from "./watch-history.ts";
 export type {
   RecordedStep,

@@ -11,7 +11,7 @@ import { createMetrics } from "../../src/base/prom-metrics.ts";
 import { createRealLoop } from "../../src/base/real-loop.ts";
 import { connect } from "../../src/client/connection.ts";
 import type { Transport, TransportRequest } from "../../src/client/transport.ts";
-import { inProcessTransport } from "../../src/cluster/in-process-transport.ts";
+import { inProcessTransport } from "../../src/cluster/control-plane/in-process-transport.ts";
 import { conversions, kinds } from "../../src/resources/index.ts";
 import { CacheSet } from "../../src/runtime/cache/cache-set.ts";
 import type { Cache } from "../../src/runtime/cache/cache.ts";

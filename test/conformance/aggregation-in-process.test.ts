@@ -5,8 +5,8 @@ import type { ResourceType, ApiObject } from "../../src/api/api-object.ts";
 import { APIService } from "../../src/api/generated/types/apiregistration-v1.ts";
 import { Pod, Service } from "../../src/api/generated/types/core-v1.ts";
 import { EndpointSlice } from "../../src/api/generated/types/discovery-v1.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { makeAuthority, serve } from "../../src/server/egress/fixture.ts";
 import { OWN_ADDRESS, serveBeside } from "./served-beside.ts";
 

@@ -1,5 +1,5 @@
 import { createRealLoop } from "../../src/base/real-loop.ts";
-import { inProcessTransport } from "../../src/cluster/in-process-transport.ts";
+import { inProcessTransport } from "../../src/cluster/control-plane/in-process-transport.ts";
 import { clientSuite } from "./client-suite.ts";
 
 const loop = createRealLoop({ name: "test" });

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createRealLoop } from "../../src/base/real-loop.ts";
 import { connect } from "../../src/client/connection.ts";
-import { isAlive } from "../../src/cluster/run-file.ts";
+import { isAlive } from "../../src/cluster/data-dir/run-file.ts";
 import { Program } from "./kubectl/program.ts";
 
 const loop = createRealLoop({ name: "test" });

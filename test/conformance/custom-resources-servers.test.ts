@@ -4,7 +4,7 @@ import { silentLog } from "../../src/base/log.ts";
 import type { Loop } from "../../src/base/loop.ts";
 import { createMetrics } from "../../src/base/prom-metrics.ts";
 import { createRealLoop } from "../../src/base/real-loop.ts";
-import { admissionBeside } from "../../src/cluster/needed-loops.ts";
+import { admissionBeside } from "../../src/cluster/loops/needed-loops.ts";
 import { conversions, kinds } from "../../src/resources/index.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
 import { createApiServer } from "../../src/server/server.ts";

@@ -2,8 +2,8 @@
 import { silentLog } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/prom-metrics.ts";
 import { createRealLoop } from "../../src/base/real-loop.ts";
-import { ControlPlane } from "../../src/cluster/control-plane.ts";
-import { admissionBeside } from "../../src/cluster/needed-loops.ts";
+import { ControlPlane } from "../../src/cluster/control-plane/control-plane.ts";
+import { admissionBeside } from "../../src/cluster/loops/needed-loops.ts";
 import type { HttpResponse } from "../../src/server/http.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
 import type { Store } from "../../src/store/store.ts";

@@ -4,8 +4,8 @@ import type { Manifest, ResourceType } from "../../src/api/api-object.ts";
 import { ConfigMap, Event, Pod, Secret } from "../../src/api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../../src/api/generated/types/node-v1.ts";
 import type { Client } from "../../src/client/client.ts";
-import { nodeLoops } from "../../src/cluster/loops.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
+import { nodeLoops } from "../../src/cluster/loops/loops.ts";
 import { container, find, openCluster } from "./agent-world.ts";
 
 const SETUP = { clock: "virtual", loops: [], nodes: 1 } as const;

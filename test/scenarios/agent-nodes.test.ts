@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { Lease } from "../../src/api/generated/types/coordination-v1.ts";
 import { Event, Node, Pod, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
-import { builtInLoops, nodeLoops } from "../../src/cluster/loops.ts";
-import { startCluster, type Cluster, type StartOptions } from "../../src/cluster/start-cluster.ts";
+import { startCluster, type Cluster, type StartOptions } from "../../src/cluster/in-program/start-cluster.ts";
+import { builtInLoops, nodeLoops } from "../../src/cluster/loops/loops.ts";
 import { schedulerRoutine } from "../../src/scheduler/scheduler.ts";
 
 const LOOPS = [

@@ -3,8 +3,8 @@ import type { Manifest } from "../../src/api/api-object.ts";
 import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
 import type { ContainerStatus } from "../../src/api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../../src/api/generated/types/node-v1.ts";
-import { nodeLoops } from "../../src/cluster/loops.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
+import { nodeLoops } from "../../src/cluster/loops/loops.ts";
 import { container, find, openCluster } from "./agent-world.ts";
 
 const SETUP = { clock: "virtual", loops: [], nodes: 1 } as const;

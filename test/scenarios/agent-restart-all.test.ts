@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { Pod } from "../../src/api/generated/types/core-v1.ts";
 import type { ContainerStatus } from "../../src/api/generated/types/core-v1.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { openCluster } from "./agent-world.ts";
 
 const ONE_NODE = { clock: "virtual", loops: [], nodes: 1, seed: 1 } as const;

@@ -7,7 +7,7 @@ import {
 } from "../../src/api/generated/types/admissionregistration-v1.ts";
 import { Pod } from "../../src/api/generated/types/core-v1.ts";
 import { silentLog, type Log } from "../../src/base/log.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { openCluster } from "./agent-world.ts";
 
 test("a status that is refused is tried again as often, however much happened to its pod", async () => {

@@ -1,8 +1,8 @@
 /** What the scenarios of the node agent have in common. */
 import type { ContainerStatus } from "../../src/api/generated/types/core-v1.ts";
 import { Pod, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster, StartOptions } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster, StartOptions } from "../../src/cluster/in-program/start-cluster.ts";
 
 /** Pods need an account, which another loop would make. */
 export async function openCluster(options: StartOptions): Promise<Cluster> {

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { CronJob, Job } from "../../src/api/generated/types/batch-v1.ts";
 import type { CronJobSpec } from "../../src/api/generated/types/batch-v1.ts";
 import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
-import { builtInLoops } from "../../src/cluster/loops.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
+import { builtInLoops } from "../../src/cluster/loops/loops.ts";
 import { isActive } from "../../src/resources/pod/pod-state.ts";
 import { ownerReferenceTo } from "../../src/runtime/refs/owner-reference.ts";
 

@@ -3,9 +3,9 @@ import { ControllerRevision, DaemonSet } from "../../src/api/generated/types/app
 import type { DaemonSetSpec } from "../../src/api/generated/types/apps-v1.ts";
 import { Event, Node, Pod } from "../../src/api/generated/types/core-v1.ts";
 import type { PodSpec, Taint } from "../../src/api/generated/types/core-v1.ts";
-import { builtInLoops } from "../../src/cluster/loops.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
+import { builtInLoops } from "../../src/cluster/loops/loops.ts";
 import { isActive, isReady } from "../../src/resources/pod/pod-state.ts";
 
 const LOOPS = ["daemonset-controller"];

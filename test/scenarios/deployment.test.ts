@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../src/api/api-object.ts";
 import { Deployment, ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { Event, Pod, ResourceQuota } from "../../src/api/generated/types/core-v1.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { isActive, isReady } from "../../src/resources/pod/pod-state.ts";
 
 const REVISION = "deployment.kubernetes.io/revision";

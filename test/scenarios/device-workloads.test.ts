@@ -9,7 +9,7 @@ import {
   ResourceClaimTemplate,
   ResourceSlice,
 } from "../../src/api/generated/types/resource-v1.ts";
-import { startCluster, type Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster, type Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 
 const DRIVER = "gpu.example.com";
 const GPU = "example.com/gpu";

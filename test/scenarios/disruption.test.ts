@@ -5,8 +5,8 @@ import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
 import type { PodCondition } from "../../src/api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../src/api/generated/types/policy-v1.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 
 const LOOPS = ["disruption-controller", "replicaset-controller"];
 const SELECTOR = { matchLabels: { app: "web" } };

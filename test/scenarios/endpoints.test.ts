@@ -3,8 +3,8 @@ import { Endpoints, Event, Namespace, Node, Pod, Service } from "../../src/api/g
 import { EndpointSlice } from "../../src/api/generated/types/discovery-v1.ts";
 import { silentLog } from "../../src/base/log.ts";
 import type { Log } from "../../src/base/log.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 
 const LOOPS = [
   "endpoint-slice-controller",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Event, PersistentVolumeClaim, Pod } from "../../src/api/generated/types/core-v1.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { ephemeralVolumeController } from "../../src/controllers/ephemeral-volume/controller.ts";
 
 const LOOPS = ["ephemeral-volume-controller", "garbage-collector-controller"];

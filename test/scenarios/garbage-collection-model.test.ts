@@ -5,8 +5,8 @@ import type { OwnerReference } from "../../src/api/generated/types/meta-v1.ts";
 import type { Random } from "../../src/base/loop.ts";
 import { VirtualLoop } from "../../src/base/virtual-loop.ts";
 import type { ResourceClient } from "../../src/client/client.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster, RunningLoops } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster, RunningLoops } from "../../src/cluster/in-program/start-cluster.ts";
 import { garbageCollectorRoutine } from "../../src/controllers/garbage-collector/routine.ts";
 
 const SEEDS = [1, 2, 3, 4, 5, 6];

@@ -5,8 +5,8 @@ import { Deployment, ReplicaSet } from "../../src/api/generated/types/apps-v1.ts
 import { ConfigMap, Event, Namespace, Pod, Secret } from "../../src/api/generated/types/core-v1.ts";
 import type { OwnerReference } from "../../src/api/generated/types/meta-v1.ts";
 import { ClusterRole } from "../../src/api/generated/types/rbac-v1.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { garbageCollectorRoutine } from "../../src/controllers/garbage-collector/routine.ts";
 import { defineController } from "../../src/runtime/controller/controller.ts";
 

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
 import { Lease } from "../../src/api/generated/types/coordination-v1.ts";
 import { Pod } from "../../src/api/generated/types/core-v1.ts";
-import { builtInGroups } from "../../src/cluster/loops.ts";
-import type { BuiltInPart } from "../../src/cluster/loops.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster, RunningLoops } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster, RunningLoops } from "../../src/cluster/in-program/start-cluster.ts";
+import { builtInGroups } from "../../src/cluster/loops/loops.ts";
+import type { BuiltInPart } from "../../src/cluster/loops/loops.ts";
 
 const SEEDS = [1, 2, 3, 4, 5];
 const LABELS = { app: "demo" };

@@ -13,9 +13,9 @@ import {
 } from "../../src/api/generated/types/core-v1.ts";
 import { ServiceCIDR } from "../../src/api/generated/types/networking-v1.ts";
 import { ClusterRole } from "../../src/api/generated/types/rbac-v1.ts";
-import { builtInLoops } from "../../src/cluster/loops.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
+import { builtInLoops } from "../../src/cluster/loops/loops.ts";
 import { rootCaController } from "../../src/controllers/root-ca.ts";
 import { tokenSecretController } from "../../src/controllers/token-secret.ts";
 import { SAMPLE_REQUESTS } from "../../src/server/admission/sample-requests.ts";

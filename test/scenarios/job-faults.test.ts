@@ -3,9 +3,9 @@ import { Job } from "../../src/api/generated/types/batch-v1.ts";
 import { Pod, ResourceQuota } from "../../src/api/generated/types/core-v1.ts";
 import type { OwnerReference } from "../../src/api/generated/types/meta-v1.ts";
 import { seededRandom } from "../../src/base/random.ts";
-import { builtInLoops } from "../../src/cluster/loops.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
+import { builtInLoops } from "../../src/cluster/loops/loops.ts";
 import { ownerReferenceTo } from "../../src/runtime/refs/owner-reference.ts";
 import {
   LOOPS,

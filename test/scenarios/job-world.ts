@@ -3,8 +3,8 @@ import type { Manifest } from "../../src/api/api-object.ts";
 import { Job } from "../../src/api/generated/types/batch-v1.ts";
 import type { JobSpec, JobStatus } from "../../src/api/generated/types/batch-v1.ts";
 import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { isActive } from "../../src/resources/pod/pod-state.ts";
 
 export const LOOPS = ["job-controller", "job-orphan-pods-controller"];

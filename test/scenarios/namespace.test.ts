@@ -4,8 +4,8 @@ import { CustomResourceDefinition } from "../../src/api/generated/types/apiexten
 import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
 import { Job } from "../../src/api/generated/types/batch-v1.ts";
 import { ConfigMap, Namespace, Pod, Secret } from "../../src/api/generated/types/core-v1.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 
 const LOOPS = ["namespace-controller", "garbage-collector-controller"];
 const SPEC = { containers: [{ name: "main", image: "main:1" }] };

@@ -1,8 +1,8 @@
 /** What somebody who writes an operator relies on, with the smallest operator there is: a ConfigMap for each ServiceAccount. */
 import { describe, expect, test } from "vitest";
 import { ConfigMap, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { defineController } from "../../src/runtime/controller/controller.ts";
 import type { Controller } from "../../src/runtime/controller/controller.ts";
 

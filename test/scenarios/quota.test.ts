@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { ConfigMap, Event, Pod, ResourceQuota } from "../../src/api/generated/types/core-v1.ts";
 import { ResourceClaim } from "../../src/api/generated/types/resource-v1.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 
 const LOOPS = ["replicaset-controller", "resourcequota-controller"];
 const NAMESPACE = "default";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
 import { ResourceClaim, ResourceClaimTemplate } from "../../src/api/generated/types/resource-v1.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 
 const LOOPS = [
   "resource-claim-controller",

@@ -2,9 +2,9 @@ import { describe, expect, test } from "vitest";
 import { ControllerRevision, StatefulSet } from "../../src/api/generated/types/apps-v1.ts";
 import type { StatefulSetSpec } from "../../src/api/generated/types/apps-v1.ts";
 import { Event, PersistentVolumeClaim, Pod } from "../../src/api/generated/types/core-v1.ts";
-import { builtInLoops } from "../../src/cluster/loops.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
+import { builtInLoops } from "../../src/cluster/loops/loops.ts";
 import { isActive, isReady } from "../../src/resources/pod/pod-state.ts";
 
 const LOOPS = ["statefulset-controller"];

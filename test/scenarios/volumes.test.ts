@@ -6,8 +6,8 @@ import {
   Pod,
 } from "../../src/api/generated/types/core-v1.ts";
 import { StorageClass, VolumeAttributesClass } from "../../src/api/generated/types/storage-v1.ts";
-import { startCluster } from "../../src/cluster/start-cluster.ts";
-import type { Cluster } from "../../src/cluster/start-cluster.ts";
+import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
+import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 
 const LOOPS = [
   "persistentvolume-controller",

@@ -11,10 +11,10 @@ import type {
   TransportResponse,
   TransportStream,
 } from "../../../src/client/transport.ts";
-import { ControlPlane } from "../../../src/cluster/control-plane.ts";
-import { admissionBeside } from "../../../src/cluster/needed-loops.ts";
-import { simulatedUsageSource } from "../../../src/cluster/simulated-usage.ts";
-import type { VirtualWorld } from "../../../src/cluster/world.ts";
+import { ControlPlane } from "../../../src/cluster/control-plane/control-plane.ts";
+import { simulatedUsageSource } from "../../../src/cluster/control-plane/simulated-usage.ts";
+import type { VirtualWorld } from "../../../src/cluster/in-program/world.ts";
+import { admissionBeside } from "../../../src/cluster/loops/needed-loops.ts";
 import type { TokenKeys } from "../../../src/server/pki/pki-folder.ts";
 import { makeTokenKeys } from "../../../src/server/pki/token-keys.ts";
 import type { MemoryStore } from "../../../src/store/memory-store.ts";

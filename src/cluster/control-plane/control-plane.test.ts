@@ -1,0 +1,126 @@
+import { describe, expect, test } from "vitest";
+import { silentLog } from "../../base/log.ts";
+import { createMetrics } from "../../base/prom-metrics.ts";
+import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { bytesOf, isWhole } from "../../server/http.ts";
+import { makeTokenKeys } from "../../server/pki/token-keys.ts";
+import { openMemoryStore } from "../../store/memory-store.ts";
+import { ControlPlane } from "./control-plane.ts";
+
+const ADDRESS = { host: "127.0.0.1", port: 6443, machineAddresses: [] };
+const PEER = { user: "kubernetes-admin", groups: ["system:masters"] };
+const STEPS = [
+  "poststarthook/start-apiextensions-informers",
+  "poststarthook/start-apiextensions-controllers",
+  "poststarthook/crd-informer-synced",
+  "poststarthook/start-system-namespaces-controller",
+  "poststarthook/start-service-ip-repair-controllers",
+  "poststarthook/rbac/bootstrap-roles",
+  "poststarthook/scheduling/bootstrap-system-priority-classes",
+  "poststarthook/priority-and-fairness-config-producer",
+  "poststarthook/bootstrap-controller",
+  "poststarthook/start-kubernetes-service-cidr-controller",
+  "poststarthook/start-kube-aggregator-informers",
+  "poststarthook/apiservice-status-remote-available-controller",
+  "poststarthook/apiservice-registration-controller",
+  "poststarthook/apiservice-discovery-controller",
+  "poststarthook/kube-apiserver-autoregistration",
+  "autoregister-completion",
+];
+
+class World {
+  readonly loop = new VirtualLoop({ seed: 1 });
+  readonly store = openMemoryStore({ loop: this.loop.child("store") });
+  readonly plane = new ControlPlane({
+    loop: this.loop,
+    log: silentLog,
+    metrics: createMetrics(),
+    store: this.store,
+    isStoreShared: false,
+    tokenKeys: makeTokenKeys,
+    runtimeConfig: {},
+    serviceCidrs: ["10.96.0.0/12"],
+    nodePorts: { first: 30_000, last: 32_767 },
+    freezes: true,
+  });
+  readonly ending = new AbortController();
+
+  async done<T>(outcome: T | Promise<T>): Promise<T> {
+    const promise = Promise.resolve(outcome);
+    return this.loop.finish(promise);
+  }
+
+  async ask(target: string): Promise<readonly [number, string]> {
+    const { status, body } = await this.done(
+      this.plane.handler({
+        method: "GET",
+        target,
+        headers: new Map(),
+        peer: PEER,
+        signal: new AbortController().signal,
+        readBody: () => Promise.resolve(new Uint8Array()),
+      }),
+    );
+    return [status, isWhole(body) ? Buffer.from(bytesOf(body)).toString() : ""];
+  }
+
+  /** Which checks fail, and which do not. */
+  async checks(endpoint: string): Promise<{ good: readonly string[]; bad: readonly string[] }> {
+    const [, text] = await this.ask(`${endpoint}?verbose`);
+    const named = (mark: string): readonly string[] =>
+      text.split("\n").flatMap((line) => (line.startsWith(mark) ? [line.slice(3).split(" ")[0] ?? ""] : []));
+    return { good: named("[+]"), bad: named("[-]") };
+  }
+}
+
+describe("the health of a control plane", () => {
+  test("is bad in all that is done at the start until it is done", async () => {
+    const world = new World();
+
+    expect(await world.checks("/livez")).toEqual({ good: ["ping", "etcd"], bad: STEPS });
+    expect(await world.ask("/readyz/informer-sync")).toEqual([
+      500,
+      "internal server error: 2 informers not started yet: [*v1.CustomResourceDefinition *v1.APIService]\n",
+    ]);
+    expect(await world.ask("/healthz/poststarthook/rbac/bootstrap-roles")).toEqual([
+      500,
+      "internal server error: not finished\n",
+    ]);
+  });
+
+  test("is good step by step, and bad for new clients once it ends", async () => {
+    const world = new World();
+    await world.done(world.plane.settle(ADDRESS));
+    const settled = await world.checks("/readyz");
+    const running = world.plane.run(world.ending.signal);
+    await world.loop.advance(1000);
+    const ready = await world.checks("/readyz");
+    world.ending.abort();
+
+    expect(settled.bad).toEqual([
+      "informer-sync",
+      ...STEPS.slice(0, 3),
+      "poststarthook/start-service-ip-repair-controllers",
+      ...STEPS.slice(10, 14),
+    ]);
+    expect(ready).toEqual({
+      good: ["ping", "etcd", "etcd-readiness", "informer-sync", ...STEPS, "shutdown"],
+      bad: [],
+    });
+    expect(await world.ask("/readyz/shutdown")).toEqual([
+      500,
+      "internal server error: process is shutting down\n",
+    ]);
+    expect(await world.ask("/livez")).toEqual([200, "ok"]);
+    await world.done(running);
+  });
+
+  test.each(["/livez/shutdown", "/healthz/etcd-readiness", "/readyz/nothing", "/readyz/"])(
+    "has nothing at %s",
+    async (path) => {
+      const world = new World();
+
+      expect((await world.ask(path))[0]).toBe(404);
+    },
+  );
+});

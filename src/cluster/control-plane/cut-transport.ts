@@ -1,0 +1,15 @@
+/** A way into a server that can be cut: from then on no request leaves, as if the program that makes them had been killed. */
+import { serviceUnavailable } from "../../api/api-error.ts";
+import type { Transport } from "../../client/transport.ts";
+
+export function cutTransport(inner: Transport, cut: AbortSignal): Transport {
+  const unlessCut = <T>(ask: () => Promise<T>): Promise<T> =>
+    cut.aborted ? Promise.reject(serviceUnavailable("the connection was cut")) : ask();
+  return {
+    ...(inner.sharesValues !== undefined && { sharesValues: inner.sharesValues }),
+    send: (request) => unlessCut(() => inner.send(request)),
+    watch: (request) => unlessCut(() => inner.watch(request)),
+    read: (request) => unlessCut(() => inner.read(request)),
+    close: () => inner.close(),
+  };
+}

@@ -1,0 +1,265 @@
+/**
+ * Requests to a server in this process. A request is a step of the server, its reply a step of the caller, so that neither ever runs
+ * inside the other; in between no byte is made.
+ */
+import { setMaxListeners } from "node:events";
+import { serviceUnavailable } from "../../api/api-error.ts";
+import type { Status } from "../../api/api-error.ts";
+import { copyAsJson } from "../../api/json-copy.ts";
+import { freezeJson } from "../../api/json-freeze.ts";
+import type { Lane, Loop } from "../../base/loop.ts";
+import { follow, unfollow, type Follower, type Following } from "../../client/call-signal.ts";
+import { warningsIn } from "../../client/http/answer-head.ts";
+import { metadataMediaType } from "../../client/metadata-form.ts";
+import type {
+  Transport,
+  TransportEvent,
+  TransportRequest,
+  TransportResponse,
+  TransportStream,
+} from "../../client/transport.ts";
+import { bytesOf, isWhole } from "../../server/http.ts";
+import type { HttpHandler, HttpRequest, HttpResponse, PeerIdentity } from "../../server/http.ts";
+
+export interface InProcessOptions {
+  readonly handler: HttpHandler;
+  /** The caller's: replies are its steps. */
+  readonly loop: Loop;
+  /** The server's: requests are its steps. */
+  readonly serverLoop: Loop;
+  readonly user: PeerIdentity;
+  /** Freezes what is handed out, so that whoever changes a shared value fails at once. Costs too much outside of tests. */
+  readonly freezes?: boolean;
+}
+
+export function inProcessTransport(options: InProcessOptions): InProcessTransport {
+  return new InProcessTransport(options);
+}
+
+export class InProcessTransport implements Transport {
+  readonly sharesValues = true;
+  readonly #options: InProcessOptions;
+  readonly #closing: Closing;
+
+  constructor(options: InProcessOptions, closing = new Closing()) {
+    this.#options = options;
+    this.#closing = closing;
+  }
+
+  /** The same way for somebody else; closed with this one. */
+  actingAs(user: PeerIdentity): Transport {
+    return new InProcessTransport({ ...this.#options, user }, this.#closing);
+  }
+
+  async send(request: TransportRequest): Promise<TransportResponse> {
+    const response = await this.#exchange(request, NEVER);
+    return {
+      code: response.status,
+      value: this.#shared(await valueOf(response)),
+      warnings: warningsIn({ warning: response.headers.get("warning") }),
+      retryAfterSeconds: secondsOf(response),
+    };
+  }
+
+  async watch(request: TransportRequest): Promise<TransportStream<readonly TransportEvent[]>> {
+    const ending = this.#ending(request.signal);
+    const response = await this.#exchange(request, ending.signal);
+    const { direct, status } = response;
+    if (direct?.type !== "events") {
+      ending.end();
+      return {
+        code: status,
+        refusal: (await valueOf(response)) as Status,
+        items: none(),
+        ...laterOf(response),
+      };
+    }
+    return { code: status, refusal: undefined, items: this.#sharedEvents(untilLeft(direct.events, ending)) };
+  }
+
+  async read(request: TransportRequest): Promise<TransportStream<Uint8Array>> {
+    const ending = this.#ending(request.signal);
+    const response = await this.#exchange(request, ending.signal);
+    if (response.status >= 400) {
+      ending.end();
+      const refusal = (await valueOf(response)) as Status;
+      return { code: response.status, refusal, items: none(), ...laterOf(response) };
+    }
+    const { body } = response;
+    const pieces = isWhole(body) ? one(bytesOf(body)) : body;
+    return { code: response.status, refusal: undefined, items: untilLeft(pieces, ending) };
+  }
+
+  close(): Promise<void> {
+    this.#closing.close();
+    return Promise.resolve();
+  }
+
+  #shared<T>(value: T): T {
+    return this.#options.freezes === true ? freezeJson(value) : value;
+  }
+
+  #sharedEvents(batches: AsyncIterable<readonly TransportEvent[]>): AsyncIterable<readonly TransportEvent[]> {
+    return this.#options.freezes === true ? frozen(batches) : batches;
+  }
+
+  /** Ends with the caller's signal, with the transport, or when it is told to. */
+  #ending(signal: AbortSignal | undefined): Ending {
+    const ending = new AbortController();
+    const sources = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
+    const end = (): void => {
+      for (const source of sources) source.removeEventListener("abort", end);
+      ending.abort();
+    };
+    for (const source of sources) source.addEventListener("abort", end);
+    if (sources.some(({ aborted }) => aborted)) end();
+    return { signal: ending.signal, end };
+  }
+
+  #exchange(request: TransportRequest, signal: AbortSignal): Promise<HttpResponse> {
+    const { handler, loop, serverLoop, user } = this.#options;
+    const lane = laneOf(request.path);
+    const asked = httpRequest(request, user, signal);
+    const ended = loop.inFlight(`${request.method} ${request.path}`);
+    return new Promise<HttpResponse>((resolve, reject) => {
+      const settled = this.#abortable(request.signal, (reason) => {
+        ended();
+        reject(reason);
+      });
+      const reply = (response: HttpResponse): void => {
+        if (!settled()) return;
+        ended();
+        resolve(response);
+      };
+      serverLoop.post(lane, async () => {
+        const response = await handler(asked);
+        loop.post(lane, () => reply(response));
+      });
+    });
+  }
+
+  /** Calls `abort` at most once, unless the function that comes back was called before; that answers whether it came first. */
+  #abortable(signal: AbortSignal | undefined, abort: (reason: Error) => void): () => boolean {
+    const closing = this.#closing.signal;
+    let isSettled = false;
+    let ofCaller: Following | undefined;
+    let ofTransport: Following | undefined;
+    const settle = (): boolean => {
+      if (isSettled) return false;
+      isSettled = true;
+      if (signal !== undefined) unfollow(signal, ofCaller);
+      unfollow(closing, ofTransport);
+      return true;
+    };
+    const follower: Follower = {
+      abort: () => {
+        if (settle()) abort(signal?.aborted === true ? (signal.reason as Error) : closed());
+      },
+    };
+    if (signal !== undefined) ofCaller = follow(signal, follower);
+    if (!isSettled) ofTransport = follow(closing, follower);
+    return settle;
+  }
+}
+
+/** The end of a transport: what is still under way ends with it. */
+class Closing {
+  readonly #controller = new AbortController();
+
+  constructor() {
+    // Every stream listens to it.
+    setMaxListeners(0, this.signal);
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  close(): void {
+    this.#controller.abort(new Error("the client was closed"));
+  }
+}
+
+interface Ending {
+  readonly signal: AbortSignal;
+  end(): void;
+}
+
+/** A request that was handed in is done, whoever waits for its answer. */
+const NEVER = new AbortController().signal;
+
+function closed(): Error {
+  return serviceUnavailable("the client was closed");
+}
+
+/** Renewals of leases go before everything: a lead that is lost for want of a turn costs more than any request. */
+function laneOf(path: string): Lane {
+  return path.startsWith("/apis/coordination.k8s.io/") ? "health" : "loop";
+}
+
+function httpRequest(request: TransportRequest, peer: PeerIdentity, signal: AbortSignal): HttpRequest {
+  const { method, path, query, body, contentType, form, userAgent, cause } = request;
+  const headers = new Map<string, string>();
+  if (body !== undefined) headers.set("content-type", contentType ?? "application/json");
+  if (form === "metadata") headers.set("accept", metadataMediaType(request));
+  if (userAgent !== undefined) headers.set("user-agent", userAgent);
+  if (cause !== undefined) headers.set("setpoint-cause", cause);
+  return {
+    method,
+    target: query === undefined ? path : targetOf(path, query),
+    headers,
+    peer,
+    signal,
+    direct: { body: copyAsJson(body) },
+    readBody: () => Promise.resolve(new Uint8Array(0)),
+  };
+}
+
+function targetOf(path: string, query: NonNullable<TransportRequest["query"]>): string {
+  let text = "";
+  for (const [name, values] of Object.entries(query)) {
+    for (const value of typeof values === "string" ? [values] : values)
+      text += `${text === "" ? "?" : "&"}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+  }
+  return path + text;
+}
+
+/** What is no resource (discovery, version) is answered in bytes. */
+async function valueOf({ direct, body, headers }: HttpResponse): Promise<unknown> {
+  if (direct?.type === "value") return direct.value;
+  const pieces: Uint8Array[] = [];
+  if (isWhole(body)) pieces.push(bytesOf(body));
+  else for await (const piece of body) pieces.push(piece);
+  const text = Buffer.concat(pieces).toString();
+  if (text === "") return undefined;
+  return headers.get("content-type")?.startsWith("application/json") === true ? JSON.parse(text) : text;
+}
+
+function secondsOf({ headers }: HttpResponse): number | undefined {
+  const text = headers.get("retry-after");
+  return text === undefined ? undefined : Number(text);
+}
+
+function laterOf(response: HttpResponse): { readonly retryAfterSeconds?: number } {
+  const retryAfterSeconds = secondsOf(response);
+  return retryAfterSeconds === undefined ? {} : { retryAfterSeconds };
+}
+
+/** The server is told when nobody reads any more. */
+async function* untilLeft<T>(items: AsyncIterable<T>, ending: Ending): AsyncGenerator<T> {
+  try {
+    yield* items;
+  } finally {
+    ending.end();
+  }
+}
+
+async function* frozen<T>(items: AsyncIterable<T>): AsyncGenerator<T> {
+  for await (const item of items) yield freezeJson(item);
+}
+
+async function* one<T>(item: T): AsyncGenerator<T> {
+  yield item;
+}
+
+async function* none(): AsyncGenerator<never> {}

@@ -1,0 +1,38 @@
+/** What simulated pods use: told by their annotations while they run (docs/reference/simulated-pods.md). */
+import type { ContainerStatus, Node, Pod } from "../../api/generated/types/core-v1.ts";
+import { simulatedUsage } from "../../resources/pod/simulated-annotations.ts";
+import type { ContainerUsage, Usage, UsageSource } from "../../server/metrics-api/usage-source.ts";
+
+/** How ids of containers and versions of runtimes begin that are simulated. */
+const RUNTIME = "simulated://";
+
+export const simulatedUsageSource: UsageSource = {
+  windowMs: 15_000,
+  findPod: usageOfPod,
+  findNode: usageOfNode,
+};
+
+function usageOfPod(pod: Pod): readonly ContainerUsage[] | undefined {
+  const { containerStatuses = [], initContainerStatuses = [] } = pod.status;
+  const running = [...containerStatuses, ...initContainerStatuses].filter(isRunning);
+  if (running.length === 0) return undefined;
+  return running.map(({ name }) => ({ name, ...simulatedUsage(pod, name) }));
+}
+
+/** A machine that has nothing to do uses nothing. One that is gone says nothing. */
+function usageOfNode({ status }: Node, pods: readonly Pod[]): Usage | undefined {
+  const isSimulated = status.nodeInfo?.containerRuntimeVersion.startsWith(RUNTIME) === true;
+  const ready = status.conditions?.find(({ type }) => type === "Ready");
+  if (!isSimulated || ready?.status !== "True") return undefined;
+  let cpuMillis = 0;
+  let memoryBytes = 0;
+  for (const usage of pods.flatMap((pod) => usageOfPod(pod) ?? [])) {
+    cpuMillis += usage.cpuMillis;
+    memoryBytes += usage.memoryBytes;
+  }
+  return { cpuMillis, memoryBytes };
+}
+
+function isRunning({ state, containerID }: ContainerStatus): boolean {
+  return state?.running !== undefined && containerID?.startsWith(RUNTIME) === true;
+}

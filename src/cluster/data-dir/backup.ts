@@ -1,0 +1,69 @@
+/** Writes a consistent snapshot of a cluster's state, whether it runs or not. */
+import type { Log } from "../../base/log.ts";
+import type { Loop } from "../../base/loop.ts";
+import { backupFile, writeBackup } from "../../store/file/backup.ts";
+import { prefixEnd } from "../../store/store.ts";
+import type { Entry } from "../../store/store.ts";
+import type { BackupOptions } from "../options.ts";
+import { openEtcd, storeFolder } from "./open-store.ts";
+import { findRunning } from "./run-file.ts";
+
+export interface BackupResult {
+  readonly file: string;
+  /** The revision that the snapshot shows. */
+  readonly revision: number;
+}
+
+/** What lies on the disk is then of an earlier cluster, or of nobody. */
+async function refuseOtherStore(dataDir: string, loop: Loop): Promise<void> {
+  const running = await findRunning(dataDir, loop);
+  if (running?.store === "memory")
+    throw new Error(
+      `the cluster of process ${String(running.pid)} in ${dataDir} has its state in memory: it cannot be backed up`,
+    );
+  if (running?.store === "etcd")
+    throw new Error(
+      `the cluster of process ${String(running.pid)} in ${dataDir} has its state in etcd: back it up with --store etcd`,
+    );
+}
+
+/** As long as Events live, and servers' claims to be alive; etcd does not say when a key ends. */
+const ENDING_PREFIXES: readonly (readonly [prefix: string, ttlMs: number])[] = [
+  ["/registry/events/", 60 * 60_000],
+  ["/registry/masterleases/", 15_000],
+];
+
+/** Restored without an end, these would stay for ever. */
+function* withEnds(entries: Iterable<Entry>, now: number): Generator<Entry> {
+  for (const entry of entries) {
+    const ttlMs = ENDING_PREFIXES.find(([prefix]) => entry.key.startsWith(prefix))?.[1];
+    yield ttlMs === undefined || entry.expiresAt !== undefined ? entry : { ...entry, expiresAt: now + ttlMs };
+  }
+}
+
+/** When it resolves the file is complete, was read back and is on disk. An existing file is never replaced. */
+export async function backUp(
+  { store, dataDir, file }: BackupOptions,
+  { loop, log }: { readonly loop: Loop; readonly log: Log },
+): Promise<BackupResult> {
+  if (store.type === "file") {
+    await refuseOtherStore(dataDir, loop);
+    const { revision } = await backupFile({ dir: storeFolder(dataDir), file, loop });
+    return { file, revision };
+  }
+  const etcd = await openEtcd(store.etcd, { loop, log });
+  try {
+    const view = await etcd.fresh();
+    const entries = withEnds(view.range("", prefixEnd("")), loop.now());
+    await writeBackup({
+      file,
+      loop,
+      clusterId: loop.random("cluster-id").uuid(),
+      revision: view.revision,
+      entries,
+    });
+    return { file, revision: view.revision };
+  } finally {
+    await etcd.close();
+  }
+}

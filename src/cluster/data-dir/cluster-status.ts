@@ -1,0 +1,104 @@
+/** Whether the cluster of a data dir runs, and how to end it: asked from another process. */
+import { isJsonObject } from "../../api/json-object.ts";
+import type { Loop } from "../../base/loop.ts";
+import { connect } from "../../client/connection.ts";
+import type { StoreOptions } from "../options.ts";
+import { findRunning, isAlive } from "./run-file.ts";
+import type { RunRecord } from "./run-file.ts";
+
+export type ClusterStatus =
+  | { readonly state: "stopped"; readonly dataDir: string }
+  /** The process lives and has not said yet where it listens. */
+  | { readonly state: "starting"; readonly dataDir: string; readonly pid: number }
+  | (Found & { readonly state: "ready"; readonly revision: number })
+  /** The process lives, and its server does not answer as it should. */
+  | (Found & { readonly state: "unready"; readonly reason: string });
+
+interface Found {
+  readonly dataDir: string;
+  readonly pid: number;
+  readonly server: string;
+  readonly kubeconfig: string;
+  readonly store: StoreOptions["type"];
+}
+
+/** A server that is well answers at once. */
+const ANSWER_MS = 3000;
+
+/** `up` ends within this time of SIGTERM. */
+const END_MS = 5000;
+const LOOK_MS = 50;
+const PROGRESS_MS = 1000;
+
+export async function readStatus(dataDir: string, loop: Loop): Promise<ClusterStatus> {
+  const record = await findRunning(dataDir, loop);
+  if (record === undefined) return { state: "stopped", dataDir };
+  const { pid, server, kubeconfig, store } = record;
+  if (server === undefined || kubeconfig === undefined) return { state: "starting", dataDir, pid };
+  const found = { dataDir, pid, server, kubeconfig, store };
+  try {
+    return { state: "ready", ...found, revision: await readRevision(kubeconfig, loop) };
+  } catch (error) {
+    return { state: "unready", ...found, reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Rejects unless the server says that it is ready. */
+async function readRevision(kubeconfig: string, loop: Loop): Promise<number> {
+  const connection = await connect({ loop, file: kubeconfig, timeoutMs: ANSWER_MS });
+  const { transport } = connection;
+  try {
+    const ready = await transport.read({ method: "GET", path: "/readyz" });
+    if (ready.code !== 200) throw new Error(`/readyz answers ${String(ready.code)}`);
+    const query = { limit: "1" };
+    const list = await transport.send({ method: "GET", path: "/api/v1/namespaces", query });
+    const metadata = isJsonObject(list.value) ? list.value["metadata"] : undefined;
+    if (!isJsonObject(metadata)) throw new Error(`a list of namespaces answers ${String(list.code)}`);
+    return Number(metadata["resourceVersion"]);
+  } finally {
+    await connection.close();
+  }
+}
+
+export interface Ending {
+  readonly loop: Loop;
+  /** Called when the process is asked to end, and once a second while it does not. */
+  readonly onWait: (pid: number, waitedMs: number) => void;
+}
+
+/** Ends the cluster as Ctrl-C would; the process that ended, or undefined when none ran. Rejects when it does not end in time. */
+export async function endCluster(dataDir: string, { loop, onWait }: Ending): Promise<number | undefined> {
+  const record = await findRunning(dataDir, loop);
+  if (record === undefined) return undefined;
+  const { pid } = record;
+  signalEnd(record);
+  onWait(pid, 0);
+  const begunAt = loop.elapsed();
+  let told = 1;
+  while (await isAlive(record, loop)) {
+    const waitedMs = loop.elapsed() - begunAt;
+    if (waitedMs >= END_MS) {
+      throw new Error(
+        `process ${String(pid)} has not ended within ${String(END_MS / 1000)} s: kill -9 ${String(pid)} ends it and loses nothing that was acknowledged`,
+      );
+    }
+    if (waitedMs >= told * PROGRESS_MS) onWait(pid, told++ * PROGRESS_MS);
+    await new Promise<void>((resolve) => {
+      loop.timer(loop.now() + LOOK_MS, "progress", resolve);
+    });
+  }
+  return pid;
+}
+
+function signalEnd({ pid }: RunRecord): void {
+  try {
+    process.kill(pid, "SIGTERM");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    // It has ended by itself meanwhile.
+    if (code === "ESRCH") return;
+    throw new Error(`process ${String(pid)} may not be ended by this user: run setpoint down as its owner`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,19 @@
+/** The folder in which a cluster keeps everything: made when it is missing, refused when another user could change it. */
+import { join } from "node:path";
+import { makeFolder } from "../../base/make-folder.ts";
+import { refuseLink, requireOwnFolder } from "../../base/private-path.ts";
+import { storeFolder } from "./open-store.ts";
+
+export async function openDataDir({
+  dataDir,
+  pkiDir,
+}: {
+  readonly dataDir: string;
+  readonly pkiDir: string;
+}): Promise<void> {
+  await makeFolder(dataDir, 0o700);
+  await requireOwnFolder(dataDir);
+  const isWithin = pkiDir === join(dataDir, "pki");
+  if (isWithin) await refuseLink(pkiDir, "name that folder with --pki-dir if it is meant");
+  await refuseLink(storeFolder(dataDir), "name the folder above it with --data-dir if it is meant");
+}

@@ -1,0 +1,52 @@
+/** Writes the file with which kubectl and other clients find a cluster and prove who they are. */
+import type { Loop } from "../../base/loop.ts";
+import { replaceFile } from "../../server/pki/files.ts";
+import type { ListenAddress } from "../options.ts";
+
+/** Of the cluster, the user and the context. */
+const NAME = "setpoint";
+
+export interface KubeconfigOptions {
+  /** Where clients connect to, such as `https://127.0.0.1:6443`. */
+  readonly server: string;
+  /** All in PEM. */
+  readonly ca: string;
+  readonly user: { readonly cert: string; readonly key: string };
+}
+
+export function serverUrl({ host, port }: ListenAddress): string {
+  // Only addresses of IPv6 have a colon; the pattern with which Node.js knows them takes four milliseconds to compile.
+  return `https://${host.includes(":") ? `[${host}]` : host}:${String(port)}`;
+}
+
+/** The same options give the same text. */
+export function kubeconfigText({ server, ca, user }: KubeconfigOptions): string {
+  return `apiVersion: v1
+kind: Config
+current-context: ${NAME}
+clusters:
+- name: ${NAME}
+  cluster:
+    server: ${JSON.stringify(server)}
+    certificate-authority-data: ${base64(ca)}
+contexts:
+- name: ${NAME}
+  context:
+    cluster: ${NAME}
+    user: ${NAME}
+users:
+- name: ${NAME}
+  user:
+    client-certificate-data: ${base64(user.cert)}
+    client-key-data: ${base64(user.key)}
+`;
+}
+
+/** It holds a private key, so only its owner can read it. */
+export function writeKubeconfig(path: string, options: KubeconfigOptions, loop: Loop): Promise<void> {
+  return replaceFile({ path, text: kubeconfigText(options), mode: 0o600, loop });
+}
+
+function base64(text: string): string {
+  return Buffer.from(text).toString("base64");
+}

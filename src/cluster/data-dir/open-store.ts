@@ -1,0 +1,191 @@
+/** Opens the store that the options name, from a backup when they say so. */
+import { join } from "node:path";
+import { getHeapStatistics } from "node:v8";
+import type { Log } from "../../base/log.ts";
+import type { Loop } from "../../base/loop.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import { readNamed } from "../../base/read-file.ts";
+import type { EtcdStore, EtcdStoreOptions } from "../../store/etcd/etcd-store.ts";
+import { openFileStore } from "../../store/file-store.ts";
+import { readBackup, restoreFile } from "../../store/file/backup.ts";
+import { LoadedState } from "../../store/loaded-state.ts";
+import { openMemoryStore } from "../../store/memory-store.ts";
+import { MAX_CHANGES, prefixEnd } from "../../store/store.ts";
+import type { Entry, Store } from "../../store/store.ts";
+import type { ClusterOptions, EtcdOptions } from "../options.ts";
+
+/** All keys are below, as kube-apiserver has them. */
+const ROOT = "/registry/";
+/** Of one request, unless a single object is larger: etcd takes 1.5 MiB, the keys and conditions included. */
+const RESTORED_BYTES = 1 << 20;
+/** Times that are left are rounded up to this, since keys share a lease that end together. */
+const RESTORED_GRAIN_MS = 60_000;
+
+export interface Surroundings {
+  readonly loop: Loop;
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  /** Once aborted, nobody waits for a store that is away. */
+  readonly signal?: AbortSignal;
+  /** How much the store may hold in memory; no limit unless given. */
+  readonly quotaBytes?: number | undefined;
+}
+
+export function storeFolder(dataDir: string): string {
+  return join(dataDir, "store");
+}
+
+export function openStore(
+  {
+    store,
+    dataDir,
+    storeQuotaBytes,
+    restoreFile: file,
+  }: Pick<ClusterOptions, "store" | "dataDir" | "storeQuotaBytes" | "restoreFile">,
+  given: Surroundings,
+): Promise<Store> {
+  const surroundings = { ...given, quotaBytes: quotaFor(storeQuotaBytes) };
+  switch (store.type) {
+    case "memory":
+      return openMemory(surroundings, file);
+    case "file":
+      return openFile(storeFolder(dataDir), surroundings, file);
+    case "etcd":
+      return openEtcd(store.etcd, surroundings, file);
+  }
+}
+
+/** The store counts what decoded values take. The rest of the heap is for requests and for garbage. */
+const SHARE_OF_HEAP = 0.6;
+
+/** Undefined for no limit. */
+function quotaFor(given: number | undefined): number | undefined {
+  if (given === 0) return undefined;
+  return given ?? Math.floor(getHeapStatistics().heap_size_limit * SHARE_OF_HEAP);
+}
+
+async function openMemory({ loop, quotaBytes }: Surroundings, file: string | undefined): Promise<Store> {
+  if (file === undefined) return openMemoryStore({ loop, quotaBytes });
+  const { revision, entries } = await readEntries(file, loop);
+  return openMemoryStore({ loop, quotaBytes, restore: { revision, entries } });
+}
+
+async function openFile(
+  dir: string,
+  { loop, log, quotaBytes }: Surroundings,
+  file: string | undefined,
+): Promise<Store> {
+  if (file !== undefined) await restoreFile({ file, dir, loop });
+  return openFileStore({ dir, loop, log, quotaBytes });
+}
+
+/** gRPC takes a tenth of a second to load, so only those who use etcd pay for it. */
+export async function openEtcd(
+  etcd: EtcdOptions,
+  { loop, log, metrics, signal, quotaBytes }: Surroundings,
+  file?: string,
+): Promise<EtcdStore> {
+  const { openEtcdStore } = await loop.outside("import", import("../../store/etcd/etcd-store.ts"));
+  const store = await openEtcdStore({
+    loop,
+    log,
+    ...(metrics !== undefined && { metrics }),
+    ...(signal !== undefined && { signal }),
+    prefix: ROOT,
+    quotaBytes,
+    ...(await readEtcdFiles(etcd, loop)),
+  });
+  try {
+    if (file !== undefined) await restoreInto(store, await readEntries(file, loop), { loop, log, signal });
+    return store;
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+async function readEtcdFiles(
+  { endpoints, caFile, certFile, keyFile, user, passwordFile }: EtcdOptions,
+  loop: Loop,
+): Promise<Pick<EtcdStoreOptions, "endpoints" | "tls" | "credentials">> {
+  const read = (path: string): Promise<Buffer> => loop.outside("file", readNamed(path));
+  const tls = {
+    ...(caFile !== undefined && { ca: await read(caFile) }),
+    ...(certFile !== undefined && { cert: await read(certFile) }),
+    ...(keyFile !== undefined && { key: await read(keyFile) }),
+  };
+  const password = passwordFile === undefined ? undefined : (await read(passwordFile)).toString().trimEnd();
+  return {
+    endpoints,
+    tls,
+    ...(user !== undefined && password !== undefined && { credentials: { user, password } }),
+  };
+}
+
+interface Snapshot {
+  readonly revision: number;
+  readonly entries: readonly Entry[];
+}
+
+async function readEntries(file: string, loop: Loop): Promise<Snapshot> {
+  const loaded = new LoadedState();
+  const { compactedRevision, revision } = await readBackup({ file, loop, onRow: (row) => loaded.add(row) });
+  const { state, advances } = loaded.finish(compactedRevision, revision);
+  const newest = advances.at(-1)?.state ?? state;
+  return { revision, entries: [...newest.range("", prefixEnd(""))] };
+}
+
+/**
+ * Etcd counts its own revisions, so objects get new ones, all above those of the backup; history before is given up. Nothing that etcd holds
+ * already is overwritten.
+ */
+async function restoreInto(
+  store: EtcdStore,
+  { revision, entries }: Snapshot,
+  { loop, log, signal }: Pick<Surroundings, "loop" | "log"> & { signal: AbortSignal | undefined },
+): Promise<void> {
+  if (store.view.count(ROOT, prefixEnd(ROOT)) > 0) {
+    throw new Error(
+      `etcd already holds keys under ${ROOT}: restore into an empty etcd, or empty this one (etcdctl del --prefix ${ROOT})`,
+    );
+  }
+  const onProgress = (reached: number): void =>
+    log.info("raising etcd's revision above the backup's", { revision: reached, target: revision });
+  await store.raiseRevision(revision, { loop, onProgress, signal });
+  for (const part of partsOf(entries)) {
+    const now = loop.now();
+    const living = part.filter(({ expiresAt }) => expiresAt === undefined || expiresAt > now);
+    if (living.length === 0) continue;
+    await store.write({
+      compare: living.map(({ key }) => ({ key, modRevision: 0 })),
+      changes: living.map(({ key, value, expiresAt }) => ({
+        type: "put",
+        key,
+        value,
+        ttlMs: expiresAt === undefined ? undefined : roundedUp(expiresAt - now),
+      })),
+    });
+  }
+  await store.compact(store.view.revision);
+}
+
+function roundedUp(ms: number): number {
+  return Math.ceil(ms / RESTORED_GRAIN_MS) * RESTORED_GRAIN_MS;
+}
+
+/** What etcd takes in one request. */
+function* partsOf(entries: readonly Entry[]): Generator<Entry[]> {
+  let part: Entry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    const isFull = part.length === MAX_CHANGES || bytes + entry.value.length > RESTORED_BYTES;
+    if (isFull && part.length > 0) {
+      yield part;
+      part = [];
+      bytes = 0;
+    }
+    part.push(entry);
+    bytes += entry.value.length;
+  }
+  yield part;
+}

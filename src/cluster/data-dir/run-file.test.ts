@@ -1,0 +1,50 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { createRealLoop } from "../../base/real-loop.ts";
+import { claimDataDir, findRunning, removeRunFile, writeRunFile } from "./run-file.ts";
+
+const loop = createRealLoop({ name: "test" });
+
+test("whoever claims a data dir is found until the claim is removed", async () => {
+  const dir = folder();
+
+  const record = await claimDataDir(dir, "memory", loop);
+  const found = await findRunning(dir, loop);
+  await removeRunFile(dir, loop);
+
+  expect(record).toMatchObject({ pid: process.pid, store: "memory" });
+  expect(found).toEqual(record);
+  expect(await findRunning(dir, loop)).toBeUndefined();
+});
+
+test("a process that has the number of one that is gone is not taken for it", async () => {
+  const dir = folder();
+  const record = await claimDataDir(dir, "file", loop);
+
+  await writeRunFile(dir, { ...record, begun: "at another time" }, loop);
+
+  expect(await findRunning(dir, loop)).toBeUndefined();
+});
+
+test.each(["", "{", "7", '{"pid":-1,"begun":""}', '{"pid":"1","begun":""}'])(
+  "a record that reads %j names nobody and is replaced",
+  async (text) => {
+    const dir = folder();
+    const record = await claimDataDir(dir, "file", loop);
+    writeFileSync(join(dir, "running.json"), text);
+
+    const found = await findRunning(dir, loop);
+    await claimDataDir(dir, "file", loop);
+
+    expect(found).toBeUndefined();
+    expect(JSON.parse(readFileSync(join(dir, "running.json"), "utf8"))).toEqual(record);
+  },
+);
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), "setpoint-run-file-"));
+  onTestFinished(() => rmSync(path, { recursive: true }));
+  return path;
+}

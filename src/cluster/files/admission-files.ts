@@ -1,0 +1,97 @@
+/** What admission is told on the command line and in a file, read when the server starts. */
+import { dirname, resolve } from "node:path";
+import { isJsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import { parseYaml } from "../../api/yaml.ts";
+import type { Loop } from "../../base/loop.ts";
+import { readNamed } from "../../base/read-file.ts";
+import { AdmissionConfigError } from "../../server/admission/config-error.ts";
+import { checkPluginChoice } from "../../server/admission/plugin-names.ts";
+import type { AdmissionOptions } from "../../server/admission/plugins.ts";
+import { parsePodSecurityConfiguration } from "../../server/admission/pod-security/configuration.ts";
+
+export interface AdmissionFlags {
+  readonly enabled?: readonly string[] | undefined;
+  readonly disabled?: readonly string[] | undefined;
+  /** An AdmissionConfiguration, as kube-apiserver takes it. */
+  readonly configFile?: string | undefined;
+}
+
+/** What is wrong with the names of plugins; undefined when nothing is. */
+export function pluginChoiceProblem({ enabled = [], disabled = [] }: AdmissionFlags): string | undefined {
+  try {
+    checkPluginChoice({ enabled, disabled });
+    return undefined;
+  } catch (error) {
+    if (error instanceof AdmissionConfigError) return error.message;
+    throw error;
+  }
+}
+
+/** Rejects with one line that names the file. */
+export async function readAdmission(flags: AdmissionFlags = {}, loop: Loop): Promise<AdmissionOptions> {
+  const { enabled = [], disabled = [], configFile } = flags;
+  checkPluginChoice({ enabled, disabled });
+  if (configFile === undefined) return { enabled, disabled };
+  const read: ReadFile = async (path) => parseYaml(await loop.outside("file", readNamed(path))).value;
+  try {
+    const podSecurity = parsePluginConfigurations(await read(configFile)).get("PodSecurity");
+    if (podSecurity === undefined) return { enabled, disabled };
+    const value = await configurationOf(podSecurity, read, dirname(configFile));
+    return { enabled, disabled, podSecurity: parsePodSecurityConfiguration(value) };
+  } catch (cause) {
+    // What the system refuses is told as for other files.
+    if (cause instanceof Error && "syscall" in cause) throw cause;
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${configFile} does not say how requests are admitted: ${why}`, { cause });
+  }
+}
+
+type ReadFile = (path: string) => Promise<unknown>;
+
+const API_VERSION = "apiserver.config.k8s.io/v1";
+
+/** One plugin that is named, with where its configuration is. */
+interface PluginConfiguration {
+  readonly path: string | undefined;
+  readonly configuration: JsonObject | undefined;
+}
+
+/** By the name of the plugin. */
+function parsePluginConfigurations(value: unknown): ReadonlyMap<string, PluginConfiguration> {
+  if (
+    !isJsonObject(value) ||
+    value["kind"] !== "AdmissionConfiguration" ||
+    value["apiVersion"] !== API_VERSION
+  )
+    throw new AdmissionConfigError(`expected an AdmissionConfiguration of ${API_VERSION}`);
+  const { plugins = [] } = value;
+  if (!Array.isArray(plugins)) throw new AdmissionConfigError("plugins must be a list");
+  return new Map(plugins.map((plugin: unknown, at) => parsePlugin(plugin, `plugins[${at}]`)));
+}
+
+function parsePlugin(value: unknown, place: string): readonly [string, PluginConfiguration] {
+  if (!isJsonObject(value)) throw new AdmissionConfigError(`${place} must be an object`);
+  const { name, path, configuration } = value;
+  if (name !== "PodSecurity")
+    throw new AdmissionConfigError(
+      `${place}: no configuration is taken for plugin ${JSON.stringify(name)}, only for "PodSecurity"`,
+    );
+  const isPath = path === undefined || path === "" || typeof path === "string";
+  if (!isPath || !(configuration === undefined || configuration === null || isJsonObject(configuration)))
+    throw new AdmissionConfigError(`${place}: path must be the name of a file, and configuration an object`);
+  return [name, { path: path === "" ? undefined : path, configuration: configuration ?? undefined }];
+}
+
+/** In the file itself, or in another one beside it. */
+async function configurationOf(
+  { path, configuration }: PluginConfiguration,
+  read: ReadFile,
+  folder: string,
+): Promise<JsonObject> {
+  if (configuration !== undefined) return configuration;
+  if (path === undefined) throw new AdmissionConfigError("PodSecurity has neither path nor configuration");
+  const value = await read(resolve(folder, path));
+  if (!isJsonObject(value)) throw new AdmissionConfigError(`${path} must hold an object`);
+  return value;
+}

@@ -1,0 +1,125 @@
+/** By what people and programs are known, from flags and the files that they name. */
+import type { Loop } from "../../base/loop.ts";
+import { readNamedText } from "../../base/read-file.ts";
+import type { AuthenticationOptions } from "../../server/authn/create-authentication.ts";
+import type { AuthenticationConfiguration, JwtRules } from "../../server/authn/oidc/configuration.ts";
+import { oidcRules } from "../../server/authn/oidc/flag-rules.ts";
+import type { OidcFlags } from "../../server/authn/oidc/flag-rules.ts";
+import { readAuthenticationConfiguration } from "../../server/authn/oidc/read-configuration.ts";
+import { parseTokenFile } from "../../server/authn/token-file.ts";
+import { DEFAULT_ISSUER } from "../../server/subresources/token-issuer.ts";
+import type { ReloadedFile } from "./file-reload.ts";
+import { readWebhookFile } from "./webhook-file.ts";
+import type { ReadFile } from "./webhook-file.ts";
+
+export interface TokenWebhookFlags {
+  /** A kubeconfig. */
+  readonly file: string;
+  readonly version: "v1" | "v1beta1";
+  readonly ttlMs: number;
+}
+
+/** As upstream's. */
+const WEBHOOK_TIMEOUT_MS = 30_000;
+
+export interface AuthenticationFlags {
+  readonly issuers?: readonly string[] | undefined;
+  readonly audiences?: readonly string[] | undefined;
+  readonly jwksUri?: string | undefined;
+  readonly maxTokenSeconds?: number | undefined;
+  readonly tokenFile?: string | undefined;
+  /** An AuthenticationConfiguration; not together with `oidc`. */
+  readonly configFile?: string | undefined;
+  readonly oidc?: OidcFlags | undefined;
+  readonly webhook?: TokenWebhookFlags | undefined;
+  readonly frontProxyNames?: readonly string[] | undefined;
+  /** Whether requests without credentials are let in, as far as roles allow; not together with what a file says of it. */
+  readonly isAnonymousAllowed?: boolean | undefined;
+}
+
+export interface ReadAuthentication extends AuthenticationOptions {
+  /** The configuration, which changes the rules of issuers when it does; who is anonymous stays as it was at the start. */
+  readonly file: ReloadedFile | undefined;
+}
+
+/** Rejects with one line that names the file, and nothing secret of what is in it. */
+export async function readAuthentication(
+  flags: AuthenticationFlags = {},
+  loop: Loop,
+): Promise<ReadAuthentication> {
+  const { issuers, audiences, jwksUri, maxTokenSeconds, frontProxyNames, tokenFile } = flags;
+  const read: ReadFile = (path) => loop.outside("file", readNamedText(path));
+  const text = flags.configFile === undefined ? undefined : await read(flags.configFile);
+  const configuration = text === undefined ? NO_CONFIGURATION : parsed(text, flags);
+  const oidc = await readOidc(flags, read);
+  const jwt = { current: [...configuration.jwt, ...oidc] };
+  return {
+    tokens: { issuers, audiences, jwksUri, maxSeconds: maxTokenSeconds },
+    staticTokens: tokenFile === undefined ? [] : parseTokenFile(await read(tokenFile), tokenFile),
+    jwt,
+    webhook: await readWebhook(flags, read),
+    frontProxyNames,
+    anonymous: anonymousRule(flags, configuration),
+    file: reloadedFile({ flags, text, read }, (rules) => (jwt.current = [...rules, ...oidc])),
+  };
+}
+
+async function readWebhook(
+  { webhook }: AuthenticationFlags,
+  read: ReadFile,
+): Promise<AuthenticationOptions["webhook"]> {
+  if (webhook === undefined) return undefined;
+  const { file, version, ttlMs } = webhook;
+  return { ...(await readWebhookFile(file, read)), version, ttlMs, timeoutMs: WEBHOOK_TIMEOUT_MS };
+}
+
+const NO_CONFIGURATION: AuthenticationConfiguration = { jwt: [], anonymous: undefined };
+
+interface ReadFlags {
+  readonly flags: AuthenticationFlags;
+  readonly text: string | undefined;
+  readonly read: ReadFile;
+}
+
+function reloadedFile(
+  { flags, text, read }: ReadFlags,
+  use: (rules: readonly JwtRules[]) => void,
+): ReloadedFile | undefined {
+  const { configFile } = flags;
+  if (configFile === undefined || text === undefined) return undefined;
+  return {
+    path: configFile,
+    text,
+    read: () => read(configFile),
+    use: (now) => use(parsed(now, flags).jwt),
+    controller: "authentication_config_controller",
+  };
+}
+
+function parsed(
+  text: string,
+  { configFile = "", issuers = [DEFAULT_ISSUER] }: AuthenticationFlags,
+): AuthenticationConfiguration {
+  try {
+    return readAuthenticationConfiguration(text, issuers);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${configFile} does not say how people are known: ${why}`, { cause });
+  }
+}
+
+async function readOidc({ oidc }: AuthenticationFlags, read: ReadFile): Promise<readonly JwtRules[]> {
+  if (oidc === undefined) return [];
+  const ca = oidc.caFile === undefined ? undefined : await read(oidc.caFile);
+  return [oidcRules(oidc, ca)];
+}
+
+function anonymousRule(
+  { configFile = "", isAnonymousAllowed }: AuthenticationFlags,
+  { anonymous }: AuthenticationConfiguration,
+): AuthenticationOptions["anonymous"] {
+  if (isAnonymousAllowed === undefined) return anonymous;
+  if (anonymous !== undefined)
+    throw new Error(`--anonymous-auth cannot be given when ${configFile} says who is anonymous`);
+  return { enabled: isAnonymousAllowed, paths: [] };
+}

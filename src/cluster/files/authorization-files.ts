@@ -1,0 +1,82 @@
+/** Who says what somebody may do, from flags and the files that they name. */
+import { dirname, resolve } from "node:path";
+import type { Loop } from "../../base/loop.ts";
+import { readNamedText } from "../../base/read-file.ts";
+import type { AuthorizerOptions } from "../../server/authz/authorization-options.ts";
+import { readAuthorizationConfiguration } from "../../server/authz/read-configuration.ts";
+import type { ConfiguredAuthorizer, ConfiguredWebhook } from "../../server/authz/read-configuration.ts";
+import { readWebhookFile } from "./webhook-file.ts";
+import type { ReadFile } from "./webhook-file.ts";
+
+export type AuthorizationMode = AuthorizerOptions["type"];
+
+/** Either a file, or modes with what they need. */
+export type AuthorizationFlags =
+  | { readonly configFile: string }
+  | {
+      readonly modes: readonly AuthorizationMode[];
+      /** A kubeconfig; present exactly when `Webhook` is among the modes. */
+      readonly webhookFile: string | undefined;
+      readonly webhookVersion: "v1" | "v1beta1";
+      readonly authorizedTtlMs: number;
+      readonly unauthorizedTtlMs: number;
+    };
+
+/** As upstream's for webhooks that no configuration file describes. */
+const TIMEOUT_MS = 30_000;
+
+/** Undefined when nothing is said. Rejects with one line that names the file, and nothing secret of what is in it. */
+export async function readAuthorization(
+  flags: AuthorizationFlags | undefined,
+  loop: Loop,
+): Promise<readonly AuthorizerOptions[] | undefined> {
+  if (flags === undefined) return undefined;
+  const read: ReadFile = (path) => loop.outside("file", readNamedText(path));
+  const configured = "configFile" in flags ? await readConfiguration(flags.configFile, read) : ofModes(flags);
+  return Promise.all(
+    configured.map((each) => (each.type === "Webhook" ? connected(each, read) : Promise.resolve(each))),
+  );
+}
+
+async function readConfiguration(file: string, read: ReadFile): Promise<readonly ConfiguredAuthorizer[]> {
+  const text = await read(file);
+  try {
+    const configured = readAuthorizationConfiguration(text);
+    return configured.map((each) =>
+      each.type === "Webhook"
+        ? { ...each, kubeconfigFile: resolve(dirname(file), each.kubeconfigFile) }
+        : each,
+    );
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new Error(`${file} does not say who decides what somebody may do: ${why}`, { cause });
+  }
+}
+
+function ofModes(
+  flags: Exclude<AuthorizationFlags, { configFile: string }>,
+): readonly ConfiguredAuthorizer[] {
+  const { modes, webhookFile = "", webhookVersion, authorizedTtlMs, unauthorizedTtlMs } = flags;
+  return modes.map((type) => {
+    if (type !== "Webhook") return { type };
+    return {
+      type,
+      name: "default",
+      version: webhookVersion,
+      timeoutMs: TIMEOUT_MS,
+      authorizedTtlMs,
+      unauthorizedTtlMs,
+      onFailure: "no opinion",
+      matchConditions: [],
+      kubeconfigFile: webhookFile,
+    };
+  });
+}
+
+/** Whom to call, by the current context of the webhook's kubeconfig. */
+async function connected(
+  { kubeconfigFile, ...webhook }: ConfiguredWebhook,
+  read: ReadFile,
+): Promise<AuthorizerOptions> {
+  return { ...webhook, ...(await readWebhookFile(kubeconfigFile, read)) };
+}

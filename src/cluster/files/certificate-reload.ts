@@ -1,0 +1,87 @@
+/**
+ * Certificates that are put in the place of others while the server runs: those by which it is known, and those of the authorities that vouch for
+ * clients and proxies. Connections that are open stay as they are.
+ */
+import { X509Certificate } from "node:crypto";
+import type { KeyPair } from "../../server/pki/pki-folder.ts";
+import type { Pki } from "../../server/pki/pki.ts";
+import type { ListenerTls } from "../../server/transport/listener.ts";
+import type { Vouchers } from "../../server/upkeep/extension-authentication.ts";
+import type { ReloadedFile } from "./file-reload.ts";
+
+const FILES = [
+  "apiserver.crt",
+  "apiserver.key",
+  "ca.crt",
+  "front-proxy-ca.crt",
+  "front-proxy-client.crt",
+  "front-proxy-client.key",
+] as const;
+type Texts = Readonly<Record<(typeof FILES)[number], string>>;
+
+/** Rejects when there is no such file. */
+type ReadFile = (name: string) => Promise<string>;
+
+export class LiveCertificates {
+  #texts: Texts;
+
+  constructor({ server, ca, frontProxyCa, frontProxyClient }: Pki) {
+    this.#texts = {
+      "apiserver.crt": server.cert,
+      "apiserver.key": server.key,
+      "ca.crt": ca.cert,
+      "front-proxy-ca.crt": frontProxyCa.cert,
+      "front-proxy-client.crt": frontProxyClient.cert,
+      "front-proxy-client.key": frontProxyClient.key,
+    };
+  }
+
+  get tls(): ListenerTls {
+    return tlsOf(this.#texts);
+  }
+
+  get frontProxyClient(): KeyPair {
+    const { "front-proxy-client.crt": cert, "front-proxy-client.key": key } = this.#texts;
+    return { cert, key };
+  }
+
+  /** Whom others may believe, as it is when they ask. */
+  vouchers(frontProxyNames: readonly string[]): () => Vouchers {
+    return () => {
+      const { "ca.crt": clientCa, "front-proxy-ca.crt": frontProxyCa } = this.#texts;
+      return { clientCa, frontProxyCa, frontProxyNames };
+    };
+  }
+
+  /** All of them are one: a certificate is of no use without its key. `renew` throws when it cannot use them. */
+  file(path: string, read: ReadFile, renew: (tls: ListenerTls) => void): ReloadedFile {
+    return {
+      path,
+      text: JSON.stringify(this.#texts),
+      read: async () => {
+        const texts = await Promise.all(FILES.map((name) => read(name)));
+        return JSON.stringify(Object.fromEntries(FILES.map((name, i) => [name, texts[i]])));
+      },
+      use: (text) => {
+        const texts = JSON.parse(text) as Texts;
+        for (const name of FILES) if (name.endsWith(".crt")) checkCertificate(texts[name]);
+        renew(tlsOf(texts));
+        this.#texts = texts;
+      },
+    };
+  }
+}
+
+function tlsOf(texts: Texts): ListenerTls {
+  return {
+    cert: texts["apiserver.crt"],
+    key: texts["apiserver.key"],
+    ca: texts["ca.crt"],
+    frontProxyCa: texts["front-proxy-ca.crt"],
+  };
+}
+
+/** Throws when it is none. */
+function checkCertificate(text: string): X509Certificate {
+  return new X509Certificate(text);
+}

@@ -1,0 +1,75 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { silentLog } from "../../base/log.ts";
+import type { Log } from "../../base/log.ts";
+import { createMetrics } from "../../base/prom-metrics.ts";
+import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { keepReloaded } from "./file-reload.ts";
+
+const MINUTE_MS = 60_000;
+
+let loop: VirtualLoop;
+const metrics = createMetrics();
+let used: string[];
+let logged: string[];
+/** Undefined when it is not there. */
+let content: string | undefined;
+
+beforeEach(() => {
+  loop = new VirtualLoop({ seed: 1 });
+  used = [];
+  logged = [];
+  content = "first";
+});
+
+const log: Log = { ...silentLog, error: (message) => logged.push(message) };
+
+function start(): AbortController {
+  const ending = new AbortController();
+  const file = {
+    path: "/config.yaml",
+    text: "first",
+    read: () => (content === undefined ? Promise.reject(new Error("gone")) : Promise.resolve(content)),
+    use: (text: string) => {
+      if (text === "bad") throw new Error("bad");
+      used.push(text);
+    },
+    controller: "authentication_config_controller",
+  } as const;
+  void keepReloaded(file, { loop, log, metrics }, ending.signal);
+  return ending;
+}
+
+describe("a configuration that is read again", () => {
+  test("is used within a minute of its change, and once", async () => {
+    start();
+    await loop.advance(MINUTE_MS);
+    content = "second";
+    await loop.advance(3 * MINUTE_MS);
+
+    expect(used).toEqual(["second"]);
+    expect(await metrics.expose()).toContain(
+      'apiserver_authentication_config_controller_automatic_reloads_total{status="success"} 1',
+    );
+  });
+
+  test.each(["bad", undefined])("that is %s stays as it was, and says so", async (wrong) => {
+    start();
+    content = wrong;
+    await loop.advance(MINUTE_MS);
+    content = "third";
+    await loop.advance(MINUTE_MS);
+
+    expect(logged).toEqual(["a configuration cannot be used; what it said before stays"]);
+    expect(used).toEqual(["third"]);
+    expect(await metrics.expose()).toContain('automatic_reloads_total{status="failure"}');
+  });
+
+  test("is not looked at any more when the server ends", async () => {
+    const ending = start();
+    ending.abort();
+    content = "second";
+    await loop.advance(2 * MINUTE_MS);
+
+    expect(used).toEqual([]);
+  });
+});

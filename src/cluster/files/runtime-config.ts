@@ -1,0 +1,24 @@
+/** `--runtime-config`: which group versions are served. */
+import { apiVersionOf, isServedByDefault } from "../../api/resource-facts.ts";
+import type { ServedVersions } from "../../server/registry.ts";
+
+const ALL = {
+  "api/all": /./,
+  "api/ga": /^v\d+$/,
+  "api/beta": /^v\d+beta\d+$/,
+  "api/alpha": /^v\d+alpha\d+$/,
+} as const;
+
+/** The most exact word counts: `apps/v1=false` before `api/ga=true` before `api/all=false`, else what is served by default. */
+export function servedVersions(config: Readonly<Record<string, boolean>>): ServedVersions {
+  return (groupVersion) => {
+    const { version } = groupVersion;
+    const own = config[apiVersionOf(groupVersion)];
+    if (own !== undefined) return own;
+    for (const name of ["api/ga", "api/beta", "api/alpha", "api/all"] as const) {
+      const said = config[name];
+      if (said !== undefined && ALL[name].test(version)) return said;
+    }
+    return isServedByDefault(groupVersion);
+  };
+}

@@ -1,0 +1,57 @@
+/** A log that also keeps what was last complained of: whoever waits for a cluster in vain is told why, though nobody reads its log. */
+import { valueText } from "../../base/log-text.ts";
+import type { Log, LogFields } from "../../base/log.ts";
+
+/** So many things; of each the latest. */
+const KEPT_MAX = 3;
+const CHARS_MAX = 300;
+/** By which a complaint is of the same thing as another one. */
+const ABOUT = ["controller", "key", "loop", "watcher"];
+
+export class Complaints {
+  readonly log: Log;
+  readonly #kept = new Map<string, string>();
+
+  constructor(inner: Log) {
+    this.log = this.#around(inner, {});
+  }
+
+  /** The latest last; empty when there are none. */
+  toString(): string {
+    return [...this.#kept.values()].join("; ");
+  }
+
+  #around(inner: Log, bound: LogFields): Log {
+    const keep = (message: string, fields: LogFields = {}): void => {
+      const all = { ...bound, ...fields };
+      const about = [message, ...ABOUT.map((name) => String(all[name]))].join(" ");
+      this.#kept.delete(about);
+      this.#kept.set(about, textOf(message, all).slice(0, CHARS_MAX));
+      const [oldest] = this.#kept.keys();
+      if (this.#kept.size > KEPT_MAX && oldest !== undefined) this.#kept.delete(oldest);
+    };
+    return {
+      debug: (message, fields) => inner.debug(message, fields),
+      info: (message, fields) => inner.info(message, fields),
+      warn: (message, fields) => {
+        keep(message, fields);
+        inner.warn(message, fields);
+      },
+      error: (message, fields) => {
+        keep(message, fields);
+        inner.error(message, fields);
+      },
+      with: (fields) => this.#around(inner.with(fields), { ...bound, ...fields }),
+    };
+  }
+}
+
+function textOf(message: string, fields: LogFields): string {
+  const words = Object.entries(fields).map(([name, value]) => `${name}=${wordOf(value)}`);
+  return words.length === 0 ? message : `${message} (${words.join(", ")})`;
+}
+
+function wordOf(value: unknown): string {
+  if (value instanceof Error) return value.message;
+  return typeof value === "string" ? value : valueText(value);
+}

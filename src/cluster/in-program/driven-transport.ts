@@ -1,0 +1,64 @@
+/** A way into a virtual world for code outside of it: each call lets the world run until it is answered. */
+import type { Loop } from "../../base/loop.ts";
+import type { Transport, TransportStream } from "../../client/transport.ts";
+import type { VirtualDriver } from "./virtual-driver.ts";
+
+export function drivenTransport(inner: Transport, driver: VirtualDriver): Transport {
+  return {
+    send: (request) => driver.drive(inner.send(request)),
+    watch: async (request) => driven(await driver.drive(inner.watch(request)), driver),
+    read: async (request) => driven(await driver.drive(inner.read(request)), driver),
+    close: () => inner.close(),
+  };
+}
+
+/** Nobody knows whether a next item will come: the world is let run until it does, or until nothing is left to do. */
+function driven<T>(stream: TransportStream<T>, driver: VirtualDriver): TransportStream<T> {
+  return {
+    ...stream,
+    items: {
+      [Symbol.asyncIterator]: () => {
+        const iterator = stream.items[Symbol.asyncIterator]();
+        return {
+          next: () => driver.nudge(iterator.next()),
+          return: (value?: unknown) =>
+            iterator.return?.(value) ?? Promise.resolve({ done: true, value: undefined }),
+        };
+      },
+    },
+  };
+}
+
+/** The loop of such code: whoever waits for a time, such as a client before it tries again, lets the world run until then. */
+export function drivenLoop(inner: Loop, driver: VirtualDriver): Loop {
+  return {
+    actor: inner.actor,
+    get lane() {
+      return inner.lane;
+    },
+    now: () => inner.now(),
+    elapsed: () => inner.elapsed(),
+    post: (lane, step) => inner.post(lane, step),
+    outside: (label, work) => inner.outside(label, work),
+    inFlight: (label) => inner.inFlight(label),
+    random: (stream) => inner.random(stream),
+    child: (name) => drivenLoop(inner.child(name), driver),
+    timer: (at, kind, step) => {
+      let end = (): void => undefined;
+      const ended = new Promise<void>((resolve) => {
+        end = resolve;
+      });
+      const timer = inner.timer(at, kind, () => {
+        end();
+        return step();
+      });
+      void driver.drive(ended);
+      return {
+        cancel: () => {
+          timer.cancel();
+          end();
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * A real HTTPS endpoint for a cluster in a program, opened when somebody asks for a kubeconfig: until then there is no certificate, no
+ * socket and no file.
+ */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Log } from "../../base/log.ts";
+import { createRealLoop } from "../../base/real-loop.ts";
+import type { HttpHandler } from "../../server/http.ts";
+import { openPki, serverNames } from "../../server/pki/pki.ts";
+import { listen } from "../../server/transport/listener.ts";
+import type { Listener } from "../../server/transport/listener.ts";
+import { firstServiceAddress } from "../../server/upkeep/kubernetes-service.ts";
+import { serverUrl, writeKubeconfig } from "../data-dir/kubeconfig.ts";
+
+const HOST = "127.0.0.1";
+/** Tests end at once: what is under way then is nobody's. */
+const GRACE_MS = 500;
+
+export interface EndpointOptions {
+  readonly handler: HttpHandler;
+  readonly log: Log;
+  readonly serviceCidr: string;
+}
+
+export interface Endpoint {
+  /** Path of the file. */
+  readonly kubeconfig: string;
+  readonly server: string;
+  close(): Promise<void>;
+}
+
+/** Sockets and files are on the machine's time, whatever the cluster's is. */
+export async function openEndpoint({ handler, log, serviceCidr }: EndpointOptions): Promise<Endpoint> {
+  const loop = createRealLoop({ name: "endpoint" });
+  const dir = await mkdtemp(join(tmpdir(), "setpoint-"));
+  let listener: Listener | undefined;
+  const close = async (): Promise<void> => {
+    await listener?.close({ graceMs: GRACE_MS });
+    await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    const names = serverNames([HOST], firstServiceAddress(serviceCidr));
+    const pki = await openPki({ dir: join(dir, "pki"), names, loop, log });
+    const tls = { ...pki.server, ca: pki.ca.cert, frontProxyCa: pki.frontProxyCa.cert };
+    listener = await listen({ loop, log, handler, tls, host: HOST, port: 0 });
+    const kubeconfig = join(dir, "kubeconfig");
+    const server = serverUrl({ host: HOST, port: listener.port });
+    await writeKubeconfig(kubeconfig, { server, ca: pki.ca.cert, user: pki.admin }, loop);
+    return { kubeconfig, server, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,32 @@
+/** What the process takes of its machine, under the names by which all programs tell it. */
+import { readdirSync } from "node:fs";
+import type { Loop } from "../../base/loop.ts";
+import type { Metrics } from "../../base/metrics.ts";
+
+/** Asked only when somebody looks. Until the function that comes back is called. */
+export function showProcess(metrics: Metrics, loop: Loop): () => void {
+  const startedAt = loop.now() / 1000 - process.uptime();
+  const leave = [
+    metrics
+      .counter({ name: "process_cpu_seconds_total", help: "Time spent by processors, in seconds." })
+      .read(() => {
+        const { user, system } = process.cpuUsage();
+        return (user + system) / 1_000_000;
+      }),
+    metrics
+      .gauge({ name: "process_resident_memory_bytes", help: "Resident memory in bytes." })
+      .read(() => process.memoryUsage.rss()),
+    metrics
+      .gauge({ name: "process_start_time_seconds", help: "When the process started, in seconds since 1970." })
+      .read(() => startedAt),
+  ];
+  if (process.platform === "linux")
+    leave.push(
+      metrics
+        .gauge({ name: "process_open_fds", help: "Number of open file descriptors." })
+        .read(() => readdirSync("/proc/self/fd").length),
+    );
+  return () => {
+    for (const each of leave) each();
+  };
+}
