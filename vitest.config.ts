@@ -7,7 +7,7 @@ import { defineConfig, type Plugin } from "vitest/config";
 const SOURCES = fileURLToPath(new URL("src/", import.meta.url));
 const CACHE = fileURLToPath(new URL(".cache/test/", import.meta.url));
 /** Texts that the server reads at run time, next to its code. */
-const DESCRIPTIONS = "server/openapi/descriptions";
+const DESCRIPTIONS = "server/routes/openapi/descriptions";
 /** Of this run alone: another one may be under way. */
 const COMPILED = `${CACHE}${String(process.pid)}/`;
 let compiled: Promise<void> | undefined;

@@ -34,7 +34,7 @@ const BUNDLES = /** @type {const} */ ({
 });
 const PROGRAM = join(dist, "program.cjs");
 // Texts that the server reads at run time. The program reads the copy of the library.
-const DESCRIPTIONS = "server/openapi/descriptions";
+const DESCRIPTIONS = "server/routes/openapi/descriptions";
 
 const COMMON = /** @type {const} */ ({
   cwd: root,

@@ -6,14 +6,14 @@ import { createMetrics } from "../src/base/prom-metrics.ts";
 import { createRealLoop } from "../src/base/real-loop.ts";
 import { admissionBeside } from "../src/cluster/loops/needed-loops.ts";
 import { conversions, kinds } from "../src/resources/index.ts";
-import { bytesOf, isWhole } from "../src/server/http.ts";
-import type { HttpHandler, HttpResponse, PeerIdentity } from "../src/server/http.ts";
-import type { Journal } from "../src/server/journal.ts";
+import type { ServedVersions } from "../src/server/objects/registry.ts";
 import { makeTokenKeys } from "../src/server/pki/token-keys.ts";
-import type { ServedVersions } from "../src/server/registry.ts";
 import { fedPieces } from "../src/server/representation/fixture.ts";
+import { bytesOf, isWhole } from "../src/server/request/http.ts";
+import type { HttpHandler, HttpResponse, PeerIdentity } from "../src/server/request/http.ts";
 import { createApiServer } from "../src/server/server.ts";
 import type { ApiServer } from "../src/server/server.ts";
+import type { Journal } from "../src/server/write/journal.ts";
 import { openMemoryStore } from "../src/store/memory-store.ts";
 import type { Store } from "../src/store/store.ts";
 

@@ -1,6 +1,6 @@
 /** What a cluster in this process is told before it starts. Checked by whoever fills it in; trusted from here on. */
-import type { EncryptionFiles } from "../server/encryption/open-encryption.ts";
-import type { FairnessOptions } from "../server/fairness/create-fairness.ts";
+import type { EncryptionFiles } from "../server/objects/encryption/open-encryption.ts";
+import type { FairnessOptions } from "../server/stages/fairness/create-fairness.ts";
 import type { AdmissionFlags } from "./files/admission-files.ts";
 import type { AuditFlags } from "./files/audit-files.ts";
 import type { AuthenticationFlags } from "./files/authentication-files.ts";

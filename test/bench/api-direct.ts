@@ -3,7 +3,7 @@
  * costs, without sockets and disks. The figure is CPU time, all threads, because rates say more about the machine.
  */
 import { performance } from "node:perf_hooks";
-import type { HttpResponse } from "../../src/server/http.ts";
+import type { HttpResponse } from "../../src/server/request/http.ts";
 import { TestApi } from "../api-harness.ts";
 import { podText } from "./api-cluster.ts";
 import { perSecond, verdict, whole } from "./row.ts";

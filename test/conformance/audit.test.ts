@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import { claimsOf } from "../../src/server/authn/fixture.ts";
+import { claimsOf } from "../../src/server/access/authn/fixture.ts";
 import { describePeer } from "../peers.ts";
 import { Kubectl } from "./kubectl/kubectl.ts";
 import { Folder, RunningCluster } from "./running-cluster.ts";

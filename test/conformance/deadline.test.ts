@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { VirtualLoop } from "../../src/base/virtual-loop.ts";
-import type { HttpRequest, HttpResponse } from "../../src/server/http.ts";
+import type { HttpRequest, HttpResponse } from "../../src/server/request/http.ts";
 import { TestApi, wholeBody } from "../api-harness.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";

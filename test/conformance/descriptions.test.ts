@@ -4,7 +4,7 @@ import { findKindSchema } from "../../src/api/built-in-schema.ts";
 import { apiVersionOf, groupVersions } from "../../src/api/resource-facts.ts";
 import type { ResourceFacts } from "../../src/api/resource-facts.ts";
 import { childSchema, type Schema } from "../../src/api/schema.ts";
-import { Descriptions } from "../../src/server/openapi/descriptions.ts";
+import { Descriptions } from "../../src/server/routes/openapi/descriptions.ts";
 import { TestApi } from "../api-harness.ts";
 import { MINIMAL_OBJECTS } from "./minimal-objects.ts";
 

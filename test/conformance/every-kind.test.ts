@@ -5,7 +5,7 @@ import { decodeObject, readEnvelope } from "../../src/api/protobuf/envelope.ts";
 import { apiVersionOf, isServedByDefault } from "../../src/api/resource-facts.ts";
 import type { ResourceFacts } from "../../src/api/resource-facts.ts";
 import { parseYaml } from "../../src/api/yaml.ts";
-import type { ServedVersions } from "../../src/server/registry.ts";
+import type { ServedVersions } from "../../src/server/objects/registry.ts";
 import { TestApi, text, watchEvents } from "../api-harness.ts";
 import type { Reply, ReplyBody, TestApiOptions } from "../api-harness.ts";
 import { casesOf, collectionOf, SERVED, STORED } from "./kind-cases.ts";

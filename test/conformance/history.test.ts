@@ -1,6 +1,6 @@
 /** What happened: who wrote each revision, and how objects were. Setpoint's own; no other server has it. */
 import { describe, expect, test } from "vitest";
-import type { JournalEntry } from "../../src/server/journal.ts";
+import type { JournalEntry } from "../../src/server/write/journal.ts";
 import { TestApi } from "../api-harness.ts";
 import type { ReplyBody } from "../api-harness.ts";
 

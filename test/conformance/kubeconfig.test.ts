@@ -8,8 +8,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { silentLog } from "../../src/base/log.ts";
 import { createRealLoop } from "../../src/base/real-loop.ts";
 import { serverUrl, writeKubeconfig } from "../../src/cluster/data-dir/kubeconfig.ts";
-import type { HttpHandler } from "../../src/server/http.ts";
 import { openPki, serverNames } from "../../src/server/pki/pki.ts";
+import type { HttpHandler } from "../../src/server/request/http.ts";
 import { listen } from "../../src/server/transport/listener.ts";
 import { describePeer } from "../peers.ts";
 

@@ -114,7 +114,7 @@ describe("the package", () => {
       String,
     );
     expect(files).toContain("dist/cli.js");
-    expect(files).toContain("dist/server/openapi/descriptions/core.txt");
+    expect(files).toContain("dist/server/routes/openapi/descriptions/core.txt");
     expect(files.filter((path) => /\.test\.|(^|\/)(src|test|fixture)(\/|\.|$)/.test(path))).toEqual([]);
   });
 });

@@ -1,8 +1,8 @@
 /** Several versions of one resource are one object: whatever is written in one is seen in the others. */
 import { describe, expect, test } from "vitest";
 import { conversions } from "../../src/resources/index.ts";
-import type { HttpResponse } from "../../src/server/http.ts";
-import { Versions } from "../../src/server/objects.ts";
+import { Versions } from "../../src/server/objects/versions.ts";
+import type { HttpResponse } from "../../src/server/request/http.ts";
 import { TestApi, watchEvents } from "../api-harness.ts";
 import type { ReplyBody } from "../api-harness.ts";
 

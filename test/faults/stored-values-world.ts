@@ -4,8 +4,8 @@ import { createMetrics } from "../../src/base/prom-metrics.ts";
 import { createRealLoop } from "../../src/base/real-loop.ts";
 import { ControlPlane } from "../../src/cluster/control-plane/control-plane.ts";
 import { admissionBeside } from "../../src/cluster/loops/needed-loops.ts";
-import type { HttpResponse } from "../../src/server/http.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
+import type { HttpResponse } from "../../src/server/request/http.ts";
 import type { Store } from "../../src/store/store.ts";
 import { wholeBody, type Reply, type ReplyBody } from "../api-harness.ts";
 

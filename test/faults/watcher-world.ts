@@ -7,8 +7,8 @@ import type { Transport, TransportResponse } from "../../src/client/transport.ts
 import { inProcessTransport } from "../../src/cluster/control-plane/in-process-transport.ts";
 import { admissionBeside } from "../../src/cluster/loops/needed-loops.ts";
 import { conversions, kinds } from "../../src/resources/index.ts";
-import type { HttpHandler } from "../../src/server/http.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";
+import type { HttpHandler } from "../../src/server/request/http.ts";
 import { createApiServer } from "../../src/server/server.ts";
 import { openMemoryStore } from "../../src/store/memory-store.ts";
 import type { Store } from "../../src/store/store.ts";

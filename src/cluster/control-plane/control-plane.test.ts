@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { silentLog } from "../../base/log.ts";
 import { createMetrics } from "../../base/prom-metrics.ts";
 import { VirtualLoop } from "../../base/virtual-loop.ts";
-import { bytesOf, isWhole } from "../../server/http.ts";
 import { makeTokenKeys } from "../../server/pki/token-keys.ts";
+import { bytesOf, isWhole } from "../../server/request/http.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
 import { ControlPlane } from "./control-plane.ts";
 

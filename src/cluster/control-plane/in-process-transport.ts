@@ -18,8 +18,8 @@ import type {
   TransportResponse,
   TransportStream,
 } from "../../client/transport.ts";
-import { bytesOf, isWhole } from "../../server/http.ts";
-import type { HttpHandler, HttpRequest, HttpResponse, PeerIdentity } from "../../server/http.ts";
+import { bytesOf, isWhole } from "../../server/request/http.ts";
+import type { HttpHandler, HttpRequest, HttpResponse, PeerIdentity } from "../../server/request/http.ts";
 
 export interface InProcessOptions {
   readonly handler: HttpHandler;

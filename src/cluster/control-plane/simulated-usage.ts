@@ -1,7 +1,7 @@
 /** What simulated pods use: told by their annotations while they run (docs/reference/simulated-pods.md). */
 import type { ContainerStatus, Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { simulatedUsage } from "../../resources/pod/simulated-annotations.ts";
-import type { ContainerUsage, Usage, UsageSource } from "../../server/metrics-api/usage-source.ts";
+import type { ContainerUsage, Usage, UsageSource } from "../../server/verbs/metrics-api/usage-source.ts";
 
 /** How ids of containers and versions of runtimes begin that are simulated. */
 const RUNTIME = "simulated://";

@@ -8,7 +8,7 @@ import { readNamed } from "../../base/read-file.ts";
 import { AdmissionConfigError } from "../../server/admission/config-error.ts";
 import { checkPluginChoice } from "../../server/admission/plugin-names.ts";
 import type { AdmissionOptions } from "../../server/admission/plugins.ts";
-import { parsePodSecurityConfiguration } from "../../server/admission/pod-security/configuration.ts";
+import { parsePodSecurityConfiguration } from "../../server/admission/plugins/pods/pod-security/configuration.ts";
 
 export interface AdmissionFlags {
   readonly enabled?: readonly string[] | undefined;

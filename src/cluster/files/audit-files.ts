@@ -1,7 +1,7 @@
 /** Where audit events go, from flags and the files that they name. */
 import type { Loop } from "../../base/loop.ts";
 import { readNamedText } from "../../base/read-file.ts";
-import type { AuditOptions } from "../../server/audit/audit-trail.ts";
+import type { AuditOptions } from "../../server/stages/audit/audit-trail.ts";
 import { readWebhookFile } from "./webhook-file.ts";
 
 export interface AuditFlags extends Omit<AuditOptions, "webhook"> {

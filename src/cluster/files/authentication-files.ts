@@ -1,13 +1,13 @@
 /** By what people and programs are known, from flags and the files that they name. */
 import type { Loop } from "../../base/loop.ts";
 import { readNamedText } from "../../base/read-file.ts";
-import type { AuthenticationOptions } from "../../server/authn/create-authentication.ts";
-import type { AuthenticationConfiguration, JwtRules } from "../../server/authn/oidc/configuration.ts";
-import { oidcRules } from "../../server/authn/oidc/flag-rules.ts";
-import type { OidcFlags } from "../../server/authn/oidc/flag-rules.ts";
-import { readAuthenticationConfiguration } from "../../server/authn/oidc/read-configuration.ts";
-import { parseTokenFile } from "../../server/authn/token-file.ts";
-import { DEFAULT_ISSUER } from "../../server/subresources/token-issuer.ts";
+import type { AuthenticationOptions } from "../../server/access/authn/create-authentication.ts";
+import type { AuthenticationConfiguration, JwtRules } from "../../server/access/authn/oidc/configuration.ts";
+import { oidcRules } from "../../server/access/authn/oidc/flag-rules.ts";
+import type { OidcFlags } from "../../server/access/authn/oidc/flag-rules.ts";
+import { readAuthenticationConfiguration } from "../../server/access/authn/oidc/read-configuration.ts";
+import { parseTokenFile } from "../../server/access/authn/token-file.ts";
+import { DEFAULT_ISSUER } from "../../server/access/authn/token-issuer.ts";
 import type { ReloadedFile } from "./file-reload.ts";
 import { readWebhookFile } from "./webhook-file.ts";
 import type { ReadFile } from "./webhook-file.ts";

@@ -2,9 +2,12 @@
 import { dirname, resolve } from "node:path";
 import type { Loop } from "../../base/loop.ts";
 import { readNamedText } from "../../base/read-file.ts";
-import type { AuthorizerOptions } from "../../server/authz/authorization-options.ts";
-import { readAuthorizationConfiguration } from "../../server/authz/read-configuration.ts";
-import type { ConfiguredAuthorizer, ConfiguredWebhook } from "../../server/authz/read-configuration.ts";
+import type { AuthorizerOptions } from "../../server/access/authz/authorization-options.ts";
+import { readAuthorizationConfiguration } from "../../server/access/authz/read-configuration.ts";
+import type {
+  ConfiguredAuthorizer,
+  ConfiguredWebhook,
+} from "../../server/access/authz/read-configuration.ts";
 import { readWebhookFile } from "./webhook-file.ts";
 import type { ReadFile } from "./webhook-file.ts";
 

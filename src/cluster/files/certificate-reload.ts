@@ -6,7 +6,7 @@ import { X509Certificate } from "node:crypto";
 import type { KeyPair } from "../../server/pki/pki-folder.ts";
 import type { Pki } from "../../server/pki/pki.ts";
 import type { ListenerTls } from "../../server/transport/listener.ts";
-import type { Vouchers } from "../../server/upkeep/extension-authentication.ts";
+import type { Vouchers } from "../../server/upkeep/bootstrap/extension-authentication.ts";
 import type { ReloadedFile } from "./file-reload.ts";
 
 const FILES = [

@@ -1,6 +1,6 @@
 /** `--runtime-config`: which group versions are served. */
 import { apiVersionOf, isServedByDefault } from "../../api/resource-facts.ts";
-import type { ServedVersions } from "../../server/registry.ts";
+import type { ServedVersions } from "../../server/objects/registry.ts";
 
 const ALL = {
   "api/all": /./,

@@ -7,11 +7,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Log } from "../../base/log.ts";
 import { createRealLoop } from "../../base/real-loop.ts";
-import type { HttpHandler } from "../../server/http.ts";
 import { openPki, serverNames } from "../../server/pki/pki.ts";
+import type { HttpHandler } from "../../server/request/http.ts";
 import { listen } from "../../server/transport/listener.ts";
 import type { Listener } from "../../server/transport/listener.ts";
-import { firstServiceAddress } from "../../server/upkeep/kubernetes-service.ts";
+import { firstServiceAddress } from "../../server/upkeep/bootstrap/kubernetes-service.ts";
 import { serverUrl, writeKubeconfig } from "../data-dir/kubeconfig.ts";
 
 const HOST = "127.0.0.1";

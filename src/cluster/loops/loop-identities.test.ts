@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { controllers, routines } from "../../controllers/index.ts";
-import { defaultRoles } from "../../server/authz/rbac/default-roles.ts";
+import { defaultRoles } from "../../server/access/authz/rbac/default-roles.ts";
 import { actorIdentity, groupIdentity } from "./loop-identities.ts";
 import { builtInGroups } from "./loops.ts";
 

@@ -1,5 +1,5 @@
 /** As whom the loops of a control plane in one process work: each with the rights of its part in Kubernetes and no more. */
-import type { PeerIdentity } from "../../server/http.ts";
+import type { PeerIdentity } from "../../server/request/http.ts";
 
 /** Reads for all controllers, and speaks for them where they speak together: events, their lease. */
 const CONTROLLERS: PeerIdentity = { user: "system:kube-controller-manager", groups: [] };

@@ -5,19 +5,19 @@ import { kinds } from "../../resources/index.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
-import { alwaysAllow } from "../authz/always-allow.ts";
-import type { Authorizer } from "../authz/authorizer.ts";
-import { keyOf } from "../objects.ts";
-import { isStored, Registry } from "../registry.ts";
-import type { StoredResource } from "../registry.ts";
-import { RequestNotes } from "../request-notes.ts";
-import { encodeObject } from "../stored-object.ts";
+import { alwaysAllow } from "../access/authz/always-allow.ts";
+import type { Authorizer } from "../access/authz/authorizer.ts";
+import { isStored, Registry } from "../objects/registry.ts";
+import type { StoredResource } from "../objects/registry.ts";
+import { encodeObject } from "../objects/stored-object.ts";
+import { keyOf } from "../objects/versions.ts";
+import { RequestNotes } from "../request/request-notes.ts";
 import { normal } from "../write/incoming.ts";
 import type { Admission } from "./admission.ts";
-import { claimPermissions } from "./claim-permissions.ts";
 import type { Operation } from "./plugin.ts";
 import { builtInAdmission } from "./plugins.ts";
 import type { AdmissionOptions } from "./plugins.ts";
+import { claimPermissions } from "./plugins/access/claim-permissions.ts";
 
 /** An object as somebody writes it. */
 export interface Written {

@@ -12,13 +12,13 @@ import type { Loop, Random } from "../../base/loop.ts";
 import { type Soon, whenDone } from "../../base/soon.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
 import type { Store } from "../../store/store.ts";
-import type { AdmittedResource } from "../registry.ts";
-import type { RequestNotes } from "../request-notes.ts";
+import { ServerMemory } from "../objects/lister.ts";
+import type { AdmittedResource } from "../objects/registry.ts";
+import type { RequestNotes } from "../request/request-notes.ts";
 import { withoutRepeatedOwners } from "../write/owner-references.ts";
 import { track } from "../write/tracking.ts";
 import { BEFORE_POLICIES, REINVOKE } from "./plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest, Interest, Operation, ShownOwners } from "./plugin.ts";
-import { ServerMemory } from "./server-memory.ts";
 
 /** The plugins that one kind of request concerns. */
 interface Chain {

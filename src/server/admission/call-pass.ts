@@ -1,5 +1,5 @@
-import type { Call, Workshop } from "../call.ts";
-import type { AdmittedResource } from "../registry.ts";
+import type { AdmittedResource } from "../objects/registry.ts";
+import type { Call, Workshop } from "../request/call.ts";
 import { isDryRun } from "../write/write-options.ts";
 import type { AdmissionPass } from "./admission.ts";
 import { operationOptions } from "./operation-options.ts";

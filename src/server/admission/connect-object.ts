@@ -1,6 +1,6 @@
 /** What a request to connect asks for, as an object that webhooks and policies can look at. Nothing of it is ever stored. */
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
-import type { Call } from "../call.ts";
+import type { Call } from "../request/call.ts";
 
 const FLAGS = ["stdin", "stdout", "stderr", "tty"] as const;
 

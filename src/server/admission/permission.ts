@@ -2,8 +2,8 @@
 import type { Soon } from "../../base/soon.ts";
 import { whenDone } from "../../base/soon.ts";
 import type { Requester } from "../../resources/rules/kind-rules.ts";
-import { NOTHING_ASKED } from "../authz/authorizer.ts";
-import type { AccessAttributes, AccessDecision, Authorizer } from "../authz/authorizer.ts";
+import { NOTHING_ASKED } from "../access/authz/authorizer.ts";
+import type { AccessAttributes, AccessDecision, Authorizer } from "../access/authz/authorizer.ts";
 
 /** Whether somebody may do something with a resource; what is not given is not said. */
 export function question(

@@ -9,9 +9,9 @@
 import type { JsonObject } from "../../api/json-object.ts";
 import type { Random } from "../../base/loop.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
-import type { AdmittedResource } from "../registry.ts";
-import type { RequestNotes } from "../request-notes.ts";
-import type { ServerMemory } from "./server-memory.ts";
+import type { ServerMemory } from "../objects/lister.ts";
+import type { AdmittedResource } from "../objects/registry.ts";
+import type { RequestNotes } from "../request/request-notes.ts";
 
 /** As AdmissionReview names them. */
 export type Operation = "CREATE" | "UPDATE" | "DELETE" | "CONNECT";

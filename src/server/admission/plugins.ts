@@ -1,44 +1,44 @@
 /** The built-in plugins, in upstream's order, which is the order in which they see a request. */
 import type { Loop } from "../../base/loop.ts";
 import type { Store } from "../../store/store.ts";
-import type { Authorizer } from "../authz/authorizer.ts";
-import type { Registry } from "../registry.ts";
+import type { Authorizer } from "../access/authz/authorizer.ts";
+import type { Registry } from "../objects/registry.ts";
 import { Admission } from "./admission.ts";
-import { alwaysPullImages } from "./always-pull-images.ts";
+import { isEnabled } from "./plugin-names.ts";
+import type { PluginChoice } from "./plugin-names.ts";
+import type { AdmissionPlugin } from "./plugin.ts";
 import {
   certificateApproval,
   certificateSigning,
   certificateSubjectRestriction,
   clusterTrustBundleAttest,
   podCertificateSigning,
-} from "./certificates.ts";
-import { persistentVolumeClaimResize } from "./claim-resize.ts";
-import { defaultIngressClass, defaultStorageClass } from "./default-classes.ts";
-import { defaultTolerationSeconds } from "./default-toleration-seconds.ts";
-import { deviceAdminAccess } from "./device-admin-access.ts";
-import { extendedResourceToleration } from "./extended-resource-toleration.ts";
-import { limitRanger } from "./limit-ranger.ts";
-import { namespaceLifecycle } from "./namespace-lifecycle.ts";
-import { nodeDeclaredFeatureValidator } from "./node-declared-features.ts";
-import { nodeRestriction } from "./node-restriction/node-restriction.ts";
+} from "./plugins/access/certificates.ts";
+import { deviceAdminAccess } from "./plugins/access/device-admin-access.ts";
+import { ownerReferencesPermissionEnforcement } from "./plugins/access/owner-references.ts";
+import { namespaceLifecycle } from "./plugins/namespace-lifecycle.ts";
+import { nodeDeclaredFeatureValidator } from "./plugins/nodes/node-declared-features.ts";
+import { nodeRestriction } from "./plugins/nodes/node-restriction/node-restriction.ts";
+import { taintNodesByCondition } from "./plugins/nodes/taint-nodes-by-condition.ts";
 import {
   denyServiceExternalIps,
   limitPodHardAntiAffinityTopology,
   namespaceExists,
-} from "./optional-rules.ts";
-import { ownerReferencesPermissionEnforcement } from "./owner-references.ts";
-import { isEnabled } from "./plugin-names.ts";
-import type { PluginChoice } from "./plugin-names.ts";
-import type { AdmissionPlugin } from "./plugin.ts";
-import { podResizeValidator } from "./pod-resize.ts";
-import type { PodSecurityConfiguration } from "./pod-security/configuration.ts";
-import { podSecurity } from "./pod-security/pod-security.ts";
-import { priority } from "./priority.ts";
-import { runtimeClass } from "./runtime-class.ts";
-import { serviceAccount } from "./service-account.ts";
-import { storageObjectInUseProtection } from "./storage-protection.ts";
-import { taintNodesByCondition } from "./taint-nodes-by-condition.ts";
-import { podTopologyLabels } from "./topology-labels.ts";
+} from "./plugins/optional-rules.ts";
+import { alwaysPullImages } from "./plugins/pods/always-pull-images.ts";
+import { defaultTolerationSeconds } from "./plugins/pods/default-toleration-seconds.ts";
+import { extendedResourceToleration } from "./plugins/pods/extended-resource-toleration.ts";
+import { limitRanger } from "./plugins/pods/limit-ranger.ts";
+import { podResizeValidator } from "./plugins/pods/pod-resize.ts";
+import type { PodSecurityConfiguration } from "./plugins/pods/pod-security/configuration.ts";
+import { podSecurity } from "./plugins/pods/pod-security/pod-security.ts";
+import { priority } from "./plugins/pods/priority.ts";
+import { runtimeClass } from "./plugins/pods/runtime-class.ts";
+import { serviceAccount } from "./plugins/pods/service-account.ts";
+import { podTopologyLabels } from "./plugins/pods/topology-labels.ts";
+import { persistentVolumeClaimResize } from "./plugins/storage/claim-resize.ts";
+import { defaultIngressClass, defaultStorageClass } from "./plugins/storage/default-classes.ts";
+import { storageObjectInUseProtection } from "./plugins/storage/storage-protection.ts";
 
 export interface AdmissionOptions extends PluginChoice {
   /** What holds for the security of pods where a namespace says nothing; nothing unless given. */

@@ -1,12 +1,12 @@
 /** Everything by which other servers take part in this one's API. */
 import type { Metrics } from "../../base/metrics.ts";
-import type { Workshop } from "../call.ts";
 import type { ClientPair } from "../egress/egress.ts";
-import type { Stage } from "../exchange.ts";
-import { proxyObjects } from "../relay/object-proxy.ts";
-import { Relay } from "../relay/relay.ts";
+import type { Workshop } from "../request/call.ts";
+import type { Stage } from "../request/exchange.ts";
 import { aggregate } from "./aggregation.ts";
 import { availabilityMetrics, type AvailabilityObserver } from "./availability-metrics.ts";
+import { proxyObjects } from "./relay/object-proxy.ts";
+import { Relay } from "./relay/relay.ts";
 import { RemoteApiUpkeep } from "./remote-api-upkeep.ts";
 import { RemoteApis } from "./remote-apis.ts";
 import type { RemoteApi } from "./remote-apis.ts";

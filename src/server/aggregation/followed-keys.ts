@@ -1,10 +1,10 @@
 /** Follows keys of the store: all under a prefix for as long as it goes, or any of several until one changes. */
 import { backoffMs } from "../../base/backoff.ts";
+import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Watch } from "../../store/store.ts";
-import type { Workshop } from "../call.ts";
-import { pause } from "../upkeep/pause.ts";
+import type { Workshop } from "../request/call.ts";
 
 const BACKOFF = { baseMs: 100, maxMs: 30_000 };
 

@@ -6,7 +6,7 @@ import type { APIService } from "../../api/generated/types/apiregistration-v1.ts
 import { prefixEnd } from "../../store/store.ts";
 import type { Entry, Store } from "../../store/store.ts";
 import type { EgressTarget, EgressTrust } from "../egress/egress.ts";
-import { StoredObject } from "../stored-object.ts";
+import { StoredObject } from "../objects/stored-object.ts";
 
 export const API_SERVICES = "/registry/apiregistration.k8s.io/apiservices/";
 

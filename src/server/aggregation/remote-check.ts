@@ -4,14 +4,14 @@ import { parseJson } from "../../api/json-scan.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { EgressError } from "../egress/egress.ts";
 import type { ClientPair, Egress, EgressReply } from "../egress/egress.ts";
-import { remoteSpec } from "../openapi/remote-spec.ts";
-import { identityHeaders } from "../relay/forwarded-headers.ts";
 import { failedDiscovery, PASSED } from "./availability.ts";
 import type { Availability } from "./availability.ts";
+import { identityHeaders } from "./relay/forwarded-headers.ts";
 import type { RemoteApi } from "./remote-apis.ts";
 import type { Heard, HeardSpec } from "./remote-discovery.ts";
 import { RESOURCES_MAX, resourcesInList, resourcesInPlainList } from "./remote-resources.ts";
 import type { RemoteResources } from "./remote-resources.ts";
+import { remoteSpec } from "./remote-spec.ts";
 
 /** As upstream's. */
 const TIMEOUT_MS = 5000;

@@ -1,7 +1,7 @@
 /** What the servers of other APIs say that they serve, as last heard: clients are told of it with everything else. */
 import type { JsonObject } from "../../api/json-object.ts";
-import type { RemoteSpec } from "../openapi/remote-spec.ts";
 import type { RemoteApi, RemoteApis } from "./remote-apis.ts";
+import type { RemoteSpec } from "./remote-spec.ts";
 
 /** A version of a group that another server serves. */
 export interface RemoteVersion {

@@ -2,7 +2,7 @@
 import { ApiError, type GroupResource, methodNotSupported, unknownResource } from "../../api/api-error.ts";
 import { groupVersions } from "../../api/resource-facts.ts";
 import type { Store } from "../../store/store.ts";
-import type { Companion, Companions } from "../write/companions.ts";
+import type { Companion, Companions } from "../write/companions/companion.ts";
 import { DEFINITIONS } from "./custom-kinds.ts";
 import { findOutline } from "./custom-outline.ts";
 

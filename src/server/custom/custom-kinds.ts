@@ -7,7 +7,7 @@ import type { JSONSchemaProps } from "../../api/generated/types/apiextensions-v1
 import type { GroupVersionFacts, ResourceFacts } from "../../api/resource-facts.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Entry, Store } from "../../store/store.ts";
-import type { CustomResources, StoredResource } from "../registry.ts";
+import type { CustomResources, StoredResource } from "../objects/registry.ts";
 import type { ConversionParts } from "./conversion-webhook.ts";
 import { CustomKind } from "./custom-kind.ts";
 import { findOutline } from "./custom-outline.ts";

@@ -16,7 +16,7 @@ import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { compareVersions } from "../../api/version-order.ts";
 import { isProtected } from "../../resources/definitions/custom-resource-definition-approval.ts";
 import type { Entry } from "../../store/store.ts";
-import { findReadable, findSpecText } from "../stored-object.ts";
+import { findReadable, findSpecText } from "../objects/stored-object.ts";
 
 export interface VersionOutline {
   readonly name: string;

@@ -3,8 +3,8 @@ import type { Node, Service, ServicePort } from "../../api/generated/types/core-
 import type { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import type { Random } from "../../base/loop.ts";
 import type { Store } from "../../store/store.ts";
-import { LiveIndex } from "../live-index.ts";
-import { StoredObject } from "../stored-object.ts";
+import { LiveIndex } from "../objects/live-index.ts";
+import { StoredObject } from "../objects/stored-object.ts";
 import { EgressError } from "./egress.ts";
 
 const SERVICE_LABEL = "kubernetes.io/service-name";

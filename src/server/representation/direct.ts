@@ -1,9 +1,9 @@
 /** Answers to callers within the process: the server's own values, put into no bytes. */
 import type { JsonObject } from "../../api/json-object.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
-import type { Answer, ListAnswer, WatchAnswer, WatchEventAnswer } from "../answer.ts";
-import type { DirectAnswer, DirectEvent, HttpResponse } from "../http.ts";
-import { withResourceVersion } from "../stored-object.ts";
+import { withResourceVersion } from "../objects/stored-object.ts";
+import type { Answer, ListAnswer, WatchAnswer, WatchEventAnswer } from "../request/answer.ts";
+import type { DirectAnswer, DirectEvent, HttpResponse } from "../request/http.ts";
 import { listMetadata } from "./list-body.ts";
 import type { ObjectView } from "./object-view.ts";
 import { warningHeader } from "./warnings.ts";

@@ -1,6 +1,6 @@
 /** Watches whose events happen, and whose pieces are read, as a test likes. */
-import type { WatchEventAnswer, WatchEvents } from "../answer.ts";
-import type { Feed, Outlet } from "../http.ts";
+import type { WatchEventAnswer, WatchEvents } from "../request/answer.ts";
+import type { Feed, Outlet } from "../request/http.ts";
 
 /** Until it ends or is left; the next piece is let through when it is asked for. */
 export async function* fedPieces(feed: Feed): AsyncGenerator<Uint8Array> {

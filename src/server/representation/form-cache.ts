@@ -2,7 +2,7 @@
  * Forms of stored objects that are not the stored one: another version, protobuf, watch frames. Kept while there is room,
  * so that many readers share what one made. An object that nobody holds any more is not kept alive by its forms.
  */
-import type { StoredObject } from "../stored-object.ts";
+import type { StoredObject } from "../objects/stored-object.ts";
 
 /** As much as some thousand pods take as protobuf; a list of more makes them anew each time. */
 const FORM_CACHE_BYTES = 32 << 20;

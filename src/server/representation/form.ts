@@ -1,9 +1,9 @@
 /** In which form a client wants an answer: found out before anything is done, so that a refusal changes nothing. */
 import { ApiError, badRequest, notAcceptable } from "../../api/api-error.ts";
 import { findKindSchema } from "../../api/built-in-schema.ts";
-import type { Call } from "../call.ts";
-import { isStored } from "../registry.ts";
-import type { Resource } from "../registry.ts";
+import { isStored } from "../objects/registry.ts";
+import type { Resource } from "../objects/registry.ts";
+import type { Call } from "../request/call.ts";
 import { asksFor, parseAccept } from "./accept.ts";
 import type { AcceptClause } from "./accept.ts";
 

@@ -5,11 +5,11 @@ import { stringifyJson } from "../../api/json-text.ts";
 import { encodeMessage } from "../../api/protobuf/encode.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
-import { bytesOf } from "../http.ts";
-import type { WholeBody } from "../http.ts";
-import type { Versions } from "../objects.ts";
-import type { StoredResource } from "../registry.ts";
-import type { StoredObject } from "../stored-object.ts";
+import type { StoredResource } from "../objects/registry.ts";
+import type { StoredObject } from "../objects/stored-object.ts";
+import type { Versions } from "../objects/versions.ts";
+import { bytesOf } from "../request/http.ts";
+import type { WholeBody } from "../request/http.ts";
 import { findMember } from "./bytes/json-splice.ts";
 import type { FormCache } from "./form-cache.ts";
 

@@ -4,9 +4,9 @@ import { stringifyJson } from "../../api/json-text.ts";
 import type { ColumnFacts } from "../../api/resource-facts.ts";
 import { stringifyYaml } from "../../api/yaml-text.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
-import type { ListAnswer } from "../answer.ts";
-import type { Resource, StoredResource } from "../registry.ts";
-import type { StoredObject } from "../stored-object.ts";
+import type { Resource, StoredResource } from "../objects/registry.ts";
+import type { StoredObject } from "../objects/stored-object.ts";
+import type { ListAnswer } from "../request/answer.ts";
 import { COMMA, listMetadata } from "./list-body.ts";
 import type { ObjectView } from "./object-view.ts";
 

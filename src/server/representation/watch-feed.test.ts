@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { VirtualLoop } from "../../base/virtual-loop.ts";
-import type { WatchEventAnswer } from "../answer.ts";
-import type { Outlet } from "../http.ts";
+import type { WatchEventAnswer } from "../request/answer.ts";
+import type { Outlet } from "../request/http.ts";
 import { Happening } from "./fixture.ts";
 import { Gathering } from "./gathering.ts";
 import { WatchFeed } from "./watch-feed.ts";

@@ -1,6 +1,6 @@
 /** The events of a watch as pieces of its answer. */
-import type { WatchEventAnswer, WatchEvents } from "../answer.ts";
-import type { Feed, Outlet } from "../http.ts";
+import type { WatchEventAnswer, WatchEvents } from "../request/answer.ts";
+import type { Feed, Outlet } from "../request/http.ts";
 import { joined } from "./bytes/pieces.ts";
 import type { Gathering, Listener } from "./gathering.ts";
 import type { FrameWriter } from "./watch-frames.ts";

@@ -1,7 +1,7 @@
 /** The client at the other end of a connection: who it is, as far as that is verified, and whose turns its requests take. */
 import type { Loop } from "../../base/loop.ts";
-import { FRONT_PROXY_HEADERS } from "../authn/front-proxy.ts";
-import type { PeerIdentity } from "../http.ts";
+import { FRONT_PROXY_HEADERS } from "../access/authn/front-proxy.ts";
+import type { PeerIdentity } from "../request/http.ts";
 import { addressBlock } from "./address-block.ts";
 import type { KnownCredentials } from "./known-credentials.ts";
 import { currentPeer } from "./peer.ts";

@@ -7,7 +7,7 @@ import { tooManyRequests, toStatus } from "../../api/api-error.ts";
 import { assert } from "../../base/assert.ts";
 import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
-import { isWhole } from "../http.ts";
+import { isWhole } from "../request/http.ts";
 import type {
   Feed,
   HttpHandler,
@@ -18,7 +18,7 @@ import type {
   TurnHolder,
   UserTurn,
   WholeBody,
-} from "../http.ts";
+} from "../request/http.ts";
 import { withoutMapping } from "./address-block.ts";
 import { receiveBody, type BodyBudget, type BodySource } from "./body.ts";
 import type { ClientConnection } from "./client-connection.ts";

@@ -10,8 +10,8 @@ import { onTestFinished } from "vitest";
 import type { LogFields } from "../../base/log.ts";
 import { silentLog } from "../../base/log.ts";
 import { createRealLoop } from "../../base/real-loop.ts";
-import type { HttpHandler, HttpResponse } from "../http.ts";
 import { openPki, serverNames, type Pki } from "../pki/pki.ts";
+import type { HttpHandler, HttpResponse } from "../request/http.ts";
 import type { TransportLimits } from "./limits.ts";
 import { listen, type Listener } from "./listener.ts";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect as connectPlain, createServer as createListener } from "node:net";
 import type { AddressInfo, Socket } from "node:net";
 import { describe, expect, test } from "vitest";
-import type { HttpRequest } from "../http.ts";
+import type { HttpRequest } from "../request/http.ts";
 import { answer, openRaw, pending, readUntilClosed, startServer } from "./fixture.ts";
 
 const OK = "GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";

@@ -11,7 +11,7 @@ import {
 } from "node:http";
 import type { Duplex } from "node:stream";
 import type { TLSSocket } from "node:tls";
-import type { SwitchedStream, WholeBody } from "../http.ts";
+import type { SwitchedStream, WholeBody } from "../request/http.ts";
 import { Chunks } from "./chunks.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { Connection } from "./connections.ts";

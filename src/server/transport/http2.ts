@@ -9,7 +9,7 @@ import {
   type ServerOptions,
 } from "node:http2";
 import type { TLSSocket } from "node:tls";
-import type { WholeBody } from "../http.ts";
+import type { WholeBody } from "../request/http.ts";
 import type { ClientConnection } from "./client-connection.ts";
 import type { Connection } from "./connections.ts";
 import { discardRest } from "./discard-rest.ts";

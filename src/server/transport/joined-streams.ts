@@ -1,7 +1,7 @@
 /** Two connections that become one: what comes from either goes to the other, no faster than it is taken. */
 import type { Duplex } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import type { SwitchedStream } from "../http.ts";
+import type { SwitchedStream } from "../request/http.ts";
 
 const LISTENERS_MAX = 32;
 

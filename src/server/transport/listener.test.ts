@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { describe, expect, test } from "vitest";
-import type { HttpRequest, HttpResponse } from "../http.ts";
+import type { HttpRequest, HttpResponse } from "../request/http.ts";
 import {
   answer,
   makeForeignPki,

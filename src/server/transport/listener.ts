@@ -13,7 +13,7 @@ import {
 import { assert } from "../../base/assert.ts";
 import type { Log } from "../../base/log.ts";
 import type { Loop } from "../../base/loop.ts";
-import type { HttpHandler } from "../http.ts";
+import type { HttpHandler } from "../request/http.ts";
 import { BodyBudget } from "./body.ts";
 import { ClientConnection } from "./client-connection.ts";
 import { Connections } from "./connections.ts";

@@ -8,10 +8,10 @@ import type { Loop } from "../../base/loop.ts";
 import { createRealLoop } from "../../base/real-loop.ts";
 import { importSigner } from "../../base/signing-key.ts";
 import { x509 } from "../../base/x509-library.ts";
-import type { HttpResponse } from "../http.ts";
 import { makePrivateKey } from "../pki/issuer.ts";
 import type { KeyPair } from "../pki/pki-folder.ts";
 import type { Pki } from "../pki/pki.ts";
+import type { HttpResponse } from "../request/http.ts";
 import { makeForeignPki, readAll, sendHttp2 } from "./fixture.ts";
 import { listen, type Listener } from "./listener.ts";
 

@@ -2,7 +2,7 @@
 import { X509Certificate } from "node:crypto";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
 import type { Loop } from "../../base/loop.ts";
-import type { PeerIdentity } from "../http.ts";
+import type { PeerIdentity } from "../request/http.ts";
 
 /** Dear, so called once per connection; `currentPeer` is asked for each request. */
 export type PeerReader = (socket: TLSSocket) => PeerIdentity | undefined;

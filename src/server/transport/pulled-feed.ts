@@ -1,6 +1,6 @@
 /** Pieces that are asked for one after the other, each when the client has taken the one before. */
 import type { Log } from "../../base/log.ts";
-import type { Feed, Outlet } from "../http.ts";
+import type { Feed, Outlet } from "../request/http.ts";
 
 export class PulledFeed implements Feed {
   readonly #source: AsyncIterator<Uint8Array>;

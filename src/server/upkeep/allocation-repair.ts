@@ -5,13 +5,13 @@
 import type { Loop } from "../../base/loop.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import type { Transaction } from "../../store/store.ts";
-import { AddressClaims, SERVICES } from "../allocation/address-claim.ts";
-import { inspectAddresses } from "../allocation/address-repair.ts";
-import type { AddressFault } from "../allocation/address-repair.ts";
-import { PortLedger, portsInUse } from "../allocation/port-ledger.ts";
-import type { PortRange } from "../allocation/port-ledger.ts";
-import type { Workshop } from "../call.ts";
-import type { Routine } from "./routine.ts";
+import type { Workshop } from "../request/call.ts";
+import { AddressClaims, SERVICES } from "../write/companions/address-claim.ts";
+import { inspectAddresses } from "../write/companions/address-repair.ts";
+import type { AddressFault } from "../write/companions/address-repair.ts";
+import { PortLedger, portsInUse } from "../write/companions/port-ledger.ts";
+import type { PortRange } from "../write/companions/port-ledger.ts";
+import type { Routine } from "./periodic-task.ts";
 
 /** As kube-apiserver's. */
 const EVERY_MS = 3 * 60_000;

@@ -4,9 +4,9 @@ import type { Secret } from "../../api/generated/types/core-v1.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { dayText, LAST_USED } from "../../resources/core/legacy-token.ts";
 import { isStoreError } from "../../store/store-error.ts";
-import type { Workshop } from "../call.ts";
-import { requireStored } from "../registry.ts";
-import { HouseWriter } from "./house-writer.ts";
+import { requireStored } from "../objects/registry.ts";
+import type { Workshop } from "../request/call.ts";
+import { HouseWriter } from "./server-writer.ts";
 
 export class TokenUses {
   readonly #workshop: () => Workshop;

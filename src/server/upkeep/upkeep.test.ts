@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { advertisedAddress } from "./advertised-address.ts";
+import { advertisedAddress } from "./bootstrap/advertised-address.ts";
 import { ServerFixture } from "./fixture.ts";
 
 describe("Upkeep", () => {

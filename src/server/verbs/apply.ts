@@ -8,15 +8,15 @@ import { isJsonObject, setOwn } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { type Soon, whenDone } from "../../base/soon.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
+import { createPermission } from "../access/authz/create-permission.ts";
+import type { CreatePermission } from "../access/authz/create-permission.ts";
 import type { AdmissionPass } from "../admission/admission.ts";
 import { callPass } from "../admission/call-pass.ts";
-import type { Answer } from "../answer.ts";
-import { createPermission } from "../authz/create-permission.ts";
-import type { CreatePermission } from "../authz/create-permission.ts";
-import type { Call, Workshop } from "../call.ts";
-import { inStages, paced } from "../pace.ts";
-import type { StoredResource } from "../registry.ts";
-import { isTrue } from "../request-info.ts";
+import type { StoredResource } from "../objects/registry.ts";
+import type { Answer } from "../request/answer.ts";
+import type { Call, Workshop } from "../request/call.ts";
+import { inStages, paced } from "../request/pace.ts";
+import { isTrue } from "../request/request-info.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
 import {
   expectedKind,

@@ -5,13 +5,13 @@
 import { forbidden, invalid } from "../../api/api-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
-import type { Answer } from "../answer.ts";
-import { NOTHING_ASKED } from "../authz/authorizer.ts";
-import type { Call, Workshop } from "../call.ts";
-import { keyOf } from "../objects.ts";
-import type { StoredResource } from "../registry.ts";
-import { StoredObject } from "../stored-object.ts";
-import { UnreadableValue } from "../stored/unreadable.ts";
+import { NOTHING_ASKED } from "../access/authz/authorizer.ts";
+import type { StoredResource } from "../objects/registry.ts";
+import { StoredObject } from "../objects/stored-object.ts";
+import { UnreadableValue } from "../objects/stored/unreadable.ts";
+import { keyOf } from "../objects/versions.ts";
+import type { Answer } from "../request/answer.ts";
+import type { Call, Workshop } from "../request/call.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
 
 const OPTION = "ignoreStoreReadErrorWithClusterBreakingPotential";

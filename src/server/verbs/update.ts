@@ -2,12 +2,12 @@ import { badRequest, conflict, invalid, isApiError } from "../../api/api-error.t
 import { FieldErrors } from "../../api/field-error.ts";
 import { type Soon, whenDone } from "../../base/soon.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
+import { createPermission } from "../access/authz/create-permission.ts";
 import { callPass } from "../admission/call-pass.ts";
-import type { Answer } from "../answer.ts";
-import { createPermission } from "../authz/create-permission.ts";
-import type { Call, Workshop } from "../call.ts";
-import { paced } from "../pace.ts";
-import type { StoredResource } from "../registry.ts";
+import type { StoredResource } from "../objects/registry.ts";
+import type { Answer } from "../request/answer.ts";
+import type { Call, Workshop } from "../request/call.ts";
+import { paced } from "../request/pace.ts";
 import { versionAsked } from "../write/asked-version.ts";
 import { expectedKind, readObject, refuseMistake } from "../write/incoming.ts";
 import type { Incoming } from "../write/incoming.ts";

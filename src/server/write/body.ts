@@ -9,9 +9,9 @@ import type { StructSchema } from "../../api/schema.ts";
 import { shownContent } from "../../api/secret-content.ts";
 import { TooLargeError } from "../../api/work-budget.ts";
 import { parseYaml } from "../../api/yaml.ts";
-import type { AcceptedRequest } from "../http.ts";
-import { findMediaType } from "./media-type.ts";
-import type { SharedSpec, SharedSpecs } from "./shared-specs.ts";
+import type { SharedSpec, SharedSpecs } from "../objects/caches/shared-specs.ts";
+import type { AcceptedRequest } from "../request/http.ts";
+import { findMediaType } from "../request/media-type.ts";
 
 /** As upstream's. */
 export const BODY_BYTES_MAX = 3 << 20;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { kinds } from "../../resources/index.ts";
 import type { ApiObject, KindRules } from "../../resources/rules/kind-rules.ts";
-import { Registry, isStored } from "../registry.ts";
-import type { StoredResource } from "../registry.ts";
+import { Registry, isStored } from "../objects/registry.ts";
+import type { StoredResource } from "../objects/registry.ts";
 import { planDeletion } from "./deletion.ts";
 
 const registry = new Registry(kinds);

@@ -2,7 +2,7 @@
 import { cloneJson } from "../../api/json-clone.ts";
 import { withSortedKeys } from "../../api/json-object.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
-import type { StoredResource } from "../registry.ts";
+import type { StoredResource } from "../objects/registry.ts";
 import { timeText } from "./system-metadata.ts";
 
 export type Propagation = "Background" | "Foreground" | "Orphan";

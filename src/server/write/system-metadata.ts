@@ -3,7 +3,7 @@ import type { JsonObject } from "../../api/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { dateTimeText } from "../../base/date-text.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
-import type { StoredResource } from "../registry.ts";
+import type { StoredResource } from "../objects/registry.ts";
 
 export interface Birth {
   readonly uid: string;

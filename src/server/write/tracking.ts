@@ -10,8 +10,8 @@ import { toNormalForm } from "../../api/normal-form.ts";
 import type { StructSchema } from "../../api/schema.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { MetadataPart } from "../../resources/rules/metadata-parts.ts";
-import type { Versions } from "../objects.ts";
-import type { StoredResource } from "../registry.ts";
+import type { StoredResource } from "../objects/registry.ts";
+import type { Versions } from "../objects/versions.ts";
 import { timeText } from "./system-metadata.ts";
 
 export interface Authorship {

@@ -1,10 +1,10 @@
 /** The query of every write. */
 import { invalid } from "../../api/api-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
-import type { Call } from "../call.ts";
-import type { AskedVerb } from "../request-info.ts";
-import type { User } from "../user.ts";
-import { patchMediaType } from "./media-type.ts";
+import type { Call } from "../request/call.ts";
+import { patchMediaType } from "../request/media-type.ts";
+import type { AskedVerb } from "../request/request-info.ts";
+import type { User } from "../request/user.ts";
 
 export interface WriteOptions {
   readonly isDryRun: boolean;

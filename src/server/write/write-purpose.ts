@@ -1,8 +1,8 @@
 /** Which room of a full store a write may use: deletions and the cluster's own upkeep go on where growth is refused. */
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Transaction } from "../../store/store.ts";
-import type { StoredResource } from "../registry.ts";
-import type { User } from "../user.ts";
+import type { StoredResource } from "../objects/registry.ts";
+import type { User } from "../request/user.ts";
 
 export type WritePurpose = NonNullable<Transaction["purpose"]>;
 

@@ -227,7 +227,7 @@ describe("regular expressions of the server", () => {
     "src/api/time.ts",
     "src/runtime/controller/child-names.ts",
     "src/runtime/events/event-correlation.ts",
-    "src/server/authn/issuer-site.ts",
+    "src/server/access/authn/issuer-site.ts",
   ]);
 
   test("do not look for the end of a text by trying every beginning", () => {
@@ -260,7 +260,7 @@ describe("regular expressions of the server", () => {
         "src/api/semantic-version.ts",
         "src/resources/networking/ingress-class.ts",
         "src/resources/pod/pod-security-rules.ts",
-        "src/server/authn/impersonation-modes.ts",
+        "src/server/access/authz/impersonation-modes.ts",
       ]),
     );
   });

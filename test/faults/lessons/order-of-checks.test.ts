@@ -3,7 +3,7 @@
  * request, by whatever method and in whatever form it comes. And what may be done is a matter of the deed, not of the method of HTTP.
  */
 import { describe, expect, test } from "vitest";
-import type { HttpRequest } from "../../../src/server/http.ts";
+import type { HttpRequest } from "../../../src/server/request/http.ts";
 import { TestApi, text } from "../../api-harness.ts";
 import { defineKind, made } from "./custom-kind.ts";
 

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import { isServedByDefault } from "../../../src/api/resource-facts.ts";
 import type { ResourceFacts } from "../../../src/api/resource-facts.ts";
-import { prefixOf } from "../../../src/server/objects.ts";
+import { prefixOf } from "../../../src/server/objects/versions.ts";
 import { TestApi, text } from "../../api-harness.ts";
 import type { Reply } from "../../api-harness.ts";
 import { casesOf, STORED } from "../../conformance/kind-cases.ts";

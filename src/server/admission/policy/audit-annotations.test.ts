@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { RequestNotes } from "../../request-notes.ts";
+import { RequestNotes } from "../../request/request-notes.ts";
 import { AuditAnnotations, noteFailure } from "./audit-annotations.ts";
 
 describe("what policies say to the audit log", () => {

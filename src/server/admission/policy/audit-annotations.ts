@@ -1,5 +1,5 @@
 /** What policies have to say to the audit log. */
-import type { RequestNotes } from "../../request-notes.ts";
+import type { RequestNotes } from "../../request/request-notes.ts";
 import type { Decision } from "./decision.ts";
 
 /** As upstream's. */

@@ -3,7 +3,7 @@ import { Effort } from "../../../api/cel/allowance.ts";
 import type { Bindings } from "../../../api/cel/program.ts";
 import type { ParamKind } from "../../../api/generated/types/admissionregistration-v1.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
-import type { AdmittedResource, StoredResource } from "../../registry.ts";
+import type { AdmittedResource, StoredResource } from "../../objects/registry.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { namespaceOf } from "../webhook/review.ts";
 import { findMatch, type Subject } from "./match.ts";

@@ -6,9 +6,9 @@ import type {
 import type { Namespace } from "../../../api/generated/types/core-v1.ts";
 import { compileLabelSelector, type LabelSelector } from "../../../api/label-selector.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
-import type { Registry, AdmittedResource } from "../../registry.ts";
+import { shelf } from "../../objects/lister.ts";
+import type { Registry, AdmittedResource } from "../../objects/registry.ts";
 import type { AdmissionRequest } from "../plugin.ts";
-import { shelf } from "../server-memory.ts";
 import { equivalentsOf } from "../webhook/equivalents.ts";
 import { isSelected } from "../webhook/hook-match.ts";
 import { ruleMatches } from "../webhook/rule-match.ts";

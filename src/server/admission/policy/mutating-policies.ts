@@ -6,7 +6,7 @@ import type {
 } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
-import type { AdmittedResource } from "../../registry.ts";
+import type { AdmittedResource } from "../../objects/registry.ts";
 import { type AdmissionPlugin, type AdmissionRequest, BEFORE_POLICIES } from "../plugin.ts";
 import { refusal } from "../refusal.ts";
 import { MutationError } from "./apply-configuration.ts";

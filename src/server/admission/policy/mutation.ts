@@ -12,7 +12,7 @@ import { toNormalForm } from "../../../api/normal-form.ts";
 import type { StructSchema } from "../../../api/schema.ts";
 import { WANTED } from "../../../resources/admission/policy-environment.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
-import type { AdmittedResource } from "../../registry.ts";
+import type { AdmittedResource } from "../../objects/registry.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { applyConfiguration, MutationError } from "./apply-configuration.ts";
 import {

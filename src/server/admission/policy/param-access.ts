@@ -6,11 +6,11 @@ import { invalid } from "../../../api/api-error.ts";
 import { FieldErrors, fieldPath } from "../../../api/field-error.ts";
 import type { ParamKind } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
-import { isPrivileged } from "../../authz/authorizer-chain.ts";
-import type { AccessAttributes, AccessDecision, Authorizer } from "../../authz/authorizer.ts";
-import type { Registry } from "../../registry.ts";
+import { isPrivileged } from "../../access/authz/authorizer-chain.ts";
+import type { AccessAttributes, AccessDecision, Authorizer } from "../../access/authz/authorizer.ts";
+import { shelf } from "../../objects/lister.ts";
+import type { Registry } from "../../objects/registry.ts";
 import { type AdmissionPlugin, type AdmissionRequest, definePlugin } from "../plugin.ts";
-import { shelf } from "../server-memory.ts";
 import { ConfigurationError, paramResource } from "./params.ts";
 import type { BindingObject, PolicyObject } from "./policy-index.ts";
 

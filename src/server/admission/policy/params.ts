@@ -5,11 +5,11 @@ import { apiVersionOf } from "../../../api/resource-facts.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Store } from "../../../store/store.ts";
-import { keyOf, prefixOf } from "../../objects.ts";
-import type { Versions } from "../../objects.ts";
-import { isStored } from "../../registry.ts";
-import type { Registry, StoredResource } from "../../registry.ts";
-import { StoredObject } from "../../stored-object.ts";
+import { isStored } from "../../objects/registry.ts";
+import type { Registry, StoredResource } from "../../objects/registry.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
+import { keyOf, prefixOf } from "../../objects/versions.ts";
+import type { Versions } from "../../objects/versions.ts";
 
 export interface ParamParts {
   readonly store: Store;

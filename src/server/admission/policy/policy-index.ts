@@ -11,7 +11,7 @@ import type {
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Mark, Store } from "../../../store/store.ts";
 import { prefixEnd } from "../../../store/store.ts";
-import { StoredObject } from "../../stored-object.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
 import { type Match, matchOf } from "./match.ts";
 
 export interface PolicyObject extends ApiObject {

@@ -1,9 +1,9 @@
 /** The plugins that let policies speak. They need nothing but what the server has in memory. */
 import type { Store } from "../../../store/store.ts";
-import { accessOracle } from "../../authz/access-oracle.ts";
-import type { Authorizer } from "../../authz/authorizer.ts";
-import type { Versions } from "../../objects.ts";
-import type { Registry } from "../../registry.ts";
+import { accessOracle } from "../../access/authz/access-oracle.ts";
+import type { Authorizer } from "../../access/authz/authorizer.ts";
+import type { Registry } from "../../objects/registry.ts";
+import type { Versions } from "../../objects/versions.ts";
 import type { AdmissionPlugin } from "../plugin.ts";
 import { mutatingPolicies } from "./mutating-policies.ts";
 import { paramAccess } from "./param-access.ts";

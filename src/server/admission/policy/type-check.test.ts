@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ValidatingAdmissionPolicy } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { kinds } from "../../../resources/index.ts";
-import { Registry } from "../../registry.ts";
+import { Registry } from "../../objects/registry.ts";
 import { typeWarnings } from "./type-check.ts";
 
 const registry = new Registry(kinds);

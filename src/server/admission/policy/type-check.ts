@@ -8,7 +8,7 @@ import type {
   ValidatingAdmissionPolicy,
 } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { PolicyEnvironment } from "../../../resources/admission/policy-environment.ts";
-import type { Registry, Resource } from "../../registry.ts";
+import type { Registry, Resource } from "../../objects/registry.ts";
 import { ConfigurationError, paramResource } from "./params.ts";
 
 /** As upstream's. */

@@ -4,7 +4,7 @@ import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,
 } from "../../../api/generated/types/admissionregistration-v1.ts";
-import type { AdmittedResource } from "../../registry.ts";
+import type { AdmittedResource } from "../../objects/registry.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../plugin.ts";
 import { refusal } from "../refusal.ts";
 import { AuditAnnotations, noteFailure } from "./audit-annotations.ts";

@@ -4,7 +4,7 @@ import type { Loop } from "../../../base/loop.ts";
 import { type Soon, whenDone } from "../../../base/soon.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Egress } from "../../egress/egress.ts";
-import type { Versions } from "../../objects.ts";
+import type { Versions } from "../../objects/versions.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import { askHook, HookFailure } from "./hook-call.ts";
 import type { Invocation } from "./hook-index.ts";

@@ -8,8 +8,8 @@ import type {
 } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Mark, Store } from "../../../store/store.ts";
-import type { Registry, AdmittedResource } from "../../registry.ts";
-import { StoredObject } from "../../stored-object.ts";
+import type { Registry, AdmittedResource } from "../../objects/registry.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
 import type { Operation } from "../plugin.ts";
 import { equivalentsOf } from "./equivalents.ts";
 import { hookOf } from "./hook.ts";

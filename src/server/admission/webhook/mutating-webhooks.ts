@@ -6,7 +6,7 @@ import { isApiError } from "../../../api/api-error.ts";
 import type { JsonObject } from "../../../api/json-object.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
-import type { Versions } from "../../objects.ts";
+import type { Versions } from "../../objects/versions.ts";
 import type { AdmissionPlugin, AdmissionRequest, Operation } from "../plugin.ts";
 import type { HookChain, Question } from "./hook-chain.ts";
 import type { HookIndex, Invocation } from "./hook-index.ts";

@@ -7,7 +7,7 @@ import { quoted } from "../../../api/message-text.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import { applyJsonPatch } from "../../../api/patch/json-patch.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
-import type { AdmittedResource } from "../../registry.ts";
+import type { AdmittedResource } from "../../objects/registry.ts";
 import { normal } from "../../write/incoming.ts";
 import type { Hook } from "./hook.ts";
 

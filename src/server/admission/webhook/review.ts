@@ -1,7 +1,7 @@
 /** What a webhook is told of a request: an AdmissionReview. Conditions see the same without the objects. */
 import type { JsonObject } from "../../../api/json-object.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
-import type { AdmittedResource } from "../../registry.ts";
+import type { AdmittedResource } from "../../objects/registry.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import type { ReviewVersion } from "./hook.ts";
 

@@ -2,9 +2,9 @@
 import type { JsonObject } from "../../../api/json-object.ts";
 import type { Soon } from "../../../base/soon.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
-import type { Versions } from "../../objects.ts";
-import { isStored } from "../../registry.ts";
-import type { AdmittedResource, StoredResource } from "../../registry.ts";
+import { isStored } from "../../objects/registry.ts";
+import type { AdmittedResource, StoredResource } from "../../objects/registry.ts";
+import type { Versions } from "../../objects/versions.ts";
 
 export interface Change {
   readonly from: AdmittedResource;

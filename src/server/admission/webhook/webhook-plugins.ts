@@ -2,11 +2,11 @@
 import type { Loop } from "../../../base/loop.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import type { Store } from "../../../store/store.ts";
-import { accessOracle } from "../../authz/access-oracle.ts";
-import type { Authorizer } from "../../authz/authorizer.ts";
+import { accessOracle } from "../../access/authz/access-oracle.ts";
+import type { Authorizer } from "../../access/authz/authorizer.ts";
 import type { Egress } from "../../egress/egress.ts";
-import type { Versions } from "../../objects.ts";
-import type { Registry } from "../../registry.ts";
+import type { Registry } from "../../objects/registry.ts";
+import type { Versions } from "../../objects/versions.ts";
 import type { AdmissionPlugin } from "../plugin.ts";
 import { HookChain } from "./hook-chain.ts";
 import { HookIndex } from "./hook-index.ts";

@@ -1,5 +1,5 @@
 /** Cuts into JSON text without parsing it: for text the server wrote, well-formed and without spaces. */
-import { findKey } from "../../json-offset.ts";
+import { findKey } from "../../objects/json-offset.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;

@@ -1,7 +1,7 @@
 /** Large answers are made and sent piece by piece, as the client takes them, and let other steps run between two pieces. */
 import type { Loop } from "../../../base/loop.ts";
-import type { HttpResponse } from "../../http.ts";
-import { RequestPace } from "../../pace.ts";
+import type { HttpResponse } from "../../request/http.ts";
+import { RequestPace } from "../../request/pace.ts";
 
 /** An answer up to this size is sent whole; each piece of a longer one has about this size. */
 export const PIECE_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { VirtualLoop } from "../../../base/virtual-loop.ts";
-import type { Feed, Outlet } from "../../http.ts";
+import type { Feed, Outlet } from "../../request/http.ts";
 import { socketResponse } from "./watch-socket.ts";
 
 const SILENT: Feed = { start: () => undefined, resume: () => undefined, stop: () => undefined };

@@ -2,9 +2,9 @@
 import { Duplex } from "node:stream";
 import { badRequest } from "../../../api/api-error.ts";
 import type { Loop, Timer } from "../../../base/loop.ts";
-import type { WatchEventAnswer } from "../../answer.ts";
-import { spokenProtocols } from "../../authn/socket-token.ts";
-import type { Feed, AcceptedRequest, HttpResponse } from "../../http.ts";
+import type { WatchEventAnswer } from "../../request/answer.ts";
+import type { Feed, AcceptedRequest, HttpResponse } from "../../request/http.ts";
+import { spokenProtocols } from "../../request/websocket-token.ts";
 import type { FrameWriter } from "../watch-frames.ts";
 import { acceptKey, ClientFrames, serverFrame } from "./frames.ts";
 

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "vitest";
+import { createRealLoop } from "../../../base/real-loop.ts";
+import type { AuthorizerOptions } from "../authz/authorization-options.ts";
+import type { AnonymousRule } from "./anonymous.ts";
+import { AuthenticationFixture } from "./fixture.ts";
+
+const SECRETS = "/api/v1/secrets";
+const WARNING = "anonymous access is off, because AlwaysAllow would make every client an administrator";
+
+function started(
+  types: readonly ("Node" | "RBAC" | "AlwaysAllow" | "AlwaysDeny")[],
+  anonymous?: AnonymousRule,
+): Promise<AuthenticationFixture> {
+  const authorizers: readonly AuthorizerOptions[] = types.map((type) => ({ type }));
+  return AuthenticationFixture.start({ anonymous }, createRealLoop({ name: "test" }), authorizers);
+}
+
+async function codeFor(fixture: AuthenticationFixture, target: string): Promise<number> {
+  return (await fixture.ask({ method: "GET", target, from: {} })).code;
+}
+
+describe("a client without a name", () => {
+  test.each([
+    ["AlwaysAllow alone", ["AlwaysAllow"], undefined],
+    ["AlwaysAllow behind others", ["Node", "RBAC", "AlwaysAllow"], undefined],
+    ["AlwaysAllow before AlwaysDeny", ["AlwaysAllow", "AlwaysDeny"], undefined],
+    ["AlwaysAllow, although it was asked for", ["RBAC", "AlwaysAllow"], { enabled: true, paths: [] }],
+  ] as const)("is refused with %s, and the log says why", async (_, types, rule) => {
+    const fixture = await started(types, rule);
+
+    const codes = [await codeFor(fixture, SECRETS), await codeFor(fixture, "/healthz")];
+
+    expect(codes).toEqual([401, 401]);
+    expect((await fixture.send("GET", SECRETS)).code).toBe(200);
+    expect(fixture.logged).toContain(WARNING);
+  });
+
+  test("sees the paths that the configuration lists, also with AlwaysAllow", async () => {
+    const fixture = await started(["AlwaysAllow"], { enabled: true, paths: ["/healthz"] });
+
+    const codes = [await codeFor(fixture, "/healthz"), await codeFor(fixture, SECRETS)];
+
+    expect(codes).toEqual([200, 401]);
+    expect(fixture.logged).not.toContain(WARNING);
+  });
+
+  test.each([[["Node", "RBAC"]], [["RBAC", "AlwaysDeny"]]] as const)(
+    "is anonymous with %j",
+    async (types) => {
+      const fixture = await started(types);
+
+      expect(await codeFor(fixture, SECRETS)).toBe(403);
+      expect(fixture.logged).not.toContain(WARNING);
+    },
+  );
+
+  test("is let in by the path that the server carries out, not by another spelling of it", async () => {
+    const fixture = await started(["AlwaysAllow"], { enabled: true, paths: ["/healthz"] });
+    const targets = [
+      "/%68ealthz",
+      "/healthz?verbose",
+      "/healthz/",
+      "//healthz",
+      "/healthz%2Fping",
+      "/healthz/ping",
+    ];
+
+    const codes = await Promise.all(targets.map((target) => codeFor(fixture, target)));
+
+    expect(codes).toEqual([200, 200, 401, 400, 400, 401]);
+  });
+});

@@ -1,0 +1,61 @@
+/** The stage at which it is found out who makes a request: the first who knows decides. */
+import { isApiError, unauthorized } from "../../../api/api-error.ts";
+import type { Exchange, Next, Reply, Stage } from "../../request/exchange.ts";
+import type { User } from "../../request/user.ts";
+import type { Authenticator } from "./authenticator.ts";
+
+export function authenticate(authenticators: readonly Authenticator[]): Stage {
+  return (exchange, next) => {
+    const found = whoAsks(exchange, authenticators);
+    return found instanceof Promise
+      ? found.then((user) => goOn({ ...exchange, user }, user, next))
+      : goOn({ ...exchange, user: found }, found, next);
+  };
+}
+
+/** The group of clients that say nothing of who they are: nothing about them is verified. */
+const UNVERIFIED = "system:unauthenticated";
+
+/** Goes on in a turn of the user. Unless the credential was known, the request has a turn of its connection so far. */
+function goOn(exchange: Exchange, { name, groups }: User, next: Next): Reply {
+  const { turn } = exchange.request;
+  if (turn === undefined || turn.isTurnOf(name) || groups.includes(UNVERIFIED)) return next(exchange);
+  return new Promise((resolve, reject) => {
+    turn.takeTurnOf(name, { begin: () => settle(() => next(exchange), resolve, reject), refuse: reject });
+  });
+}
+
+function settle(work: () => Reply, resolve: (reply: Reply) => void, reject: (error: Error) => void): void {
+  try {
+    resolve(work());
+  } catch (error) {
+    reject(error as Error);
+  }
+}
+
+function whoAsks(exchange: Exchange, authenticators: readonly Authenticator[]): User | Promise<User> {
+  const refuse = (error: unknown): never => {
+    if (isApiError(error, "Unauthorized")) exchange.request.turn?.noteRefusal();
+    throw error;
+  };
+  try {
+    const found = identify(exchange, authenticators, 0);
+    return found instanceof Promise ? found.catch(refuse) : found;
+  } catch (error) {
+    return refuse(error);
+  }
+}
+
+/** Asks those from `at` on. */
+function identify(
+  exchange: Exchange,
+  authenticators: readonly Authenticator[],
+  at: number,
+): User | Promise<User> {
+  const authenticator = authenticators[at];
+  if (authenticator === undefined) throw unauthorized();
+  const found = authenticator.authenticate(exchange.request, exchange.notes, exchange.info);
+  if (found instanceof Promise)
+    return found.then((user) => user ?? identify(exchange, authenticators, at + 1));
+  return found ?? identify(exchange, authenticators, at + 1);
+}

@@ -1,0 +1,20 @@
+/** Objects that say whether a token still is worth anything: as they are at this moment. */
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import type { Store } from "../../../store/store.ts";
+import { requireStored } from "../../objects/registry.ts";
+import type { Registry } from "../../objects/registry.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
+import { keyOf } from "../../objects/versions.ts";
+
+/** Of the core group. No name of an object holds a slash, so a name that does is nobody's. */
+export type ObjectFinder = (resource: string, namespace: string, name: string) => ApiObject | undefined;
+
+export function objectFinder(store: Store, registry: Registry): ObjectFinder {
+  return (resource, namespace, name) => {
+    if (name === "" || name.includes("/") || namespace.includes("/")) return undefined;
+    const stored = requireStored(registry, "", resource);
+    if (stored.facts.namespaced && namespace === "") return undefined;
+    const entry = store.view.get(keyOf(stored, namespace, name));
+    return entry === undefined ? undefined : StoredObject.of(entry).object;
+  };
+}

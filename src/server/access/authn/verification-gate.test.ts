@@ -1,0 +1,75 @@
+import { describe, expect, test } from "vitest";
+import { isApiError } from "../../../api/api-error.ts";
+import { createRealLoop } from "../../../base/real-loop.ts";
+import { RequestNotes } from "../../request/request-notes.ts";
+import { VerificationGate } from "./verification-gate.ts";
+
+const loop = createRealLoop({ name: "test" });
+
+interface Opened {
+  readonly order: readonly string[];
+  readonly refused: readonly string[];
+  readonly ask: (name: string, share: readonly string[]) => void;
+  /** Ends the oldest verification that runs. */
+  readonly end: () => Promise<void>;
+}
+
+function open(): Opened {
+  const gate = new VerificationGate();
+  const order: string[] = [];
+  const refused: string[] = [];
+  const ends: (() => void)[] = [];
+  const notesOf = (share: readonly string[]): RequestNotes =>
+    new RequestNotes({
+      signal: new AbortController().signal,
+      turn: {
+        share,
+        isTurnOf: () => false,
+        takeTurnOf: () => undefined,
+        noteRefusal: () => undefined,
+      },
+    });
+  return {
+    order,
+    refused,
+    ask(name, share) {
+      const verify = (): Promise<void> => {
+        order.push(name);
+        return new Promise((resolve) => ends.push(resolve));
+      };
+      gate.run(notesOf(share), verify).catch((error: unknown) => {
+        if (isApiError(error, "TooManyRequests")) refused.push(name);
+      });
+    },
+    async end() {
+      ends.shift()?.();
+      await new Promise<void>((resolve) => loop.post("background", resolve));
+    },
+  };
+}
+
+const RUNNING = 32;
+
+describe("VerificationGate", () => {
+  test("verifies the token of one client before the flood of another, however it varies its connections", async () => {
+    const { order, ask, end } = open();
+    for (let n = 0; n < 500; n++) ask("flood", ["", "10.0.0.1", String(n)]);
+    ask("victim", ["", "10.0.0.2", "1"]);
+
+    await end();
+    await end();
+
+    expect(order.slice(RUNNING)).toEqual(["flood", "victim"]);
+  });
+
+  test("refuses the client that fills it, and no other", async () => {
+    const { order, refused, ask, end } = open();
+    for (let n = 0; n < 2000; n++) ask("flood", ["", "10.0.0.1", String(n)]);
+    ask("victim", ["", "10.0.0.2", "1"]);
+    for (let n = 0; n < 2; n++) await end();
+
+    expect(order.slice(RUNNING)).toContain("victim");
+    expect(new Set(refused)).toEqual(new Set(["flood"]));
+    expect(refused).toHaveLength(2001 - RUNNING - 1024);
+  });
+});

@@ -1,0 +1,39 @@
+/** Answers expressions about permissions, which do not wait: what only another server knows is not known. */
+import type { AccessOracle, AccessQuestion } from "../../../api/cel/library/authorizer.ts";
+import type { User } from "../../request/user.ts";
+import type { AccessAttributes, Authorizer } from "./authorizer.ts";
+
+/** `user` is the one who makes the request. */
+export function accessOracle(authorizer: Authorizer, user: User): AccessOracle {
+  return {
+    decide: (question) => {
+      const made = authorizer.decide(attributesOf(question, user));
+      if (made instanceof Promise) {
+        return {
+          isAllowed: false,
+          reason: "",
+          error: "the answer of an authorization webhook is not known yet",
+        };
+      }
+      const { outcome, reason, error } = made;
+      return { isAllowed: outcome === "allowed", reason, ...(error !== undefined && { error }) };
+    },
+  };
+}
+
+function attributesOf({ serviceAccount, ...question }: AccessQuestion, user: User): AccessAttributes {
+  return {
+    ...question,
+    version: "*",
+    user: serviceAccount === undefined ? user : accountUser(serviceAccount),
+  };
+}
+
+function accountUser({ namespace, name }: { readonly namespace: string; readonly name: string }): User {
+  return {
+    name: `system:serviceaccount:${namespace}:${name}`,
+    uid: "",
+    groups: ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"],
+    extra: {},
+  };
+}

@@ -1,0 +1,32 @@
+/**
+ * PUT and server-side apply may create the object that they name. Such a request was authorized as `update` or `patch`
+ * when it came in, so the creation is authorized here as `create`, before anything is written.
+ */
+import type { Soon } from "../../../base/soon.ts";
+import { whenDone } from "../../../base/soon.ts";
+import type { ResourceRequest } from "../../request/request-info.ts";
+import type { User } from "../../request/user.ts";
+import { refusalOf } from "./authorization.ts";
+import { NOTHING_ASKED } from "./authorizer.ts";
+import type { AccessDecision, Authorizer } from "./authorizer.ts";
+
+/** Throws or rejects with `Forbidden` unless the user may create the object. */
+export type CreatePermission = () => Soon<void>;
+
+interface Creation {
+  readonly info: ResourceRequest;
+  readonly user: User;
+}
+
+/** The authorizer is asked once per request, however often the creation is tried. */
+export function createPermission({ info, user }: Creation, authorizer: Authorizer): CreatePermission {
+  const { group, version, resource, subresource, namespace, name } = info;
+  // As upstream, a namespace is created at the cluster scope: roles within it do not count.
+  const place = { group, version, resource, subresource, namespace, name };
+  const attributes = { ...NOTHING_ASKED, user, verb: "create", ...place };
+  let decided: Soon<AccessDecision> | undefined;
+  return () =>
+    whenDone((decided ??= authorizer.decide(attributes)), (decision) => {
+      if (decision.outcome !== "allowed") throw refusalOf(decision, attributes);
+    });
+}

@@ -1,0 +1,120 @@
+/**
+ * The stage at which somebody acts as somebody else, where they may. The modes of it are tried one after the other
+ * (`impersonation-modes.ts`); the first that allows it counts.
+ */
+import { badRequest } from "../../../api/api-error.ts";
+import type { ApiError } from "../../../api/api-error.ts";
+import type { Exchange, Next, Stage } from "../../request/exchange.ts";
+import { extraFrom, valuesOf } from "../../request/header-values.ts";
+import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
+import { accessRefusal, attributesOf } from "./authorization.ts";
+import type { AccessAttributes, AccessDecision, Authorizer } from "./authorizer.ts";
+import { demandsOf, isConstrained, MODES, userOf } from "./impersonation-modes.ts";
+import type { Demand, ImpersonationMode, Wish } from "./impersonation-modes.ts";
+
+const PREFIX = "impersonate-";
+const EXTRA_PREFIX = "impersonate-extra-";
+
+/** As upstream: about 1 MB. */
+const REMEMBERED_MAX = 10_000;
+
+export function impersonate(authorizer: Authorizer): Stage {
+  const habits = new Habits();
+  return (exchange, next) =>
+    isAsked(exchange.request) ? actAs(exchange, next, { authorizer, habits }) : next(exchange);
+}
+
+/** Most requests do not, so this is all that they pay. */
+function isAsked({ headers }: AcceptedRequest): boolean {
+  for (const name of headers.keys()) if (name.startsWith(PREFIX)) return true;
+  return false;
+}
+
+interface Judges {
+  readonly authorizer: Authorizer;
+  readonly habits: Habits;
+}
+
+async function actAs(exchange: Exchange, next: Next, { authorizer, habits }: Judges): Promise<HttpResponse> {
+  const { request, user, notes } = exchange;
+  if (user === undefined) throw new Error("who asks is known before they act as somebody else");
+  const wish = readWish(request);
+  if (wish === undefined) return next(exchange);
+  const mode = await chooseMode(wish, attributesOf(exchange), { authorizer, habits });
+  notes.impersonated = userOf(mode, wish);
+  if (isConstrained(mode)) notes.impersonationConstraint = mode.verb;
+  return next({ ...exchange, user: notes.impersonated, impersonatedBy: user });
+}
+
+function readWish(request: AcceptedRequest): Wish | undefined {
+  const name = valuesOf(request, "impersonate-user")[0] ?? "";
+  const uid = valuesOf(request, "impersonate-uid")[0] ?? "";
+  const groups = valuesOf(request, "impersonate-group");
+  const extra = extraFrom(request, EXTRA_PREFIX);
+  if (name !== "") return { name, uid, groups, extra };
+  if (uid === "" && groups.length === 0 && Object.keys(extra).length === 0) return undefined;
+  throw badRequest("requested impersonation without impersonating a user name");
+}
+
+/** Rejects with what the first mode found missing: the one that this user was allowed in last, or the strictest. */
+async function chooseMode(
+  wish: Wish,
+  request: AccessAttributes,
+  { authorizer, habits }: Judges,
+): Promise<ImpersonationMode> {
+  const { user } = request;
+  let first: ApiError | undefined;
+  for (const mode of habits.order(user.name)) {
+    if (!mode.appliesTo(wish, user)) continue;
+    const refusal = await findRefusal(mode, demandsOf(mode, wish, request), authorizer);
+    if (refusal === undefined) {
+      habits.note(user.name, mode);
+      return mode;
+    }
+    first ??= refusal;
+  }
+  throw first ?? new Error("the old mode applies to everybody");
+}
+
+async function findRefusal(
+  mode: ImpersonationMode,
+  demands: Iterable<Demand>,
+  authorizer: Authorizer,
+): Promise<ApiError | undefined> {
+  const ask = async (attributes: AccessAttributes): Promise<ApiError | undefined> => {
+    const asked = mode.put(attributes);
+    const decision = await authorizer.decide(asked);
+    return decision.outcome === "allowed" ? undefined : accessRefusal(asked, whyNot(decision));
+  };
+  for (const { each, instead, refusal: reason } of demands) {
+    if (instead !== undefined && (await ask(instead)) === undefined) continue;
+    for (const attributes of each) {
+      const refusal = reason === undefined ? await ask(attributes) : accessRefusal(attributes, reason);
+      if (refusal !== undefined) return refusal;
+    }
+  }
+  return undefined;
+}
+
+function whyNot({ reason, error }: AccessDecision): string {
+  if (error === undefined) return reason;
+  return reason === "" ? error : `${error}: ${reason}`;
+}
+
+/** In which mode somebody acted as others last: they will do so again, and the others need not be asked about. */
+class Habits {
+  readonly #modes = new Map<string, ImpersonationMode>();
+
+  *order(user: string): Iterable<ImpersonationMode> {
+    const last = this.#modes.get(user);
+    if (last !== undefined) yield last;
+    for (const mode of MODES) if (mode !== last) yield mode;
+  }
+
+  note(user: string, mode: ImpersonationMode): void {
+    this.#modes.delete(user);
+    this.#modes.set(user, mode);
+    const [oldest] = this.#modes.keys();
+    if (this.#modes.size > REMEMBERED_MAX && oldest !== undefined) this.#modes.delete(oldest);
+  }
+}

@@ -1,0 +1,238 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { VirtualLoop } from "../../../../base/virtual-loop.ts";
+import type { AccessAttributes, Authorizer } from "../authorizer.ts";
+import { asked, openAccessWorld, user } from "../fixture.ts";
+import type { AccessWorld } from "../fixture.ts";
+import { nodeRules } from "../rbac/default-roles.ts";
+import { nodeAuthorizer } from "./node-authorizer.ts";
+import { NodeGraph } from "./node-graph.ts";
+
+const NODE = user("system:node:n1", "system:nodes", "system:authenticated");
+const loop = new VirtualLoop({ seed: 1 });
+const UNRELATED = "no relationship found between node 'n1' and this object";
+
+const QUESTION =
+  /^(?<verb>\w+) (?<resource>\w+)(?:\.(?<group>[\w.]+))?(?:\/(?<subresource>\w+))?(?: (?:(?<namespace>[\w-]+)\/)?(?<name>[\w-]*))?$/;
+
+/** `get secrets a/mounted`, with group and subresource where there are any. */
+function question(
+  text: string,
+): Pick<AccessAttributes, "verb" | "resource" | "group" | "subresource" | "namespace" | "name"> {
+  const { groups = {} } = QUESTION.exec(text) ?? {};
+  const { verb = "", resource = "", group = "", subresource = "", namespace = "", name = "" } = groups;
+  return { verb, resource, group, subresource, namespace, name };
+}
+
+function pod(nodeName: string, spec: object, more: object = {}): object {
+  return { spec: { nodeName, containers: [], ...spec }, ...more };
+}
+
+const MOUNTING = {
+  serviceAccountName: "robot",
+  imagePullSecrets: [{ name: "pull" }],
+  containers: [
+    { name: "c", env: [{ name: "A", valueFrom: { secretKeyRef: { name: "env", key: "a" } } }] },
+    { name: "d", envFrom: [{ configMapRef: { name: "settings" } }] },
+  ],
+  initContainers: [{ name: "i", envFrom: [{ secretRef: { name: "init" } }] }],
+  volumes: [
+    { name: "s", secret: { secretName: "mounted" } },
+    { name: "p", projected: { sources: [{ configMap: { name: "ca" } }, { secret: { name: "part" } }] } },
+    { name: "data", persistentVolumeClaim: { claimName: "data" } },
+    { name: "scratch", ephemeral: {} },
+  ],
+  resourceClaims: [{ name: "gpu", resourceClaimName: "gpu" }],
+};
+
+async function fill(world: AccessWorld): Promise<void> {
+  await world.put("pods/a/web", pod("n1", MOUNTING));
+  await world.put("pods/a/other", pod("n2", { volumes: [{ name: "s", secret: { secretName: "theirs" } }] }));
+  await world.put(
+    "pods/a/mirror",
+    pod(
+      "n1",
+      { volumes: [{ name: "s", secret: { secretName: "stolen" } }] },
+      {
+        metadata: { name: "mirror", namespace: "a", annotations: { "kubernetes.io/config.mirror": "x" } },
+      },
+    ),
+  );
+  await world.put("persistentvolumeclaims/a/data", { spec: { volumeName: "pv" } });
+  await world.put("persistentvolumes/pv", {
+    spec: {
+      claimRef: { namespace: "a", name: "data" },
+      csi: {
+        nodeStageSecretRef: { namespace: "drivers", name: "stage" },
+        controllerPublishSecretRef: { namespace: "drivers", name: "controller" },
+      },
+    },
+  });
+  await world.put("persistentvolumes/theirs", { spec: { claimRef: { namespace: "a", name: "other" } } });
+  await world.put("volumeattachments/mine", { spec: { nodeName: "n1" } });
+  await world.put("volumeattachments/theirs", { spec: { nodeName: "n2" } });
+}
+
+describe("a node may", () => {
+  const world = openAccessWorld();
+  const authorizer: Authorizer = nodeAuthorizer({
+    graph: new NodeGraph(world.store, loop),
+    rules: nodeRules,
+  });
+  beforeAll(() => fill(world));
+
+  function answer(text: string, fieldSelector = "", who = NODE): string {
+    const { verb, ...about } = question(text);
+    const decision = authorizer.decide(asked(who, verb, { ...about, fieldSelector }));
+    if (decision instanceof Promise) throw new Error("a node's rights are known at once");
+    return decision.outcome === "allowed" ? "allowed" : decision.reason;
+  }
+
+  test.each([
+    ["get secrets a/mounted", "allowed"],
+    ["watch secrets a/mounted", "allowed"],
+    ["get secrets a/env", "allowed"],
+    ["get secrets a/init", "allowed"],
+    ["get secrets a/pull", "allowed"],
+    ["get secrets a/part", "allowed"],
+    ["get secrets a/theirs", UNRELATED],
+    ["get secrets a/stolen", UNRELATED],
+    ["get secrets b/mounted", UNRELATED],
+    ["get secrets drivers/stage", "allowed"],
+    ["get secrets drivers/controller", UNRELATED],
+    ["list secrets a/", "No Object name found"],
+    ["list secrets", "can only read namespaced object of this type"],
+    ["update secrets a/mounted", "can only read resources of this type"],
+    ["get configmaps a/settings", "allowed"],
+    ["get configmaps a/ca", "allowed"],
+    ["get configmaps a/none", UNRELATED],
+    ["get persistentvolumeclaims a/data", "allowed"],
+    ["get persistentvolumeclaims a/web-scratch", "allowed"],
+    ["get persistentvolumeclaims a/other", UNRELATED],
+    ["patch persistentvolumeclaims/status a/data", "allowed"],
+    ["list persistentvolumeclaims a/data", "can only get individual resources of this type"],
+    ["get persistentvolumes pv", "allowed"],
+    ["get persistentvolumes theirs", UNRELATED],
+    ["get volumeattachments.storage.k8s.io mine", "allowed"],
+    ["get volumeattachments.storage.k8s.io theirs", UNRELATED],
+    ["get resourceclaims.resource.k8s.io a/gpu", "allowed"],
+    ["get resourceclaims.resource.k8s.io a/tpu", UNRELATED],
+    ["create serviceaccounts/token a/robot", "allowed"],
+    ["create serviceaccounts/token a/default", UNRELATED],
+    ["create serviceaccounts a/robot", "can only create token subresource of service account"],
+    ["update leases.coordination.k8s.io kube-node-lease/n1", "allowed"],
+    ["create leases.coordination.k8s.io kube-node-lease/", "allowed"],
+    [
+      "update leases.coordination.k8s.io kube-node-lease/n2",
+      "can only access node lease with the same name as the requesting node",
+    ],
+    [
+      "get leases.coordination.k8s.io kube-system/n1",
+      'can only access leases in the "kube-node-lease" system namespace',
+    ],
+    [
+      "list leases.coordination.k8s.io kube-node-lease/",
+      "can only get, create, update, patch, or delete a node lease",
+    ],
+    ["get csinodes.storage.k8s.io n1", "allowed"],
+    ["get csinodes.storage.k8s.io n2", "can only access CSINode with the same name as the requesting node"],
+    ["get nodes n1", "allowed"],
+    ["get nodes n2", "node 'n1' cannot read 'n2', only its own Node object"],
+    ["list nodes", "node 'n1' cannot read all nodes, only its own Node object"],
+    ["watch nodes n1", "allowed"],
+    ["patch nodes/status n1", "allowed"],
+    ["delete nodes n1", ""],
+    ["get pods a/web", "allowed"],
+    ["get pods a/other", UNRELATED],
+    ["list pods", "can only list/watch pods with spec.nodeName field selector"],
+    ["patch pods/status a/web", "allowed"],
+    ["create pods/eviction a/web", "allowed"],
+    ["create pods/exec a/web", ""],
+    ["update pods a/web", ""],
+    ["list services", "allowed"],
+    ["create services a/", ""],
+    ["create events a/", "allowed"],
+  ])("%s: %s", (question, expected) => {
+    expect(answer(question)).toBe(expected);
+  });
+
+  test("list and watch its own pods and slices by their node", () => {
+    expect(answer("list pods", "spec.nodeName=n1")).toBe("allowed");
+    expect(answer("watch pods", "spec.nodeName=n1,status.phase!=Failed")).toBe("allowed");
+    expect(answer("list pods", "spec.nodeName=n2")).toContain("field selector");
+    expect(answer("list pods", "spec.nodeName!=n1")).toContain("field selector");
+    expect(answer("deletecollection resourceslices.resource.k8s.io", "spec.nodeName=n1")).toBe("allowed");
+    expect(answer("deletecollection resourceslices.resource.k8s.io")).toContain("field selector");
+  });
+
+  test("not be somebody else, nor one who only has its name", () => {
+    expect(answer("get nodes n1", "", user("system:node:n1"))).toBe("");
+    expect(answer("get nodes n1", "", user("bob", "system:nodes"))).toBe("");
+    expect(answer("get nodes n1", "", user("system:node:", "system:nodes"))).toBe(
+      'unknown node for user "system:node:"',
+    );
+  });
+
+  test("read the secrets of a volume that belongs to a claim of its pods, before the claim knows of it", async () => {
+    const scratch = { claimRef: { namespace: "a", name: "web-scratch" }, azureFile: { secretName: "share" } };
+    await world.put("persistentvolumes/scratch", { spec: scratch });
+    expect(answer("get secrets a/share")).toBe("allowed");
+
+    await world.put("persistentvolumes/scratch", { spec: { ...scratch, claimRef: undefined } });
+    expect(answer("get secrets a/share")).toBe(UNRELATED);
+
+    await world.put("persistentvolumes/scratch", { spec: scratch });
+    await world.remove("persistentvolumes/scratch");
+    expect(answer("get secrets a/share")).toBe(UNRELATED);
+  });
+
+  test("read what a pod needs as soon as it is there, and no longer once the pod is gone", async () => {
+    await world.put("pods/a/late", pod("n1", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
+    expect(answer("get secrets a/late")).toBe("allowed");
+
+    await world.put("pods/a/late", pod("n2", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
+    expect(answer("get secrets a/late")).toBe(UNRELATED);
+
+    await world.put("pods/a/late", pod("n1", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
+    await world.remove("pods/a/late");
+    expect(answer("get secrets a/late")).toBe(UNRELATED);
+  });
+});
+
+describe("the first question of a node, when there are many pods", () => {
+  const secret = asked(NODE, "get", { resource: "secrets", namespace: "a", name: "late" });
+
+  test("is answered when all were looked at, with others served in between", async () => {
+    const world = openAccessWorld();
+    const authorizer = nodeAuthorizer({ graph: new NodeGraph(world.store, loop), rules: nodeRules });
+    for (let at = 0; at < 300; at++) await world.put(`pods/a/pod-${String(at)}`, pod("n2", {}));
+    await world.put("pods/a/z", pod("n1", { volumes: [{ name: "s", secret: { secretName: "late" } }] }));
+
+    const decision = authorizer.decide(secret);
+    const lease = authorizer.decide(asked(NODE, "get", { resource: "nodes", name: "n1" }));
+    await loop.settle();
+
+    expect(decision).toBeInstanceOf(Promise);
+    expect(await decision).toEqual({ outcome: "allowed", reason: "" });
+    expect(lease, "what needs no pods is answered at once").toEqual({ outcome: "allowed", reason: "" });
+    expect(authorizer.decide(secret), "from then on at once").toEqual({ outcome: "allowed", reason: "" });
+  });
+});
+
+test("who waits for the pods to be read waits for the volumes too, though they have become many meanwhile", async () => {
+  const world = openAccessWorld();
+  const own = new VirtualLoop({ seed: 1 });
+  const authorizer = nodeAuthorizer({ graph: new NodeGraph(world.store, own), rules: nodeRules });
+  const about = question("get secrets drivers/stage");
+  const decide = (): unknown => authorizer.decide(asked(NODE, about.verb, about));
+  await fill(world);
+  for (let at = 0; at < 100; at++) await world.put(`pods/b/pod-${String(at)}`, pod("n2", {}));
+  for (let at = 0; at < 98; at++) await world.put(`persistentvolumes/volume-${String(at)}`, { spec: {} });
+
+  const first = decide();
+  await world.put("persistentvolumes/one-more", { spec: {} });
+  const second = decide();
+  await own.settle();
+
+  expect(await first).toMatchObject({ outcome: "allowed" });
+  expect(await second).toMatchObject({ outcome: "allowed" });
+});

@@ -1,0 +1,163 @@
+/** Which objects a node has to do with, by the pods that run on it. Answers from memory; pods are found by their node, not looked through. */
+import type { PersistentVolume, Pod } from "../../../../api/generated/types/core-v1.ts";
+import type { ResourceSlice } from "../../../../api/generated/types/resource-v1.ts";
+import type { VolumeAttachment } from "../../../../api/generated/types/storage-v1.ts";
+import type { Loop } from "../../../../base/loop.ts";
+import { podReferences, volumeSecretPlaces } from "../../../../resources/pod/pod-references.ts";
+import type { ReferencedResource } from "../../../../resources/pod/pod-references.ts";
+import type { ApiObject } from "../../../../resources/rules/kind-rules.ts";
+import type { Store } from "../../../../store/store.ts";
+import { LiveIndex } from "../../../objects/live-index.ts";
+import { StoredObject } from "../../../objects/stored-object.ts";
+import type { Routine } from "../../../upkeep/periodic-task.ts";
+
+const PODS = "/registry/pods/";
+const VOLUMES = "/registry/persistentvolumes/";
+const ATTACHMENTS = "/registry/volumeattachments/";
+const SLICES = "/registry/resourceslices/";
+
+const KEEP_UP_MS = 5000;
+
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export class NodeGraph {
+  readonly #store: Store;
+  readonly #turn: () => Promise<void>;
+  /** By node: the keys of its pods. */
+  readonly #pods = new Map<string, Set<string>>();
+  readonly #index = new LiveIndex<Pod>({
+    prefix: PODS,
+    add: (pod) => note(this.#pods, pod.spec.nodeName, podKey(pod)),
+    remove: (pod) => forget(this.#pods, pod.spec.nodeName, podKey(pod)),
+  });
+
+  /** By claim: the keys of the volumes that say that they belong to it, whether or not the claim knows yet. */
+  readonly #volumes = new Map<string, Set<string>>();
+  readonly #volumeIndex = new LiveIndex<PersistentVolume>({
+    prefix: VOLUMES,
+    add: (volume) => note(this.#volumes, claimOf(volume), volumeKey(volume)),
+    remove: (volume) => forget(this.#volumes, claimOf(volume), volumeKey(volume)),
+  });
+
+  constructor(store: Store, loop: Loop) {
+    this.#store = store;
+    this.#turn = () => new Promise((resolve) => loop.post("request", resolve));
+  }
+
+  /** Undefined when what pods refer to can be asked for now, else settles when it can: after a start there are many to be looked at once. */
+  ready(): Promise<void> | undefined {
+    const { view } = this.#store;
+    const pods = this.#index.ready(view, this.#turn);
+    const volumes = this.#volumeIndex.ready(view, this.#turn);
+    return pods === undefined || volumes === undefined
+      ? (pods ?? volumes)
+      : Promise.all([pods, volumes]).then(() => undefined);
+  }
+
+  /** Nodes that start nothing ask nothing, while pods come and go: the next question must not be answered only after all of that. */
+  routine(): Routine {
+    return {
+      name: "pods-of-nodes",
+      firstAfterMs: KEEP_UP_MS,
+      everyMs: KEEP_UP_MS,
+      perform: () => {
+        this.#index.keepUp(this.#store.view);
+        this.#volumeIndex.keepUp(this.#store.view);
+        return Promise.resolve();
+      },
+    };
+  }
+
+  runsPod(node: string, { namespace, name }: Place): boolean {
+    return this.#find<Pod>(`${PODS}${namespace}/${name}`)?.spec.nodeName === node;
+  }
+
+  /** Whether a pod on the node refers to it, or to a claim whose volume does. */
+  refersTo(node: string, resource: ReferencedResource, { namespace, name }: Place): boolean {
+    const reference = `${resource}/${name}`;
+    for (const pod of this.#podsOn(node))
+      if (pod.metadata.namespace === namespace && podReferences(pod).has(reference)) return true;
+    return resource === "secrets" && this.#volumesNeed(node, `${namespace}/${name}`);
+  }
+
+  /** Whether a pod on the node uses the claim that the volume belongs to. */
+  usesVolume(node: string, name: string): boolean {
+    const claim = this.#find<PersistentVolume>(`${VOLUMES}${name}`)?.spec.claimRef;
+    if (claim === undefined) return false;
+    return this.refersTo(node, "persistentvolumeclaims", {
+      namespace: claim.namespace ?? "",
+      name: claim.name ?? "",
+    });
+  }
+
+  hasAttachment(node: string, name: string): boolean {
+    return this.#find<VolumeAttachment>(`${ATTACHMENTS}${name}`)?.spec.nodeName === node;
+  }
+
+  hasSlice(node: string, name: string): boolean {
+    return this.#find<ResourceSlice>(`${SLICES}${name}`)?.spec.nodeName === node;
+  }
+
+  #volumesNeed(node: string, secret: string): boolean {
+    for (const pod of this.#podsOn(node)) {
+      const { namespace = "" } = pod.metadata;
+      for (const reference of podReferences(pod)) {
+        if (!reference.startsWith("persistentvolumeclaims/")) continue;
+        const volumes = this.#volumesOf(`${namespace}/${reference.slice(reference.indexOf("/") + 1)}`);
+        if (volumes.some((volume) => volumeSecretPlaces(volume).includes(secret))) return true;
+      }
+    }
+    return false;
+  }
+
+  #volumesOf(claim: string): readonly PersistentVolume[] {
+    this.#volumeIndex.catchUp(this.#store.view);
+    return Array.from(this.#volumes.get(claim) ?? []).flatMap(
+      (key) => this.#find<PersistentVolume>(key) ?? [],
+    );
+  }
+
+  *#podsOn(node: string): Iterable<Pod> {
+    this.#index.catchUp(this.#store.view);
+    for (const key of this.#pods.get(node) ?? []) {
+      const pod = this.#find<Pod>(key);
+      if (pod !== undefined) yield pod;
+    }
+  }
+
+  #find<T extends ApiObject>(key: string): T | undefined {
+    const entry = this.#store.view.get(key);
+    return entry === undefined ? undefined : (StoredObject.of(entry).object as T);
+  }
+}
+
+type KeySets = Map<string, Set<string>>;
+
+function note(sets: KeySets, of: string | undefined, key: string): void {
+  if (of === undefined || of === "") return;
+  const known = sets.get(of);
+  if (known === undefined) sets.set(of, new Set([key]));
+  else known.add(key);
+}
+
+function forget(sets: KeySets, of: string | undefined, key: string): void {
+  if (of === undefined) return;
+  const known = sets.get(of);
+  known?.delete(key);
+  if (known?.size === 0) sets.delete(of);
+}
+
+function podKey({ metadata: { namespace = "", name } }: Pod): string {
+  return `${PODS}${namespace}/${name}`;
+}
+
+function volumeKey({ metadata: { name } }: PersistentVolume): string {
+  return `${VOLUMES}${name}`;
+}
+
+function claimOf({ spec: { claimRef } }: PersistentVolume): string | undefined {
+  return claimRef === undefined ? undefined : `${claimRef.namespace ?? ""}/${claimRef.name ?? ""}`;
+}

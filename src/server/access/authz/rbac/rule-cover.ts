@@ -1,0 +1,276 @@
+/** Which of some wanted rules the held rules of a user do not cover. */
+import type { PolicyRule } from "../../../../api/generated/types/rbac-v1.ts";
+import { ALL, listHas, someUrlCovers } from "./rule-lists.ts";
+
+const NONE: readonly string[] = [];
+
+/** Parts that an error lists: more than anybody reads. */
+const FOUND_MAX = 1000;
+const FOUND_CHARS_MAX = 64 * 1024;
+/** Comparisons of one entry each; together they take a second. Rules that people write need some ten thousand. */
+const STEPS_MAX = 10_000_000;
+/** Comparisons between two yields: a few milliseconds. */
+const TURN_STEPS = 50_000;
+/** A comparison of a long text counts once more for each so many characters. */
+const STEP_CHARS = 64;
+
+export interface Shortfall {
+  /** The rules that are not covered, in parts of one verb and one thing each; not all of them when there are very many. */
+  readonly parts: readonly PolicyRule[];
+  /** False when the rules are too many to compare: parts that were not looked at may not be covered either. */
+  readonly isComplete: boolean;
+}
+
+/** Yields every few milliseconds, and gives up after about a second of work. */
+export function findShortfall(
+  held: readonly PolicyRule[],
+  wanted: readonly PolicyRule[],
+): Generator<undefined, Shortfall> {
+  return new CoverSearch(held).run(wanted);
+}
+
+class CoverSearch {
+  readonly #owners: readonly PolicyRule[];
+  readonly #effort = new Effort();
+  readonly #found = new FoundParts();
+
+  constructor(held: readonly PolicyRule[]) {
+    // Roles that are bound several times are held once.
+    this.#owners = [...new Set(held)];
+  }
+
+  *run(wanted: readonly PolicyRule[]): Generator<undefined, Shortfall> {
+    for (const rule of wanted) {
+      yield* this.#search(prepared(rule));
+      if (this.#isOver) break;
+    }
+    return { parts: this.#found.parts, isComplete: !this.#effort.isSpent };
+  }
+
+  get #isOver(): boolean {
+    return this.#effort.isSpent || this.#found.isFull;
+  }
+
+  *#search(rule: WantedRule): Generator<undefined, void> {
+    const coversRule = (owner: PolicyRule): boolean =>
+      coversPart(owner, rule, this.#effort) && coversPlace(owner, rule, this.#effort);
+    if (yield* this.#isCovered(this.#owners, coversRule)) return;
+    for (const place of placesOf(rule)) {
+      yield* this.#searchPlace(place, rule);
+      if (this.#isOver) return;
+    }
+  }
+
+  *#searchPlace(place: Place, rule: WantedRule): Generator<undefined, void> {
+    const owners: PolicyRule[] = [];
+    for (const owner of this.#owners) {
+      if (coversPlace(owner, place, this.#effort)) owners.push(owner);
+      if (this.#effort.isTurnOver()) yield;
+      if (this.#effort.isSpent) return;
+    }
+    if (yield* this.#isCovered(owners, (owner) => coversPart(owner, rule, this.#effort))) return;
+    for (const part of partsAt(place, rule)) {
+      const isHeld = yield* this.#isCovered(owners, (owner) => coversPart(owner, part, this.#effort));
+      if (!isHeld && !this.#effort.isSpent) this.#found.add(ruleOf(place, part));
+      if (this.#isOver) return;
+    }
+  }
+
+  /** By one owner alone; false also when the search is over. */
+  *#isCovered(
+    owners: readonly PolicyRule[],
+    does: (owner: PolicyRule) => boolean,
+  ): Generator<undefined, boolean> {
+    for (const owner of owners) {
+      if (this.#effort.isTurnOver()) yield;
+      if (this.#effort.isSpent) return false;
+      if (does(owner)) return true;
+    }
+    return false;
+  }
+}
+
+class Effort {
+  #steps = 0;
+  #turnEnd = TURN_STEPS;
+
+  /** One more comparison of this text. */
+  spend(value: string): void {
+    this.#steps += 1 + Math.floor(value.length / STEP_CHARS);
+  }
+
+  get isSpent(): boolean {
+    return this.#steps > STEPS_MAX;
+  }
+
+  /** True once for each turn. */
+  isTurnOver(): boolean {
+    if (this.#steps < this.#turnEnd) return false;
+    this.#turnEnd = this.#steps + TURN_STEPS;
+    return true;
+  }
+}
+
+class FoundParts {
+  readonly #parts: PolicyRule[] = [];
+  #chars = 0;
+
+  get parts(): readonly PolicyRule[] {
+    return this.#parts;
+  }
+
+  get isFull(): boolean {
+    return this.#parts.length >= FOUND_MAX || this.#chars >= FOUND_CHARS_MAX;
+  }
+
+  add(part: PolicyRule): void {
+    this.#parts.push(part);
+    for (const list of Object.values(part) as (readonly string[])[])
+      for (const value of list) this.#chars += value.length;
+  }
+}
+
+// A resource, and the name that stands for the same subresource of all resources: `*/scale` for `pods/scale`.
+interface WantedResource {
+  readonly name: string;
+  readonly ofAll: string | undefined;
+}
+
+/** A rule whose lists have no entry twice. */
+interface WantedRule {
+  readonly verbs: readonly string[];
+  readonly groups: readonly string[];
+  readonly resources: readonly WantedResource[];
+  readonly names: readonly string[];
+  readonly urls: readonly string[];
+}
+
+function prepared(rule: PolicyRule): WantedRule {
+  return {
+    verbs: distinct(rule.verbs),
+    groups: distinct(rule.apiGroups),
+    resources: distinct(rule.resources).map((name) => ({ name, ofAll: ofAllResources(name) })),
+    names: distinct(rule.resourceNames),
+    urls: distinct(rule.nonResourceURLs),
+  };
+}
+
+function distinct(list: readonly string[] = NONE): readonly string[] {
+  return [...new Set(list)];
+}
+
+function ofAllResources(name: string): string | undefined {
+  const slash = name.indexOf("/");
+  return slash < 0 ? undefined : `*${name.slice(slash)}`;
+}
+
+/** A resource of a group, or a URL: lists of one entry or none. */
+type Place = Pick<WantedRule, "groups" | "resources" | "urls">;
+/** A verb, with one name or none. */
+type Part = Pick<WantedRule, "verbs" | "names">;
+
+function* placesOf({ groups, resources, urls }: WantedRule): Generator<Place> {
+  for (const group of groups)
+    for (const resource of resources) yield { groups: [group], resources: [resource], urls: NONE };
+  for (const url of urls) yield { groups: NONE, resources: [], urls: [url] };
+}
+
+/** One by one: a rule of some hundred verbs and names each has ten thousands. */
+function* partsAt({ urls }: Place, { verbs, names }: WantedRule): Generator<Part> {
+  const each = names.length === 0 || urls.length > 0 ? [NONE] : names.map((name) => [name]);
+  for (const verb of verbs) for (const one of each) yield { verbs: [verb], names: one };
+}
+
+function ruleOf({ groups, resources, urls }: Place, { verbs, names }: Part): PolicyRule {
+  if (urls.length > 0) return { nonResourceURLs: urls, verbs };
+  return { apiGroups: groups, resources: resources.map(({ name }) => name), resourceNames: names, verbs };
+}
+
+function coversPlace(owner: PolicyRule, { groups, resources, urls }: Place, effort: Effort): boolean {
+  effort.spend("");
+  return (
+    hasAll(owner.apiGroups ?? NONE, groups, effort) &&
+    coversResources(owner.resources ?? NONE, resources, effort) &&
+    coversUrls(owner.nonResourceURLs ?? NONE, urls, effort)
+  );
+}
+
+/** Some names are less than all. */
+function coversPart(owner: PolicyRule, { verbs, names }: Part, effort: Effort): boolean {
+  effort.spend("");
+  if (!hasAll(owner.verbs, verbs, effort)) return false;
+  const { resourceNames = NONE } = owner;
+  if (resourceNames.length === 0) return true;
+  return names.length > 0 && hasEach(resourceNames, names, effort);
+}
+
+function hasAll(values: readonly string[], wanted: readonly string[], effort: Effort): boolean {
+  return listHas(values, ALL) || hasEach(values, wanted, effort);
+}
+
+function hasEach(values: readonly string[], wanted: readonly string[], effort: Effort): boolean {
+  return wanted.every((value) => {
+    effort.spend(value);
+    return listHas(values, value);
+  });
+}
+
+function coversResources(
+  values: readonly string[],
+  wanted: readonly WantedResource[],
+  effort: Effort,
+): boolean {
+  if (listHas(values, ALL)) return true;
+  return wanted.every(({ name, ofAll }) => {
+    effort.spend(name);
+    return listHas(values, name) || (ofAll !== undefined && listHas(values, ofAll));
+  });
+}
+
+function coversUrls(urls: readonly string[], wanted: readonly string[], effort: Effort): boolean {
+  return wanted.every((url) => {
+    effort.spend(url);
+    return someUrlCovers(urls, url);
+  });
+}
+
+/** Parts that differ in their verb alone, as one rule. */
+export function compactRules(rules: readonly PolicyRule[]): readonly PolicyRule[] {
+  const compact: PolicyRule[] = [];
+  const byPlace = new Map<string, string[]>();
+  for (const rule of rules) {
+    const { verbs, ...place } = rule;
+    if (rule.nonResourceURLs !== undefined) {
+      compact.push(rule);
+      continue;
+    }
+    const key = JSON.stringify(place);
+    const known = byPlace.get(key);
+    if (known !== undefined) {
+      known.push(...verbs.filter((verb) => !known.includes(verb)));
+      continue;
+    }
+    const own = [...verbs];
+    byPlace.set(key, own);
+    compact.push({ ...place, verbs: own });
+  }
+  return compact;
+}
+
+/** As kubectl's users know it: `{APIGroups:[""], Resources:["pods"], Verbs:["get"]}`. */
+export function ruleText(rule: PolicyRule): string {
+  const parts = [
+    ["APIGroups", rule.apiGroups],
+    ["Resources", rule.resources],
+    ["NonResourceURLs", rule.nonResourceURLs],
+    ["ResourceNames", rule.resourceNames],
+    ["Verbs", rule.verbs],
+  ] as const;
+  const filled = parts.filter(([, values = NONE]) => values.length > 0);
+  return `{${filled.map(([name, values = NONE]) => `${name}:${listText(values)}`).join(", ")}}`;
+}
+
+/** `["a" "b"]`. */
+export function listText(values: readonly string[]): string {
+  return `[${values.map((value) => JSON.stringify(value)).join(" ")}]`;
+}

@@ -1,0 +1,30 @@
+/** What selectors say, for those who decide by it. A selector that cannot be read says nothing: it is refused where it is used. */
+import type { FieldTerm } from "../../../api/field-selector.ts";
+import { parseFieldSelector } from "../../../api/field-selector.ts";
+import { parseLabelSelector } from "../../../api/label-query.ts";
+import type { LabelRequirement } from "../../../api/label-requirement.ts";
+
+/** Undefined when it cannot be read. */
+export function fieldTerms(selector: string): readonly FieldTerm[] | undefined {
+  return readable(() => parseFieldSelector(selector).terms);
+}
+
+/** Undefined when it cannot be read. */
+export function labelTerms(selector: string): readonly LabelRequirement[] | undefined {
+  return readable(() => parseLabelSelector(selector).requirements);
+}
+
+/** The value that the selector requires of the field. */
+export function exactField(selector: string, field: string): string | undefined {
+  if (!selector.includes(field)) return undefined;
+  return fieldTerms(selector)?.find((term) => term.field === field && term.operator === "=")?.value;
+}
+
+function readable<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

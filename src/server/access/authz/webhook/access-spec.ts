@@ -1,0 +1,93 @@
+/** A question as the spec of a SubjectAccessReview, which is how others are asked, and what conditions look at. */
+import { listOf, mapOf, STRING } from "../../../../api/cel/type.ts";
+import type { FieldTerm } from "../../../../api/field-selector.ts";
+import type { SubjectAccessReviewSpec } from "../../../../api/generated/types/authorization-v1.ts";
+import type { LabelRequirement } from "../../../../api/label-requirement.ts";
+import { recordType } from "../../../../resources/admission/match-condition.ts";
+import type { AccessAttributes } from "../authorizer.ts";
+import { fieldTerms, labelTerms } from "../selector-terms.ts";
+
+/** Texts that are empty are left out, as Go does. */
+export function accessSpec(attributes: AccessAttributes): SubjectAccessReviewSpec {
+  const { user, verb, path, resource } = attributes;
+  const { name, uid, groups, extra } = user;
+  const who = {
+    ...filled({ user: name, uid }),
+    ...(groups.length > 0 && { groups }),
+    ...(Object.keys(extra).length > 0 && { extra }),
+  };
+  if (resource === "") return { ...who, nonResourceAttributes: filled({ path, verb }) };
+  const { group, version, subresource, namespace, fieldSelector, labelSelector } = attributes;
+  const fields = (fieldTerms(fieldSelector) ?? []).map(fieldRequirement);
+  const labels = (labelTerms(labelSelector) ?? []).flatMap(labelRequirement);
+  return {
+    ...who,
+    resourceAttributes: {
+      ...filled({ namespace, verb, group, version, resource, subresource, name: attributes.name }),
+      ...(fields.length > 0 && { fieldSelector: { requirements: fields } }),
+      ...(labels.length > 0 && { labelSelector: { requirements: labels } }),
+    },
+  };
+}
+
+function filled(texts: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ""));
+}
+
+interface Requirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
+}
+
+function fieldRequirement({ field, operator, value }: FieldTerm): Requirement {
+  return { key: field, operator: operator === "=" ? "In" : "NotIn", values: [value] };
+}
+
+/** Comparisons of numbers have no name there. */
+function labelRequirement({ key, operator, values }: LabelRequirement): readonly Requirement[] {
+  switch (operator) {
+    case "=":
+    case "==":
+    case "in":
+      return [{ key, operator: "In", values }];
+    case "!=":
+    case "notin":
+      return [{ key, operator: "NotIn", values }];
+    case "exists":
+      return [{ key, operator: "Exists" }];
+    case "!":
+      return [{ key, operator: "DoesNotExist" }];
+    case "gt":
+    case "lt":
+      return [];
+  }
+}
+
+const REQUIREMENTS = listOf(
+  recordType("kubernetes.SelectorRequirement", { key: STRING, operator: STRING, values: listOf(STRING) }),
+);
+const SELECTOR = recordType("kubernetes.SelectorAttributes", {
+  rawSelector: STRING,
+  requirements: REQUIREMENTS,
+});
+
+/** The type of `request` in the conditions of an authorization webhook. */
+export const ACCESS_SPEC_TYPE = recordType("kubernetes.SubjectAccessReviewSpec", {
+  user: STRING,
+  uid: STRING,
+  groups: listOf(STRING),
+  extra: mapOf(STRING, listOf(STRING)),
+  resourceAttributes: recordType("kubernetes.ResourceAttributes", {
+    namespace: STRING,
+    verb: STRING,
+    group: STRING,
+    version: STRING,
+    resource: STRING,
+    subresource: STRING,
+    name: STRING,
+    fieldSelector: SELECTOR,
+    labelSelector: SELECTOR,
+  }),
+  nonResourceAttributes: recordType("kubernetes.NonResourceAttributes", { path: STRING, verb: STRING }),
+});

@@ -1,0 +1,144 @@
+/** Who may speak for a signer. */
+import { describe, expect, test } from "vitest";
+import type { AccessAttributes, Authorizer } from "../../../access/authz/authorizer.ts";
+import { AdmissionWorld } from "../../admission-world.ts";
+import type { Deed, Written } from "../../admission-world.ts";
+import { SAMPLE_REQUESTS } from "../../sample-requests.ts";
+
+const REQUESTS = "certificatesigningrequests.certificates.k8s.io";
+const BUNDLES = "clustertrustbundles.certificates.k8s.io";
+
+function request(status: object = {}, spec: object = {}): Written {
+  return {
+    apiVersion: "certificates.k8s.io/v1",
+    kind: "CertificateSigningRequest",
+    metadata: { name: "r" },
+    spec: { request: SAMPLE_REQUESTS.administrator, signerName: "example.com/web", usages: [], ...spec },
+    status,
+  };
+}
+
+function bundle(metadata: object = {}): Written {
+  return {
+    apiVersion: "certificates.k8s.io/v1beta1",
+    kind: "ClusterTrustBundle",
+    metadata: { name: "example.com:web:a", ...metadata },
+    spec: { signerName: "example.com/web", trustBundle: "…" },
+  };
+}
+
+/** Allows one verb on one name of a signer; answers later, as somebody far away does. */
+function allowing(verb: string, name: string): Authorizer {
+  const decide = (asked: AccessAttributes): ReturnType<Authorizer["decide"]> => {
+    const isSigner = asked.group === "certificates.k8s.io" && asked.resource === "signers";
+    const outcome = isSigner && asked.verb === verb && asked.name === name ? "allowed" : "no opinion";
+    return Promise.resolve({ outcome, reason: "" });
+  };
+  return { decide };
+}
+
+async function verdict(authorizer: Authorizer, deed: Deed): Promise<string> {
+  return (await new AdmissionWorld({}, authorizer).attempt(deed)).refusal;
+}
+
+const APPROVED = { conditions: [{ type: "Approved", status: "True" }] };
+const DEEDS: readonly (readonly [verb: string, deed: Deed, says: string])[] = [
+  [
+    "approve",
+    { operation: "UPDATE", resource: `${REQUESTS}/approval`, object: request(APPROVED), previous: request() },
+    `${REQUESTS} "r" is forbidden: user not permitted to approve requests with signerName "example.com/web"`,
+  ],
+  [
+    "sign",
+    {
+      operation: "UPDATE",
+      resource: `${REQUESTS}/status`,
+      object: request({ certificate: "Yg==" }),
+      previous: request(),
+    },
+    `${REQUESTS} "r" is forbidden: user not permitted to sign requests with signerName "example.com/web"`,
+  ],
+  [
+    "attest",
+    { operation: "CREATE", resource: BUNDLES, object: bundle() },
+    `${BUNDLES} "example.com:web:a" is forbidden: user not permitted to attest for signerName "example.com/web"`,
+  ],
+];
+
+const POD_REQUESTS = "podcertificaterequests.certificates.k8s.io";
+const podRequest = (status: object): Written => ({
+  apiVersion: "certificates.k8s.io/v1beta1",
+  kind: "PodCertificateRequest",
+  metadata: { name: "r", namespace: "default" },
+  spec: { signerName: "example.com/web" },
+  status,
+});
+
+test("to answer a pod's request with a certificate takes the right to sign for its signer", async () => {
+  const issue: Deed = {
+    operation: "UPDATE",
+    resource: `${POD_REQUESTS}/status`,
+    object: podRequest({ certificateChain: "x" }),
+    previous: podRequest({}),
+  };
+  const deny: Deed = { ...issue, object: podRequest({ conditions: [] }) };
+
+  expect(await verdict(allowing("sign", "example.com/*"), issue)).toBe("");
+  expect(await verdict(allowing("approve", "example.com/web"), issue)).toBe(
+    'PodCertificateRequest.certificates.k8s.io "r" is invalid: spec.signerName: Forbidden: User "alice" is not permitted to "sign" for signer "example.com/web"',
+  );
+  expect(await verdict(allowing("approve", "example.com/web"), deny)).toBe("");
+});
+
+describe.each(DEEDS)("to %s", (verb, deed, says) => {
+  test.each(["example.com/web", "example.com/*"])("takes the right for %s", async (name) => {
+    expect(await verdict(allowing(verb, name), deed)).toBe("");
+  });
+
+  test("takes no other right", async () => {
+    expect(await verdict(allowing(verb, "example.com/other"), deed)).toBe(says);
+    expect(await verdict(allowing("update", "example.com/web"), deed)).toBe(says);
+  });
+});
+
+test("nobody approves by naming another signer", async () => {
+  const object = request(APPROVED, { signerName: "mine.example.com/x" });
+  const deed = {
+    operation: "UPDATE",
+    resource: `${REQUESTS}/approval`,
+    object,
+    previous: request(),
+  } as const;
+
+  expect(await verdict(allowing("approve", "mine.example.com/x"), deed)).toContain("example.com/web");
+});
+
+test("a status without certificate and conditions needs no right to sign, nor a bundle that only changes hands", async () => {
+  const nobody = allowing("", "");
+  const status = { operation: "UPDATE", resource: `${REQUESTS}/status`, object: request() } as const;
+  const owned = { operation: "UPDATE", resource: BUNDLES, object: bundle({ finalizers: ["a/b"] }) } as const;
+
+  expect(await verdict(nobody, { ...status, previous: request() })).toBe("");
+  expect(await verdict(nobody, { ...owned, previous: bundle() })).toBe("");
+});
+
+describe("a client certificate", () => {
+  const ask = (spec: object): Promise<string> =>
+    verdict(allowing("", ""), { operation: "CREATE", resource: REQUESTS, object: request({}, spec) });
+  const signerName = "kubernetes.io/kube-apiserver-client";
+
+  test("is not asked for as one of those who may do everything", async () => {
+    expect(await ask({ signerName })).toBe(
+      `${REQUESTS} "r" is forbidden: use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed`,
+    );
+  });
+
+  test("may be asked for by others, and of other signers", async () => {
+    expect(await ask({ signerName, request: SAMPLE_REQUESTS.nodeOne })).toBe("");
+    expect(await ask({})).toBe("");
+  });
+
+  test("is asked for by a request that can be read", async () => {
+    expect(await ask({ signerName, request: "bm9uZQ==" })).toContain("failed to parse CSR");
+  });
+});

@@ -1,0 +1,147 @@
+import { describe, expect, test } from "vitest";
+import type { Requester } from "../../../../resources/rules/kind-rules.ts";
+import type { Authorizer } from "../../../access/authz/authorizer.ts";
+import { AdmissionWorld } from "../../admission-world.ts";
+import type { Outcome, Written } from "../../admission-world.ts";
+
+const RESOURCE = "resourceclaims.resource.k8s.io";
+const DRIVER = "gpu.example.com";
+const OTHER = "nic.example.com";
+
+function claim(status: object = {}, spec: object = {}): Written {
+  return {
+    apiVersion: "resource.k8s.io/v1",
+    kind: "ResourceClaim",
+    metadata: { name: "c", namespace: "default" },
+    spec,
+    status,
+  };
+}
+
+/** Devices that one node alone can use. */
+function allocation(node: string, ...drivers: readonly string[]): object {
+  const matchFields = [{ key: "metadata.name", operator: "In", values: [node] }];
+  const results = drivers.map((driver) => ({ request: "r", driver, pool: "p", device: "d" }));
+  return { nodeSelector: { nodeSelectorTerms: [{ matchFields }] }, devices: { results } };
+}
+
+function told(driver: string, message = ""): object {
+  return { driver, pool: "p", device: "d", data: { message } };
+}
+
+/** Allows `verb subresource namespace name`, and notes what was asked. */
+function allowing(...allowed: readonly string[]): {
+  readonly authorizer: Authorizer;
+  readonly asked: string[];
+} {
+  const asked: string[] = [];
+  const authorizer: Authorizer = {
+    decide({ verb, subresource, namespace, name }) {
+      const text = [verb, subresource, namespace, name].filter((part) => part !== "").join(" ");
+      asked.push(text);
+      return { outcome: allowed.includes(text) ? "allowed" : "no opinion", reason: "" };
+    },
+  };
+  return { authorizer, asked };
+}
+
+const ON_N1: Requester = {
+  name: "system:serviceaccount:kube-system:driver",
+  uid: "",
+  groups: [],
+  extra: { "authentication.kubernetes.io/node-name": ["n1"] },
+};
+
+interface Change {
+  readonly from: object;
+  readonly to: object;
+  readonly user?: Requester;
+}
+
+function write(authorizer: Authorizer, { from, to, user = ON_N1 }: Change): Promise<Outcome> {
+  const world = new AdmissionWorld({}, authorizer);
+  const deed = { operation: "UPDATE", resource: `${RESOURCE}/status`, user } as const;
+  return world.attempt({ ...deed, object: claim(to), previous: claim(from) });
+}
+
+const GIVEN = { allocation: allocation("n1", DRIVER) };
+
+describe("who gives devices away or takes them back", () => {
+  const consumer = { resource: "pods", name: "p", uid: "u" };
+
+  test.each([
+    ["gives them", { from: {}, to: GIVEN }],
+    ["takes them back", { from: GIVEN, to: {} }],
+    ["lets a pod use them", { from: GIVEN, to: { ...GIVEN, reservedFor: [consumer] } }],
+  ])("needs a right for all claims: %s", async (_what, change) => {
+    const refused = await write(allowing().authorizer, change);
+    const { authorizer, asked } = allowing("update binding");
+
+    expect(refused.code).toBe(422);
+    expect(refused.refusal).toContain(
+      'status: Forbidden: changing status.allocation or status.reservedFor requires resource="resourceclaims/binding", verb="update" permission: ' +
+        'resourceclaims.resource.k8s.io is forbidden: User "system:serviceaccount:kube-system:driver" cannot update resource "resourceclaims/binding"',
+    );
+    expect((await write(authorizer, change)).refusal).toBe("");
+    expect(asked).toEqual(["update binding"]);
+  });
+
+  test("needs none for what was told of them", async () => {
+    const { authorizer, asked } = allowing("update binding");
+
+    const { refusal } = await write(authorizer, { from: { ...GIVEN, devices: [told(DRIVER)] }, to: {} });
+
+    expect([refusal, asked]).toEqual(["", ["update binding"]]);
+  });
+});
+
+describe("who tells how devices are", () => {
+  const telling = { from: GIVEN, to: { ...GIVEN, devices: [told(DRIVER)] } };
+  const near = `associated-node:update driver default ${DRIVER}`;
+  const far = `arbitrary-node:update driver default ${DRIVER}`;
+
+  test("needs no right where nothing changes", async () => {
+    const { authorizer, asked } = allowing();
+
+    await write(authorizer, { from: telling.to, to: telling.to });
+
+    expect(asked).toEqual([]);
+  });
+
+  test("needs the right for their driver on the node where it runs, or on any", async () => {
+    const [ofNode, ofAny, none] = [allowing(near), allowing(far), allowing()];
+
+    expect((await write(ofNode.authorizer, telling)).refusal).toBe("");
+    expect((await write(ofAny.authorizer, telling)).refusal).toBe("");
+    const { code, refusal } = await write(none.authorizer, telling);
+
+    expect([ofNode.asked, ofAny.asked, none.asked]).toEqual([[near], [near, far], [near, far]]);
+    expect(code).toBe(422);
+    expect(refusal).toContain("status.devices: Forbidden: changing status.devices requires");
+  });
+
+  test.each<readonly [string, Requester, object]>([
+    ["another node", ON_N1, { allocation: allocation("n2", DRIVER) }],
+    ["no node", { ...ON_N1, extra: {} }, GIVEN],
+    ["a node itself", { ...ON_N1, name: "system:node:n1" }, GIVEN],
+  ])("needs the right for any node elsewhere: %s", async (_what, user, from) => {
+    const { authorizer, asked } = allowing(near);
+
+    const { code } = await write(authorizer, { from, to: { ...from, devices: [told(DRIVER)] }, user });
+
+    expect([code, asked]).toEqual([422, [far]]);
+  });
+
+  test("needs it for each driver of which something changes, even by saying no more", async () => {
+    const both = { allocation: allocation("n1", DRIVER, OTHER) };
+    const { authorizer, asked } = allowing(near);
+
+    const { refusal } = await write(authorizer, {
+      from: { ...both, devices: [told(DRIVER), told(OTHER)] },
+      to: { ...both, devices: [told(DRIVER, "new")] },
+    });
+
+    expect(asked).toEqual([near, near.replace(DRIVER, OTHER), far.replace(DRIVER, OTHER)]);
+    expect(refusal).toContain(`"${OTHER}" is forbidden`);
+  });
+});

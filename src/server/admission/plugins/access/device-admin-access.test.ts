@@ -1,0 +1,62 @@
+import { describe, expect, test } from "vitest";
+import { AdmissionWorld } from "../../admission-world.ts";
+import type { Outcome, Written } from "../../admission-world.ts";
+
+const CLAIMS = "resourceclaims.resource.k8s.io";
+const devices = { requests: [{ name: "gpu", exactly: { deviceClassName: "c", adminAccess: true } }] };
+const results = [{ request: "gpu", driver: "d", pool: "p", device: "x", adminAccess: true }];
+const granted = { allocation: { devices: { results } } };
+const REFUSAL =
+  "Forbidden: admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the containing namespace";
+
+function claim(rest: object, version = "v1"): Written {
+  const metadata = { name: "c", namespace: "default" };
+  return { apiVersion: `resource.k8s.io/${version}`, kind: "ResourceClaim", metadata, ...rest };
+}
+
+async function worldWith(labels: object): Promise<AdmissionWorld> {
+  const world = new AdmissionWorld();
+  const metadata = { name: "default", labels };
+  await world.put("namespaces", { apiVersion: "v1", kind: "Namespace", metadata });
+  return world;
+}
+
+async function create(object: Written, resource = CLAIMS): Promise<Outcome> {
+  return (await worldWith({})).attempt({ operation: "CREATE", resource, object });
+}
+
+describe("access to devices that others use", () => {
+  test("is for claims in namespaces that are trusted with it", async () => {
+    const world = await worldWith({ "resource.kubernetes.io/admin-access": "true" });
+    const object = claim({ spec: { devices } });
+
+    expect(await create(object)).toMatchObject({
+      code: 422,
+      refusal: `ResourceClaim.resource.k8s.io "c" is invalid: spec.devices.requests[0].adminAccess: ${REFUSAL}`,
+    });
+    expect(await world.attempt({ operation: "CREATE", resource: CLAIMS, object })).toMatchObject({
+      code: 200,
+    });
+  });
+
+  test("is asked for in the oldest version too, and by templates", async () => {
+    const requests = [{ name: "gpu", deviceClassName: "c", adminAccess: true }];
+    const template = { ...claim({ spec: { spec: { devices } } }), kind: "ResourceClaimTemplate" };
+
+    expect(await create(claim({ spec: { devices: { requests } } }, "v1beta1"))).toMatchObject({ code: 422 });
+    expect(await create(template, "resourceclaimtemplates.resource.k8s.io")).toMatchObject({ code: 422 });
+  });
+
+  test("is not given to a claim elsewhere, and stays with one that has it", async () => {
+    const world = await worldWith({});
+    const object = claim({ spec: { devices }, status: granted });
+    const deed = { operation: "UPDATE", resource: `${CLAIMS}/status`, object } as const;
+
+    expect(await world.attempt({ ...deed, previous: claim({ spec: { devices } }) })).toMatchObject({
+      refusal: expect.stringContaining(
+        `status.allocation.devices.results[0].adminAccess: ${REFUSAL}`,
+      ) as string,
+    });
+    expect(await world.attempt({ ...deed, previous: object })).toMatchObject({ code: 200 });
+  });
+});

@@ -1,0 +1,91 @@
+/** What a node may say of itself, and which objects are its own. */
+import { readCertificateRequest } from "../../../../../api/certificate-request.ts";
+import type { CertificateSigningRequest } from "../../../../../api/generated/types/certificates-v1.ts";
+import type { Node, PersistentVolumeClaim } from "../../../../../api/generated/types/core-v1.ts";
+import type { ResourceSlice } from "../../../../../api/generated/types/resource-v1.ts";
+import { jsonEqual } from "../../../../../api/patch/json-equal.ts";
+import { forbiddenLabels } from "./node-labels.ts";
+import type { NodeDeed, NodeRule } from "./node-rule.ts";
+
+const LEASES = "kube-node-lease";
+const NODE_SIGNERS = ["kubernetes.io/kube-apiserver-client-kubelet", "kubernetes.io/kubelet-serving"];
+
+export const nodeRule: NodeRule<Node> = (deed) => {
+  const { node, request } = deed;
+  if (request.name !== node) return `node "${node}" is not allowed to modify node "${request.name}"`;
+  if (request.operation === "CREATE") return newNodeProblem(deed);
+  return request.operation === "UPDATE" ? changeProblem(deed) : undefined;
+};
+
+function newNodeProblem({ node, object: { metadata, spec } }: NodeDeed<Node>): string | undefined {
+  if (spec.configSource !== undefined)
+    return `node "${node}" is not allowed to create pods with a non-nil configSource`;
+  if ((metadata.ownerReferences ?? []).length > 0)
+    return `node "${node}" is not allowed to set ownerReferences`;
+  const labels = forbiddenLabels(metadata.labels, undefined);
+  return labels.length === 0
+    ? undefined
+    : `node "${node}" is not allowed to set the following labels: ${labels.join(", ")}`;
+}
+
+/** A node that could take away its taints, or have itself deleted by an owner that is none, would choose its own pods. */
+function changeProblem({ node, object, request }: NodeDeed<Node>): string | undefined {
+  const { metadata, spec } = object;
+  const previous = (request.previous ?? object) as Node;
+  if (spec.configSource !== undefined && !jsonEqual(spec.configSource, previous.spec.configSource))
+    return `node "${node}" is not allowed to update configSource to a new non-nil configSource`;
+  if (!jsonEqual(spec.taints ?? [], previous.spec.taints ?? []))
+    return `node "${node}" is not allowed to modify taints`;
+  if (!jsonEqual(metadata.ownerReferences ?? [], previous.metadata.ownerReferences ?? []))
+    return `node "${node}" is not allowed to modify ownerReferences`;
+  const labels = forbiddenLabels(metadata.labels, previous.metadata.labels);
+  return labels.length === 0 ? undefined : `is not allowed to modify labels: ${labels.join(", ")}`;
+}
+
+export const claimRule: NodeRule = () => "may only update PVC status";
+
+/** How far it has come with making a volume larger, and nothing else. */
+export const claimStatusRule: NodeRule<PersistentVolumeClaim> = ({ node, object, request }) => {
+  const previous = (request.previous ?? object) as PersistentVolumeClaim;
+  return jsonEqual(withoutProgress(object), withoutProgress(previous))
+    ? undefined
+    : `node "${node}" is not allowed to update fields other than status.quantity and status.conditions`;
+};
+
+function withoutProgress({ metadata, spec, status }: PersistentVolumeClaim): object {
+  const { resourceVersion: _version, managedFields: _fields, ...kept } = metadata;
+  const {
+    capacity: _capacity,
+    conditions: _conditions,
+    allocatedResources: _allocated,
+    allocatedResourceStatuses: _statuses,
+    ...state
+  } = status;
+  return { metadata: kept, spec, status: state };
+}
+
+export const leaseRule: NodeRule = ({ node, request }) => {
+  if (request.namespace !== LEASES) return `can only access leases in the "${LEASES}" system namespace`;
+  return request.name === node
+    ? undefined
+    : "can only access node lease with the same name as the requesting node";
+};
+
+export const csiNodeRule: NodeRule = ({ node, request }) =>
+  request.name === node ? undefined : "can only access CSINode with the same name as the requesting node";
+
+export const resourceSliceRule: NodeRule<ResourceSlice> = ({ node, object, request }) => {
+  if (object.spec.nodeName === node) return undefined;
+  const verb = request.operation.toLowerCase();
+  return `can only ${verb} ResourceSlice with the same NodeName as the requesting node`;
+};
+
+/** Those who sign check the rest. */
+export const certificateRule: NodeRule<CertificateSigningRequest> = ({ node, object: { spec } }) => {
+  if (!NODE_SIGNERS.includes(spec.signerName)) return undefined;
+  const subject = readCertificateRequest(spec.request);
+  if (subject === undefined) return "unable to parse csr: it is no certificate request";
+  return subject.commonName === `system:node:${node}`
+    ? undefined
+    : `can only create a node CSR with CN=system:node:${node}`;
+};

@@ -1,0 +1,16 @@
+/** TaintNodesByCondition: nothing is put on a new node before it has been seen to be ready. */
+import type { Node, Taint } from "../../../../api/generated/types/core-v1.ts";
+import { definePlugin } from "../../plugin.ts";
+
+const NOT_READY: Taint = { effect: "NoSchedule", key: "node.kubernetes.io/not-ready" };
+
+export const taintNodesByCondition = definePlugin<Node>({
+  name: "TaintNodesByCondition",
+  interests: [{ resources: ["nodes"], operations: ["CREATE"] }],
+
+  mutate({ spec }) {
+    const { taints = [] } = spec;
+    const isThere = taints.some(({ key, effect }) => key === NOT_READY.key && effect === NOT_READY.effect);
+    if (!isThere) spec.taints = [...taints, { ...NOT_READY }];
+  },
+});

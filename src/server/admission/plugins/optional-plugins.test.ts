@@ -1,0 +1,287 @@
+/** Plugins that are off unless asked for, and small ones that are on. */
+import { describe, expect, test } from "vitest";
+import type { Binding, Pod } from "../../../api/generated/types/core-v1.ts";
+import type { AccessAttributes, Authorizer } from "../../access/authz/authorizer.ts";
+import { AdmissionWorld } from "../admission-world.ts";
+import type { Outcome, Written } from "../admission-world.ts";
+
+function pod(spec: object = {}, metadata: object = {}): Written {
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name: "p", namespace: "default", ...metadata },
+    spec: { containers: [{ name: "a", image: "x", resources: {} }], ...spec },
+  };
+}
+
+function create(world: AdmissionWorld, object: Written, resource = "pods"): Promise<Outcome> {
+  return world.attempt({ operation: "CREATE", resource, object });
+}
+
+const IMAGES = {
+  initContainers: [{ name: "i", image: "x", imagePullPolicy: "IfNotPresent" }],
+  volumes: [{ name: "v", image: { reference: "y", pullPolicy: "Never" } }],
+};
+
+describe("AlwaysPullImages", () => {
+  test("is off unless asked for", async () => {
+    const { object } = await create(new AdmissionWorld(), pod(IMAGES));
+
+    expect((object as Pod).spec.initContainers?.[0]?.imagePullPolicy).toBe("IfNotPresent");
+  });
+
+  test("has every image pulled", async () => {
+    const world = new AdmissionWorld({ enabled: ["AlwaysPullImages"] });
+
+    const { spec } = (await create(world, pod(IMAGES))).object as Pod;
+
+    expect(spec.initContainers?.[0]?.imagePullPolicy).toBe("Always");
+    expect(spec.containers[0]?.imagePullPolicy).toBe("Always");
+    expect(spec.volumes?.[0]?.image?.pullPolicy).toBe("Always");
+  });
+
+  test("leaves a pod alone that gets no other image", async () => {
+    const world = new AdmissionWorld({ enabled: ["AlwaysPullImages"] });
+    const deed = {
+      operation: "UPDATE",
+      resource: "pods",
+      object: pod(IMAGES),
+      previous: pod(IMAGES),
+    } as const;
+
+    const { object, refusal } = await world.attempt(deed);
+
+    expect(refusal).toBe("");
+    expect((object as Pod).spec.initContainers?.[0]?.imagePullPolicy).toBe("IfNotPresent");
+  });
+});
+
+test("DenyServiceExternalIPs lets stay what is there, and nothing come", async () => {
+  const world = new AdmissionWorld({ enabled: ["DenyServiceExternalIPs"] });
+  const service = (...externalIPs: readonly string[]): Written => ({
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "s", namespace: "default" },
+    spec: { externalIPs },
+  });
+  const update = { operation: "UPDATE", resource: "services", previous: service("1.2.3.4") } as const;
+
+  expect((await create(world, service("1.2.3.4"), "services")).refusal).toBe(
+    'services "s" is forbidden: Use of external IPs is denied by admission control.',
+  );
+  expect((await world.attempt({ ...update, object: service("1.2.3.4") })).refusal).toBe("");
+});
+
+test("LimitPodHardAntiAffinityTopology lets pods keep others off a node only", async () => {
+  const world = new AdmissionWorld({ enabled: ["LimitPodHardAntiAffinityTopology"] });
+  const apart = (topologyKey: string): Written =>
+    pod({
+      affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey }] } },
+    });
+
+  expect((await create(world, apart("kubernetes.io/hostname"))).refusal).toBe("");
+  expect((await create(world, apart("zone"))).refusal).toBe(
+    'pods "p" is forbidden: affinity.PodAntiAffinity.RequiredDuringScheduling has TopologyKey zone but only key kubernetes.io/hostname is allowed',
+  );
+});
+
+test("ExtendedResourceToleration tolerates the taints of the devices that are asked for, each once", async () => {
+  const world = new AdmissionWorld({
+    enabled: ["ExtendedResourceToleration"],
+    disabled: ["DefaultTolerationSeconds"],
+  });
+  const resources = { requests: { "example.com/gpu": "1", cpu: "1" } };
+  const containers = ["a", "b"].map((name) => ({ name, image: "x", resources }));
+
+  const { object } = await create(world, pod({ containers }));
+
+  expect((object as Pod).spec.tolerations).toEqual([
+    { key: "example.com/gpu", operator: "Exists", effect: "NoSchedule" },
+  ]);
+});
+
+test("NamespaceExists refuses what has no namespace", async () => {
+  const world = new AdmissionWorld({ enabled: ["NamespaceExists"] });
+
+  expect((await create(world, pod())).refusal).toBe('namespaces "default" not found');
+});
+
+describe("OwnerReferencesPermissionEnforcement", () => {
+  const owner = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web", uid: "u" };
+  const owned = (...ownerReferences: readonly object[]): Written => pod({}, { ownerReferences });
+  const setFor = (allowed: readonly string[]): AdmissionWorld => {
+    const decide = ({ verb, resource, subresource }: AccessAttributes): ReturnType<Authorizer["decide"]> => {
+      const isAllowed = allowed.includes([verb, resource, subresource].join(" ").trimEnd());
+      return { outcome: isAllowed ? "allowed" : "no opinion", reason: "" };
+    };
+    return new AdmissionWorld({ enabled: ["OwnerReferencesPermissionEnforcement"] }, { decide });
+  };
+
+  test("lets whoever makes an object name its owner", async () => {
+    expect((await create(setFor([]), owned(owner))).refusal).toBe("");
+  });
+
+  test("lets whoever may delete an object name another owner", async () => {
+    const deed = { operation: "UPDATE", resource: "pods", object: owned(owner), previous: owned() } as const;
+
+    expect((await setFor(["delete pods"]).attempt(deed)).refusal).toBe("");
+    expect((await setFor([]).attempt(deed)).refusal).toBe(
+      'pods "p" is forbidden: cannot set an ownerRef on a resource you can\'t delete: , <nil>',
+    );
+  });
+
+  test("lets nobody hold up an owner who may not hold it", async () => {
+    const blocking = owned({ ...owner, blockOwnerDeletion: true });
+
+    expect((await create(setFor(["update replicasets finalizers"]), blocking)).refusal).toBe("");
+    expect((await create(setFor([]), blocking)).refusal).toBe(
+      'pods "p" is forbidden: cannot set blockOwnerDeletion if an ownerReference refers to a resource you can\'t set finalizers on: , <nil>',
+    );
+  });
+
+  test("knows the kinds of owners", async () => {
+    const strange = owned({ ...owner, kind: "Strange", blockOwnerDeletion: true });
+
+    expect((await create(setFor([]), strange)).refusal).toContain(
+      'cannot find RESTMapping for APIVersion apps/v1 Kind Strange: no matches for kind "Strange" in version "apps/v1"',
+    );
+  });
+});
+
+describe("PodTopologyLabels", () => {
+  const labels = { "topology.kubernetes.io/zone": "z", "topology.kubernetes.io/region": "r", other: "o" };
+  const start = async (): Promise<AdmissionWorld> => {
+    const world = new AdmissionWorld();
+    await world.put("nodes", { apiVersion: "v1", kind: "Node", metadata: { name: "n1", labels }, spec: {} });
+    return world;
+  };
+
+  test("marks a binding with where the node is", async () => {
+    const target = { kind: "Node", name: "n1" };
+    const metadata = { name: "p", namespace: "default" };
+
+    const { object } = await create(
+      await start(),
+      { apiVersion: "v1", kind: "Binding", metadata, target },
+      "pods/binding",
+    );
+
+    expect((object as Binding).metadata.labels).toEqual({
+      "topology.kubernetes.io/zone": "z",
+      "topology.kubernetes.io/region": "r",
+    });
+  });
+
+  test("marks a pod that comes with its node, but for what it says itself", async () => {
+    const own = { labels: { "topology.kubernetes.io/zone": "mine" } };
+
+    const { object } = await create(await start(), pod({ nodeName: "n1" }, own));
+
+    expect(object.metadata.labels).toEqual({
+      "topology.kubernetes.io/zone": "mine",
+      "topology.kubernetes.io/region": "r",
+    });
+  });
+});
+
+describe("NodeDeclaredFeatureValidator", () => {
+  const sized = (cpu: string, init: string): Written =>
+    pod(
+      {
+        nodeName: "n1",
+        resources: { requests: { cpu } },
+        initContainers: [
+          { name: "i", image: "x", resources: { requests: { cpu: init } } },
+          { name: "s", image: "x", restartPolicy: "Always", resources: { requests: { cpu } } },
+        ],
+      },
+      { generation: Number(cpu) + Number(init) },
+    );
+  const resize = async (object: Written, declaredFeatures: readonly string[]): Promise<string> => {
+    const world = new AdmissionWorld();
+    const status = { allocatable: { cpu: "9" }, declaredFeatures };
+    const metadata = { name: "n1", labels: { "kubernetes.io/os": "linux" } };
+    await world.put("nodes", { apiVersion: "v1", kind: "Node", metadata, spec: {}, status });
+    const deed = { operation: "UPDATE", resource: "pods/resize", object, previous: sized("1", "1") } as const;
+    return (await world.attempt(deed)).refusal;
+  };
+
+  test("asks nothing of nodes that they do not declare", async () => {
+    expect(await resize(sized("2", "2"), ["InPlacePodVerticalScalingInitContainers"])).toBe(
+      'pods "p" is forbidden: pod update requires features InPlacePodLevelResourcesVerticalScaling which are not available on node "n1"',
+    );
+    expect(await resize(sized("1", "2"), [])).toBe(
+      'pods "p" is forbidden: pod update requires features InPlacePodVerticalScalingInitContainers which are not available on node "n1"',
+    );
+  });
+
+  test("lets pass what needs nothing, or nothing that the node has not", async () => {
+    const both = ["InPlacePodLevelResourcesVerticalScaling", "InPlacePodVerticalScalingInitContainers"];
+
+    expect(await resize(sized("1", "1"), [])).toBe("");
+    expect(await resize(sized("2", "2"), both)).toBe("");
+  });
+});
+
+describe("PodResizeValidator", () => {
+  const asking = (cpu: string, generation: number): Written =>
+    pod(
+      {
+        nodeName: "n1",
+        containers: [{ name: "a", image: "x", resources: { requests: { cpu, memory: "1Gi" } } }],
+      },
+      { generation },
+    );
+  const resize = async (cpu: string, labels: object): Promise<string> => {
+    const world = new AdmissionWorld();
+    const status = { allocatable: { cpu: "2", memory: "4Gi" } };
+    await world.put("nodes", {
+      apiVersion: "v1",
+      kind: "Node",
+      metadata: { name: "n1", labels },
+      spec: {},
+      status,
+    });
+    const previous = asking("1", 1);
+    const deed = { operation: "UPDATE", resource: "pods/resize", object: asking(cpu, 2), previous } as const;
+    return (await world.attempt(deed)).refusal;
+  };
+  const linux = { "kubernetes.io/os": "linux" };
+
+  test("lets a pod grow as far as its node goes", async () => {
+    expect(await resize("2", linux)).toBe("");
+    expect(await resize("3", linux)).toBe(
+      'pods "p" is forbidden: Node didn\'t have enough allocatable resources: cpu, requested: 3000, allocatable: 2000',
+    );
+  });
+
+  test("knows which nodes can", async () => {
+    expect(await resize("2", { "kubernetes.io/os": "windows" })).toBe(
+      'pods "p" is forbidden: pod resize is only supported on linux nodes, node "n1" is "windows"',
+    );
+  });
+});
+
+test("of priority classes one is the default", async () => {
+  const world = new AdmissionWorld();
+  const priority = (name: string): Written => ({
+    apiVersion: "scheduling.k8s.io/v1",
+    kind: "PriorityClass",
+    metadata: { name },
+    value: 5,
+    globalDefault: true,
+  });
+  const resource = "priorityclasses.scheduling.k8s.io";
+  await world.put(resource, priority("usual"));
+  const update = {
+    operation: "UPDATE",
+    resource,
+    object: priority("usual"),
+    previous: priority("usual"),
+  } as const;
+
+  expect((await create(world, priority("other"), resource)).refusal).toBe(
+    'priorityclasses.scheduling.k8s.io "other" is forbidden: PriorityClass usual is already marked as default. Only one default can exist',
+  );
+  expect((await world.attempt(update)).refusal).toBe("");
+});

@@ -1,0 +1,63 @@
+/** AlwaysPullImages: nobody uses an image that lies on a node without being allowed to pull it. */
+import { FieldErrors, fieldErrorsText, fieldPath } from "../../../../api/field-error.ts";
+import type { Pod, Volume } from "../../../../api/generated/types/core-v1.ts";
+import type { Draft } from "../../../../resources/rules/kind-rules.ts";
+import { definePlugin } from "../../plugin.ts";
+import type { AdmissionRequest } from "../../plugin.ts";
+import { refusal } from "../../refusal.ts";
+import { containersOf } from "./pod-containers.ts";
+
+const LISTS = ["initContainers", "containers", "ephemeralContainers"] as const;
+
+export const alwaysPullImages = definePlugin<Pod>({
+  name: "AlwaysPullImages",
+  interests: [
+    { resources: ["pods"], operations: ["CREATE", "UPDATE"] },
+    { resources: ["pods/ephemeralcontainers"], operations: ["UPDATE"] },
+  ],
+
+  mutate(draft, request) {
+    if (hasNoNewImage(draft, request)) return;
+    const { spec } = draft;
+    spec.containers = spec.containers.map(pulled);
+    if (spec.initContainers !== undefined) spec.initContainers = spec.initContainers.map(pulled);
+    if (spec.ephemeralContainers !== undefined)
+      spec.ephemeralContainers = spec.ephemeralContainers.map(pulled);
+    if (spec.volumes !== undefined) spec.volumes = spec.volumes.map(pulledVolume);
+  },
+
+  /** A webhook may have changed it after that. */
+  validate(pod, request) {
+    if (hasNoNewImage(pod, request)) return;
+    const errors = new FieldErrors();
+    for (const list of LISTS) {
+      for (const [at, { imagePullPolicy = "" }] of (pod.spec[list] ?? []).entries()) {
+        const path = fieldPath("spec", list).index(at).child("imagePullPolicy");
+        if (imagePullPolicy !== "Always") errors.notSupported(path, imagePullPolicy, ["Always"]);
+      }
+    }
+    if (!errors.isEmpty) throw refusal(request, fieldErrorsText(errors.found));
+  },
+});
+
+function pulled<T extends { imagePullPolicy?: string }>(container: T): T {
+  return { ...container, imagePullPolicy: "Always" };
+}
+
+function pulledVolume(volume: Draft<Volume>): Draft<Volume> {
+  const { image } = volume;
+  return image === undefined ? volume : { ...volume, image: { ...image, pullPolicy: "Always" } };
+}
+
+function hasNoNewImage({ spec }: Pod, { previous }: AdmissionRequest): boolean {
+  if (previous === undefined) return false;
+  const known = new Set(imagesOf((previous as Pod).spec));
+  return imagesOf(spec).every((image) => known.has(image));
+}
+
+function imagesOf(spec: Pod["spec"]): readonly (string | undefined)[] {
+  return [
+    ...containersOf(spec).map(({ image }) => image),
+    ...(spec.volumes ?? []).flatMap(({ image }) => (image === undefined ? [] : image.reference)),
+  ];
+}

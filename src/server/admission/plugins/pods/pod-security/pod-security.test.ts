@@ -1,0 +1,244 @@
+/** What the labels of a namespace do to its pods, to what makes pods, and to the namespace itself. */
+import { describe, expect, test } from "vitest";
+import { AdmissionWorld } from "../../../admission-world.ts";
+import type { Outcome, Written } from "../../../admission-world.ts";
+import { parsePodSecurityConfiguration } from "./configuration.ts";
+
+const PREFIX = "pod-security.kubernetes.io/";
+const PRIVILEGED = 'privileged (container "a" must not set securityContext.privileged=true)';
+
+type Labels = Readonly<Record<string, string>>;
+
+function namespace(labels: Labels, name = "home"): Written {
+  const prefixed = Object.fromEntries(
+    Object.entries(labels).map(([key, value]) => [`${PREFIX}${key}`, value]),
+  );
+  return { apiVersion: "v1", kind: "Namespace", metadata: { name, labels: prefixed }, spec: {}, status: {} };
+}
+
+function bad(name: string, spec: object = {}, image = "x:1"): Written {
+  const containers = [{ name: "a", image, securityContext: { privileged: true } }];
+  return {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { name, namespace: "home" },
+    spec: { containers, ...spec },
+  };
+}
+
+async function start(labels: Labels, configuration?: object): Promise<AdmissionWorld> {
+  const podSecurity =
+    configuration === undefined
+      ? undefined
+      : parsePodSecurityConfiguration({
+          apiVersion: "pod-security.admission.config.k8s.io/v1",
+          kind: "PodSecurityConfiguration",
+          ...configuration,
+        });
+  const world = new AdmissionWorld({ podSecurity });
+  await world.put("namespaces", namespace(labels));
+  return world;
+}
+
+function create(world: AdmissionWorld, object: Written, resource = "pods"): Promise<Outcome> {
+  return world.attempt({ operation: "CREATE", resource, object });
+}
+
+function annotationsOf({ notes }: Outcome): object {
+  return Object.fromEntries([...notes.annotations].map(([key, value]) => [key.slice(PREFIX.length), value]));
+}
+
+describe("a pod", () => {
+  test("is refused where its level is enforced, and the audit log knows by which", async () => {
+    const outcome = await create(await start({ enforce: "baseline", audit: "baseline" }), bad("p"));
+
+    expect(outcome.code).toBe(403);
+    expect(outcome.refusal).toBe(
+      `pods "p" is forbidden: violates PodSecurity "baseline:latest": ${PRIVILEGED}`,
+    );
+    expect(outcome.notes.warnings).toEqual([]);
+    expect(annotationsOf(outcome)).toEqual({
+      "enforce-policy": "baseline:latest",
+      "audit-violations": `would violate PodSecurity "baseline:latest": ${PRIVILEGED}`,
+    });
+  });
+
+  test("is warned about where it is not", async () => {
+    const outcome = await create(await start({ warn: "baseline", "warn-version": "v1.30" }), bad("p"));
+
+    expect(outcome.refusal).toBe("");
+    expect(outcome.notes.warnings).toEqual([`would violate PodSecurity "baseline:v1.30": ${PRIVILEGED}`]);
+    expect(annotationsOf(outcome)).toEqual({ "enforce-policy": "privileged:latest" });
+  });
+
+  test("is not looked at where nobody says anything", async () => {
+    const outcome = await create(await start({}), bad("p"));
+
+    expect(outcome.refusal).toBe("");
+    expect(annotationsOf(outcome)).toEqual({});
+  });
+
+  test("that was there may be labelled, but gets no other image and no other container", async () => {
+    const world = await start({ enforce: "baseline" });
+    const update = { operation: "UPDATE", resource: "pods", previous: bad("p") } as const;
+    const labelled = { ...bad("p"), metadata: { name: "p", namespace: "home", labels: { a: "b" } } };
+    const debugged = bad("p", { ephemeralContainers: [{ name: "d", image: "x:1" }] });
+
+    expect((await world.attempt({ ...update, object: labelled })).refusal).toBe("");
+    expect((await world.attempt({ ...update, object: bad("p", {}, "x:2") })).code).toBe(403);
+    expect(
+      (await world.attempt({ ...update, resource: "pods/ephemeralcontainers", object: debugged })).code,
+    ).toBe(403);
+  });
+
+  test("is held to the strictest level where labels cannot be read", async () => {
+    const outcome = await create(await start({ enforce: "strict" }), bad("p"));
+
+    expect(outcome.refusal).toContain('violates PodSecurity "restricted:latest"');
+    expect(annotationsOf(outcome)).toMatchObject({
+      error: `Failed to parse policy: metadata.labels[${PREFIX}enforce]: Invalid value: "strict": must be one of privileged, baseline, restricted`,
+    });
+  });
+});
+
+describe("what makes pods", () => {
+  const template = { spec: bad("p")["spec"] };
+  const metadata = { name: "m", namespace: "home" };
+  const selector = { matchLabels: {} };
+  const makers: readonly (readonly [resource: string, object: Written])[] = [
+    [
+      "deployments.apps",
+      { apiVersion: "apps/v1", kind: "Deployment", metadata, spec: { selector, template } },
+    ],
+    [
+      "replicasets.apps",
+      { apiVersion: "apps/v1", kind: "ReplicaSet", metadata, spec: { selector, template } },
+    ],
+    [
+      "statefulsets.apps",
+      { apiVersion: "apps/v1", kind: "StatefulSet", metadata, spec: { selector, template } },
+    ],
+    ["daemonsets.apps", { apiVersion: "apps/v1", kind: "DaemonSet", metadata, spec: { selector, template } }],
+    ["jobs.batch", { apiVersion: "batch/v1", kind: "Job", metadata, spec: { template } }],
+    [
+      "cronjobs.batch",
+      { apiVersion: "batch/v1", kind: "CronJob", metadata, spec: { jobTemplate: { spec: { template } } } },
+    ],
+    [
+      "replicationcontrollers",
+      { apiVersion: "v1", kind: "ReplicationController", metadata, spec: { template } },
+    ],
+    ["podtemplates", { apiVersion: "v1", kind: "PodTemplate", metadata, template }],
+  ];
+
+  test.each(makers)("%s are warned about, and never refused", async (resource, object) => {
+    const world = await start({ enforce: "baseline", warn: "baseline", audit: "baseline" });
+
+    const outcome = await create(world, object, resource);
+
+    expect(outcome.refusal).toBe("");
+    expect(outcome.notes.warnings).toEqual([`would violate PodSecurity "baseline:latest": ${PRIVILEGED}`]);
+    expect(Object.keys(annotationsOf(outcome))).toEqual(["audit-violations"]);
+  });
+
+  test("and has no template is not looked at", async () => {
+    const world = await start({ warn: "baseline" });
+    const object = { apiVersion: "v1", kind: "ReplicationController", metadata, spec: {} };
+
+    expect((await create(world, object, "replicationcontrollers")).notes.warnings).toEqual([]);
+  });
+});
+
+describe("a namespace", () => {
+  const relabel = async (from: Labels, to: Labels): Promise<Outcome> => {
+    const world = await start(from);
+    for (const name of ["b", "a", "c"]) await world.put("pods", bad(name));
+    await world.put("pods", bad("d", { hostPID: true }));
+    const change = { object: namespace(to), previous: namespace(from) };
+    return world.attempt({ operation: "UPDATE", resource: "namespaces", ...change });
+  };
+
+  test("is told which of its pods it would not let in any more", async () => {
+    const { notes, refusal } = await relabel({ warn: "baseline" }, { enforce: "baseline" });
+
+    expect(refusal).toBe("");
+    expect(notes.warnings).toEqual([
+      'existing pods in namespace "home" violate the new PodSecurity enforce level "baseline:latest"',
+      "a (and 2 other pods): privileged",
+      "d: host namespaces, privileged",
+    ]);
+  });
+
+  test.each([
+    [{ enforce: "restricted" }, { enforce: "baseline" }],
+    [{ enforce: "baseline" }, { enforce: "baseline", warn: "restricted" }],
+    [{ enforce: "baseline" }, { enforce: "privileged", "enforce-version": "v1.30" }],
+  ])("from %o to %o is told nothing", async (from, to) => {
+    expect((await relabel(from, to)).notes.warnings).toEqual([]);
+  });
+
+  test.each([
+    [
+      { warn: "some" },
+      `[${PREFIX}warn]: Invalid value: "some": must be one of privileged, baseline, restricted`,
+    ],
+    [
+      { "audit-version": "1.30" },
+      `[${PREFIX}audit-version]: Invalid value: "1.30": must be "latest" or "v1.x"`,
+    ],
+  ])("is refused with the labels %o", async (labels, says) => {
+    const outcome = await create(new AdmissionWorld(), namespace(labels), "namespaces");
+
+    expect(outcome.code).toBe(422);
+    expect(outcome.refusal).toBe(`Namespace "home" is invalid: metadata.labels${says}`);
+  });
+
+  test("keeps labels that were wrong before", async () => {
+    expect((await relabel({ warn: "some" }, { warn: "some" })).refusal).toBe("");
+    expect((await relabel({ warn: "some" }, { warn: "other" })).code).toBe(422);
+  });
+});
+
+describe("the configuration", () => {
+  test("says what holds where a namespace says nothing", async () => {
+    const world = await start({}, { defaults: { enforce: "baseline", "enforce-version": "v1.30" } });
+
+    expect((await create(world, bad("p"))).refusal).toContain('violates PodSecurity "baseline:v1.30"');
+  });
+
+  test.each([
+    [{ namespaces: ["home"] }, "namespace", {}],
+    [{ usernames: ["alice"] }, "user", {}],
+    [{ runtimeClasses: ["vm"] }, "runtimeClass", { runtimeClassName: "vm" }],
+  ])("leaves %o alone", async (exemptions, why, spec) => {
+    const world = await start({ enforce: "baseline" }, { exemptions });
+    await world.put("runtimeclasses.node.k8s.io", {
+      apiVersion: "node.k8s.io/v1",
+      kind: "RuntimeClass",
+      metadata: { name: "vm" },
+      handler: "vm",
+    });
+
+    const outcome = await create(world, bad("p", spec));
+
+    expect(outcome.refusal).toBe("");
+    expect(annotationsOf(outcome)).toEqual({ exempt: why });
+  });
+
+  test.each([
+    [
+      { defaults: { enforce: "strict" } },
+      'defaults.enforce: Invalid value: "strict": must be one of privileged',
+    ],
+    [
+      { defaults: { "warn-version": "1" } },
+      'defaults.warn-version: Invalid value: "1": must be "latest" or "v1.x"',
+    ],
+    [{ defaults: { forbid: "x" } }, 'unknown field "defaults.forbid"'],
+    [{ exemptions: { namespaces: "a" } }, "exemptions.namespaces must be a list of names"],
+    [{ exemptions: { usernames: ["a", "a"] } }, "exemptions.usernames names something twice"],
+    [{ kind: "Other" }, "must be a PodSecurityConfiguration of pod-security.admission.config.k8s.io/v1"],
+  ])("%o is refused", async (configuration, says) => {
+    await expect(start({}, configuration)).rejects.toThrow(says);
+  });
+});

@@ -1,0 +1,112 @@
+/** RuntimeClass: a pod pays for what its runtime needs besides its containers, and goes where that runtime is. */
+import type { Pod, PodSpec, Toleration } from "../../../../api/generated/types/core-v1.ts";
+import type { RuntimeClass } from "../../../../api/generated/types/node-v1.ts";
+import { jsonEqual } from "../../../../api/patch/json-equal.ts";
+import type { Draft } from "../../../../resources/rules/kind-rules.ts";
+import { ownValue } from "../../../../resources/rules/value-rules.ts";
+import { shelf } from "../../../objects/lister.ts";
+import { definePlugin } from "../../plugin.ts";
+import type { AdmissionRequest } from "../../plugin.ts";
+import { refusal } from "../../refusal.ts";
+
+const CLASSES = shelf<RuntimeClass>("runtimeclasses");
+const MISMATCH = "pod rejected: Pod's Overhead doesn't match RuntimeClass's defined Overhead";
+const UNFOUNDED = "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead";
+
+export const runtimeClass = definePlugin<Pod>({
+  name: "RuntimeClass",
+  interests: [{ resources: ["pods"], operations: ["CREATE"] }],
+
+  mutate({ spec }, request) {
+    const found = classOf(spec, request);
+    if (found === undefined) return;
+    const overhead = found.overhead?.podFixed;
+    if (overhead !== undefined) {
+      if (spec.overhead !== undefined && !jsonEqual(spec.overhead, overhead))
+        throw refusal(request, MISMATCH);
+      spec.overhead = { ...overhead };
+    }
+    applyScheduling(spec, found, request);
+  },
+
+  validate({ spec }, request) {
+    if (spec.runtimeClassName === undefined && spec.overhead === undefined) return;
+    const overhead = classOf(spec, request)?.overhead?.podFixed;
+    const given = spec.overhead ?? {};
+    if (overhead === undefined && Object.keys(given).length > 0) throw refusal(request, UNFOUNDED);
+    if (overhead !== undefined && !jsonEqual(given, overhead)) throw refusal(request, MISMATCH);
+  },
+});
+
+function classOf(
+  { runtimeClassName }: Pick<PodSpec, "runtimeClassName">,
+  request: AdmissionRequest,
+): RuntimeClass | undefined {
+  if (runtimeClassName === undefined) return undefined;
+  const found = request.memory.find(CLASSES, runtimeClassName);
+  if (found === undefined)
+    throw refusal(request, `pod rejected: RuntimeClass "${runtimeClassName}" not found`);
+  return found;
+}
+
+function applyScheduling(
+  spec: Draft<PodSpec>,
+  { scheduling }: RuntimeClass,
+  request: AdmissionRequest,
+): void {
+  const { nodeSelector, tolerations = [] } = scheduling ?? {};
+  if (nodeSelector !== undefined) {
+    refuseConflicts(nodeSelector, spec.nodeSelector, request);
+    spec.nodeSelector = { ...spec.nodeSelector, ...nodeSelector };
+  }
+  if (scheduling !== undefined) spec.tolerations = widest([...(spec.tolerations ?? []), ...tolerations]);
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+function refuseConflicts(wanted: Labels, given: Labels | undefined, request: AdmissionRequest): void {
+  for (const [key, value] of Object.entries(wanted)) {
+    const own = ownValue(given, key);
+    if (own === undefined || own === value) continue;
+    const why = `conflict: runtimeClass.scheduling.nodeSelector[${key}] = ${value}; pod.spec.nodeSelector[${key}] = ${own}`;
+    throw refusal(request, why);
+  }
+}
+
+/** Many more than pods have. Each is compared with each, which of tens of thousands takes a minute. */
+const COMPARED_MAX = 100;
+
+/** Without those that another one includes; of equal ones the first stays. Very many stay as they are, which says the same. */
+function widest(all: readonly Toleration[]): Draft<Toleration>[] {
+  if (all.length > COMPARED_MAX) return all.map((each) => ({ ...each }));
+  const kept: Toleration[] = [];
+  for (const [i, each] of all.entries()) {
+    const isKnown = kept.some((other) => includes(other, each));
+    const isIncluded = all.slice(i + 1).some((other) => !jsonEqual(other, each) && includes(other, each));
+    if (!isKnown && !isIncluded) kept.push(each);
+  }
+  return kept.map((each) => ({ ...each }));
+}
+
+/** Whether the wide one tolerates all that the other does. */
+function includes(wide: Toleration, other: Toleration): boolean {
+  if (jsonEqual(wide, other)) return true;
+  if (!hasSameKey(wide, other) || !hasSameEffect(wide, other)) return false;
+  if (wide.operator === "Exists") return true;
+  const isEqual = wide.operator === undefined || wide.operator === "Equal";
+  return isEqual && other.operator === "Equal" && (wide.value ?? "") === (other.value ?? "");
+}
+
+/** No key and `Exists` is every key. */
+function hasSameKey(wide: Toleration, other: Toleration): boolean {
+  return (wide.key ?? "") === (other.key ?? "") || ((wide.key ?? "") === "" && wide.operator === "Exists");
+}
+
+/** No effect is every effect. What is put up with for a while includes nothing that is longer. */
+function hasSameEffect(wide: Toleration, other: Toleration): boolean {
+  if (wide.effect === undefined) return true;
+  if (wide.effect !== other.effect) return false;
+  const { effect, tolerationSeconds: longest } = wide;
+  if (effect !== "NoExecute" || longest === undefined) return true;
+  return other.tolerationSeconds !== undefined && other.tolerationSeconds <= longest;
+}

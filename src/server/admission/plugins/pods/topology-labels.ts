@@ -1,0 +1,29 @@
+/** PodTopologyLabels: a pod carries the zone and the region of the node that it is on, so that its containers can know where they are. */
+import type { Binding, Node, Pod } from "../../../../api/generated/types/core-v1.ts";
+import { ownValue } from "../../../../resources/rules/value-rules.ts";
+import { shelf } from "../../../objects/lister.ts";
+import { definePlugin } from "../../plugin.ts";
+
+const NODES = shelf<Node>("minions");
+const TOPOLOGY = ["topology.kubernetes.io/zone", "topology.kubernetes.io/region"];
+
+export const podTopologyLabels = definePlugin<Pod | Binding>({
+  name: "PodTopologyLabels",
+  interests: [{ resources: ["pods", "pods/binding"], operations: ["CREATE"] }],
+
+  mutate(draft, { memory }) {
+    const name = draft.kind === "Pod" ? draft.spec.nodeName : nodeOf(draft as Binding);
+    const labels = name === undefined || name === "" ? undefined : memory.find(NODES, name)?.metadata.labels;
+    if (labels === undefined) return;
+    const { metadata } = draft;
+    for (const key of TOPOLOGY) {
+      const value = ownValue(labels, key);
+      if (value !== undefined && ownValue(metadata.labels, key) === undefined)
+        metadata.labels = { ...metadata.labels, [key]: value };
+    }
+  },
+});
+
+function nodeOf({ target }: Binding): string | undefined {
+  return target.kind === "Node" ? target.name : undefined;
+}

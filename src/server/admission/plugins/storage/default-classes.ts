@@ -1,0 +1,43 @@
+/** DefaultStorageClass and DefaultIngressClass: what names no class gets the one that is marked as the default. */
+import type { PersistentVolumeClaim } from "../../../../api/generated/types/core-v1.ts";
+import type { Ingress, IngressClass } from "../../../../api/generated/types/networking-v1.ts";
+import type { StorageClass } from "../../../../api/generated/types/storage-v1.ts";
+import type { ApiObject } from "../../../../resources/rules/kind-rules.ts";
+import { newestDefault } from "../../../../resources/rules/newest-default.ts";
+import { hasStorageClass } from "../../../../resources/storage/claim-class.ts";
+import { findDefaultStorageClass } from "../../../../resources/storage/default-class.ts";
+import { shelf } from "../../../objects/lister.ts";
+import { definePlugin } from "../../plugin.ts";
+
+const STORAGE_CLASSES = shelf<StorageClass>("storageclasses");
+const INGRESS_CLASSES = shelf<IngressClass>("ingressclasses");
+
+const DEFAULT_INGRESS = ["ingressclass.kubernetes.io/is-default-class"];
+/** How classes were named before there was a field for them. */
+const OLD_INGRESS = "kubernetes.io/ingress.class";
+
+export const defaultStorageClass = definePlugin<PersistentVolumeClaim>({
+  name: "DefaultStorageClass",
+  interests: [{ resources: ["persistentvolumeclaims"], operations: ["CREATE"] }],
+
+  mutate(draft, { memory }) {
+    if (hasStorageClass(draft)) return;
+    const found = findDefaultStorageClass(memory.list(STORAGE_CLASSES));
+    if (found !== undefined) draft.spec.storageClassName = found;
+  },
+});
+
+export const defaultIngressClass = definePlugin<Ingress>({
+  name: "DefaultIngressClass",
+  interests: [{ resources: ["ingresses.networking.k8s.io"], operations: ["CREATE"] }],
+
+  mutate(draft, { memory }) {
+    if (draft.spec.ingressClassName !== undefined || hasAnnotation(draft, OLD_INGRESS)) return;
+    const found = newestDefault(memory.list(INGRESS_CLASSES), DEFAULT_INGRESS);
+    if (found !== undefined) draft.spec.ingressClassName = found;
+  },
+});
+
+function hasAnnotation({ metadata }: ApiObject, name: string): boolean {
+  return metadata.annotations !== undefined && Object.hasOwn(metadata.annotations, name);
+}

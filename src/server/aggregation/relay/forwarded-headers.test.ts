@@ -1,0 +1,89 @@
+import { describe, expect, test } from "vitest";
+import type { HttpRequest } from "../../request/http.ts";
+import { forwardedAnswerHeaders, forwardedRequestHeaders, identityHeaders } from "./forwarded-headers.ts";
+
+function requestWith(headers: Readonly<Record<string, string>>): HttpRequest {
+  return {
+    method: "GET",
+    target: "/",
+    headers: new Map(Object.entries(headers)),
+    peer: undefined,
+    signal: new AbortController().signal,
+    readBody: () => Promise.resolve(new Uint8Array()),
+  };
+}
+
+describe("headers that are handed on", () => {
+  test("are those for whoever is at the end, and none that prove or claim who asks", () => {
+    const kept = forwardedRequestHeaders(
+      requestWith({
+        accept: "application/json",
+        cookie: "a=b",
+        authorization: "Bearer secret",
+        "impersonate-user": "root",
+        "impersonate-extra-scopes": "x",
+        "x-remote-user": "root",
+        "x-remote-extra-a": "b",
+        "x-remote-anything": "b",
+        connection: "Upgrade, X-Hop",
+        "x-hop": "1",
+        upgrade: "websocket",
+        te: "trailers",
+        "transfer-encoding": "chunked",
+        "content-length": "5",
+        host: "server",
+      }),
+    );
+
+    expect(kept).toEqual({ accept: "application/json", cookie: "a=b" });
+  });
+
+  test("name the protocols of a WebSocket, but for the one that is a token", () => {
+    const token = "base64url.bearer.authorization.k8s.io.c2VjcmV0";
+    const kept = (protocols: string): unknown =>
+      forwardedRequestHeaders(requestWith({ "sec-websocket-protocol": protocols }));
+
+    expect(kept(`v5.channel.k8s.io,${token}, v4.channel.k8s.io`)).toEqual({
+      "sec-websocket-protocol": "v5.channel.k8s.io, v4.channel.k8s.io",
+    });
+    expect(kept("a")).toEqual({ "sec-websocket-protocol": "a" });
+  });
+
+  test("say who asks, with every byte of it", () => {
+    expect(
+      identityHeaders({
+        name: "zoë",
+        uid: "1",
+        groups: ["a", "b,c"],
+        extra: { "example.com/Scopes%": ["x", "y"] },
+      }),
+    ).toEqual({
+      "x-remote-user": Buffer.from("zoë").toString("latin1"),
+      "x-remote-uid": "1",
+      "x-remote-group": ["a", "b,c"],
+      "x-remote-extra-example.com%2Fscopes%25": ["x", "y"],
+    });
+  });
+
+  test("of an answer come back without those of its connection", () => {
+    const headers = forwardedAnswerHeaders([
+      "Content-Type",
+      "text/plain",
+      "Warning",
+      "1",
+      "warning",
+      "2",
+      "Connection",
+      "close, X-Hop",
+      "X-Hop",
+      "1",
+      "Transfer-Encoding",
+      "chunked",
+    ]);
+
+    expect([...headers]).toEqual([
+      ["content-type", "text/plain"],
+      ["warning", "1, 2"],
+    ]);
+  });
+});

@@ -1,0 +1,181 @@
+/**
+ * Leads requests to what pods and Services serve (`pods/NAME/proxy/…`, `services/NAME/proxy/…`). Where to is said by objects, so that it
+ * is looked up and checked in one place: addresses of the server's own machine and its neighbours are nobody's pods.
+ */
+import { badRequest, notFound, serviceUnavailable } from "../../../api/api-error.ts";
+import type { Pod, ServicePort } from "../../../api/generated/types/core-v1.ts";
+import type { Endpoint } from "../../../api/generated/types/discovery-v1.ts";
+import type { View } from "../../../store/store.ts";
+import { isDialable } from "../../egress/address-check.ts";
+import { readyEnds } from "../../egress/service-lookup.ts";
+import type { ServiceEnd } from "../../egress/service-lookup.ts";
+import { isStored } from "../../objects/registry.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
+import type { Workshop } from "../../request/call.ts";
+import type { Exchange, Stage } from "../../request/exchange.ts";
+import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
+import type { ResourceRequest } from "../../request/request-info.ts";
+import { resolve } from "../../verbs/dispatch.ts";
+import { admitConnection } from "../../verbs/subresources/unavailable.ts";
+import { findConnectionName } from "./connection-name.ts";
+import type { ConnectionName } from "./connection-name.ts";
+import type { Relay, RelayPlace } from "./relay.ts";
+
+export function proxyObjects(workshop: Workshop, relay: Relay): Stage {
+  return (exchange, next) => {
+    const { info } = exchange;
+    if (info.type === "other" || info.subresource !== "proxy" || info.group !== "") return next(exchange);
+    if (info.resource !== "pods" && info.resource !== "services") return next(exchange);
+    // Upstream has no old form of this path.
+    if (info.verb === "watch") return next(exchange);
+    return proxy(exchange, info, { workshop, relay });
+  };
+}
+
+interface Parts {
+  readonly workshop: Workshop;
+  readonly relay: Relay;
+}
+
+async function proxy(
+  exchange: Exchange,
+  info: ResourceRequest,
+  { workshop, relay }: Parts,
+): Promise<HttpResponse> {
+  const { request, query, notes, user } = exchange;
+  if (user === undefined) throw new Error("who asks is known before a connection is made");
+  const call = resolve({ request, info, query, user, notes }, workshop.registry);
+  if (!isStored(call.resource)) throw new Error("pods and services are stored");
+  await admitConnection({ ...call, resource: call.resource }, workshop);
+  const name = findConnectionName(info.name);
+  const kind = info.resource === "pods" ? "pod" : "service";
+  if (name === undefined) throw badRequest(`invalid ${kind} request ${JSON.stringify(info.name)}`);
+  const view = await workshop.store.fresh();
+  const end =
+    kind === "pod" ? podEnd(name, info, { workshop, view }) : serviceEnd(name, info, { workshop, view });
+  if (!isDialable(end.host, "reported")) throw badRequest("address not allowed");
+  const base = baseOf(info);
+  if (info.rest === "" && asksForPage(request, info)) return redirect(base, info);
+  return relay.send(request, relayPlace(request, info, { ...end, isTls: name.isTls }));
+}
+
+function relayPlace(
+  { headers }: AcceptedRequest,
+  info: ResourceRequest,
+  { host, port, isTls }: ServiceEnd & { readonly isTls: boolean },
+): RelayPlace {
+  const { method, rest, rawPath, rawQuery } = info;
+  const authority = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  const ownHost = headers.get("host");
+  return {
+    address: { host, port, serverName: host, authority, basePath: "", isTls },
+    origin: "reported",
+    // Nothing says whose certificate it should be.
+    trust: { isVerificationOff: true },
+    method,
+    target: (rest === "" ? "/" : rest) + rawQuery,
+    headers: { "x-forwarded-host": ownHost ?? "", "x-forwarded-proto": "https", "x-forwarded-uri": rawPath },
+    isWatch: false,
+    tellsStatus: true,
+    relink: (link) => relocated(link, { base: baseOf(info), hosts: [authority, ownHost] }),
+  };
+}
+
+/** The path up to `proxy` as it was sent. */
+function baseOf({ rawPath, rest }: ResourceRequest): string {
+  return rawPath.slice(0, rawPath.length - rest.length);
+}
+
+function asksForPage({ isUpgrade = false }: AcceptedRequest, { method }: ResourceRequest): boolean {
+  return (method === "GET" || method === "HEAD") && !isUpgrade;
+}
+
+/** To the same place with a slash behind its path: links of a page are understood from there. */
+function redirect(base: string, { rawQuery }: ResourceRequest): HttpResponse {
+  const location = `${base}/${rawQuery}`;
+  return { status: 301, headers: new Map([["location", location]]), body: new Uint8Array() };
+}
+
+interface Whereabouts {
+  readonly base: string;
+  /** By which names the other server may know itself. */
+  readonly hosts: readonly (string | undefined)[];
+}
+
+/** A place at the same server is reached through this one; others are for the client to judge. */
+function relocated(link: string, { base, hosts }: Whereabouts): string {
+  if (link.startsWith("/") && !link.startsWith("//")) return within(base, link);
+  const url = URL.canParse(link) ? new URL(link) : undefined;
+  if (url === undefined || !hosts.includes(url.host)) return link;
+  return within(base, url.pathname + url.search + url.hash);
+}
+
+/** Who knows through what they are seen says it themselves. */
+function within(base: string, path: string): string {
+  return path.startsWith(base) ? path : base + path;
+}
+
+const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
+
+interface Surroundings {
+  readonly workshop: Workshop;
+  readonly view: View;
+}
+
+function podEnd(
+  { name, port, isTls }: ConnectionName,
+  { namespace }: ResourceRequest,
+  { workshop, view }: Surroundings,
+): ServiceEnd {
+  const pod = findPod(view, namespace, name);
+  if (pod === undefined) throw notFound({ group: "", resource: "pods" }, name);
+  const first = pod.spec.containers.flatMap(({ ports = [] }) => ports)[0]?.containerPort;
+  const number = port === "" ? (first ?? (isTls ? HTTPS_PORT : HTTP_PORT)) : Number(port);
+  if (!Number.isInteger(number) || number < 1 || number > 65_535)
+    throw badRequest(`invalid pod request ${JSON.stringify(`${name}:${port}`)}`);
+  if (workshop.egress.services.isSimulated(pod.spec.nodeName))
+    throw serviceUnavailable(`pod ${JSON.stringify(name)} is simulated, and nobody answers for it`);
+  return { host: pod.status.podIP ?? "", port: number };
+}
+
+function findPod(view: View, namespace: string, name: string): Pod | undefined {
+  const entry = view.get(`/registry/pods/${namespace}/${name}`);
+  return entry === undefined ? undefined : (StoredObject.of(entry).object as Pod);
+}
+
+/** One of the pods behind it, by chance. Addresses that belong to no pod are not connected to: anybody may write them. */
+function serviceEnd(
+  { name, port }: ConnectionName,
+  { namespace }: ResourceRequest,
+  { workshop, view }: Surroundings,
+): ServiceEnd {
+  const { services } = workshop.egress;
+  const service = services.findService({ namespace, name });
+  if (service === undefined) throw notFound({ group: "", resource: "services" }, name);
+  const isNumber = /^\d+$/.test(port);
+  const servicePort = service.spec.ports?.find((each) => isPort(each, port, isNumber));
+  if (servicePort === undefined && isNumber)
+    throw serviceUnavailable(`no service port ${port} found for service ${JSON.stringify(name)}`);
+  const slices = services.slices({ namespace, name }).map((slice) => ({
+    ...slice,
+    endpoints: slice.endpoints.filter((each) => isPodsOwn(each, namespace, view)),
+  }));
+  const ready = servicePort === undefined ? [] : readyEnds(slices, servicePort);
+  const ends = ready.filter(({ nodeName }) => !services.isSimulated(nodeName));
+  const end = ends[workshop.loop.random("proxy").below(Math.max(ends.length, 1))];
+  if (end === undefined)
+    throw serviceUnavailable(`no endpoints available for service ${JSON.stringify(name)}`);
+  return end;
+}
+
+function isPort({ name = "", port: number }: ServicePort, port: string, isNumber: boolean): boolean {
+  return isNumber ? number === Number(port) : name === port;
+}
+
+function isPodsOwn({ addresses, targetRef }: Endpoint, namespace: string, view: View): boolean {
+  if (targetRef?.kind !== "Pod" || (targetRef.namespace ?? namespace) !== namespace) return false;
+  const pod = findPod(view, namespace, targetRef.name ?? "");
+  const own = [pod?.status.podIP, ...(pod?.status.podIPs ?? []).map(({ ip }) => ip)];
+  return addresses.every((address) => own.includes(address));
+}

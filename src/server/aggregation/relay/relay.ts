@@ -1,0 +1,230 @@
+/**
+ * Hands a request on to another server and its answer back: bodies as they come, connections that switch protocols only once the other
+ * side has agreed to it. Whether somebody may ask was decided before; redirects end here.
+ */
+import type { IncomingMessage } from "node:http";
+import { serviceUnavailable } from "../../../api/api-error.ts";
+import { stringifyJson } from "../../../api/json-text.ts";
+import type { Loop, Timer } from "../../../base/loop.ts";
+import type { OpenEgress } from "../../egress/create-egress.ts";
+import type { DialRequest } from "../../egress/dial.ts";
+import { EgressError } from "../../egress/egress.ts";
+import type { Exchange as Opened, OutgoingBody } from "../../egress/exchange.ts";
+import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
+import { eventsOf } from "./direct-events.ts";
+import { forwardedAnswerHeaders, forwardedRequestHeaders } from "./forwarded-headers.ts";
+import type { HeaderFields } from "./forwarded-headers.ts";
+import { relinkPage } from "./relayed-page.ts";
+
+export interface RelayParts {
+  readonly egress: OpenEgress;
+  readonly loop: Loop;
+}
+
+/** Where to, and what is said besides. */
+export interface RelayPlace extends Pick<DialRequest, "address" | "origin" | "trust" | "pair"> {
+  readonly method: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly headers: HeaderFields;
+  /** Whether a caller within the process waits for events. */
+  readonly isWatch: boolean;
+  /** What becomes of a link in a page, and of a redirect; redirects are refused where nobody says. */
+  readonly relink?: (link: string) => string;
+  /** Whether clients are told in a Status when there was no answer, and not in plain text. */
+  readonly tellsStatus?: boolean;
+  /** Called when there was no answer. */
+  readonly onUnreached?: () => void;
+}
+
+/** At once at one server, over all clients; each holds two sockets. */
+const RELAYED_MAX = 4000;
+/** How long an answer may wait until somebody reads it: whoever asked may have been answered otherwise. */
+const UNREAD_MS = 30_000;
+/** Longer than any client is kept waiting for an answer. */
+const HEAD_MS = 65_000;
+const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+export class Relay {
+  readonly #parts: RelayParts;
+  #underWay = 0;
+
+  constructor(parts: RelayParts) {
+    this.#parts = parts;
+  }
+
+  async send(request: AcceptedRequest, place: RelayPlace): Promise<HttpResponse> {
+    if (this.#underWay >= RELAYED_MAX)
+      return refusal(request, 503, `${RELAYED_MAX} requests are being handed on already`);
+    this.#underWay++;
+    const life = new RelayLife(this.#parts.loop, request.signal);
+    const ended = (): void => {
+      this.#underWay--;
+      life.end();
+    };
+    try {
+      const body = outgoingBody(request, place.method);
+      const whole = body instanceof Promise ? await body : body;
+      const opened = await this.#parts.egress.open({
+        ...outgoingRequest(request, whole, place),
+        signal: life.signal,
+      });
+      life.answered();
+      (opened.upgraded?.socket ?? opened.answer).once("close", ended);
+      return this.#answer(opened, request, place);
+    } catch (error) {
+      ended();
+      if (!(error instanceof EgressError)) throw error;
+      if (!request.signal.aborted) place.onUnreached?.();
+      const text = `error trying to reach service: ${error.message}`;
+      if (place.tellsStatus === true) throw serviceUnavailable(text);
+      return refusal(request, 503, text);
+    }
+  }
+
+  #answer(opened: Opened, request: AcceptedRequest, place: RelayPlace): HttpResponse {
+    const { answer, upgraded } = opened;
+    const { method, isWatch, relink } = place;
+    const { statusCode: status = 502 } = answer;
+    const headers = forwardedAnswerHeaders(answer.rawHeaders);
+    if (upgraded !== undefined) return switchedResponse(answer, opened, headers);
+    const location = headers.get("location");
+    if (relink !== undefined && location !== undefined) headers.set("location", relink(location));
+    if (relink === undefined && isRedirect(status)) {
+      answer.destroy();
+      return refusal(request, 502, "the backend attempted to redirect this request, which is not permitted");
+    }
+    const sent = this.#body(answer);
+    const body = relink === undefined ? sent : relinkPage({ method, headers, sent }, relink);
+    const response = { status, headers, body };
+    if (request.direct === undefined || !isWatch || status !== 200) return response;
+    return { ...response, direct: { type: "events", events: eventsOf(body) } };
+  }
+
+  /** Destroyed when nobody begins to read it, or whoever did leaves. */
+  #body(answer: IncomingMessage): AsyncIterable<Uint8Array> {
+    const { loop } = this.#parts;
+    const unread = loop.timer(loop.now() + UNREAD_MS, "periodic", () => void answer.destroy());
+    answer.once("close", () => unread.cancel());
+    return {
+      [Symbol.asyncIterator]() {
+        unread.cancel();
+        const pieces = answer[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+        return {
+          next: () => pieces.next(),
+          // The stream's own leaves it open for as long as nobody has asked for a piece.
+          return: () => {
+            answer.destroy();
+            return Promise.resolve({ done: true, value: undefined });
+          },
+        };
+      },
+    };
+  }
+}
+
+/** Ends with the client, and when the other side has not begun to answer in time. */
+class RelayLife {
+  readonly #ending = new AbortController();
+  readonly #late: Timer;
+  readonly #leave: () => void;
+
+  constructor(loop: Loop, client: AbortSignal) {
+    const end = (): void => this.#ending.abort();
+    this.#late = loop.timer(loop.now() + HEAD_MS, "periodic", end);
+    client.addEventListener("abort", end, { once: true });
+    this.#leave = () => client.removeEventListener("abort", end);
+    if (client.aborted) end();
+  }
+
+  get signal(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  answered(): void {
+    this.#late.cancel();
+  }
+
+  end(): void {
+    this.#late.cancel();
+    this.#leave();
+  }
+}
+
+/** That nothing has changed sends nobody anywhere. */
+function isRedirect(status: number): boolean {
+  return status >= 300 && status <= 399 && status !== 304;
+}
+
+/** What makes a connection another one is said here and passed on by nobody else. */
+function switchedResponse(
+  answer: IncomingMessage,
+  { upgraded }: Opened,
+  kept: ReadonlyMap<string, string>,
+): HttpResponse {
+  const headers = new Map([...kept, ["connection", "Upgrade"]]);
+  const { upgrade } = answer.headers;
+  if (upgrade !== undefined) headers.set("upgrade", upgrade);
+  const response = { status: 101, headers, body: new Uint8Array() };
+  if (upgraded === undefined) return response;
+  return { ...response, switched: { stream: upgraded.socket, head: upgraded.head } };
+}
+
+function outgoingRequest(
+  request: AcceptedRequest,
+  body: OutgoingBody,
+  place: RelayPlace,
+): Omit<DialRequest, "signal"> {
+  const { isUpgrade = false } = request;
+  const { address, origin, trust, pair, method, target } = place;
+  return {
+    address,
+    origin,
+    trust,
+    pair,
+    method,
+    path: target,
+    headers: {
+      ...forwardedRequestHeaders(request),
+      ...framing(request, body),
+      ...(request.direct !== undefined && !request.headers.has("accept") && { accept: "application/json" }),
+      ...place.headers,
+    },
+    body,
+    mayUpgrade: isUpgrade,
+    isRepeatable: READS.has(method),
+  };
+}
+
+/** Where there is no stream of it, it is read whole. */
+const WHOLE_BYTES_MAX = 3 * 1024 * 1024;
+
+function outgoingBody(request: AcceptedRequest, method: string): OutgoingBody | Promise<OutgoingBody> {
+  const { direct, headers, isUpgrade } = request;
+  if (direct !== undefined)
+    return direct.body === undefined ? undefined : Buffer.from(stringifyJson(direct.body));
+  // HTTP/2 announces neither when it does not know.
+  const isAnnounced = headers.has("transfer-encoding") || headers.has("content-length");
+  const isEmpty = isAnnounced ? /^0+$/.test(headers.get("content-length") ?? "") : READS.has(method);
+  if (isUpgrade === true || isEmpty) return undefined;
+  return request.streamBody?.() ?? request.readBody(WHOLE_BYTES_MAX);
+}
+
+/** How the other side knows where the body ends, or that the connection shall become another. */
+function framing({ headers, isUpgrade }: AcceptedRequest, body: OutgoingBody): HeaderFields {
+  if (isUpgrade === true) return { connection: "Upgrade", upgrade: headers.get("upgrade") ?? "" };
+  if (body instanceof Uint8Array) return { "content-length": String(body.byteLength) };
+  if (body === undefined) return {};
+  const length = headers.get("content-length");
+  return length === undefined ? { "transfer-encoding": "chunked" } : { "content-length": length };
+}
+
+/** As upstream has it, in plain text; callers within the process get a Status. */
+export function refusal(request: AcceptedRequest, status: 502 | 503, text: string): HttpResponse {
+  if (request.direct !== undefined) throw serviceUnavailable(text);
+  const headers = new Map([
+    ["content-type", "text/plain; charset=utf-8"],
+    ["x-content-type-options", "nosniff"],
+  ]);
+  return { status, headers, body: Buffer.from(`${text}\n`) };
+}

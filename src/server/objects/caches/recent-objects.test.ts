@@ -1,0 +1,34 @@
+import { describe, expect, test } from "vitest";
+import { keepObject } from "./recent-objects.ts";
+
+const spec = Object.freeze({ a: 1 });
+
+function pod(name: string, members: object = { spec }): Parameters<typeof keepObject>[0] {
+  return { apiVersion: "v1", kind: "Pod", metadata: { name }, ...members };
+}
+
+describe("keepObject", () => {
+  test("keeps an object that shares its spec", () => {
+    const object = pod("a");
+
+    expect(keepObject(object, 100)?.object).toBe(object);
+  });
+
+  test.each([
+    ["without a spec", pod("a", {}), 100],
+    ["with a spec of its own", pod("a", { spec: { a: 1 } }), 100],
+    ["that is large", pod("a"), 100_000],
+  ])("keeps none %s", (_, object, bytes) => {
+    expect(keepObject(object, bytes)).toBeUndefined();
+  });
+
+  test("gives up the oldest one when there are too many", () => {
+    const first = keepObject(pod("first"), 100);
+    const second = keepObject(pod("second"), 100);
+
+    for (let n = 0; n < 32_767; n++) keepObject(pod("other"), 100);
+
+    expect(first?.object).toBeUndefined();
+    expect(second?.object?.metadata.name).toBe("second");
+  });
+});

@@ -1,0 +1,85 @@
+/** Kubernetes' ways to store bytes, so that its own API server reads what is written here and the other way round. */
+import { createCipheriv, createDecipheriv } from "node:crypto";
+import type { Random } from "../../../base/loop.ts";
+import { isSealed } from "./transformer.ts";
+import type { PrefixedTransformer } from "./transformer.ts";
+
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+const BLOCK_BYTES = 16;
+
+export const AES_KEY_BYTES: readonly number[] = [16, 24, 32];
+
+export interface NamedKey {
+  readonly name: string;
+  /** 16, 24 or 32 bytes. */
+  readonly secret: Buffer;
+}
+
+/** After the prefix come the nonce, the ciphertext and its tag; the key in the store is authenticated with them. */
+export function aesGcm({ name, secret }: NamedKey, random: Random): PrefixedTransformer {
+  const algorithm = `aes-${bitsOf(secret)}-gcm` as const;
+  return {
+    prefix: Buffer.from(`k8s:enc:aesgcm:v1:${name}:`),
+    seal: (plain, key) => {
+      const nonce = random.bytes(NONCE_BYTES);
+      const cipher = createCipheriv(algorithm, secret, nonce);
+      cipher.setAAD(Buffer.from(key));
+      const sealed = [cipher.update(plain), cipher.final()];
+      return Buffer.concat([nonce, ...sealed, cipher.getAuthTag()]);
+    },
+    open: (sealed, key) => {
+      if (sealed.byteLength < NONCE_BYTES + TAG_BYTES) throw new Error("the stored data is too short");
+      const nonce = sealed.subarray(0, NONCE_BYTES);
+      const decipher = createDecipheriv(algorithm, secret, nonce, { authTagLength: TAG_BYTES });
+      decipher.setAAD(Buffer.from(key));
+      decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+      const plain = decipher.update(sealed.subarray(NONCE_BYTES, -TAG_BYTES));
+      return concluded(plain, () => decipher.final(), "message authentication failed");
+    },
+  };
+}
+
+/** After the prefix come the first vector and whole blocks. Nothing tells whether they were changed: for what was written before. */
+export function aesCbc({ name, secret }: NamedKey, random: Random): PrefixedTransformer {
+  const algorithm = `aes-${bitsOf(secret)}-cbc` as const;
+  return {
+    prefix: Buffer.from(`k8s:enc:aescbc:v1:${name}:`),
+    seal: (plain) => {
+      const vector = random.bytes(BLOCK_BYTES);
+      const cipher = createCipheriv(algorithm, secret, vector);
+      return Buffer.concat([vector, cipher.update(plain), cipher.final()]);
+    },
+    open: (sealed) => {
+      if (sealed.byteLength < 2 * BLOCK_BYTES || sealed.byteLength % BLOCK_BYTES !== 0)
+        throw new Error("the stored data is not a multiple of the block size");
+      const decipher = createDecipheriv(algorithm, secret, sealed.subarray(0, BLOCK_BYTES));
+      const plain = decipher.update(sealed.subarray(BLOCK_BYTES));
+      return concluded(plain, () => decipher.final(), "invalid padding on input");
+    },
+  };
+}
+
+/** As it is. What another way has sealed is not taken for content. */
+export const identity: PrefixedTransformer = {
+  prefix: Buffer.alloc(0),
+  seal: (plain) => Buffer.from(plain),
+  open: (stored) => {
+    if (isSealed(stored)) throw new Error("identity transformer tried to read encrypted data");
+    return Buffer.from(stored.buffer, stored.byteOffset, stored.byteLength);
+  },
+};
+
+function bitsOf({ length }: Buffer): 128 | 192 | 256 {
+  if (length === 16) return 128;
+  return length === 24 ? 192 : 256;
+}
+
+/** What the library says of a failure differs between its versions. */
+function concluded(plain: Buffer, conclude: () => Buffer, failure: string): Buffer {
+  try {
+    return Buffer.concat([plain, conclude()]);
+  } catch (error) {
+    throw new Error(failure, { cause: error });
+  }
+}

@@ -1,0 +1,52 @@
+/** How a stored value is opened: as its resource is stored today or, where that does not open it, as it was known to be stored before. */
+import type { Entry } from "../../../store/store.ts";
+import type { Opener } from "../stored-object.ts";
+import { UnreadableValue } from "../stored/unreadable.ts";
+import type { ReadValue, ValueReader } from "../stored/value-reader.ts";
+import { identity } from "./ciphers.ts";
+import { isSealed, type Opened, type Transformer } from "./transformer.ts";
+
+export interface OpeningParts {
+  /** Undefined where objects are stored as they are. */
+  readonly transformer: Transformer | undefined;
+  readonly reader: ValueReader;
+  readonly before?: Opening;
+}
+
+export class Opening implements Opener {
+  readonly transformer: Transformer | undefined;
+  readonly #reader: ValueReader;
+  readonly #before: Opening | undefined;
+
+  constructor({ transformer, reader, before }: OpeningParts) {
+    this.transformer = transformer;
+    this.#reader = reader;
+    this.#before = before;
+  }
+
+  open(entry: Entry): ReadValue {
+    const { bytes, isStale } = this.#unsealed(entry);
+    const read = this.#reader.read(entry.key, bytes);
+    return isStale ? { ...read, isStale } : read;
+  }
+
+  #unsealed(entry: Entry): Opened {
+    const { key, value } = entry;
+    try {
+      if (this.transformer === undefined) return { bytes: inClear(value, key), isStale: false };
+      return this.transformer.open(value, key);
+    } catch (error) {
+      if (this.#before !== undefined) return { ...this.#before.#unsealed(entry), isStale: true };
+      const why = error instanceof Error ? error.message : String(error);
+      throw new UnreadableValue(key, "transform", { why, cause: error });
+    }
+  }
+}
+
+function inClear(value: Uint8Array, key: string): Buffer {
+  if (isSealed(value))
+    throw new Error(
+      "it is encrypted, and the server was given no key for it: see --encryption-provider-config",
+    );
+  return identity.open(value, key);
+}

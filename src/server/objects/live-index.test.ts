@@ -1,0 +1,64 @@
+import { expect, test } from "vitest";
+import { openAccessWorld } from "../access/authz/fixture.ts";
+import { LiveIndex } from "./live-index.ts";
+
+const PREFIX = "/registry/pods/";
+
+test("One that was asked keeps up with what changes, and has nothing left to do when it is asked next", async () => {
+  const world = openAccessWorld();
+  const calls: string[] = [];
+  const index = new LiveIndex({
+    prefix: PREFIX,
+    add: ({ metadata }) => calls.push(`add ${metadata.name}`),
+    remove: ({ metadata }) => calls.push(`remove ${metadata.name}`),
+  });
+  await world.put("pods/a/first", {});
+  index.keepUp(world.store.view);
+  expect(calls, "nobody has asked yet").toEqual([]);
+
+  expect(index.catchUp(world.store.view)).toBe(true);
+  expect(calls.splice(0)).toEqual(["add first"]);
+
+  await world.put("pods/a/second", {});
+  await world.remove("pods/a/first");
+  index.keepUp(world.store.view);
+  expect(calls.splice(0)).toEqual(["remove first", "add second"]);
+  expect(index.catchUp(world.store.view)).toBe(false);
+  expect(calls).toEqual([]);
+});
+
+test("One that has much to read at first leaves time for others, and misses nothing that changes meanwhile", async () => {
+  const world = openAccessWorld();
+  const names = Array.from({ length: 250 }, (_, at) => `pod-${String(at).padStart(3, "0")}`);
+  for (const name of names) await world.put(`pods/a/${name}`, {});
+  const known = new Set<string>();
+  const index = new LiveIndex({
+    prefix: PREFIX,
+    add: ({ metadata }) => known.add(metadata.name ?? ""),
+    remove: ({ metadata }) => known.delete(metadata.name ?? ""),
+  });
+  let turns = 0;
+  const turn = async (): Promise<void> => {
+    turns += 1;
+    await world.remove("pods/a/pod-000");
+    await world.put("pods/a/new", {});
+  };
+
+  const ready = index.ready(world.store.view, turn);
+  const second = index.ready(world.store.view, turn);
+
+  expect(second, "the same for all who wait").toBe(ready);
+  await ready;
+  expect(turns).toBe(2);
+  expect(index.ready(world.store.view, turn)).toBeUndefined();
+  index.catchUp(world.store.view);
+  expect([...known].toSorted()).toEqual(["new", ...names.slice(1)].toSorted());
+});
+
+test("One that has little to read at first need not be waited for", async () => {
+  const world = openAccessWorld();
+  await world.put("pods/a/first", {});
+  const index = new LiveIndex({ prefix: PREFIX, add: () => undefined, remove: () => undefined });
+
+  expect(index.ready(world.store.view, () => Promise.resolve())).toBeUndefined();
+});

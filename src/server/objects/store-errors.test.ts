@@ -1,0 +1,18 @@
+import { expect, test } from "vitest";
+import { toStatus } from "../../api/api-error.ts";
+import { StoreError } from "../../store/store-error.ts";
+import { toApiError } from "./store-errors.ts";
+
+test.each(["Unavailable", "OutcomeUnknown", "Closed"] as const)(
+  "a store that answers %s makes a 503 that says when to try again",
+  (code) => {
+    const error = toApiError(new StoreError(code, "etcd is away"), { group: "", resource: "pods" }, "a");
+
+    expect(toStatus(error)).toMatchObject({
+      code: 503,
+      reason: "ServiceUnavailable",
+      message: "etcd is away",
+      details: { retryAfterSeconds: 1 },
+    });
+  },
+);

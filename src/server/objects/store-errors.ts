@@ -1,0 +1,46 @@
+/** Where store and API meet in errors: the one function that translates, also what is too large to be worked on. */
+import {
+  StorageError,
+  conflict,
+  expired,
+  internalError,
+  requestEntityTooLarge,
+  timeout,
+  tooManyRequests,
+  unavailableForNow,
+} from "../../api/api-error.ts";
+import type { ApiError, GroupResource } from "../../api/api-error.ts";
+import { TooLargeError } from "../../api/work-budget.ts";
+import { isStoreError } from "../../store/store-error.ts";
+import type { StoreError, StoreErrorCode } from "../../store/store-error.ts";
+
+type Translation = (
+  error: StoreError,
+  about: { readonly resource: GroupResource; readonly name: string },
+) => ApiError;
+
+const unavailable: Translation = (error) => unavailableForNow(error.message, { cause: error });
+
+/** What etcd says of its quota, and clients and runbooks know; the health checks tell which bound was reached. */
+const NO_SPACE = "etcdserver: mvcc: database space exceeded";
+
+const TRANSLATIONS: Readonly<Record<StoreErrorCode, Translation>> = {
+  ConditionFailed: (_, { resource, name }) => conflict(resource, name),
+  Compacted: () => expired("The resourceVersion for the provided watch is too old."),
+  FutureRevision: () => timeout("the resourceVersion has not been reached yet", 1),
+  Overloaded: () => tooManyRequests("the server has too many writes to do, please try again later", 1),
+  NoSpace: (error) => new StorageError(NO_SPACE, { cause: error }),
+  OutcomeUnknown: unavailable,
+  Unavailable: unavailable,
+  Closed: unavailable,
+  InvalidTransaction: internalError,
+  SlowWatcher: internalError,
+  Damaged: internalError,
+  Locked: internalError,
+};
+
+/** What a client is told of an error; other errors stay as they are. */
+export function toApiError(error: unknown, resource: GroupResource, name: string): unknown {
+  if (error instanceof TooLargeError) return requestEntityTooLarge(error.message);
+  return isStoreError(error) ? TRANSLATIONS[error.code](error, { resource, name }) : error;
+}

@@ -1,0 +1,349 @@
+/**
+ * The store as the server sees it. Entries stay the store's own, with the bytes that are stored; their slot says how they are read, and
+ * `StoredObject` does so when an entry is first looked at. Values of some resources are sealed: they are sealed on their way in, and their plain
+ * form stays in the slot. An entry whose value cannot be read is left out of ranges and watches, so that it affects its own object only; `get`
+ * gives it, and whoever reads it gets an UnreadableValue.
+ */
+import { prefixEnd } from "../../../store/store.ts";
+import type {
+  Change,
+  Committed,
+  Entry,
+  Store,
+  StoreHealth,
+  StoreSpace,
+  Transaction,
+} from "../../../store/store.ts";
+import type {
+  Glance,
+  Mark,
+  MarkedChanges,
+  View,
+  Watch,
+  WatchBatch,
+  WatchEvent,
+  WatchOptions,
+} from "../../../store/store.ts";
+import type { Encryption } from "../encryption/encryption.ts";
+import { Opening } from "../encryption/opening.ts";
+import type { Transformer } from "../encryption/transformer.ts";
+import { isEncoded, StoredObject, Unopened } from "../stored-object.ts";
+import { UnreadableEntries } from "./unreadable-entries.ts";
+import type { UnreadableOptions } from "./unreadable-entries.ts";
+import type { ValueReader } from "./value-reader.ts";
+
+/** Values that are read in one step: a few milliseconds. */
+const PIECE = 100;
+
+export interface ObjectStoreOptions extends UnreadableOptions {
+  readonly store: Store;
+  readonly reader: ValueReader;
+  /** How some resources are stored; all are stored as they are unless given. */
+  readonly encryption?: Encryption | undefined;
+}
+
+class Reading {
+  readonly #encryption: Encryption | undefined;
+  readonly #reader: ValueReader;
+  /** One for all entries that are opened in the same way. */
+  readonly #slots = new WeakMap<Transformer, Unopened>();
+  readonly #inClear: Unopened;
+
+  constructor({ encryption, reader }: Pick<ObjectStoreOptions, "encryption" | "reader">) {
+    this.#encryption = encryption;
+    this.#reader = reader;
+    this.#inClear = new Unopened(new Opening({ transformer: undefined, reader }), undefined);
+  }
+
+  /** The same entry; its slot says how to open it. */
+  marked(entry: Entry): Entry {
+    if (entry.slot === undefined) entry.slot = this.#slotOf(entry.key);
+    else if (this.#encryption?.hasChanged === true) this.#mendSlot(entry, this.#encryption);
+    return entry;
+  }
+
+  /** What is stored instead. */
+  sealed(change: Change): Change {
+    if (change.type === "delete") return change;
+    const { key, value, slot } = change;
+    const transformer = this.#encryption?.transformerOf(key);
+    if (transformer === undefined) return change;
+    const made = isEncoded(slot) ? slot : undefined;
+    return {
+      ...change,
+      value: transformer.seal(value, key),
+      slot: new Unopened(new Opening({ transformer, reader: this.#reader }), made),
+    };
+  }
+
+  #slotOf(key: string): Unopened {
+    const transformer = this.#encryption?.transformerOf(key);
+    if (transformer === undefined) return this.#inClear;
+    const known = this.#slots.get(transformer);
+    if (known !== undefined) return known;
+    const slot = new Unopened(new Opening({ transformer, reader: this.#reader }), undefined);
+    this.#slots.set(transformer, slot);
+    return slot;
+  }
+
+  /** What was opened by rules that hold no longer is opened anew: it may be stale now, and a write that changes nothing seals it then. */
+  #mendSlot(entry: Entry, encryption: Encryption): void {
+    const transformer = encryption.transformerOf(entry.key);
+    const before = this.#openingIn(entry.slot);
+    if (before.transformer === transformer) return;
+    entry.slot = new Unopened(new Opening({ transformer, reader: this.#reader, before }), undefined);
+  }
+
+  /** An entry that was written as it is has no opener. */
+  #openingIn(slot: unknown): Opening {
+    const opener = slot instanceof Unopened || slot instanceof StoredObject ? slot.opener : undefined;
+    return opener instanceof Opening ? opener : new Opening({ transformer: undefined, reader: this.#reader });
+  }
+}
+
+export class ObjectStore implements Store {
+  readonly #store: Store;
+  readonly #reading: Reading;
+  readonly #unreadable: UnreadableEntries;
+  /** Prefixes of resources whose entries were read once, or are being read. Bounded by the number of resources. */
+  readonly #begun = new Map<string, Promise<void> | "read">();
+  readonly #views = new WeakMap<View, View>();
+  readonly acceptedNow: Glance;
+
+  constructor(options: ObjectStoreOptions) {
+    const { store } = options;
+    const reading = new Reading(options);
+    this.#store = store;
+    this.#reading = reading;
+    this.#unreadable = new UnreadableEntries(options);
+    this.acceptedNow = {
+      get: (key) => {
+        const entry = store.acceptedNow.get(key);
+        return entry === undefined ? undefined : reading.marked(entry);
+      },
+      mark: (prefix) => store.acceptedNow.mark(prefix),
+    };
+  }
+
+  get view(): View {
+    return this.#seen(this.#store.view);
+  }
+
+  get accepted(): View {
+    return this.#seen(this.#store.accepted);
+  }
+
+  get freshView(): View | undefined {
+    const { freshView } = this.#store;
+    return freshView === undefined ? undefined : this.#seen(freshView);
+  }
+
+  get ended(): Promise<void> {
+    return this.#store.ended;
+  }
+
+  settling(): Promise<boolean> | undefined {
+    return this.#store.settling();
+  }
+
+  turn(key: string): Promise<void> | undefined {
+    return this.#store.turn(key);
+  }
+
+  async fresh(): Promise<View> {
+    return this.#seen(await this.#store.fresh());
+  }
+
+  async at(revision: number, prefix: string): Promise<View> {
+    return this.#seen(await this.#store.at(revision, prefix));
+  }
+
+  /** Sealed without an await: the order of the calls is the order in which they are judged. */
+  write(transaction: Transaction): Promise<Committed> {
+    const changes = transaction.changes.map((change) => this.#reading.sealed(change));
+    return this.#store.write({ ...transaction, changes });
+  }
+
+  watch(options: WatchOptions): Watch {
+    return new ObjectWatch(this.#store.watch(options), this);
+  }
+
+  /** Keys under the prefix whose values cannot be read, of those that were come upon so far. */
+  unreadable(prefix: string): readonly string[] {
+    return this.#unreadable.under(prefix, this.#store.view);
+  }
+
+  /**
+   * Undefined when the entries of a resource were read before. Else settles when they are: in pieces, between which `turn` lets others go on, so
+   * that the first list after a start holds up nobody.
+   */
+  ready(prefix: string, turn: () => Promise<void>): Promise<void> | undefined {
+    const begun = this.#begun.get(prefix);
+    if (begun !== undefined) return begun === "read" ? undefined : begun;
+    if (this.#store.view.count(prefix, prefixEnd(prefix)) <= PIECE) {
+      this.#begun.set(prefix, "read");
+      return undefined;
+    }
+    const reading = this.#readAll(prefix, turn);
+    this.#begun.set(prefix, reading);
+    return reading;
+  }
+
+  async #readAll(prefix: string, turn: () => Promise<void>): Promise<void> {
+    let count = 0;
+    try {
+      for (const entry of this.#store.view.range(prefix, prefixEnd(prefix))) {
+        this.readable(entry);
+        count += 1;
+        if (count % PIECE === 0) await turn();
+      }
+    } finally {
+      this.#begun.set(prefix, "read");
+    }
+  }
+
+  /** The same entry; its slot says how to read it. */
+  marked(entry: Entry): Entry {
+    return this.#reading.marked(entry);
+  }
+
+  /** Undefined for one that cannot be read, which is noted. */
+  readable(entry: Entry): Entry | undefined {
+    const marked = this.#reading.marked(entry);
+    const { slot } = marked;
+    const isKnown = slot instanceof StoredObject || isEncoded(slot);
+    return isKnown || this.#unreadable.isReadable(marked) ? marked : undefined;
+  }
+
+  compact(revision: number): Promise<void> {
+    return this.#store.compact(revision);
+  }
+
+  health(): StoreHealth {
+    return this.#store.health();
+  }
+
+  get space(): StoreSpace {
+    return this.#store.space;
+  }
+
+  close(): Promise<void> {
+    return this.#store.close();
+  }
+
+  #seen(view: View): View {
+    const known = this.#views.get(view);
+    if (known !== undefined) return known;
+    const made = new ObjectView(view, this);
+    this.#views.set(view, made);
+    return made;
+  }
+}
+
+class ObjectView implements View {
+  readonly #view: View;
+  readonly #store: ObjectStore;
+
+  constructor(view: View, store: ObjectStore) {
+    this.#view = view;
+    this.#store = store;
+  }
+
+  get revision(): number {
+    return this.#view.revision;
+  }
+
+  get(key: string): Entry | undefined {
+    const entry = this.#view.get(key);
+    return entry === undefined ? undefined : this.#store.marked(entry);
+  }
+
+  *range(from: string, to: string): Generator<Entry> {
+    for (const entry of this.#view.range(from, to)) {
+      const readable = this.#store.readable(entry);
+      if (readable !== undefined) yield readable;
+    }
+  }
+
+  /** Entries that cannot be read are counted too: to leave them out, each would have to be read. */
+  count(from: string, to: string): number {
+    return this.#view.count(from, to);
+  }
+
+  mark(prefix: string): Mark {
+    return this.#view.mark(prefix);
+  }
+
+  changesSince(mark: Mark, prefix: string): MarkedChanges {
+    const { removed, added } = this.#view.changesSince(mark, prefix);
+    return { removed: this.#readable(removed), added: this.#readable(added) };
+  }
+
+  #readable(entries: readonly Entry[]): readonly Entry[] {
+    return entries.filter((entry) => this.#store.readable(entry) !== undefined);
+  }
+}
+
+class ObjectWatch implements Watch {
+  readonly #watch: Watch;
+  readonly #store: ObjectStore;
+
+  constructor(watch: Watch, store: ObjectStore) {
+    this.#watch = watch;
+    this.#store = store;
+  }
+
+  get revision(): number {
+    return this.#watch.revision;
+  }
+
+  async next(): Promise<IteratorResult<WatchBatch>> {
+    const result = await this.#watch.next();
+    return result.done === true ? result : { done: false, value: this.#readable(result.value) };
+  }
+
+  take(): WatchBatch | "end" | undefined {
+    const taken = this.#watch.take();
+    return taken === undefined || taken === "end" ? taken : this.#readable(taken);
+  }
+
+  whenReady(listener: () => void): void {
+    this.#watch.whenReady(listener);
+  }
+
+  /** Watchers that share an array of events share what is made of it. */
+  #readable({ events, revision }: WatchBatch): WatchBatch {
+    const known = readableEvents.get(events);
+    if (known !== undefined) return { events: known, revision };
+    const made = this.#withoutUnreadable(events);
+    readableEvents.set(events, made);
+    return { events: made, revision };
+  }
+
+  /** To those who cannot read a new value, the object is gone; when it can be read again, it is new. */
+  #withoutUnreadable(events: readonly WatchEvent[]): readonly WatchEvent[] {
+    const isReadable = (entry: Entry | undefined): boolean =>
+      entry === undefined || this.#store.readable(entry) !== undefined;
+    if (events.every(({ before, after }) => isReadable(before) && isReadable(after))) return events;
+    return events.flatMap((event) => {
+      const before = isReadable(event.before) ? event.before : undefined;
+      const after = isReadable(event.after) ? event.after : undefined;
+      return before === undefined && after === undefined ? [] : [{ ...event, before, after }];
+    });
+  }
+
+  async return(): Promise<IteratorResult<WatchBatch>> {
+    this.close();
+    return { done: true, value: undefined };
+  }
+
+  close(): void {
+    this.#watch.close();
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+}
+
+const readableEvents = new WeakMap<readonly WatchEvent[], readonly WatchEvent[]>();

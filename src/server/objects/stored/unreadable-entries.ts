@@ -1,0 +1,58 @@
+/** The stored values that cannot be read, as far as they were come upon: for the log, the metrics and those who ask what a list left out. */
+import type { Log } from "../../../base/log.ts";
+import { isUnder } from "../../../store/key-group.ts";
+import type { Entry, View } from "../../../store/store.ts";
+import { StoredObject } from "../stored-object.ts";
+import { UnreadableValue } from "./unreadable.ts";
+
+/** More keys are not remembered, though their values are left out all the same. */
+const KEYS_MAX = 10_000;
+/** More are not written to the log, one by one. */
+const LOGGED_MAX = 100;
+
+export interface UnreadableOptions {
+  readonly log: Log;
+}
+
+export class UnreadableEntries {
+  readonly #log: Log;
+  /** By key, the revision at which the value was written. */
+  readonly #found = new Map<string, number>();
+  /** So that a value is read in vain only once. */
+  readonly #known = new WeakSet<Entry>();
+  #logged = 0;
+
+  constructor({ log }: UnreadableOptions) {
+    this.#log = log;
+  }
+
+  isReadable(entry: Entry): boolean {
+    if (this.#known.has(entry)) return false;
+    try {
+      StoredObject.of(entry);
+      return true;
+    } catch (error) {
+      if (!(error instanceof UnreadableValue)) throw error;
+      this.#note(entry, error);
+      return false;
+    }
+  }
+
+  /** Those that are still there. */
+  under(prefix: string, view: View): readonly string[] {
+    const keys: string[] = [];
+    for (const [key, revision] of this.#found) {
+      if (view.get(key)?.modRevision !== revision) this.#found.delete(key);
+      else if (isUnder(key, prefix)) keys.push(key);
+    }
+    return keys.toSorted();
+  }
+
+  #note(entry: Entry, error: UnreadableValue): void {
+    this.#known.add(entry);
+    if (this.#found.size < KEYS_MAX) this.#found.set(entry.key, entry.modRevision);
+    this.#logged += 1;
+    if (this.#logged <= LOGGED_MAX)
+      this.#log.warn("a stored value cannot be read: its object is not served", { error: error.message });
+  }
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from "vitest";
+import { completed, type Stages } from "../../base/stages.ts";
+import { inStages, paced, RequestPace } from "./pace.ts";
+
+/** A loop whose time passes when a test says so, and whose steps run when it is asked. */
+class SteppedLoop {
+  time = 0;
+  readonly waiting: (() => void | Promise<void>)[] = [];
+
+  elapsed(): number {
+    return this.time;
+  }
+
+  post(_lane: string, step: () => void | Promise<void>): void {
+    this.waiting.push(step);
+  }
+
+  async runNext(): Promise<void> {
+    await this.waiting.shift()?.();
+  }
+}
+
+function* work(loop: SteppedLoop, msEach: number, log: string[]): Stages<string> {
+  for (const stage of ["a", "b", "c"]) {
+    loop.time += msEach;
+    log.push(stage);
+    yield;
+  }
+  return "done";
+}
+
+function longPace(loop: SteppedLoop): RequestPace {
+  const pace = new RequestPace(loop);
+  pace.weigh(10_000);
+  return pace;
+}
+
+describe("the pace of a request", () => {
+  test("is one step for a short request, however busy the machine is", () => {
+    const loop = new SteppedLoop();
+    const pace = new RequestPace(loop);
+    pace.weigh(100);
+    pace.weighBytes(4000);
+    loop.time = 1000;
+
+    expect(pace.rest()).toBeUndefined();
+  });
+
+  test("lets short work go on in one step", () => {
+    const loop = new SteppedLoop();
+    const pace = longPace(loop);
+
+    const value = paced(pace, inStages(pace, work(loop, 1, [])), (made) => made.length);
+
+    expect([value, loop.waiting.length]).toEqual([4, 0]);
+  });
+
+  test("gives each stage a step when stages are long", async () => {
+    const loop = new SteppedLoop();
+    const log: string[] = [];
+    const pace = longPace(loop);
+
+    const value = inStages(pace, work(loop, 20, log));
+
+    expect(log).toEqual(["a"]);
+    await loop.runNext();
+    expect(log).toEqual(["a", "b"]);
+    await loop.runNext();
+    await loop.runNext();
+    expect(await value).toBe("done");
+  });
+
+  test("begins anew with each step", async () => {
+    const loop = new SteppedLoop();
+    const pace = longPace(loop);
+    loop.time = 20;
+
+    const resting = pace.rest();
+    await loop.runNext();
+    await resting;
+
+    expect(pace.rest()).toBeUndefined();
+  });
+
+  test("hands on what a stage throws", async () => {
+    const loop = new SteppedLoop();
+    const pace = longPace(loop);
+    loop.time = 20;
+
+    const value = paced(pace, "a", () => {
+      throw new Error("no");
+    });
+    await loop.runNext();
+
+    await expect(value).rejects.toThrow("no");
+  });
+});
+
+test("stages that nobody paces are done at once", () => {
+  const log: string[] = [];
+
+  expect([completed(work(new SteppedLoop(), 20, log)), log]).toEqual(["done", ["a", "b", "c"]]);
+});

@@ -1,0 +1,238 @@
+/**
+ * Parses method and target of a request, once: the request that is authorized is the request that is carried out, relayed,
+ * audited and counted.
+ *
+ *     /api/v1/…  and  /apis/GROUP/VERSION/…  then
+ *     RESOURCE[/NAME[/SUBRESOURCE…]]   or   namespaces/NAMESPACE/RESOURCE[/NAME[/SUBRESOURCE…]]
+ *
+ * `watch/` and `proxy/` before the resource are old forms that upstream still authorizes as verbs.
+ */
+import { pathSegmentName } from "../../api/names.ts";
+import { exactField } from "../access/authz/selector-terms.ts";
+import { isTrue } from "./request-info.ts";
+import type {
+  AskedVerb,
+  OtherRequest,
+  ParsedRequest,
+  RequestInfo,
+  RequestVerb,
+  ResourceRequest,
+  SentRequest,
+} from "./request-info.ts";
+
+/** Shared, because it is never changed. */
+const NO_QUERY = new URLSearchParams();
+
+export function parseRequest(method: string, target: string): ParsedRequest {
+  const at = target.indexOf("?");
+  const rawPath = at < 0 ? target : target.slice(0, at);
+  const rawQuery = at < 0 ? "" : target.slice(at);
+  const query = rawQuery.length < 2 ? NO_QUERY : new URLSearchParams(rawQuery.slice(1));
+  return { info: infoOf({ method, rawPath, rawQuery }, query), query };
+}
+
+const METHOD = /^[A-Z][A-Z-]*$/;
+const VISIBLE_ASCII = /^[!-~]*$/;
+/** Clients such as curl send other characters to pods as they are. */
+const VISIBLE = /^[!-~\u0080-\u00ff]*$/;
+const BROKEN_ESCAPE = /%(?![0-9A-Fa-f]{2})/;
+
+function infoOf(sent: SentRequest, query: URLSearchParams): RequestInfo {
+  const { method, rawPath } = sent;
+  if (!METHOD.test(method)) return malformed(sent, `invalid method ${JSON.stringify(method)}`);
+  const parts = partsOf(rawPath);
+  const place = placeOf(parts);
+  // Most paths end before it.
+  const rest = place === undefined || place.subresource === "" ? "" : behind(rawPath, place.length);
+  if (!isUnderstood({ rawPath, parts, place, rest }))
+    return malformed(sent, `invalid path ${JSON.stringify(rawPath)}`);
+  if (place === undefined) {
+    const path = rawPath.includes("%") ? decodeURIComponent(rawPath) : rawPath;
+    return { type: "other", ...sent, verb: method.toLowerCase(), path };
+  }
+  const path = `/${parts.slice(0, place.length).join("/")}`;
+  return resourceRequest(sent, { place, path, rest: isProxied(place) ? rest : withoutSlash(rest) }, query);
+}
+
+interface Read {
+  readonly rawPath: string;
+  readonly parts: Parts;
+  readonly place: Place | undefined;
+  readonly rest: string;
+}
+
+/** The path behind `proxy` is the pod's or the service's: only its escapes have to be whole. */
+function isUnderstood({ rawPath, parts, place, rest }: Read): boolean {
+  if (place === undefined) return isWellFormed(rawPath, parts);
+  if (place.resource === "") return false;
+  if (!isProxied(place)) return isWellFormed(rawPath, parts);
+  const own = rawPath.slice(0, rawPath.length - rest.length);
+  return isWellFormed(own, parts.slice(0, place.length)) && isTail(rest);
+}
+
+function isProxied({ subresource }: Place): boolean {
+  return subresource === "proxy";
+}
+
+function malformed(sent: SentRequest, problem: string): OtherRequest {
+  return { type: "other", ...sent, verb: "", path: sent.rawPath, problem };
+}
+
+/** A part whose escapes cannot be decoded is undefined. One slash at the end means nothing. */
+type Parts = readonly (string | undefined)[];
+
+function partsOf(rawPath: string): Parts {
+  const parts = rawPath.split("/").slice(1);
+  if (parts.at(-1) === "") parts.pop();
+  return rawPath.includes("%") ? parts.map(decoded) : parts;
+}
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}
+
+/** An escaped slash is refused, because other servers take it for one that parts the path. */
+function isWellFormed(rawPath: string, parts: Parts): boolean {
+  if (!rawPath.startsWith("/") || !VISIBLE_ASCII.test(rawPath)) return false;
+  return parts.every((part) => part !== undefined && part !== "" && !part.includes("/"));
+}
+
+function isTail(rest: string): boolean {
+  return VISIBLE.test(rest) && !BROKEN_ESCAPE.test(rest);
+}
+
+interface Place {
+  readonly group: string;
+  readonly version: string;
+  readonly prefix: "watch" | "proxy" | "";
+  readonly namespace: string;
+  /** Empty where the path ends before it. */
+  readonly resource: string;
+  readonly name: string;
+  readonly subresource: string;
+  /** Number of parts up to and including the subresource. */
+  readonly length: number;
+}
+
+/** Subresources of a namespace; any other third part is a resource in it. */
+const NAMESPACE_SUBRESOURCES = new Set(["status", "finalize"]);
+
+/** Undefined for a path that leads to no resource. */
+function placeOf(parts: Parts): Place | undefined {
+  const start = startOf(parts);
+  if (start === undefined) return undefined;
+  const textAt = (index: number): string => parts[index] ?? "";
+  const prefix = oldFormOf(textAt(start));
+  const first = prefix === "" ? start : start + 1;
+  const isInNamespace = isWithinNamespace(parts, first);
+  const at = isInNamespace ? first + 2 : first;
+  return {
+    group: start === 2 ? "" : textAt(1),
+    version: textAt(start - 1),
+    prefix,
+    namespace: isInNamespace ? textAt(first + 1) : "",
+    resource: textAt(at),
+    name: textAt(at + 1),
+    subresource: prefix === "proxy" ? "" : textAt(at + 2),
+    length: at + 3,
+  };
+}
+
+/** Index of the part behind the version. */
+function startOf(parts: Parts): number | undefined {
+  const start = parts[0] === "api" ? 2 : 3;
+  const isApi = parts[0] === "api" || parts[0] === "apis";
+  return isApi && parts.length > start ? start : undefined;
+}
+
+function oldFormOf(part: string): Place["prefix"] {
+  return part === "watch" || part === "proxy" ? part : "";
+}
+
+function isWithinNamespace(parts: Parts, at: number): boolean {
+  const third = parts[at + 2];
+  return parts[at] === "namespaces" && parts.length > at + 2 && !NAMESPACE_SUBRESOURCES.has(third ?? "");
+}
+
+/** The path behind so many parts. */
+function behind(rawPath: string, count: number): string {
+  let at = 0;
+  for (let passed = 0; passed < count; passed++) {
+    at = rawPath.indexOf("/", at + 1);
+    if (at < 0) return "";
+  }
+  return rawPath.slice(at);
+}
+
+function withoutSlash(rest: string): string {
+  return rest.endsWith("/") ? rest.slice(0, -1) : rest;
+}
+
+interface Found {
+  readonly place: Place;
+  readonly path: string;
+  readonly rest: string;
+}
+
+/** Member by member: this runs for every request, and an object that is spread costs many times as much. */
+function resourceRequest(
+  sent: SentRequest,
+  { place, path, rest }: Found,
+  query: URLSearchParams,
+): ResourceRequest {
+  const { method, rawPath, rawQuery } = sent;
+  const { group, version, prefix, resource, namespace, name, subresource } = place;
+  const verb = verbOf(method, place, query);
+  const isSelective = prefix === "" && query.size > 0 && SELECTIVE.has(verb) && name === "";
+  const fieldSelector = isSelective ? (query.get("fieldSelector") ?? "") : "";
+  return {
+    type: "resource",
+    method,
+    rawPath,
+    rawQuery,
+    verb,
+    group,
+    version,
+    resource,
+    namespace,
+    name,
+    subresource,
+    path,
+    rest,
+    accessNamespace: resource === "namespaces" && namespace === "" ? name : namespace,
+    accessName: name === "" ? selectedName(verb, fieldSelector) : name,
+    fieldSelector,
+    labelSelector: isSelective ? (query.get("labelSelector") ?? "") : "",
+  };
+}
+
+const VERBS: ReadonlyMap<string, RequestVerb> = new Map([
+  ["POST", "create"],
+  ["GET", "get"],
+  ["HEAD", "get"],
+  ["PUT", "update"],
+  ["PATCH", "patch"],
+  ["DELETE", "delete"],
+]);
+
+const SELECTIVE: ReadonlySet<AskedVerb> = new Set<AskedVerb>(["list", "watch", "deletecollection"]);
+
+/** A query with `watch` gets one object, as upstream: only the old form of the path watches it. */
+function verbOf(method: string, { prefix, name }: Place, query: URLSearchParams): AskedVerb {
+  if (prefix !== "") return prefix;
+  const verb = VERBS.get(method) ?? "";
+  if (name !== "") return verb;
+  if (verb === "get") return query.size > 0 && isTrue(query.get("watch")) ? "watch" : "list";
+  return verb === "delete" ? "deletecollection" : verb;
+}
+
+/** A list by exact name asks for one object, as far as rules with names are concerned. */
+function selectedName(verb: AskedVerb, fieldSelector: string): string {
+  if (fieldSelector === "" || verb === "deletecollection") return "";
+  const name = exactField(fieldSelector, "metadata.name") ?? "";
+  return name !== "" && pathSegmentName(name).length === 0 ? name : "";
+}

@@ -1,0 +1,47 @@
+/** Discovery in one document: every group with its versions and their resources. */
+import type { JsonObject } from "../../../api/json-object.ts";
+import type { ResourceFacts, SubresourceFacts } from "../../../api/resource-facts.ts";
+import type { Group, ServedVersion } from "./group-order.ts";
+
+export type AggregatedVersion = "v2" | "v2beta1";
+
+/** The core group is the one without a name. */
+export function groupDiscoveryList(groups: readonly Group[], version: AggregatedVersion): JsonObject {
+  return {
+    kind: "APIGroupDiscoveryList",
+    apiVersion: `apidiscovery.k8s.io/${version}`,
+    metadata: {},
+    items: groups.map(({ name, versions }) => ({
+      metadata: name === "" ? {} : { name },
+      versions: versions.map(versionMembers),
+    })),
+  };
+}
+
+function versionMembers(served: ServedVersion): JsonObject {
+  const { version } = served;
+  if ("remote" in served) {
+    const { remote, freshness } = served;
+    return { version, ...(remote.length > 0 && { resources: remote }), freshness };
+  }
+  const { resources } = served;
+  return { version, resources: resources.map(resourceMembers), freshness: "Current" };
+}
+
+function resourceMembers(facts: ResourceFacts): JsonObject {
+  const { name, group, version, kind, namespaced, singular, verbs } = facts;
+  return {
+    resource: name,
+    responseKind: { group, version, kind },
+    scope: namespaced ? "Namespaced" : "Cluster",
+    singularResource: singular,
+    verbs,
+    ...(facts.shortNames.length > 0 && { shortNames: facts.shortNames }),
+    ...(facts.categories.length > 0 && { categories: facts.categories }),
+    ...(facts.subresources.length > 0 && { subresources: facts.subresources.map(subresourceMembers) }),
+  };
+}
+
+function subresourceMembers({ name, group, version, kind, verbs }: SubresourceFacts): JsonObject {
+  return { subresource: name, responseKind: { group, version, kind }, verbs };
+}

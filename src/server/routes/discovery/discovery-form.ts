@@ -1,0 +1,50 @@
+/** In which form a client wants to be told what is served. */
+import { asksFor, parseAccept } from "../../representation/accept.ts";
+import type { AcceptClause } from "../../representation/accept.ts";
+import { mediaTypeOf } from "../../representation/form.ts";
+import type { Media } from "../../representation/form.ts";
+import type { AggregatedVersion } from "./aggregated-document.ts";
+
+/** Plain documents in a media type, or everything at once in JSON. */
+export type DiscoveryForm = Media | AggregatedVersion;
+
+const PLAIN: readonly Media[] = ["json", "yaml", "protobuf"];
+export const PLAIN_TYPES: readonly string[] = PLAIN.map(mediaTypeOf);
+
+export const DISCOVERY_TYPES: Readonly<Record<DiscoveryForm, string>> = {
+  json: mediaTypeOf("json"),
+  yaml: mediaTypeOf("yaml"),
+  protobuf: mediaTypeOf("protobuf"),
+  v2: "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
+  v2beta1: "application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList",
+};
+
+export interface DiscoveryOffer {
+  /** Present where the aggregated form is served. */
+  readonly groups?: unknown;
+  readonly isKind: boolean;
+}
+
+/** Undefined when nothing fits. What has no kind is JSON whatever is asked for. */
+export function chooseDiscoveryForm(
+  accept: string | undefined,
+  offer: DiscoveryOffer,
+): DiscoveryForm | undefined {
+  if (!offer.isKind || accept === undefined || accept.trim() === "") return "json";
+  for (const clause of parseAccept(accept)) {
+    const form = formOf(clause, offer);
+    if (form !== undefined) return form;
+  }
+  return undefined;
+}
+
+function formOf(clause: AcceptClause, { groups }: DiscoveryOffer): DiscoveryForm | undefined {
+  const { parameters } = clause;
+  const isPlain = !parameters.has("as") && !parameters.has("g") && !parameters.has("v");
+  if (isPlain) return PLAIN.find((media) => asksFor(clause, mediaTypeOf(media)));
+  if (groups === undefined || !asksFor(clause, mediaTypeOf("json"))) return undefined;
+  const isAggregated =
+    parameters.get("as") === "APIGroupDiscoveryList" && parameters.get("g") === "apidiscovery.k8s.io";
+  const version = parameters.get("v");
+  return isAggregated && (version === "v2" || version === "v2beta1") ? version : undefined;
+}

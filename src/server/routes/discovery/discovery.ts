@@ -1,0 +1,156 @@
+/** What the server serves, for clients to find out: /, /api, /apis and below, /version. */
+import { methodNotAllowed, notAcceptable } from "../../../api/api-error.ts";
+import { findKindSchema } from "../../../api/built-in-schema.ts";
+import type { JsonObject } from "../../../api/json-object.ts";
+import { toNormalForm } from "../../../api/normal-form.ts";
+import { encodeObject } from "../../../api/protobuf/envelope.ts";
+import { apiVersionOf } from "../../../api/resource-facts.ts";
+import type { GroupVersionFacts } from "../../../api/resource-facts.ts";
+import { stringifyYaml } from "../../../api/yaml-text.ts";
+import type { RemoteVersion } from "../../aggregation/remote-discovery.ts";
+import type { Registry } from "../../objects/registry.ts";
+import { Document, documentResponse } from "../../representation/bytes/document.ts";
+import { wantsPretty } from "../../representation/form.ts";
+import type { Exchange, Site } from "../../request/exchange.ts";
+import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
+import { groupDiscoveryList } from "./aggregated-document.ts";
+import { chooseDiscoveryForm, DISCOVERY_TYPES, PLAIN_TYPES } from "./discovery-form.ts";
+import type { DiscoveryForm } from "./discovery-form.ts";
+import { orderedGroups, orderedVersions } from "./group-order.ts";
+import type { Group } from "./group-order.ts";
+import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "./legacy-documents.ts";
+import { versionInfo } from "./version.ts";
+
+/** Paths besides those of groups, for people who look at `/`. */
+const OTHER_PATHS = ["/healthz", "/livez", "/metrics", "/openapi/v2", "/openapi/v3", "/readyz", "/version"];
+
+/** Which document, by path without a slash at its end. */
+interface Page {
+  /** Has the aggregated form too. */
+  readonly groups?: () => readonly Group[];
+  readonly value: (request: AcceptedRequest) => JsonObject;
+  /** Depends on who asks: not kept. */
+  readonly isPersonal?: boolean;
+  /** Kinds of the API come in protobuf too. */
+  readonly isKind: boolean;
+}
+
+/** What other servers serve. */
+interface Remote {
+  /** The same list as long as nothing changes in it. */
+  readonly versions: readonly RemoteVersion[];
+}
+
+const NO_OTHERS: Remote = { versions: [] };
+
+export function discoverySite(registry: Registry, remote: Remote = NO_OTHERS): Site {
+  // To know what is served all definitions of custom kinds are read: not before somebody asks.
+  let discovery: Discovery | undefined;
+  return (exchange) => {
+    if (discovery?.isCurrent !== true) discovery = new Discovery(registry, remote);
+    return discovery.respond(exchange);
+  };
+}
+
+/** Of one state of the registry and of what others serve. Documents are made when first asked for. */
+class Discovery {
+  readonly #registry: Registry;
+  readonly #groupVersions: Registry["groupVersions"];
+  readonly #remote: Remote;
+  readonly #remoteVersions: Remote["versions"];
+  readonly #pages: ReadonlyMap<string, Page>;
+  readonly #documents = new Map<string, Document>();
+
+  constructor(registry: Registry, remote: Remote) {
+    this.#registry = registry;
+    this.#remote = remote;
+    this.#groupVersions = registry.groupVersions;
+    this.#remoteVersions = remote.versions;
+    this.#pages = pagesOf(this.#groupVersions, this.#remoteVersions);
+  }
+
+  get isCurrent(): boolean {
+    return (
+      this.#registry.groupVersions === this.#groupVersions && this.#remote.versions === this.#remoteVersions
+    );
+  }
+
+  respond({ request, info: { method, path }, query }: Exchange): Promise<HttpResponse> | undefined {
+    const page = this.#pages.get(path.replace(/\/$/, ""));
+    if (page === undefined) return undefined;
+    if (method !== "GET" && method !== "HEAD") throw methodNotAllowed();
+    const form = chooseDiscoveryForm(request.headers.get("accept"), page);
+    if (form === undefined) throw notAcceptable(PLAIN_TYPES);
+    const isPretty = form === "json" && wantsPretty({ request, query });
+    const make = (): Document => documentOf(page, { form, isPretty }, request);
+    const name = `${form} ${String(isPretty)} ${path.replace(/\/$/, "")}`;
+    const document = page.isPersonal === true ? make() : (this.#documents.get(name) ?? make());
+    if (page.isPersonal !== true) this.#documents.set(name, document);
+    return Promise.resolve(documentResponse(document, request));
+  }
+}
+
+/** The documents of versions that others serve are theirs. */
+function pagesOf(
+  local: readonly GroupVersionFacts[],
+  remote: readonly RemoteVersion[],
+): ReadonlyMap<string, Page> {
+  const taken = new Set(remote.map(apiVersionOf));
+  const groupVersions = taken.size === 0 ? local : local.filter((each) => !taken.has(apiVersionOf(each)));
+  const groups = orderedGroups([...groupVersions, ...remote]);
+  const core = groupVersions.filter(({ group }) => group === "");
+  const coreGroups = (): readonly Group[] =>
+    core.length === 0 ? [] : [{ name: "", versions: orderedVersions(core) }];
+  const pages = new Map<string, Page>();
+  pages.set("/api", {
+    groups: coreGroups,
+    value: ({ headers }) =>
+      apiVersions(
+        core.map(({ version }) => version),
+        headers.get("host") ?? "",
+      ),
+    isPersonal: true,
+    isKind: true,
+  });
+  pages.set("/apis", { groups: () => groups, value: () => apiGroupList(groups), isKind: true });
+  for (const group of groups)
+    pages.set(`/apis/${group.name}`, { value: () => apiGroup(group), isKind: true });
+  for (const facts of groupVersions) {
+    const path = facts.group === "" ? `/api/${facts.version}` : `/apis/${facts.group}/${facts.version}`;
+    pages.set(path, { value: () => apiResourceList(facts), isKind: true });
+  }
+  const others = remote.map((each) => `/apis/${apiVersionOf(each)}`);
+  const paths = [...pages.keys(), ...others, ...OTHER_PATHS, "/apis/"].toSorted();
+  pages.set("", { value: () => ({ paths }), isKind: false });
+  pages.set("/version", { value: () => versionInfo(), isKind: false });
+  return pages;
+}
+
+interface Look {
+  readonly form: DiscoveryForm;
+  readonly isPretty: boolean;
+}
+
+function documentOf(page: Page, { form, isPretty }: Look, request: AcceptedRequest): Document {
+  const type = DISCOVERY_TYPES[form];
+  const indent = isPretty ? 2 : 0;
+  // As upstream: kinds of the API on one line end with a newline.
+  const end = isPretty || !page.isKind ? "" : "\n";
+  if (form === "v2" || form === "v2beta1") {
+    const list = groupDiscoveryList(page.groups?.() ?? [], form);
+    return new Document(type, Buffer.from(JSON.stringify(list, null, indent) + end));
+  }
+  const value = page.value(request);
+  if (form === "protobuf") return new Document(type, protobufOf(value));
+  return new Document(
+    type,
+    Buffer.from(form === "yaml" ? stringifyYaml(value) : JSON.stringify(value, null, indent) + end),
+  );
+}
+
+function protobufOf(value: JsonObject): Uint8Array {
+  const schema = findKindSchema("v1", String(value["kind"]));
+  if (schema === undefined) throw new Error(`the published API has no ${String(value["kind"])}`);
+  const full = { ...value, apiVersion: "v1" };
+  return encodeObject(schema, toNormalForm(schema, full).value as JsonObject);
+}

@@ -1,0 +1,44 @@
+/** In which order clients are told of groups and versions, and so which of several they prefer. */
+import type { GroupVersionFacts } from "../../../api/resource-facts.ts";
+import { compareVersions } from "../../../api/version-order.ts";
+import type { RemoteVersion } from "../../aggregation/remote-discovery.ts";
+
+/** Here, or by another server. */
+export type ServedVersion = GroupVersionFacts | RemoteVersion;
+
+export interface Group {
+  readonly name: string;
+  /** The preferred one first. */
+  readonly versions: readonly [ServedVersion, ...ServedVersion[]];
+}
+
+/** All groups but the core one, by falling priority; the aggregator's own, which has none, comes first. */
+export function orderedGroups(groupVersions: readonly ServedVersion[]): readonly Group[] {
+  const byName = new Map<string, ServedVersion[]>();
+  for (const groupVersion of groupVersions) {
+    if (groupVersion.group === "") continue;
+    byName.set(groupVersion.group, [...(byName.get(groupVersion.group) ?? []), groupVersion]);
+  }
+  return [...byName]
+    .map(([name, versions]) => ({ name, versions: orderedVersions(versions) }))
+    .toSorted(
+      (left, right) => groupPriority(right) - groupPriority(left) || (left.name < right.name ? -1 : 1),
+    );
+}
+
+export function orderedVersions(versions: readonly ServedVersion[]): Group["versions"] {
+  const [first, ...rest] = versions.toSorted(
+    (left, right) => priority(right) - priority(left) || compareVersions(right.version, left.version),
+  );
+  if (first === undefined) throw new Error("a group has at least one version");
+  return [first, ...rest];
+}
+
+/** Of a group with versions of several priorities, the highest counts. */
+function groupPriority({ versions }: Group): number {
+  return Math.max(...versions.map(({ order }) => order?.[0] ?? Infinity));
+}
+
+function priority({ order }: ServedVersion): number {
+  return order?.[1] ?? 0;
+}

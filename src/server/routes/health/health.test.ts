@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { bytesOf, isWhole } from "../../request/http.ts";
+import { parseRequest } from "../../request/parse-request.ts";
+import { RequestNotes } from "../../request/request-notes.ts";
+import { healthSite } from "./health.ts";
+
+const good = { name: "ping", check: () => undefined };
+const alarm = { name: "space", check: () => "full", isAlarm: true };
+const silent = { name: "silent", check: () => undefined, isAlarm: true };
+const bad = { name: "store", check: () => "the disk is full" };
+
+const CHECKS = { healthz: [good, bad], livez: [good], readyz: [good, bad] };
+
+async function ask(target: string, checks = CHECKS): Promise<readonly [number, string] | undefined> {
+  const site = healthSite(checks);
+  const signal = new AbortController().signal;
+  const request = {
+    method: "GET",
+    target,
+    headers: new Map<string, string>(),
+    peer: undefined,
+    signal,
+    readBody: () => Promise.resolve(new Uint8Array()),
+  };
+  const { info, query } = parseRequest("GET", target);
+  const response = await site({ request, query, info, user: undefined, notes: new RequestNotes() });
+  if (response === undefined) return undefined;
+  const { status, body } = response;
+  return [status, isWhole(body) ? Buffer.from(bytesOf(body)).toString() : ""];
+}
+
+describe("a server's health", () => {
+  test.each([
+    ["/livez", 200, "ok"],
+    ["/livez?verbose", 200, "[+]ping ok\nlivez check passed\n"],
+    ["/readyz", 500, "[+]ping ok\n[-]store failed: reason withheld\nreadyz check failed\n"],
+    ["/healthz", 500, "[+]ping ok\n[-]store failed: reason withheld\nhealthz check failed\n"],
+    ["/readyz?exclude=store", 200, "ok"],
+    ["/readyz?verbose&exclude=store", 200, "[+]ping ok\n[+]store excluded: ok\nreadyz check passed\n"],
+    [
+      "/livez?verbose=1&exclude=b&exclude=a",
+      200,
+      '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "a","b"\nlivez check passed\n',
+    ],
+  ])("is told at %s in general", async (target, code, text) => {
+    expect(await ask(target)).toEqual([code, text]);
+  });
+
+  test.each([
+    ["/livez/ping?verbose", 200, "ok"],
+    ["/readyz/store", 500, "internal server error: the disk is full\n"],
+  ])("is told at %s in particular", async (target, code, text) => {
+    expect(await ask(target)).toEqual([code, text]);
+  });
+
+  test("is good in spite of an alarm, which is listed while it is raised", async () => {
+    const checks = { ...CHECKS, readyz: [alarm, silent, good] };
+    const listed = "[!]space alarm: reason withheld\n[+]ping ok\nreadyz check passed\n";
+
+    expect(await ask("/readyz", checks)).toEqual([200, "ok"]);
+    expect(await ask("/readyz?verbose", checks)).toEqual([200, listed]);
+    expect(await ask("/readyz/space", checks)).toEqual([500, "internal server error: full\n"]);
+    expect(await ask("/readyz/silent", checks)).toEqual([200, "ok"]);
+  });
+
+  test("is not told of what nobody checks", async () => {
+    expect(await ask("/livez/store")).toBeUndefined();
+    expect(await ask("/other")).toBeUndefined();
+  });
+});

@@ -1,0 +1,72 @@
+/** /healthz, /livez and /readyz, with named checks. They answer everybody; why one fails is told at its own path, to those who may see it. */
+import type { Exchange, Site } from "../../request/exchange.ts";
+import type { HttpResponse } from "../../request/http.ts";
+
+export interface HealthCheck {
+  readonly name: string;
+  /** Undefined when all is well, else one line for people. */
+  readonly check: () => string | undefined;
+  /** An alarm is listed only while it is raised, and does not fail the endpoint: without the server nothing could be put right. */
+  readonly isAlarm?: boolean;
+}
+
+export interface HealthChecks {
+  readonly healthz: readonly HealthCheck[];
+  readonly livez: readonly HealthCheck[];
+  readonly readyz: readonly HealthCheck[];
+}
+
+export function healthSite({ healthz, livez, readyz }: HealthChecks): Site {
+  const checks = new Map([
+    ["healthz", healthz],
+    ["livez", livez],
+    ["readyz", readyz],
+  ]);
+  return (exchange) => {
+    const [, endpoint = "", ...parts] = exchange.info.path.split("/");
+    const own = checks.get(endpoint);
+    if (own === undefined) return undefined;
+    // Names of checks may have slashes.
+    const name = parts.join("/");
+    if (parts.length === 0) return Promise.resolve(all(endpoint, own, exchange));
+    const only = own.find((check) => check.name === name);
+    return only === undefined ? undefined : Promise.resolve(one(only));
+  };
+}
+
+function all(endpoint: string, checks: readonly HealthCheck[], { query }: Exchange): HttpResponse {
+  const excluded = new Set(query.getAll("exclude"));
+  const outcomes = checks.flatMap(({ name, check, isAlarm = false }) => {
+    if (excluded.delete(name)) return [{ isGood: true, line: `[+]${name} excluded: ok` }];
+    const hasProblem = check() !== undefined;
+    if (isAlarm) return hasProblem ? [{ isGood: true, line: `[!]${name} alarm: reason withheld` }] : [];
+    const line = hasProblem ? `[-]${name} failed: reason withheld` : `[+]${name} ok`;
+    return [{ isGood: !hasProblem, line }];
+  });
+  const isGood = outcomes.every((outcome) => outcome.isGood);
+  if (isGood && !query.has("verbose")) return text(200, "ok");
+  const lines = [
+    ...outcomes.map(({ line }) => line),
+    ...(excluded.size === 0 ? [] : [warning(excluded)]),
+    `${endpoint} check ${isGood ? "passed" : "failed"}`,
+  ];
+  return text(isGood ? 200 : 500, `${lines.join("\n")}\n`);
+}
+
+function warning(unknown: ReadonlySet<string>): string {
+  const names = [...unknown].toSorted().map((name) => JSON.stringify(name));
+  return `warn: some health checks cannot be excluded: no matches for ${names.join(",")}`;
+}
+
+function one({ check }: HealthCheck): HttpResponse {
+  const problem = check();
+  return problem === undefined ? text(200, "ok") : text(500, `internal server error: ${problem}\n`);
+}
+
+function text(status: number, body: string): HttpResponse {
+  const headers = new Map([
+    ["content-type", "text/plain; charset=utf-8"],
+    ["x-content-type-options", "nosniff"],
+  ]);
+  return { status, headers, body: Buffer.from(body) };
+}

@@ -1,0 +1,220 @@
+/** /metrics: what was counted, and what is at this moment. */
+import type { ResourceFacts, StorageFacts } from "../../api/resource-facts.ts";
+import type { BoundHistogram, Metrics } from "../../base/metrics.ts";
+import { prefixEnd } from "../../store/store.ts";
+import type { Registry } from "../objects/registry.ts";
+import { prefixOf } from "../objects/versions.ts";
+import type { Workshop } from "../request/call.ts";
+import type { Site } from "../request/exchange.ts";
+import type { WriteLabels } from "../request/request-counts.ts";
+import { versionInfo } from "./discovery/version.ts";
+
+type Parts = Pick<Workshop, "store" | "unreadable" | "registry" | "tally">;
+type Reading = () => void;
+
+export function metricsSite(metrics: Metrics, parts: Parts): Site {
+  const readings: readonly Reading[] = [
+    readStore(metrics, parts),
+    readObjects(metrics, parts),
+    readRequests(metrics, parts),
+    readWatches(metrics, parts),
+    readDeprecated(metrics, parts),
+  ];
+  showBuild(metrics);
+  timeWrites(metrics, parts);
+  return ({ info }) => {
+    if (info.type !== "other" || info.path !== "/metrics") return undefined;
+    for (const read of readings) read();
+    return metrics.expose().then((text) => ({
+      status: 200,
+      headers: new Map([["content-type", "text/plain; version=0.0.4; charset=utf-8"]]),
+      body: Buffer.from(text),
+    }));
+  };
+}
+
+function readStore(metrics: Metrics, { store, unreadable }: Parts): Reading {
+  const revision = metrics.gauge({ name: "setpoint_store_revision", help: "The newest visible revision." });
+  const keys = metrics.gauge({ name: "setpoint_store_keys", help: "Number of keys in the store." });
+  const ready = metrics.gauge({
+    name: "setpoint_store_ready",
+    help: "1 while the store takes writes, else 0.",
+  });
+  const used = metrics.gauge({
+    name: "setpoint_store_used_bytes",
+    help: "What the store holds, live entries and history, by what they cost in memory.",
+  });
+  const quota = metrics.gauge({
+    name: "setpoint_store_quota_bytes",
+    help: "Bound of setpoint_store_used_bytes; 0 for none.",
+  });
+  const full = metrics.gauge({
+    name: "setpoint_store_full",
+    help: "1 while writes that add data are refused for want of space, else 0.",
+  });
+  // Under this name dashboards ask for the size of the storage.
+  const size = metrics.gauge({
+    name: "apiserver_storage_size_bytes",
+    help: "What the store holds, live entries and history, by what they cost in memory.",
+    labels: ["storage_cluster_id"],
+  });
+  const values = metrics.gauge({
+    name: "setpoint_store_unreadable_values",
+    help: "Stored values that were found to be unreadable; their objects are not served.",
+  });
+  return () => {
+    const { usedBytes, quotaBytes, isFull } = store.space;
+    used.set(usedBytes);
+    size.set(usedBytes, { storage_cluster_id: "etcd-0" });
+    quota.set(quotaBytes ?? 0);
+    full.set(isFull ? 1 : 0);
+    values.set(unreadable("").length);
+    revision.set(store.view.revision);
+    keys.set(store.view.count("", "\u{ffff}"));
+    ready.set(store.health().state === "ready" ? 1 : 0);
+  };
+}
+
+/** From a write to memory to the bound of a request. */
+const WRITE_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30];
+
+/** How long objects take to be durable: on a file that is the disk, with etcd the way there as well. */
+function timeWrites(metrics: Metrics, { tally }: Parts): void {
+  const duration = metrics.histogram({
+    name: "setpoint_store_write_duration_seconds",
+    help: "Time until a write of the API is durable, by outcome: ok, or what the store refused it with.",
+    labels: ["outcome"],
+    buckets: WRITE_SECONDS,
+  });
+  const ok = duration.bind({ outcome: "ok" });
+  // By this name dashboards ask for how long the store takes, whatever it is.
+  const byKind = metrics.histogram({
+    name: "etcd_request_duration_seconds",
+    help: "Time until a write of the API is durable, by what it does and the resource that is written.",
+    labels: ["operation", "group", "resource"],
+    buckets: WRITE_SECONDS,
+  });
+  const kinds = new WeakMap<WriteLabels, BoundHistogram>();
+  tally.watchWrites((outcome, ms, labels) => {
+    if (outcome === "ok") ok.observe(ms / 1000);
+    else duration.observe(ms / 1000, { outcome });
+    const kind = kinds.get(labels) ?? byKind.bind({ ...labels });
+    kinds.set(labels, kind);
+    kind.observe(ms / 1000);
+  });
+}
+
+/** Under both names: alerts from before 1.34 know only the first. */
+function readObjects(metrics: Metrics, { store, registry }: Parts): Reading {
+  const byResource = metrics.gauge({
+    name: "apiserver_storage_objects",
+    help: "Number of stored objects by resource.",
+    labels: ["resource"],
+  });
+  const byGroup = metrics.gauge({
+    name: "apiserver_resource_objects",
+    help: "Number of stored objects by group and resource.",
+    labels: ["group", "resource"],
+  });
+  return () => {
+    for (const { storage, group, name } of storedResources(registry)) {
+      const prefix = prefixOf({ storage }, "");
+      const count = store.view.count(prefix, prefixEnd(prefix));
+      byResource.set(count, { resource: group === "" ? name : `${name}.${group}` });
+      byGroup.set(count, { group, resource: name });
+    }
+  };
+}
+
+interface StoredFacts extends ResourceFacts {
+  readonly storage: StorageFacts;
+}
+
+/** One of the versions of each. Facts alone: nothing is compiled for being counted. */
+function storedResources(registry: Registry): Iterable<StoredFacts> {
+  const found = new Map<string, StoredFacts>();
+  for (const { resources } of registry.groupVersions) {
+    for (const facts of resources) {
+      const { storage } = facts;
+      if (storage !== undefined && !found.has(storage.prefix))
+        found.set(storage.prefix, { ...facts, storage });
+    }
+  }
+  return found.values();
+}
+
+function readRequests(metrics: Metrics, { tally }: Parts): Reading {
+  const inFlight = metrics.gauge({
+    name: "apiserver_current_inflight_requests",
+    help: "Requests under way, without those that stay open.",
+    labels: ["request_kind"],
+  });
+  const longRunning = metrics.gauge({
+    name: "apiserver_longrunning_requests",
+    help: "Requests that stay open: watches.",
+    labels: ["verb", "group", "version", "resource", "subresource", "scope", "component"],
+  });
+  return () => {
+    for (const [kind, count] of Object.entries(tally.inFlight)) inFlight.set(count, { request_kind: kind });
+    for (const { labels, count } of tally.longRunning)
+      longRunning.set(count, { ...labels, component: "apiserver" });
+  };
+}
+
+/** Counted by watches themselves: one number for each batch. */
+function readWatches(metrics: Metrics, { tally }: Parts): Reading {
+  const events = metrics.counter({
+    name: "apiserver_watch_events_total",
+    help: "Events that were sent to watches.",
+    labels: ["group", "version", "resource"],
+  });
+  const terminated = metrics.counter({
+    name: "apiserver_terminated_watchers_total",
+    help: "Watches that were ended because they did not take what they were sent.",
+    labels: ["group", "resource"],
+  });
+  const shown = new WeakMap<object, { readonly events: number; readonly tooSlow: number }>();
+  return () => {
+    for (const entry of tally.longRunning) {
+      const { group, version, resource } = entry.labels;
+      const before = shown.get(entry) ?? { events: 0, tooSlow: 0 };
+      shown.set(entry, { events: entry.events, tooSlow: entry.tooSlow });
+      events.add(entry.events - before.events, { group, version, resource });
+      terminated.add(entry.tooSlow - before.tooSlow, { group, resource });
+    }
+  };
+}
+
+function readDeprecated(metrics: Metrics, { tally }: Parts): Reading {
+  const asked = metrics.gauge({
+    name: "apiserver_requested_deprecated_apis",
+    help: "1 for what is deprecated and was asked for.",
+    labels: ["group", "version", "resource", "subresource", "removed_release"],
+  });
+  return () => {
+    for (const { group, version, resource, subresource } of tally.deprecated)
+      asked.set(1, { group, version, resource, subresource, removed_release: "" });
+  };
+}
+
+function showBuild(metrics: Metrics): void {
+  const { major, minor, gitVersion, gitCommit, gitTreeState, buildDate, goVersion, compiler, platform } =
+    versionInfo() as Readonly<Record<string, string>>;
+  const labels = {
+    major: major ?? "",
+    minor: minor ?? "",
+    git_version: gitVersion ?? "",
+    git_commit: gitCommit ?? "",
+    git_tree_state: gitTreeState ?? "",
+    build_date: buildDate ?? "",
+    go_version: goVersion ?? "",
+    compiler: compiler ?? "",
+    platform: platform ?? "",
+  };
+  const build = metrics.gauge({
+    name: "kubernetes_build_info",
+    help: "Always 1; its labels say which version of the API is served.",
+    labels: Object.keys(labels),
+  });
+  build.set(1, labels);
+}

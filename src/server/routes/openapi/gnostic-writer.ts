@@ -1,0 +1,159 @@
+/**
+ * Writes JSON as the protobuf messages of gnostic, which are described by tables: one for each version of OpenAPI.
+ */
+import { isJsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json-object.ts";
+import { WireWriter } from "../../../api/protobuf/wire-writer.ts";
+import { stringifyYaml } from "../../../api/yaml-text.ts";
+
+/** `any` is a value as YAML text. */
+type Plain = "text" | "boolean" | "integer" | "number" | "any";
+
+/** Where a value is put, and as what. `Name` are the messages of a version. */
+export interface Place<Name extends string> {
+  /** The field, then the fields of the messages it is wrapped in. */
+  readonly at: readonly number[];
+  readonly type: Plain | Name;
+}
+
+/** How one member of a JSON object is written. */
+export interface Member<Name extends string> extends Place<Name> {
+  readonly name: string;
+  /** A map is a message with an entry for each key, which holds the key in 1 and the value at `value`. */
+  readonly map?: EntryPlace;
+  /** A list is one value of it, not many. */
+  readonly isWhole?: true;
+}
+
+export interface EntryPlace {
+  readonly entry: number;
+  readonly value: readonly number[];
+}
+
+/** What a message holds: members, or one of several things. */
+export type Shape<Name extends string> =
+  | {
+      /** By falling number, which is how the writer wants them. */
+      readonly members: readonly Member<Name>[];
+      /** Members that begin with `x-`. Theirs is the highest number. */
+      readonly extensions?: number;
+    }
+  | { readonly choose: (value: unknown) => Place<Name> | undefined };
+
+export type Shapes<Name extends string> = Readonly<Record<Name, Shape<Name>>>;
+
+const VARINT = 0;
+const DOUBLE = 1;
+const LENGTH = 2;
+
+export class GnosticWriter<Name extends string> {
+  readonly #shapes: Shapes<Name>;
+  readonly #writer = new WireWriter();
+
+  constructor(shapes: Shapes<Name>) {
+    this.#shapes = shapes;
+  }
+
+  finish(): Uint8Array {
+    return this.#writer.finish();
+  }
+
+  message(name: Name, value: unknown): void {
+    const shape = this.#shapes[name];
+    if ("choose" in shape) {
+      const place = shape.choose(value);
+      if (place !== undefined) this.#value(place, value);
+      return;
+    }
+    if (!isJsonObject(value)) return;
+    if (shape.extensions !== undefined) this.#extensions(shape.extensions, value);
+    for (const member of shape.members) {
+      const found = value[member.name];
+      if (found !== undefined) this.#member(member, found);
+    }
+  }
+
+  entries(type: Place<Name>["type"], map: EntryPlace, value: JsonObject): void {
+    for (const [key, item] of Object.entries(value).toReversed()) {
+      this.#wrapped([map.entry], () => {
+        this.#value({ at: map.value, type }, item);
+        this.#value({ at: [1], type: "text" }, key);
+      });
+    }
+  }
+
+  /** The head of a field whose content comes next. */
+  head(number: number, bytes: number): void {
+    this.#writer.varint(bytes);
+    this.#writer.varint(number * 8 + LENGTH);
+  }
+
+  #member({ at, type, map, isWhole }: Member<Name>, value: unknown): void {
+    if (map !== undefined) {
+      this.#wrapped(at, () => this.entries(type, map, value as JsonObject));
+      return;
+    }
+    const isMany = Array.isArray(value) && isWhole !== true;
+    for (const item of isMany ? (value as unknown[]).toReversed() : [value]) this.#value({ at, type }, item);
+  }
+
+  #value({ at, type }: Place<Name>, value: unknown): void {
+    const number = at.at(-1) ?? 0;
+    this.#wrapped(at.slice(0, -1), () => this.#field(number, type, value));
+  }
+
+  #field(number: number, type: Place<Name>["type"], value: unknown): void {
+    const writer = this.#writer;
+    switch (type) {
+      case "text":
+        writer.text(String(value));
+        writer.varint(number * 8 + LENGTH);
+        return;
+      case "boolean":
+        writer.varint(value === true ? 1 : 0);
+        writer.varint(number * 8 + VARINT);
+        return;
+      case "integer":
+        writer.integer(Number(value));
+        writer.varint(number * 8 + VARINT);
+        return;
+      case "number":
+        writer.double(Number(value));
+        writer.varint(number * 8 + DOUBLE);
+        return;
+      case "any":
+        this.#value({ at: [number, 2], type: "text" }, stringifyYaml(value));
+        return;
+      default:
+        this.#wrapped([number], () => this.message(type, value));
+    }
+  }
+
+  /** Puts what `write` writes into messages, the first number outermost. */
+  #wrapped(numbers: readonly number[], write: () => void): void {
+    const starts = numbers.map(() => this.#writer.length);
+    write();
+    for (const [index, number] of [...numbers.entries()].toReversed())
+      this.head(number, this.#writer.length - (starts[index] ?? 0));
+  }
+
+  #extensions(number: number, value: JsonObject): void {
+    for (const [key, extension] of Object.entries(value).toReversed()) {
+      if (!key.startsWith("x-")) continue;
+      this.#wrapped([number], () => {
+        this.#value({ at: [2], type: "any" }, extension);
+        this.#value({ at: [1], type: "text" }, key);
+      });
+    }
+  }
+}
+
+/** The head of a field that holds all these parts. */
+export function sizedHead(number: number, parts: readonly Uint8Array[]): Uint8Array {
+  const writer = new WireWriter();
+  let bytes = 0;
+  for (const part of parts) bytes += part.byteLength;
+  writer.varint(bytes);
+  writer.varint(number * 8 + LENGTH);
+  return writer.finish();
+}

@@ -1,0 +1,146 @@
+/**
+ * The stages at which requests are written down. One comes right after it is known who asks, so that everything that happens to the request
+ * later is seen; the other sees those of whom that could not be found out. Without a policy there is neither.
+ */
+import { isApiError } from "../../../api/api-error.ts";
+import type { Loop } from "../../../base/loop.ts";
+import type { Egress } from "../../egress/egress.ts";
+import type { ViewTools } from "../../representation/object-view.ts";
+import type { Exchange, Reply, Stage } from "../../request/exchange.ts";
+import { isWhole } from "../../request/http.ts";
+import type { DirectAnswer, AcceptedRequest, HttpResponse } from "../../request/http.ts";
+import type { RequestInfo } from "../../request/request-info.ts";
+import { AuditRecord } from "./audit-record.ts";
+import type { AuditTrail } from "./audit-trail.ts";
+import { ended, EndedFeed } from "./ended.ts";
+import type { AuditedRequest } from "./policy.ts";
+
+export interface AuditStages {
+  /** Before it is found out who asks. */
+  readonly refusals: readonly Stage[];
+  /** Right after. */
+  readonly requests: readonly Stage[];
+}
+
+export function auditStages(
+  trail: AuditTrail | undefined,
+  { loop, egress }: { readonly loop: Loop; readonly egress: Egress },
+  tools: ViewTools,
+): AuditStages {
+  if (trail === undefined) return { refusals: [], requests: [] };
+  trail.connect(egress);
+  const random = loop.random("audit-ids");
+  const begin = (exchange: Exchange): AuditRecord | undefined => {
+    const decision = trail.decide(requestOf(exchange));
+    if (decision.level === "None") return undefined;
+    const auditId = exchange.notes.auditId ?? random.uuid();
+    const write = (event: string): void => trail.write(event);
+    return new AuditRecord({ exchange, decision, auditId, now: () => loop.now(), tools, write });
+  };
+  return { refusals: [auditRefusals(begin)], requests: [auditRequests(begin)] };
+}
+
+type Begin = (exchange: Exchange) => AuditRecord | undefined;
+
+function auditRequests(begin: Begin): Stage {
+  return (exchange, next) => {
+    exchange.notes.isKnown = true;
+    const record = begin(exchange);
+    if (record === undefined) return next(exchange);
+    const { request, notes } = exchange;
+    request.onBody = (body) => record.received(body);
+    notes.onAnswer = (answer, resource) => record.answered(answer, resource);
+    record.stage("RequestReceived");
+    return followed(
+      () => next(exchange),
+      (response) => concluded(response, record, exchange),
+      (error) => record.failed(error),
+    );
+  };
+}
+
+/** As upstream, one event: that somebody was turned away, and what they showed, but nothing of it. */
+function auditRefusals(begin: Begin): Stage {
+  return (exchange, next) =>
+    followed(
+      () => next(exchange),
+      (response) => response,
+      (error) => {
+        if (exchange.notes.isKnown || !isApiError(error, "Unauthorized")) return;
+        begin(exchange)?.refused(error, attempted(exchange.request));
+      },
+    );
+}
+
+function followed(
+  run: () => Reply,
+  done: (response: HttpResponse) => HttpResponse,
+  failed: (error: unknown) => void,
+): Reply {
+  const rethrow = (error: unknown): never => {
+    failed(error);
+    throw error;
+  };
+  let reply: Reply;
+  try {
+    reply = run();
+  } catch (error) {
+    return rethrow(error);
+  }
+  return reply instanceof Promise ? reply.then(done, rethrow) : done(reply);
+}
+
+function concluded(response: HttpResponse, record: AuditRecord, { info }: Exchange): HttpResponse {
+  const { status } = response;
+  const complete = (): void => record.stage("ResponseComplete", status);
+  if (!isLong(info) || !isOpen(response)) {
+    complete();
+    return response;
+  }
+  record.stage("ResponseStarted", status);
+  const { body, feed, direct, switched } = response;
+  if (feed !== undefined) return { ...response, feed: new EndedFeed(feed, complete) };
+  if (switched !== undefined) {
+    switched.stream.once("close", complete);
+    return response;
+  }
+  if (direct?.type === "events") {
+    const events: DirectAnswer = { type: "events", events: ended(direct.events, complete) };
+    return { ...response, direct: events };
+  }
+  return { ...response, body: isWhole(body) ? body : ended(body, complete) };
+}
+
+function isOpen({ body, feed, direct, switched }: HttpResponse): boolean {
+  if (switched !== undefined || feed !== undefined) return true;
+  return direct === undefined ? !isWhole(body) : direct.type === "events";
+}
+
+const LONG = new Set(["attach", "exec", "log", "portforward", "proxy"]);
+
+/** What goes on after its answer has begun. */
+function isLong(info: RequestInfo): boolean {
+  return info.type === "resource" && (info.verb === "watch" || LONG.has(info.subresource));
+}
+
+function requestOf({ info, user }: Exchange): AuditedRequest {
+  if (info.type === "other") {
+    const { verb, path } = info;
+    return { user, verb, path, group: "", resource: "", subresource: "", namespace: "", name: "" };
+  }
+  const { verb, group, resource, subresource, accessNamespace: namespace, accessName: name } = info;
+  return { user, verb, path: undefined, group, resource, subresource, namespace, name };
+}
+
+/** In upstream's words. */
+function attempted({ headers, peer }: AcceptedRequest): string {
+  const [scheme] = (headers.get("authorization") ?? "").trim().split(" ", 1);
+  const ways = [
+    ...(peer === undefined ? [] : ["x509"]),
+    ...(scheme === undefined || scheme === ""
+      ? []
+      : [/^(?:bearer|basic)$/i.test(scheme) ? scheme.toLowerCase() : "unknown"]),
+  ];
+  if (ways.length === 0) return "Authentication failed, no credentials provided";
+  return `Authentication failed, attempted: ${ways.join(", ")}`;
+}

@@ -1,0 +1,73 @@
+import type { Feed, Outlet } from "../../request/http.ts";
+
+/** The same pieces; says once when they have ended, have failed, or are wanted no longer, also when nobody ever asked for one. */
+export function ended<T>(pieces: AsyncIterable<T>, tell: () => void): AsyncIterable<T> {
+  return { [Symbol.asyncIterator]: () => new EndedIterator(pieces[Symbol.asyncIterator](), tell) };
+}
+
+class EndedIterator<T> implements AsyncIterator<T> {
+  readonly #pieces: AsyncIterator<T>;
+  #tell: (() => void) | undefined;
+
+  constructor(pieces: AsyncIterator<T>, tell: () => void) {
+    this.#pieces = pieces;
+    this.#tell = tell;
+  }
+
+  async next(): Promise<IteratorResult<T>> {
+    try {
+      const result = await this.#pieces.next();
+      if (result.done === true) this.#end();
+      return result;
+    } catch (error) {
+      this.#end();
+      throw error;
+    }
+  }
+
+  async return(): Promise<IteratorResult<T>> {
+    this.#end();
+    await this.#pieces.return?.();
+    return { done: true, value: undefined };
+  }
+
+  #end(): void {
+    this.#tell?.();
+    this.#tell = undefined;
+  }
+}
+
+/** The same feed; says once when it has ended or nobody listens any more. */
+export class EndedFeed implements Feed {
+  readonly #feed: Feed;
+  #tell: (() => void) | undefined;
+
+  constructor(feed: Feed, tell: () => void) {
+    this.#feed = feed;
+    this.#tell = tell;
+  }
+
+  start(outlet: Outlet): void {
+    this.#feed.start({
+      send: (piece) => outlet.send(piece),
+      end: (error) => {
+        this.#end();
+        outlet.end(error);
+      },
+    });
+  }
+
+  resume(): void {
+    this.#feed.resume();
+  }
+
+  stop(): void {
+    this.#end();
+    this.#feed.stop();
+  }
+
+  #end(): void {
+    this.#tell?.();
+    this.#tell = undefined;
+  }
+}

@@ -1,0 +1,75 @@
+/** What is sent and answered, as text for the log: in the version that was asked for, without what nobody shall read there. */
+import { isJsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json-object.ts";
+import { stringifyJson } from "../../../api/json-text.ts";
+import { isStored } from "../../objects/registry.ts";
+import type { Resource } from "../../objects/registry.ts";
+import { directResponse } from "../../representation/direct.ts";
+import { listMetadata } from "../../representation/list-body.ts";
+import { wholeView } from "../../representation/object-view.ts";
+import type { ObjectView, ViewTools } from "../../representation/object-view.ts";
+import type { Answer, ListAnswer } from "../../request/answer.ts";
+import type { RequestInfo } from "../../request/request-info.ts";
+
+export interface RecordOptions {
+  readonly info: RequestInfo;
+  readonly omitManagedFields: boolean;
+}
+
+/** Undefined when it is longer than an event may be. */
+type Recorded = string | undefined;
+
+/** Longer objects are left out, and the event says so. */
+const OBJECT_CHARS_MAX = 4 << 20;
+
+export function bodyText(body: unknown, options: RecordOptions): Recorded {
+  return bounded(stringifyJson(shown(body, options)));
+}
+
+export function answerText(
+  answer: Exclude<Answer, { readonly type: "watch" }>,
+  resource: Resource,
+  { tools, ...options }: RecordOptions & { readonly tools: ViewTools },
+): Recorded {
+  const view = isStored(resource) ? wholeView(resource, tools) : undefined;
+  if (answer.type === "list" && view !== undefined) return listText(answer, view, options);
+  const { direct } = directResponse(answer, { view });
+  return direct?.type === "value" ? bounded(stringifyJson(shown(direct.value, options))) : undefined;
+}
+
+/** Piece by piece: a list has no largest size, an event has. */
+function listText(list: ListAnswer, view: ObjectView, options: RecordOptions): Recorded {
+  const head = { kind: view.listKind, apiVersion: view.apiVersion, metadata: listMetadata(list) };
+  let text = `${stringifyJson(head).slice(0, -1)},"items":[`;
+  for (const [at, item] of list.items.entries()) {
+    text += `${at === 0 ? "" : ","}${stringifyJson(shown(view.value(item), options))}`;
+    if (text.length > OBJECT_CHARS_MAX) return undefined;
+  }
+  return `${text}]}`;
+}
+
+function bounded(text: string): Recorded {
+  return text.length > OBJECT_CHARS_MAX ? undefined : text;
+}
+
+/** Tokens are let through by whoever has them: they stay out of the log at every level, other than kube-apiserver has it. */
+function shown(value: unknown, { info, omitManagedFields }: RecordOptions): unknown {
+  if (!isJsonObject(value)) return value;
+  const object = omitManagedFields ? withoutField(value, "metadata", "managedFields") : value;
+  if (!carriesToken(info)) return object;
+  return withoutField(withoutField(object, "spec", "token"), "status", "token");
+}
+
+function carriesToken(info: RequestInfo): boolean {
+  if (info.type === "other") return false;
+  const { group, resource, subresource } = info;
+  if (group === "authentication.k8s.io") return resource === "tokenreviews";
+  return group === "" && resource === "serviceaccounts" && subresource === "token";
+}
+
+function withoutField(object: JsonObject, part: string, field: string): JsonObject {
+  const inner = object[part];
+  if (!isJsonObject(inner) || !Object.hasOwn(inner, field)) return object;
+  const { [field]: _omitted, ...rest } = inner;
+  return { ...object, [part]: rest };
+}

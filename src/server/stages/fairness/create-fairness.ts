@@ -1,0 +1,45 @@
+/** What of priority and fairness a server has: the stage, and where to look into it. */
+import type { Metrics } from "../../../base/metrics.ts";
+import type { Workshop } from "../../request/call.ts";
+import type { Site, Stage } from "../../request/exchange.ts";
+import { fairnessSite } from "./fairness-site.ts";
+import { shareFairly } from "./fairness.ts";
+import { FlowControl } from "./flow-control.ts";
+import { FlowMetrics } from "./flow-metrics.ts";
+import { limitInFlight } from "./max-in-flight.ts";
+import { SeatPool } from "./seat-pool.ts";
+
+export interface FairnessOptions {
+  /** Off, requests under way are counted and no more. */
+  readonly isOn: boolean;
+  /** As many seats as both together are shared out. */
+  readonly maxReadsInFlight: number;
+  readonly maxWritesInFlight: number;
+}
+
+/** As kube-apiserver's. */
+export const DEFAULT_FAIRNESS: FairnessOptions = {
+  isOn: true,
+  maxReadsInFlight: 400,
+  maxWritesInFlight: 200,
+};
+
+export interface Fairness {
+  readonly stage: Stage;
+  readonly sites: readonly Site[];
+}
+
+export function createFairness(workshop: Workshop, metrics: Metrics, options: FairnessOptions): Fairness {
+  const { isOn, maxReadsInFlight: reads, maxWritesInFlight: writes } = options;
+  if (!isOn) return { stage: limitInFlight({ reads, writes }), sites: [] };
+  const { loop, store, registry } = workshop;
+  const pool = new SeatPool();
+  const control = new FlowControl({
+    loop,
+    store,
+    pool,
+    metrics: new FlowMetrics(metrics),
+    seats: reads + writes,
+  });
+  return { stage: shareFairly({ loop, store, registry, control, pool }), sites: [fairnessSite(control)] };
+}

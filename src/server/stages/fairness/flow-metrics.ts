@@ -1,0 +1,109 @@
+/** What is counted of flows and levels, under the names people alert on. */
+import type {
+  BoundCounter,
+  BoundHistogram,
+  Counter,
+  Gauge,
+  Histogram,
+  Metrics,
+} from "../../../base/metrics.ts";
+import type { PriorityLevel, Refusal } from "./priority-level.ts";
+
+const FLOW_LABELS = ["priority_level", "flow_schema"] as const;
+/** As upstream's, from no wait at all to twice the longest there is. */
+const WAIT_SECONDS = [0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15, 30];
+
+/** What the requests of one FlowSchema come to. */
+export interface FlowMeter {
+  readonly dispatched: BoundCounter;
+  /** Of those that were carried out. */
+  readonly waited: BoundHistogram;
+  /** At this moment. */
+  waiting: number;
+  executing: number;
+  seats: number;
+  /** After it waited for so long. */
+  reject(reason: Refusal, waitedMs: number): void;
+  /** Shows it no longer. */
+  forget(): void;
+}
+
+export class FlowMetrics {
+  readonly #dispatched: Counter;
+  readonly #rejected: Counter;
+  readonly #waited: Histogram;
+  readonly #waiting: Gauge;
+  readonly #executing: Gauge;
+  readonly #seats: Gauge;
+  readonly #levelGauges: readonly (readonly [Gauge, (level: PriorityLevel) => number])[];
+
+  constructor(metrics: Metrics) {
+    const named = (name: string, help: string, labels: readonly string[] = FLOW_LABELS) => ({
+      name: `apiserver_flowcontrol_${name}`,
+      help,
+      labels,
+    });
+    this.#dispatched = metrics.counter(named("dispatched_requests_total", "Requests that got their seats."));
+    this.#rejected = metrics.counter(
+      named("rejected_requests_total", "Requests that were refused, by reason.", [...FLOW_LABELS, "reason"]),
+    );
+    this.#waited = metrics.histogram({
+      ...named(
+        "request_wait_duration_seconds",
+        "Time that requests waited for seats, and whether they got them.",
+        [...FLOW_LABELS, "execute"],
+      ),
+      buckets: WAIT_SECONDS,
+    });
+    this.#waiting = metrics.gauge(named("current_inqueue_requests", "Requests that wait for seats."));
+    this.#executing = metrics.gauge(named("current_executing_requests", "Requests that have their seats."));
+    this.#seats = metrics.gauge(named("current_executing_seats", "Seats that are taken."));
+    const perLevel = (name: string, help: string): Gauge =>
+      metrics.gauge(named(name, help, ["priority_level"]));
+    this.#levelGauges = [
+      [perLevel("nominal_limit_seats", "Seats that a level always has."), ({ limits }) => limits.nominal],
+      [
+        perLevel("lower_limit_seats", "Seats that a level never lends."),
+        ({ limits }) => limits.nominal - limits.lendable,
+      ],
+      [
+        perLevel("current_limit_seats", "Seats that a level has, with those that it borrows at this moment."),
+        ({ limits, seatsInUse }) => Math.max(limits.nominal, seatsInUse),
+      ],
+    ];
+  }
+
+  meter(priorityLevel: string, flowSchema: string): FlowMeter {
+    const labels = { priority_level: priorityLevel, flow_schema: flowSchema };
+    const endings: (() => void)[] = [];
+    const meter: FlowMeter = {
+      dispatched: this.#dispatched.bind(labels),
+      waited: this.#waited.bind({ ...labels, execute: "true" }),
+      waiting: 0,
+      executing: 0,
+      seats: 0,
+      reject: (reason, waitedMs) => {
+        this.#rejected.add(1, { ...labels, reason });
+        this.#waited.observe(waitedMs / 1000, { ...labels, execute: "false" });
+      },
+      forget: () => {
+        for (const end of endings) end();
+      },
+    };
+    endings.push(
+      this.#waiting.read(() => meter.waiting, labels),
+      this.#executing.read(() => meter.executing, labels),
+      this.#seats.read(() => meter.seats, labels),
+    );
+    return meter;
+  }
+
+  /** From now on, until the function that comes back is called. */
+  show(level: PriorityLevel): () => void {
+    const labels = { priority_level: level.name };
+    const endings = this.#levelGauges.map(([gauge, source]) => gauge.read(() => source(level), labels));
+    return () => {
+      for (const end of endings) end();
+    };
+  }
+}

@@ -1,0 +1,217 @@
+/** Counts and times requests under the names people alert on. */
+import type { BoundCounter, BoundHistogram, Counter, Histogram, Metrics } from "../../base/metrics.ts";
+import type { Registry } from "../objects/registry.ts";
+import type { Workshop } from "../request/call.ts";
+import { changedReply } from "../request/exchange.ts";
+import type { Exchange, Stage } from "../request/exchange.ts";
+import { isWhole, type HttpResponse } from "../request/http.ts";
+import type { RequestKind } from "../request/request-counts.ts";
+import { scopeOf } from "../request/request-info.ts";
+import type { AskedVerb, RequestInfo } from "../request/request-info.ts";
+
+/** Upstream's, thinned: from a request served from memory to the bound of 60 seconds. Alerts ask for 1, 5 and 30. */
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.4, 1, 2.5, 5, 10, 30, 60];
+
+/** As upstream's: from a kilobyte to a gigabyte. */
+const SIZES = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
+
+const LABELS = ["verb", "group", "version", "resource", "subresource", "scope", "component"] as const;
+type RequestLabels = Readonly<Record<(typeof LABELS)[number], string>>;
+const COMPONENT = "apiserver";
+const NOTHING: RequestLabels = {
+  verb: "",
+  group: "",
+  version: "",
+  resource: "",
+  subresource: "",
+  scope: "",
+  component: COMPONENT,
+};
+
+/** By which names they are counted; a patch that applies has its own. */
+const VERBS: Readonly<Partial<Record<AskedVerb, string>>> = {
+  get: "GET",
+  list: "LIST",
+  watch: "WATCH",
+  create: "POST",
+  update: "PUT",
+  patch: "PATCH",
+  delete: "DELETE",
+  deletecollection: "DELETECOLLECTION",
+};
+const APPLY = /^application\/apply-patch\b/;
+
+/** Where the requests of one kind with one outcome are counted. */
+interface Meter {
+  readonly total: BoundCounter;
+  /** Of requests that the server gave up to keep going. */
+  readonly terminated: BoundCounter | undefined;
+  /** Of what was read. */
+  readonly sizes: BoundHistogram | undefined;
+  readonly duration: BoundHistogram;
+  /** Without those that stay open, and without what others take; the latter is nothing here. */
+  readonly indicator: BoundHistogram | undefined;
+}
+
+/** What tells meters apart, besides what the request is about. */
+interface Measured {
+  readonly verb: string;
+  readonly dryRun: string;
+  readonly status: number;
+}
+
+export function measure(
+  metrics: Metrics,
+  { loop, registry, tally }: Pick<Workshop, "loop" | "registry" | "tally">,
+): Stage {
+  const meters = new Meters(metrics, registry);
+  const lifetimes = certificateLifetimes(metrics);
+  return (exchange, next) => {
+    const startedAt = loop.elapsed();
+    const kind = kindOf(exchange);
+    if (kind !== undefined) tally.begin(kind);
+    // What goes wrong further on is an answer too.
+    return changedReply(next(exchange), (response) => {
+      if (kind !== undefined) tally.end(kind);
+      const meter = meters.of(exchange, response.status);
+      const seconds = (loop.elapsed() - startedAt) / 1000;
+      meter.total.add();
+      meter.duration.observe(seconds);
+      meter.indicator?.observe(seconds);
+      meter.terminated?.add();
+      if (meter.sizes !== undefined) observeSize(meter.sizes, response);
+      const expiresAt = exchange.request.peer?.expiresAt;
+      if (expiresAt !== undefined) lifetimes.observe((expiresAt - loop.now()) / 1000);
+      return response;
+    });
+  };
+}
+
+/** As upstream's: from half an hour to a year. */
+const LIFETIMES = [
+  0, 1800, 3600, 7200, 21_600, 43_200, 86_400, 172_800, 345_600, 604_800, 2_592_000, 7_776_000, 15_552_000,
+  31_104_000,
+];
+
+function certificateLifetimes(metrics: Metrics): BoundHistogram {
+  return metrics
+    .histogram({
+      name: "apiserver_client_certificate_expiration_seconds",
+      help: "How long the certificates by which requests were made are still good.",
+      buckets: LIFETIMES,
+    })
+    .bind({});
+}
+
+/** What comes in pieces, and what is no bytes at all, is not measured. */
+function observeSize(sizes: BoundHistogram, { body, direct }: HttpResponse): void {
+  if (direct === undefined && isWhole(body)) sizes.observe(body.length);
+}
+
+class Meters {
+  readonly #registry: Registry;
+  readonly #total: Counter;
+  readonly #duration: Histogram;
+  readonly #indicator: Histogram;
+  readonly #terminated: Counter;
+  readonly #sizes: Histogram;
+  readonly #meters = new Map<string, Meter>();
+
+  constructor(metrics: Metrics, registry: Registry) {
+    this.#registry = registry;
+    this.#total = metrics.counter({
+      name: "apiserver_request_total",
+      help: "Requests by verb, resource and HTTP status.",
+      labels: [...LABELS, "dry_run", "code"],
+    });
+    this.#duration = metrics.histogram({
+      name: "apiserver_request_duration_seconds",
+      help: "Time from the first byte of a request to its answer; watches until they begin.",
+      labels: [...LABELS, "dry_run"],
+      buckets: SECONDS,
+    });
+    this.#indicator = metrics.histogram({
+      name: "apiserver_request_sli_duration_seconds",
+      help: "The same without requests that stay open, as an indicator of the service level.",
+      labels: LABELS,
+      buckets: SECONDS,
+    });
+    this.#terminated = metrics.counter({
+      name: "apiserver_request_terminations_total",
+      help: "Requests that were given up so that the server keeps going: too many at a time, or too long.",
+      labels: [...LABELS, "code"],
+    });
+    this.#sizes = metrics.histogram({
+      name: "apiserver_response_sizes",
+      help: "Bytes of answers to requests that read.",
+      labels: LABELS,
+      buckets: SIZES,
+    });
+  }
+
+  of(exchange: Exchange, status: number): Meter {
+    const { info } = exchange;
+    const measured = { verb: verbOf(exchange), dryRun: dryRunOf(exchange.query), status };
+    const name = meterName(info, measured);
+    const known = this.#meters.get(name);
+    if (known !== undefined) return known;
+    const labels = findLabels(info, measured.verb, this.#registry);
+    if (labels !== undefined) return this.#make(name, labels, measured);
+    const code = String(status);
+    return this.#meters.get(code) ?? this.#make(code, NOTHING, { ...measured, dryRun: "" });
+  }
+
+  #make(name: string, labels: RequestLabels, { dryRun, status }: Measured): Meter {
+    const meter = {
+      total: this.#total.bind({ ...labels, dry_run: dryRun, code: String(status) }),
+      duration: this.#duration.bind({ ...labels, dry_run: dryRun }),
+      indicator: labels.verb === "WATCH" ? undefined : this.#indicator.bind(labels),
+      terminated: isTermination(status, labels)
+        ? this.#terminated.bind({ ...labels, code: String(status) })
+        : undefined,
+      sizes: labels.verb === "GET" || labels.verb === "LIST" ? this.#sizes.bind(labels) : undefined,
+    };
+    this.#meters.set(name, meter);
+    return meter;
+  }
+}
+
+/** An eviction that has to wait is refused in the same way, and is no sign of load. */
+function isTermination(status: number, { subresource }: RequestLabels): boolean {
+  return status === 504 || (status === 429 && subresource !== "eviction");
+}
+
+/** Undefined for what stays open, which is counted on its own. */
+function kindOf({ info }: Exchange): RequestKind | undefined {
+  if (info.type === "resource" && info.verb === "watch") return undefined;
+  return info.method === "GET" || info.method === "HEAD" ? "readOnly" : "mutating";
+}
+
+function verbOf({ info, request }: Exchange): string {
+  if (info.type === "other") return "";
+  const isApply = info.verb === "patch" && APPLY.test(request.headers.get("content-type") ?? "");
+  return isApply ? "APPLY" : (VERBS[info.verb] ?? "");
+}
+
+/** One of three, whatever clients send. */
+function dryRunOf(query: URLSearchParams): string {
+  const asked = query.size === 0 ? null : query.get("dryRun");
+  if (asked === null || asked === "") return "";
+  return asked === "All" ? "All" : "invalid";
+}
+
+function meterName(info: RequestInfo, { verb, dryRun, status }: Measured): string {
+  if (info.type === "other") return String(status);
+  const { group, version, resource, subresource } = info;
+  return `${String(status)} ${verb} ${dryRun} ${group}/${version}/${resource}/${subresource} ${scopeOf(info)}`;
+}
+
+/** Undefined for what a client made up: the number of labels would have no bound. */
+function findLabels(info: RequestInfo, verb: string, registry: Registry): RequestLabels | undefined {
+  const found = info.type === "resource" && verb !== "" ? registry.find(info) : undefined;
+  if (info.type === "other" || found === undefined) return undefined;
+  const { group, version, resource, subresource } = info;
+  const isKnown = subresource === "" || found.facts.subresources.some((one) => one.name === subresource);
+  if (!isKnown) return undefined;
+  return { verb, group, version, resource, subresource, scope: scopeOf(info), component: COMPONENT };
+}

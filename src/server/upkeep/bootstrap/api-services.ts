@@ -1,0 +1,104 @@
+import type { APIService } from "../../../api/generated/types/apiregistration-v1.ts";
+import type { JsonObject } from "../../../api/json-object.ts";
+import type { GroupVersionFacts } from "../../../api/resource-facts.ts";
+import type { Loop } from "../../../base/loop.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import type { Registry, StoredResource } from "../../objects/registry.ts";
+import { requireStored } from "../../objects/registry.ts";
+import { SERVER_AUTHOR } from "../../write/journal.ts";
+import { timeText } from "../../write/system-metadata.ts";
+import { Mould } from "../object-template.ts";
+import type { Birth } from "../object-template.ts";
+import type { Chore, KeptObject } from "../required-objects.ts";
+
+const API_VERSION = "apiregistration.k8s.io/v1";
+/** In the order in which it is stored. */
+const AVAILABLE = {
+  message: "Local APIServices are always available",
+  reason: "Local",
+  status: "True",
+  type: "Available",
+};
+const LABEL = "kube-aggregator.kubernetes.io/automanaged";
+const ON_START = "onstart";
+const LABELS = { [LABEL]: ON_START };
+
+/** One for each group version that this server serves itself; those of versions that it no longer serves go. */
+export function apiServices(registry: Registry, loop: Loop): Chore {
+  const resource = requireStored(registry, "apiregistration.k8s.io", "apiservices");
+  const builtIn = new Set(registry.builtInVersions);
+  const objects = registry.localVersions.flatMap((groupVersion) =>
+    kept(groupVersion, { resource, loop, isBuiltIn: builtIn.has(groupVersion) }),
+  );
+  const names = new Set(objects.map(({ name }) => name));
+  const isStray = ({ metadata }: ApiObject): boolean =>
+    metadata.labels?.[LABEL] === ON_START && !names.has(metadata.name ?? "");
+  return {
+    name: "registration of served versions",
+    boot: ["poststarthook/kube-apiserver-autoregistration", "autoregister-completion"],
+    objects,
+    strays: { resource, isStray },
+  };
+}
+
+interface Parts {
+  readonly resource: StoredResource;
+  readonly loop: Loop;
+  /** Whether it is served here whatever users want: others they may have served by a server of their own. */
+  readonly isBuiltIn: boolean;
+}
+
+/** The group in which these are registered has none of its own. */
+function kept(groupVersion: GroupVersionFacts, { resource, loop, isBuiltIn }: Parts): readonly KeptObject[] {
+  const { group, version, order } = groupVersion;
+  if (order === undefined) return [];
+  const [groupPriorityMinimum, versionPriority] = order;
+  const isTakenOver = (live: ApiObject): boolean =>
+    !isBuiltIn && (live as APIService).spec.service !== undefined;
+  const spec = { ...(group !== "" && { group }), groupPriorityMinimum, version, versionPriority };
+  const name = `${version}.${group}`;
+  return [
+    {
+      resource,
+      namespace: "",
+      name,
+      manifest: () => ({ metadata: { labels: LABELS }, spec }),
+      born: Mould.of(groupVersion, (birth) => bornService(name, spec, birth)),
+      corrected: (live) => {
+        if (isTakenOver(live)) return { ...live };
+        const labels = { ...live.metadata.labels, [LABEL]: ON_START };
+        return { ...live, metadata: { ...live.metadata, labels }, spec };
+      },
+      correctedStatus: (live) => (isTakenOver(live) ? { ...live } : available(live, timeText(loop.now()))),
+    },
+  ];
+}
+
+function bornService(name: string, spec: object, { uid, time }: Birth): ApiObject {
+  const owned = Object.keys(spec).map((key) => [`f:${key}`, {}]);
+  const fieldsV1 = {
+    "f:metadata": { "f:labels": { ".": {}, [`f:${LABEL}`]: {} } },
+    "f:spec": Object.fromEntries(owned) as JsonObject,
+  };
+  const { manager } = SERVER_AUTHOR;
+  const entry = {
+    apiVersion: API_VERSION,
+    fieldsType: "FieldsV1",
+    fieldsV1,
+    manager,
+    operation: "Update",
+    time,
+  };
+  const metadata = { creationTimestamp: time, labels: LABELS, managedFields: [entry], name, uid };
+  const status = { conditions: [{ lastTransitionTime: time, ...AVAILABLE }] };
+  return { apiVersion: API_VERSION, kind: "APIService", metadata, spec, status } as unknown as ApiObject;
+}
+
+function available(live: ApiObject, now: string): JsonObject {
+  const { status } = live as APIService;
+  const conditions = status.conditions ?? [];
+  if (conditions.some(({ type, status: is }) => type === "Available" && is === "True")) return { ...live };
+  const condition = { lastTransitionTime: now, ...AVAILABLE };
+  const others = conditions.filter(({ type }) => type !== "Available");
+  return { ...live, status: { ...status, conditions: [...others, condition] } };
+}

@@ -1,0 +1,122 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject } from "../../../api/json-object.ts";
+import { requireStored } from "../../objects/registry.ts";
+import { keyOf } from "../../objects/versions.ts";
+import { listAt, ServerFixture, textAt } from "../fixture.ts";
+import type { KeptObject } from "../required-objects.ts";
+import { HouseWriter } from "../server-writer.ts";
+import { defaultRoleChore } from "./default-roles.ts";
+
+const ROLES = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+const BINDINGS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
+
+/** What is stored, without what differs from one birth to the next. */
+function storedText({ workshop }: ServerFixture, { resource, namespace, name }: KeptObject): string {
+  const entry = workshop.store.view.get(keyOf(resource, namespace, name));
+  return Buffer.from(entry?.value ?? [])
+    .toString()
+    .replace(/"uid":"[^"]*"/, '"uid":""')
+    .replace(/"(time|creationTimestamp)":"[^"]*"/g, '"$1":""');
+}
+
+describe("default roles and bindings", () => {
+  test("are stored as if each had been created by itself", async () => {
+    const fixture = await ServerFixture.start();
+    const writer = new HouseWriter(fixture.workshop);
+    const { objects } = defaultRoleChore(fixture.workshop.registry);
+    const born = objects.map((kept) => storedText(fixture, kept));
+
+    for (const kept of objects) {
+      const { resource, namespace, name } = kept;
+      await writer.remove(kept);
+      const manifest = kept.manifest();
+      const metadata = {
+        name,
+        ...(namespace !== "" && { namespace }),
+        ...(manifest["metadata"] as JsonObject),
+      };
+      await writer.create(kept, {
+        apiVersion: resource.apiVersion,
+        kind: resource.facts.kind,
+        ...manifest,
+        metadata,
+      });
+    }
+
+    expect(objects.length).toBeGreaterThan(130);
+    expect(born).toEqual(objects.map((kept) => storedText(fixture, kept)));
+  });
+
+  describe("at a start", () => {
+    let fixture: ServerFixture;
+    beforeAll(async () => {
+      fixture = await ServerFixture.start();
+    });
+
+    async function restarted(): Promise<void> {
+      await ServerFixture.start({ store: fixture.workshop.store });
+    }
+
+    test("that finds them in order nothing is written", async () => {
+      const { revision } = fixture.workshop.store.view;
+
+      await restarted();
+
+      expect(fixture.workshop.store.view.revision).toBe(revision);
+    });
+
+    test("rules that were taken away come back, and those that were added stay", async () => {
+      const added = { apiGroups: ["example.com"], resources: ["widgets"], verbs: ["get"] };
+      await fixture.patch(`${ROLES}/system:basic-user`, { rules: [added] });
+
+      await restarted();
+
+      const { body } = await fixture.send("GET", `${ROLES}/system:basic-user`);
+      const rules = listAt<{ readonly resources: readonly string[] }>(body, "rules");
+      const resources = rules.flatMap((rule) => rule.resources);
+      expect(resources).toContain("widgets");
+      expect(resources).toContain("selfsubjectaccessreviews");
+    });
+
+    test("one that says so is left as it is", async () => {
+      const annotations = { "rbac.authorization.kubernetes.io/autoupdate": "false" };
+      await fixture.patch(`${ROLES}/system:discovery`, { metadata: { annotations }, rules: [] });
+
+      await restarted();
+
+      const { body } = await fixture.send("GET", `${ROLES}/system:discovery`);
+      expect(listAt(body, "rules")).toEqual([]);
+    });
+
+    test("a binding to another role is made anew, with who was missing", async () => {
+      const resource = requireStored(
+        fixture.workshop.registry,
+        "rbac.authorization.k8s.io",
+        "clusterrolebindings",
+      );
+      const place = { resource, namespace: "", name: "system:monitoring" };
+      await fixture.send("DELETE", `${BINDINGS}/${place.name}`);
+      await new HouseWriter(fixture.workshop).create(place, {
+        metadata: { name: place.name },
+        roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
+      });
+
+      await restarted();
+
+      const { body } = await fixture.send("GET", `${BINDINGS}/${place.name}`);
+      expect(textAt(body, "roleRef", "name")).toBe("system:monitoring");
+      expect(listAt(body, "subjects")).toHaveLength(1);
+    });
+
+    test("a role that gathers others keeps the rules that it has gathered", async () => {
+      const rules = [{ apiGroups: [""], resources: ["pods"], verbs: ["get"] }];
+      await fixture.patch(`${ROLES}/view`, { rules, aggregationRule: { clusterRoleSelectors: [{}] } });
+
+      await restarted();
+
+      const { body } = await fixture.send("GET", `${ROLES}/view`);
+      expect(listAt(body, "rules")).toEqual(rules);
+      expect(listAt(body, "aggregationRule", "clusterRoleSelectors")).toHaveLength(2);
+    });
+  });
+});

@@ -1,0 +1,201 @@
+/**
+ * The default roles and bindings. What they lack is given back to them, what others have added stays, and one whose annotation says so is left
+ * alone. Labels, annotations and rules are compared as upstream's server does at its start; here also whenever one of them changes.
+ */
+import type {
+  AggregationRule,
+  ClusterRole,
+  ClusterRoleBinding,
+  PolicyRule,
+  Role,
+  RoleBinding,
+  Subject,
+} from "../../../api/generated/types/rbac-v1.ts";
+import type { JsonObject } from "../../../api/json-object.ts";
+import { jsonEqual } from "../../../api/patch/json-equal.ts";
+import { inOneTurn } from "../../../base/in-turns.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import { defaultRoles } from "../../access/authz/rbac/default-roles.ts";
+import type { DefaultRole } from "../../access/authz/rbac/default-roles.ts";
+import { findShortfall } from "../../access/authz/rbac/rule-cover.ts";
+import type { Registry, StoredResource } from "../../objects/registry.ts";
+import { requireStored } from "../../objects/registry.ts";
+import { prefixOf } from "../../objects/versions.ts";
+import { SERVER_AUTHOR } from "../../write/journal.ts";
+import { Mould } from "../object-template.ts";
+import type { Birth } from "../object-template.ts";
+import type { Chore, KeptObject } from "../required-objects.ts";
+
+const AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate";
+const PLURALS = {
+  Role: "roles",
+  ClusterRole: "clusterroles",
+  RoleBinding: "rolebindings",
+  ClusterRoleBinding: "clusterrolebindings",
+} as const;
+
+export function defaultRoleChore(registry: Registry): Chore {
+  const resources = new Map<string, StoredResource>(
+    Object.entries(PLURALS).map(([kind, plural]) => [
+      kind,
+      requireStored(registry, "rbac.authorization.k8s.io", plural),
+    ]),
+  );
+  const objects = defaultRoles().flatMap((wanted) => {
+    const resource = resources.get(wanted.kind);
+    return resource === undefined ? [] : [kept(wanted, resource)];
+  });
+  return {
+    name: "default roles",
+    boot: ["poststarthook/rbac/bootstrap-roles"],
+    objects,
+    watched: [...resources.values()].map((resource) => prefixOf(resource, "")),
+  };
+}
+
+function kept(wanted: DefaultRole, resource: StoredResource): KeptObject {
+  const { name, namespace = "" } = wanted.metadata;
+  // What was found in order once is in order: objects do not change.
+  const inOrder = new WeakSet<ApiObject>();
+  return {
+    resource,
+    namespace,
+    name,
+    manifest: () => manifestOf(wanted),
+    born: Mould.of(wanted, (birth) => bornRole(wanted, birth)),
+    corrected: (live) => {
+      if (inOrder.has(live) || live.metadata.annotations?.[AUTO_UPDATE] === "false")
+        return live as unknown as JsonObject;
+      const corrected = correctedRole(live as DefaultRole, wanted);
+      if (corrected === live) inOrder.add(live);
+      return corrected as unknown as JsonObject;
+    },
+    isReplaced: (live) => isOfOtherRole(live as DefaultRole, wanted),
+  };
+}
+
+function manifestOf(wanted: DefaultRole): JsonObject {
+  const { apiVersion: _apiVersion, kind: _kind, ...rest } = wanted;
+  return rest as unknown as JsonObject;
+}
+
+/** The facts are in normal form; the fields of these kinds are owned as a whole each. */
+function bornRole(wanted: DefaultRole, { uid, time }: Birth): ApiObject {
+  const { annotations, labels, name, namespace } = wanted.metadata;
+  const { apiVersion } = wanted;
+  const { manager } = SERVER_AUTHOR;
+  const owned = (values: object = {}): object => ({
+    ".": {},
+    ...Object.fromEntries(Object.keys(values).map((key) => [`f:${key}`, {}])),
+  });
+  const { aggregationRule, ...content } = contentOf(wanted);
+  const gathered = aggregationRule === undefined ? {} : { aggregationRule };
+  const fieldsV1 = {
+    ...(aggregationRule !== undefined && { "f:aggregationRule": { ".": {}, "f:clusterRoleSelectors": {} } }),
+    "f:metadata": { "f:annotations": owned(annotations), "f:labels": owned(labels) },
+    ...Object.fromEntries(
+      Object.entries(content).flatMap(([key, value]) => (hasContent(value) ? [[`f:${key}`, {}]] : [])),
+    ),
+  };
+  const entry = { apiVersion, fieldsType: "FieldsV1", fieldsV1, manager, operation: "Update", time };
+  const metadata = {
+    annotations,
+    creationTimestamp: time,
+    labels,
+    managedFields: [entry],
+    name,
+    ...(namespace !== undefined && { namespace }),
+    uid,
+  };
+  return { ...gathered, apiVersion, kind: wanted.kind, metadata, ...content } as unknown as ApiObject;
+}
+
+function hasContent(value: unknown): boolean {
+  return !Array.isArray(value) || value.length > 0;
+}
+
+interface RoleMembers {
+  readonly aggregationRule?: AggregationRule;
+  readonly [member: string]: unknown;
+}
+
+/** Everything but what all objects have. */
+function contentOf(wanted: DefaultRole): RoleMembers {
+  const { apiVersion: _apiVersion, kind: _kind, metadata: _metadata, ...content } = wanted;
+  return content;
+}
+
+/** A binding cannot be given another role: it is made anew. */
+function isOfOtherRole(live: DefaultRole, wanted: DefaultRole): boolean {
+  if (!("roleRef" in live) || !("roleRef" in wanted)) return false;
+  return live.metadata.annotations?.[AUTO_UPDATE] !== "false" && !jsonEqual(live.roleRef, wanted.roleRef);
+}
+
+/** The same object when nothing is missing. */
+function correctedRole(live: DefaultRole, wanted: DefaultRole): DefaultRole {
+  const metadata = correctedMetadata(live.metadata, wanted.metadata);
+  const content = "roleRef" in wanted ? missingSubjects(live, wanted) : missingRules(live, wanted);
+  if (metadata === live.metadata && content === undefined) return live;
+  return { ...live, metadata, ...content } as DefaultRole;
+}
+
+function correctedMetadata(
+  live: DefaultRole["metadata"],
+  { labels = {}, annotations = {} }: DefaultRole["metadata"],
+): DefaultRole["metadata"] {
+  const hasAll = (
+    wanted: Readonly<Record<string, string>>,
+    own?: Readonly<Record<string, string>>,
+  ): boolean => Object.keys(wanted).every((key) => own?.[key] !== undefined);
+  if (hasAll(labels, live.labels) && hasAll(annotations, live.annotations)) return live;
+  return {
+    ...live,
+    labels: { ...labels, ...live.labels },
+    annotations: { ...annotations, ...live.annotations },
+  };
+}
+
+function missingSubjects(
+  live: DefaultRole,
+  { subjects = [] }: RoleBinding | ClusterRoleBinding,
+): { readonly subjects: readonly Subject[] } | undefined {
+  const own = "roleRef" in live ? (live.subjects ?? []) : [];
+  const missing = subjects.filter((subject) => !own.some((each) => isSameSubject(each, subject)));
+  return missing.length === 0 ? undefined : { subjects: [...own, ...missing] };
+}
+
+function isSameSubject(left: Subject, right: Subject): boolean {
+  return (
+    left.kind === right.kind &&
+    left.name === right.name &&
+    (left.namespace ?? "") === (right.namespace ?? "") &&
+    (left.apiGroup ?? "") === (right.apiGroup ?? "")
+  );
+}
+
+interface RoleContent {
+  readonly rules?: readonly PolicyRule[];
+  readonly aggregationRule?: AggregationRule;
+}
+
+/** The rules of a role that gathers those of others are theirs. */
+function missingRules(live: DefaultRole, wanted: Role | ClusterRole): RoleContent | undefined {
+  const own = live as Role | ClusterRole;
+  const gathered = "aggregationRule" in wanted ? wanted.aggregationRule : undefined;
+  if (gathered !== undefined) return missingSelectors(own, gathered);
+  if (jsonEqual(own.rules, wanted.rules)) return undefined;
+  // Whole rules, not the parts that are lacking: people read them.
+  const missing = wanted.rules.filter((rule) => inOneTurn(findShortfall(own.rules, [rule])).parts.length > 0);
+  return missing.length === 0 ? undefined : { rules: [...own.rules, ...missing] };
+}
+
+function missingSelectors(
+  live: Role | ClusterRole,
+  { clusterRoleSelectors: wanted = [] }: AggregationRule,
+): RoleContent | undefined {
+  const own = ("aggregationRule" in live ? live.aggregationRule?.clusterRoleSelectors : undefined) ?? [];
+  const missing = wanted.filter((selector) => !own.some((each) => jsonEqual(each, selector)));
+  return missing.length === 0
+    ? undefined
+    : { aggregationRule: { clusterRoleSelectors: [...own, ...missing] } };
+}

@@ -1,0 +1,194 @@
+import { describe, expect, test } from "vitest";
+import type { FlowSchema } from "../../../api/generated/types/flowcontrol-v1.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import { encodeObject } from "../../objects/stored-object.ts";
+import { DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "../../stages/fairness/default-flows.ts";
+import { listAt, ServerFixture, textAt } from "../fixture.ts";
+import { flowControl } from "./flow-control.ts";
+
+const FLOWS = "/apis/flowcontrol.apiserver.k8s.io/v1";
+const LEVELS = `${FLOWS}/prioritylevelconfigurations`;
+const SCHEMAS = `${FLOWS}/flowschemas`;
+const AUTO_UPDATE = "apf.kubernetes.io/autoupdate-spec";
+
+interface Condition {
+  readonly type: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+async function dangling(server: ServerFixture, name: string): Promise<Condition | undefined> {
+  const { body } = await server.send("GET", `${SCHEMAS}/${name}`);
+  return listAt<Condition>(body, "status", "conditions").find(({ type }) => type === "Dangling");
+}
+
+function names(items: readonly { readonly metadata: { readonly name: string } }[]): readonly string[] {
+  return items.map(({ metadata }) => metadata.name).toSorted();
+}
+
+/** The text of an object but for identity and times. */
+function withoutMoment(object: unknown): string {
+  const isMoment = /^(?:uid|resourceVersion|time|creationTimestamp|lastTransitionTime)$/;
+  return JSON.stringify(object, (key, value: unknown) => (isMoment.test(key) ? undefined : value));
+}
+
+describe("the flow control of a new server", () => {
+  test("is what kube-apiserver has", async () => {
+    const server = await ServerFixture.start();
+
+    const levels = await server.send("GET", LEVELS);
+    const schemas = await server.send("GET", SCHEMAS);
+
+    expect(names(listAt(levels.body, "items"))).toEqual(DEFAULT_LEVELS.map(({ name }) => name).toSorted());
+    expect(names(listAt(schemas.body, "items"))).toEqual(DEFAULT_SCHEMAS.map(({ name }) => name).toSorted());
+    const [first] = listAt<{ metadata: object }>(schemas.body, "items");
+    expect(first?.metadata).toMatchObject({ annotations: { [AUTO_UPDATE]: "true" }, generation: 1 });
+    expect(await dangling(server, "catch-all")).toMatchObject({
+      status: "False",
+      reason: "Found",
+      message:
+        'This FlowSchema references the PriorityLevelConfiguration object named "catch-all" and it exists',
+    });
+  });
+
+  test("is written together as if each object had been created and looked at", async () => {
+    const server = await ServerFixture.start();
+    const { store, registry, loop } = server.workshop;
+    const [chore] = flowControl({ registry, store, loop });
+    const birth = { uid: "10000000-0000-0000-0000-000000000000", time: "2026-01-01T00:00:00Z" };
+    const born = chore?.objects.map((kept) => kept.born?.cast(birth).object as FlowSchema | undefined) ?? [];
+    const paths = born.map((object) => {
+      const resource = object?.kind === "FlowSchema" ? SCHEMAS : LEVELS;
+      return `${resource}/${object?.metadata.name ?? ""}`;
+    });
+    // One after the other they are too few to be written together.
+    for (const path of paths) {
+      await server.send("DELETE", path);
+      await server.upkeep.settle();
+    }
+
+    const created = await Promise.all(paths.map(async (path) => (await server.send("GET", path)).body));
+
+    expect(born.length).toBeGreaterThan(20);
+    expect(created.map(withoutMoment)).toEqual(born.map(withoutMoment));
+  });
+
+  test.each([
+    [`${LEVELS}/catch-all`, { limited: { nominalConcurrencyShares: 9 } }],
+    [`${SCHEMAS}/catch-all`, { matchingPrecedence: 9000 }],
+    [`${SCHEMAS}/exempt`, { rules: [] }],
+  ])("refuses changes of what is mandatory: %s", async (path, spec) => {
+    const server = await ServerFixture.start();
+
+    const { code, body } = await server.patch(path, { spec });
+
+    expect(code).toBe(422);
+    expect(textAt(body, "message")).toContain("must equal the fixed value");
+  });
+
+  test("leaves it to others for how many seats the exempt level counts", async () => {
+    const server = await ServerFixture.start();
+    const path = `${LEVELS}/exempt`;
+    const exempt = { nominalConcurrencyShares: 10, lendablePercent: 50 };
+    await server.patch(path, { spec: { exempt } });
+
+    await server.upkeep.settle();
+
+    expect((await server.send("GET", path)).body["spec"]).toEqual({ type: "Exempt", exempt });
+  });
+
+  test("puts a mandatory level back as it was, however it came to be different", async () => {
+    const server = await ServerFixture.start();
+    const path = `${LEVELS}/catch-all`;
+    const { body } = await server.send("GET", path);
+    const spec = { type: "Limited", limited: { ...body["spec"]?.["limited"], nominalConcurrencyShares: 9 } };
+    const { bytes } = encodeObject({ ...body, spec } as unknown as ApiObject);
+    const key = "/registry/prioritylevelconfigurations/catch-all";
+    await server.workshop.store.write({ changes: [{ type: "put", key, value: bytes }] });
+
+    await server.upkeep.settle();
+
+    expect((await server.send("GET", path)).body["spec"]).toEqual(body["spec"]);
+  });
+
+  test("puts a suggested schema back as it was", async () => {
+    const server = await ServerFixture.start();
+    const path = `${SCHEMAS}/probes`;
+    const { body } = await server.send("GET", path);
+    await server.patch(path, { spec: { matchingPrecedence: 7 } });
+
+    await server.upkeep.settle();
+
+    expect((await server.send("GET", path)).body["spec"]).toEqual(body["spec"]);
+  });
+
+  test("leaves a suggested schema to who looks after it", async () => {
+    const server = await ServerFixture.start();
+    const path = `${SCHEMAS}/probes`;
+    await server.patch(path, {
+      metadata: { annotations: { [AUTO_UPDATE]: "false" } },
+      spec: { matchingPrecedence: 7 },
+    });
+
+    await server.upkeep.settle();
+
+    expect((await server.send("GET", path)).body["spec"]).toMatchObject({ matchingPrecedence: 7 });
+  });
+
+  test("leaves nobody the mandatory ones", async () => {
+    const server = await ServerFixture.start();
+    const path = `${SCHEMAS}/exempt`;
+    await server.patch(path, { metadata: { annotations: { [AUTO_UPDATE]: "false" } } });
+
+    await server.upkeep.settle();
+
+    const { body } = await server.send("GET", path);
+    expect(body["metadata"]).toMatchObject({ annotations: { [AUTO_UPDATE]: "true" } });
+    expect(listAt(body, "spec", "rules")).toHaveLength(1);
+  });
+
+  test("takes away what an earlier server suggested, and nothing that somebody made", async () => {
+    const server = await ServerFixture.start();
+    const spec = { priorityLevelConfiguration: { name: "system" }, matchingPrecedence: 600 };
+    await server.send("POST", SCHEMAS, {
+      metadata: { name: "gone", annotations: { [AUTO_UPDATE]: "true" } },
+      spec,
+    });
+    await server.send("POST", SCHEMAS, { metadata: { name: "mine" }, spec });
+
+    await server.upkeep.settle();
+
+    expect((await server.send("GET", `${SCHEMAS}/gone`)).code).toBe(404);
+    expect((await server.send("GET", `${SCHEMAS}/mine`)).code).toBe(200);
+  });
+
+  test("comes back when it is deleted, and says of every schema whether its level is there", async () => {
+    const server = await ServerFixture.start();
+    const ending = new AbortController();
+    const running = server.upkeep.run(ending.signal);
+
+    await server.send("DELETE", `${LEVELS}/workload-low`);
+    await server.send("DELETE", `${SCHEMAS}/service-accounts`);
+    const spec = { priorityLevelConfiguration: { name: "later" }, matchingPrecedence: 600 };
+    await server.send("POST", SCHEMAS, { metadata: { name: "mine" }, spec });
+
+    await expect.poll(async () => (await server.send("GET", `${LEVELS}/workload-low`)).code).toBe(200);
+    await expect.poll(async () => (await dangling(server, "service-accounts"))?.status).toBe("False");
+    await expect
+      .poll(() => dangling(server, "mine"))
+      .toMatchObject({
+        status: "True",
+        reason: "NotFound",
+        message:
+          'This FlowSchema references the PriorityLevelConfiguration object named "later" but there is no such object',
+      });
+    const limited = { nominalConcurrencyShares: 1, limitResponse: { type: "Reject" } };
+    await server.send("POST", LEVELS, { metadata: { name: "later" }, spec: { type: "Limited", limited } });
+    await expect.poll(async () => (await dangling(server, "mine"))?.status).toBe("False");
+
+    ending.abort();
+    await running;
+    expect(textAt((await server.send("GET", `${SCHEMAS}/mine`)).body, "metadata", "uid")).not.toBe("");
+  });
+});

@@ -1,0 +1,176 @@
+/**
+ * FlowSchemas and PriorityLevelConfigurations. What is mandatory is always as it must be; what is suggested is created where
+ * it is missing, and kept as it is suggested unless its annotation says that somebody else looks after it. Whether the
+ * level of a FlowSchema is there is told in its status, whoever made it.
+ */
+import type {
+  FlowSchema,
+  FlowSchemaCondition,
+  FlowSchemaSpec,
+  PriorityLevelConfiguration,
+  PriorityLevelConfigurationSpec,
+} from "../../../api/generated/types/flowcontrol-v1.ts";
+import type { JsonObject } from "../../../api/json-object.ts";
+import { jsonEqual } from "../../../api/patch/json-equal.ts";
+import type { Loop } from "../../../base/loop.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import { prefixEnd } from "../../../store/store.ts";
+import type { Store } from "../../../store/store.ts";
+import type { Registry, StoredResource } from "../../objects/registry.ts";
+import { requireStored } from "../../objects/registry.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
+import { keyOf, prefixOf } from "../../objects/versions.ts";
+import { DEFAULT_LEVELS, DEFAULT_SCHEMAS } from "../../stages/fairness/default-flows.ts";
+import type { DefaultFlowObject } from "../../stages/fairness/default-flows.ts";
+import { timeText } from "../../write/system-metadata.ts";
+import { Mould } from "../object-template.ts";
+import type { Chore, KeptObject, Strays } from "../required-objects.ts";
+import { bornFlow } from "./initial-flow.ts";
+import type { BornFlow } from "./initial-flow.ts";
+
+const GROUP = "flowcontrol.apiserver.k8s.io";
+const AUTO_UPDATE = "apf.kubernetes.io/autoupdate-spec";
+const DANGLING = "Dangling";
+
+type FlowSpec = FlowSchemaSpec | PriorityLevelConfigurationSpec;
+
+interface Parts {
+  readonly registry: Registry;
+  readonly store: Store;
+  readonly loop: Loop;
+}
+
+export function flowControl(parts: Parts): readonly Chore[] {
+  const levels = requireStored(parts.registry, GROUP, "prioritylevelconfigurations");
+  const schemas = requireStored(parts.registry, GROUP, "flowschemas");
+  return [
+    keepingChore({ ...parts, levels, schemas }),
+    {
+      name: "priority levels of earlier servers",
+      boot: ["poststarthook/priority-and-fairness-config-producer"],
+      objects: [],
+      strays: straysOf(levels, DEFAULT_LEVELS),
+    },
+  ];
+}
+
+interface FlowParts extends Parts {
+  readonly levels: StoredResource;
+  readonly schemas: StoredResource;
+}
+
+/** One for both: at a first start they are written together. */
+function keepingChore(parts: FlowParts): Chore {
+  const { store, levels, schemas } = parts;
+  const correctedStatus = (live: ApiObject): JsonObject => withCondition(live, parts);
+  const defaults: readonly KeptObject[] = [
+    ...DEFAULT_LEVELS.map((wanted) => kept(wanted, levels, [])),
+    ...DEFAULT_SCHEMAS.map((wanted) => {
+      const condition = danglingCondition(wanted.spec.priorityLevelConfiguration.name, true);
+      return { ...kept(wanted, schemas, [condition as JsonObject]), correctedStatus };
+    }),
+  ];
+  const names = new Set(DEFAULT_SCHEMAS.map(({ name }) => name));
+  const prefix = prefixOf(schemas, "");
+  return {
+    name: "flow control",
+    boot: ["poststarthook/priority-and-fairness-config-producer"],
+    /** With the schemas that others made and that are there: of them only the status is kept. */
+    get objects(): readonly KeptObject[] {
+      const others: KeptObject[] = [];
+      for (const entry of store.accepted.range(prefix, prefixEnd(prefix))) {
+        const name = entry.key.slice(prefix.length);
+        if (names.has(name)) continue;
+        const manifest = (): JsonObject => ({ spec: (StoredObject.of(entry).object as FlowSchema).spec });
+        others.push({ resource: schemas, namespace: "", name, manifest, correctedStatus });
+      }
+      return [...defaults, ...others];
+    },
+    strays: straysOf(schemas, DEFAULT_SCHEMAS),
+    watched: [prefix, prefixOf(levels, "")],
+  };
+}
+
+function kept(
+  wanted: DefaultFlowObject<FlowSpec>,
+  resource: StoredResource,
+  conditions: readonly JsonObject[],
+): KeptObject {
+  const kind = resource.facts.kind as BornFlow["kind"];
+  const annotations = { [AUTO_UPDATE]: "true" };
+  const { name, isMandatory } = wanted;
+  const spec = wanted.spec as unknown as JsonObject;
+  return {
+    resource,
+    namespace: "",
+    name,
+    manifest: () => ({ metadata: { annotations }, spec }),
+    born: Mould.of(wanted, (birth) => bornFlow({ kind, name, annotations, spec, conditions }, birth)),
+    corrected: (live) => {
+      const isOurs = isMandatory || mayUpdate(live);
+      const isSaid = findBoolean(live.metadata.annotations?.[AUTO_UPDATE]) === isOurs;
+      const wantedSpec = withOwnShares(spec, live);
+      const isAsWanted = !isOurs || jsonEqual((live as unknown as JsonObject)["spec"], wantedSpec);
+      if (isSaid && isAsWanted) return live as unknown as JsonObject;
+      const said = { ...live.metadata.annotations, [AUTO_UPDATE]: String(isOurs) };
+      const metadata = { ...live.metadata, annotations: said };
+      return { ...live, metadata, ...(isOurs && { spec: wantedSpec }) } as unknown as JsonObject;
+    },
+  };
+}
+
+/** How many seats the exempt level counts for is for administrators to say. */
+function withOwnShares(spec: JsonObject, live: ApiObject): JsonObject {
+  const { exempt } = (live as PriorityLevelConfiguration).spec;
+  return spec["exempt"] === undefined || exempt === undefined ? spec : { ...spec, exempt };
+}
+
+/** Who said nothing about it has not changed it either, as long as it is of its first generation. */
+function mayUpdate({ metadata }: ApiObject): boolean {
+  return findBoolean(metadata.annotations?.[AUTO_UPDATE]) ?? metadata.generation === 1;
+}
+
+/** As Go reads them. */
+function findBoolean(text: string | undefined): boolean | undefined {
+  if (text === undefined) return undefined;
+  if (/^(?:1|t|T|TRUE|true|True)$/.test(text)) return true;
+  return /^(?:0|f|F|FALSE|false|False)$/.test(text) ? false : undefined;
+}
+
+/** What an earlier server suggested, and nobody has taken over. */
+function straysOf(resource: StoredResource, wanted: readonly { readonly name: string }[]): Strays {
+  const names = new Set(wanted.map(({ name }) => name));
+  return {
+    resource,
+    isStray: ({ metadata }) =>
+      !names.has(metadata.name ?? "") && findBoolean(metadata.annotations?.[AUTO_UPDATE]) === true,
+  };
+}
+
+/** The same object when its status says what is. */
+function withCondition(live: ApiObject, { store, levels, loop }: FlowParts): JsonObject {
+  const { spec, status } = live as FlowSchema;
+  const { name } = spec.priorityLevelConfiguration;
+  const conditions = status.conditions ?? [];
+  const wanted = danglingCondition(name, store.accepted.get(keyOf(levels, "", name)) !== undefined);
+  const known = conditions.find(({ type }) => type === DANGLING);
+  const isSaid = (["status", "reason", "message"] as const).every(
+    (field) => known?.[field] === wanted[field],
+  );
+  if (isSaid) return live as unknown as JsonObject;
+  const condition = { ...wanted, lastTransitionTime: timeText(loop.now()) };
+  const others = conditions.filter(({ type }) => type !== DANGLING);
+  return { ...live, status: { ...status, conditions: [...others, condition] } } as unknown as JsonObject;
+}
+
+function danglingCondition(level: string, isThere: boolean): FlowSchemaCondition {
+  const subject = `This FlowSchema references the PriorityLevelConfiguration object named ${JSON.stringify(level)}`;
+  return isThere
+    ? { type: DANGLING, status: "False", reason: "Found", message: `${subject} and it exists` }
+    : {
+        type: DANGLING,
+        status: "True",
+        reason: "NotFound",
+        message: `${subject} but there is no such object`,
+      };
+}

@@ -1,0 +1,32 @@
+import type { Registry } from "../../objects/registry.ts";
+import { requireStored } from "../../objects/registry.ts";
+import type { Chore } from "../required-objects.ts";
+
+/** Above everything a user may define, which ends at a billion. */
+const CLASSES = [
+  {
+    name: "system-cluster-critical",
+    value: 2_000_000_000,
+    description: "For pods without which the cluster does not work, on whatever node they run.",
+  },
+  {
+    name: "system-node-critical",
+    value: 2_000_001_000,
+    description: "For pods without which their node does not work.",
+  },
+];
+
+/** The two classes of the system's own pods. */
+export function systemPriorityClasses(registry: Registry): Chore {
+  const resource = requireStored(registry, "scheduling.k8s.io", "priorityclasses");
+  return {
+    name: "system priority classes",
+    boot: ["poststarthook/scheduling/bootstrap-system-priority-classes"],
+    objects: CLASSES.map(({ name, value, description }) => ({
+      resource,
+      namespace: "",
+      name,
+      manifest: () => ({ value, description, preemptionPolicy: "PreemptLowerPriority" }),
+    })),
+  };
+}

@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { silentLog } from "../../../base/log.ts";
+import { createRealLoop } from "../../../base/real-loop.ts";
+import { loadIssuer, makePrivateKey } from "../../pki/issuer.ts";
+import { makeTokenKeys } from "../../pki/token-keys.ts";
+import { SharedStoreFixture } from "../shared-store-fixture.ts";
+import type { Vouchers } from "./extension-authentication.ts";
+
+const issuer = loadIssuer(createRealLoop({ name: "test" }));
+
+function vouching(clientCa: string): () => Vouchers {
+  return () => ({ clientCa, frontProxyCa: clientCa, frontProxyNames: [] });
+}
+
+/** What a second server says when it starts, the first having these keys. */
+async function warningsOf(
+  first: { readonly ca: string; readonly keys: ReturnType<typeof makeTokenKeys> },
+  second: typeof first,
+): Promise<readonly string[]> {
+  const world = new SharedStoreFixture();
+  const shared = { isStoreShared: true };
+  const one = await world.startRunning({
+    ...shared,
+    hostname: "one",
+    tokenKeys: first.keys,
+    vouchers: vouching(first.ca),
+  });
+  await world.loop.advance(1000);
+  const warnings: string[] = [];
+  const log = { ...silentLog, warn: (text: string) => warnings.push(text) };
+  await world.start({
+    ...shared,
+    hostname: "two",
+    tokenKeys: second.keys,
+    vouchers: vouching(second.ca),
+    log,
+  });
+  await one.end();
+  return warnings;
+}
+
+test("a server that is given other keys than the cluster has says so when it starts, and what to do", async () => {
+  const first = { ca: await issuer.authority("one", makePrivateKey()), keys: makeTokenKeys() };
+  const second = { ca: await issuer.authority("one", makePrivateKey()), keys: makeTokenKeys() };
+
+  expect(await warningsOf(first, second)).toEqual([
+    "this cluster has another certificate authority than this server: give every server of the cluster the same --pki-dir",
+    "tokens of service accounts that another server signs are refused by this one: give every server of the cluster the same --pki-dir",
+  ]);
+});
+
+test("a server with the keys of the cluster says nothing, also when the certificate of the authority was renewed", async () => {
+  const key = makePrivateKey();
+  const cert = await issuer.authority("one", key);
+  const renewed = await issuer.renewedAuthority({ cert, key });
+  const keys = makeTokenKeys();
+
+  expect(await warningsOf({ ca: cert, keys }, { ca: renewed, keys })).toEqual([]);
+});

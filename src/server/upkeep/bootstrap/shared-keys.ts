@@ -1,0 +1,76 @@
+/**
+ * Says at the start that this server has other keys than the cluster: a server with an authority or a token key of its own refuses what the other
+ * servers have signed, and clients see that only as "Unauthorized" from one server of several.
+ */
+import { X509Certificate } from "node:crypto";
+import type { Lease } from "../../../api/generated/types/coordination-v1.ts";
+import type { ConfigMap } from "../../../api/generated/types/core-v1.ts";
+import { prefixEnd } from "../../../store/store.ts";
+import { requireStored } from "../../objects/registry.ts";
+import { findReadable } from "../../objects/stored-object.ts";
+import { keyOf, prefixOf } from "../../objects/versions.ts";
+import type { Workshop } from "../../request/call.ts";
+import type { Vouchers } from "./extension-authentication.ts";
+
+const NAMESPACE = "kube-system";
+const TRUST = "extension-apiserver-authentication";
+const REMEDY = "give every server of the cluster the same --pki-dir";
+const CERTIFICATES = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** On the Lease of a server: the ids of the keys whose tokens it accepts, the one that signs first. */
+export const TOKEN_KEYS = "apiserver.setpoint.dev/token-keys";
+
+export function tokenKeyIds({ tokens }: Workshop): readonly string[] {
+  return tokens.publicKeys.map(({ id }) => id);
+}
+
+/** To be called before the server writes its own keys into the cluster. */
+export function warnOfOtherKeys(workshop: Workshop, vouchers: (() => Vouchers) | undefined): void {
+  const { log } = workshop;
+  if (vouchers !== undefined && isOtherAuthority(workshop, vouchers()))
+    log.warn(`this cluster has another certificate authority than this server: ${REMEDY}`, {
+      authority: `ConfigMap ${NAMESPACE}/${TRUST}`,
+    });
+  const own = tokenKeyIds(workshop);
+  for (const { server, key } of tokenKeysOfServers(workshop)) {
+    if (own.includes(key)) continue;
+    log.warn(`tokens of service accounts that another server signs are refused by this one: ${REMEDY}`, {
+      server,
+    });
+    return;
+  }
+}
+
+/** By public key: a renewed certificate of the same authority is no other one. */
+function isOtherAuthority({ store, registry }: Workshop, { clientCa }: Vouchers): boolean {
+  const entry = store.view.get(keyOf(requireStored(registry, "", "configmaps"), NAMESPACE, TRUST));
+  const map = entry === undefined ? undefined : (findReadable(entry) as ConfigMap | undefined);
+  const known = publicKeysIn(map?.data?.["client-ca-file"] ?? "");
+  const own = publicKeysIn(clientCa);
+  return known.length > 0 && !own.some((key) => known.includes(key));
+}
+
+function publicKeysIn(pem: string): readonly string[] {
+  return [...pem.matchAll(CERTIFICATES)].flatMap(([text]) => {
+    try {
+      const { publicKey } = new X509Certificate(text);
+      return [publicKey.export({ type: "spki", format: "der" }).toString("base64")];
+    } catch {
+      // No certificate: other servers wrote it, and it says nothing of ours.
+      return [];
+    }
+  });
+}
+
+function tokenKeysOfServers({
+  store,
+  registry,
+}: Workshop): readonly { readonly server: string; readonly key: string }[] {
+  const prefix = prefixOf(requireStored(registry, "coordination.k8s.io", "leases"), NAMESPACE);
+  return [...store.view.range(prefix, prefixEnd(prefix))].flatMap((entry) => {
+    const lease = findReadable(entry) as Lease | undefined;
+    const key = lease?.metadata.annotations?.[TOKEN_KEYS]?.split(",", 1)[0] ?? "";
+    if (lease === undefined || key === "") return [];
+    return [{ server: lease.metadata.labels?.["kubernetes.io/hostname"] ?? lease.metadata.name, key }];
+  });
+}

@@ -1,0 +1,15 @@
+import type { Registry } from "../../objects/registry.ts";
+import { requireStored } from "../../objects/registry.ts";
+import type { Chore } from "../required-objects.ts";
+
+const NAMES = ["default", "kube-system", "kube-public", "kube-node-lease"];
+
+/** The namespaces that everybody takes for granted. Their label is a rule of the kind. */
+export function systemNamespaces(registry: Registry): Chore {
+  const resource = requireStored(registry, "", "namespaces");
+  return {
+    name: "system namespaces",
+    boot: ["poststarthook/start-system-namespaces-controller"],
+    objects: NAMES.map((name) => ({ resource, namespace: "", name, manifest: () => ({}) })),
+  };
+}

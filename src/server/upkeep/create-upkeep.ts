@@ -1,0 +1,75 @@
+/** Everything that the server keeps, in the order in which it is put in place. */
+import { findCidr } from "../../api/ip-address.ts";
+import type { Workshop } from "../request/call.ts";
+import type { PortRange } from "../write/companions/port-ledger.ts";
+import { allocationRepair } from "./allocation-repair.ts";
+import { advertisedAddress } from "./bootstrap/advertised-address.ts";
+import { apiServices } from "./bootstrap/api-services.ts";
+import { defaultRoleChore } from "./bootstrap/default-roles.ts";
+import { extensionAuthentication } from "./bootstrap/extension-authentication.ts";
+import type { Vouchers } from "./bootstrap/extension-authentication.ts";
+import { flowControl } from "./bootstrap/flow-control.ts";
+import { kubernetesService } from "./bootstrap/kubernetes-service.ts";
+import { policyTypes } from "./bootstrap/policy-types.ts";
+import { systemPriorityClasses } from "./bootstrap/priority-classes.ts";
+import { defaultServiceCidr } from "./bootstrap/service-cidr.ts";
+import { systemNamespaces } from "./bootstrap/system-namespaces.ts";
+import { tokenTracking } from "./bootstrap/token-tracking.ts";
+import { identityLease } from "./leases/identity-lease.ts";
+import { SERVER_LEASES, ServerLease } from "./leases/server-lease.ts";
+import type { Chore } from "./required-objects.ts";
+import { Upkeep } from "./upkeep.ts";
+
+export interface HouseOptions {
+  /** One for each family, the default first. */
+  readonly serviceCidrs: readonly string[];
+  readonly nodePorts: PortRange;
+  /** Where the server listens. */
+  readonly host: string;
+  readonly port: number;
+  /** The addresses of the machine. */
+  readonly machineAddresses: readonly string[];
+  /** Whether other servers may serve from the same store; only then is it worth a write every few seconds to tell them of this one. */
+  readonly isStoreShared: boolean;
+  /** Whom servers of other APIs may believe, where there are sockets. */
+  readonly vouchers?: (() => Vouchers) | undefined;
+  /** Of the machine, where the server is one of its own: it tells everybody of itself, and since when it notes uses of tokens. */
+  readonly hostname?: string | undefined;
+}
+
+export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep {
+  const { registry, loop, store } = workshop;
+  const { serviceCidrs, host, port, machineAddresses, hostname } = options;
+  const [cidr = ""] = serviceCidrs;
+  const family = findCidr(cidr)?.address.family ?? "IPv4";
+  const address = advertisedAddress({ host, machine: machineAddresses, family });
+  const lease = options.isStoreShared ? new ServerLease(store, address) : undefined;
+  const addresses = (): readonly string[] => lease?.addresses() ?? [address];
+  const source = lease === undefined ? undefined : SERVER_LEASES;
+  const chores = [
+    systemNamespaces(registry),
+    defaultServiceCidr({ registry, loop, cidrs: serviceCidrs }),
+    systemPriorityClasses(registry),
+    apiServices(registry, loop),
+    defaultRoleChore(registry),
+    ...flowControl({ registry, store, loop }),
+    policyTypes({ registry, store }),
+    ...kubernetesService({ registry, cidr, addresses, source, port }),
+    ...trustOfExtensions(workshop, options),
+    ...(hostname === undefined ? [] : [tokenTracking(registry, loop)]),
+  ];
+  const routines = [
+    ...(lease === undefined ? [] : [lease.routine()]),
+    ...(hostname === undefined ? [] : identityLease(workshop, { hostname, vouchers: options.vouchers })),
+    ...allocationRepair(workshop, options.nodePorts),
+    ...workshop.routines,
+  ];
+  return new Upkeep(workshop, { chores, routines });
+}
+
+function trustOfExtensions(
+  { registry }: Workshop,
+  { vouchers, isStoreShared }: HouseOptions,
+): readonly Chore[] {
+  return vouchers === undefined ? [] : [extensionAuthentication({ registry, vouchers, isStoreShared })];
+}

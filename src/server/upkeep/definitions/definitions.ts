@@ -1,0 +1,267 @@
+/**
+ * Keeps the definitions of custom resources: names are accepted and kinds established as soon as a definition is durable,
+ * an APIService tells of each version that is served, and a deleted definition goes once all objects of its kind are gone.
+ * Every server runs this; what one has done the others find done.
+ */
+import { isApiError } from "../../../api/api-error.ts";
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionNames,
+} from "../../../api/generated/types/apiextensions-v1.ts";
+import type { JsonObject } from "../../../api/json-object.ts";
+import { groupVersions } from "../../../api/resource-facts.ts";
+import type { ResourceFacts } from "../../../api/resource-facts.ts";
+import { backoffMs } from "../../../base/backoff.ts";
+import { pause } from "../../../base/loop/pause.ts";
+import { isStoreError } from "../../../store/store-error.ts";
+import { prefixEnd } from "../../../store/store.ts";
+import type { Watch } from "../../../store/store.ts";
+import { DEFINITIONS } from "../../custom/custom-kinds.ts";
+import type { CustomKinds } from "../../custom/custom-kinds.ts";
+import { findOutline } from "../../custom/custom-outline.ts";
+import type { StoredResource } from "../../objects/registry.ts";
+import { requireStored } from "../../objects/registry.ts";
+import { UnreadableValue } from "../../objects/stored/unreadable.ts";
+import type { Workshop } from "../../request/call.ts";
+import { timeText } from "../../write/system-metadata.ts";
+import { HouseWriter } from "../server-writer.ts";
+import { CustomApiServices } from "./definition-api-services.ts";
+import { InstanceRemoval } from "./instance-removal.ts";
+import { plannedStatus, takenNames } from "./name-plan.ts";
+import type { TakenNames } from "./name-plan.ts";
+import { WorkSet } from "./work-set.ts";
+
+/** Looking at so many takes about a millisecond; then others have their turn. */
+const WORK_PER_TURN = 10;
+const BACKOFF = { baseMs: 100, maxMs: 30_000 };
+
+function builtInNames({ name, singular, shortNames, kind }: ResourceFacts): CustomResourceDefinitionNames {
+  return { plural: name, singular, shortNames, kind, listKind: `${kind}List` };
+}
+
+interface Wait {
+  readonly watch: Watch;
+  /** Resolves when the watch has ended. */
+  readonly ended: Promise<void>;
+}
+
+/** What there is to look at: a definition, or all that a group registers. */
+type Work = `definition ${string}` | `group ${string}`;
+
+export class CustomDefinitions {
+  readonly #workshop: Workshop;
+  readonly #kinds: CustomKinds;
+  readonly #writer: HouseWriter;
+  readonly #resource: StoredResource;
+  readonly #services: CustomApiServices;
+  readonly #removal: InstanceRemoval;
+  readonly #work = new WorkSet<Work>();
+  /** Of definitions whose objects are still being finalized. */
+  readonly #waits = new Map<string, Wait>();
+  #isFollowing = false;
+
+  constructor(workshop: Workshop, kinds: CustomKinds) {
+    this.#workshop = workshop;
+    this.#kinds = kinds;
+    this.#writer = new HouseWriter(workshop);
+    this.#resource = requireStored(workshop.registry, "apiextensions.k8s.io", "customresourcedefinitions");
+    this.#services = new CustomApiServices(workshop);
+    this.#removal = new InstanceRemoval(workshop);
+  }
+
+  /** Whether all that are there have been read, and what changes is looked at. */
+  get isFollowing(): boolean {
+    return this.#isFollowing;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const onAbort = (): void => {
+      this.#work.close();
+      for (const { watch } of this.#waits.values()) watch.close();
+    };
+    signal.addEventListener("abort", onAbort, { once: true });
+    try {
+      if (signal.aborted) return;
+      const running = [
+        this.#follow(DEFINITIONS, signal, (key) => this.#noteDefinition(key.slice(DEFINITIONS.length))),
+        this.#follow(this.#services.prefix, signal, (key) => this.#noteService(key)),
+        this.#settleAll(signal),
+      ];
+      // Following begins with reading all that is there, without a break.
+      this.#isFollowing = true;
+      await Promise.all(running);
+    } finally {
+      signal.removeEventListener("abort", onAbort);
+      onAbort();
+      await Promise.all([...this.#waits.values()].map(({ ended }) => ended));
+    }
+  }
+
+  /** Notes every key under the prefix, then those that change, until the signal is aborted or the store is closed. */
+  async #follow(prefix: string, signal: AbortSignal, note: (key: string) => void): Promise<void> {
+    const { store, loop } = this.#workshop;
+    const random = loop.random("custom-definitions");
+    for (let failures = 0; !signal.aborted; failures++) {
+      const { view } = store;
+      for (const { key } of view.range(prefix, prefixEnd(prefix))) note(key);
+      try {
+        await this.#watch({ prefix, after: view.revision }, signal, note);
+      } catch (error) {
+        if (isStoreError(error, "Closed")) return this.#work.close();
+        if (!isStoreError(error)) throw error;
+        await pause(loop, { ms: backoffMs(failures, BACKOFF, random), kind: "progress" }, signal);
+      }
+    }
+  }
+
+  async #watch(
+    range: { readonly prefix: string; readonly after: number },
+    signal: AbortSignal,
+    note: (key: string) => void,
+  ): Promise<void> {
+    const watch = this.#workshop.store.watch({ ...range, lane: "loop" });
+    const close = (): void => watch.close();
+    signal.addEventListener("abort", close, { once: true });
+    try {
+      if (signal.aborted) return;
+      for await (const { events } of watch) for (const { key } of events) note(key);
+    } finally {
+      signal.removeEventListener("abort", close);
+      close();
+    }
+  }
+
+  /** Watches of a kind that is served no longer end now, not when somebody next asks for it. */
+  #noteDefinition(name: string): void {
+    this.#kinds.renew(name);
+    this.#work.add(`definition ${name}`);
+  }
+
+  #noteService(key: string): void {
+    const group = this.#services.groupOf(key);
+    if (group !== undefined) this.#work.add(`group ${group}`);
+  }
+
+  async #settleAll(signal: AbortSignal): Promise<void> {
+    const { loop, log } = this.#workshop;
+    const random = loop.random("custom-definitions");
+    const failures = new Map<Work, number>();
+    let count = 0;
+    for (let work = await this.#work.next(); work !== undefined; work = await this.#work.next()) {
+      count += 1;
+      if (count % WORK_PER_TURN === 0) await new Promise<void>((resolve) => loop.post("loop", resolve));
+      try {
+        await this.#settle(work);
+        failures.delete(work);
+      } catch (error) {
+        if (signal.aborted || isStoreError(error, "Closed")) return;
+        if (error instanceof UnreadableValue) {
+          // Its next value is looked at when it comes.
+          log.warn("a custom resource definition cannot be read", { error: error.message });
+          continue;
+        }
+        const count = failures.get(work) ?? 0;
+        failures.set(work, count + 1);
+        // Somebody else was faster: the change that tells of it is on its way.
+        const isOvertaken = isApiError(error, "Conflict") || isApiError(error, "AlreadyExists");
+        if (!isOvertaken) log.warn("a custom resource definition could not be kept", { work, error });
+        const again = work;
+        loop.timer(loop.now() + backoffMs(count, BACKOFF, random), "progress", () => this.#work.add(again));
+      }
+    }
+  }
+
+  #settle(work: Work): Promise<void> {
+    const [type = "", name = ""] = work.split(" ");
+    return type === "group" ? this.#services.keep(name) : this.#settleDefinition(name);
+  }
+
+  async #settleDefinition(name: string): Promise<void> {
+    const group = name.slice(name.indexOf(".") + 1);
+    this.#work.add(`group ${group}`);
+    const entry = this.#workshop.store.accepted.get(DEFINITIONS + name);
+    const outline = entry === undefined ? undefined : findOutline(entry);
+    // Most are, at every start: these need not be decoded.
+    if (outline?.isSettled === true && !outline.isDeleted) return;
+    const definition = this.#find(name);
+    if (definition === undefined) {
+      // Its names are free now.
+      this.#endWait(name);
+      this.#noteGroup(group);
+    } else if (definition.metadata.deletionTimestamp !== undefined) await this.#clear(name, definition);
+    else await this.#establish(name, definition);
+  }
+
+  #find(name: string): CustomResourceDefinition | undefined {
+    const place = { resource: this.#resource, namespace: "", name };
+    return this.#writer.find(place) as CustomResourceDefinition | undefined;
+  }
+
+  async #establish(name: string, definition: CustomResourceDefinition): Promise<void> {
+    const { loop } = this.#workshop;
+    const status = plannedStatus(definition, this.#taken(name, definition), timeText(loop.now()));
+    if (status === definition.status) return;
+    const place = { resource: this.#resource, namespace: "", name };
+    await this.#writer.update(place, { ...definition, status } as unknown as JsonObject, "status");
+    this.#noteGroup(definition.spec.group);
+  }
+
+  /** Names of the others in the group, those of the published API among them, whether it is served or not. */
+  #taken(name: string, { spec }: CustomResourceDefinition): TakenNames {
+    const { accepted } = this.#workshop.store;
+    const names = groupVersions()
+      .filter(({ group }) => group === spec.group)
+      .flatMap(({ resources }) => resources.map(builtInNames));
+    for (const entry of accepted.range(DEFINITIONS, prefixEnd(DEFINITIONS))) {
+      if (!entry.key.endsWith(`.${spec.group}`) || entry.key === DEFINITIONS + name) continue;
+      const outline = findOutline(entry);
+      if (outline?.group === spec.group) names.push(outline.acceptedNames);
+    }
+    return takenNames(names);
+  }
+
+  /** Those whose names were refused may have them now. */
+  #noteGroup(group: string): void {
+    const { accepted } = this.#workshop.store;
+    for (const entry of accepted.range(DEFINITIONS, prefixEnd(DEFINITIONS))) {
+      const isRefused = entry.key.endsWith(`.${group}`) && findOutline(entry)?.hasAllNames === false;
+      if (isRefused) this.#work.add(`definition ${entry.key.slice(DEFINITIONS.length)}`);
+    }
+  }
+
+  async #clear(name: string, definition: CustomResourceDefinition): Promise<void> {
+    const outcome = await this.#removal.remove(definition, {
+      place: { resource: this.#resource, namespace: "", name },
+      instances: this.#kinds.kind(name)?.findStored(),
+    });
+    if (outcome === "more") this.#work.add(`definition ${name}`);
+    if (outcome === "waiting") this.#wait(name, definition);
+    else this.#endWait(name);
+  }
+
+  /** What holds the objects goes some time: then the definition is looked at again. */
+  #wait(name: string, { spec }: CustomResourceDefinition): void {
+    if (this.#waits.has(name)) return;
+    const { store } = this.#workshop;
+    const prefix = `/registry/${spec.group}/${spec.names.plural}/`;
+    const watch = store.watch({ prefix, after: store.view.revision, lane: "background" });
+    this.#waits.set(name, { watch, ended: this.#noteChanges(name, watch) });
+    // Once more, for what changed before the watch began.
+    this.#work.add(`definition ${name}`);
+  }
+
+  async #noteChanges(name: string, watch: Watch): Promise<void> {
+    try {
+      for await (const { events } of watch) if (events.length > 0) this.#work.add(`definition ${name}`);
+    } catch (error) {
+      if (!isStoreError(error)) throw error;
+      this.#endWait(name);
+      this.#work.add(`definition ${name}`);
+    }
+  }
+
+  #endWait(name: string): void {
+    this.#waits.get(name)?.watch.close();
+    this.#waits.delete(name);
+  }
+}

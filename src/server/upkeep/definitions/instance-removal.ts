@@ -1,0 +1,119 @@
+/** Deletes the objects of a kind whose definition is to go, and then lets the definition go. */
+import { isApiError } from "../../../api/api-error.ts";
+import type {
+  CustomResourceDefinition,
+  CustomResourceDefinitionCondition,
+} from "../../../api/generated/types/apiextensions-v1.ts";
+import { CLEANUP_FINALIZER } from "../../../resources/definitions/custom-resource-definition.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import { prefixEnd } from "../../../store/store.ts";
+import type { StoredResource } from "../../objects/registry.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
+import { prefixOf } from "../../objects/versions.ts";
+import type { Workshop } from "../../request/call.ts";
+import { removeOne } from "../../verbs/delete.ts";
+import { ObjectWriter } from "../../write/object-writer.ts";
+import type { Place } from "../../write/object-writer.ts";
+import { timeText } from "../../write/system-metadata.ts";
+import { withConditions } from "./name-plan.ts";
+
+/** Objects that are deleted in one go; then others have their turn. */
+const PIECE = 200;
+
+const IN_PROGRESS = {
+  type: "Terminating",
+  status: "True",
+  reason: "InstanceDeletionInProgress",
+  message: "CustomResource deletion is in progress",
+};
+
+export interface Target {
+  /** Of the definition. */
+  readonly place: Place;
+  /** `undefined` when the kind was never served. */
+  readonly instances: StoredResource | undefined;
+}
+
+/** `more`: call again. `waiting`: objects are left that something else holds. */
+export type Outcome = "done" | "more" | "waiting";
+
+export class InstanceRemoval {
+  readonly #workshop: Workshop;
+
+  constructor(workshop: Workshop) {
+    this.#workshop = workshop;
+  }
+
+  async remove(definition: CustomResourceDefinition, { place, instances }: Target): Promise<Outcome> {
+    if (definition.metadata.finalizers?.includes(CLEANUP_FINALIZER) !== true) return "done";
+    const left = instances === undefined ? "none" : await this.#removePiece(instances);
+    if (left === "none") {
+      await this.#change(place, released);
+      return "done";
+    }
+    await this.#change(place, (object) => this.#marked(object));
+    return left === "more" ? "more" : "waiting";
+  }
+
+  async #removePiece(resource: StoredResource): Promise<"none" | "more" | "held"> {
+    const prefix = prefixOf(resource, "");
+    let held = 0;
+    let asked = 0;
+    for (const entry of this.#workshop.store.accepted.range(prefix, prefixEnd(prefix))) {
+      const { metadata } = StoredObject.of(entry).object;
+      if (metadata.deletionTimestamp !== undefined) {
+        held += 1;
+        continue;
+      }
+      if (asked === PIECE) return "more";
+      asked += 1;
+      await this.#removeOne({ resource, namespace: metadata.namespace ?? "", name: metadata.name ?? "" });
+    }
+    if (asked > 0) return "more";
+    return held === 0 ? "none" : "held";
+  }
+
+  /** Unasked: webhooks of whoever brought the kind are often gone by now, and would hold its definition for ever. */
+  async #removeOne(place: Place): Promise<void> {
+    const target = { ...place, consent: "unasked" } as const;
+    try {
+      await removeOne(target, { apiVersion: "v1", kind: "DeleteOptions" }, this.#workshop);
+    } catch (error) {
+      if (!isApiError(error, "NotFound")) throw error;
+    }
+  }
+
+  /** Not through the verbs: a definition that newer rules refuse must go all the same. */
+  async #change(place: Place, change: (object: Definition) => ApiObject): Promise<void> {
+    const options = { isDryRun: false, onConflict: "retry" } as const;
+    try {
+      await new ObjectWriter(this.#workshop).update(place, options, (previous) => ({
+        outcome: "put",
+        object: change(previous as Definition),
+      }));
+    } catch (error) {
+      if (!isApiError(error, "NotFound")) throw error;
+    }
+  }
+
+  #marked(object: Definition): ApiObject {
+    const { status } = object;
+    const now = timeText(this.#workshop.loop.now());
+    const conditions: readonly CustomResourceDefinitionCondition[] = withConditions(
+      status.conditions,
+      [IN_PROGRESS],
+      now,
+    );
+    return conditions === status.conditions
+      ? object
+      : ({ ...object, status: { ...status, conditions } } as ApiObject);
+  }
+}
+
+type Definition = CustomResourceDefinition;
+
+function released(object: Definition): ApiObject {
+  const { finalizers = [], ...metadata } = object.metadata;
+  const others = finalizers.filter((name) => name !== CLEANUP_FINALIZER);
+  return { ...object, metadata: { ...metadata, ...(others.length > 0 && { finalizers: others }) } };
+}

@@ -1,0 +1,144 @@
+/**
+ * Who serves the API, told to everybody who reads it: a Lease in `kube-system` for each server, named after its host as kube-apiserver
+ * names its own. A server that ends takes its Lease along; those of servers that died go when they have run out.
+ */
+import { createHash } from "node:crypto";
+import { isApiError } from "../../../api/api-error.ts";
+import type { Lease } from "../../../api/generated/types/coordination-v1.ts";
+import type { JsonObject } from "../../../api/json-object.ts";
+import { formatMicroTime } from "../../../api/time.ts";
+import { prefixEnd } from "../../../store/store.ts";
+import { requireStored } from "../../objects/registry.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
+import { prefixOf } from "../../objects/versions.ts";
+import type { Workshop } from "../../request/call.ts";
+import type { Vouchers } from "../bootstrap/extension-authentication.ts";
+import { TOKEN_KEYS, tokenKeyIds, warnOfOtherKeys } from "../bootstrap/shared-keys.ts";
+import type { Routine } from "../periodic-task.ts";
+import { HouseWriter } from "../server-writer.ts";
+import type { Place } from "../server-writer.ts";
+
+const NAMESPACE = "kube-system";
+const IDENTITY_LABEL = "apiserver.kubernetes.io/identity";
+const IDENTITY = "kube-apiserver";
+/** These as upstream's. */
+const RENEWAL_MS = 10_000;
+const DURATION_S = 3600;
+const COLLECTION_MS = 3_600_000;
+
+const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
+
+/** The name that kube-apiserver has on this host. */
+export function serverIdentity(hostname: string): string {
+  const hash = createHash("sha256").update(withLength(hostname)).update(withLength(IDENTITY)).digest();
+  return `apiserver-${base32(hash.subarray(0, 16))}`;
+}
+
+function withLength(text: string): Buffer {
+  const bytes = Buffer.from(text);
+  const length = Buffer.alloc(2);
+  length.writeUInt16BE(bytes.length);
+  return Buffer.concat([length, bytes]);
+}
+
+function base32(bytes: Uint8Array): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("");
+  const fives = bits.match(/.{1,5}/g) ?? [];
+  return fives.map((five) => BASE32.charAt(Number.parseInt(five.padEnd(5, "0"), 2))).join("");
+}
+
+/** A Lease that says not how long it holds is nobody's. */
+function isExpired({ spec }: Lease, now: number): boolean {
+  const { renewTime, leaseDurationSeconds } = spec ?? {};
+  if (renewTime === undefined || leaseDurationSeconds === undefined) return true;
+  return Date.parse(renewTime) + leaseDurationSeconds * 1000 < now;
+}
+
+interface ServerSelf {
+  readonly hostname: string;
+  readonly vouchers: (() => Vouchers) | undefined;
+}
+
+export function identityLease(workshop: Workshop, { hostname, vouchers }: ServerSelf): readonly Routine[] {
+  const { loop, store, registry } = workshop;
+  const resource = requireStored(registry, "coordination.k8s.io", "leases");
+  const writer = new HouseWriter(workshop);
+  const own: Place = { resource, namespace: NAMESPACE, name: serverIdentity(hostname) };
+  const holderIdentity = `${own.name}_${loop.random("identity").uuid()}`;
+  const labels = { [IDENTITY_LABEL]: IDENTITY, "kubernetes.io/hostname": hostname };
+  let isFirst = true;
+
+  async function renew(): Promise<void> {
+    // What an earlier server on this host left says nothing of this one.
+    if (isFirst) await release(writer, own);
+    isFirst = false;
+    const live = writer.find(own) as Lease | undefined;
+    const renewTime = formatMicroTime(BigInt(Math.floor(loop.now())) * 1000n);
+    const term = { leaseDurationSeconds: DURATION_S, renewTime };
+    const annotations = { [TOKEN_KEYS]: tokenKeyIds(workshop).join(",") };
+    if (live !== undefined) return writer.update(own, renewed(live, { labels, annotations, term }), "");
+    const { apiVersion, facts } = resource;
+    const metadata = { name: own.name, namespace: NAMESPACE, labels, annotations };
+    await writer.create(own, { apiVersion, kind: facts.kind, metadata, spec: { holderIdentity, ...term } });
+  }
+
+  function findExpired(): string | undefined {
+    const prefix = prefixOf(resource, NAMESPACE);
+    for (const entry of store.accepted.range(prefix, prefixEnd(prefix))) {
+      const lease = StoredObject.of(entry).object as Lease;
+      const isServers = lease.metadata.labels?.[IDENTITY_LABEL] === IDENTITY;
+      if (isServers && isExpired(lease, loop.now())) return lease.metadata.name;
+    }
+    return undefined;
+  }
+
+  /** Looks again after each: its server may have come back meanwhile. */
+  async function collect(): Promise<void> {
+    for (let name = findExpired(); name !== undefined; name = findExpired())
+      await release(writer, { ...own, name });
+  }
+
+  return [
+    {
+      name: "identity lease",
+      boot: ["poststarthook/start-kube-apiserver-identity-lease-controller"],
+      firstAfterMs: 0,
+      everyMs: RENEWAL_MS,
+      begin: async () => warnOfOtherKeys(workshop, vouchers),
+      perform: renew,
+      end: () => release(writer, own),
+    },
+    {
+      name: "collection of identity leases",
+      boot: ["poststarthook/start-kube-apiserver-identity-lease-garbage-collector"],
+      firstAfterMs: 0,
+      everyMs: COLLECTION_MS,
+      perform: collect,
+    },
+  ];
+}
+
+interface Renewal {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly term: JsonObject;
+}
+
+function renewed(live: Lease, { labels, annotations, term }: Renewal): JsonObject {
+  const metadata = {
+    ...live.metadata,
+    labels: { ...live.metadata.labels, ...labels },
+    annotations: { ...live.metadata.annotations, ...annotations },
+  };
+  return { ...live, metadata, spec: { ...live.spec, ...term } } as unknown as JsonObject;
+}
+
+/** Another server may have been faster. */
+async function release(writer: HouseWriter, place: Place): Promise<void> {
+  if (!writer.exists(place)) return;
+  try {
+    await writer.remove(place);
+  } catch (error) {
+    if (!isApiError(error, "NotFound")) throw error;
+  }
+}

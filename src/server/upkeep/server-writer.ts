@@ -1,0 +1,142 @@
+/** Writes as the server itself, through the same verbs as every client: nothing of the server's own is exempt from a rule. */
+import { alreadyExists } from "../../api/api-error.ts";
+import { cloneJson } from "../../api/json-clone.ts";
+import type { JsonObject } from "../../api/json-object.ts";
+import type { ApiObject } from "../../resources/rules/kind-rules.ts";
+import { isStoreError } from "../../store/store-error.ts";
+import { MAX_CHANGES } from "../../store/store.ts";
+import type { Change } from "../../store/store.ts";
+import type { StoredResource } from "../objects/registry.ts";
+import { keyOf } from "../objects/versions.ts";
+import type { Call, Workshop } from "../request/call.ts";
+import type { RequestVerb } from "../request/request-info.ts";
+import { RequestNotes } from "../request/request-notes.ts";
+import { SERVER_USER } from "../request/server-user.ts";
+import { create } from "../verbs/create.ts";
+import { remove } from "../verbs/delete.ts";
+import { update } from "../verbs/update.ts";
+import { timeText } from "../write/system-metadata.ts";
+import type { Mould } from "./object-template.ts";
+
+/** Owns the fields that the server writes. */
+const USER_AGENT = "kube-apiserver";
+
+export interface Place {
+  readonly resource: StoredResource;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export class HouseWriter {
+  readonly #workshop: Workshop;
+
+  constructor(workshop: Workshop) {
+    this.#workshop = workshop;
+  }
+
+  find({ resource, namespace, name }: Place): ApiObject | undefined {
+    const { store, versions } = this.#workshop;
+    const entry = store.accepted.get(keyOf(resource, namespace, name));
+    return entry === undefined ? undefined : versions.entry(entry, resource);
+  }
+
+  async create(place: Place, manifest: JsonObject): Promise<void> {
+    await create(callFor({ ...place, verb: "create", body: manifest }), this.#workshop);
+  }
+
+  exists({ resource, namespace, name }: Place): boolean {
+    return this.#workshop.store.accepted.get(keyOf(resource, namespace, name)) !== undefined;
+  }
+
+  /** Those that are all missing, as if each had been created. Rejects with `AlreadyExists` when another server was faster with one. */
+  async createAll(places: readonly Bearer[]): Promise<void> {
+    const { store, loop, journal, author } = this.#workshop;
+    const random = loop.random("uids");
+    const time = timeText(loop.now());
+    const changes = places.map(({ resource, namespace, name, born }): Change => {
+      const encoded = (born ?? fail(name)).cast({ uid: random.uuid(), time });
+      return { type: "put", key: keyOf(resource, namespace, name), value: encoded.bytes, slot: encoded };
+    });
+    for (let at = 0; at < changes.length; at += MAX_CHANGES) {
+      const part = changes.slice(at, at + MAX_CHANGES);
+      const keys = part.map(({ key }) => key);
+      const compare = keys.map((key) => ({ key, modRevision: 0 }));
+      const { revision } = await store
+        .write({ compare, changes: part, purpose: "upkeep" })
+        .catch((error: unknown) => refuse(error, keys));
+      journal.record({ ...author, revision, keys, at: loop.now() });
+    }
+  }
+
+  async update(place: Place, object: JsonObject, subresource: "" | "status"): Promise<void> {
+    await update(callFor({ ...place, verb: "update", subresource, body: object }), this.#workshop);
+  }
+
+  async remove(place: Place): Promise<void> {
+    await remove(callFor({ ...place, verb: "delete" }), this.#workshop);
+  }
+}
+
+interface Bearer extends Place {
+  readonly born?: Mould;
+}
+
+function fail(name: string): never {
+  throw new Error(`how ${name} is stored is not known`);
+}
+
+function refuse(error: unknown, [first = ""]: readonly string[]): never {
+  throw isStoreError(error, "ConditionFailed")
+    ? alreadyExists({ group: "", resource: "objects" }, first)
+    : error;
+}
+
+interface Request extends Place {
+  readonly verb: RequestVerb;
+  readonly subresource?: string;
+  readonly body?: JsonObject;
+}
+
+/** Fields that only stages before the verb read. */
+const UNPARSED = {
+  method: "",
+  rawPath: "",
+  rawQuery: "",
+  path: "",
+  rest: "",
+  accessNamespace: "",
+  accessName: "",
+  fieldSelector: "",
+  labelSelector: "",
+};
+
+function callFor({ resource, namespace, name, verb, subresource = "", body }: Request): Call<StoredResource> {
+  const { facts } = resource;
+  return {
+    resource,
+    user: SERVER_USER,
+    notes: new RequestNotes(),
+    query: new URLSearchParams(),
+    info: {
+      type: "resource",
+      verb,
+      group: facts.group,
+      version: facts.version,
+      resource: facts.name,
+      namespace,
+      name: verb === "create" ? "" : name,
+      subresource,
+      ...UNPARSED,
+    },
+    request: {
+      headers: new Map([
+        ["user-agent", USER_AGENT],
+        ["content-type", "application/json"],
+      ]),
+      peer: undefined,
+      signal: new AbortController().signal,
+      direct: { body: cloneJson(body) },
+      readBody: () => Promise.resolve(Buffer.alloc(0)),
+    },
+  };
+}

@@ -1,0 +1,142 @@
+/** From a request for a resource to the verb that answers it. */
+import {
+  badRequest,
+  internalError,
+  methodNotAllowed,
+  methodNotSupported,
+  unknownResource,
+} from "../../api/api-error.ts";
+import { pathSegmentName } from "../../api/names.ts";
+import { findDeprecation } from "../objects/deprecation.ts";
+import { isCustom, isStored } from "../objects/registry.ts";
+import type { Registry, Resource, StoredResource } from "../objects/registry.ts";
+import { toApiError } from "../objects/store-errors.ts";
+import type { Answer } from "../request/answer.ts";
+import type { Call, Verb, Workshop } from "../request/call.ts";
+import type { AcceptedRequest } from "../request/http.ts";
+import { RequestPace } from "../request/pace.ts";
+import { isMethodFit } from "../request/request-info.ts";
+import type { AskedVerb, ResourceRequest } from "../request/request-info.ts";
+import type { RequestNotes } from "../request/request-notes.ts";
+import type { User } from "../request/user.ts";
+import { authorOf } from "../write/journal.ts";
+import { writerOf } from "../write/write-purpose.ts";
+import { create } from "./create.ts";
+import { deleteCollection } from "./delete-collection.ts";
+import { remove } from "./delete.ts";
+import { patch } from "./patch.ts";
+import { get } from "./read/get.ts";
+import { list } from "./read/list.ts";
+import { subresourceVerb } from "./subresources/subresources.ts";
+import { update } from "./update.ts";
+import { virtualVerb } from "./virtual/virtual-resources.ts";
+import { watch } from "./watch/watch.ts";
+
+const VERBS: Readonly<Partial<Record<AskedVerb, Verb>>> = {
+  get,
+  list,
+  watch,
+  create,
+  update,
+  patch,
+  delete: remove,
+  deletecollection: deleteCollection,
+};
+
+export const READS: ReadonlySet<AskedVerb> = new Set<AskedVerb>(["get", "list", "watch"]);
+
+export interface ResourceExchange {
+  readonly request: AcceptedRequest;
+  readonly info: ResourceRequest;
+  readonly query: URLSearchParams;
+  readonly user: User;
+  readonly notes: RequestNotes;
+}
+
+/** What is asked for, and known to be served. */
+export function resolve(exchange: ResourceExchange, registry: Registry): Call {
+  const call = findCall(exchange, registry);
+  if (call !== undefined) return call;
+  refuseBroken(exchange.info, registry);
+  throw unknownResource();
+}
+
+/** Throws for a kind whose definition cannot be served: it is there, and its key says where to look. */
+export function refuseBroken(info: ResourceRequest, registry: Registry): void {
+  const problem = registry.findProblem(info);
+  if (problem !== undefined) throw internalError(new Error(problem));
+}
+
+/** Undefined when what is asked for is not served where it is asked for. */
+export function findCall(
+  { request, info, query, user, notes }: ResourceExchange,
+  registry: Registry,
+): Call | undefined {
+  const resource = registry.find(info);
+  if (resource === undefined) return undefined;
+  const { namespaced } = resource.facts;
+  if (!namespaced && info.namespace !== "") return undefined;
+  if (namespaced && info.namespace === "" && !isAcross(info, resource)) return undefined;
+  if (info.name === "" && info.subresource !== "" && !isCustom(resource)) return undefined;
+  return { request, info, query, user, notes, resource };
+}
+
+/** Throws where upstream has no route for the method, whatever the path leads to. */
+export function requireFit({ info, resource }: Call): void {
+  if (!isMethodFit(info)) throw isCustom(resource) ? methodNotSupported(info, info.verb) : methodNotAllowed();
+}
+
+/** What may be asked for all namespaces at once. Of built-in kinds other verbs are known there too, and refused. */
+function isAcross({ name, verb }: ResourceRequest, resource: Resource): boolean {
+  return name === "" && (!isCustom(resource) || verb === "list" || verb === "watch");
+}
+
+/** Throws and rejects with ApiErrors for what clients do; anything else is ours. */
+export function dispatch(call: Call, workshop: Workshop): Answer | Promise<Answer> {
+  const deprecation = findDeprecation(call.resource);
+  // Whoever uses what is deprecated is told so, each time and whatever comes of it.
+  if (deprecation !== undefined) {
+    call.notes.warn(deprecation);
+    workshop.tally.askedForDeprecated(call.info);
+  }
+  try {
+    const isRead = READS.has(call.info.verb);
+    const answer = run(call, isRead ? workshop : writing(call, workshop));
+    return answer instanceof Promise ? answer.catch((error: unknown) => refuse(error, call)) : answer;
+  } catch (error) {
+    return refuse(error, call);
+  }
+}
+
+function writing(call: Call, workshop: Workshop): Workshop {
+  const author = authorOf(call);
+  return { ...workshop, author, writer: writerOf(call.user), pace: new RequestPace(workshop.loop) };
+}
+
+function refuse(error: unknown, { info }: Call): never {
+  throw toApiError(error, { group: info.group, resource: info.resource }, info.name) as Error;
+}
+
+/** Names that would be another key; whoever makes an object names it in the body. */
+const UNFIT = /^\.\.?$|[/%]/;
+
+function requireSegment({ name, verb }: ResourceRequest): void {
+  if (!UNFIT.test(name) || verb === "create") return;
+  const why = pathSegmentName(name).join(";");
+  throw badRequest(`Name parameter invalid: ${JSON.stringify(name)}: ${why}`);
+}
+
+function run(call: Call, workshop: Workshop): Answer | Promise<Answer> {
+  const { info, resource } = call;
+  requireSegment(info);
+  if (info.subresource !== "") return subresourceVerb(call)(call, workshop);
+  const isServed = resource.facts.verbs.some((served) => served === info.verb);
+  if (!isStored(resource)) {
+    if (!isServed) throw methodNotAllowed();
+    return virtualVerb(resource)(call, workshop);
+  }
+  const verb = VERBS[info.verb];
+  if (!isServed || verb === undefined)
+    throw methodNotSupported({ group: info.group, resource: info.resource }, info.verb);
+  return verb(call as Call<StoredResource>, workshop);
+}

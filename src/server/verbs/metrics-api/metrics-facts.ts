@@ -1,0 +1,126 @@
+/** The resources of `metrics.k8s.io`: their names, their structure, and how they are shown. */
+import type { JSONSchemaProps } from "../../../api/generated/types/apiextensions-v1.ts";
+import { apiVersionOf } from "../../../api/resource-facts.ts";
+import type { ColumnFacts, GroupVersionFacts, ResourceFacts } from "../../../api/resource-facts.ts";
+import { kindStruct } from "../../../api/structural/schema-nodes.ts";
+import { compileStructural } from "../../../api/structural/structural.ts";
+import type { ApiObject, KindRules } from "../../../resources/rules/kind-rules.ts";
+import type { Resource } from "../../objects/registry.ts";
+
+const PLACE = { group: "metrics.k8s.io", version: "v1beta1" };
+export const METRICS_VERSION = apiVersionOf(PLACE);
+
+/** As the metrics-server registers itself: behind everything else, so that `pods` alone means those of the core group. */
+const ORDER: readonly [group: number, version: number] = [100, 100];
+
+export type UsageList = Readonly<Record<string, string>>;
+
+export interface NodeMetrics extends ApiObject {
+  readonly timestamp: string;
+  readonly window: string;
+  readonly usage: UsageList;
+}
+
+export interface PodMetrics extends ApiObject {
+  readonly timestamp: string;
+  readonly window: string;
+  readonly containers: readonly { readonly name: string; readonly usage: UsageList }[];
+}
+
+const QUANTITY: JSONSchemaProps = {
+  anyOf: [{ type: "integer" }, { type: "string" }],
+  "x-kubernetes-int-or-string": true,
+};
+const USAGE: JSONSchemaProps = {
+  description: "What is used, by the name of the resource.",
+  type: "object",
+  additionalProperties: QUANTITY,
+};
+const MOMENT: Readonly<Record<string, JSONSchemaProps>> = {
+  timestamp: { description: "The end of the measurement.", type: "string", format: "date-time" },
+  window: { description: "How long the measurement took, such as 15s.", type: "string" },
+};
+
+const NODE_SCHEMA: JSONSchemaProps = {
+  description: "What a node uses.",
+  type: "object",
+  required: ["timestamp", "window", "usage"],
+  properties: { ...MOMENT, usage: USAGE },
+};
+
+const POD_SCHEMA: JSONSchemaProps = {
+  description: "What the containers of a pod use.",
+  type: "object",
+  required: ["timestamp", "window", "containers"],
+  properties: {
+    ...MOMENT,
+    containers: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["name", "usage"],
+        properties: { name: { type: "string" }, usage: USAGE },
+      },
+    },
+  },
+};
+
+const COLUMNS: readonly ColumnFacts[] = [
+  { name: "Name", type: "string", format: "name", priority: 0 },
+  { name: "cpu", type: "string", format: "quantity", priority: 0 },
+  { name: "memory", type: "string", format: "quantity", priority: 0 },
+  { name: "Window", type: "string", format: "duration", priority: 0 },
+];
+
+export interface MetricsResource extends Resource {
+  readonly openApi: JSONSchemaProps;
+}
+
+/** `total` sums up what an object says is used. */
+export function metricsResources(total: {
+  readonly node: (object: NodeMetrics) => UsageList;
+  readonly pod: (object: PodMetrics) => UsageList;
+}): readonly MetricsResource[] {
+  return [
+    made({ name: "nodes", kind: "NodeMetrics", namespaced: false }, NODE_SCHEMA, (object) =>
+      cellsOf(object as NodeMetrics, total.node(object as NodeMetrics)),
+    ),
+    made({ name: "pods", kind: "PodMetrics", namespaced: true }, POD_SCHEMA, (object) =>
+      cellsOf(object as PodMetrics, total.pod(object as PodMetrics)),
+    ),
+  ];
+}
+
+export function metricsGroupVersion(resources: readonly MetricsResource[]): GroupVersionFacts {
+  return { ...PLACE, order: ORDER, resources: resources.map(({ facts }) => facts) };
+}
+
+function cellsOf(
+  { metadata, window }: NodeMetrics | PodMetrics,
+  { cpu = "0", memory = "0" }: UsageList,
+): readonly string[] {
+  return [metadata.name ?? "", cpu, memory, window];
+}
+
+function made(
+  names: Pick<ResourceFacts, "name" | "kind" | "namespaced">,
+  openApi: JSONSchemaProps,
+  cells: NonNullable<KindRules["cells"]>,
+): MetricsResource {
+  const { group, version } = PLACE;
+  const facts: ResourceFacts = {
+    ...PLACE,
+    ...names,
+    singular: "",
+    verbs: ["get", "list"],
+    shortNames: [],
+    categories: [],
+    subresources: [],
+    storage: undefined,
+    columns: undefined,
+    fieldSelectors: [],
+    definition: `io.k8s.metrics.pkg.apis.metrics.v1beta1.${names.kind}`,
+  };
+  const schema = kindStruct({ group, version, kind: names.kind }, compileStructural(openApi));
+  return { facts, apiVersion: METRICS_VERSION, schema, rules: { columns: COLUMNS, cells }, openApi };
+}

@@ -1,0 +1,43 @@
+import { expired, notFound } from "../../../api/api-error.ts";
+import { isStoreError } from "../../../store/store-error.ts";
+import type { Store, View } from "../../../store/store.ts";
+import type { StoredResource } from "../../objects/registry.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
+import { keyOf } from "../../objects/versions.ts";
+import type { Answer } from "../../request/answer.ts";
+import type { Call, Workshop } from "../../request/call.ts";
+import { groupResource } from "../../write/object-writer.ts";
+import { resourceVersionOf } from "./list-options.ts";
+import { reachRevision } from "./revision-wait.ts";
+
+/** Without resourceVersion the newest state; with one, a state that is not older, or with `Exact` that very state. */
+export function get(call: Call<StoredResource>, workshop: Workshop): Answer | Promise<Answer> {
+  const { freshView } = workshop.store;
+  if (freshView === undefined || call.query.size > 0) return getAsAsked(call, workshop);
+  return found(freshView, call);
+}
+
+function found(view: View, { resource, info }: Call<StoredResource>): Answer {
+  const entry = view.get(keyOf(resource, info.namespace, info.name));
+  if (entry === undefined) throw notFound(groupResource(resource), info.name);
+  return { type: "stored", code: 200, stored: StoredObject.of(entry), resource };
+}
+
+async function getAsAsked(call: Call<StoredResource>, { store, loop }: Workshop): Promise<Answer> {
+  const { resource, info, query } = call;
+  const key = keyOf(resource, info.namespace, info.name);
+  const asked = resourceVersionOf(query);
+  const view = asked === undefined ? await store.fresh() : await reachRevision(store, loop, asked);
+  const isExact = asked !== undefined && asked > 0 && query.get("resourceVersionMatch") === "Exact";
+  return found(isExact ? await pastView(store, key, asked) : view, call);
+}
+
+/** Our own extension: any object as it was, while the history reaches back to it. */
+async function pastView(store: Store, key: string, revision: number): Promise<View> {
+  try {
+    return await store.at(revision, key);
+  } catch (error) {
+    if (!isStoreError(error, "Compacted")) throw error;
+    throw expired("The resourceVersion for the provided get is too old.");
+  }
+}

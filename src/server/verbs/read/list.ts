@@ -1,0 +1,206 @@
+import { badRequest, expired } from "../../../api/api-error.ts";
+import { requiredFieldValue } from "../../../api/field-selector.ts";
+import { isStoreError } from "../../../store/store-error.ts";
+import { prefixEnd } from "../../../store/store.ts";
+import type { Entry, View } from "../../../store/store.ts";
+import type { StoredResource } from "../../objects/registry.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
+import { prefixOf } from "../../objects/versions.ts";
+import type { ListAnswer } from "../../request/answer.ts";
+import type { Call, Workshop } from "../../request/call.ts";
+import { decodeContinue, encodeContinue } from "./continue-token.ts";
+import type { ContinueToken } from "./continue-token.ts";
+import { listOptionsOf } from "./list-options.ts";
+import type { ListOptions } from "./list-options.ts";
+import { filterOf } from "./object-filter.ts";
+import type { ObjectFilter } from "./object-filter.ts";
+import { reachRevision } from "./revision-wait.ts";
+
+/**
+ * For how long the pieces of a list show one revision. Afterwards it may be gone, and is said to be even where it is not:
+ * what a client may rely on does not depend on how much is written.
+ */
+const CONSISTENT_MS = 5 * 60_000;
+
+/** All pieces of a paged list show one revision, whatever is written meanwhile. */
+export async function list(call: Call<StoredResource>, workshop: Workshop): Promise<ListAnswer> {
+  const { resource, info, query } = call;
+  const options = withUsedLimit(listOptionsOf(query, resource.facts, "list"), resource);
+  // An object's own path may be listed too: `GET …/pods/a?watch` has no other form of list.
+  const name = info.name === "" ? requiredFieldValue(options.fields, "metadata.name") : info.name;
+  const prefix = prefixOf(resource, info.namespace);
+  const token = options.continueToken === "" ? undefined : decodeContinue(options.continueToken);
+  const isOne = name !== undefined && (info.namespace !== "" || !resource.facts.namespaced);
+  const view = await viewFor({ token, options, prefix, isOne }, workshop);
+  const reading = isOne ? undefined : workshop.readyToList(prefixOf(resource, ""));
+  if (reading !== undefined) await reading;
+  const filter = filterOf(options, resource, workshop.versions);
+  const since = token === undefined || token.revision < 0 ? workshop.loop.now() : token.since;
+  const collection = { view, prefix, token, since, options, name, resource, isOne };
+  if (filter !== undefined) await readyToFilter(collection, workshop);
+  const answer = collect(collection, filter);
+  warnOfUnreadable(call, workshop.unreadable(prefix));
+  return answer;
+}
+
+/** Each object that a list leaves out is one that its client may count on. */
+function warnOfUnreadable({ notes }: Call<StoredResource>, keys: readonly string[]): void {
+  const [first, ...others] = keys;
+  if (first === undefined) return;
+  const more = others.length === 0 ? "" : ` and ${String(others.length)} more`;
+  notes.warn(`objects are left out whose stored values cannot be read: ${first}${more}`);
+}
+
+/**
+ * What may be of any revision comes whole, as kube-apiserver tells it out of its memory: clients count on it, some of which look for no
+ * token. Events it does not keep there.
+ */
+function withUsedLimit(options: ListOptions, { storage }: StoredResource): ListOptions {
+  const isWhole =
+    options.resourceVersion === 0 && options.continueToken === "" && storage.prefix !== "events";
+  return isWhole ? { ...options, limit: 0 } : options;
+}
+
+/** Selectors are about objects in the version asked for. */
+async function readyToFilter(collection: Collection, { versions }: Workshop): Promise<void> {
+  const { view, prefix, resource } = collection;
+  if (resource.custom?.webhook === undefined) return;
+  const entries = isOnePlace(collection)
+    ? [entryOf(collection)].filter((entry) => entry !== undefined)
+    : [...view.range(prefix, prefixEnd(prefix))];
+  await versions.readyToShow(
+    entries.map((entry) => StoredObject.of(entry)),
+    resource,
+  );
+}
+
+interface ViewRequest {
+  readonly token: ContinueToken | undefined;
+  readonly options: ListOptions;
+  readonly prefix: string;
+  /** No more than one object can be found. */
+  readonly isOne: boolean;
+}
+
+async function viewFor(request: ViewRequest, { store, loop }: Workshop): Promise<View> {
+  const { token, options, prefix } = request;
+  if (token !== undefined) {
+    if ((options.resourceVersion ?? 0) > 0)
+      throw badRequest("specifying resource version is not allowed when using continue");
+    if (token.revision < 0) return store.fresh();
+    if (loop.now() - (token.since ?? Infinity) > CONSISTENT_MS) throw tooOld(token);
+    return continued(token, () => stateAt(token.revision, prefix, { store, loop }));
+  }
+  const { resourceVersion } = options;
+  if (resourceVersion === undefined) return store.fresh();
+  const view = await reachRevision(store, loop, resourceVersion);
+  if (!isExact(request)) return view;
+  try {
+    return await store.at(resourceVersion, prefix);
+  } catch (error) {
+    if (!isStoreError(error, "Compacted")) throw error;
+    throw expired(`The resourceVersion for the provided list is too old.`);
+  }
+}
+
+/** A limit without a word about the revision asks for that very one: so it was before there was a word. */
+function isExact({ options: { resourceVersion = 0, match, limit }, isOne }: ViewRequest): boolean {
+  return match === "Exact" || (match === "" && limit > 0 && resourceVersion > 0 && !isOne);
+}
+
+/** Another server may have begun the list, and be ahead. */
+async function stateAt(
+  revision: number,
+  prefix: string,
+  { store, loop }: Pick<Workshop, "store" | "loop">,
+): Promise<View> {
+  try {
+    return await store.at(revision, prefix);
+  } catch (error) {
+    if (!isStoreError(error, "FutureRevision")) throw error;
+  }
+  await reachRevision(store, loop, revision);
+  return store.at(revision, prefix);
+}
+
+async function continued(token: ContinueToken, read: () => Promise<View>): Promise<View> {
+  try {
+    return await read();
+  } catch (error) {
+    throw isStoreError(error, "Compacted") ? tooOld(token) : error;
+  }
+}
+
+/** An expired token comes back as one that goes on from the same key at the newest revision. */
+function tooOld({ start }: ContinueToken): Error {
+  return expired(
+    "The provided continue parameter is too old to display a consistent list result. You can start a new list without " +
+      "the continue parameter, or use the continue token in this response to retrieve the remainder of the results. " +
+      "Continuing with the provided token results in an inconsistent list - objects that were created, modified, or " +
+      "deleted between the time the first chunk was returned and now may show up in the list.",
+    encodeContinue({ revision: -1, start, since: undefined }),
+  );
+}
+
+interface Collection extends ViewRequest {
+  readonly view: View;
+  /** When the list that this is a piece of began. */
+  readonly since: number | undefined;
+  readonly name: string | undefined;
+  readonly resource: StoredResource;
+}
+
+function collect(collection: Collection, filter: ObjectFilter | undefined): ListAnswer {
+  const { view, prefix, resource, since } = collection;
+  const { items, next } = isOnePlace(collection) ? onlyPage(collection, filter) : pageOf(collection, filter);
+  const { revision } = view;
+  const rest = next === undefined ? undefined : { revision, start: next.slice(prefix.length), since };
+  return {
+    type: "list",
+    items,
+    resource,
+    resourceVersion: String(revision),
+    continueToken: rest === undefined ? undefined : encodeContinue(rest),
+    remainingItems:
+      next === undefined || filter !== undefined ? undefined : view.count(next, prefixEnd(prefix)),
+  };
+}
+
+interface Page {
+  readonly items: readonly StoredObject[];
+  /** Behind the last key of this piece, if there are more: what comes to lie between it and the next one belongs to the rest. */
+  readonly next: string | undefined;
+}
+
+function pageOf({ view, prefix, token, options, name }: Collection, filter: ObjectFilter | undefined): Page {
+  const items: StoredObject[] = [];
+  let last = "";
+  for (const entry of view.range(prefix + (token?.start ?? ""), prefixEnd(prefix))) {
+    if (options.limit > 0 && items.length === options.limit) return { items, next: `${last}\0` };
+    if (name !== undefined && !entry.key.endsWith(`/${name}`)) continue;
+    const stored = StoredObject.of(entry);
+    if (filter !== undefined && !filter(stored)) continue;
+    items.push(stored);
+    last = entry.key;
+  }
+  return { items, next: undefined };
+}
+
+/** Where no more than one can be found, it is not looked for among all others. */
+function isOnePlace({ isOne, token }: Pick<Collection, "isOne" | "token">): boolean {
+  return isOne && token === undefined;
+}
+
+function entryOf({
+  view,
+  prefix,
+  name = "",
+}: Pick<Collection, "view" | "prefix" | "name">): Entry | undefined {
+  return view.get(prefix + name);
+}
+
+function onlyPage(collection: Collection, filter: ObjectFilter | undefined): Page {
+  const entry = entryOf(collection);
+  const stored = entry === undefined ? undefined : StoredObject.of(entry);
+  return { items: stored === undefined || filter?.(stored) === false ? [] : [stored], next: undefined };
+}

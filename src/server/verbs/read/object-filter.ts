@@ -1,0 +1,33 @@
+/** Which objects a list or watch is about, beyond their place. */
+import { fieldsMatch } from "../../../api/field-selector.ts";
+import { labelsMatch } from "../../../api/label-selector.ts";
+import type { ApiObject, KindRules } from "../../../resources/rules/kind-rules.ts";
+import type { StoredResource } from "../../objects/registry.ts";
+import type { StoredObject } from "../../objects/stored-object.ts";
+import type { Versions } from "../../objects/versions.ts";
+import type { ListOptions } from "./list-options.ts";
+
+export type ObjectFilter = (stored: StoredObject) => boolean;
+
+/** Undefined when everything matches, so that objects need not be decoded. */
+export function filterOf(
+  { labels, fields }: Pick<ListOptions, "labels" | "fields">,
+  resource: StoredResource,
+  versions: Versions,
+): ObjectFilter | undefined {
+  if (labels.requirements.length === 0 && fields.terms.length === 0) return undefined;
+  return (stored) => {
+    const object = versions.served(stored, resource);
+    return (
+      labelsMatch(labels, object.metadata.labels) && fieldsMatch(fields, fieldReader(object, resource.rules))
+    );
+  };
+}
+
+function fieldReader(object: ApiObject, rules: KindRules): (field: string) => string {
+  return (field) => {
+    if (field === "metadata.name") return object.metadata.name ?? "";
+    if (field === "metadata.namespace") return object.metadata.namespace ?? "";
+    return rules.fields?.(object)[field] ?? "";
+  };
+}

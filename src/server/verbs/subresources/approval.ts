@@ -1,0 +1,12 @@
+/** Says yes or no to a certificate request: the only endpoint that writes its Approved and Denied conditions. */
+import type { CertificateSigningRequest } from "../../../api/generated/types/certificates-v1.ts";
+import {
+  prepareApproval,
+  validateApproval,
+} from "../../../resources/certificates/certificate-signing-request.ts";
+import type { EndpointRules } from "../../write/revise.ts";
+
+export const approval: EndpointRules<CertificateSigningRequest> = {
+  prepare: prepareApproval,
+  validate: validateApproval,
+};

@@ -1,0 +1,82 @@
+/** Puts a pod on a node: `pods/NAME/binding`, and the same thing posted to `bindings`. */
+import { badRequest, conflict, invalid } from "../../../api/api-error.ts";
+import { findKindSchema } from "../../../api/built-in-schema.ts";
+import { FieldErrors } from "../../../api/field-error.ts";
+import type { Binding, Pod } from "../../../api/generated/types/core-v1.ts";
+import { cloneJson } from "../../../api/json-clone.ts";
+import type { JsonObject } from "../../../api/json-object.ts";
+import {
+  bindingConflict,
+  bindPod as setNode,
+  checkBinding,
+} from "../../../resources/pod/pod-subresources.ts";
+import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
+import { callPass } from "../../admission/call-pass.ts";
+import { shareParts } from "../../objects/caches/shared-parts.ts";
+import { requireStored } from "../../objects/registry.ts";
+import type { Resource } from "../../objects/registry.ts";
+import type { Answer } from "../../request/answer.ts";
+import type { Call, Verb, Workshop } from "../../request/call.ts";
+import { readObject } from "../../write/incoming.ts";
+import { normal } from "../../write/incoming.ts";
+import { ObjectWriter } from "../../write/object-writer.ts";
+import { writeOptionsOf } from "../../write/write-options.ts";
+import { checkPreconditions } from "../update.ts";
+import { created } from "./success.ts";
+
+export const bindPod: Verb = async (call, workshop) => {
+  const binding = await readBinding(call);
+  const { name } = call.info;
+  if (binding.metadata.name !== name) throw badRequest("name in URL does not match name in Binding object");
+  return bind(binding, call, workshop);
+};
+
+/** The pod is the one that the binding is named for. */
+export const createBinding: Verb<Resource> = async (call, workshop) => {
+  const binding = await readBinding(call);
+  return bind(binding, { ...call, info: { ...call.info, name: binding.metadata.name } }, workshop);
+};
+
+async function readBinding(call: Call): Promise<Binding> {
+  const schema = findKindSchema("v1", "Binding");
+  if (schema === undefined) throw new Error("the published API has no Binding");
+  const { object } = await readObject(call, { apiVersion: "v1", kind: "Binding", schema });
+  const { info } = call;
+  const { namespace = info.namespace } = object.metadata;
+  if (namespace !== info.namespace) {
+    throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
+  }
+  return object as Binding;
+}
+
+/** Only members of these parts are replaced, and of the status some below them. */
+function draftOf(pod: Pod): Draft<Pod> {
+  const { metadata, spec, status } = pod;
+  return { ...pod, metadata: { ...metadata }, spec: { ...spec }, status: cloneJson(status) } as Draft<Pod>;
+}
+
+async function bind(sent: Binding, call: Call, workshop: Workshop): Promise<Answer> {
+  const resource = requireStored(workshop.registry, "", "pods");
+  // As `pods/binding` or as `bindings`, by how it was sent.
+  const pass = callPass({ call, workshop }, "CREATE");
+  const binding = pass === undefined ? sent : await pass.admit(sent);
+  const errors = new FieldErrors();
+  checkBinding(binding, errors);
+  const { name } = binding.metadata;
+  if (!errors.isEmpty) throw invalid({ group: "", kind: "Binding" }, name, errors.found);
+  const { isDryRun, user } = writeOptionsOf(call);
+  const place = { resource, namespace: call.info.namespace, name };
+  const context = { now: workshop.loop.now(), user };
+  await new ObjectWriter(workshop).update(place, { isDryRun, onConflict: "retry" }, (previous) => {
+    const { uid, resourceVersion } = binding.metadata;
+    checkPreconditions({ uid, resourceVersion }, previous, resource);
+    const why = bindingConflict(previous as Pod);
+    if (why !== undefined) throw conflict({ group: "", resource: "pods/binding" }, name, why);
+    const draft = draftOf(previous as Pod);
+    setNode(draft, binding, context);
+    const known = previous as unknown as JsonObject;
+    const { value } = normal(resource.schema, shareParts(draft, previous), known);
+    return { outcome: "put", object: value as unknown as ApiObject };
+  });
+  return created();
+}

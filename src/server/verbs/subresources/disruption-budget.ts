@@ -1,0 +1,137 @@
+/** What a PodDisruptionBudget says to one more disruption. Its controller counts; here one is taken off what it allows. */
+import { ApiError, forbidden } from "../../../api/api-error.ts";
+import type { Pod } from "../../../api/generated/types/core-v1.ts";
+import type { PodDisruptionBudget } from "../../../api/generated/types/policy-v1.ts";
+import { cloneJson } from "../../../api/json-clone.ts";
+import { keptSelector, labelsMatch } from "../../../api/label-selector.ts";
+import { isReady } from "../../../resources/pod/pod-state.ts";
+import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
+import { prefixEnd } from "../../../store/store.ts";
+import { requireStored } from "../../objects/registry.ts";
+import type { StoredResource } from "../../objects/registry.ts";
+import { prefixOf } from "../../objects/versions.ts";
+import type { Workshop } from "../../request/call.ts";
+import { normal } from "../../write/incoming.ts";
+import { groupResource, ObjectWriter } from "../../write/object-writer.ts";
+import { timeText } from "../../write/system-metadata.ts";
+
+/** As upstream's: more evictions than its controller has confirmed mean that the controller is away. */
+const UNCONFIRMED_MAX = 2000;
+/** The controller will have counted by then. */
+const RETRY_SECONDS = 10;
+const REFUSED = "Cannot evict pod as it would violate the pod's disruption budget.";
+
+/** The one budget that covers the pod. */
+export function budgetOf(pod: Pod, { store, registry, versions }: Workshop): PodDisruptionBudget | undefined {
+  const resource = budgetResource(registry);
+  const prefix = prefixOf(resource, pod.metadata.namespace ?? "");
+  const found: PodDisruptionBudget[] = [];
+  for (const entry of store.accepted.range(prefix, prefixEnd(prefix))) {
+    const budget = versions.entry(entry, resource) as PodDisruptionBudget;
+    if (covers(budget, pod)) found.push(budget);
+  }
+  if (found.length > 1) {
+    throw new ApiError(
+      "InternalError",
+      "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.",
+    );
+  }
+  return found[0];
+}
+
+/** A budget whose selector cannot be read covers nothing. */
+function covers({ spec }: PodDisruptionBudget, { metadata }: Pod): boolean {
+  if (spec.selector === undefined) return false;
+  try {
+    return labelsMatch(keptSelector(spec.selector), metadata.labels);
+  } catch {
+    return false;
+  }
+}
+
+/** A pod that is not ready serves nobody, and may go while enough others are healthy. */
+export function ignoresUnready({ spec, status }: PodDisruptionBudget, pod: Pod): boolean {
+  if (isReady(pod)) return false;
+  if (spec.unhealthyPodEvictionPolicy === "AlwaysAllow") return true;
+  return status.desiredHealthy > 0 && status.currentHealthy >= status.desiredHealthy;
+}
+
+interface Disruption {
+  readonly pod: Pod;
+  readonly isDryRun: boolean;
+}
+
+/** Refused, or taken off what the budget allows: two evictions at the same time never spend the same one. */
+export async function spendDisruption(
+  budget: PodDisruptionBudget,
+  { pod, isDryRun }: Disruption,
+  workshop: Workshop,
+): Promise<void> {
+  const resource = budgetResource(workshop.registry);
+  const { name, namespace = "" } = budget.metadata;
+  const now = timeText(workshop.loop.now());
+  const options = { isDryRun, onConflict: "retry" } as const;
+  await new ObjectWriter(workshop).update({ resource, namespace, name }, options, (previous) => {
+    refuseWhenSpent(previous as PodDisruptionBudget, resource);
+    const draft = cloneJson(previous) as Draft<PodDisruptionBudget>;
+    delete (draft as Draft<ApiObject>).metadata.resourceVersion;
+    draft.status.disruptionsAllowed -= 1;
+    draft.status.disruptedPods = { ...draft.status.disruptedPods, [pod.metadata.name]: now };
+    if (draft.status.disruptionsAllowed === 0) noteExhausted(draft, now);
+    return { outcome: "put", object: normal(resource.schema, draft).value as unknown as ApiObject };
+  });
+}
+
+function refuseWhenSpent({ metadata, status }: PodDisruptionBudget, resource: StoredResource): void {
+  const { name } = metadata;
+  if ((status.observedGeneration ?? 0) < (metadata.generation ?? 0)) {
+    throw stillProcessed({ metadata });
+  }
+  if (status.disruptionsAllowed < 0) {
+    throw forbidden(groupResource(resource), name, "pdb disruptions allowed is negative");
+  }
+  if (Object.keys(status.disruptedPods ?? {}).length > UNCONFIRMED_MAX) {
+    const why = "DisruptedPods map too big - too many evictions not confirmed by PDB controller";
+    throw forbidden(groupResource(resource), name, why);
+  }
+  if (status.disruptionsAllowed > 0) return;
+  const failed = (status.conditions ?? []).find(
+    ({ type, status: is, reason }) =>
+      type === "DisruptionAllowed" && is === "False" && reason === "SyncFailed",
+  );
+  throw refusal(
+    failed === undefined
+      ? `The disruption budget ${name} needs ${status.desiredHealthy} healthy pods and has ${status.currentHealthy} currently`
+      : `The disruption budget ${name} does not allow evicting pods currently because it failed sync: ${failed.message}`,
+    0,
+  );
+}
+
+/** Whoever asks again soon gets an answer that counts. */
+export function stillProcessed({ metadata }: Pick<PodDisruptionBudget, "metadata">): ApiError {
+  const message = `The disruption budget ${metadata.name} is still being processed by the server.`;
+  return refusal(message, RETRY_SECONDS);
+}
+
+function refusal(message: string, retryAfterSeconds: number): ApiError {
+  const causes = [{ reason: "DisruptionBudget", message }];
+  return new ApiError("TooManyRequests", REFUSED, { details: { causes, retryAfterSeconds } });
+}
+
+function noteExhausted(draft: Draft<PodDisruptionBudget>, now: string): void {
+  const conditions = draft.status.conditions ?? [];
+  const known = conditions.find(({ type }) => type === "DisruptionAllowed");
+  const condition = {
+    type: "DisruptionAllowed",
+    status: "False",
+    reason: "InsufficientPods",
+    message: "",
+    lastTransitionTime: known?.status === "False" ? known.lastTransitionTime : now,
+    observedGeneration: draft.status.observedGeneration ?? 0,
+  };
+  draft.status.conditions = [...conditions.filter((each) => each !== known), condition];
+}
+
+function budgetResource(registry: Workshop["registry"]): StoredResource {
+  return requireStored(registry, "policy", "poddisruptionbudgets");
+}

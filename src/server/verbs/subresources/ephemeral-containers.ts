@@ -1,0 +1,18 @@
+import type { Pod } from "../../../api/generated/types/core-v1.ts";
+import {
+  checkEphemeralContainersUpdate,
+  prepareEphemeralContainers,
+} from "../../../resources/pod/pod-subresources.ts";
+import type { EndpointRules } from "../../write/revise.ts";
+import { draftOf, keepMetadata } from "./kept.ts";
+
+/** Adds containers to a pod that runs, for people who look into it. */
+export const ephemeralContainers: EndpointRules<Pod> = {
+  prepare(draft, previous) {
+    keepMetadata(draft, previous);
+    draft.status = draftOf(previous.status);
+    prepareEphemeralContainers(draft, previous);
+  },
+  validate: checkEphemeralContainersUpdate,
+  writes: { "f:spec": { "f:ephemeralContainers": {} } },
+};

@@ -1,0 +1,157 @@
+/** A deletion of a pod that asks its disruption budget first (policy/v1 Eviction). */
+import { badRequest, conflict, isApiError, notFound } from "../../../api/api-error.ts";
+import { findKindSchema } from "../../../api/built-in-schema.ts";
+import type { Pod } from "../../../api/generated/types/core-v1.ts";
+import type { DeleteOptions } from "../../../api/generated/types/meta-v1.ts";
+import type { Eviction } from "../../../api/generated/types/policy-v1.ts";
+import { cloneJson } from "../../../api/json-clone.ts";
+import { isTerminal } from "../../../resources/pod/pod-state.ts";
+import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
+import { callPass } from "../../admission/call-pass.ts";
+import type { StoredResource } from "../../objects/registry.ts";
+import { keyOf } from "../../objects/versions.ts";
+import type { Call, Verb, Workshop } from "../../request/call.ts";
+import { readObject } from "../../write/incoming.ts";
+import { normal } from "../../write/incoming.ts";
+import { groupResource, ObjectWriter } from "../../write/object-writer.ts";
+import type { Place } from "../../write/object-writer.ts";
+import { timeText } from "../../write/system-metadata.ts";
+import { isDryRun, writeOptionsOf } from "../../write/write-options.ts";
+import { removeOne } from "../delete.ts";
+import type { Target } from "../delete.ts";
+import { checkPreconditions } from "../update.ts";
+import type { Preconditions } from "../update.ts";
+import { budgetOf, ignoresUnready, spendDisruption, stillProcessed } from "./disruption-budget.ts";
+import { created } from "./success.ts";
+
+/** As upstream's. */
+const TRIES_MAX = 20;
+
+export const evictPod: Verb = async (call, workshop) => {
+  const { info, resource } = call;
+  const sent = await readEviction(call);
+  const pass = callPass({ call, workshop }, "CREATE");
+  const eviction = pass === undefined ? sent : await pass.admit(sent);
+  const isTrial = writeOptionsOf(call).isDryRun || isDryRun(eviction.deleteOptions?.dryRun ?? []);
+  const place = { resource, namespace: info.namespace, name: info.name };
+  const target = { ...place, user: call.user, notes: call.notes };
+  const options: DeleteOptions = {
+    apiVersion: "v1",
+    kind: "DeleteOptions",
+    ...eviction.deleteOptions,
+    ...(isTrial && { dryRun: ["All"] }),
+  };
+  for (let tries = 1; (await attempt(target, options, workshop)) === "overtaken"; tries++) {
+    if (tries === TRIES_MAX) throw conflict(groupResource(resource), info.name);
+  }
+  return created();
+};
+
+async function attempt(
+  target: Target,
+  options: DeleteOptions,
+  workshop: Workshop,
+): Promise<"done" | "overtaken"> {
+  const pod = await readPod(target, workshop);
+  const { whenOvertaken } = await judge(pod, isDryRun(options.dryRun ?? []), workshop);
+  if (whenOvertaken === undefined || options.preconditions?.resourceVersion !== undefined) {
+    await evict(target, options, workshop);
+    return "done";
+  }
+  checkPreconditions({ uid: options.preconditions?.uid, resourceVersion: undefined }, pod, target.resource);
+  try {
+    await evict(target, inVersionOf(pod, options), workshop);
+    return "done";
+  } catch (error) {
+    if (!isApiError(error, "Conflict")) throw error;
+    if (whenOvertaken === "judge again") return "overtaken";
+    throw whenOvertaken;
+  }
+}
+
+/** What is to be done when the pod is another one by the time it goes; undefined if that makes no difference. */
+interface Judgement {
+  readonly whenOvertaken: "judge again" | Error | undefined;
+}
+
+/** A budget is about pods that run: one that ended, has not begun or is going anyway disturbs nobody. */
+async function judge(pod: Pod, isTrial: boolean, workshop: Workshop): Promise<Judgement> {
+  if (isTerminal(pod) || pod.metadata.deletionTimestamp !== undefined) return { whenOvertaken: undefined };
+  if (pod.status.phase === "Pending") return { whenOvertaken: "judge again" };
+  const budget = budgetOf(pod, workshop);
+  if (budget === undefined) return { whenOvertaken: undefined };
+  if (ignoresUnready(budget, pod)) return { whenOvertaken: stillProcessed(budget) };
+  await spendDisruption(budget, { pod, isDryRun: isTrial }, workshop);
+  return { whenOvertaken: undefined };
+}
+
+function inVersionOf({ metadata }: Pod, options: DeleteOptions): DeleteOptions {
+  const { resourceVersion = "" } = metadata as ApiObject["metadata"];
+  return { ...options, preconditions: { ...options.preconditions, resourceVersion } };
+}
+
+async function evict(target: Target, options: DeleteOptions, workshop: Workshop): Promise<void> {
+  if (isDryRun(options.dryRun ?? [])) {
+    await removeOne(target, options, workshop);
+    return;
+  }
+  const { preconditions } = options;
+  const resourceVersion = await noteDisruption(target, preconditions, workshop);
+  // The version that was named is the one before the note.
+  const isNamed = preconditions?.resourceVersion !== undefined;
+  const next = isNamed ? { ...options, preconditions: { ...preconditions, resourceVersion } } : options;
+  await removeOne(target, next, workshop);
+}
+
+async function readEviction(call: Call): Promise<Eviction> {
+  const schema = findKindSchema("policy/v1", "Eviction");
+  if (schema === undefined) throw new Error("the published API has no Eviction");
+  const expected = { apiVersion: "policy/v1", kind: "Eviction", schema, formerVersion: "policy/v1beta1" };
+  const { object } = await readObject(call, expected);
+  if (object.metadata.name !== call.info.name) {
+    throw badRequest("name in URL does not match name in Eviction object");
+  }
+  return object as Eviction;
+}
+
+async function readPod({ resource, namespace, name }: Place, { store, versions }: Workshop): Promise<Pod> {
+  const entry = (await store.fresh()).get(keyOf(resource, namespace, name));
+  if (entry === undefined) throw notFound(groupResource(resource), name);
+  return versions.entry(entry, resource) as Pod;
+}
+
+/** So that whoever owns the pod sees why it went. Answers with the version that says so. */
+async function noteDisruption(
+  place: Place,
+  { uid, resourceVersion }: Partial<Preconditions> = {},
+  workshop: Workshop,
+): Promise<string> {
+  const now = timeText(workshop.loop.now());
+  const options = { isDryRun: false, onConflict: "retry" } as const;
+  const saved = await new ObjectWriter(workshop).update(place, options, (previous) => {
+    checkPreconditions({ uid, resourceVersion }, previous, place.resource);
+    const draft = cloneJson(previous) as Draft<Pod>;
+    delete (draft as Draft<ApiObject>).metadata.resourceVersion;
+    const conditions = draft.status.conditions ?? [];
+    const known = conditions.find(({ type }) => type === "DisruptionTarget");
+    // Who else wanted it to go is no longer told, but since when.
+    const condition = {
+      lastTransitionTime: now,
+      ...(known?.status === "True" && known),
+      type: "DisruptionTarget",
+      status: "True",
+      reason: "EvictionByEvictionAPI",
+      message: "Eviction API: evicting",
+    };
+    const at = known === undefined ? conditions.length : conditions.indexOf(known);
+    draft.status.conditions = conditions.toSpliced(at, 1, condition);
+    return { outcome: "put", object: settled(draft, place.resource) };
+  });
+  const pod =
+    saved.outcome === "stored" ? workshop.versions.served(saved.stored, place.resource) : saved.object;
+  return pod.metadata.resourceVersion ?? "";
+}
+
+function settled(draft: Draft<Pod>, { schema }: StoredResource): ApiObject {
+  return normal(schema, draft).value as unknown as ApiObject;
+}

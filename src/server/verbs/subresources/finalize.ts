@@ -1,0 +1,13 @@
+/** Takes the finalizers of a namespace's spec away, once it is empty. With the last one the namespace is gone. */
+import type { Namespace } from "../../../api/generated/types/core-v1.ts";
+import { prepareNamespaceFinalize, validateNamespaceFinalize } from "../../../resources/core/namespace.ts";
+import type { Verb } from "../../request/call.ts";
+import type { EndpointRules } from "../../write/revise.ts";
+import { update } from "../update.ts";
+
+const RULES: EndpointRules<Namespace> = {
+  prepare: prepareNamespaceFinalize,
+  validate: (next, _previous, errors) => validateNamespaceFinalize(next, errors),
+};
+
+export const finalizeNamespace: Verb = (call, workshop) => update({ ...call, endpoint: RULES }, workshop);

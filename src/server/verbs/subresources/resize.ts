@@ -1,0 +1,17 @@
+import type { Pod } from "../../../api/generated/types/core-v1.ts";
+import { checkResize, prepareResize } from "../../../resources/pod/pod-resize.ts";
+import type { EndpointRules } from "../../write/revise.ts";
+import { draftOf, keepMetadata } from "./kept.ts";
+
+const CONTAINERS = { "*": { "f:resizePolicy": {}, "f:resources": {} } };
+
+/** Gives the containers of a pod that runs more or less cpu and memory. */
+export const resize: EndpointRules<Pod> = {
+  prepare(draft, previous) {
+    keepMetadata(draft, previous);
+    draft.status = draftOf(previous.status);
+    prepareResize(draft, previous);
+  },
+  validate: checkResize,
+  writes: { "f:spec": { "f:containers": CONTAINERS, "f:initContainers": CONTAINERS } },
+};

@@ -1,0 +1,85 @@
+/** The object a token ends with: when it is gone, so is the token's worth. */
+import { badRequest, conflict, notFound } from "../../../api/api-error.ts";
+import type { BoundObjectReference } from "../../../api/generated/types/authentication-v1.ts";
+import type { Pod, Secret } from "../../../api/generated/types/core-v1.ts";
+import type { JsonObject } from "../../../api/json-object.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import { requireStored } from "../../objects/registry.ts";
+import { keyOf } from "../../objects/versions.ts";
+import type { Workshop } from "../../request/call.ts";
+import { groupResource } from "../../write/object-writer.ts";
+
+const RESOURCES: ReadonlyMap<string, string> = new Map([
+  ["Pod", "pods"],
+  ["Secret", "secrets"],
+  ["Node", "nodes"],
+]);
+
+interface Bearer {
+  readonly account: ApiObject;
+  readonly workshop: Workshop;
+}
+
+/** The claims that name it. Empty for a token that lives as long as it says. */
+export function boundTo(
+  reference: BoundObjectReference | undefined,
+  { account, workshop }: Bearer,
+): JsonObject {
+  const { kind = "", name = "", uid = "" } = reference ?? {};
+  if (reference === undefined || (kind === "" && name === "")) return {};
+  const namespace = account.metadata.namespace ?? "";
+  const found = findObject(resourceOf(reference), { namespace, name }, workshop);
+  if (uid !== "" && uid !== found.metadata.uid) {
+    const why = `the UID in the bound object reference (${uid}) does not match the UID in record. The object might have been deleted and then recreated`;
+    throw conflict({ group: "", resource: kind }, name, why);
+  }
+  const claim = { [kind.toLowerCase()]: { name, uid: found.metadata.uid } };
+  if (kind !== "Pod") return claim;
+  checkPod(found as Pod, account);
+  return { ...nodeClaim(found as Pod, workshop), ...claim };
+}
+
+/** Whether it is bound to a Secret that exists to hold a token. */
+export function isForTokenSecret(
+  { apiVersion = "", kind = "", name = "" }: BoundObjectReference = {},
+  { namespace, workshop }: { readonly namespace: string; readonly workshop: Workshop },
+): boolean {
+  if (apiVersion !== "v1" || kind !== "Secret") return false;
+  const secret = findObject("secrets", { namespace, name }, workshop) as Secret;
+  return secret.type === "kubernetes.io/service-account-token";
+}
+
+function resourceOf({ apiVersion = "", kind = "" }: BoundObjectReference): string {
+  const resource = apiVersion === "v1" ? RESOURCES.get(kind) : undefined;
+  if (resource !== undefined) return resource;
+  const version = apiVersion.includes("/") ? apiVersion : `/${apiVersion}`;
+  throw badRequest(`cannot bind token to object of type ${version}, Kind=${kind}`);
+}
+
+function findObject(
+  resource: string,
+  place: { readonly namespace: string; readonly name: string },
+  { store, registry, versions }: Workshop,
+): ApiObject {
+  const stored = requireStored(registry, "", resource);
+  const entry = store.view.get(keyOf(stored, place.namespace, place.name));
+  if (entry === undefined) throw notFound(groupResource(stored), place.name);
+  return versions.entry(entry, stored);
+}
+
+function checkPod({ spec }: Pod, { metadata }: ApiObject): void {
+  if (spec.serviceAccountName === metadata.name) return;
+  throw badRequest(
+    `cannot bind token for serviceaccount ${JSON.stringify(metadata.name)} to pod running with different serviceaccount name.`,
+  );
+}
+
+/** Where the pod runs, for those who check tokens; the node may be gone. */
+function nodeClaim({ spec }: Pod, { store, registry, versions }: Workshop): JsonObject {
+  const { nodeName = "" } = spec;
+  if (nodeName === "") return {};
+  const nodes = requireStored(registry, "", "nodes");
+  const entry = store.view.get(keyOf(nodes, "", nodeName));
+  const uid = entry === undefined ? undefined : versions.entry(entry, nodes).metadata.uid;
+  return { node: { name: nodeName, ...(uid !== undefined && { uid }) } };
+}

@@ -1,0 +1,196 @@
+/** Tokens with which a service account says who it is: `serviceaccounts/NAME/token`. Nothing is stored. */
+import { invalid, notFound } from "../../../api/api-error.ts";
+import { findKindSchema } from "../../../api/built-in-schema.ts";
+import { FieldErrors } from "../../../api/field-error.ts";
+import type { TokenRequest } from "../../../api/generated/types/authentication-v1.ts";
+import type { JsonObject } from "../../../api/json-object.ts";
+import { toNormalForm } from "../../../api/normal-form.ts";
+import type { StructSchema } from "../../../api/schema.ts";
+import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
+import { textClaim } from "../../access/authn/jwt.ts";
+import { callPass } from "../../admission/call-pass.ts";
+import type { StoredResource } from "../../objects/registry.ts";
+import { keyOf } from "../../objects/versions.ts";
+import type { Call, Verb, Workshop } from "../../request/call.ts";
+import { readObject } from "../../write/incoming.ts";
+import { groupResource } from "../../write/object-writer.ts";
+import { timeText } from "../../write/system-metadata.ts";
+import { boundTo, isForTokenSecret } from "./token-binding.ts";
+
+const API_VERSION = "authentication.k8s.io/v1";
+const KIND = "TokenRequest";
+
+const DEFAULT_SECONDS = 3600;
+const MIN_SECONDS = 600;
+const MAX_SECONDS = 2 ** 32;
+
+export const createToken: Verb = async (call, workshop) => {
+  const { info, resource } = call;
+  const schema = requestSchema();
+  const { object } = await readObject(call, { apiVersion: API_VERSION, kind: KIND, schema });
+  checkPlace(object, call);
+  const pass = callPass({ call, workshop }, "CREATE");
+  const draft = (pass === undefined ? object : await pass.admit(object)) as Draft<TokenRequest>;
+  const account = await readAccount(resource, call, workshop);
+  const now = workshop.loop.now();
+  fillIn(draft, { info, now, audiences: workshop.tokens.audiences });
+  checkSpec(draft);
+  shorten(draft, call, workshop);
+  const bound = boundTo(draft.spec.boundObjectRef, { account, workshop });
+  const life = lifeOf(draft, bound, workshop);
+  const claims = {
+    ...claimsOf(draft, account, { now, seconds: life.seconds }),
+    ...identity({ account, bound, workshop, warnAfter: secondsOf(now) + life.warnAfterSeconds }),
+  };
+  call.notes.annotate("authentication.kubernetes.io/issued-credential-id", `JTI=${textClaim(claims, "jti")}`);
+  draft.status = {
+    token: workshop.tokens.sign(claims),
+    expirationTimestamp: timeText(now + draft.spec.expirationSeconds * 1000),
+  };
+  return { type: "object", code: 201, object: settled(draft, schema) };
+};
+
+function requestSchema(): StructSchema {
+  const schema = findKindSchema(API_VERSION, KIND);
+  if (schema === undefined) throw new Error("the published API has no TokenRequest");
+  return schema;
+}
+
+function settled(draft: Draft<TokenRequest>, schema: StructSchema): ApiObject {
+  return toNormalForm(schema, draft).value as unknown as ApiObject;
+}
+
+function checkPlace({ metadata }: ApiObject, { info }: Call): void {
+  const errors = new FieldErrors();
+  const { name = info.name, namespace = info.namespace } = metadata;
+  if (name !== info.name) {
+    errors.invalid("metadata.name", name, "must match the service account name if specified");
+  }
+  if (namespace !== info.namespace) {
+    errors.invalid("metadata.namespace", namespace, "must match the service account namespace if specified");
+  }
+  refuse(errors, info.name);
+}
+
+async function readAccount(
+  resource: StoredResource,
+  { info }: Call,
+  { store, versions }: Workshop,
+): Promise<ApiObject> {
+  const entry = (await store.fresh()).get(keyOf(resource, info.namespace, info.name));
+  if (entry === undefined) throw notFound(groupResource(resource), info.name);
+  return versions.entry(entry, resource);
+}
+
+interface Completion {
+  readonly info: Call["info"];
+  readonly now: number;
+  readonly audiences: readonly string[];
+}
+
+function fillIn(draft: Draft<TokenRequest>, { info, now, audiences }: Completion): void {
+  draft.metadata.name = info.name;
+  draft.metadata.namespace = info.namespace;
+  draft.metadata.creationTimestamp = timeText(now);
+  const { spec } = draft;
+  if (spec.audiences.length === 0) spec.audiences = [...audiences];
+  spec.expirationSeconds ??= DEFAULT_SECONDS;
+}
+
+function checkSpec({ spec }: TokenRequest): void {
+  const errors = new FieldErrors();
+  const { expirationSeconds } = spec;
+  if (expirationSeconds < MIN_SECONDS) {
+    errors.invalid(
+      "spec.expirationSeconds",
+      expirationSeconds,
+      "may not specify a duration less than 10 minutes",
+    );
+  }
+  if (expirationSeconds > MAX_SECONDS) {
+    errors.invalid(
+      "spec.expirationSeconds",
+      expirationSeconds,
+      "may not specify a duration larger than 2^32 seconds",
+    );
+  }
+  refuse(errors, "");
+}
+
+/**
+ * Where tokens may not live as long as asked for, they live as long as they may, and whoever asked is told. One that lies in a Secret made
+ * for it lives as long as that: nobody would renew it.
+ */
+function shorten({ spec }: Draft<TokenRequest>, { info, notes }: Call, workshop: Workshop): void {
+  const { maxSeconds } = workshop.tokens;
+  if (maxSeconds === undefined || spec.expirationSeconds <= maxSeconds) return;
+  if (isForTokenSecret(spec.boundObjectRef, { namespace: info.namespace, workshop })) return;
+  notes.warn(
+    `requested expiration of ${String(spec.expirationSeconds)} seconds shortened to ${String(maxSeconds)} seconds`,
+  );
+  spec.expirationSeconds = maxSeconds;
+}
+
+/** What admission asks for on behalf of each pod. */
+const PROJECTED_SECONDS = 3607;
+const YEAR_SECONDS = 365 * 24 * 3600;
+
+interface TokenLife {
+  readonly seconds: number;
+  /** After which it is noted that a token should have been renewed. NaN where it need not. */
+  readonly warnAfterSeconds: number;
+}
+
+/** Programs that read their token once shall not fail after an hour: as upstream's, such tokens live on while their pod does. */
+function lifeOf({ spec }: TokenRequest, bound: JsonObject, { tokens }: Workshop): TokenLife {
+  const { expirationSeconds: seconds, audiences } = spec;
+  const isProjected = seconds === PROJECTED_SECONDS && bound["pod"] !== undefined;
+  const isForServer = audiences.every((audience) => tokens.audiences.includes(audience));
+  if (!isProjected || !isForServer) return { seconds, warnAfterSeconds: Number.NaN };
+  return { seconds: YEAR_SECONDS, warnAfterSeconds: seconds };
+}
+
+function secondsOf(ms: number): number {
+  return Math.floor(ms / 1000);
+}
+
+function refuse(errors: FieldErrors, name: string): void {
+  if (!errors.isEmpty) throw invalid({ group: "authentication.k8s.io", kind: KIND }, name, errors.found);
+}
+
+function claimsOf(
+  { spec }: TokenRequest,
+  { metadata }: ApiObject,
+  { now, seconds }: { readonly now: number; readonly seconds: number },
+): JsonObject {
+  const issuedAt = secondsOf(now);
+  return {
+    aud: spec.audiences,
+    exp: issuedAt + seconds,
+    iat: issuedAt,
+    nbf: issuedAt,
+    sub: `system:serviceaccount:${metadata.namespace ?? ""}:${metadata.name ?? ""}`,
+  };
+}
+
+interface Identity {
+  readonly account: ApiObject;
+  /** Objects without which the token is worth nothing. */
+  readonly bound: JsonObject;
+  readonly workshop: Workshop;
+  readonly warnAfter: number;
+}
+
+function identity({ account, bound, workshop, warnAfter }: Identity): JsonObject {
+  const { namespace, name, uid } = account.metadata;
+  return {
+    iss: workshop.tokens.issuer,
+    jti: workshop.loop.random("token-ids").uuid(),
+    "kubernetes.io": {
+      namespace,
+      ...bound,
+      serviceaccount: { name, uid },
+      ...(!Number.isNaN(warnAfter) && { warnafter: warnAfter }),
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/** What only a node agent can do: logs, exec, attach, port forwarding and the proxies. There is none yet. */
+import { notFound, serviceUnavailable } from "../../../api/api-error.ts";
+import type { Pod } from "../../../api/generated/types/core-v1.ts";
+import { callPass } from "../../admission/call-pass.ts";
+import { connectObject } from "../../admission/connect-object.ts";
+import type { StoredResource } from "../../objects/registry.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
+import { keyOf } from "../../objects/versions.ts";
+import type { Call, Verb, Workshop } from "../../request/call.ts";
+import { groupResource } from "../../write/object-writer.ts";
+import { checkConnection, checkLogOptions } from "./pod-connection.ts";
+
+export const unavailable: Verb = async (call, workshop) => {
+  const { resource, info } = call;
+  const { store } = workshop;
+  await admitConnection(call, workshop);
+  const pod = isOfPod(call) ? await readyPod(call, workshop) : undefined;
+  // What has run nowhere has said nothing, as upstream has it.
+  if (info.subresource === "log" && pod?.spec.nodeName === undefined) return { type: "nothing" };
+  // A proxied service may be named as `https:web:443`.
+  const [first = "", second] = info.name.split(":");
+  const name =
+    second === undefined ? first : second === "" ? first : info.name.replace(/^https?:/, "").split(":", 1)[0];
+  const view = await store.fresh();
+  const isThere = [info.name, first, second, name].some(
+    (each) =>
+      each !== undefined && each !== "" && view.get(keyOf(resource, info.namespace, each)) !== undefined,
+  );
+  if (!isThere) throw notFound(groupResource(resource), info.name);
+  throw serviceUnavailable(
+    `${info.resource}/${info.subresource} needs an agent on the node, and no agent is connected to this server`,
+  );
+};
+
+const OF_PODS: ReadonlySet<string> = new Set(["log", "exec", "attach", "portforward"]);
+
+function isOfPod({ info, resource }: Call<StoredResource>): boolean {
+  return resource.facts.name === "pods" && resource.facts.group === "" && OF_PODS.has(info.subresource);
+}
+
+async function readyPod({ info, query, resource }: Call<StoredResource>, { store }: Workshop): Promise<Pod> {
+  const { name, namespace, subresource } = info;
+  if (subresource === "log") checkLogOptions(name, query);
+  const entry = (await store.fresh()).get(keyOf(resource, namespace, name));
+  if (entry === undefined) throw notFound(groupResource(resource), name);
+  const pod = StoredObject.of(entry).object as Pod;
+  checkConnection(pod, subresource, query);
+  return pod;
+}
+
+/** Whoever has a say in connections is asked first, as upstream does: before it is known what there is to connect to. */
+export async function admitConnection(call: Call<StoredResource>, workshop: Workshop): Promise<void> {
+  const object = connectObject(call);
+  if (object === undefined) return;
+  await callPass({ call, workshop }, "CONNECT")?.admit(object);
+}

@@ -1,0 +1,69 @@
+/**
+ * How the parts of the control plane are, under the names clients know. The store says it itself; scheduler and controllers, which may run anywhere, are
+ * known by the Lease by which they lead. Those that never had one are not there.
+ */
+import { notFound } from "../../../api/api-error.ts";
+import { findKindSchema } from "../../../api/built-in-schema.ts";
+import type { Lease } from "../../../api/generated/types/coordination-v1.ts";
+import { toNormalForm } from "../../../api/normal-form.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import type { Resource } from "../../objects/registry.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
+import type { ObjectAnswer } from "../../request/answer.ts";
+import type { Verb, Workshop } from "../../request/call.ts";
+
+const STORE = "etcd-0";
+const LEASES = "/registry/leases/kube-system/";
+const LEASED = [
+  { name: "scheduler", lease: "kube-scheduler" },
+  { name: "controller-manager", lease: "kube-controller-manager" },
+] as const;
+
+export const componentStatuses: Verb<Resource> = ({ info }, workshop) => {
+  const items = [storeStatus(workshop), ...LEASED.flatMap((part) => leasedStatus(part, workshop))];
+  if (info.name === "") {
+    const list = { apiVersion: "v1", kind: "ComponentStatusList", metadata: {}, items };
+    return Promise.resolve(shown("ComponentStatusList", list));
+  }
+  const found = items.find(({ metadata }) => metadata.name === info.name);
+  if (found === undefined) throw notFound({ group: "", resource: "componentstatuses" }, info.name);
+  return Promise.resolve(shown("ComponentStatus", found));
+};
+
+interface Component {
+  readonly metadata: { readonly name: string };
+}
+
+function leasedStatus(
+  { name, lease }: (typeof LEASED)[number],
+  { store, loop }: Workshop,
+): readonly Component[] {
+  const entry = store.view.get(LEASES + lease);
+  if (entry === undefined) return [];
+  const { spec } = StoredObject.of(entry).object as Lease;
+  const { holderIdentity = "", renewTime = "", leaseDurationSeconds = 0 } = spec;
+  const isHeld = holderIdentity !== "" && loop.now() < Date.parse(renewTime) + leaseDurationSeconds * 1000;
+  return [component(name, isHeld ? undefined : `nobody holds the lease kube-system/${lease}`)];
+}
+
+function storeStatus({ store }: Workshop): Component {
+  const { state, reason } = store.health();
+  return component(STORE, state === "ready" ? undefined : (reason ?? ""));
+}
+
+/** `problem` is undefined where there is none. */
+function component(name: string, problem: string | undefined): Component {
+  const condition =
+    problem === undefined
+      ? { type: "Healthy", status: "True", message: "ok" }
+      : { type: "Healthy", status: "False", message: problem, error: problem };
+  const value = { apiVersion: "v1", kind: "ComponentStatus", metadata: { name }, conditions: [condition] };
+  return value;
+}
+
+function shown(kind: string, value: object): ObjectAnswer {
+  const schema = findKindSchema("v1", kind);
+  if (schema === undefined) throw new Error(`the published API has no ${kind}`);
+  const object = toNormalForm(schema, value).value as unknown as ApiObject;
+  return { type: "object", code: 200, object };
+}

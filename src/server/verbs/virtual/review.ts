@@ -1,0 +1,25 @@
+/** A review is a question in the form of an object; the answer is the same object with its status. */
+import { toNormalForm } from "../../../api/normal-form.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import { callPass } from "../../admission/call-pass.ts";
+import type { Resource } from "../../objects/registry.ts";
+import type { ObjectAnswer } from "../../request/answer.ts";
+import type { Call, Workshop } from "../../request/call.ts";
+import { expectedKind, readObject } from "../../write/incoming.ts";
+
+export interface Question {
+  readonly object: ApiObject;
+}
+
+export async function readQuestion(call: Call<Resource>, workshop: Workshop): Promise<Question> {
+  const { object } = await readObject(call, expectedKind(call.resource), workshop.pace);
+  const resting = workshop.pace.rest();
+  if (resting !== undefined) await resting;
+  const pass = callPass({ call, workshop }, "CREATE");
+  return { object: pass === undefined ? object : await pass.admit(object) };
+}
+
+export function answered({ object }: Question, status: object, { resource }: Call): ObjectAnswer {
+  const { value } = toNormalForm(resource.schema, { ...object, status });
+  return { type: "object", code: 201, object: value as unknown as ApiObject };
+}

@@ -1,0 +1,31 @@
+/** Who is it (authentication.k8s.io): the caller, or the bearer of a token. */
+import { badRequest } from "../../../api/api-error.ts";
+import type { TokenReview, TokenReviewStatus } from "../../../api/generated/types/authentication-v1.ts";
+import type { TokenFinding } from "../../access/authn/authenticator.ts";
+import type { Resource } from "../../objects/registry.ts";
+import type { Verb } from "../../request/call.ts";
+import { timeText } from "../../write/system-metadata.ts";
+import { answered, readQuestion } from "./review.ts";
+
+export const reviewSelf: Verb<Resource> = async (call, workshop) => {
+  const question = await readQuestion(call, workshop);
+  const { name, uid, groups, extra } = call.user;
+  const metadata = { ...question.object.metadata, creationTimestamp: timeText(workshop.loop.now()) };
+  const status = { userInfo: { username: name, uid, groups, extra } };
+  return answered({ ...question, object: { ...question.object, metadata } }, status, call);
+};
+
+export const reviewToken: Verb<Resource> = async (call, workshop) => {
+  const { bearers } = workshop;
+  const question = await readQuestion(call, workshop);
+  const { token = "", audiences = [] } = (question.object as TokenReview).spec;
+  if (token === "") throw badRequest("token is required for TokenReview in authentication");
+  const wanted = audiences.length === 0 ? bearers.audiences : audiences;
+  return answered(question, statusOf(await bearers.find(token, wanted, call.notes)), call);
+};
+
+function statusOf(found: TokenFinding): TokenReviewStatus {
+  if (found.type === "refused") return { user: {}, error: found.reason };
+  const { name: username, uid, groups, extra } = found.user;
+  return { authenticated: true, user: { username, uid, groups, extra }, audiences: found.audiences };
+}

@@ -1,0 +1,74 @@
+import { describe, expect, test } from "vitest";
+import { isApiError } from "../../../api/api-error.ts";
+import { parseFieldSelector } from "../../../api/field-selector.ts";
+import { parseLabelSelector } from "../../../api/label-query.ts";
+import { OpenSelectors } from "./open-selectors.ts";
+import type { Selectors } from "./open-selectors.ts";
+
+/** About so many labels that they are none of some other key. */
+function without(count: number, key = "a"): Selectors {
+  const query = Array.from({ length: count }, (_, at) => `!${key}${String(at)}`).join(",");
+  return { labels: parseLabelSelector(query), fields: parseFieldSelector("") };
+}
+
+describe("OpenSelectors", () => {
+  test("hands out one selector for all that say the same", () => {
+    const open = new OpenSelectors();
+
+    const first = open.hold(without(100));
+    const second = open.hold(without(100));
+
+    expect(second.labels).toBe(first.labels);
+    expect(second).toBe(first);
+  });
+
+  test("leaves short ones alone", () => {
+    const open = new OpenSelectors(10);
+    const short = without(16);
+
+    expect(open.hold(short)).toBe(short);
+    expect(open.hold(without(16, "b"))).toBeDefined();
+  });
+
+  test("refuses more than there is room for", () => {
+    const open = new OpenSelectors(300);
+    open.hold(without(100));
+
+    expect(() => open.hold(without(250, "b"))).toThrow(
+      expect.toSatisfy((error) => isApiError(error, "TooManyRequests")) as Error,
+    );
+    expect(() => open.requireRoom(without(250, "b"))).toThrow(/selectors/);
+  });
+
+  test("has room for what is open already", () => {
+    const open = new OpenSelectors(100);
+
+    open.hold(without(100));
+
+    expect(() => open.requireRoom(without(100))).not.toThrow();
+    expect(() => open.hold(without(100))).not.toThrow();
+  });
+
+  test("counts values and terms on fields too", () => {
+    const values = Array.from({ length: 100 }, (_, at) => String(at)).join(",");
+    const fields = Array.from({ length: 100 }, (_, at) => `metadata.name!=${String(at)}`).join(",");
+    const labels = parseLabelSelector(`a in (${values})`);
+
+    expect(() => new OpenSelectors(199).hold({ labels, fields: parseFieldSelector(fields) })).toThrow(
+      /too long/,
+    );
+    expect(() => new OpenSelectors(200).hold({ labels, fields: parseFieldSelector(fields) })).not.toThrow();
+  });
+
+  test("has room again once all that held one have let it go", () => {
+    const open = new OpenSelectors(100);
+    const first = open.hold(without(100));
+    const second = open.hold(without(100));
+
+    open.release(first);
+    expect(() => open.hold(without(100, "b"))).toThrow(/too long/);
+    open.release(second);
+
+    expect(() => open.hold(without(100, "b"))).not.toThrow();
+  });
+});

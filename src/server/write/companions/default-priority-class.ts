@@ -1,0 +1,33 @@
+/** One PriorityClass at most is the default of the cluster: the second that wants to be is refused. */
+import { forbidden } from "../../../api/api-error.ts";
+import type { PriorityClass } from "../../../api/generated/types/scheduling-v1.ts";
+import { prefixEnd } from "../../../store/store.ts";
+import type { Store, View } from "../../../store/store.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
+import type { Companion, ObjectChange } from "./companion.ts";
+
+const PREFIX = "/registry/priorityclasses/";
+const RESOURCE = { group: "scheduling.k8s.io", resource: "priorityclasses" };
+
+export function defaultPriorityClassCompanion(store: Store): Companion {
+  return (change) => {
+    const { next } = change as ObjectChange<PriorityClass>;
+    const holder = next?.globalDefault === true ? findDefault(store.accepted) : undefined;
+    if (next !== undefined && holder !== undefined && holder !== next.metadata.name) {
+      const why = `PriorityClass ${holder} is already marked as default. Only one default can exist`;
+      throw forbidden(RESOURCE, next.metadata.name, why);
+    }
+    return { object: undefined, compare: [], changes: [] };
+  };
+}
+
+/** Servers that write at the same moment may make two: then the lower counts. */
+function findDefault(view: View): string | undefined {
+  let lowest: PriorityClass | undefined;
+  for (const entry of view.range(PREFIX, prefixEnd(PREFIX))) {
+    const object = StoredObject.of(entry).object as PriorityClass;
+    if (object.globalDefault === true && (lowest === undefined || object.value < lowest.value))
+      lowest = object;
+  }
+  return lowest?.metadata.name;
+}

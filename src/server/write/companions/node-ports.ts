@@ -1,0 +1,104 @@
+/** The node ports of a Service: those it asks for, or free ones. */
+import { internalError, invalid } from "../../../api/api-error.ts";
+import { fieldPath, FieldErrors } from "../../../api/field-error.ts";
+import type { FieldPath } from "../../../api/field-error.ts";
+import type { Service, ServicePort } from "../../../api/generated/types/core-v1.ts";
+import type { Random } from "../../../base/loop.ts";
+import type { Draft } from "../../../resources/rules/kind-rules.ts";
+import { needsHealthCheckPort, needsNodePorts } from "../../../resources/service/service-shape.ts";
+import { portsOf } from "./port-ledger.ts";
+import type { PortLedger } from "./port-ledger.ts";
+
+export interface PortOffice {
+  readonly ledger: PortLedger;
+  readonly random: Random;
+}
+
+/** Whether the ledger has to be opened at all. */
+export function hasPorts(service: Service | undefined): boolean {
+  if (service === undefined) return false;
+  return needsNodePorts(service.spec) || needsHealthCheckPort(service.spec) || portsOf(service).length > 0;
+}
+
+/** Fills in the ports of the draft, and takes and releases them in the ledger. */
+export function claimPorts(draft: Draft<Service>, previous: Service | undefined, office: PortOffice): void {
+  const own = new Set(portsOf(previous));
+  const claim = { service: draft, own, office };
+  if (isAllocated(draft)) fillIn(draft, claim);
+  if (needsHealthCheckPort(draft.spec)) fillInHealthCheck(draft, claim);
+  const now = new Set(portsOf(draft));
+  for (const port of portsOf(previous)) {
+    if (!now.has(port)) office.ledger.release(port);
+  }
+}
+
+/** A load balancer that wants none may still ask for one by number. */
+function isAllocated({ spec }: Service): boolean {
+  return spec.type === "NodePort" || spec.type === "LoadBalancer";
+}
+
+interface Claim {
+  readonly service: Service;
+  /** What the Service has already, before or by this claim. */
+  readonly own: Set<number>;
+  readonly office: PortOffice;
+}
+
+function fillIn({ spec }: Draft<Service>, claim: Claim): void {
+  const ports = spec.ports ?? [];
+  for (const [i, { nodePort }] of ports.entries()) {
+    const path = fieldPath("spec", "ports").index(i).child("nodePort");
+    if (nodePort !== undefined) takeAsked(nodePort, path, claim);
+  }
+  if (!needsNodePorts(spec)) return;
+  for (const port of ports) port.nodePort ??= findShared(port, ports) ?? takeFree(claim);
+}
+
+/** The same port for another protocol shares its node port. */
+function findShared({ port, protocol }: ServicePort, ports: readonly ServicePort[]): number | undefined {
+  const isUsed = (shared: number): boolean =>
+    ports.some((other) => other.protocol === protocol && other.nodePort === shared);
+  return ports.find((other) => other.port === port && other.nodePort !== undefined && !isUsed(other.nodePort))
+    ?.nodePort;
+}
+
+function fillInHealthCheck({ spec }: Draft<Service>, claim: Claim): void {
+  const { healthCheckNodePort } = spec;
+  if (healthCheckNodePort === undefined) {
+    spec.healthCheckNodePort = takeFree(claim);
+    return;
+  }
+  const why = takeRefusal(healthCheckNodePort, claim);
+  if (why === undefined) return;
+  throw internalError(
+    new Error(`failed to allocate requested HealthCheck NodePort ${healthCheckNodePort}: ${why}`),
+  );
+}
+
+function takeAsked(port: number, path: FieldPath, claim: Claim): void {
+  const why = takeRefusal(port, claim);
+  if (why === undefined) return;
+  const errors = new FieldErrors();
+  errors.invalid(path, port, why);
+  throw invalid({ group: "", kind: "Service" }, claim.service.metadata.name, errors.found);
+}
+
+/** Takes the port, or says why not. */
+function takeRefusal(port: number, { own, office: { ledger } }: Claim): string | undefined {
+  if (own.has(port)) return undefined;
+  if (!ledger.contains(port)) {
+    return `provided port is not in the valid range. The range of valid ports is ${ledger.rangeText}`;
+  }
+  if (ledger.isTaken(port)) return "provided port is already allocated";
+  ledger.take(port);
+  own.add(port);
+  return undefined;
+}
+
+function takeFree({ own, office: { ledger, random } }: Claim): number {
+  const port = ledger.findFree(random);
+  if (port === undefined) throw internalError(new Error("failed to allocate a nodePort: range is full"));
+  ledger.take(port);
+  own.add(port);
+  return port;
+}

@@ -1,0 +1,190 @@
+/**
+ * Which node ports are taken: one bit for each, in one key that every allocation compares. So two servers never hand out
+ * the same port, and a Service with a hundred ports is still one change. The form is kube-apiserver's RangeAllocation: its
+ * data is a number whose bit n stands for port `first + n`, written with the highest byte first.
+ */
+import type { Service } from "../../../api/generated/types/core-v1.ts";
+import { isJsonObject } from "../../../api/json-object.ts";
+import { parseJson } from "../../../api/json-scan.ts";
+import type { Random } from "../../../base/loop.ts";
+import { prefixEnd } from "../../../store/store.ts";
+import type { Change, Compare, Entry, View } from "../../../store/store.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
+import { SERVICES } from "./address-claim.ts";
+
+const LEDGER_KEY = "/registry/ranges/servicenodeports";
+
+/** Both ends belong to it. */
+export interface PortRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** The lowest ports are left to those who ask for one by number, as upstream does: a thirty-second, within bounds. */
+const RESERVED_MIN = 16;
+const RESERVED_MAX = 128;
+const RESERVED_SHARE = 32;
+
+export interface LedgerDifference {
+  /** Taken in the ledger, and no Service's. */
+  readonly leaked: readonly number[];
+  /** A Service's, and free in the ledger. */
+  readonly missing: readonly number[];
+  /** What makes the ledger right; nothing when it is. */
+  readonly compare: readonly Compare[];
+  readonly changes: readonly Change[];
+}
+
+export class PortLedger {
+  readonly #range: PortRange;
+  readonly #entry: Entry | undefined;
+  readonly #taken: Set<number>;
+  #isChanged = false;
+
+  private constructor(range: PortRange, entry: Entry | undefined, taken: Set<number>) {
+    this.#range = range;
+    this.#entry = entry;
+    this.#taken = taken;
+  }
+
+  /** As it is kept; counted anew from the Services when it is not, or for another range. */
+  static open(view: View, range: PortRange): PortLedger {
+    const entry = view.get(LEDGER_KEY);
+    const taken = entry === undefined ? undefined : readTaken(entry, range);
+    return new PortLedger(range, entry, taken ?? within(range, [...portsInUse(view)].flat()));
+  }
+
+  /**
+   * What the ledger says and the Services do not, and the reverse. Undefined when there is no ledger for this range: then
+   * it is counted anew whenever it is opened. `ports` are those of all Services in the same view.
+   */
+  static compare(view: View, range: PortRange, ports: Iterable<number>): LedgerDifference | undefined {
+    const entry = view.get(LEDGER_KEY);
+    const taken = entry === undefined ? undefined : readTaken(entry, range);
+    if (taken === undefined) return undefined;
+    const used = within(range, ports);
+    const ledger = new PortLedger(range, entry, taken);
+    const leaked = [...taken].filter((port) => !used.has(port));
+    const missing = [...used].filter((port) => !taken.has(port));
+    for (const port of leaked) ledger.release(port);
+    for (const port of missing) ledger.take(port);
+    return { leaked, missing, ...ledger.changes() };
+  }
+
+  get rangeText(): string {
+    return `${this.#range.first}-${this.#range.last}`;
+  }
+
+  contains(port: number): boolean {
+    return port >= this.#range.first && port <= this.#range.last;
+  }
+
+  isTaken(port: number): boolean {
+    return this.#taken.has(port);
+  }
+
+  take(port: number): void {
+    this.#taken.add(port);
+    this.#isChanged = true;
+  }
+
+  release(port: number): void {
+    if (this.#taken.delete(port)) this.#isChanged = true;
+  }
+
+  /** A free port, from a random place on, the reserved part last; undefined when there is none. */
+  findFree(random: Random): number | undefined {
+    const { first, last } = this.#range;
+    const reserved = reservedOf(last - first + 1);
+    return (
+      this.#findFrom({ first: first + reserved, last }, random) ??
+      this.#findFrom({ first, last: first + reserved - 1 }, random)
+    );
+  }
+
+  #findFrom({ first, last }: PortRange, random: Random): number | undefined {
+    const count = last - first + 1;
+    if (count <= 0) return undefined;
+    const start = random.below(count);
+    for (let i = 0; i < count; i++) {
+      const port = first + ((start + i) % count);
+      if (!this.#taken.has(port)) return port;
+    }
+    return undefined;
+  }
+
+  /** Nothing when nothing was taken or released. */
+  changes(): { readonly compare: readonly Compare[]; readonly changes: readonly Change[] } {
+    if (!this.#isChanged) return { compare: [], changes: [] };
+    const value = Buffer.from(
+      JSON.stringify({
+        kind: "RangeAllocation",
+        apiVersion: "v1",
+        metadata: { creationTimestamp: null },
+        range: this.rangeText,
+        data: encodeBits(this.#taken, this.#range),
+      }),
+    );
+    return {
+      compare: [{ key: LEDGER_KEY, modRevision: this.#entry?.modRevision ?? 0 }],
+      changes: [{ type: "put", key: LEDGER_KEY, value }],
+    };
+  }
+}
+
+function reservedOf(size: number): number {
+  if (size <= RESERVED_MIN) return 0;
+  return Math.min(RESERVED_MAX, Math.max(RESERVED_MIN, Math.floor(size / RESERVED_SHARE)));
+}
+
+/** Undefined when it is about another range, or no ledger that we understand. */
+function readTaken({ value }: Entry, range: PortRange): Set<number> | undefined {
+  try {
+    const stored = parseJson(value).value;
+    if (!isJsonObject(stored) || stored["range"] !== `${range.first}-${range.last}`) return undefined;
+    return decodeBits(typeof stored["data"] === "string" ? stored["data"] : "", range);
+  } catch {
+    // A kube-apiserver writes it in protobuf. What is taken can always be counted.
+    return undefined;
+  }
+}
+
+function encodeBits(taken: ReadonlySet<number>, { first, last }: PortRange): string {
+  const bytes = Buffer.alloc(Math.ceil((last - first + 1) / 8));
+  for (const port of taken) {
+    const bit = port - first;
+    const at = bytes.length - 1 - Math.floor(bit / 8);
+    bytes[at] = (bytes[at] ?? 0) | (1 << (bit % 8));
+  }
+  const start = bytes.findIndex((byte) => byte !== 0);
+  return start < 0 ? "" : bytes.subarray(start).toString("base64");
+}
+
+function decodeBits(text: string, { first, last }: PortRange): Set<number> {
+  const bytes = Buffer.from(text, "base64");
+  const taken = new Set<number>();
+  for (let bit = 0; bit <= last - first && bit < bytes.length * 8; bit++) {
+    const byte = bytes[bytes.length - 1 - Math.floor(bit / 8)] ?? 0;
+    if ((byte & (1 << (bit % 8))) !== 0) taken.add(first + bit);
+  }
+  return taken;
+}
+
+/** The ports of one Service after the other, for callers who take breaks. */
+export function* portsInUse(view: View): Generator<readonly number[]> {
+  for (const entry of view.range(SERVICES, prefixEnd(SERVICES)))
+    yield portsOf(StoredObject.of(entry).glimpse() as Service);
+}
+
+function within({ first, last }: PortRange, ports: Iterable<number>): Set<number> {
+  const found = new Set<number>();
+  for (const port of ports) if (port >= first && port <= last) found.add(port);
+  return found;
+}
+
+/** All ports of the nodes that are the Service's own. */
+export function portsOf(service: Service | undefined): readonly number[] {
+  if (service === undefined) return [];
+  const { ports = [], healthCheckNodePort } = service.spec;
+  return [...ports.map(({ nodePort }) => nodePort), healthCheckNodePort].filter((port) => port !== undefined);
+}

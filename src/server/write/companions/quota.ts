@@ -1,0 +1,147 @@
+/**
+ * ResourceQuota: the last word on a write. What an object uses is added to the status of the quotas of its namespace in the transaction that
+ * writes the object, and taken off again in the one that removes it, so that no two writers can use the same rest, however many servers there
+ * are. The loop in src/controllers begins a quota and corrects what nobody could see, such as objects that end by themselves.
+ */
+import { forbidden } from "../../../api/api-error.ts";
+import type { Pod, ResourceQuota } from "../../../api/generated/types/core-v1.ts";
+import type { DeviceClass } from "../../../api/generated/types/resource-v1.ts";
+import type { Loop } from "../../../base/loop.ts";
+import { chargeQuota } from "../../../resources/quota/charge.ts";
+import { isMeasured, type UsageFacts } from "../../../resources/quota/usage.ts";
+import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
+import { MAX_CHANGES } from "../../../store/store.ts";
+import type { Change, Compare, Entry, Store } from "../../../store/store.ts";
+import { ServerMemory, shelf } from "../../objects/lister.ts";
+import type { StoredResource } from "../../objects/registry.ts";
+import { encodeObject, StoredObject } from "../../objects/stored-object.ts";
+import type { Companion, CompanionPlan, Companions, ObjectChange } from "./companion.ts";
+
+const QUOTAS = shelf<ResourceQuota>("resourcequotas");
+const PODS = shelf<Pod>("pods");
+const CLASSES = shelf<DeviceClass>("deviceclasses");
+const ALONE: CompanionPlan = { object: undefined, compare: [], changes: [] };
+
+interface Parts {
+  readonly store: Store;
+  readonly loop: Loop;
+}
+
+interface Office {
+  readonly memory: ServerMemory;
+  readonly loop: Loop;
+}
+
+/** What goes with objects anyway, and then the quotas of their namespace. */
+export function withQuotas(others: Companions, parts: Parts): Companions {
+  const { store, loop } = parts;
+  const office: Office = { loop, memory: new ServerMemory(store) };
+  return {
+    get: (prefix) => {
+      const other = others.get(prefix);
+      return (change, resource) => withCharges(other, { change, resource }, office);
+    },
+  };
+}
+
+interface Written {
+  readonly change: ObjectChange;
+  readonly resource: StoredResource;
+}
+
+function withCharges(
+  other: Companion | undefined,
+  { change, resource }: Written,
+  office: Office,
+): CompanionPlan {
+  const plan = other === undefined ? ALONE : other(change, resource);
+  if (!resource.facts.namespaced || isSameUse(change, resource)) return plan;
+  const written = { change: { ...change, next: plan.object ?? change.next }, resource };
+  const charges = chargesOf(written, office);
+  if (charges.length === 0) return plan;
+  if (plan.changes.length + charges.length >= MAX_CHANGES) {
+    // Nobody is kept from deleting; the loop finds out what was not given back.
+    if (change.next === undefined) return plan;
+    throw tooMany(written);
+  }
+  return {
+    object: plan.object,
+    compare: [...plan.compare, ...charges.map(({ compare }) => compare)],
+    changes: [...plan.changes, ...charges.map(({ put }) => put)],
+  };
+}
+
+interface ChargedQuota {
+  readonly compare: Compare;
+  readonly put: Change;
+}
+
+function chargesOf(written: Written, office: Office): readonly ChargedQuota[] {
+  const { previous, next = previous } = written.change;
+  const charges: ChargedQuota[] = [];
+  for (const entry of office.memory.entries(QUOTAS, next?.metadata.namespace ?? "")) {
+    const put = charge(entry, written, office);
+    if (put !== undefined) charges.push({ compare: { key: entry.key, modRevision: entry.modRevision }, put });
+  }
+  return charges;
+}
+
+/** The object itself is a change too. */
+function tooMany({ change, resource: { facts } }: Written): Error {
+  const { metadata } = change.next ?? change.previous ?? {};
+  const why = `more than ${MAX_CHANGES - 1} quotas and allocations would have to change with it`;
+  return forbidden({ group: facts.group, resource: facts.name }, metadata?.name ?? "", why);
+}
+
+/** Most writes are reports of status, which use no more and no less. */
+function isSameUse({ previous, next }: ObjectChange, { facts }: StoredResource): boolean {
+  if (previous === undefined || next === undefined) return false;
+  if (!isMeasured(facts)) return true;
+  const before = previous as Measured;
+  const after = next as Measured;
+  return (
+    before.spec === after.spec &&
+    (facts.name === "pods" ? before.status?.phase === after.status?.phase : before.status === after.status) &&
+    before.metadata.deletionTimestamp === after.metadata.deletionTimestamp
+  );
+}
+
+interface Measured extends ApiObject {
+  readonly spec?: object;
+  readonly status?: { readonly phase?: string };
+}
+
+/** The quota with what is used after the change; undefined when that is the same. Throws when it is too much. */
+function charge(entry: Entry, { change, resource }: Written, office: Office): Change | undefined {
+  const quota = StoredObject.of(entry).object as ResourceQuota;
+  const { previous, next } = change;
+  if (isSelf(quota, previous ?? next)) return undefined;
+  const { facts } = resource;
+  const result = chargeQuota(quota, { previous, next, resource: facts, facts: usageFacts(office, change) });
+  switch (result.outcome) {
+    case "unchanged":
+      return undefined;
+    case "refused": {
+      const name = next?.metadata.name ?? previous?.metadata.name ?? "";
+      throw forbidden({ group: facts.group, resource: facts.name }, name, result.why);
+    }
+    case "used": {
+      const encoded = encodeObject({ ...quota, status: { ...quota.status, used: result.used } } as ApiObject);
+      return { type: "put", key: entry.key, value: encoded.bytes, slot: encoded };
+    }
+  }
+}
+
+function usageFacts({ memory, loop }: Office, { next }: ObjectChange): UsageFacts {
+  return {
+    isRemoval: next === undefined,
+    now: loop.now(),
+    findPod: (namespace, name) => memory.find(PODS, `${namespace}/${name}`),
+    findClass: (name) => memory.find(CLASSES, name),
+  };
+}
+
+/** A quota that counts quotas is not written twice in one transaction. */
+function isSelf(quota: ResourceQuota, object: ApiObject | undefined): boolean {
+  return object?.kind === quota.kind && object.metadata.uid === quota.metadata.uid;
+}

@@ -1,0 +1,59 @@
+/** Where Services get their addresses from: the ServiceCIDR objects of the cluster. */
+import type { ServiceCIDR } from "../../../api/generated/types/networking-v1.ts";
+import { cidrText, findCidr } from "../../../api/ip-address.ts";
+import type { Cidr } from "../../../api/ip-address.ts";
+import type { IpFamily } from "../../../resources/service/service-families.ts";
+import { prefixEnd } from "../../../store/store.ts";
+import type { View } from "../../../store/store.ts";
+import { StoredObject } from "../../objects/stored-object.ts";
+import { AddressRange } from "./address-range.ts";
+
+const PREFIX = "/registry/servicecidrs/";
+
+/** The one that the server keeps; its first family is the cluster's default. */
+export const DEFAULT_SERVICE_CIDR = "kubernetes";
+
+export interface ServiceRange {
+  readonly block: Cidr;
+  readonly addresses: AddressRange;
+}
+
+/** Those that addresses are given out from, the server's own first. One on its way out gives out no more. */
+export function serviceRanges(view: View): readonly ServiceRange[] {
+  const found: { readonly isDefault: boolean; readonly ranges: readonly ServiceRange[] }[] = [];
+  for (const entry of view.range(PREFIX, prefixEnd(PREFIX))) {
+    const object = StoredObject.of(entry).object as ServiceCIDR;
+    if (!isOpen(object)) continue;
+    const ranges = (object.spec.cidrs ?? []).flatMap((text) => rangeOf(text));
+    found.push({ isDefault: object.metadata.name === DEFAULT_SERVICE_CIDR, ranges });
+  }
+  const ordered = [
+    ...found.filter(({ isDefault }) => isDefault),
+    ...found.filter(({ isDefault }) => !isDefault),
+  ];
+  return ordered.flatMap(({ ranges }) => ranges);
+}
+
+/** Nobody says that a new one is ready before there are controllers: only an explicit no counts. */
+function isOpen({ metadata, status }: ServiceCIDR): boolean {
+  if (metadata.deletionTimestamp !== undefined) return false;
+  return !(status.conditions ?? []).some(({ type, status: is }) => type === "Ready" && is === "False");
+}
+
+function rangeOf(text: string): readonly ServiceRange[] {
+  const block = findCidr(text);
+  return block === undefined ? [] : [{ block, addresses: new AddressRange(block) }];
+}
+
+/** The families of the cluster, its default first. */
+export function familiesOf(ranges: readonly ServiceRange[]): readonly IpFamily[] {
+  return [...new Set(ranges.map(({ addresses }) => addresses.family))];
+}
+
+/** `10.96.0.0/12` or several, for messages. */
+export function rangesText(ranges: readonly ServiceRange[], family: IpFamily): string {
+  return ranges
+    .filter(({ addresses }) => addresses.family === family)
+    .map(({ block }) => cidrText(block))
+    .join(", ");
+}

@@ -1,0 +1,75 @@
+/**
+ * Gives Services their addresses and node ports. Both are written in the Service's own transaction, so nothing leaks and
+ * nothing is given twice, whatever fails and however many servers there are.
+ */
+import type { Service } from "../../../api/generated/types/core-v1.ts";
+import { cloneJson } from "../../../api/json-clone.ts";
+import { toNormalForm } from "../../../api/normal-form.ts";
+import { jsonEqual } from "../../../api/patch/json-equal.ts";
+import type { Loop } from "../../../base/loop.ts";
+import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
+import type { Store } from "../../../store/store.ts";
+import { requireStored } from "../../objects/registry.ts";
+import type { Registry } from "../../objects/registry.ts";
+import type { Versions } from "../../objects/versions.ts";
+import { AddressClaims } from "./address-claim.ts";
+import { addressesOf, claimAddresses, joined, releaseAddresses } from "./cluster-addresses.ts";
+import type { Changes } from "./cluster-addresses.ts";
+import type { Companion, CompanionPlan, Companions, ObjectChange } from "./companion.ts";
+import { defaultPriorityClassCompanion } from "./default-priority-class.ts";
+import { claimPorts, hasPorts } from "./node-ports.ts";
+import { PortLedger, portsOf } from "./port-ledger.ts";
+import type { PortRange } from "./port-ledger.ts";
+
+export interface AllocationParts {
+  readonly loop: Loop;
+  readonly store: Store;
+  readonly registry: Registry;
+  readonly versions: Versions;
+  readonly nodePorts: PortRange;
+}
+
+export function allocationCompanions(parts: AllocationParts): Companions {
+  return new Map([
+    ["priorityclasses", defaultPriorityClassCompanion(parts.store)],
+    ["services/specs", serviceCompanion(parts)],
+  ]);
+}
+
+function serviceCompanion(parts: AllocationParts): Companion {
+  const { loop, store, registry, nodePorts } = parts;
+  const claims = new AddressClaims(parts);
+  const { schema } = requireStored(registry, "", "services");
+  const addressRandom = loop.random("service-addresses");
+  const portRandom = loop.random("node-ports");
+  const allocate = ({ previous, next }: ObjectChange<Service>): CompanionPlan => {
+    const view = store.accepted;
+    const office = { view, claims, random: addressRandom };
+    if (next === undefined) {
+      const released =
+        previous === undefined ? NONE : releaseAddresses(previous, addressesOf(previous), office);
+      return { object: undefined, ...joined(released, releasedPorts(previous)) };
+    }
+    if (previous !== undefined && jsonEqual(previous.spec, next.spec)) return { object: next, ...NONE };
+    const draft = cloneJson(next) as Draft<Service>;
+    const addresses = claimAddresses(draft, previous, office);
+    const ports = claimedPorts(draft, previous);
+    const object = toNormalForm(schema, draft).value as unknown as ApiObject;
+    return { object, ...joined(addresses, ports) };
+  };
+  const claimedPorts = (draft: Draft<Service>, previous: Service | undefined): Changes => {
+    if (!hasPorts(draft) && !hasPorts(previous)) return NONE;
+    const ledger = PortLedger.open(store.accepted, nodePorts);
+    claimPorts(draft, previous, { ledger, random: portRandom });
+    return ledger.changes();
+  };
+  const releasedPorts = (previous: Service | undefined): Changes => {
+    if (!hasPorts(previous)) return NONE;
+    const ledger = PortLedger.open(store.accepted, nodePorts);
+    for (const port of portsOf(previous)) ledger.release(port);
+    return ledger.changes();
+  };
+  return (change) => allocate(change as ObjectChange<Service>);
+}
+
+const NONE: Changes = { compare: [], changes: [] };
