@@ -1,9 +1,9 @@
 /** An API server without sockets for tests: requests go straight to its handler. */
 import { requestEntityTooLarge } from "../src/api/api-error.ts";
-import { silentLog } from "../src/base/log.ts";
-import type { Loop } from "../src/base/loop.ts";
-import { createMetrics } from "../src/base/prom-metrics.ts";
-import { createRealLoop } from "../src/base/real-loop.ts";
+import { silentLog } from "../src/base/log/log.ts";
+import type { Loop } from "../src/base/loop/loop.ts";
+import { createRealLoop } from "../src/base/loop/real/real-loop.ts";
+import { createMetrics } from "../src/base/metrics/prom-metrics.ts";
 import { admissionBeside } from "../src/cluster/loops/needed-loops.ts";
 import { conversions, kinds } from "../src/resources/index.ts";
 import type { ServedVersions } from "../src/server/objects/registry.ts";

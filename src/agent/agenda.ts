@@ -2,9 +2,9 @@
  * Things that are due at some time, thousands of them, on two timers of the loop: one for what is still to be done, one for what comes again
  * for ever.
  */
-import { TimerHeap, type DueEntry } from "../base/loop-timers.ts";
-import type { Loop, Timer, TimerKind } from "../base/loop.ts";
-import { SteadyTime } from "../base/steady-clock.ts";
+import { TimerHeap, type DueEntry } from "../base/loop/loop-timers.ts";
+import type { Loop, Timer, TimerKind } from "../base/loop/loop.ts";
+import { SteadyTime } from "../base/loop/steady-clock.ts";
 
 /** Appointments kept in one step of the loop; what is left of a moment follows in the next. */
 const SLICE = 200;

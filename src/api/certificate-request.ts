@@ -5,7 +5,7 @@
 import { isAscii } from "node:buffer";
 import { constants, createPublicKey, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
-import { x509 } from "../base/x509-library.ts";
+import { x509 } from "../base/keys/x509-library.ts";
 import { DER, derMembers, derObjectId, expectTag, readDer } from "./der.ts";
 import type { DerValue } from "./der.ts";
 import { COMMON_NAME, ORGANIZATION, readName } from "./distinguished-name.ts";

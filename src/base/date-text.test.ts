@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { dateTimeText } from "./date-text.ts";
-import { seededRandom } from "./random.ts";
+import { seededRandom } from "./loop/random.ts";
 
 describe("dateTimeText", () => {
   it("is the beginning of toISOString for any time of a year with four digits", () => {

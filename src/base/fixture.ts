@@ -1,5 +1,5 @@
 /** What tests have in common of those who go by the loop's time. */
-import type { Loop } from "./loop.ts";
+import type { Loop } from "./loop/loop.ts";
 
 export interface SettableLoop extends Loop {
   setBack(ms: number): void;

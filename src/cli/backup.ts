@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { createRealLoop } from "../base/real-loop.ts";
+import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { backUp } from "../cluster/data-dir/backup.ts";
 import type { BackupOptions } from "../cluster/options.ts";
 import { jsonOption, type Arguments, type Command, type Io } from "./command.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { silentLog } from "../base/log.ts";
+import { silentLog } from "../base/log/log.ts";
 import { VERSION } from "../cluster/process/version.ts";
 import { runCli } from "./cli.ts";
 

@@ -1,7 +1,7 @@
 /** The options of a server, and what its run prints: common to the commands that start one. */
 import { join, resolve } from "node:path";
-import { createMetrics } from "../base/prom-metrics.ts";
-import { createRealLoop } from "../base/real-loop.ts";
+import { createRealLoop } from "../base/loop/real/real-loop.ts";
+import { createMetrics } from "../base/metrics/prom-metrics.ts";
 import { runCluster, type ClusterEvent } from "../cluster/cluster.ts";
 import type { ClusterOptions } from "../cluster/options.ts";
 import { admissionOptions, parseAdmission } from "./admission-options.ts";

@@ -1,6 +1,6 @@
 /** The shape of a command. A command knows nothing of the process: all it sees and says goes through `Io`. */
 
-import type { Log } from "../base/log.ts";
+import type { Log } from "../base/log/log.ts";
 
 export interface Io {
   stdout(text: string): void;

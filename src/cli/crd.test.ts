@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { silentLog } from "../base/log.ts";
+import { silentLog } from "../base/log/log.ts";
 import { runCli } from "./cli.ts";
 
 const DEFINITION = { kind: "CustomResourceDefinition", metadata: { name: "boxes.g.io" } };

@@ -3,7 +3,7 @@ import { pathToFileURL } from "node:url";
 import { isJsonObject } from "../api/json-object.ts";
 import type { JsonObject } from "../api/json-object.ts";
 import { stringifyYaml } from "../api/yaml-text.ts";
-import { createRealLoop } from "../base/real-loop.ts";
+import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { jsonOption, type Command } from "./command.ts";
 
 export const crdCommand: Command = {

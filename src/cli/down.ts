@@ -1,4 +1,4 @@
-import { createRealLoop } from "../base/real-loop.ts";
+import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { endCluster } from "../cluster/data-dir/cluster-status.ts";
 import { jsonOption, type Command } from "./command.ts";
 import { dataDirOption, parseDataDir } from "./store-options.ts";

@@ -2,8 +2,8 @@
 /** What the command `setpoint` runs: the program, which the build put beside this file as one script. */
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { favourMainThread } from "../base/helper-threads.ts";
-import { runKeptScript } from "../base/kept-script.ts";
+import { favourMainThread } from "../base/process/helper-threads.ts";
+import { runKeptScript } from "../base/process/kept-script.ts";
 import type * as Program from "./main.ts";
 
 const file = fileURLToPath(new URL("./program.cjs", import.meta.url));

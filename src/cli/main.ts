@@ -1,7 +1,7 @@
 /** The program: gives the process's arguments, streams and signals to the command line. */
 import { homedir } from "node:os";
 import process from "node:process";
-import { createTextLog } from "../base/log-text.ts";
+import { createTextLog } from "../base/log/log-text.ts";
 import { runCli } from "./cli.ts";
 import { endingOf } from "./ending.ts";
 import { printTo, wantsColours } from "./print.ts";

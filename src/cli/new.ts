@@ -1,7 +1,7 @@
 /** `setpoint new my-operator`: a small project that works at once. */
 import { readdirSync, realpathSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { makeFolder } from "../base/make-folder.ts";
+import { makeFolder } from "../base/process/make-folder.ts";
 import { findText, jsonOption, UsageError, type Command } from "./command.ts";
 import { projectFiles } from "./new-project.ts";
 

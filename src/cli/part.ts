@@ -1,7 +1,7 @@
 /** The parts of a control plane that are clients of its server, each as a program of its own. */
 import { resolve } from "node:path";
 import { parseDuration } from "../api/time.ts";
-import { createRealLoop } from "../base/real-loop.ts";
+import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import type { SigningFiles } from "../cluster/files/signing-files.ts";
 import { NODES } from "../cluster/loops/loops.ts";
 import { runPart, type ElectionTimes, type PartEvent, type PartOptions } from "../cluster/part.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { silentLog } from "../base/log.ts";
+import { silentLog } from "../base/log/log.ts";
 import { UsageError, type Arguments, type Io } from "./command.ts";
 import { parseListen } from "./listen.ts";
 import { parseClusterOptions } from "./up.ts";

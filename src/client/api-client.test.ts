@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { Deployment } from "../api/generated/types/apps-v1.ts";
 import { ConfigMap, Node, Pod } from "../api/generated/types/core-v1.ts";
-import { VirtualLoop } from "../base/virtual-loop.ts";
+import { VirtualLoop } from "../base/loop/virtual/virtual-loop.ts";
 import { createClient } from "./api-client.ts";
 import type { Client, Written } from "./client.ts";
 import { scripted, settled } from "./fixture.ts";

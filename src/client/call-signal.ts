@@ -2,7 +2,7 @@
  * A call ends with any of several signals: the caller's own and those of the clients it was made from. Such a signal lives as long as a
  * whole program and has thousands of calls; so they share one listener on it, and leave nothing behind when they are done.
  */
-import { Chain, type Link } from "../base/chain.ts";
+import { Chain, type Link } from "../base/loop/chain.ts";
 
 export interface CallSignal {
   /** Undefined when nothing can end the call. */

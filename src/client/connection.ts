@@ -1,6 +1,6 @@
 /** A client for a cluster that a kubeconfig names. */
-import type { Loop } from "../base/loop.ts";
-import { createRealLoop } from "../base/real-loop.ts";
+import type { Loop } from "../base/loop/loop.ts";
+import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { createClient } from "./api-client.ts";
 import type { ClientOptions } from "./api-client.ts";
 import type { Client } from "./client.ts";

@@ -1,5 +1,5 @@
 /** A transport whose answers a test writes down, and a loop that runs until a promise has settled. */
-import type { VirtualLoop } from "../base/virtual-loop.ts";
+import type { VirtualLoop } from "../base/loop/virtual/virtual-loop.ts";
 import type {
   Transport,
   TransportEvent,

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { isIPv6 } from "node:net";
 import { join } from "node:path";
-import type { Loop } from "../base/loop.ts";
+import type { Loop } from "../base/loop/loop.ts";
 import type { Kubeconfig } from "./kubeconfig.ts";
 
 const SERVICE_ACCOUNT_DIR = "/var/run/secrets/kubernetes.io/serviceaccount";

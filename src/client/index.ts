@@ -2,8 +2,8 @@
 export { ApiError, isApiError } from "../api/api-error.ts";
 export type { ApiErrorReason, Status, StatusCause, StatusDetails } from "../api/api-error.ts";
 export type { ApiObject, Manifest, ObjectKey, ResourceType } from "../api/api-object.ts";
-export { createRealLoop } from "../base/real-loop.ts";
-export type { Loop } from "../base/loop.ts";
+export { createRealLoop } from "../base/loop/real/real-loop.ts";
+export type { Loop } from "../base/loop/loop.ts";
 export { createClient } from "./api-client.ts";
 export type { ClientOptions } from "./api-client.ts";
 export type {

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import type { Loop } from "../base/loop.ts";
+import type { Loop } from "../base/loop/loop.ts";
 import { findInClusterKubeconfig } from "./in-cluster.ts";
 import { KubeconfigError } from "./kubeconfig-fields.ts";
 import { mergeKubeconfigs, parseKubeconfig } from "./kubeconfig.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createRealLoop } from "../base/real-loop.ts";
+import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { KubeconfigError } from "./kubeconfig-fields.ts";
 import { loadKubeconfig } from "./kubeconfig-files.ts";
 import { parseKubeconfig, resolveContext } from "./kubeconfig.ts";

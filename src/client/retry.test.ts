@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ApiError, serviceUnavailable } from "../api/api-error.ts";
 import { ConfigMap } from "../api/generated/types/core-v1.ts";
-import { VirtualLoop } from "../base/virtual-loop.ts";
+import { VirtualLoop } from "../base/loop/virtual/virtual-loop.ts";
 import { createClient } from "./api-client.ts";
 import type { ClientOptions } from "./api-client.ts";
 import type { Client } from "./client.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ConfigMap } from "../api/generated/types/core-v1.ts";
-import { VirtualLoop } from "../base/virtual-loop.ts";
+import { VirtualLoop } from "../base/loop/virtual/virtual-loop.ts";
 import { createClient } from "./api-client.ts";
 import { endableSignal } from "./call-signal.ts";
 import { scripted, settled } from "./fixture.ts";

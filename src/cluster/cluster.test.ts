@@ -13,9 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { silentLog } from "../base/log.ts";
-import { createMetrics } from "../base/prom-metrics.ts";
-import { createRealLoop } from "../base/real-loop.ts";
+import { silentLog } from "../base/log/log.ts";
+import { createRealLoop } from "../base/loop/real/real-loop.ts";
+import { createMetrics } from "../base/metrics/prom-metrics.ts";
 import { openFileStore } from "../store/file-store.ts";
 import type { Store } from "../store/store.ts";
 import { runCluster, type ClusterEvent } from "./cluster.ts";

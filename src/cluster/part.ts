@@ -1,10 +1,10 @@
 /** One part of a control plane as a process of its own: against any Kubernetes that a kubeconfig names, over HTTP. */
 import { hostname } from "node:os";
 import { isApiError } from "../api/api-error.ts";
-import type { Log } from "../base/log.ts";
-import type { Loop } from "../base/loop.ts";
-import { createMetrics } from "../base/prom-metrics.ts";
-import { readNamedText } from "../base/read-file.ts";
+import type { Log } from "../base/log/log.ts";
+import type { Loop } from "../base/loop/loop.ts";
+import { createMetrics } from "../base/metrics/prom-metrics.ts";
+import { readNamedText } from "../base/process/read-file.ts";
 import { createClient } from "../client/api-client.ts";
 import type { Client } from "../client/client.ts";
 import { connect } from "../client/connection.ts";

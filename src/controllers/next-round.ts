@@ -1,4 +1,4 @@
-import type { Loop } from "../base/loop.ts";
+import type { Loop } from "../base/loop/loop.ts";
 
 /** For loops that look at everything now and then. Whether it is time for another round; false once the signal is aborted. */
 export function nextRound(loop: Loop, periodMs: number, signal: AbortSignal): Promise<boolean> {

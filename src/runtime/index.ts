@@ -1,9 +1,9 @@
 /** `setpoint/runtime`: what controllers are made of. */
-export { createTextLog } from "../base/log-text.ts";
-export type { TextLogOptions } from "../base/log-text.ts";
-export { silentLog } from "../base/log.ts";
-export type { Log, LogFields, LogLevel } from "../base/log.ts";
-export type { Metrics } from "../base/metrics.ts";
+export { createTextLog } from "../base/log/log-text.ts";
+export type { TextLogOptions } from "../base/log/log-text.ts";
+export { silentLog } from "../base/log/log.ts";
+export type { Log, LogFields, LogLevel } from "../base/log/log.ts";
+export type { Metrics } from "../base/metrics/metrics.ts";
 export { CacheSet } from "./cache/cache-set.ts";
 export type { CacheScope, CacheSetOptions } from "./cache/cache-set.ts";
 export { Cache } from "./cache/cache.ts";

@@ -1,6 +1,6 @@
 /** Figures about the scheduler, under the names that dashboards for Kubernetes know. */
 
-import type { BoundCounter, BoundHistogram, Metrics } from "../base/metrics.ts";
+import type { BoundCounter, BoundHistogram, Metrics } from "../base/metrics/metrics.ts";
 import type { QueuePlace } from "./queue/queued-pod.ts";
 import type { SchedulingQueue } from "./queue/scheduling-queue.ts";
 

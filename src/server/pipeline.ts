@@ -3,9 +3,9 @@
  * change the answer. No byte of a body is read before the caller is known to be allowed.
  */
 import { badRequest, isApiError, unknownResource } from "../api/api-error.ts";
-import type { Loop } from "../base/loop.ts";
-import type { Metrics } from "../base/metrics.ts";
-import { type Soon, whenDone } from "../base/soon.ts";
+import type { Loop } from "../base/loop/loop.ts";
+import { type Soon, whenDone } from "../base/loop/soon.ts";
+import type { Metrics } from "../base/metrics/metrics.ts";
 import { authenticate } from "./access/authn/authentication.ts";
 import type { Authenticator } from "./access/authn/authenticator.ts";
 import { authorize } from "./access/authz/authorization.ts";

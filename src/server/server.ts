@@ -1,8 +1,8 @@
 /** The API server: everything behind one handler. Who calls it (sockets, or this process) is not its business. */
 import type { Secret } from "../api/generated/types/core-v1.ts";
-import type { Log } from "../base/log.ts";
-import type { Loop } from "../base/loop.ts";
-import type { Metrics } from "../base/metrics.ts";
+import type { Log } from "../base/log/log.ts";
+import type { Loop } from "../base/loop/loop.ts";
+import type { Metrics } from "../base/metrics/metrics.ts";
 import type { KindDefinition } from "../resources/rules/kind-rules.ts";
 import type { Store } from "../store/store.ts";
 import { createAuthenticators, createBearerTokens } from "./access/authn/create-authentication.ts";

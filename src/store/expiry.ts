@@ -2,7 +2,7 @@
  * Which keys end by themselves, in the order of their ends; an immutable value, so that a fork takes it along for nothing.
  * Ends are rounded up to whole seconds: many keys share a timer, and none ends early.
  */
-import { SortedMap } from "../base/sorted-map.ts";
+import { SortedMap } from "../base/collections/sorted-map.ts";
 import type { WatchEvent } from "./store.ts";
 
 interface End {

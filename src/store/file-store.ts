@@ -1,7 +1,7 @@
 /** The embedded engine: durable on one machine. */
-import { silentLog } from "../base/log.ts";
-import type { Log } from "../base/log.ts";
-import type { Loop } from "../base/loop.ts";
+import { silentLog } from "../base/log/log.ts";
+import type { Log } from "../base/log/log.ts";
+import type { Loop } from "../base/loop/loop.ts";
 import { DiskWindow } from "./disk-window.ts";
 import type { DiskWindowOptions } from "./disk-window.ts";
 import { openFileBackend } from "./file/file-backend.ts";

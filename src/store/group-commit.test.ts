@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import type { Loop } from "../base/loop.ts";
-import { createRealLoop } from "../base/real-loop.ts";
-import { VirtualLoop } from "../base/virtual-loop.ts";
+import type { Loop } from "../base/loop/loop.ts";
+import { createRealLoop } from "../base/loop/real/real-loop.ts";
+import { VirtualLoop } from "../base/loop/virtual/virtual-loop.ts";
 import type { Backend } from "./backend.ts";
 import type { Commit } from "./commit.ts";
 import { GroupCommit } from "./group-commit.ts";

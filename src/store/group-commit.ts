@@ -2,7 +2,7 @@
  * Takes accepted transactions to the backend in batches: what is accepted while a batch is on its way becomes the next one.
  * So writers to different keys share a sync, and the order of revisions is the order of the calls.
  */
-import { LANES, type Lane, type Loop } from "../base/loop.ts";
+import { LANES, type Lane, type Loop } from "../base/loop/loop.ts";
 import type { Backend } from "./backend.ts";
 import type { Commit } from "./commit.ts";
 import type { Advance, State } from "./state.ts";

@@ -3,7 +3,7 @@
  * what one commit did to the group. The group's map is kept for the last commit of each batch that became visible; in
  * between it is made from the one before by doing the commits again.
  */
-import type { SortedMap } from "../base/sorted-map.ts";
+import type { SortedMap } from "../base/collections/sorted-map.ts";
 import type { Entry, Slot, WatchEvent } from "./store.ts";
 
 /** So many of the newest records keep what readers made of the entries they replaced: watchers that keep up look at those. */

@@ -5,7 +5,7 @@
  *   - by bytes and count, for each pool of groups: first everything older than `keepMs` goes, from the old end; then only the
  *     groups above a common level are cut down to it. So a group loses its last `keepMs` only through its own volume.
  */
-import { SortedMap } from "../base/sorted-map.ts";
+import { SortedMap } from "../base/collections/sorted-map.ts";
 import type { Commit } from "./commit.ts";
 import { GroupHistory } from "./group-history.ts";
 import type { Pool } from "./group-history.ts";

@@ -1,7 +1,7 @@
 /** `setpoint/store`: a revisioned key-value store with etcd's promises, and the loop it runs on. */
-export { createRealLoop } from "../base/real-loop.ts";
-export type { RealLoopOptions } from "../base/real-loop.ts";
-export type { Loop, Lane, Random, Step, Timer, TimerKind } from "../base/loop.ts";
+export { createRealLoop } from "../base/loop/real/real-loop.ts";
+export type { RealLoopOptions } from "../base/loop/real/real-loop.ts";
+export type { Loop, Lane, Random, Step, Timer, TimerKind } from "../base/loop/loop.ts";
 export { openFileStore } from "./file-store.ts";
 export type { FileStoreOptions } from "./file-store.ts";
 export type { HistoryOptions } from "./history.ts";

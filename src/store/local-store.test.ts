@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VirtualLoop } from "../base/virtual-loop.ts";
+import { VirtualLoop } from "../base/loop/virtual/virtual-loop.ts";
 import type { Backend } from "./backend.ts";
 import { DiskWindow } from "./disk-window.ts";
 import { HeldBackend } from "./fixture.ts";

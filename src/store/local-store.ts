@@ -5,7 +5,7 @@
  * durable one, shown by the mirror. A batch becomes visible in this order: durable, state and history, watchers told,
  * writers answered; so a writer that was answered reads its own write everywhere.
  */
-import type { Loop, Timer } from "../base/loop.ts";
+import type { Loop, Timer } from "../base/loop/loop.ts";
 import type { Backend } from "./backend.ts";
 import type { Commit } from "./commit.ts";
 import type { DiskWindow } from "./disk-window.ts";

@@ -1,5 +1,5 @@
 /** The engine for tests and forks: what is accepted is as durable as it gets. */
-import type { Loop } from "../base/loop.ts";
+import type { Loop } from "../base/loop/loop.ts";
 import type { Backend } from "./backend.ts";
 import { historyWithin } from "./history.ts";
 import type { HistoryOptions } from "./history.ts";

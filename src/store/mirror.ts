@@ -2,7 +2,7 @@
  * The visible side of a store, the same for all engines: the newest visible state, its history and its watchers. Engines
  * decide what happens; the mirror shows it. Everything readers see comes from here, in revision order.
  */
-import type { Loop } from "../base/loop.ts";
+import type { Loop } from "../base/loop/loop.ts";
 import type { Archive } from "./archive.ts";
 import { History } from "./history.ts";
 import type { HistoryOptions } from "./history.ts";

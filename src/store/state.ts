@@ -2,8 +2,8 @@
  * The state of all keys at one revision, as an immutable value, and the editor that takes it through many changes to the
  * next. Visible head, history and forks are kept states; the accepted head is an editor.
  */
-import { SortedMap } from "../base/sorted-map.ts";
-import type { SortedMapEditor } from "../base/sorted-map.ts";
+import { SortedMap } from "../base/collections/sorted-map.ts";
+import type { SortedMapEditor } from "../base/collections/sorted-map.ts";
 import type { Commit } from "./commit.ts";
 import { Expiry } from "./expiry.ts";
 import { groupOf } from "./key-group.ts";

@@ -3,7 +3,7 @@
  * keep it (memory, file, etcd) and pass one suite, test/conformance/store-suite.ts.
  * What it promises in full sentences: docs/concepts/revisions.md.
  */
-import type { Lane } from "../base/loop.ts";
+import type { Lane } from "../base/loop/loop.ts";
 
 /** Immutable; shared by live state, history, watch events and forks. */
 export interface Entry {

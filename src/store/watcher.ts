@@ -3,7 +3,7 @@
  * (in the same step, so nothing is missed or seen twice), and from then on is offered each batch. Its reader waits for a batch (`next`),
  * or is told that there is one and takes it when it likes. One that does not read is cut off when what waits for it passes a bound.
  */
-import type { Lane, Loop } from "../base/loop.ts";
+import type { Lane, Loop } from "../base/loop/loop.ts";
 import { isUnder } from "./key-group.ts";
 import { StoreError } from "./store-error.ts";
 import type { Watch, WatchBatch, WatchEvent, WatchOptions } from "./store.ts";

@@ -1,6 +1,6 @@
 /** `setpoint/testing`: a cluster in a test, a loop on a virtual clock, and a checker for what a watch promises. */
-export { VirtualLoop } from "../base/virtual-loop.ts";
-export type { RunBounds, VirtualLoopOptions } from "../base/virtual-loop.ts";
+export { VirtualLoop } from "../base/loop/virtual/virtual-loop.ts";
+export type { RunBounds, VirtualLoopOptions } from "../base/loop/virtual/virtual-loop.ts";
 export { startCluster } from "../cluster/in-program/start-cluster.ts";
 export type {
   Cluster,

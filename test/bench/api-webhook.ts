@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:https";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { loadIssuer, makePrivateKey } from "../../src/server/pki/issuer.ts";
 import { bound, CLIENTS, JSON_BODY, load, PATH, podText, prepare, send } from "./api-cluster.ts";
 import type { Measured } from "./api-cluster.ts";

@@ -5,10 +5,10 @@
 import { performance } from "node:perf_hooks";
 import { startCluster } from "setpoint";
 import { Pod } from "../../src/api/generated/types/core-v1.ts";
-import { silentLog } from "../../src/base/log.ts";
-import type { Loop } from "../../src/base/loop.ts";
-import { createMetrics } from "../../src/base/prom-metrics.ts";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { silentLog } from "../../src/base/log/log.ts";
+import type { Loop } from "../../src/base/loop/loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
+import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import { connect } from "../../src/client/connection.ts";
 import type { Transport, TransportRequest } from "../../src/client/transport.ts";
 import { inProcessTransport } from "../../src/cluster/control-plane/in-process-transport.ts";

@@ -1,9 +1,9 @@
 /** A scheduler on caches that are plain maps, with a client that answers bindings at once: what is left is the scheduler's own work. */
 import type { ApiObject, ObjectKey, ResourceType } from "../../src/api/api-object.ts";
 import { Pod } from "../../src/api/generated/types/core-v1.ts";
-import { silentLog } from "../../src/base/log.ts";
-import type { Loop } from "../../src/base/loop.ts";
-import { createMetrics } from "../../src/base/prom-metrics.ts";
+import { silentLog } from "../../src/base/log/log.ts";
+import type { Loop } from "../../src/base/loop/loop.ts";
+import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import type { Client } from "../../src/client/client.ts";
 import type { CacheView } from "../../src/runtime/cache/cache-view.ts";
 import type { CacheReader, ObjectChange } from "../../src/runtime/controller/controller.ts";

@@ -3,7 +3,7 @@ import { performance } from "node:perf_hooks";
 import type { ApiObject } from "../../src/api/api-object.ts";
 import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { Node, Pod } from "../../src/api/generated/types/core-v1.ts";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { schedulerRoutine } from "../../src/scheduler/scheduler.ts";
 import { percentile, perSecond, verdict, whole } from "./row.ts";
 import type { Bench, Row } from "./row.ts";

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import type { Duplex } from "node:stream";
 import { connect } from "node:tls";
 import type { TLSSocket } from "node:tls";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { loadIssuer, makePrivateKey } from "../../src/server/pki/issuer.ts";
 import { Kubectl } from "./kubectl/kubectl.ts";
 import { serveCluster } from "./kubectl/served-cluster.ts";

@@ -5,7 +5,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { VirtualLoop } from "../../src/base/virtual-loop.ts";
+import { VirtualLoop } from "../../src/base/loop/virtual/virtual-loop.ts";
 import { TestApi, text } from "../api-harness.ts";
 import type { Reply, ReplyBody, RequestOptions } from "../api-harness.ts";
 

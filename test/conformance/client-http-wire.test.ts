@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ConfigMap } from "../../src/api/generated/types/core-v1.ts";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { createClient } from "../../src/client/api-client.ts";
 import { connect } from "../../src/client/connection.ts";
 import type { EndpointUser, ExecPlugin } from "../../src/client/endpoint.ts";

@@ -1,4 +1,4 @@
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { httpTransport } from "../../src/client/http-transport.ts";
 import { startServer } from "../../src/server/transport/fixture.ts";
 import { clientSuite } from "./client-suite.ts";

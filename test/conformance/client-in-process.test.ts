@@ -1,4 +1,4 @@
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { inProcessTransport } from "../../src/cluster/control-plane/in-process-transport.ts";
 import { clientSuite } from "./client-suite.ts";
 

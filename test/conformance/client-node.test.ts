@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as k8s from "@kubernetes/client-node";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { silentLog } from "../../src/base/log.ts";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { silentLog } from "../../src/base/log/log.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { runCluster } from "../../src/cluster/cluster.ts";
 import type { ClusterEvent } from "../../src/cluster/cluster.ts";
 

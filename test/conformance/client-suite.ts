@@ -4,7 +4,7 @@ import { isApiError } from "../../src/api/api-error.ts";
 import type { ApiObject } from "../../src/api/api-object.ts";
 import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
 import { ConfigMap, Namespace, Node, Pod, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { createClient } from "../../src/client/api-client.ts";
 import type { Client, WatchEvent, Written } from "../../src/client/client.ts";
 import type { Transport } from "../../src/client/transport.ts";

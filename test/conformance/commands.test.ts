@@ -6,7 +6,7 @@ import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { connect } from "../../src/client/connection.ts";
 import { isAlive } from "../../src/cluster/data-dir/run-file.ts";
 import { Program } from "./kubectl/program.ts";

@@ -1,9 +1,9 @@
 /** Custom resources on several servers over one store: each follows the store, none tells another anything. */
 import { describe, expect, test } from "vitest";
-import { silentLog } from "../../src/base/log.ts";
-import type { Loop } from "../../src/base/loop.ts";
-import { createMetrics } from "../../src/base/prom-metrics.ts";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { silentLog } from "../../src/base/log/log.ts";
+import type { Loop } from "../../src/base/loop/loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
+import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import { admissionBeside } from "../../src/cluster/loops/needed-loops.ts";
 import { conversions, kinds } from "../../src/resources/index.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";

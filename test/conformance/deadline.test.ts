@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { VirtualLoop } from "../../src/base/virtual-loop.ts";
+import { VirtualLoop } from "../../src/base/loop/virtual/virtual-loop.ts";
 import type { HttpRequest, HttpResponse } from "../../src/server/request/http.ts";
 import { TestApi, wholeBody } from "../api-harness.ts";
 

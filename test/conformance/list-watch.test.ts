@@ -2,7 +2,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
-import { VirtualLoop } from "../../src/base/virtual-loop.ts";
+import { VirtualLoop } from "../../src/base/loop/virtual/virtual-loop.ts";
 import { TestApi, text, watchEvents } from "../api-harness.ts";
 import type { Reply, ReplyBody } from "../api-harness.ts";
 

@@ -4,8 +4,8 @@ import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import type { Log, LogFields } from "../../src/base/log.ts";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import type { Log, LogFields } from "../../src/base/log/log.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { runCluster } from "../../src/cluster/cluster.ts";
 import type { ClusterOptions } from "../../src/cluster/options.ts";
 

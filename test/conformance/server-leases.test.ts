@@ -1,6 +1,6 @@
 /** Several servers over one etcd know of each other. On one store in virtual time: src/server/upkeep/leases/server-lease.test.ts. */
 import { expect, test } from "vitest";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { listAt, ServerFixture } from "../../src/server/upkeep/fixture.ts";
 import { openEtcdStore } from "../../src/store/etcd/etcd-store.ts";
 import type { Store } from "../../src/store/store.ts";

@@ -2,7 +2,7 @@
  * What a test of the store contract stands on: an engine that makes fresh stores, and a world around each store in which time
  * passes and conditions are waited for, always with a bound.
  */
-import type { Loop } from "../../src/base/loop.ts";
+import type { Loop } from "../../src/base/loop/loop.ts";
 import type { Store } from "../../src/store/store.ts";
 
 /** What engines differ in without breaking the contract. */

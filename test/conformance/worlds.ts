@@ -1,7 +1,7 @@
 /** The world around a store, in virtual or in real time. */
-import type { Loop } from "../../src/base/loop.ts";
-import { createRealLoop } from "../../src/base/real-loop.ts";
-import { VirtualLoop, type VirtualLoopOptions } from "../../src/base/virtual-loop.ts";
+import type { Loop } from "../../src/base/loop/loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
+import { VirtualLoop, type VirtualLoopOptions } from "../../src/base/loop/virtual/virtual-loop.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { StoreWorld } from "./store-world.ts";
 

@@ -2,8 +2,8 @@
  * What the writers of the crash test write. Every step is a function of seed, writer and number, so that whoever finds the
  * store after a crash can say what must be in it.
  */
-import type { Random } from "../../src/base/loop.ts";
-import { hash32, seededRandom } from "../../src/base/random.ts";
+import type { Random } from "../../src/base/loop/loop.ts";
+import { hash32, seededRandom } from "../../src/base/loop/random.ts";
 import type { Change } from "../../src/store/store.ts";
 
 export const WRITERS = 4;

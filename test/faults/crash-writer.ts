@@ -3,7 +3,7 @@
  * on standard output: `o REVISION` opened, `a WRITER STEP REVISION` acknowledged, `c REVISION` compaction about to begin.
  */
 import { writeSync } from "node:fs";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { openFileStore } from "../../src/store/file-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { stepChanges, stepKey, WRITERS } from "./crash-plan.ts";

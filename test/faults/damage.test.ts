@@ -6,8 +6,8 @@ import { cp, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/pro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { seededRandom } from "../../src/base/random.ts";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { seededRandom } from "../../src/base/loop/random.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { makeStores, openAndCheck, openAndWrite, type Acknowledged } from "./damaged-store.ts";
 
 const SEED = Number(process.env["SETPOINT_SEED"] ?? 3);

@@ -1,7 +1,7 @@
 /** Stores to be damaged, what was acknowledged in them, and whether a store that opens still has all of it. */
 import { cp } from "node:fs/promises";
-import type { Loop, Random } from "../../src/base/loop.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import type { Loop, Random } from "../../src/base/loop/loop.ts";
+import { seededRandom } from "../../src/base/loop/random.ts";
 import { openFileStore } from "../../src/store/file-store.ts";
 import { isStoreError } from "../../src/store/store-error.ts";
 import type { Change, Store } from "../../src/store/store.ts";

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { openFileStore } from "../../src/store/file-store.ts";
 
 const KEYS = 100;

@@ -1,6 +1,6 @@
 /** What a client is refused for it can see: a refusal that came before would be answered by what is no longer so. */
 import { expect, test } from "vitest";
-import { VirtualLoop } from "../../src/base/virtual-loop.ts";
+import { VirtualLoop } from "../../src/base/loop/virtual/virtual-loop.ts";
 import { HeldBackend } from "../../src/store/fixture.ts";
 import { LocalStore } from "../../src/store/local-store.ts";
 import { Mirror } from "../../src/store/mirror.ts";

@@ -1,8 +1,8 @@
 /** A controller whose requests fail and whose watches stop at any time comes to the right end once they work again. */
 import { expect, test } from "vitest";
 import { ConfigMap, Secret } from "../../src/api/generated/types/core-v1.ts";
-import type { Random } from "../../src/base/loop.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import type { Random } from "../../src/base/loop/loop.ts";
+import { seededRandom } from "../../src/base/loop/random.ts";
 import { childName } from "../../src/runtime/controller/child-names.ts";
 import { defineController } from "../../src/runtime/controller/controller.ts";
 import { startWorld } from "../scenarios/runtime-world.ts";

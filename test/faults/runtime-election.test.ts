@@ -1,7 +1,7 @@
 /** Managers whose requests are refused or never answered: at no moment do two of them lead, and once all works again one does. */
 import { expect, test } from "vitest";
 import { ConfigMap } from "../../src/api/generated/types/core-v1.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../../src/base/loop/random.ts";
 import { defineController } from "../../src/runtime/controller/controller.ts";
 import { startWorld } from "../scenarios/runtime-world.ts";
 import type { StartedManager } from "../scenarios/runtime-world.ts";

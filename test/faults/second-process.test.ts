@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { openFileStore } from "../../src/store/file-store.ts";
 import { isStoreError } from "../../src/store/store-error.ts";
 import { bundleCrashWriter, CrashChild } from "./crash-child.ts";

@@ -1,7 +1,7 @@
 /** A whole server over a store into which a test writes what it likes, past the API. */
-import { silentLog } from "../../src/base/log.ts";
-import { createMetrics } from "../../src/base/prom-metrics.ts";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { silentLog } from "../../src/base/log/log.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
+import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import { ControlPlane } from "../../src/cluster/control-plane/control-plane.ts";
 import { admissionBeside } from "../../src/cluster/loops/needed-loops.ts";
 import { makeTokenKeys } from "../../src/server/pki/token-keys.ts";

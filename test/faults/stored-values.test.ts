@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { findKindSchema } from "../../src/api/built-in-schema.ts";
 import { encodeObject } from "../../src/api/protobuf/envelope.ts";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { openMemoryStore } from "../../src/store/memory-store.ts";
 import { prefixEnd, type Store } from "../../src/store/store.ts";
 import { text, type Reply, type ReplyBody } from "../api-harness.ts";

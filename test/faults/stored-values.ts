@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../src/api/json-object.ts";
 import { writeEnvelope } from "../../src/api/protobuf/envelope.ts";
 import { apiVersionOf, groupVersions } from "../../src/api/resource-facts.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../../src/base/loop/random.ts";
 
 export interface StoredPlace {
   readonly apiVersion: string;

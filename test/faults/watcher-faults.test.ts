@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../src/api/api-object.ts";
 import { ConfigMap } from "../../src/api/generated/types/core-v1.ts";
-import { silentLog } from "../../src/base/log.ts";
+import { silentLog } from "../../src/base/log/log.ts";
 import type { TransportEvent } from "../../src/client/transport.ts";
 import { Cache } from "../../src/runtime/cache/cache.ts";
 import type { WatcherEvent } from "../../src/runtime/watch/watcher-event.ts";

@@ -3,7 +3,7 @@
  * comes out of the bytes is made by the HTTP transport's own unit.
  */
 import type { ApiObject } from "../../src/api/api-object.ts";
-import type { Loop } from "../../src/base/loop.ts";
+import type { Loop } from "../../src/base/loop/loop.ts";
 import { EventStream } from "../../src/client/http/event-stream.ts";
 import type {
   Transport,

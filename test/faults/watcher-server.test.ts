@@ -9,8 +9,8 @@ import {
   Service,
   ServiceAccount,
 } from "../../src/api/generated/types/core-v1.ts";
-import { silentLog } from "../../src/base/log.ts";
-import { createMetrics } from "../../src/base/prom-metrics.ts";
+import { silentLog } from "../../src/base/log/log.ts";
+import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import type {
   Transport,
   TransportEvent,

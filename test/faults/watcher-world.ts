@@ -1,8 +1,8 @@
 /** A server on a virtual clock, and transports to it, for tests of what stands on a transport. */
 import { onTestFinished } from "vitest";
-import { silentLog } from "../../src/base/log.ts";
-import { createMetrics } from "../../src/base/prom-metrics.ts";
-import { VirtualLoop } from "../../src/base/virtual-loop.ts";
+import { silentLog } from "../../src/base/log/log.ts";
+import { VirtualLoop } from "../../src/base/loop/virtual/virtual-loop.ts";
+import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import type { Transport, TransportResponse } from "../../src/client/transport.ts";
 import { inProcessTransport } from "../../src/cluster/control-plane/in-process-transport.ts";
 import { admissionBeside } from "../../src/cluster/loops/needed-loops.ts";

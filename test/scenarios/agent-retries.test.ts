@@ -6,7 +6,7 @@ import {
   ValidatingAdmissionPolicyBinding,
 } from "../../src/api/generated/types/admissionregistration-v1.ts";
 import { Pod } from "../../src/api/generated/types/core-v1.ts";
-import { silentLog, type Log } from "../../src/base/log.ts";
+import { silentLog, type Log } from "../../src/base/log/log.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { openCluster } from "./agent-world.ts";
 

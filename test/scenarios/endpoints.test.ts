@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { Endpoints, Event, Namespace, Node, Pod, Service } from "../../src/api/generated/types/core-v1.ts";
 import { EndpointSlice } from "../../src/api/generated/types/discovery-v1.ts";
-import { silentLog } from "../../src/base/log.ts";
-import type { Log } from "../../src/base/log.ts";
+import { silentLog } from "../../src/base/log/log.ts";
+import type { Log } from "../../src/base/log/log.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 

@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { ConfigMap, Secret } from "../../src/api/generated/types/core-v1.ts";
 import type { OwnerReference } from "../../src/api/generated/types/meta-v1.ts";
-import type { Random } from "../../src/base/loop.ts";
-import { VirtualLoop } from "../../src/base/virtual-loop.ts";
+import type { Random } from "../../src/base/loop/loop.ts";
+import { VirtualLoop } from "../../src/base/loop/virtual/virtual-loop.ts";
 import type { ResourceClient } from "../../src/client/client.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
 import type { Cluster, RunningLoops } from "../../src/cluster/in-program/start-cluster.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Job } from "../../src/api/generated/types/batch-v1.ts";
 import { Pod, ResourceQuota } from "../../src/api/generated/types/core-v1.ts";
 import type { OwnerReference } from "../../src/api/generated/types/meta-v1.ts";
-import { seededRandom } from "../../src/base/random.ts";
+import { seededRandom } from "../../src/base/loop/random.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
 import type { Cluster } from "../../src/cluster/in-program/start-cluster.ts";
 import { builtInLoops } from "../../src/cluster/loops/loops.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { ConfigMap, Secret } from "../../src/api/generated/types/core-v1.ts";
-import type { LogFields } from "../../src/base/log.ts";
-import { silentLog } from "../../src/base/log.ts";
+import type { LogFields } from "../../src/base/log/log.ts";
+import { silentLog } from "../../src/base/log/log.ts";
 import { startCluster } from "../../src/cluster/in-program/start-cluster.ts";
 
 const TRACKING = "kube-apiserver-legacy-service-account-token-tracking";

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { createRealLoop } from "../../src/base/real-loop.ts";
+import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { openEtcdStore } from "../../src/store/etcd/etcd-store.ts";
 import { Kubectl } from "../conformance/kubectl/kubectl.ts";
 import { Program } from "../conformance/kubectl/program.ts";

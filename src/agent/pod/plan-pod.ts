@@ -5,7 +5,7 @@
 import type { Container } from "../../api/generated/types/core-v1.ts";
 import { findImageProblem } from "../../api/image-reference.ts";
 import { plainNumber } from "../../api/plain-number.ts";
-import type { TimerKind } from "../../base/loop.ts";
+import type { TimerKind } from "../../base/loop/loop.ts";
 import type { ProbeType } from "../container-runtime.ts";
 import { findConfigProblem } from "./config-problem.ts";
 import {

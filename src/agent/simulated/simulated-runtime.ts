@@ -3,7 +3,7 @@
  * does the same wherever and whenever it runs.
  */
 import type { Container, Pod, Probe } from "../../api/generated/types/core-v1.ts";
-import type { Loop, Random, TimerKind } from "../../base/loop.ts";
+import type { Loop, Random, TimerKind } from "../../base/loop/loop.ts";
 import { isSidecar } from "../../resources/pod/pod-resources.ts";
 import { simulatedUsage } from "../../resources/pod/simulated-annotations.ts";
 import type { Agenda, Appointment } from "../agenda.ts";

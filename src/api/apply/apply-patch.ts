@@ -1,4 +1,4 @@
-import { completed, type Stages } from "../../base/stages.ts";
+import { completed, type Stages } from "../../base/loop/stages.ts";
 /**
  * Server-side apply. A configuration states the fields its manager cares about: they get the values it gives, and
  * belong to it. Fields it stated before and states no more are removed unless someone else owns them. Where another

@@ -1,5 +1,5 @@
 /** Takes out of a merged object what its applier gave up: applied last time, not this time, and owned by nobody. */
-import type { Stages } from "../../base/stages.ts";
+import type { Stages } from "../../base/loop/stages.ts";
 import type { JsonObject } from "../json-object.ts";
 import type { StructSchema } from "../schema.ts";
 import { difference, EMPTY, type FieldSet, intersection, isEmpty, union } from "./fields/field-set.ts";

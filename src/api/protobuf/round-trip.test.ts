@@ -1,7 +1,7 @@
 /** JSON → protobuf → JSON is the identity for every kind, and broken bytes end in an error, never in a hang. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../base/random.ts";
+import { seededRandom } from "../../base/loop/random.ts";
 import { builtInKinds, builtInStruct, findKindSchema } from "../built-in-schema.ts";
 import { DecodeError } from "../decode-error.ts";
 import { toNormalForm } from "../normal-form.ts";

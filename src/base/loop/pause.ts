@@ -1,4 +1,4 @@
-import type { Loop, TimerKind } from "../loop.ts";
+import type { Loop, TimerKind } from "./loop.ts";
 
 export interface Pause {
   readonly ms: number;

@@ -1,5 +1,5 @@
 /** How a client knows the server and proves who it is, at the moment: any of it may change while the program runs. */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { Endpoint, EndpointUser, TextSource } from "../endpoint.ts";
 import { ExecRunner } from "./exec-runner.ts";
 import { TextReader } from "./text-reader.ts";

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { unauthorized } from "../../api/api-error.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { endableSignal } from "../call-signal.ts";
 import type { Endpoint, ExecPlugin } from "../endpoint.ts";
 import { execInfo, parseExecCredential } from "./exec-credential.ts";

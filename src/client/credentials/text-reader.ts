@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { unauthorized } from "../../api/api-error.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { TextSource } from "../endpoint.ts";
 
 /** Tokens of service accounts are exchanged long before they expire; a refused one is read again at once. */

@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { request as httpsRequest } from "node:https";
 import type { RequestOptions } from "node:https";
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 
 export interface ExchangeStart {
   readonly loop: Loop;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { silentLog } from "../../base/log.ts";
-import { createMetrics } from "../../base/prom-metrics.ts";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { silentLog } from "../../base/log/log.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
+import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import { makeTokenKeys } from "../../server/pki/token-keys.ts";
 import { bytesOf, isWhole } from "../../server/request/http.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";

@@ -1,8 +1,8 @@
 /** A server with everything that runs beside it in one process, over a store that is open already. */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
-import type { Metrics } from "../../base/metrics.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import type { Metrics } from "../../base/metrics/metrics.ts";
 import { createClient } from "../../client/api-client.ts";
 import type { Client } from "../../client/client.ts";
 import { conversions, kinds } from "../../resources/index.ts";

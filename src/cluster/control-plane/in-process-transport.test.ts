@@ -1,8 +1,8 @@
 import { getEventListeners } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { silentLog } from "../../base/log.ts";
-import { createMetrics } from "../../base/prom-metrics.ts";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { silentLog } from "../../base/log/log.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
+import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import type { Transport, TransportEvent, TransportRequest } from "../../client/transport.ts";
 import { conversions, kinds } from "../../resources/index.ts";
 import { makeTokenKeys } from "../../server/pki/token-keys.ts";

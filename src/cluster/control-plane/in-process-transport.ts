@@ -7,7 +7,7 @@ import { serviceUnavailable } from "../../api/api-error.ts";
 import type { Status } from "../../api/api-error.ts";
 import { copyAsJson } from "../../api/json-copy.ts";
 import { freezeJson } from "../../api/json-freeze.ts";
-import type { Lane, Loop } from "../../base/loop.ts";
+import type { Lane, Loop } from "../../base/loop/loop.ts";
 import { follow, unfollow, type Follower, type Following } from "../../client/call-signal.ts";
 import { warningsIn } from "../../client/http/answer-head.ts";
 import { metadataMediaType } from "../../client/metadata-form.ts";

@@ -1,6 +1,6 @@
 /** Writes a consistent snapshot of a cluster's state, whether it runs or not. */
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { backupFile, writeBackup } from "../../store/file/backup.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Entry } from "../../store/store.ts";

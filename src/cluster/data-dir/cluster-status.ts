@@ -1,6 +1,6 @@
 /** Whether the cluster of a data dir runs, and how to end it: asked from another process. */
 import { isJsonObject } from "../../api/json-object.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { connect } from "../../client/connection.ts";
 import type { StoreOptions } from "../options.ts";
 import { findRunning, isAlive } from "./run-file.ts";

@@ -1,7 +1,7 @@
 /** The folder in which a cluster keeps everything: made when it is missing, refused when another user could change it. */
 import { join } from "node:path";
-import { makeFolder } from "../../base/make-folder.ts";
-import { refuseLink, requireOwnFolder } from "../../base/private-path.ts";
+import { makeFolder } from "../../base/process/make-folder.ts";
+import { refuseLink, requireOwnFolder } from "../../base/process/private-path.ts";
 import { storeFolder } from "./open-store.ts";
 
 export async function openDataDir({

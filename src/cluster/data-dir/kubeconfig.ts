@@ -1,5 +1,5 @@
 /** Writes the file with which kubectl and other clients find a cluster and prove who they are. */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { replaceFile } from "../../server/pki/files.ts";
 import type { ListenAddress } from "../options.ts";
 

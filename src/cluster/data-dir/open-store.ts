@@ -1,10 +1,10 @@
 /** Opens the store that the options name, from a backup when they say so. */
 import { join } from "node:path";
 import { getHeapStatistics } from "node:v8";
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
-import type { Metrics } from "../../base/metrics.ts";
-import { readNamed } from "../../base/read-file.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import type { Metrics } from "../../base/metrics/metrics.ts";
+import { readNamed } from "../../base/process/read-file.ts";
 import type { EtcdStore, EtcdStoreOptions } from "../../store/etcd/etcd-store.ts";
 import { openFileStore } from "../../store/file-store.ts";
 import { readBackup, restoreFile } from "../../store/file/backup.ts";

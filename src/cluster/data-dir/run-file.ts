@@ -7,7 +7,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { isJsonObject } from "../../api/json-object.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { findFile, replaceFile } from "../../server/pki/files.ts";
 import type { StoreOptions } from "../options.ts";
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { createRealLoop } from "../../base/real-loop.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { readAdmission } from "./admission-files.ts";
 
 const loop = createRealLoop({ name: "test" });

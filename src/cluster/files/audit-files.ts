@@ -1,6 +1,6 @@
 /** Where audit events go, from flags and the files that they name. */
-import type { Loop } from "../../base/loop.ts";
-import { readNamedText } from "../../base/read-file.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import { readNamedText } from "../../base/process/read-file.ts";
 import type { AuditOptions } from "../../server/stages/audit/audit-trail.ts";
 import { readWebhookFile } from "./webhook-file.ts";
 

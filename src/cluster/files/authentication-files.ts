@@ -1,6 +1,6 @@
 /** By what people and programs are known, from flags and the files that they name. */
-import type { Loop } from "../../base/loop.ts";
-import { readNamedText } from "../../base/read-file.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import { readNamedText } from "../../base/process/read-file.ts";
 import type { AuthenticationOptions } from "../../server/access/authn/create-authentication.ts";
 import type { AuthenticationConfiguration, JwtRules } from "../../server/access/authn/oidc/configuration.ts";
 import { oidcRules } from "../../server/access/authn/oidc/flag-rules.ts";

@@ -1,7 +1,7 @@
 /** Who says what somebody may do, from flags and the files that they name. */
 import { dirname, resolve } from "node:path";
-import type { Loop } from "../../base/loop.ts";
-import { readNamedText } from "../../base/read-file.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import { readNamedText } from "../../base/process/read-file.ts";
 import type { AuthorizerOptions } from "../../server/access/authz/authorization-options.ts";
 import { readAuthorizationConfiguration } from "../../server/access/authz/read-configuration.ts";
 import type {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { silentLog } from "../../base/log.ts";
-import { createMetrics } from "../../base/prom-metrics.ts";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { silentLog } from "../../base/log/log.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
+import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import { makeForeignPki } from "../../server/transport/fixture.ts";
 import type { ListenerTls } from "../../server/transport/listener.ts";
 import { LiveCertificates } from "./certificate-reload.ts";

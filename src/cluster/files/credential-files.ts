@@ -1,7 +1,7 @@
 /** Files of credentials that flags name: tokens, and kubeconfigs. Many people keep them open to others, so that they are taken with a warning. */
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
-import { findExposure } from "../../base/private-path.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import { findExposure } from "../../base/process/private-path.ts";
 import type { ClusterOptions } from "../options.ts";
 
 export function credentialFiles({

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { silentLog } from "../../base/log.ts";
-import type { Log } from "../../base/log.ts";
-import { createMetrics } from "../../base/prom-metrics.ts";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { silentLog } from "../../base/log/log.ts";
+import type { Log } from "../../base/log/log.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
+import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import { keepReloaded } from "./file-reload.ts";
 
 const MINUTE_MS = 60_000;

@@ -1,8 +1,8 @@
 /** Configuration that is read again while the server runs. A file that cannot be used changes nothing, and is told of. */
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { pause } from "../../base/loop/pause.ts";
-import type { Metrics } from "../../base/metrics.ts";
+import type { Metrics } from "../../base/metrics/metrics.ts";
 
 /** As upstream looks. */
 const EVERY_MS = 60_000;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { silentLog } from "../../base/log.ts";
-import { createRealLoop } from "../../base/real-loop.ts";
+import { silentLog } from "../../base/log/log.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { openPki } from "../../server/pki/pki.ts";
 import { openSigner } from "./signing-files.ts";
 

@@ -1,7 +1,7 @@
 /** The authority with which requests for certificates are signed, by the files that flags name. */
-import type { Loop } from "../../base/loop.ts";
-import { readKeys } from "../../base/private-path.ts";
-import { readNamedText } from "../../base/read-file.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import { readKeys } from "../../base/process/private-path.ts";
+import { readNamedText } from "../../base/process/read-file.ts";
 import { certificateSigner } from "../../controllers/certificates/certificate-signer.ts";
 import type { CertificateSigner } from "../../controllers/certificates/certificate-signer.ts";
 import { parseCertificate, parsePrivateKey } from "../../server/pki/certificate-state.ts";

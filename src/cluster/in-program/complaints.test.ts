@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { silentLog } from "../../base/log.ts";
+import { silentLog } from "../../base/log/log.ts";
 import { Complaints } from "./complaints.ts";
 
 test("the latest of each thing that is complained of is kept, and of three things at most", () => {

@@ -1,6 +1,6 @@
 /** A log that also keeps what was last complained of: whoever waits for a cluster in vain is told why, though nobody reads its log. */
-import { valueText } from "../../base/log-text.ts";
-import type { Log, LogFields } from "../../base/log.ts";
+import { valueText } from "../../base/log/log-text.ts";
+import type { Log, LogFields } from "../../base/log/log.ts";
 
 /** So many things; of each the latest. */
 const KEPT_MAX = 3;

@@ -1,5 +1,5 @@
 /** A way into a virtual world for code outside of it: each call lets the world run until it is answered. */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { Transport, TransportStream } from "../../client/transport.ts";
 import type { VirtualDriver } from "./virtual-driver.ts";
 

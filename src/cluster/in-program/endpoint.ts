@@ -5,8 +5,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Log } from "../../base/log.ts";
-import { createRealLoop } from "../../base/real-loop.ts";
+import type { Log } from "../../base/log/log.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { openPki, serverNames } from "../../server/pki/pki.ts";
 import type { HttpHandler } from "../../server/request/http.ts";
 import { listen } from "../../server/transport/listener.ts";

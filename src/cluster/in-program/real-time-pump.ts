@@ -1,5 +1,5 @@
 /** Makes the time of a virtual world follow the machine's, so that clients outside the process find a cluster that lives. */
-import { createRealLoop } from "../../base/real-loop.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 
 /** Short against what people and clients notice. */
 const TICK_MS = 5;

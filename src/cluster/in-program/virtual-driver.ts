@@ -2,7 +2,7 @@
  * Lets code that is no actor of a virtual world wait for it: whoever awaits a request makes the world run until the request is answered,
  * and no further. Runs follow each other, never at once.
  */
-import type { RunBounds, VirtualLoop } from "../../base/virtual-loop.ts";
+import type { RunBounds, VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 
 export class VirtualDriver {
   readonly #loop: VirtualLoop;

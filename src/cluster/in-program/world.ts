@@ -1,8 +1,8 @@
 /** On what a cluster in a program runs: the machine's time, or a world of its own whose time stands still until somebody waits. */
-import type { Loop } from "../../base/loop.ts";
-import { createRealLoop } from "../../base/real-loop.ts";
-import type { RunBounds } from "../../base/virtual-loop.ts";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
+import type { RunBounds } from "../../base/loop/virtual/virtual-loop.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import type { Transport } from "../../client/transport.ts";
 import { drivenLoop, drivenTransport } from "./driven-transport.ts";
 import { VirtualDriver } from "./virtual-driver.ts";

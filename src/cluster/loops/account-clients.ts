@@ -5,7 +5,7 @@
 import { isApiError } from "../../api/api-error.ts";
 import type { TokenRequest } from "../../api/generated/types/authentication-v1.ts";
 import { ServiceAccount } from "../../api/generated/types/core-v1.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { createClient } from "../../client/api-client.ts";
 import type { Client } from "../../client/client.ts";
 import type { Endpoint } from "../../client/endpoint.ts";

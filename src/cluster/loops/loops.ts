@@ -1,8 +1,8 @@
 /** Which loops run beside a server: the built-in ones by name, and those that a program brings along. */
 import { simulatedNodes, type SimulatedNodesOptions } from "../../agent/simulated/simulated-nodes.ts";
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
-import type { Metrics } from "../../base/metrics.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import type { Metrics } from "../../base/metrics/metrics.ts";
 import { createClient } from "../../client/api-client.ts";
 import type { Client } from "../../client/client.ts";
 import type { Transport } from "../../client/transport.ts";

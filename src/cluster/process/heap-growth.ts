@@ -9,8 +9,8 @@
  * them. Told to every server from its start it would cost 45 ms and 5 MB, for V8 takes no compiled code that was made with other flags, not even Node.js' own.
  */
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
-import { beatWithin } from "../../base/beat.ts";
-import type { Loop } from "../../base/loop.ts";
+import { beatWithin } from "../../base/loop/beat.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 
 const LARGE_BYTES = 128 * 1024 * 1024;
 /** Right after a collection a heap that grows quickly looks small, while with the next one V8 settles how far it may grow from there. */

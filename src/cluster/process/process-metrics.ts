@@ -1,7 +1,7 @@
 /** What the process takes of its machine, under the names by which all programs tell it. */
 import { readdirSync } from "node:fs";
-import type { Loop } from "../../base/loop.ts";
-import type { Metrics } from "../../base/metrics.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import type { Metrics } from "../../base/metrics/metrics.ts";
 
 /** Asked only when somebody looks. Until the function that comes back is called. */
 export function showProcess(metrics: Metrics, loop: Loop): () => void {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { notFound, toStatus, unknownResource } from "../../api/api-error.ts";
 import type { MetricSpec } from "../../api/generated/types/autoscaling-v2.ts";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { createClient } from "../../client/api-client.ts";
 import { scripted, settled } from "../../client/fixture.ts";
 import type { ScriptedAnswer } from "../../client/fixture.ts";

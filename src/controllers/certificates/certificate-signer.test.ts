@@ -1,8 +1,8 @@
 import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { readCertificateRequest } from "../../api/certificate-request.ts";
-import { createRealLoop } from "../../base/real-loop.ts";
-import { x509 } from "../../base/x509-library.ts";
+import { x509 } from "../../base/keys/x509-library.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { certificateSigner } from "./certificate-signer.ts";
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" };

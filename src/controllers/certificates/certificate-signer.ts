@@ -1,9 +1,9 @@
 /** Signs requests for certificates with the authority of the cluster. */
 import { createPrivateKey } from "node:crypto";
 import type * as X509 from "@peculiar/x509";
-import type { Loop, Random } from "../../base/loop.ts";
-import { importSigner, serialNumber } from "../../base/signing-key.ts";
-import { x509 } from "../../base/x509-library.ts";
+import { importSigner, serialNumber } from "../../base/keys/signing-key.ts";
+import { x509 } from "../../base/keys/x509-library.ts";
+import type { Loop, Random } from "../../base/loop/loop.ts";
 import type { SigningWish } from "./signer-rules.ts";
 
 const MINUTE_MS = 60_000;

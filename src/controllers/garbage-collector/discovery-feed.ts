@@ -2,8 +2,8 @@
 import type { ResourceType } from "../../api/api-object.ts";
 import { CustomResourceDefinition } from "../../api/generated/types/apiextensions-v1.ts";
 import { APIService } from "../../api/generated/types/apiregistration-v1.ts";
-import { backoffMs } from "../../base/backoff.ts";
-import type { Timer, TimerKind } from "../../base/loop.ts";
+import { backoffMs } from "../../base/loop/backoff.ts";
+import type { Timer, TimerKind } from "../../base/loop/loop.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import { readServedResources } from "../served-resources.ts";
 import type { ServedResources } from "../served-resources.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import type { ApiObject } from "../../api/api-object.ts";
 import type { ObjectMeta, OwnerReference } from "../../api/generated/types/meta-v1.ts";
-import { createRealLoop } from "../../base/real-loop.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import type { ServedResource } from "../served-resources.ts";
 import { OwnerGraph } from "./owner-graph.ts";
 

@@ -5,7 +5,7 @@
  */
 import { isApiError } from "../../api/api-error.ts";
 import { Node } from "../../api/generated/types/core-v1.ts";
-import type { Timer } from "../../base/loop.ts";
+import type { Timer } from "../../base/loop/loop.ts";
 import type { ObjectChange } from "../../runtime/controller/controller.ts";
 import { WriteWindow } from "../../runtime/controller/write-window.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";

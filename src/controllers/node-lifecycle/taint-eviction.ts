@@ -7,7 +7,7 @@
 import { isApiError } from "../../api/api-error.ts";
 import { Node, Pod, type Taint } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import type { Timer } from "../../base/loop.ts";
+import type { Timer } from "../../base/loop/loop.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import type { ObjectChange } from "../../runtime/controller/controller.ts";
 import { WriteWindow } from "../../runtime/controller/write-window.ts";

@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { x509 } from "../../base/x509-library.ts";
+import { x509 } from "../../base/keys/x509-library.ts";
 import { KindProbe } from "../rules/kind-probe.ts";
 import type { Manifest } from "../rules/kind-probe.ts";
 import { podCertificateRequest } from "./pod-certificate-request.ts";

@@ -6,7 +6,7 @@ import type { FieldErrors } from "../../api/field-error.ts";
 import type { PodCertificateRequest } from "../../api/generated/types/certificates-v1beta1.ts";
 import type { Condition } from "../../api/generated/types/meta-v1.ts";
 import { pemBlocks } from "../../api/pem.ts";
-import { isSameKey } from "../../base/same-key.ts";
+import { isSameKey } from "../../base/keys/same-key.ts";
 import { checkConditions, keepConditions, setTransitionTimes } from "../rules/condition-rules.ts";
 import type { Draft, RuleContext } from "../rules/kind-rules.ts";
 import { invalidWithoutValue, isSame } from "../rules/value-rules.ts";

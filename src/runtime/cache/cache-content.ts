@@ -5,8 +5,8 @@
 import type { ApiObject, ObjectKey } from "../../api/api-object.ts";
 import { compileLabelSelector, labelsMatch } from "../../api/label-selector.ts";
 import type { LabelSelector } from "../../api/label-selector.ts";
-import type { Log } from "../../base/log.ts";
-import { SortedMap } from "../../base/sorted-map.ts";
+import { SortedMap } from "../../base/collections/sorted-map.ts";
+import type { Log } from "../../base/log/log.ts";
 import type { ObjectChange } from "../controller/controller.ts";
 import { keyOfObject, keysWithin, keyText, namespaceOfKey } from "../refs/cache-key.ts";
 import { controllerOf } from "../refs/owner-reference.ts";

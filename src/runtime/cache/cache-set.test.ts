@@ -1,8 +1,8 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ConfigMap, Secret } from "../../api/generated/types/core-v1.ts";
-import { silentLog } from "../../base/log.ts";
-import { createMetrics } from "../../base/prom-metrics.ts";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { silentLog } from "../../base/log/log.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
+import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import type { Transport, TransportEvent, TransportRequest, TransportStream } from "../../client/transport.ts";
 import { CacheSet } from "./cache-set.ts";
 

@@ -4,9 +4,9 @@
  */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import type { PartialObjectMetadata } from "../../api/generated/types/meta-v1.ts";
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
-import type { Metrics } from "../../base/metrics.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import type { Metrics } from "../../base/metrics/metrics.ts";
 import { endableSignal } from "../../client/call-signal.ts";
 import type { Transport } from "../../client/transport.ts";
 import type { WatcherScope } from "../watch/watcher-scope.ts";

@@ -1,6 +1,6 @@
 /** How objects are kept in a cache: whole, without managedFields, or as a projection. */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/log/log.ts";
 
 /** Part of an object. Kind and identity, labels and owners are kept whatever it leaves out. */
 export type Projection<T extends ApiObject> = (object: T) => T;

@@ -3,7 +3,7 @@
  * subscribed is told afterwards, so that what a listener reads is never older than what it is told of.
  */
 import type { ApiObject, ObjectKey } from "../../api/api-object.ts";
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/log/log.ts";
 import { endableSignal } from "../../client/call-signal.ts";
 import type { ObjectChange } from "../controller/controller.ts";
 import { isNumber } from "../refs/resource-version.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../api/api-object.ts";
-import { seededRandom } from "../../base/random.ts";
-import { createRealLoop } from "../../base/real-loop.ts";
+import { seededRandom } from "../../base/loop/random.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { keyOfObject } from "../refs/cache-key.ts";
 import { ObjectIndex } from "./object-index.ts";
 import type { Held } from "./object-index.ts";

@@ -1,6 +1,6 @@
 /** Objects by a value that is found in them, such as the uid of an owner, each list in order of namespace and name. */
 import type { ApiObject } from "../../api/api-object.ts";
-import { SortedMap } from "../../base/sorted-map.ts";
+import { SortedMap } from "../../base/collections/sorted-map.ts";
 import type { IndexFunction } from "./cache-view.ts";
 
 /**

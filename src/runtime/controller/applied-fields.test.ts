@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../api/api-object.ts";
-import { createRealLoop } from "../../base/real-loop.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { carries } from "./applied-fields.ts";
 
 const FIELDS = {

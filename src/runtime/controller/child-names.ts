@@ -3,7 +3,7 @@
  * forgotten in between. An owner that is deleted and made again has other children.
  */
 import type { ApiObject } from "../../api/api-object.ts";
-import { hash32 } from "../../base/random.ts";
+import { hash32 } from "../../base/loop/random.ts";
 
 /** Short enough for every kind, and for the value of a label. */
 const LABEL_MAX = 63;

@@ -1,5 +1,5 @@
 /** What is measured of a controller. */
-import type { BoundCounter, BoundHistogram, MetricOptions, Metrics } from "../../base/metrics.ts";
+import type { BoundCounter, BoundHistogram, MetricOptions, Metrics } from "../../base/metrics/metrics.ts";
 import type { WorkQueue } from "../queue/work-queue.ts";
 import type { PassResult } from "./pass-result.ts";
 

@@ -7,9 +7,9 @@
  */
 import { isApiError } from "../../api/api-error.ts";
 import type { ApiObject } from "../../api/api-object.ts";
-import type { Log } from "../../base/log.ts";
-import type { Loop, Timer } from "../../base/loop.ts";
-import type { Metrics } from "../../base/metrics.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop, Timer } from "../../base/loop/loop.ts";
+import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { Client } from "../../client/client.ts";
 import type { EventSink } from "../events/event-correlation.ts";
 import { keyOf, objectKeyOf, keyLabel } from "../queue/work-key.ts";

@@ -7,8 +7,8 @@
  */
 import type { ApiObject, Manifest, ObjectKey, ResourceType } from "../../api/api-object.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
-import type { Log } from "../../base/log.ts";
-import type { Random, TimerKind } from "../../base/loop.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Random, TimerKind } from "../../base/loop/loop.ts";
 import type { Client } from "../../client/client.ts";
 import type { CacheView, IndexFunction } from "../cache/cache-view.ts";
 

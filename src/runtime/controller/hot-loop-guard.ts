@@ -8,9 +8,9 @@
  */
 import type { ApiObject } from "../../api/api-object.ts";
 import { stringifyJson } from "../../api/json-text.ts";
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
-import type { Counter, Metrics } from "../../base/metrics.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import type { Counter, Metrics } from "../../base/metrics/metrics.ts";
 import type { Written } from "../../client/client.ts";
 import type { EventSink } from "../events/event-correlation.ts";
 import type { Causes } from "../queue/cause.ts";

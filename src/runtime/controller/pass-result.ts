@@ -1,5 +1,5 @@
 /** What a pass comes to. */
-import type { TimerKind } from "../../base/loop.ts";
+import type { TimerKind } from "../../base/loop/loop.ts";
 import type { Causes } from "../queue/cause.ts";
 import type { Outcome } from "./controller.ts";
 

@@ -1,7 +1,7 @@
 /** What a pass is given: the caches, a client that writes in the loop's name, and what every loop would otherwise do by itself. */
 import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts";
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { Client } from "../../client/client.ts";
 import type { EventSink } from "../events/event-correlation.ts";
 import { applyChildren, type AppliedManifests } from "./children.ts";

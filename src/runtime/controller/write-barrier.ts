@@ -3,8 +3,8 @@
  * next pass would miss what the last one did or found done, and do it twice.
  */
 import type { ApiObject } from "../../api/api-object.ts";
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { endableSignal } from "../../client/call-signal.ts";
 import type { Written } from "../../client/client.ts";
 import type { Cache } from "../cache/cache.ts";

@@ -9,9 +9,9 @@ import { isApiError } from "../../api/api-error.ts";
 import { Lease, type LeaseSpec } from "../../api/generated/types/coordination-v1.ts";
 import { formatMicroTime } from "../../api/time.ts";
 import { assert } from "../../base/assert.ts";
-import { beatWithin } from "../../base/beat.ts";
-import type { Log } from "../../base/log.ts";
-import type { Loop, Timer } from "../../base/loop.ts";
+import type { Log } from "../../base/log/log.ts";
+import { beatWithin } from "../../base/loop/beat.ts";
+import type { Loop, Timer } from "../../base/loop/loop.ts";
 import type { Client, ResourceClient } from "../../client/client.ts";
 import type { EventSink } from "../events/event-correlation.ts";
 

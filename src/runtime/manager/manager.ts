@@ -3,11 +3,11 @@
  * `run` does. Managers of one process know nothing of each other.
  */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
-import { silentLog, type Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
-import type { Metrics } from "../../base/metrics.ts";
-import { createMetrics } from "../../base/prom-metrics.ts";
-import { createRealLoop } from "../../base/real-loop.ts";
+import { silentLog, type Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
+import type { Metrics } from "../../base/metrics/metrics.ts";
+import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import { createClient } from "../../client/api-client.ts";
 import type { Client } from "../../client/client.ts";
 import type { Transport } from "../../client/transport.ts";

@@ -3,9 +3,9 @@
  * on the same caches, and ends with the same lead.
  */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
-import type { Metrics } from "../../base/metrics.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { Client } from "../../client/client.ts";
 import type { HeldCache } from "../cache/cache-set.ts";
 import type {

@@ -1,7 +1,7 @@
 /** Keys that are due later. One timer for the earliest, however many there are. */
-import { TimerHeap } from "../../base/loop-timers.ts";
-import type { Loop, Timer, TimerKind } from "../../base/loop.ts";
-import { SteadyTime } from "../../base/steady-clock.ts";
+import { TimerHeap } from "../../base/loop/loop-timers.ts";
+import type { Loop, Timer, TimerKind } from "../../base/loop/loop.ts";
+import { SteadyTime } from "../../base/loop/steady-clock.ts";
 import type { Cause } from "./cause.ts";
 
 interface DelayedKey {

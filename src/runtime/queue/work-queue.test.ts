@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { settableLoop } from "../../base/fixture.ts";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import type { Cause } from "./cause.ts";
 import { WorkQueue, type WorkItem, type WorkQueueOptions } from "./work-queue.ts";
 

@@ -2,8 +2,8 @@
  * The keys that a loop has to look at. A key is in here once, however often it is added, and in work once: added while in work it comes
  * again afterwards. What has changed goes before what is only looked at for safety's sake (resyncs), but cannot starve it.
  */
-import { backoffMs, type Backoff } from "../../base/backoff.ts";
-import type { Loop, TimerKind } from "../../base/loop.ts";
+import { backoffMs, type Backoff } from "../../base/loop/backoff.ts";
+import type { Loop, TimerKind } from "../../base/loop/loop.ts";
 import { CauseSet, type Cause, type Causes } from "./cause.ts";
 import { DelayedKeys } from "./delayed-keys.ts";
 import { TokenBucket, type Rate } from "./token-bucket.ts";

@@ -1,5 +1,5 @@
 /** One request of a watcher, with a deadline that moves on whenever something is heard. Past it, the request is aborted. */
-import type { Loop, Timer } from "../../base/loop.ts";
+import type { Loop, Timer } from "../../base/loop/loop.ts";
 import { endableSignal } from "../../client/call-signal.ts";
 import type { EndableSignal } from "../../client/call-signal.ts";
 

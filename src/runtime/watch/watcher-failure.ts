@@ -1,5 +1,5 @@
 /** What a watcher does when something failed: wait, longer each time, and then try again or begin anew. */
-import { backoffMs } from "../../base/backoff.ts";
+import { backoffMs } from "../../base/loop/backoff.ts";
 import { newestVersion } from "./watcher-position.ts";
 import type { Position } from "./watcher-position.ts";
 import type {

@@ -1,7 +1,7 @@
 /** Which objects a watcher follows, and the requests that ask for them. */
 import { collectionPath } from "../../api/api-object.ts";
 import type { ResourceType } from "../../api/api-object.ts";
-import type { Random } from "../../base/loop.ts";
+import type { Random } from "../../base/loop/loop.ts";
 import type { TransportRequest } from "../../client/transport.ts";
 import { newestVersion } from "./watcher-position.ts";
 import type { InitialState, ListingState, WatchingState } from "./watcher-state.ts";

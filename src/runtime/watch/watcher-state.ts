@@ -12,7 +12,7 @@
  *    from each of them, when it fails ─► waiting ─► back, or to where the failure sends it
  */
 import type { ApiObject } from "../../api/api-object.ts";
-import type { Random, TimerKind } from "../../base/loop.ts";
+import type { Random, TimerKind } from "../../base/loop/loop.ts";
 import type { WatcherEvent } from "./watcher-event.ts";
 import type { Position } from "./watcher-position.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../api/api-object.ts";
-import { seededRandom } from "../../base/random.ts";
+import { seededRandom } from "../../base/loop/random.ts";
 import { firstState } from "./watcher-state.ts";
 import type { IncomingEvent, Refusal, WatcherInput, WatcherState, WatcherStep } from "./watcher-state.ts";
 import { step } from "./watcher-step.ts";

@@ -4,8 +4,8 @@
  * connection does. Its rules are in `watcher-step.ts`; here they are carried out.
  */
 import type { ApiObject } from "../../api/api-object.ts";
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { endableSignal } from "../../client/call-signal.ts";
 import type { Transport, TransportEvent, TransportStream } from "../../client/transport.ts";
 import { orderOfVersions } from "../refs/resource-version.ts";

@@ -1,6 +1,6 @@
 /** Weighs the nodes that a pod can run on, and chooses one. Its buffers are used again for each pod. */
 
-import type { Random } from "../../base/loop.ts";
+import type { Random } from "../../base/loop/loop.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { NodeVerdicts } from "./node-verdicts.ts";
 import { normalizeScores } from "./normal-score.ts";

@@ -1,5 +1,5 @@
 /** A profile with all plugins over caches that hold nothing, for tests. */
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import type { Client } from "../../client/client.ts";
 import type { CacheView } from "../../runtime/cache/cache-view.ts";
 import type { CacheReader } from "../../runtime/controller/controller.ts";

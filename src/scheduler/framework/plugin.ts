@@ -5,7 +5,7 @@
  * which of those suits it best; `reserve` notes what the pod will take, `preBind` does what must be done before the pod is put on its node.
  */
 
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { Client } from "../../client/client.ts";
 import type { CacheReader } from "../../runtime/controller/controller.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";

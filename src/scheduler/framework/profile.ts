@@ -1,6 +1,6 @@
 /** One way of scheduling, known by its scheduler name: which plugins take part and what their scores weigh. */
 
-import type { Random } from "../../base/loop.ts";
+import type { Random } from "../../base/loop/loop.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { makeProfile } from "../framework/fixture.ts";
 import { Nominations } from "../framework/nominations.ts";
 import { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";

@@ -1,7 +1,7 @@
 /** Finds a node on which a pod would fit if less important ones made room. Changes nothing: what is taken away is put back. */
 
 import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
-import type { Random } from "../../base/loop.ts";
+import type { Random } from "../../base/loop/loop.ts";
 import { type Diagnosis, diagnosisText, isResolvable } from "../framework/diagnosis.ts";
 import type { Nominations } from "../framework/nominations.ts";
 import { type Cycle, reject, type Rejection } from "../framework/plugin.ts";

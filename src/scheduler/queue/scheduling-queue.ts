@@ -3,7 +3,7 @@
  * some minutes; each try that fails makes it wait longer before the next.
  */
 
-import type { Loop, Timer } from "../../base/loop.ts";
+import type { Loop, Timer } from "../../base/loop/loop.ts";
 import type { ClusterEvent } from "../framework/cluster-event.ts";
 import type { PluginName } from "../framework/plugin.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";

@@ -1,6 +1,6 @@
 /** Admission alone, for tests: objects that are there, and requests of anybody that pass the plugins and are not carried out. */
 import { isApiError } from "../../api/api-error.ts";
-import { createRealLoop } from "../../base/real-loop.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { kinds } from "../../resources/index.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";

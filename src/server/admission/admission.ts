@@ -8,8 +8,8 @@
 import type { Writer } from "../../api/apply/writer.ts";
 import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
-import type { Loop, Random } from "../../base/loop.ts";
-import { type Soon, whenDone } from "../../base/soon.ts";
+import type { Loop, Random } from "../../base/loop/loop.ts";
+import { type Soon, whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
 import type { Store } from "../../store/store.ts";
 import { ServerMemory } from "../objects/lister.ts";

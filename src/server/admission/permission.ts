@@ -1,6 +1,6 @@
 /** Questions of plugins to those who know who may do what. */
-import type { Soon } from "../../base/soon.ts";
-import { whenDone } from "../../base/soon.ts";
+import type { Soon } from "../../base/loop/soon.ts";
+import { whenDone } from "../../base/loop/soon.ts";
 import type { Requester } from "../../resources/rules/kind-rules.ts";
 import { NOTHING_ASKED } from "../access/authz/authorizer.ts";
 import type { AccessAttributes, AccessDecision, Authorizer } from "../access/authz/authorizer.ts";

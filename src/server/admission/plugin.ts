@@ -7,7 +7,7 @@
  * the newest object. What must only be waited for once is `ready`.
  */
 import type { JsonObject } from "../../api/json-object.ts";
-import type { Random } from "../../base/loop.ts";
+import type { Random } from "../../base/loop/loop.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
 import type { ServerMemory } from "../objects/lister.ts";
 import type { AdmittedResource } from "../objects/registry.ts";

@@ -1,5 +1,5 @@
 /** The built-in plugins, in upstream's order, which is the order in which they see a request. */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { Store } from "../../store/store.ts";
 import type { Authorizer } from "../access/authz/authorizer.ts";
 import type { Registry } from "../objects/registry.ts";

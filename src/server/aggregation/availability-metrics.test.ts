@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createMetrics } from "../../base/prom-metrics.ts";
+import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import { availabilityMetrics } from "./availability-metrics.ts";
 import { failedDiscovery, PASSED } from "./availability.ts";
 

@@ -1,5 +1,5 @@
 /** Whether servers of other APIs can be asked, under the names people alert on. */
-import type { Metrics } from "../../base/metrics.ts";
+import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { Availability } from "./availability.ts";
 
 export type AvailabilityObserver = (

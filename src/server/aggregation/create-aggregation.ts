@@ -1,5 +1,5 @@
 /** Everything by which other servers take part in this one's API. */
-import type { Metrics } from "../../base/metrics.ts";
+import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { ClientPair } from "../egress/egress.ts";
 import type { Workshop } from "../request/call.ts";
 import type { Stage } from "../request/exchange.ts";

@@ -1,5 +1,5 @@
 /** Follows keys of the store: all under a prefix for as long as it goes, or any of several until one changes. */
-import { backoffMs } from "../../base/backoff.ts";
+import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { prefixEnd } from "../../store/store.ts";

@@ -5,7 +5,7 @@
 import { isApiError } from "../../api/api-error.ts";
 import type { APIService } from "../../api/generated/types/apiregistration-v1.ts";
 import type { JsonObject } from "../../api/json-object.ts";
-import { backoffMs } from "../../base/backoff.ts";
+import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { requireStored } from "../objects/registry.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRealLoop } from "../../base/real-loop.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
 import { RemoteApis } from "./remote-apis.ts";
 import { RemoteDiscovery } from "./remote-discovery.ts";

@@ -8,7 +8,7 @@ import { isJsonObject } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { parseJson } from "../../api/json-scan.ts";
 import { stringifyJson } from "../../api/json-text.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { EgressError } from "../egress/egress.ts";
 import type { Egress, EgressTarget } from "../egress/egress.ts";

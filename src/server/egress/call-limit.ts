@@ -1,5 +1,5 @@
 /** When a call ends from this side: its caller wants it no more, or its time is over. */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { CutReason } from "./error-text.ts";
 
 export class CallLimit {

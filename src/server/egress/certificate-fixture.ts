@@ -1,8 +1,8 @@
 /** Certificates of every sort for servers under test: of authorities, in between, expired, and for other purposes. */
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import type * as X509 from "@peculiar/x509";
-import { importSigner, serialNumber } from "../../base/signing-key.ts";
-import { x509 } from "../../base/x509-library.ts";
+import { importSigner, serialNumber } from "../../base/keys/signing-key.ts";
+import { x509 } from "../../base/keys/x509-library.ts";
 import { makePrivateKey } from "../pki/issuer.ts";
 import { loop } from "./fixture.ts";
 

@@ -1,6 +1,6 @@
 /** Calls to others over HTTP/1.1: whole ones for webhooks, open ones for whoever passes on what comes. */
 import type { IncomingMessage } from "node:http";
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { Store } from "../../store/store.ts";
 import { CallGate } from "./call-gate.ts";
 import { CallLimit } from "./call-limit.ts";

@@ -2,7 +2,7 @@
 import { lookup } from "node:dns/promises";
 import type { RequestOptions } from "node:https";
 import { isIP } from "node:net";
-import { checkServerName } from "../../base/server-identity.ts";
+import { checkServerName } from "../../base/keys/server-identity.ts";
 import { isDialable } from "./address-check.ts";
 import type { AddressOrigin } from "./address-check.ts";
 import { joinedPath } from "./dial-address.ts";

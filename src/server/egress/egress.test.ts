@@ -3,7 +3,7 @@ import { pipeline } from "node:stream";
 import { createServer as createTlsServer } from "node:tls";
 import type { TLSSocket } from "node:tls";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { EgressError } from "./egress.ts";
 import type { EgressRequest } from "./egress.ts";
 import { listening, makeAuthority, openWorld, serve } from "./fixture.ts";

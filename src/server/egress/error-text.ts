@@ -1,5 +1,5 @@
 /** What went wrong on a connection, in the words in which clients know it from Kubernetes. */
-import { NAME_MISMATCH_CODE } from "../../base/server-identity.ts";
+import { NAME_MISMATCH_CODE } from "../../base/keys/server-identity.ts";
 
 /** Why a call was ended from this side. */
 export type CutReason = "deadline" | "canceled";

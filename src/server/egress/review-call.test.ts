@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { createRealLoop } from "../../base/real-loop.ts";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import type { Egress, EgressReply } from "./egress.ts";
 import { EgressError } from "./egress.ts";
 import { makeAuthority, openWorld, serve } from "./fixture.ts";

@@ -1,5 +1,5 @@
 /** Asks another server something by a review, and waits for one that has a moment's trouble: by upstream's rules, for both kinds of reviews. */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { ClientPair, Egress, EgressReply } from "./egress.ts";
 import { EgressError } from "./egress.ts";
 import { restTarget } from "./rest-target.ts";

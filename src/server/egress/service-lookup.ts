@@ -1,7 +1,7 @@
 /** Where a Service leads, by what the store says: one of its ready endpoints, as whoever does not run a service proxy must find it. */
 import type { Node, Service, ServicePort } from "../../api/generated/types/core-v1.ts";
 import type { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
-import type { Random } from "../../base/loop.ts";
+import type { Random } from "../../base/loop/loop.ts";
 import type { Store } from "../../store/store.ts";
 import { LiveIndex } from "../objects/live-index.ts";
 import { StoredObject } from "../objects/stored-object.ts";

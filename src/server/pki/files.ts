@@ -1,9 +1,9 @@
 /** Files that are whole or not there, also after a crash: written beside, synced, and put in place in one step. */
 import { link, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Loop } from "../../base/loop.ts";
-import { readKeys } from "../../base/private-path.ts";
-import { readNamedText } from "../../base/read-file.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import { readKeys } from "../../base/process/private-path.ts";
+import { readNamedText } from "../../base/process/read-file.ts";
 
 export interface FileToWrite {
   readonly path: string;

@@ -5,9 +5,9 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
 import type * as X509 from "@peculiar/x509";
 import { findIpAddress } from "../../api/ip-address.ts";
-import type { Loop } from "../../base/loop.ts";
-import { importSigner, serialNumber } from "../../base/signing-key.ts";
-import { x509 as loadX509 } from "../../base/x509-library.ts";
+import { importSigner, serialNumber } from "../../base/keys/signing-key.ts";
+import { x509 as loadX509 } from "../../base/keys/x509-library.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 
 const HOUR_MS = 3_600_000;
 const YEAR_MS = 365 * 24 * HOUR_MS;

@@ -8,9 +8,9 @@
  */
 import { createPublicKey } from "node:crypto";
 import { join } from "node:path";
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
-import { isSameKey } from "../../base/same-key.ts";
+import { isSameKey } from "../../base/keys/same-key.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { findAge, findFault, isSelfSigned, parseCertificate, parsePrivateKey } from "./certificate-state.ts";
 import { createFile, findFile, findKeyFile, replaceFile } from "./files.ts";
 import { loadIssuer, makePrivateKey, type Issuer, type LeafRequest } from "./issuer.ts";

@@ -12,9 +12,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { silentLog } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
-import { createRealLoop } from "../../base/real-loop.ts";
+import { silentLog } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { openPki, serverNames, type Pki } from "./pki.ts";
 
 const DAY_MS = 24 * 3_600_000;

@@ -1,8 +1,8 @@
 /** The keys and certificates of a cluster, under kubeadm's names. An ordinary start only reads them. */
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
-import { makeFolder } from "../../base/make-folder.ts";
-import { requireOwnFolder } from "../../base/private-path.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import { makeFolder } from "../../base/process/make-folder.ts";
+import { requireOwnFolder } from "../../base/process/private-path.ts";
 import { PkiFolder, type Authority, type KeyPair, type LeafPlan, type TokenKeys } from "./pki-folder.ts";
 
 export interface PkiOptions {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { Gathering } from "./gathering.ts";
 
 /** Gets `pieces` pieces, one each time it is served, and wants to be served again until it has them all. */

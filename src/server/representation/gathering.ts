@@ -2,7 +2,7 @@
  * Serves watchers one after the other, and lets those that were just served wait a moment, so that what happens meanwhile reaches each in
  * one piece: a write to a socket costs several times as much as an event. A watcher that was quiet is served at once.
  */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 
 /** A quarter of the delay that the last event of a hundred may have. */
 const MOMENT_MS = 5;

@@ -8,7 +8,7 @@ import { encodeMessage } from "../../api/protobuf/encode.ts";
 import { writeEnvelope } from "../../api/protobuf/envelope.ts";
 import { WireWriter } from "../../api/protobuf/wire-writer.ts";
 import { stringifyYaml, yamlPieces } from "../../api/yaml-text.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { ListAnswer } from "../request/answer.ts";
 import type { HttpResponse } from "../request/http.ts";
 import { textWithout } from "./bytes/json-splice.ts";

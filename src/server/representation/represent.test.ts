@@ -9,7 +9,7 @@ import { encodeMessage } from "../../api/protobuf/encode.ts";
 import { decodeObject, encodeList, readEnvelope } from "../../api/protobuf/envelope.ts";
 import { WireReader } from "../../api/protobuf/wire-reader.ts";
 import { parseYaml } from "../../api/yaml.ts";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { flowSchema } from "../../resources/flow-control/flow-schema.ts";
 import { podRowConditions } from "../../resources/pod/pod-cells.ts";
 import { ageText } from "../../resources/rules/human-duration.ts";

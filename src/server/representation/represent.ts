@@ -6,7 +6,7 @@ import type { JsonObject } from "../../api/json-object.ts";
 import { stringifyJson } from "../../api/json-text.ts";
 import { encodeObject, writeEnvelope } from "../../api/protobuf/envelope.ts";
 import { stringifyYaml, yamlPieces } from "../../api/yaml-text.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { isStored } from "../objects/registry.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { StoredObject } from "../objects/stored-object.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import type { WatchEventAnswer } from "../request/answer.ts";
 import type { Outlet } from "../request/http.ts";
 import { Happening } from "./fixture.ts";

@@ -1,6 +1,6 @@
 /** A request for a resource with everything known about it before its verb runs. */
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { Store } from "../../store/store.ts";
 import type { BearerTokens } from "../access/authn/bearer-tokens.ts";
 import type { TokenIssuer } from "../access/authn/token-issuer.ts";

@@ -2,7 +2,7 @@
  * A request and its answer as the server sees them, whatever brought them: HTTP/1.1, HTTP/2 or a call within the process.
  */
 import type { Duplex } from "node:stream";
-import type { Soon } from "../../base/soon.ts";
+import type { Soon } from "../../base/loop/soon.ts";
 
 export interface HttpRequest {
   readonly method: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { completed, type Stages } from "../../base/stages.ts";
+import { completed, type Stages } from "../../base/loop/stages.ts";
 import { inStages, paced, RequestPace } from "./pace.ts";
 
 /** A loop whose time passes when a test says so, and whose steps run when it is asked. */

@@ -2,9 +2,9 @@
  * Keeps one request from holding the loop. Between two stages of its work a request asks whether its step has lasted long;
  * then the rest of the work waits for a later step, and leases, probes and other requests run before it.
  */
-import type { Loop } from "../../base/loop.ts";
-import { type Soon, whenDone } from "../../base/soon.ts";
-import type { Stages } from "../../base/stages.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import { type Soon, whenDone } from "../../base/loop/soon.ts";
+import type { Stages } from "../../base/loop/stages.ts";
 
 /** Two slices of the loop. */
 const STEP_MS = 10;

@@ -1,6 +1,6 @@
 /** /metrics: what was counted, and what is at this moment. */
 import type { ResourceFacts, StorageFacts } from "../../api/resource-facts.ts";
-import type { BoundHistogram, Metrics } from "../../base/metrics.ts";
+import type { BoundHistogram, Metrics } from "../../base/metrics/metrics.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Registry } from "../objects/registry.ts";
 import { prefixOf } from "../objects/versions.ts";

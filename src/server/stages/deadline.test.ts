@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { settableLoop } from "../../base/fixture.ts";
-import type { Loop } from "../../base/loop.ts";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import type { Exchange } from "../request/exchange.ts";
 import type { HttpResponse } from "../request/http.ts";
 import { parseRequest } from "../request/parse-request.ts";

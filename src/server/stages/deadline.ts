@@ -4,8 +4,8 @@
  */
 import { badRequest, timeout } from "../../api/api-error.ts";
 import { parseDuration } from "../../api/time.ts";
-import { Chain, type Link } from "../../base/chain.ts";
-import type { Loop } from "../../base/loop.ts";
+import { Chain, type Link } from "../../base/loop/chain.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { Exchange, Stage } from "../request/exchange.ts";
 import { letGo, type HttpResponse } from "../request/http.ts";
 import type { AskedVerb, RequestInfo } from "../request/request-info.ts";

@@ -1,5 +1,11 @@
 /** Counts and times requests under the names people alert on. */
-import type { BoundCounter, BoundHistogram, Counter, Histogram, Metrics } from "../../base/metrics.ts";
+import type {
+  BoundCounter,
+  BoundHistogram,
+  Counter,
+  Histogram,
+  Metrics,
+} from "../../base/metrics/metrics.ts";
 import type { Registry } from "../objects/registry.ts";
 import type { Workshop } from "../request/call.ts";
 import { changedReply } from "../request/exchange.ts";

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import type { ApiError } from "../../api/api-error.ts";
-import { createRealLoop } from "../../base/real-loop.ts";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { BodyBudget, receiveBody } from "./body.ts";
 
 const loop = createRealLoop({ name: "test" });

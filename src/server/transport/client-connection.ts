@@ -1,5 +1,5 @@
 /** The client at the other end of a connection: who it is, as far as that is verified, and whose turns its requests take. */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { FRONT_PROXY_HEADERS } from "../access/authn/front-proxy.ts";
 import type { PeerIdentity } from "../request/http.ts";
 import { addressBlock } from "./address-block.ts";

@@ -1,7 +1,7 @@
 /** The connections of one listener: how many there are, from where, and their common end. */
 import type { Socket } from "node:net";
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { addressBlock } from "./address-block.ts";
 import type { Exchange } from "./exchange.ts";
 import type { TransportLimits } from "./limits.ts";

@@ -5,8 +5,8 @@
 import type { Writable } from "node:stream";
 import { tooManyRequests, toStatus } from "../../api/api-error.ts";
 import { assert } from "../../base/assert.ts";
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { isWhole } from "../request/http.ts";
 import type {
   Feed,

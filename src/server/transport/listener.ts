@@ -11,8 +11,8 @@ import {
   type TlsOptions,
 } from "node:tls";
 import { assert } from "../../base/assert.ts";
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { HttpHandler } from "../request/http.ts";
 import { BodyBudget } from "./body.ts";
 import { ClientConnection } from "./client-connection.ts";

@@ -1,6 +1,6 @@
 /** Writes an answer no faster than the client takes it. */
 import type { EventEmitter } from "node:events";
-import type { Loop, Timer } from "../../base/loop.ts";
+import type { Loop, Timer } from "../../base/loop/loop.ts";
 
 /**
  * Most that is handed over in one write. Larger ones keep everybody else waiting while they are encrypted (a list of

@@ -1,7 +1,7 @@
 /** Who is at the other end of a connection, by the certificate it showed. */
 import { X509Certificate } from "node:crypto";
 import type { DetailedPeerCertificate, TLSSocket } from "node:tls";
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { PeerIdentity } from "../request/http.ts";
 
 /** Dear, so called once per connection; `currentPeer` is asked for each request. */

@@ -1,5 +1,5 @@
 /** Pieces that are asked for one after the other, each when the client has taken the one before. */
-import type { Log } from "../../base/log.ts";
+import type { Log } from "../../base/log/log.ts";
 import type { Feed, Outlet } from "../request/http.ts";
 
 export class PulledFeed implements Feed {

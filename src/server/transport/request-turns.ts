@@ -3,7 +3,7 @@
  * had to wait is restarted, which makes matters worse. How many urgent requests an owner gets is bounded, since the urgent
  * lane goes before all others; the rest take ordinary turns.
  */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { RateBudget, type Rate } from "./rate-budget.ts";
 import { Turns, type Turn, type TurnOwner } from "./turns.ts";
 

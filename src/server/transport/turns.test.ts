@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { Turns, type Turn, type TurnOwner } from "./turns.ts";
 
 const nothing = (): void => undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { silentLog } from "../../base/log.ts";
-import type { Log } from "../../base/log.ts";
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { silentLog } from "../../base/log/log.ts";
+import type { Log } from "../../base/log/log.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
 import { listAt, ServerFixture, textAt } from "./fixture.ts";

@@ -2,7 +2,7 @@
  * Looks now and then whether addresses and node ports are kept as the Services have them, and puts right what is not. What
  * it decides on is one state of the store, and what it writes counts only if nothing of that has changed.
  */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import type { Transaction } from "../../store/store.ts";
 import type { Workshop } from "../request/call.ts";

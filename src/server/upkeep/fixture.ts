@@ -1,10 +1,10 @@
 /** A server without sockets and without representations for tests: requests go straight to their verbs. */
 import { isApiError, toStatus } from "../../api/api-error.ts";
 import { pathSegmentName } from "../../api/names.ts";
-import { silentLog } from "../../base/log.ts";
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
-import { createRealLoop } from "../../base/real-loop.ts";
+import { silentLog } from "../../base/log/log.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
+import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { priorityClass } from "../../resources/core/priority-class.ts";
 import { conversions, kinds } from "../../resources/index.ts";
 import { ipAddress } from "../../resources/networking/ip-address.ts";

@@ -1,5 +1,5 @@
 /** Runs one routine by the clock until the server ends. */
-import { backoffMs } from "../../base/backoff.ts";
+import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import type { Workshop } from "../request/call.ts";

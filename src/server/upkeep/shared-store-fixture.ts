@@ -1,5 +1,5 @@
 /** Servers over one store for tests, on one virtual clock. */
-import { VirtualLoop } from "../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { openMemoryStore } from "../../store/memory-store.ts";
 import { ServerFixture } from "./fixture.ts";
 import type { FixtureOptions } from "./fixture.ts";

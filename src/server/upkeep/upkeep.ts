@@ -6,7 +6,7 @@
 import { isApiError } from "../../api/api-error.ts";
 import type { JsonObject } from "../../api/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import { backoffMs } from "../../base/backoff.ts";
+import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { isStoreError } from "../../store/store-error.ts";

@@ -6,7 +6,7 @@ import { withManagedFields } from "../../api/apply/managed-fields.ts";
 import { cloneJson } from "../../api/json-clone.ts";
 import { isJsonObject, setOwn } from "../../api/json-object.ts";
 import type { JsonObject } from "../../api/json-object.ts";
-import { type Soon, whenDone } from "../../base/soon.ts";
+import { type Soon, whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import { createPermission } from "../access/authz/create-permission.ts";
 import type { CreatePermission } from "../access/authz/create-permission.ts";

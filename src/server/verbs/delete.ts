@@ -6,7 +6,7 @@ import { FieldErrors } from "../../api/field-error.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
 import { toNormalForm } from "../../api/normal-form.ts";
 import { plainNumber } from "../../api/plain-number.ts";
-import { whenDone } from "../../base/soon.ts";
+import { whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { deletionOptions } from "../admission/operation-options.ts";
 import type { StoredResource } from "../objects/registry.ts";

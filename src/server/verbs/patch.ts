@@ -14,7 +14,7 @@ import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.
 import { findRestoreText } from "../../api/restore-text.ts";
 import { shownContent } from "../../api/secret-content.ts";
 import { TooLargeError } from "../../api/work-budget.ts";
-import { whenDone } from "../../base/soon.ts";
+import { whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { isStored } from "../objects/registry.ts";
 import type { StoredResource } from "../objects/registry.ts";

@@ -1,6 +1,6 @@
 import { badRequest, conflict, invalid, isApiError } from "../../api/api-error.ts";
 import { FieldErrors } from "../../api/field-error.ts";
-import { type Soon, whenDone } from "../../base/soon.ts";
+import { type Soon, whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import { createPermission } from "../access/authz/create-permission.ts";
 import { callPass } from "../admission/call-pass.ts";

@@ -3,7 +3,7 @@
  * because of something names it in the header `Setpoint-Cause`; the journal says it again to whoever asks why.
  */
 import { managerName } from "../../api/apply/writer.ts";
-import { Fifo } from "../../base/loop-fifo.ts";
+import { Fifo } from "../../base/loop/loop-fifo.ts";
 import type { AcceptedRequest } from "../request/http.ts";
 
 /** Who makes a request. Handed on as an argument to wherever something is written. */

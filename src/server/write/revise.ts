@@ -12,7 +12,7 @@ import type { JsonObject } from "../../api/json-object.ts";
 import { validateMetadata, validateMetadataUpdate } from "../../api/metadata.ts";
 import type { MetadataRules } from "../../api/metadata.ts";
 import { dns1123Subdomain } from "../../api/names.ts";
-import { type Soon, whenDone } from "../../base/soon.ts";
+import { type Soon, whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/rules/kind-rules.ts";
 import { keepParts } from "../../resources/rules/metadata-parts.ts";
 import type { CreatePermission } from "../access/authz/create-permission.ts";

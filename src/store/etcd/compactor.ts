@@ -3,8 +3,8 @@
  * `compact_rev_key` first, comparing its version with the one seen an interval ago, compacts to the revision seen then. So
  * nothing younger than an interval is ever given up.
  */
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { isStoreError } from "../store-error.ts";
 import { COMPACT_REV_KEY, type Keyspace } from "./keyspace.ts";
 import { pause } from "./pause.ts";

@@ -1,5 +1,5 @@
 /** History that memory has given up or never had, told again by etcd: a watch that begins in the past. */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { Archive, ArchivePiece } from "../archive.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import type { WatchEvent } from "../store.ts";

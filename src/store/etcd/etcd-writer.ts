@@ -1,5 +1,5 @@
 /** Takes transactions to etcd, and answers once memory shows what they did. */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { Mirror } from "../mirror.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import type { Change, Committed, Entry, Transaction, View } from "../store.ts";

@@ -2,7 +2,7 @@
  * Views that are at least as new as everything any server acknowledged before they were asked for: etcd's newest revision,
  * learned from one shared question, and then the mirror as soon as it has reached it.
  */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { Mirror } from "../mirror.ts";
 import { StoreError } from "../store-error.ts";
 import type { View } from "../store.ts";

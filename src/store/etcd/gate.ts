@@ -1,5 +1,5 @@
 /** Where those wait who need memory to show something that etcd already knows. */
-import type { Loop, Timer } from "../../base/loop.ts";
+import type { Loop, Timer } from "../../base/loop/loop.ts";
 
 interface Waiter {
   readonly isMet: () => boolean;

@@ -3,7 +3,7 @@
  * kube-apiserver's do. A key never ends before its time: a lease is granted for longer than was asked for, and taken again
  * only while enough is left of it.
  */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import type { Connection } from "./wire/connection.ts";
 import { LEASE_GRANT } from "./wire/protocol.ts";

@@ -1,4 +1,4 @@
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 
 /** Waits, or until the signal comes. Nobody is kept from being quiet by it. */
 export function pause(loop: Loop, ms: number, signal: AbortSignal): Promise<void> {

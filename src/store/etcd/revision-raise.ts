@@ -2,7 +2,7 @@
  * Raises etcd's revision by writing one key again and again: each transaction is one revision. A restore needs this, so that no resourceVersion
  * that a client kept from before the restore stands for something else afterwards.
  */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { StoreError } from "../store-error.ts";
 import { compactEtcd } from "./compactor.ts";
 import type { Keyspace } from "./keyspace.ts";

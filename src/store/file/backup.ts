@@ -1,5 +1,5 @@
 /** Backups of a store: one file, readable by every engine. */
-import type { Loop } from "../../base/loop.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { Entry } from "../store.ts";
 import type { BackupHead, StoreHead } from "./protocol.ts";
 import { decodeRows, encodeEntries } from "./row.ts";

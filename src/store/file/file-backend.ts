@@ -2,8 +2,8 @@
  * The backend of the file engine: an SQLite database in a directory, owned by a worker thread. What the files are and how
  * they guard against damage: disk/*.js.
  */
-import type { Log } from "../../base/log.ts";
-import type { Loop } from "../../base/loop.ts";
+import type { Log } from "../../base/log/log.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { Archive, ArchivePiece } from "../archive.ts";
 import type { Backend } from "../backend.ts";
 import type { Commit } from "../commit.ts";

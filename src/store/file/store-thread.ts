@@ -3,8 +3,8 @@
  * loop. When the thread dies, everything under way and everything later fails with the reason.
  */
 import { Worker } from "node:worker_threads";
-import { Lookout } from "../../base/lookout.ts";
-import type { Loop } from "../../base/loop.ts";
+import { Lookout } from "../../base/loop/lookout.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import { StoreError } from "../store-error.ts";
 import { ChannelEnd, createChannel } from "./channel.js";
 import type { Reply, Request, Results } from "./protocol.ts";

@@ -1,7 +1,7 @@
 /** A cluster in this process, served on loopback from memory, as programs outside find it. */
 import { join } from "node:path";
-import { silentLog } from "../../../src/base/log.ts";
-import { createRealLoop } from "../../../src/base/real-loop.ts";
+import { silentLog } from "../../../src/base/log/log.ts";
+import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";
 import { runCluster } from "../../../src/cluster/cluster.ts";
 import type { ClusterOptions } from "../../../src/cluster/options.ts";
 

@@ -5,7 +5,7 @@ import {
   MutatingWebhookConfiguration,
   ValidatingWebhookConfiguration,
 } from "../../../src/api/generated/types/admissionregistration-v1.ts";
-import { createTextLog } from "../../../src/base/log-text.ts";
+import { createTextLog } from "../../../src/base/log/log-text.ts";
 import type { Client } from "../../../src/client/client.ts";
 import type { Connection } from "../../../src/client/connection.ts";
 import type { Controller } from "../../../src/runtime/controller/controller.ts";

@@ -3,8 +3,8 @@
  * against what was committed (src/testing/watch-history.ts).
  */
 import { describe, expect, test } from "vitest";
-import type { Random } from "../../../src/base/loop.ts";
-import { seededRandom } from "../../../src/base/random.ts";
+import type { Random } from "../../../src/base/loop/loop.ts";
+import { seededRandom } from "../../../src/base/loop/random.ts";
 import { StoreError } from "../../../src/store/store-error.ts";
 import type { Change, Watch } from "../../../src/store/store.ts";
 import {

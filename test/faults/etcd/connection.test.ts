@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { silentLog } from "../../../src/base/log.ts";
-import { createRealLoop } from "../../../src/base/real-loop.ts";
+import { silentLog } from "../../../src/base/log/log.ts";
+import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";
 import { codeOf, put, text, write } from "../../conformance/store/arrange.ts";
 import { EtcdServer } from "../../etcd-server.ts";
 import { describePeer } from "../../peers.ts";

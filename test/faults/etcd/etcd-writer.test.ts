@@ -1,6 +1,6 @@
 /** Writes while memory stands still: nobody brings what etcd tells. */
 import { expect, test } from "vitest";
-import { createRealLoop } from "../../../src/base/real-loop.ts";
+import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";
 import { EtcdWriter } from "../../../src/store/etcd/etcd-writer.ts";
 import { Gate } from "../../../src/store/etcd/gate.ts";
 import { Keyspace } from "../../../src/store/etcd/keyspace.ts";

@@ -1,6 +1,6 @@
 /** A server whose memory is behind what another one has acknowledged: whoever comes to it next must not notice. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createRealLoop } from "../../../src/base/real-loop.ts";
+import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";
 import { ServerFixture, textAt, type Reply } from "../../../src/server/upkeep/fixture.ts";
 import { put, write } from "../../conformance/store/arrange.ts";
 import { EtcdServer } from "../../etcd-server.ts";

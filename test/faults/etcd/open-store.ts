@@ -1,6 +1,6 @@
 /** Stores on real etcd servers, for the tests of the etcd engine. */
-import type { Loop } from "../../../src/base/loop.ts";
-import { createRealLoop } from "../../../src/base/real-loop.ts";
+import type { Loop } from "../../../src/base/loop/loop.ts";
+import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";
 import type { EtcdStore, EtcdStoreOptions } from "../../../src/store/etcd/etcd-store.ts";
 import { openEtcdStore } from "../../../src/store/etcd/etcd-store.ts";
 

@@ -5,7 +5,7 @@
 import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { findRequestProblem, readCertificateRequest } from "../../../src/api/certificate-request.ts";
-import { createRealLoop } from "../../../src/base/real-loop.ts";
+import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";
 import { certificateSigner } from "../../../src/controllers/certificates/certificate-signer.ts";
 import { loadIssuer, makePrivateKey } from "../../../src/server/pki/issuer.ts";
 import { TestApi, text } from "../../api-harness.ts";

@@ -5,8 +5,8 @@
 import { Readable, Writable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { isApiError } from "../../../src/api/api-error.ts";
-import { silentLog } from "../../../src/base/log.ts";
-import { VirtualLoop } from "../../../src/base/virtual-loop.ts";
+import { silentLog } from "../../../src/base/log/log.ts";
+import { VirtualLoop } from "../../../src/base/loop/virtual/virtual-loop.ts";
 import { anonymous } from "../../../src/server/access/authn/anonymous.ts";
 import { authenticate } from "../../../src/server/access/authn/authentication.ts";
 import { bearer, BearerTokens } from "../../../src/server/access/authn/bearer-tokens.ts";

@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
  */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createRealLoop } from "../../../src/base/real-loop.ts";
+import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";
 import type { PeerIdentity } from "../../../src/server/request/http.ts";
 import { openMemoryStore } from "../../../src/store/memory-store.ts";
 import { TestApi, text } from "../../api-harness.ts";

@@ -1,5 +1,5 @@
 /** The loop of a program on a machine whose clock goes wrong: it is set forth and back while what has passed stays what it is. */
-import type { Loop } from "../../../src/base/loop.ts";
+import type { Loop } from "../../../src/base/loop/loop.ts";
 
 export interface Clock {
   /** How far ahead it is. */

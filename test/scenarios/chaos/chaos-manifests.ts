@@ -12,7 +12,7 @@ import type {
 } from "../../../src/api/generated/types/core-v1.ts";
 import type { PodDisruptionBudget } from "../../../src/api/generated/types/policy-v1.ts";
 import type { ResourceClaim, ResourceSlice } from "../../../src/api/generated/types/resource-v1.ts";
-import type { Random } from "../../../src/base/loop.ts";
+import type { Random } from "../../../src/base/loop/loop.ts";
 
 export const DRIVER = "gpu.example.com";
 export const SIMULATED = "simulated.setpoint.dev/";

@@ -22,7 +22,7 @@ import {
   ResourceSlice,
 } from "../../../src/api/generated/types/resource-v1.ts";
 import { PriorityClass } from "../../../src/api/generated/types/scheduling-v1.ts";
-import type { Random } from "../../../src/base/loop.ts";
+import type { Random } from "../../../src/base/loop/loop.ts";
 import type { ResourceClient } from "../../../src/client/client.ts";
 import {
   CLAIM_TEMPLATE_SPEC,

@@ -2,7 +2,7 @@
  * The store of one of several servers, as the etcd engine is one: memory of its own that follows a store which all of them share, later or sooner, and
  * writes that only the shared one judges. What lies between them is not always there.
  */
-import type { Loop, Random } from "../../../src/base/loop.ts";
+import type { Loop, Random } from "../../../src/base/loop/loop.ts";
 import { createEnding } from "../../../src/store/ending.ts";
 import { Gate } from "../../../src/store/etcd/gate.ts";
 import { OwnWrites, type OwnWrite } from "../../../src/store/etcd/own-writes.ts";

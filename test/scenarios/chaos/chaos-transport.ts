@@ -7,7 +7,7 @@ import {
   tooManyRequests,
 } from "../../../src/api/api-error.ts";
 import type { Status } from "../../../src/api/api-error.ts";
-import type { Loop, Random } from "../../../src/base/loop.ts";
+import type { Loop, Random } from "../../../src/base/loop/loop.ts";
 import type {
   Transport,
   TransportEvent,

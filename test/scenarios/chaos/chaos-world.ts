@@ -1,8 +1,8 @@
 /** Servers with two instances of the controllers and of the scheduler and with simulated nodes, each of which can be killed and disturbed. */
 import type { ApiObject, ResourceType } from "../../../src/api/api-object.ts";
-import type { Log, LogFields } from "../../../src/base/log.ts";
-import type { Random } from "../../../src/base/loop.ts";
-import { createMetrics } from "../../../src/base/prom-metrics.ts";
+import type { Log, LogFields } from "../../../src/base/log/log.ts";
+import type { Random } from "../../../src/base/loop/loop.ts";
+import { createMetrics } from "../../../src/base/metrics/prom-metrics.ts";
 import { createClient } from "../../../src/client/api-client.ts";
 import type { Client } from "../../../src/client/client.ts";
 import type { Transport } from "../../../src/client/transport.ts";

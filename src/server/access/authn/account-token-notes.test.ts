@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../api/json-object.ts";
-import { VirtualLoop } from "../../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { makeTokenKeys } from "../../pki/token-keys.ts";
 import { RequestNotes } from "../../request/request-notes.ts";

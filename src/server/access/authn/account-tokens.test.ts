@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { isJsonObject } from "../../../api/json-object.ts";
 import type { JsonObject } from "../../../api/json-object.ts";
-import { VirtualLoop } from "../../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import { AuthenticationFixture, claimsOf, craftToken, headerOf, otherKey } from "./fixture.ts";
 import type { Seen } from "./fixture.ts";
 

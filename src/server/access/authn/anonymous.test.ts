@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createRealLoop } from "../../../base/real-loop.ts";
+import { createRealLoop } from "../../../base/loop/real/real-loop.ts";
 import type { AuthorizerOptions } from "../authz/authorization-options.ts";
 import type { AnonymousRule } from "./anonymous.ts";
 import { AuthenticationFixture } from "./fixture.ts";

@@ -1,6 +1,6 @@
 /** Tokens with which nodes join a cluster: `ID.SECRET`, kept in Secrets `bootstrap-token-ID` of kube-system. */
 import type { Secret } from "../../../api/generated/types/core-v1.ts";
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { TokenAuthenticator, TokenFinding } from "./authenticator.ts";
 import type { ObjectFinder } from "./object-finder.ts";
 import { isSameSecret } from "./secret-equality.ts";

@@ -1,6 +1,6 @@
 /** All ways of saying who one is, in the order in which they are asked. */
-import type { Log } from "../../../base/log.ts";
-import type { Loop } from "../../../base/loop.ts";
+import type { Log } from "../../../base/log/log.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { Store } from "../../../store/store.ts";
 import type { Egress } from "../../egress/egress.ts";
 import type { Registry } from "../../objects/registry.ts";

@@ -2,10 +2,10 @@
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import type { JsonObject } from "../../../api/json-object.ts";
-import type { Log, LogFields } from "../../../base/log.ts";
-import type { Loop } from "../../../base/loop.ts";
-import { createMetrics } from "../../../base/prom-metrics.ts";
-import { createRealLoop } from "../../../base/real-loop.ts";
+import type { Log, LogFields } from "../../../base/log/log.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
+import { createRealLoop } from "../../../base/loop/real/real-loop.ts";
+import { createMetrics } from "../../../base/metrics/prom-metrics.ts";
 import { conversions, kinds } from "../../../resources/index.ts";
 import { openMemoryStore } from "../../../store/memory-store.ts";
 import type { TokenKeys } from "../../pki/pki-folder.ts";

@@ -3,7 +3,7 @@
  * issuers. They run in rounds: a client that makes up tokens delays other clients by one verification a round.
  */
 import { tooManyRequests } from "../../../api/api-error.ts";
-import { Rounds } from "../../../base/rounds.ts";
+import { Rounds } from "../../../base/collections/rounds.ts";
 import type { RequestNotes } from "../../request/request-notes.ts";
 
 /** Half of the calls that one webhook server gets at a time. */

@@ -1,5 +1,5 @@
 /** Makes of the options the one authorizer that the server asks. */
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { Store } from "../../../store/store.ts";
 import type { AdmissionPlugin } from "../../admission/plugin.ts";
 import { claimPermissions } from "../../admission/plugins/access/claim-permissions.ts";

@@ -2,8 +2,8 @@
  * PUT and server-side apply may create the object that they name. Such a request was authorized as `update` or `patch`
  * when it came in, so the creation is authorized here as `create`, before anything is written.
  */
-import type { Soon } from "../../../base/soon.ts";
-import { whenDone } from "../../../base/soon.ts";
+import type { Soon } from "../../../base/loop/soon.ts";
+import { whenDone } from "../../../base/loop/soon.ts";
 import type { ResourceRequest } from "../../request/request-info.ts";
 import type { User } from "../../request/user.ts";
 import { refusalOf } from "./authorization.ts";

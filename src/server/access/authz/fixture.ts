@@ -1,5 +1,5 @@
 /** Objects in a store as the server keeps them, and questions about them, for tests. */
-import { createRealLoop } from "../../../base/real-loop.ts";
+import { createRealLoop } from "../../../base/loop/real/real-loop.ts";
 import { openMemoryStore } from "../../../store/memory-store.ts";
 import type { Store } from "../../../store/store.ts";
 import type { User } from "../../request/user.ts";

@@ -3,7 +3,7 @@ import { badRequest } from "../../../api/api-error.ts";
 import { parseJson } from "../../../api/json-scan.ts";
 import { stringifyJson } from "../../../api/json-text.ts";
 import { quoted } from "../../../api/message-text.ts";
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import { EgressError } from "../../egress/egress.ts";
 import type { Egress, EgressReply, EgressRequest } from "../../egress/egress.ts";
 import type { Hook } from "./hook.ts";

@@ -1,6 +1,6 @@
 /** Objects as the version that a webhook wants has them, and back. */
 import type { JsonObject } from "../../../api/json-object.ts";
-import type { Soon } from "../../../base/soon.ts";
+import type { Soon } from "../../../base/loop/soon.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { isStored } from "../../objects/registry.ts";
 import type { AdmittedResource, StoredResource } from "../../objects/registry.ts";

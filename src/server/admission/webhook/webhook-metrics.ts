@@ -1,5 +1,5 @@
 /** What is counted of webhooks, under upstream's names. */
-import type { Metrics } from "../../../base/metrics.ts";
+import type { Metrics } from "../../../base/metrics/metrics.ts";
 import type { AdmissionRequest } from "../plugin.ts";
 import type { Hook, HookType } from "./hook.ts";
 

@@ -1,6 +1,6 @@
 /** The plugins that ask webhooks. They come after all others of their half, as they may take their time. */
-import type { Loop } from "../../../base/loop.ts";
-import type { Metrics } from "../../../base/metrics.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
+import type { Metrics } from "../../../base/metrics/metrics.ts";
 import type { Store } from "../../../store/store.ts";
 import { accessOracle } from "../../access/authz/access-oracle.ts";
 import type { Authorizer } from "../../access/authz/authorizer.ts";

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from "node:http";
 import { serviceUnavailable } from "../../../api/api-error.ts";
 import { stringifyJson } from "../../../api/json-text.ts";
-import type { Loop, Timer } from "../../../base/loop.ts";
+import type { Loop, Timer } from "../../../base/loop/loop.ts";
 import type { OpenEgress } from "../../egress/create-egress.ts";
 import type { DialRequest } from "../../egress/dial.ts";
 import { EgressError } from "../../egress/egress.ts";

@@ -1,6 +1,6 @@
 /** Kubernetes' ways to store bytes, so that its own API server reads what is written here and the other way round. */
 import { createCipheriv, createDecipheriv } from "node:crypto";
-import type { Random } from "../../../base/loop.ts";
+import type { Random } from "../../../base/loop/loop.ts";
 import { isSealed } from "./transformer.ts";
 import type { PrefixedTransformer } from "./transformer.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../../../base/random.ts";
+import { seededRandom } from "../../../base/loop/random.ts";
 import { aesCbc, aesGcm, identity } from "./ciphers.ts";
 import { parseKeyFile } from "./open-encryption.ts";
 import { parseEncryptionConfig } from "./provider-config.ts";

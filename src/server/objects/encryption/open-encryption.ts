@@ -1,7 +1,7 @@
 /** The keys with which objects are stored, read when the server starts. */
 import { createHash } from "node:crypto";
-import type { Loop, Random } from "../../../base/loop.ts";
-import { readKeys } from "../../../base/private-path.ts";
+import type { Loop, Random } from "../../../base/loop/loop.ts";
+import { readKeys } from "../../../base/process/private-path.ts";
 import { aesGcm, identity } from "./ciphers.ts";
 import { Encryption } from "./encryption.ts";
 import { parseEncryptionConfig, secretOf } from "./provider-config.ts";

@@ -5,7 +5,7 @@
 import { isJsonObject } from "../../../api/json-object.ts";
 import type { JsonObject } from "../../../api/json-object.ts";
 import { parseYaml } from "../../../api/yaml.ts";
-import type { Random } from "../../../base/loop.ts";
+import type { Random } from "../../../base/loop/loop.ts";
 import { AES_KEY_BYTES, aesCbc, aesGcm, identity } from "./ciphers.ts";
 import type { NamedKey } from "./ciphers.ts";
 import { covers, Encryption } from "./encryption.ts";

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { silentLog } from "../../../base/log.ts";
-import { seededRandom } from "../../../base/random.ts";
-import { VirtualLoop } from "../../../base/virtual-loop.ts";
+import { silentLog } from "../../../base/log/log.ts";
+import { seededRandom } from "../../../base/loop/random.ts";
+import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import { conversions, kinds } from "../../../resources/index.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { openMemoryStore } from "../../../store/memory-store.ts";

@@ -1,5 +1,5 @@
 /** The stored values that cannot be read, as far as they were come upon: for the log, the metrics and those who ask what a list left out. */
-import type { Log } from "../../../base/log.ts";
+import type { Log } from "../../../base/log/log.ts";
 import { isUnder } from "../../../store/key-group.ts";
 import type { Entry, View } from "../../../store/store.ts";
 import { StoredObject } from "../stored-object.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
 import { acceptsGzip, GZIP_ABOVE_BYTES } from "./gzip.ts";
 

@@ -1,6 +1,6 @@
 /** Compression of large answers, as a stream: never more than a piece and its output are in memory. */
 import { createGzip } from "node:zlib";
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 
 /** Below this, compressing costs more than it saves. As upstream's. */
 export const GZIP_ABOVE_BYTES = 128 * 1024;

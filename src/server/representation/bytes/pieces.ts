@@ -1,5 +1,5 @@
 /** Large answers are made and sent piece by piece, as the client takes them, and let other steps run between two pieces. */
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { HttpResponse } from "../../request/http.ts";
 import { RequestPace } from "../../request/pace.ts";
 

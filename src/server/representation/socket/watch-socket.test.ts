@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VirtualLoop } from "../../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import type { Feed, Outlet } from "../../request/http.ts";
 import { socketResponse } from "./watch-socket.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VirtualLoop } from "../../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import { openMemoryStore } from "../../../store/memory-store.ts";
 import { CustomKinds } from "../../custom/custom-kinds.ts";
 import { createEgress } from "../../egress/create-egress.ts";

@@ -5,7 +5,7 @@ import { stringifyJson } from "../../../api/json-text.ts";
 import { apiVersionOf } from "../../../api/resource-facts.ts";
 import type { GroupVersionFacts } from "../../../api/resource-facts.ts";
 import type { StructSchema } from "../../../api/schema.ts";
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { RemoteVersion } from "../../aggregation/remote-discovery.ts";
 import { mergedSpecs, type RemoteSpec } from "../../aggregation/remote-spec.ts";
 import type { Registry } from "../../objects/registry.ts";

@@ -2,7 +2,7 @@ import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import type { JsonObject } from "../../../api/json-object.ts";
 import { WireReader } from "../../../api/protobuf/wire-reader.ts";
-import { VirtualLoop } from "../../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import { Registry } from "../../objects/registry.ts";
 import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
 import { parseRequest } from "../../request/parse-request.ts";

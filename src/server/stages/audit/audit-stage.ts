@@ -3,7 +3,7 @@
  * later is seen; the other sees those of whom that could not be found out. Without a policy there is neither.
  */
 import { isApiError } from "../../../api/api-error.ts";
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { Egress } from "../../egress/egress.ts";
 import type { ViewTools } from "../../representation/object-view.ts";
 import type { Exchange, Reply, Stage } from "../../request/exchange.ts";

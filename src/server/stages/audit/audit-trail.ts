@@ -1,8 +1,8 @@
 /** The audit log of a server: its policy, and where its events go. Opened before the first request, closed after the last. */
-import type { Log } from "../../../base/log.ts";
-import type { Loop } from "../../../base/loop.ts";
-import type { BoundCounter, Counter, Metrics } from "../../../base/metrics.ts";
-import { readNamed } from "../../../base/read-file.ts";
+import type { Log } from "../../../base/log/log.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
+import type { BoundCounter, Counter, Metrics } from "../../../base/metrics/metrics.ts";
+import { readNamed } from "../../../base/process/read-file.ts";
 import type { Egress } from "../../egress/egress.ts";
 import { logSink } from "./log-sink.ts";
 import type { LogSinkOptions } from "./log-sink.ts";

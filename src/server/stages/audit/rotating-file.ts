@@ -5,9 +5,9 @@ import type { FileHandle } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import type { Log } from "../../../base/log.ts";
-import type { Loop } from "../../../base/loop.ts";
-import { makeFolder } from "../../../base/make-folder.ts";
+import type { Log } from "../../../base/log/log.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
+import { makeFolder } from "../../../base/process/make-folder.ts";
 import { backupName, planRotation } from "./log-rotation.ts";
 import type { RotationLimits } from "./log-rotation.ts";
 

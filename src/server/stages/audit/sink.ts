@@ -1,8 +1,8 @@
 /** Where audit events go. Nobody waits for it: what cannot be taken any more is dropped, and counted. */
-import type { Log } from "../../../base/log.ts";
-import type { Loop } from "../../../base/loop.ts";
+import type { Log } from "../../../base/log/log.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import { pause } from "../../../base/loop/pause.ts";
-import type { BoundCounter } from "../../../base/metrics.ts";
+import type { BoundCounter } from "../../../base/metrics/metrics.ts";
 
 export interface AuditSink {
   /** One event as JSON, without a line end. Never throws. */

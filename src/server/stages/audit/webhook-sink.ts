@@ -1,5 +1,5 @@
 /** Audit events to somebody else's server, several at once as an EventList. */
-import { backoffMs } from "../../../base/backoff.ts";
+import { backoffMs } from "../../../base/loop/backoff.ts";
 import { pause } from "../../../base/loop/pause.ts";
 import type { Egress } from "../../egress/egress.ts";
 import { restTarget } from "../../egress/rest-target.ts";

@@ -1,5 +1,5 @@
 /** What of priority and fairness a server has: the stage, and where to look into it. */
-import type { Metrics } from "../../../base/metrics.ts";
+import type { Metrics } from "../../../base/metrics/metrics.ts";
 import type { Workshop } from "../../request/call.ts";
 import type { Site, Stage } from "../../request/exchange.ts";
 import { fairnessSite } from "./fairness-site.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { isApiError } from "../../../api/api-error.ts";
-import { createMetrics } from "../../../base/prom-metrics.ts";
-import { VirtualLoop } from "../../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
+import { createMetrics } from "../../../base/metrics/prom-metrics.ts";
 import { openMemoryStore } from "../../../store/memory-store.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import type { HttpResponse } from "../../request/http.ts";

@@ -6,7 +6,7 @@
  * the cluster stands still when they wait for others' lists.
  */
 import { tooManyRequests } from "../../../api/api-error.ts";
-import type { Loop, Timer } from "../../../base/loop.ts";
+import type { Loop, Timer } from "../../../base/loop/loop.ts";
 import type { Exchange, Next, Reply, Stage } from "../../request/exchange.ts";
 import { isWhole } from "../../request/http.ts";
 import type { HttpResponse } from "../../request/http.ts";

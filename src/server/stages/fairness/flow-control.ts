@@ -11,7 +11,7 @@ import type {
   PriorityLevelConfigurationSpec,
 } from "../../../api/generated/types/flowcontrol-v1.ts";
 import { assert } from "../../../base/assert.ts";
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import { CATCH_ALL } from "../../../resources/flow-control/mandatory-flows.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Mark, Store, View } from "../../../store/store.ts";

@@ -6,7 +6,7 @@ import type {
   Gauge,
   Histogram,
   Metrics,
-} from "../../../base/metrics.ts";
+} from "../../../base/metrics/metrics.ts";
 import type { PriorityLevel, Refusal } from "./priority-level.ts";
 
 const FLOW_LABELS = ["priority_level", "flow_schema"] as const;

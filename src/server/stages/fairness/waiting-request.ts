@@ -1,5 +1,5 @@
 /** A request that waits for its seats: until it has them, its time is up, or its client is gone. */
-import type { Loop, Timer } from "../../../base/loop.ts";
+import type { Loop, Timer } from "../../../base/loop/loop.ts";
 import type { Exchange } from "../../request/exchange.ts";
 import type { FlowMeter } from "./flow-metrics.ts";
 import type { Refusal, Waiter, WaiterDetails } from "./priority-level.ts";

@@ -1,7 +1,7 @@
 import type { APIService } from "../../../api/generated/types/apiregistration-v1.ts";
 import type { JsonObject } from "../../../api/json-object.ts";
 import type { GroupVersionFacts } from "../../../api/resource-facts.ts";
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Registry, StoredResource } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";

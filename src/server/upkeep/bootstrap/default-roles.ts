@@ -13,7 +13,7 @@ import type {
 } from "../../../api/generated/types/rbac-v1.ts";
 import type { JsonObject } from "../../../api/json-object.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
-import { inOneTurn } from "../../../base/in-turns.ts";
+import { inOneTurn } from "../../../base/loop/in-turns.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { defaultRoles } from "../../access/authz/rbac/default-roles.ts";
 import type { DefaultRole } from "../../access/authz/rbac/default-roles.ts";

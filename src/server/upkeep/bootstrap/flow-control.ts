@@ -12,7 +12,7 @@ import type {
 } from "../../../api/generated/types/flowcontrol-v1.ts";
 import type { JsonObject } from "../../../api/json-object.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Store } from "../../../store/store.ts";

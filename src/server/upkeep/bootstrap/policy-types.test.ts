@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VirtualLoop } from "../../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import { ServerFixture } from "../fixture.ts";
 
 const POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";

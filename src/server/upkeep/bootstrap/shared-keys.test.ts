@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { silentLog } from "../../../base/log.ts";
-import { createRealLoop } from "../../../base/real-loop.ts";
+import { silentLog } from "../../../base/log/log.ts";
+import { createRealLoop } from "../../../base/loop/real/real-loop.ts";
 import { loadIssuer, makePrivateKey } from "../../pki/issuer.ts";
 import { makeTokenKeys } from "../../pki/token-keys.ts";
 import { SharedStoreFixture } from "../shared-store-fixture.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { VirtualLoop } from "../../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import { ServerFixture, textAt } from "../fixture.ts";
 
 const PATH = "/api/v1/namespaces/kube-system/configmaps/kube-apiserver-legacy-service-account-token-tracking";

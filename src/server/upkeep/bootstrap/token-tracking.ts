@@ -1,6 +1,6 @@
 /** Since when the use of tokens in Secrets is noted: before that, one that looks unused may not be. */
 import type { ConfigMap } from "../../../api/generated/types/core-v1.ts";
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import { dayText, findDay, TRACKED_SINCE, TRACKING } from "../../../resources/core/legacy-token.ts";
 import type { Registry } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";

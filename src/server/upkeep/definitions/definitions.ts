@@ -11,7 +11,7 @@ import type {
 import type { JsonObject } from "../../../api/json-object.ts";
 import { groupVersions } from "../../../api/resource-facts.ts";
 import type { ResourceFacts } from "../../../api/resource-facts.ts";
-import { backoffMs } from "../../../base/backoff.ts";
+import { backoffMs } from "../../../base/loop/backoff.ts";
 import { pause } from "../../../base/loop/pause.ts";
 import { isStoreError } from "../../../store/store-error.ts";
 import { prefixEnd } from "../../../store/store.ts";

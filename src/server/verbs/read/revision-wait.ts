@@ -1,6 +1,6 @@
 /** Waits until the server has seen a revision. */
 import { tooLargeResourceVersion } from "../../../api/api-error.ts";
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { Store, View } from "../../../store/store.ts";
 
 /** As kube-apiserver's: a client that is this far ahead is better off asking again. */

@@ -10,7 +10,7 @@ import type { JsonObject } from "../../../api/json-object.ts";
 import { findFieldNames, memberAt } from "../../../api/json-path.ts";
 import { toNormalForm } from "../../../api/normal-form.ts";
 import type { StructSchema } from "../../../api/schema.ts";
-import { type Soon, whenDone } from "../../../base/soon.ts";
+import { type Soon, whenDone } from "../../../base/loop/soon.ts";
 import type { ApiObject, Draft, ScaleRules } from "../../../resources/rules/kind-rules.ts";
 import { callPass } from "../../admission/call-pass.ts";
 import type { StoredResource } from "../../objects/registry.ts";

@@ -4,7 +4,7 @@
  */
 import { type ApiError, badRequest, expired, isApiError, toStatus } from "../../../api/api-error.ts";
 import { requiredFieldValue } from "../../../api/field-selector.ts";
-import type { Loop, Timer } from "../../../base/loop.ts";
+import type { Loop, Timer } from "../../../base/loop/loop.ts";
 import { isStoreError } from "../../../store/store-error.ts";
 import type { Entry, View, Watch, WatchEvent } from "../../../store/store.ts";
 import type { StoredResource } from "../../objects/registry.ts";

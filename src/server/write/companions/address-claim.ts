@@ -3,7 +3,7 @@ import type { Service } from "../../../api/generated/types/core-v1.ts";
 import type { IPAddress } from "../../../api/generated/types/networking-v1.ts";
 import { ipAddressText } from "../../../api/ip-address.ts";
 import type { IpAddress } from "../../../api/ip-address.ts";
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import type { Change, Entry, View } from "../../../store/store.ts";
 import { requireStored } from "../../objects/registry.ts";

@@ -1,7 +1,7 @@
 /** The addresses of a block that can be given out, and in which order. */
 import { cidrContains, networkAddress } from "../../../api/ip-address.ts";
 import type { Cidr, IpAddress } from "../../../api/ip-address.ts";
-import type { Random } from "../../../base/loop.ts";
+import type { Random } from "../../../base/loop/loop.ts";
 
 /** More of a huge block is never looked at: so many are never taken. */
 const SPAN_MAX = 1n << 32n;

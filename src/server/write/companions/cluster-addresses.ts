@@ -4,7 +4,7 @@ import { FieldErrors } from "../../../api/field-error.ts";
 import type { Service } from "../../../api/generated/types/core-v1.ts";
 import { findIpAddress, ipAddressText } from "../../../api/ip-address.ts";
 import type { IpAddress } from "../../../api/ip-address.ts";
-import type { Random } from "../../../base/loop.ts";
+import type { Random } from "../../../base/loop/loop.ts";
 import type { Draft } from "../../../resources/rules/kind-rules.ts";
 import { resolveIpFamilies } from "../../../resources/service/service-families.ts";
 import type { IpFamily } from "../../../resources/service/service-families.ts";

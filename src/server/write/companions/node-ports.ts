@@ -3,7 +3,7 @@ import { internalError, invalid } from "../../../api/api-error.ts";
 import { fieldPath, FieldErrors } from "../../../api/field-error.ts";
 import type { FieldPath } from "../../../api/field-error.ts";
 import type { Service, ServicePort } from "../../../api/generated/types/core-v1.ts";
-import type { Random } from "../../../base/loop.ts";
+import type { Random } from "../../../base/loop/loop.ts";
 import type { Draft } from "../../../resources/rules/kind-rules.ts";
 import { needsHealthCheckPort, needsNodePorts } from "../../../resources/service/service-shape.ts";
 import { portsOf } from "./port-ledger.ts";

@@ -6,7 +6,7 @@
 import type { Service } from "../../../api/generated/types/core-v1.ts";
 import { isJsonObject } from "../../../api/json-object.ts";
 import { parseJson } from "../../../api/json-scan.ts";
-import type { Random } from "../../../base/loop.ts";
+import type { Random } from "../../../base/loop/loop.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Change, Compare, Entry, View } from "../../../store/store.ts";
 import { StoredObject } from "../../objects/stored-object.ts";

@@ -6,7 +6,7 @@
 import { forbidden } from "../../../api/api-error.ts";
 import type { Pod, ResourceQuota } from "../../../api/generated/types/core-v1.ts";
 import type { DeviceClass } from "../../../api/generated/types/resource-v1.ts";
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import { chargeQuota } from "../../../resources/quota/charge.ts";
 import { isMeasured, type UsageFacts } from "../../../resources/quota/usage.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";

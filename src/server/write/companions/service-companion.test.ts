@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createRealLoop } from "../../../base/real-loop.ts";
+import { createRealLoop } from "../../../base/loop/real/real-loop.ts";
 import { openMemoryStore } from "../../../store/memory-store.ts";
 import { listAt, ServerFixture, textAt } from "../../upkeep/fixture.ts";
 import type { Seen } from "../../upkeep/fixture.ts";

@@ -6,7 +6,7 @@ import type { Service } from "../../../api/generated/types/core-v1.ts";
 import { cloneJson } from "../../../api/json-clone.ts";
 import { toNormalForm } from "../../../api/normal-form.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import type { Store } from "../../../store/store.ts";
 import { requireStored } from "../../objects/registry.ts";

@@ -2,7 +2,7 @@
  * Calls to an etcd cluster: picks an endpoint that can be reached, signs in, and says of each failure whether the request
  * may have been executed. Nothing but reads and what etcd refused is ever sent twice.
  */
-import type { Loop } from "../../../base/loop.ts";
+import type { Loop } from "../../../base/loop/loop.ts";
 import { StoreError } from "../../store-error.ts";
 import { Endpoint, type EtcdTls } from "./endpoint.ts";
 import {

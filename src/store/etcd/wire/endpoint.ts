@@ -1,7 +1,7 @@
 /** One address of an etcd cluster: a channel, and the calls on it. Knows nothing of retries and users. */
 import { createSecureContext } from "node:tls";
 import { Client, connectivityState, credentials, Metadata, type ChannelCredentials } from "@grpc/grpc-js";
-import { checkServerName } from "../../../base/server-identity.ts";
+import { checkServerName } from "../../../base/keys/server-identity.ts";
 import { StoreError } from "../../store-error.ts";
 import { WATCH, type Method } from "./protocol.ts";
 import { WatchStream } from "./watch-stream.ts";

@@ -1,7 +1,7 @@
 import { createPublicKey } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 import { expect, test } from "vitest";
-import { VirtualLoop } from "../../../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../../../base/loop/virtual/virtual-loop.ts";
 import { EgressError } from "../../../egress/egress.ts";
 import type { Egress } from "../../../egress/egress.ts";
 import { craftToken, otherKey } from "../fixture.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { VirtualLoop } from "../../../../base/virtual-loop.ts";
+import { VirtualLoop } from "../../../../base/loop/virtual/virtual-loop.ts";
 import type { AccessAttributes, Authorizer } from "../authorizer.ts";
 import { asked, openAccessWorld, user } from "../fixture.ts";
 import type { AccessWorld } from "../fixture.ts";

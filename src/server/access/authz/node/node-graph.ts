@@ -2,7 +2,7 @@
 import type { PersistentVolume, Pod } from "../../../../api/generated/types/core-v1.ts";
 import type { ResourceSlice } from "../../../../api/generated/types/resource-v1.ts";
 import type { VolumeAttachment } from "../../../../api/generated/types/storage-v1.ts";
-import type { Loop } from "../../../../base/loop.ts";
+import type { Loop } from "../../../../base/loop/loop.ts";
 import { podReferences, volumeSecretPlaces } from "../../../../resources/pod/pod-references.ts";
 import type { ReferencedResource } from "../../../../resources/pod/pod-references.ts";
 import type { ApiObject } from "../../../../resources/rules/kind-rules.ts";

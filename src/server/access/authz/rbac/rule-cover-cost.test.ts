@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { PolicyRule } from "../../../../api/generated/types/rbac-v1.ts";
-import { inOneTurn } from "../../../../base/in-turns.ts";
+import { inOneTurn } from "../../../../base/loop/in-turns.ts";
 import { findShortfall } from "./rule-cover.ts";
 import type { Shortfall } from "./rule-cover.ts";
 import { coversPath } from "./rule-lists.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyRule } from "../../../../api/generated/types/rbac-v1.ts";
-import { inOneTurn } from "../../../../base/in-turns.ts";
+import { inOneTurn } from "../../../../base/loop/in-turns.ts";
 import { compactRules, findShortfall, ruleText } from "./rule-cover.ts";
 
 function missing(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): readonly string[] {

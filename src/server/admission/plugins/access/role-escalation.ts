@@ -11,9 +11,9 @@ import type {
   RoleBinding,
 } from "../../../../api/generated/types/rbac-v1.ts";
 import { jsonEqual } from "../../../../api/patch/json-equal.ts";
-import { inTurns } from "../../../../base/in-turns.ts";
-import type { Loop } from "../../../../base/loop.ts";
-import { whenDone } from "../../../../base/soon.ts";
+import { inTurns } from "../../../../base/loop/in-turns.ts";
+import type { Loop } from "../../../../base/loop/loop.ts";
+import { whenDone } from "../../../../base/loop/soon.ts";
 import type { ApiObject } from "../../../../resources/rules/kind-rules.ts";
 import { isPrivileged } from "../../../access/authz/authorizer-chain.ts";
 import type { AccessAttributes, Authorizer } from "../../../access/authz/authorizer.ts";

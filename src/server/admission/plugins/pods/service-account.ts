@@ -14,7 +14,7 @@ import type {
 } from "../../../../api/generated/types/core-v1.ts";
 import { freezeJson } from "../../../../api/json-freeze.ts";
 import { generateName } from "../../../../api/names.ts";
-import type { Loop } from "../../../../base/loop.ts";
+import type { Loop } from "../../../../base/loop/loop.ts";
 import type { Draft } from "../../../../resources/rules/kind-rules.ts";
 import { shelf } from "../../../objects/lister.ts";
 import { definePlugin } from "../../plugin.ts";

@@ -3,7 +3,7 @@
  * do; the rules are one table, and hold for every way of writing.
  */
 import type { TokenRequest } from "../../../../../api/generated/types/authentication-v1.ts";
-import { whenDone } from "../../../../../base/soon.ts";
+import { whenDone } from "../../../../../base/loop/soon.ts";
 import type { ApiObject, Requester } from "../../../../../resources/rules/kind-rules.ts";
 import type { AccessDecision, Authorizer } from "../../../../access/authz/authorizer.ts";
 import { demand, isAllowed } from "../../../permission.ts";

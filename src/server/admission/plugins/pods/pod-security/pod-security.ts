@@ -5,7 +5,7 @@
 import { invalid } from "../../../../../api/api-error.ts";
 import { fieldErrorsText } from "../../../../../api/field-error.ts";
 import type { Namespace, Pod } from "../../../../../api/generated/types/core-v1.ts";
-import type { Loop } from "../../../../../base/loop.ts";
+import type { Loop } from "../../../../../base/loop/loop.ts";
 import { shelf } from "../../../../objects/lister.ts";
 import { definePlugin } from "../../../plugin.ts";
 import type { AdmissionPlugin, AdmissionRequest } from "../../../plugin.ts";

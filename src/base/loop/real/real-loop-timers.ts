@@ -1,8 +1,8 @@
 import { performance } from "node:perf_hooks";
-import { assert } from "./assert.ts";
-import { TimerHeap, type TimerEntry } from "./loop-timers.ts";
-import type { Step, Timer, TimerKind } from "./loop.ts";
-import { SteadyClock } from "./steady-clock.ts";
+import { assert } from "../../assert.ts";
+import { TimerHeap, type TimerEntry } from "../loop-timers.ts";
+import type { Step, Timer, TimerKind } from "../loop.ts";
+import { SteadyClock } from "../steady-clock.ts";
 
 /** Longest sleep: a clock that was set forward, or a machine that slept, is noticed this soon. Also below Node's limit of 2^31 ms. */
 const MAX_SLEEP_MS = 60_000;

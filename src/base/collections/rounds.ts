@@ -5,7 +5,7 @@
  * Example: after pushes of a1 and a2 for ["a", "1"], a3 for ["a", "2"], b1 and b2 for ["b", "1"]
  * `shift` returns a1, b1, a3, b2, a2.
  */
-import { Fifo } from "./loop-fifo.ts";
+import { Fifo } from "../loop/loop-fifo.ts";
 
 /** A group, or the items of one owner. */
 interface Member<T> {

@@ -1,7 +1,7 @@
 /** Sources of random numbers: the machine's, and streams that a seed fixes for ever. */
 
 import { randomFillSync, randomUUID } from "node:crypto";
-import { assert } from "./assert.ts";
+import { assert } from "../assert.ts";
 import type { Random } from "./loop.ts";
 
 const TWO_TO_32 = 2 ** 32;

@@ -5,7 +5,7 @@
  * settle before the seed chooses the next.
  */
 
-import { assertActorName } from "./loop-paths.ts";
+import { assertActorName } from "../loop-paths.ts";
 import { VirtualActor } from "./virtual-loop-actor.ts";
 import { InFlight } from "./virtual-loop-in-flight.ts";
 import { OutsideWork } from "./virtual-loop-outside.ts";

@@ -1,6 +1,6 @@
-import { ChildPaths } from "./loop-paths.ts";
-import type { Lane, Loop, Random, Step, Timer, TimerKind } from "./loop.ts";
-import { seededRandom } from "./random.ts";
+import { ChildPaths } from "../loop-paths.ts";
+import type { Lane, Loop, Random, Step, Timer, TimerKind } from "../loop.ts";
+import { seededRandom } from "../random.ts";
 import type { InFlight } from "./virtual-loop-in-flight.ts";
 import type { OutsideWork } from "./virtual-loop-outside.ts";
 import type { Schedule, StepQueue } from "./virtual-loop-schedule.ts";

@@ -1,5 +1,5 @@
-import type { Lane, TimerKind } from "./loop.ts";
-import { hash32 } from "./random.ts";
+import type { Lane, TimerKind } from "../loop.ts";
+import { hash32 } from "../random.ts";
 
 export type StepKind = Lane | TimerKind | "outside";
 

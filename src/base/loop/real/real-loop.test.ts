@@ -1,10 +1,10 @@
 import { stat } from "node:fs/promises";
 import { setImmediate as immediate, setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { LANES, type Lane, type Loop } from "./loop.ts";
-import { createMetrics } from "./prom-metrics.ts";
+import { createMetrics } from "../../metrics/prom-metrics.ts";
+import { LANES, type Lane, type Loop } from "../loop.ts";
+import { SteadyClock } from "../steady-clock.ts";
 import { createRealLoop } from "./real-loop.ts";
-import { SteadyClock } from "./steady-clock.ts";
 
 function busy(ms: number): void {
   const end = performance.now() + ms;

@@ -5,11 +5,11 @@
  * and everything else is left to the seed. Time stands still while anything is ready and then jumps to the next timer.
  */
 
-import { assert } from "./assert.ts";
-import { Fifo } from "./loop-fifo.ts";
-import { TimerHeap, type TimerEntry } from "./loop-timers.ts";
-import type { Random, Step, Timer, TimerKind } from "./loop.ts";
-import { seededRandom } from "./random.ts";
+import { assert } from "../../assert.ts";
+import { Fifo } from "../loop-fifo.ts";
+import { TimerHeap, type TimerEntry } from "../loop-timers.ts";
+import type { Random, Step, Timer, TimerKind } from "../loop.ts";
+import { seededRandom } from "../random.ts";
 import { stepTag, type StepKind, type TraceRecorder } from "./virtual-loop-trace.ts";
 
 interface QueuedStep {

@@ -1,7 +1,7 @@
 import { setImmediate as immediate } from "node:timers/promises";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { LANES, type Loop, type Timer } from "./loop.ts";
+import { LANES, type Loop, type Timer } from "../loop.ts";
 import { VirtualLoop, type VirtualLoopOptions } from "./virtual-loop.ts";
 
 const seeds = fc.integer({ min: 0, max: 2 ** 31 });

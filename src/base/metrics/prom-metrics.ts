@@ -1,5 +1,5 @@
 /** Metrics in Prometheus' text format. Each set stands for itself, so that two clusters in one process do not mix. */
-import { assert } from "./assert.ts";
+import { assert } from "../assert.ts";
 import type {
   BoundCounter,
   BoundHistogram,

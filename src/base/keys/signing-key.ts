@@ -1,6 +1,6 @@
 /** What it takes to sign certificates: a private key in the form of the platform's cryptography, and numbers for what is signed. */
 import type { KeyObject } from "node:crypto";
-import type { Random } from "./loop.ts";
+import type { Random } from "../loop/loop.ts";
 
 /** What we make is on P-256; folders made by others have other keys, kubeadm's RSA. */
 const CURVES: ReadonlyMap<string, string> = new Map([

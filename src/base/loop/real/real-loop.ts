@@ -1,11 +1,11 @@
 /** The loop of a running program: the machine's clock, and steps as soon as the machine allows. */
 
 import { performance } from "node:perf_hooks";
-import { silentLog, type Log } from "./log.ts";
-import { assertActorName, boundedPath, ChildPaths } from "./loop-paths.ts";
-import type { Lane, Loop, Random, Step, Timer, TimerKind } from "./loop.ts";
-import type { Metrics } from "./metrics.ts";
-import { cryptoRandom, seededRandom } from "./random.ts";
+import { silentLog, type Log } from "../../log/log.ts";
+import type { Metrics } from "../../metrics/metrics.ts";
+import { assertActorName, boundedPath, ChildPaths } from "../loop-paths.ts";
+import type { Lane, Loop, Random, Step, Timer, TimerKind } from "../loop.ts";
+import { cryptoRandom, seededRandom } from "../random.ts";
 import { RunQueue } from "./real-loop-run-queue.ts";
 import { RealTimers } from "./real-loop-timers.ts";
 

@@ -1,4 +1,4 @@
-import { assert } from "./assert.ts";
+import { assert } from "../assert.ts";
 
 /**
  * Gives each actor below one parent a path of its own, so that no two of them share a queue or a random stream.

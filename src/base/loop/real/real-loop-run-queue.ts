@@ -9,8 +9,8 @@
  */
 
 import { performance } from "node:perf_hooks";
-import { Fifo } from "./loop-fifo.ts";
-import { LANES, type Lane, type Step } from "./loop.ts";
+import { Fifo } from "../loop-fifo.ts";
+import { LANES, type Lane, type Step } from "../loop.ts";
 
 /** Steps run this long in one go. Short enough that a request from a socket hardly notices. */
 const SLICE_MS = 5;
