@@ -1,5 +1,5 @@
 /** An API server without sockets for tests: requests go straight to its handler. */
-import { requestEntityTooLarge } from "../src/api/api-error.ts";
+import { requestEntityTooLarge } from "../src/api/errors/api-error.ts";
 import { silentLog } from "../src/base/log/log.ts";
 import type { Loop } from "../src/base/loop/loop.ts";
 import { createRealLoop } from "../src/base/loop/real/real-loop.ts";

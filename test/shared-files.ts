@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, test } from "vitest";
-import type { JsonObject } from "../src/api/json-object.ts";
+import type { JsonObject } from "../src/api/json/json-object.ts";
 
 const FOLDER = fileURLToPath(new URL("../../shared", import.meta.url));
 

@@ -2,7 +2,7 @@
  * All pods on the nodes of this process. Changes and reports only mark a pod; marked pods have their passes in slices, one after the other, and
  * what they have to write goes out in a bounded window, at most one write of a pod at a time. So a pod costs the same beside 10 or 100,000.
  */
-import { isApiError } from "../api/api-error.ts";
+import { isApiError } from "../api/errors/api-error.ts";
 import { Node, Pod } from "../api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../api/generated/types/node-v1.ts";
 import type { Client } from "../client/client.ts";

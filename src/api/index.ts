@@ -1,12 +1,18 @@
 /** `setpoint/api`: what operators need of the object model, without a client. */
-export { ApiError, isApiError } from "./api-error.ts";
-export type { ApiErrorOptions, ApiErrorReason, Status, StatusCause, StatusDetails } from "./api-error.ts";
+export { ApiError, isApiError } from "./errors/api-error.ts";
+export type {
+  ApiErrorOptions,
+  ApiErrorReason,
+  Status,
+  StatusCause,
+  StatusDetails,
+} from "./errors/api-error.ts";
 export { collectionPath, objectPath } from "./api-object.ts";
 export type { ApiObject, Manifest, ObjectKey, ResourceType } from "./api-object.ts";
-export { parseLabelSelector } from "./label-query.ts";
-export { compileLabelSelector, labelSelectorText, labelsMatch } from "./label-selector.ts";
-export type { LabelOperator, LabelRequirement, Labels } from "./label-requirement.ts";
-export type { LabelSelector } from "./label-selector.ts";
+export { parseLabelSelector } from "./selectors/label-query.ts";
+export { compileLabelSelector, labelSelectorText, labelsMatch } from "./selectors/label-selector.ts";
+export type { LabelOperator, LabelRequirement, Labels } from "./selectors/label-requirement.ts";
+export type { LabelSelector } from "./selectors/label-selector.ts";
 export {
   addQuantities,
   compareQuantities,
@@ -14,6 +20,6 @@ export {
   parseQuantity,
   quantityToNumber,
   subtractQuantities,
-} from "./quantity.ts";
-export type { Quantity, QuantityFormat } from "./quantity.ts";
-export { formatDuration, formatMicroTime, formatTime, parseDuration } from "./time.ts";
+} from "./values/quantity.ts";
+export type { Quantity, QuantityFormat } from "./values/quantity.ts";
+export { formatDuration, formatMicroTime, formatTime, parseDuration } from "./values/time.ts";

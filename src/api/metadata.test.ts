@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FieldErrors, fieldErrorText } from "./field-error.ts";
+import { FieldErrors, fieldErrorText } from "./errors/field-error.ts";
 import type { ObjectMeta, OwnerReference } from "./generated/types/meta-v1.ts";
 import type { MetadataRules } from "./metadata.ts";
 import {
@@ -8,7 +8,7 @@ import {
   validateMetadata,
   validateMetadataUpdate,
 } from "./metadata.ts";
-import { dns1123Subdomain } from "./names.ts";
+import { dns1123Subdomain } from "./values/names.ts";
 
 const RULES: MetadataRules = {
   scope: "Namespaced",

@@ -3,13 +3,13 @@
  * its name. Problems are added to a list in upstream's words.
  */
 
-import type { FieldErrors, FieldPath } from "./field-error.ts";
-import { fieldPath } from "./field-error.ts";
+import type { FieldErrors, FieldPath } from "./errors/field-error.ts";
+import { fieldPath } from "./errors/field-error.ts";
 import type { ManagedFieldsEntry, ObjectMeta, OwnerReference } from "./generated/types/meta-v1.ts";
-import { validateLabels } from "./label-selector.ts";
-import { quoted } from "./message-text.ts";
-import type { NameRule } from "./names.ts";
-import { dns1123Label, prefixOf, qualifiedName } from "./names.ts";
+import { validateLabels } from "./selectors/label-selector.ts";
+import { quoted } from "./values/message-text.ts";
+import type { NameRule } from "./values/names.ts";
+import { dns1123Label, prefixOf, qualifiedName } from "./values/names.ts";
 
 export interface MetadataRules {
   readonly scope: "Namespaced" | "Cluster";

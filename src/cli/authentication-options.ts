@@ -1,5 +1,5 @@
 /** Options by which a server knows who people and programs are: under kube-apiserver's names, lists with commas. */
-import { parseDuration } from "../api/time.ts";
+import { parseDuration } from "../api/values/time.ts";
 import type { AuthenticationFlags } from "../cluster/files/authentication-files.ts";
 import { findText, UsageError, type Arguments, type OptionSpec } from "./command.ts";
 

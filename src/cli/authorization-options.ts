@@ -1,5 +1,5 @@
 /** Options by which a server knows what people and programs may do: under kube-apiserver's names. */
-import { parseDuration } from "../api/time.ts";
+import { parseDuration } from "../api/values/time.ts";
 import type { AuthorizationFlags, AuthorizationMode } from "../cluster/files/authorization-files.ts";
 import { findText, UsageError, type Arguments, type OptionSpec } from "./command.ts";
 

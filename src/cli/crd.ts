@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { isJsonObject } from "../api/json-object.ts";
-import type { JsonObject } from "../api/json-object.ts";
-import { stringifyYaml } from "../api/yaml-text.ts";
+import { isJsonObject } from "../api/json/json-object.ts";
+import type { JsonObject } from "../api/json/json-object.ts";
+import { stringifyYaml } from "../api/yaml/yaml-text.ts";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { jsonOption, type Command } from "./command.ts";
 

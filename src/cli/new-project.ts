@@ -1,5 +1,5 @@
 /** The files of a new operator project, by path. Pure: the same names give the same files. */
-import { stringifyYaml } from "../api/yaml-text.ts";
+import { stringifyYaml } from "../api/yaml/yaml-text.ts";
 import { VERSION } from "../cluster/process/version.ts";
 import { defineResource } from "../runtime/kinds/resource-definition.ts";
 import { t } from "../runtime/kinds/schema-part.ts";

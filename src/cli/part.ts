@@ -1,6 +1,6 @@
 /** The parts of a control plane that are clients of its server, each as a program of its own. */
 import { resolve } from "node:path";
-import { parseDuration } from "../api/time.ts";
+import { parseDuration } from "../api/values/time.ts";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import type { SigningFiles } from "../cluster/files/signing-files.ts";
 import { NODES } from "../cluster/loops/loops.ts";

@@ -1,6 +1,6 @@
+import { groupVersions } from "../api/schema/resource-facts.ts";
 /** Options of the API server that are more than a word. */
-import { findCidr } from "../api/ip-address.ts";
-import { groupVersions } from "../api/resource-facts.ts";
+import { findCidr } from "../api/values/ip-address.ts";
 import type { PortRange } from "../cluster/options.ts";
 import { UsageError } from "./command.ts";
 

@@ -1,8 +1,8 @@
 /** Refusals of a server, of whatever make, as ApiErrors. */
-import { ApiError, findReason } from "../api/api-error.ts";
-import type { ApiErrorReason, StatusDetails } from "../api/api-error.ts";
-import { isJsonObject } from "../api/json-object.ts";
-import type { JsonObject } from "../api/json-object.ts";
+import { ApiError, findReason } from "../api/errors/api-error.ts";
+import type { ApiErrorReason, StatusDetails } from "../api/errors/api-error.ts";
+import { isJsonObject } from "../api/json/json-object.ts";
+import type { JsonObject } from "../api/json/json-object.ts";
 
 /** What a refusal without a reason of the closed set means. */
 const REASONS: Readonly<Record<number, ApiErrorReason>> = {

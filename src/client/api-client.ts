@@ -1,6 +1,6 @@
-/** The client over any transport. */
-import { ApiError, isApiError } from "../api/api-error.ts";
 import type { ApiObject, Manifest, ResourceType } from "../api/api-object.ts";
+/** The client over any transport. */
+import { ApiError, isApiError } from "../api/errors/api-error.ts";
 import { Caller } from "./caller.ts";
 import type { CallerOptions } from "./caller.ts";
 import type {

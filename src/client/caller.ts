@@ -1,5 +1,5 @@
 /** Makes calls through a transport: in turn, again where that is safe, and with refusals as ApiErrors. */
-import { copyAsJson } from "../api/json-copy.ts";
+import { copyAsJson } from "../api/json/json-copy.ts";
 import type { Loop } from "../base/loop/loop.ts";
 import { refusalError, retryAfterOf } from "./answer-error.ts";
 import { callSignal, endableSignal } from "./call-signal.ts";

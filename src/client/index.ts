@@ -1,6 +1,6 @@
 /** `setpoint/client`: a typed client for this control plane and any other Kubernetes. */
-export { ApiError, isApiError } from "../api/api-error.ts";
-export type { ApiErrorReason, Status, StatusCause, StatusDetails } from "../api/api-error.ts";
+export { ApiError, isApiError } from "../api/errors/api-error.ts";
+export type { ApiErrorReason, Status, StatusCause, StatusDetails } from "../api/errors/api-error.ts";
 export type { ApiObject, Manifest, ObjectKey, ResourceType } from "../api/api-object.ts";
 export { createRealLoop } from "../base/loop/real/real-loop.ts";
 export type { Loop } from "../base/loop/loop.ts";

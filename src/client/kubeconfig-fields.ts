@@ -1,7 +1,7 @@
 /** Reads the fields of a kubeconfig, and says of each that is wrong which one it is, in which file. */
 import { isAbsolute, resolve } from "node:path";
-import { isJsonObject } from "../api/json-object.ts";
-import type { JsonObject } from "../api/json-object.ts";
+import { isJsonObject } from "../api/json/json-object.ts";
+import type { JsonObject } from "../api/json/json-object.ts";
 import type { TextSource } from "./endpoint.ts";
 
 /** One line that says what to correct, and where. */

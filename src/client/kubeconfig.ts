@@ -1,8 +1,8 @@
 /** What a kubeconfig says: clusters, users, and contexts that bring them together. */
 import { dirname } from "node:path";
-import { isJsonObject } from "../api/json-object.ts";
-import type { JsonObject } from "../api/json-object.ts";
-import { parseYaml } from "../api/yaml.ts";
+import { isJsonObject } from "../api/json/json-object.ts";
+import type { JsonObject } from "../api/json/json-object.ts";
+import { parseYaml } from "../api/yaml/yaml.ts";
 import type { Endpoint, EndpointUser } from "./endpoint.ts";
 import { readCluster, readUser } from "./kubeconfig-entries.ts";
 import { KubeconfigError, KubeconfigFields } from "./kubeconfig-fields.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ApiError, expired } from "../api/api-error.ts";
+import { ApiError, expired } from "../api/errors/api-error.ts";
 import type { ListOptions, ObjectList } from "./client.ts";
 import { listPages } from "./list-pages.ts";
 

@@ -1,5 +1,5 @@
 /** Long lists, read piece by piece. */
-import { ApiError, isApiError } from "../api/api-error.ts";
+import { ApiError, isApiError } from "../api/errors/api-error.ts";
 import type { ListOptions, ObjectList } from "./client.ts";
 
 /** As upstream's clients: small enough that nobody waits long, large enough that few requests are needed. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ApiError, serviceUnavailable } from "../api/api-error.ts";
+import { ApiError, serviceUnavailable } from "../api/errors/api-error.ts";
 import { ConfigMap } from "../api/generated/types/core-v1.ts";
 import { VirtualLoop } from "../base/loop/virtual/virtual-loop.ts";
 import { createClient } from "./api-client.ts";

@@ -1,5 +1,5 @@
 /** Which calls are made again after a failure, and when. */
-import { isApiError } from "../api/api-error.ts";
+import { isApiError } from "../api/errors/api-error.ts";
 import { backoffMs } from "../base/loop/backoff.ts";
 import type { Loop } from "../base/loop/loop.ts";
 import { follow, unfollow, type Follower } from "./call-signal.ts";

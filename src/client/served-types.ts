@@ -1,8 +1,8 @@
-/** Which kinds a server serves, by its discovery documents: one small document for each group version that anybody asks about. */
-import { isApiError } from "../api/api-error.ts";
 import type { ResourceType } from "../api/api-object.ts";
-import { isJsonObject } from "../api/json-object.ts";
-import { apiVersionOf, groupVersions } from "../api/resource-facts.ts";
+/** Which kinds a server serves, by its discovery documents: one small document for each group version that anybody asks about. */
+import { isApiError } from "../api/errors/api-error.ts";
+import { isJsonObject } from "../api/json/json-object.ts";
+import { apiVersionOf, groupVersions } from "../api/schema/resource-facts.ts";
 
 /** Of group versions that are remembered; a large cluster has some hundred. */
 const KNOWN_MAX = 1000;

@@ -1,5 +1,5 @@
 /** Keeps a client from asking more often than agreed: a bucket of tokens that fills at a steady rate. */
-import { tooManyRequests } from "../api/api-error.ts";
+import { tooManyRequests } from "../api/errors/api-error.ts";
 import { Chain } from "../base/loop/chain.ts";
 import type { Loop, Timer } from "../base/loop/loop.ts";
 import { follow, unfollow } from "./call-signal.ts";

@@ -6,7 +6,7 @@
  * changed by anybody. Values handed in belong to the caller again as soon as the call returns; they are taken as JSON takes them
  * (members that are undefined are not there).
  */
-import type { Status } from "../api/api-error.ts";
+import type { Status } from "../api/errors/api-error.ts";
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 

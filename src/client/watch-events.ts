@@ -1,6 +1,6 @@
 /** The events of a watch as programs see them. */
 import type { ApiObject } from "../api/api-object.ts";
-import { isJsonObject } from "../api/json-object.ts";
+import { isJsonObject } from "../api/json/json-object.ts";
 import { refusalError } from "./answer-error.ts";
 import type { WatchEvent } from "./client.ts";
 import type { TransportEvent } from "./transport.ts";

@@ -1,7 +1,7 @@
-/** What a write came to, as far as its answer tells. */
-import { isApiError } from "../api/api-error.ts";
 import type { ApiObject, ObjectKey, ResourceType } from "../api/api-object.ts";
-import { isJsonObject } from "../api/json-object.ts";
+/** What a write came to, as far as its answer tells. */
+import { isApiError } from "../api/errors/api-error.ts";
+import { isJsonObject } from "../api/json/json-object.ts";
 import type { DeleteOptions, Written } from "./client.ts";
 
 /** Undefined when the answer is no object of the kind: a Status, a Scale. */

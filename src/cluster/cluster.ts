@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { hostname, networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { findCidr, type IpAddress } from "../api/ip-address.ts";
+import { findCidr, type IpAddress } from "../api/values/ip-address.ts";
 import type { Log } from "../base/log/log.ts";
 import type { Loop } from "../base/loop/loop.ts";
 import type { Metrics } from "../base/metrics/metrics.ts";

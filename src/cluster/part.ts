@@ -1,6 +1,6 @@
 /** One part of a control plane as a process of its own: against any Kubernetes that a kubeconfig names, over HTTP. */
 import { hostname } from "node:os";
-import { isApiError } from "../api/api-error.ts";
+import { isApiError } from "../api/errors/api-error.ts";
 import type { Log } from "../base/log/log.ts";
 import type { Loop } from "../base/loop/loop.ts";
 import { createMetrics } from "../base/metrics/prom-metrics.ts";

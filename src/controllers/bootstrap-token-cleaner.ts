@@ -3,7 +3,7 @@
  *
  * Reads Secrets of type `bootstrap.kubernetes.io/token` in kube-system; deletes those that have expired.
  */
-import { isApiError } from "../api/api-error.ts";
+import { isApiError } from "../api/errors/api-error.ts";
 import { Secret } from "../api/generated/types/core-v1.ts";
 import { defineController } from "../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../runtime/controller/controller.ts";

@@ -6,9 +6,9 @@
 import type { ObjectKey } from "../api/api-object.ts";
 import { ClusterRole } from "../api/generated/types/rbac-v1.ts";
 import type { PolicyRule } from "../api/generated/types/rbac-v1.ts";
-import { stringifyJson } from "../api/json-text.ts";
-import { compileLabelSelector, labelsMatch } from "../api/label-selector.ts";
+import { stringifyJson } from "../api/json/json-text.ts";
 import { jsonEqual } from "../api/patch/json-equal.ts";
+import { compileLabelSelector, labelsMatch } from "../api/selectors/label-selector.ts";
 import { defineController, indexing, watching } from "../runtime/controller/controller.ts";
 import type {
   CacheReader,

@@ -5,7 +5,7 @@
  * has expired.
  */
 import { X509Certificate } from "node:crypto";
-import { isApiError } from "../api/api-error.ts";
+import { isApiError } from "../api/errors/api-error.ts";
 import { CertificateSigningRequest } from "../api/generated/types/certificates-v1.ts";
 import { defineController } from "../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../runtime/controller/controller.ts";

@@ -1,5 +1,5 @@
 /** What can no longer be made because its namespace is going: nothing is wrong with that, and nothing comes of trying again. */
-import { isApiError } from "../api/api-error.ts";
+import { isApiError } from "../api/errors/api-error.ts";
 
 export function isNamespaceEnding(error: unknown): boolean {
   if (!isApiError(error, "Forbidden")) return false;

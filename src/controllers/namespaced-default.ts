@@ -1,6 +1,6 @@
-/** Objects that every namespace has for as long as it is not being deleted. */
-import { isApiError } from "../api/api-error.ts";
 import type { ApiObject, ResourceType } from "../api/api-object.ts";
+/** Objects that every namespace has for as long as it is not being deleted. */
+import { isApiError } from "../api/errors/api-error.ts";
 import type { Namespace } from "../api/generated/types/core-v1.ts";
 import { watching } from "../runtime/controller/controller.ts";
 import type { WatchMapping } from "../runtime/controller/controller.ts";

@@ -1,7 +1,7 @@
 /** What the server serves at this moment, custom resources included, as loops that are about every kind need it. */
 import type { ResourceType } from "../api/api-object.ts";
-import { isJsonObject } from "../api/json-object.ts";
-import type { JsonObject } from "../api/json-object.ts";
+import { isJsonObject } from "../api/json/json-object.ts";
+import type { JsonObject } from "../api/json/json-object.ts";
 import type { Client } from "../client/client.ts";
 
 export interface ServedResource extends ResourceType {

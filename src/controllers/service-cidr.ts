@@ -5,8 +5,8 @@
  */
 import type { ObjectKey } from "../api/api-object.ts";
 import { IPAddress, ServiceCIDR } from "../api/generated/types/networking-v1.ts";
-import { cidrContains, findCidr, findIpAddress, networkAddress } from "../api/ip-address.ts";
-import type { Cidr } from "../api/ip-address.ts";
+import { cidrContains, findCidr, findIpAddress, networkAddress } from "../api/values/ip-address.ts";
+import type { Cidr } from "../api/values/ip-address.ts";
 import { withCondition } from "../runtime/controller/conditions.ts";
 import type { NewCondition } from "../runtime/controller/conditions.ts";
 import { defineController, watching } from "../runtime/controller/controller.ts";

@@ -1,3 +1,4 @@
+import type { ObjectKey } from "../api/api-object.ts";
 /**
  * Keeps the Secrets through which a ServiceAccount has a token that lasts.
  *
@@ -7,8 +8,7 @@
  * The token comes from the account's `token` subresource, bound to the Secret: it is worth nothing once the Secret or the account is gone.
  * It names the longest time that the API grants, which is longer than any cluster lives.
  */
-import { isApiError } from "../api/api-error.ts";
-import type { ObjectKey } from "../api/api-object.ts";
+import { isApiError } from "../api/errors/api-error.ts";
 import type { TokenRequest } from "../api/generated/types/authentication-v1.ts";
 import { Secret, ServiceAccount } from "../api/generated/types/core-v1.ts";
 import { defineController, indexing, watching } from "../runtime/controller/controller.ts";

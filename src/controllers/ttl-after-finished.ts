@@ -3,7 +3,7 @@
  *
  * Reads Jobs; deletes those whose `ttlSecondsAfterFinished` is over, with their pods first.
  */
-import { isApiError } from "../api/api-error.ts";
+import { isApiError } from "../api/errors/api-error.ts";
 import { Job } from "../api/generated/types/batch-v1.ts";
 import { defineController } from "../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../runtime/controller/controller.ts";

@@ -1,6 +1,6 @@
 /** What holds for the rules of every kind: they fit the facts of the API. */
 import { describe, expect, test } from "vitest";
-import { apiVersionOf, groupVersions } from "../api/resource-facts.ts";
+import { apiVersionOf, groupVersions } from "../api/schema/resource-facts.ts";
 import { kinds } from "./index.ts";
 import { KindProbe } from "./rules/kind-probe.ts";
 

@@ -3,7 +3,7 @@
  * binding that was answered but is never shown is given up after a while, so that a lost change cannot hold room for ever.
  */
 
-import { isApiError } from "../api/api-error.ts";
+import { isApiError } from "../api/errors/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { AssumedPods } from "./assumed-pods.ts";

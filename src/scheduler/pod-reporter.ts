@@ -1,6 +1,6 @@
 /** Says why a pod has no node: in an event, and in its status when that says something else so far. */
 
-import { isApiError } from "../api/api-error.ts";
+import { isApiError } from "../api/errors/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { planReport, type PodReport } from "./pod-status.ts";

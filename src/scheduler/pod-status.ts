@@ -1,7 +1,7 @@
 /** What the scheduler writes into a pod's status: why the pod has no node yet, and which node it waits for. */
 
 import type { Pod, PodCondition } from "../api/generated/types/core-v1.ts";
-import { formatTime } from "../api/time.ts";
+import { formatTime } from "../api/values/time.ts";
 import type { Patch } from "../client/client.ts";
 
 export interface PodReport {

@@ -4,7 +4,7 @@
  * at any moment and started anew.
  */
 
-import { isApiError } from "../api/api-error.ts";
+import { isApiError } from "../api/errors/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { ClusterFeed, type FeedTarget } from "./cluster-feed.ts";

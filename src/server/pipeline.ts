@@ -2,7 +2,7 @@
  * A request passes these stages in this order. Each sees the request, may answer it, or hands it on; on the way back it may
  * change the answer. No byte of a body is read before the caller is known to be allowed.
  */
-import { badRequest, isApiError, unknownResource } from "../api/api-error.ts";
+import { badRequest, isApiError, unknownResource } from "../api/errors/api-error.ts";
 import type { Loop } from "../base/loop/loop.ts";
 import { type Soon, whenDone } from "../base/loop/soon.ts";
 import type { Metrics } from "../base/metrics/metrics.ts";

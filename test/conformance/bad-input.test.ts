@@ -1,7 +1,7 @@
 /** Whatever is sent, the answer is a Status that says what is wrong, nothing changes, and nobody waits. */
 import { describe, expect, test } from "vitest";
-import { findKindSchema } from "../../src/api/built-in-schema.ts";
 import { encodeObject } from "../../src/api/protobuf/envelope.ts";
+import { findKindSchema } from "../../src/api/schema/built-in-schema.ts";
 import { TestApi } from "../api-harness.ts";
 import type { Reply, ReplyBody } from "../api-harness.ts";
 import { FuzzRun } from "./fuzz-requests.ts";

@@ -1,7 +1,7 @@
 /** What a client promises, over whatever transport: the same body runs over HTTPS and within the process, against the real server. */
 import { describe, expect, onTestFinished, test } from "vitest";
-import { isApiError } from "../../src/api/api-error.ts";
 import type { ApiObject } from "../../src/api/api-object.ts";
+import { isApiError } from "../../src/api/errors/api-error.ts";
 import { Deployment } from "../../src/api/generated/types/apps-v1.ts";
 import { ConfigMap, Namespace, Node, Pod, ServiceAccount } from "../../src/api/generated/types/core-v1.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";

@@ -1,9 +1,9 @@
 /** Descriptions that name a default name the one that the server fills in. */
 import { expect, test } from "vitest";
-import { findKindSchema } from "../../src/api/built-in-schema.ts";
-import { apiVersionOf, groupVersions } from "../../src/api/resource-facts.ts";
-import type { ResourceFacts } from "../../src/api/resource-facts.ts";
-import { childSchema, type Schema } from "../../src/api/schema.ts";
+import { findKindSchema } from "../../src/api/schema/built-in-schema.ts";
+import { apiVersionOf, groupVersions } from "../../src/api/schema/resource-facts.ts";
+import type { ResourceFacts } from "../../src/api/schema/resource-facts.ts";
+import { childSchema, type Schema } from "../../src/api/schema/schema.ts";
 import { Descriptions } from "../../src/server/routes/openapi/descriptions.ts";
 import { TestApi } from "../api-harness.ts";
 import { MINIMAL_OBJECTS } from "./minimal-objects.ts";

@@ -1,10 +1,10 @@
 /** Every stored resource that is served behaves like every other: a kind without a case here fails the first test. */
 import { describe, expect, test } from "vitest";
-import { findKindSchema } from "../../src/api/built-in-schema.ts";
 import { decodeObject, readEnvelope } from "../../src/api/protobuf/envelope.ts";
-import { apiVersionOf, isServedByDefault } from "../../src/api/resource-facts.ts";
-import type { ResourceFacts } from "../../src/api/resource-facts.ts";
-import { parseYaml } from "../../src/api/yaml.ts";
+import { findKindSchema } from "../../src/api/schema/built-in-schema.ts";
+import { apiVersionOf, isServedByDefault } from "../../src/api/schema/resource-facts.ts";
+import type { ResourceFacts } from "../../src/api/schema/resource-facts.ts";
+import { parseYaml } from "../../src/api/yaml/yaml.ts";
 import type { ServedVersions } from "../../src/server/objects/registry.ts";
 import { TestApi, text, watchEvents } from "../api-harness.ts";
 import type { Reply, ReplyBody, TestApiOptions } from "../api-harness.ts";

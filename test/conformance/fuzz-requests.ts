@@ -1,6 +1,6 @@
 /** Requests that are almost right: valid ones with something broken, by a seed. */
 import { Buffer } from "node:buffer";
-import { apiVersionOf, groupVersions, isServedByDefault } from "../../src/api/resource-facts.ts";
+import { apiVersionOf, groupVersions, isServedByDefault } from "../../src/api/schema/resource-facts.ts";
 import { wholeBody } from "../api-harness.ts";
 import type { TestApi } from "../api-harness.ts";
 import { MINIMAL_OBJECTS } from "./minimal-objects.ts";

@@ -1,6 +1,6 @@
 /** Every stored resource that is served, with its minimal object and its paths. */
-import { apiVersionOf, groupVersions, isServedByDefault } from "../../src/api/resource-facts.ts";
-import type { ResourceFacts } from "../../src/api/resource-facts.ts";
+import { apiVersionOf, groupVersions, isServedByDefault } from "../../src/api/schema/resource-facts.ts";
+import type { ResourceFacts } from "../../src/api/schema/resource-facts.ts";
 import { MINIMAL_OBJECTS } from "./minimal-objects.ts";
 import type { MinimalObject } from "./minimal-objects.ts";
 

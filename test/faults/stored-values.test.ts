@@ -1,7 +1,7 @@
 /** A stored value that cannot be read affects its own object only: under a running server and at its start, whatever the value and its resource. */
 import { describe, expect, test } from "vitest";
-import { findKindSchema } from "../../src/api/built-in-schema.ts";
 import { encodeObject } from "../../src/api/protobuf/envelope.ts";
+import { findKindSchema } from "../../src/api/schema/built-in-schema.ts";
 import { createRealLoop } from "../../src/base/loop/real/real-loop.ts";
 import { openMemoryStore } from "../../src/store/memory-store.ts";
 import { prefixEnd, type Store } from "../../src/store/store.ts";

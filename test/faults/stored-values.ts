@@ -1,7 +1,7 @@
 /** Values that no API server would store, and keys for them: one of each kind of damage, under every resource. */
-import type { JsonObject } from "../../src/api/json-object.ts";
+import type { JsonObject } from "../../src/api/json/json-object.ts";
 import { writeEnvelope } from "../../src/api/protobuf/envelope.ts";
-import { apiVersionOf, groupVersions } from "../../src/api/resource-facts.ts";
+import { apiVersionOf, groupVersions } from "../../src/api/schema/resource-facts.ts";
 import { seededRandom } from "../../src/base/loop/random.ts";
 
 export interface StoredPlace {

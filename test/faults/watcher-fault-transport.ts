@@ -1,6 +1,12 @@
 /** A transport that fails in all ways in which networks and servers fail, as a seed says, until it is healed. */
-import type { Status } from "../../src/api/api-error.ts";
-import { expired, internalError, toStatus, tooManyRequests, unauthorized } from "../../src/api/api-error.ts";
+import type { Status } from "../../src/api/errors/api-error.ts";
+import {
+  expired,
+  internalError,
+  toStatus,
+  tooManyRequests,
+  unauthorized,
+} from "../../src/api/errors/api-error.ts";
 import type { Loop, Random } from "../../src/base/loop/loop.ts";
 import type {
   Transport,

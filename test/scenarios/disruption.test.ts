@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { isApiError } from "../../src/api/api-error.ts";
 import type { Manifest } from "../../src/api/api-object.ts";
+import { isApiError } from "../../src/api/errors/api-error.ts";
 import { ReplicaSet } from "../../src/api/generated/types/apps-v1.ts";
 import { Event, Pod } from "../../src/api/generated/types/core-v1.ts";
 import type { PodCondition } from "../../src/api/generated/types/core-v1.ts";

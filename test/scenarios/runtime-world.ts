@@ -1,7 +1,7 @@
 /** A server and managers in one process on a virtual clock. */
 import { onTestFinished } from "vitest";
-import { serviceUnavailable } from "../../src/api/api-error.ts";
 import type { ApiObject } from "../../src/api/api-object.ts";
+import { serviceUnavailable } from "../../src/api/errors/api-error.ts";
 import { Event } from "../../src/api/generated/types/core-v1.ts";
 import type { Log, LogFields, LogLevel } from "../../src/base/log/log.ts";
 import { silentLog } from "../../src/base/log/log.ts";

@@ -5,7 +5,7 @@ import {
   ipAddressText,
   networkAddress,
   type IpAddress,
-} from "../../api/ip-address.ts";
+} from "../../api/values/ip-address.ts";
 
 /** The network itself and the node's own end of it. */
 const RESERVED = 2;

@@ -2,10 +2,10 @@
  * Keeps the Node objects of this process registered and alive. One timer serves all nodes: once a second those whose lease is due renew it
  * together, so that their renewals share a commit; statuses are written when they differ from what they should be, and every five minutes.
  */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { Lease, type LeaseSpec } from "../../api/generated/types/coordination-v1.ts";
 import { Node } from "../../api/generated/types/core-v1.ts";
-import { formatMicroTime } from "../../api/time.ts";
+import { formatMicroTime } from "../../api/values/time.ts";
 import { beatWithin } from "../../base/loop/beat.ts";
 import type { Timer } from "../../base/loop/loop.ts";
 import type { Client } from "../../client/client.ts";

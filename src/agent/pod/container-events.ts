@@ -1,6 +1,6 @@
 /** What `kubectl describe` shows of a container's life, in kubelet's words. */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
-import { formatDuration } from "../../api/time.ts";
+import { formatDuration } from "../../api/values/time.ts";
 import type { RecordedEvent } from "../../runtime/controller/controller.ts";
 import type { ContainerReport } from "../container-runtime.ts";
 import { putOffMs, type ContainerRecord } from "./container-record.ts";

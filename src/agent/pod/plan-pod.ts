@@ -3,8 +3,8 @@
  * the same whatever runs the containers.
  */
 import type { Container } from "../../api/generated/types/core-v1.ts";
-import { findImageProblem } from "../../api/image-reference.ts";
-import { plainNumber } from "../../api/plain-number.ts";
+import { findImageProblem } from "../../api/values/image-reference.ts";
+import { plainNumber } from "../../api/values/plain-number.ts";
 import type { TimerKind } from "../../base/loop/loop.ts";
 import type { ProbeType } from "../container-runtime.ts";
 import { findConfigProblem } from "./config-problem.ts";

@@ -1,6 +1,6 @@
 /** The registry that simulated nodes pull from: it has every image but those whose name says that they are not there. */
 import { createHash } from "node:crypto";
-import { findImageReference, type ImageReference } from "../../api/image-reference.ts";
+import { findImageReference, type ImageReference } from "../../api/values/image-reference.ts";
 
 /** Tags that stand for an image that is not there, in tests and lessons. */
 const MISSING_TAGS: ReadonlySet<string> = new Set(["nonexistent", "non-existent", "404"]);

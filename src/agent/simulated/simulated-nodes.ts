@@ -1,7 +1,7 @@
 /** Nodes without machines, as many as wanted, in one loop: they register, keep alive and run pods as other nodes do. */
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../../api/generated/types/node-v1.ts";
-import { findCidr, ipAddressText, type IpAddress } from "../../api/ip-address.ts";
+import { findCidr, ipAddressText, type IpAddress } from "../../api/values/ip-address.ts";
 import type { Client } from "../../client/client.ts";
 import { indexing } from "../../runtime/controller/controller.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";

@@ -1,6 +1,6 @@
 /** When the programs of `agnhost`, Kubernetes' own image for tests, answer a probe. They listen on ports that are known, whatever a pod says of its ports. */
 import type { Container, Probe } from "../../api/generated/types/core-v1.ts";
-import { findImageReference } from "../../api/image-reference.ts";
+import { findImageReference } from "../../api/values/image-reference.ts";
 import { ALWAYS, NEVER, type Span } from "./span.ts";
 
 interface Program {

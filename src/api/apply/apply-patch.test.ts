@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { type ApiError, isApiError } from "../api-error.ts";
-import { findKindSchema } from "../built-in-schema.ts";
-import type { JsonObject } from "../json-object.ts";
-import { toNormalForm } from "../normal-form.ts";
-import type { StructSchema } from "../schema.ts";
+import { type ApiError, isApiError } from "../errors/api-error.ts";
+import type { JsonObject } from "../json/json-object.ts";
+import { findKindSchema } from "../schema/built-in-schema.ts";
+import { toNormalForm } from "../schema/normal-form.ts";
+import type { StructSchema } from "../schema/schema.ts";
 import { type ApplyInput, applyPatch } from "./apply-patch.ts";
 import { fieldSet } from "./fields/field-set.ts";
 import { managedFieldsOf, trackUpdate } from "./managed-fields.ts";

@@ -4,10 +4,10 @@ import { completed, type Stages } from "../../base/loop/stages.ts";
  * belong to it. Fields it stated before and states no more are removed unless someone else owns them. Where another
  * manager owns a field with another value there is a conflict, unless forced.
  */
-import { badRequest } from "../api-error.ts";
-import { zeroStruct } from "../go-zero.ts";
-import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { badRequest } from "../errors/api-error.ts";
+import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
+import { zeroStruct } from "../schema/go-zero.ts";
 import {
   type Changes,
   changesOf,

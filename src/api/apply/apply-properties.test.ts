@@ -1,11 +1,11 @@
 /** What must hold of apply and of tracking, whatever the objects (RELIABILITY A1, A2). */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { findKindSchema } from "../built-in-schema.ts";
-import { isJsonObject, type JsonObject, setOwn } from "../json-object.ts";
-import { toNormalForm } from "../normal-form.ts";
+import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
-import type { StructSchema } from "../schema.ts";
+import { findKindSchema } from "../schema/built-in-schema.ts";
+import { toNormalForm } from "../schema/normal-form.ts";
+import type { StructSchema } from "../schema/schema.ts";
 import { applyPatch } from "./apply-patch.ts";
 import { parseFieldSet } from "./fields/field-set.ts";
 import { managedFieldsOf, trackUpdate } from "./managed-fields.ts";

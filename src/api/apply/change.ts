@@ -1,5 +1,5 @@
 /** A change of an object and what it does to the owners of its fields, in whatever version each of them wrote. */
-import type { JsonObject } from "../json-object.ts";
+import type { JsonObject } from "../json/json-object.ts";
 import {
   type Comparison,
   compare,

@@ -1,7 +1,7 @@
 /** What an applier is told when others own what it would change, in upstream's words. */
-import { type ApiError, applyConflict } from "../api-error.ts";
-import { quoted } from "../message-text.ts";
-import { compareNames } from "../schema.ts";
+import { type ApiError, applyConflict } from "../errors/api-error.ts";
+import { compareNames } from "../schema/schema.ts";
+import { quoted } from "../values/message-text.ts";
 import type { Conflicts } from "./change.ts";
 import { pathText, paths } from "./fields/field-set.ts";
 import { entryId, type ManagedEntry } from "./managed-entry.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { findKindSchema } from "../built-in-schema.ts";
-import type { JsonObject } from "../json-object.ts";
+import type { JsonObject } from "../json/json-object.ts";
+import { findKindSchema } from "../schema/built-in-schema.ts";
 import { applyPatch } from "./apply-patch.ts";
 import { trackUpdate } from "./managed-fields.ts";
 import type { Writer } from "./writer.ts";

@@ -4,9 +4,9 @@
  * kept in step, so that the way back is open too. As kube-apiserver: for the manager `kubectl` only, so that another
  * name opts out.
  */
-import { isJsonObject, type JsonObject } from "../json-object.ts";
-import { parseJson } from "../json-scan.ts";
-import { stringifyJson } from "../json-text.ts";
+import { isJsonObject, type JsonObject } from "../json/json-object.ts";
+import { parseJson } from "../json/json-scan.ts";
+import { stringifyJson } from "../json/json-text.ts";
 import { ANNOTATIONS_MAX_BYTES } from "../metadata.ts";
 import { findConfigMistakes } from "./fields/check-config.ts";
 import { compare, touched } from "./fields/compare.ts";

@@ -1,8 +1,8 @@
 /** The entries of `metadata.managedFields`: who owns which fields, by which kind of write. */
-import { isJsonObject, type JsonObject } from "../json-object.ts";
-import { stringifyJson } from "../json-text.ts";
-import { quoted } from "../message-text.ts";
-import { compareNames } from "../schema.ts";
+import { isJsonObject, type JsonObject } from "../json/json-object.ts";
+import { stringifyJson } from "../json/json-text.ts";
+import { compareNames } from "../schema/schema.ts";
+import { quoted } from "../values/message-text.ts";
 import { EMPTY, type FieldSet, isEmpty, parseFieldSet, unionOf } from "./fields/field-set.ts";
 import { setText, sharedSet } from "./fields/shared-set.ts";
 

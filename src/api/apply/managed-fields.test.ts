@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { findKindSchema } from "../built-in-schema.ts";
-import type { JsonObject } from "../json-object.ts";
-import { toNormalForm } from "../normal-form.ts";
-import { type StructSchema } from "../schema.ts";
+import type { JsonObject } from "../json/json-object.ts";
+import { findKindSchema } from "../schema/built-in-schema.ts";
+import { toNormalForm } from "../schema/normal-form.ts";
+import { type StructSchema } from "../schema/schema.ts";
 import { fieldSet } from "./fields/field-set.ts";
 import { managedFieldsOf, trackUpdate } from "./managed-fields.ts";
 import { managerName, type Versions, type Writer } from "./writer.ts";

@@ -1,11 +1,11 @@
+import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
+import { jsonEqual } from "../patch/json-equal.ts";
 /**
  * Keeps `metadata.managedFields` true for writers that give whole objects: create, update and the three patches.
  * What a write changes belongs to its writer from then on, and to nobody else.
  */
-import { zeroStruct } from "../go-zero.ts";
-import { isJsonObject, type JsonObject, setOwn } from "../json-object.ts";
-import { jsonEqual } from "../patch/json-equal.ts";
-import type { StructSchema } from "../schema.ts";
+import { zeroStruct } from "../schema/go-zero.ts";
+import type { StructSchema } from "../schema/schema.ts";
 import { changesOf, type ObjectChange, remainingOwners } from "./change.ts";
 import { isSame, written } from "./fields/compare.ts";
 import { difference, type FieldSet, isEmpty, union } from "./fields/field-set.ts";

@@ -1,7 +1,7 @@
 /** Takes out of a merged object what its applier gave up: applied last time, not this time, and owned by nobody. */
 import type { Stages } from "../../base/loop/stages.ts";
-import type { JsonObject } from "../json-object.ts";
-import type { StructSchema } from "../schema.ts";
+import type { JsonObject } from "../json/json-object.ts";
+import type { StructSchema } from "../schema/schema.ts";
 import { difference, EMPTY, type FieldSet, intersection, isEmpty, union } from "./fields/field-set.ts";
 import { fieldsOf } from "./fields/present-fields.ts";
 import { removeFields } from "./fields/remove.ts";

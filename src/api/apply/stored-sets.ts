@@ -2,7 +2,7 @@
  * Reads the JSON of stored objects without reading their sets of fields: these are a third of the text, and most of them are known from other objects
  * and found by their text (shared-set.ts).
  */
-import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { setOf } from "./fields/shared-set.ts";
 
 /**

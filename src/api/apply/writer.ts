@@ -1,7 +1,7 @@
 /** Who writes an object, how and when: what both ways of tracking fields need to know. */
 import { assert } from "../../base/assert.ts";
-import type { JsonObject } from "../json-object.ts";
-import type { StructSchema } from "../schema.ts";
+import type { JsonObject } from "../json/json-object.ts";
+import type { StructSchema } from "../schema/schema.ts";
 import type { FieldPattern } from "./fields/field-pattern.ts";
 import { type FieldSet, fieldSet } from "./fields/field-set.ts";
 

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { tests } from "@bufbuild/cel-spec/testdata/conformance.js";
 import { describe, expect, test } from "vitest";
-import { parseDuration } from "../time.ts";
+import { parseDuration } from "../values/time.ts";
 import { CelCompileError, CelEvaluationError } from "./cel-error.ts";
 import { instantOf } from "./instant.ts";
 import { itemsOf } from "./json-value.ts";

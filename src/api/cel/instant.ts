@@ -1,6 +1,6 @@
 /** Times of expressions: nanoseconds, years 1 to 9999, zones by name or by difference. */
 import { dateTimeText } from "../../base/date-text.ts";
-import { findInstant } from "../time.ts";
+import { findInstant } from "../values/time.ts";
 
 const NS_PER_US = 1000n;
 const NS_PER_MS = 1_000_000n;

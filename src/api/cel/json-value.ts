@@ -3,8 +3,8 @@
  * number is an int or a double, a text may be a timestamp. What does not fit its type is taken for what it looks like: schemas
  * change while objects live on.
  */
-import { isJsonObject, type JsonObject } from "../json-object.ts";
-import { parseDuration } from "../time.ts";
+import { isJsonObject, type JsonObject } from "../json/json-object.ts";
+import { parseDuration } from "../values/time.ts";
 import { instantOf, offsetMinutesOf } from "./instant.ts";
 import type { Run } from "./run.ts";
 import { type CelType, DYN, type FieldTypes, type ListKeys, parameterOf } from "./type.ts";

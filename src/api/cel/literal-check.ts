@@ -1,5 +1,5 @@
 /** Literals that can only fail at run time are refused when an expression is compiled, as Kubernetes does. */
-import { findPatternMistake } from "../structural/pattern.ts";
+import { findPatternMistake } from "../formats/pattern.ts";
 import type { CallExpr, Expr } from "./ast.ts";
 import { CelEvaluationError, type CelIssue } from "./cel-error.ts";
 import { durationOf, timestampOf, timestampOfSeconds } from "./library/conversion.ts";

@@ -2,7 +2,7 @@
  * The types of the published API, for those who look at expressions without running them. What one cannot be sure of is anything: objects are
  * seen as JSON, where a time is a text.
  */
-import type { ScalarType, Schema, StructSchema } from "../schema.ts";
+import type { ScalarType, Schema, StructSchema } from "../schema/schema.ts";
 import { BOOL, type CelType, DOUBLE, DYN, INT, listOf, mapOf, objectType, STRING } from "./type.ts";
 
 const SCALARS: Readonly<Partial<Record<ScalarType, CelType>>> = {

@@ -1,6 +1,6 @@
 /** What an expression made, as JSON. The other way is json-value.ts. */
-import { setOwn } from "../json-object.ts";
-import { formatDuration } from "../time.ts";
+import { setOwn } from "../json/json-object.ts";
+import { formatDuration } from "../values/time.ts";
 import { CelEvaluationError } from "./cel-error.ts";
 import { instantText } from "./instant.ts";
 import type { Run } from "./run.ts";

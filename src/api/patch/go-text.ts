@@ -1,6 +1,6 @@
 /** JSON values as Go's `%v` prints them and as Go's decoder names their types: only for messages. */
-import { isJsonObject } from "../json-object.ts";
-import { stringifyJson } from "../json-text.ts";
+import { isJsonObject } from "../json/json-object.ts";
+import { stringifyJson } from "../json/json-text.ts";
 
 /** `map[a:1 b:[x y]]` */
 export function goText(value: unknown): string {

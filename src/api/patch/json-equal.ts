@@ -1,5 +1,5 @@
 /** Deep equality of JSON values: the order of keys does not matter, a number equals the bigint that is the same double. */
-import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 
 export function jsonEqual(left: unknown, right: unknown): boolean {
   if (left === right) return true;

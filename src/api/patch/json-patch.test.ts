@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type ApiError, isApiError } from "../api-error.ts";
+import { type ApiError, isApiError } from "../errors/api-error.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 
 const DOCUMENT = { a: { b: [1, 2, 3], "x/y": 1, "m~n": 2 }, n: null };

@@ -4,8 +4,8 @@
  *
  * Inputs are never changed. The work of one patch is bounded: operations, bytes copied, elements moved, depth.
  */
-import { type ApiError, badRequest, requestEntityTooLarge } from "../api-error.ts";
-import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { type ApiError, badRequest, requestEntityTooLarge } from "../errors/api-error.ts";
+import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { goJsonWord } from "./go-text.ts";
 import { PatchDocument } from "./patch-document.ts";
 import { PatchFailure, UnmetTest, unprocessablePatch } from "./patch-error.ts";

@@ -1,6 +1,6 @@
 /** JSON Merge Patch, RFC 7386, as kube-apiserver applies it. Inputs are never changed; what stays the same is shared. */
-import { badRequest } from "../api-error.ts";
-import { isJsonObject, type JsonObject, setOwn } from "../json-object.ts";
+import { badRequest } from "../errors/api-error.ts";
+import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
 import { goJsonWord } from "./go-text.ts";
 
 /** The document with the patch merged in: a `null` removes, an object merges, anything else replaces. */

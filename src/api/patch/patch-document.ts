@@ -2,9 +2,9 @@
  * The document under a JSON Patch. Containers of the input are copied when first written to and then changed in
  * place, so that ten thousand operations on one large list copy it once.
  */
-import { isJsonObject, setOwn } from "../json-object.ts";
-import { JSON_DEPTH_MAX } from "../json-scan.ts";
-import { stringifyJson } from "../json-text.ts";
+import { isJsonObject, setOwn } from "../json/json-object.ts";
+import { JSON_DEPTH_MAX } from "../json/json-scan.ts";
+import { stringifyJson } from "../json/json-text.ts";
 import { jsonEqual } from "./json-equal.ts";
 import { PatchFailure, UnmetTest } from "./patch-error.ts";
 

@@ -1,5 +1,5 @@
 /** Errors of patches, as upstream's server words them. */
-import { ApiError } from "../api-error.ts";
+import { ApiError } from "../errors/api-error.ts";
 
 /**
  * The patch is well formed but does not fit the object. Upstream gives clients this fixed text and keeps the

@@ -1,10 +1,10 @@
 /** What must hold of every patch type, whatever the values. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { builtInStruct } from "../built-in-schema.ts";
-import { isJsonObject, type JsonObject, setOwn } from "../json-object.ts";
-import { stringifyJson } from "../json-text.ts";
-import type { Schema } from "../schema.ts";
+import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
+import { stringifyJson } from "../json/json-text.ts";
+import { builtInStruct } from "../schema/built-in-schema.ts";
+import type { Schema } from "../schema/schema.ts";
 import { jsonEqual } from "./json-equal.ts";
 import { applyJsonPatch } from "./json-patch.ts";
 import { applyMergePatch } from "./merge-patch.ts";

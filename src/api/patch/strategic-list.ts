@@ -7,10 +7,10 @@
  * going first when they have none in common.
  *   live [a, b, c], patch [c, x]  →  [a, b, c, x]
  */
-import { badRequest } from "../api-error.ts";
-import { isJsonObject, type JsonObject, setOwn } from "../json-object.ts";
-import { stringifyJson } from "../json-text.ts";
-import type { Schema } from "../schema.ts";
+import { badRequest } from "../errors/api-error.ts";
+import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
+import { stringifyJson } from "../json/json-text.ts";
+import type { Schema } from "../schema/schema.ts";
 import { goText } from "./go-text.ts";
 import { unprocessablePatch } from "./patch-error.ts";
 

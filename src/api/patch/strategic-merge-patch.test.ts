@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { builtInStruct } from "../built-in-schema.ts";
-import type { JsonObject } from "../json-object.ts";
+import type { JsonObject } from "../json/json-object.ts";
+import { builtInStruct } from "../schema/built-in-schema.ts";
 import { applyStrategicMergePatch } from "./strategic-merge-patch.ts";
 
 const POD_SPEC = builtInStruct("core.v1.PodSpec");

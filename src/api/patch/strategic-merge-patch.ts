@@ -4,10 +4,10 @@
  *
  * Inputs are never changed; what stays the same is shared.
  */
-import { badRequest } from "../api-error.ts";
-import { isJsonObject, type JsonObject, setOwn } from "../json-object.ts";
-import { stringifyJson } from "../json-text.ts";
-import type { Schema, StructSchema } from "../schema.ts";
+import { badRequest } from "../errors/api-error.ts";
+import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
+import { stringifyJson } from "../json/json-text.ts";
+import type { Schema, StructSchema } from "../schema/schema.ts";
 import { goJsonWord, goTypeName } from "./go-text.ts";
 import { withoutNulls } from "./merge-patch.ts";
 import {

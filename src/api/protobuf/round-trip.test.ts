@@ -2,10 +2,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { seededRandom } from "../../base/loop/random.ts";
-import { builtInKinds, builtInStruct, findKindSchema } from "../built-in-schema.ts";
-import { DecodeError } from "../decode-error.ts";
-import { toNormalForm } from "../normal-form.ts";
-import type { ScalarType, Schema, StructSchema } from "../schema.ts";
+import { builtInKinds, builtInStruct, findKindSchema } from "../schema/built-in-schema.ts";
+import { DecodeError } from "../schema/decode-error.ts";
+import { toNormalForm } from "../schema/normal-form.ts";
+import type { ScalarType, Schema, StructSchema } from "../schema/schema.ts";
 import { decodeMessage } from "./decode.ts";
 import { encodeMessage } from "./encode.ts";
 import { decodeObject, encodeList, encodeObject, encodeWatchEvent, readEnvelope } from "./envelope.ts";

@@ -3,11 +3,11 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { findKindSchema } from "../built-in-schema.ts";
-import type { JsonObject } from "../json-object.ts";
-import { toNormalForm } from "../normal-form.ts";
-import { type ResourceFacts, apiVersionOf, groupVersions } from "../resource-facts.ts";
-import type { StructSchema } from "../schema.ts";
+import type { JsonObject } from "../json/json-object.ts";
+import { findKindSchema } from "../schema/built-in-schema.ts";
+import { toNormalForm } from "../schema/normal-form.ts";
+import { type ResourceFacts, apiVersionOf, groupVersions } from "../schema/resource-facts.ts";
+import type { StructSchema } from "../schema/schema.ts";
 import { decodeObject, encodeObject, readEnvelope } from "./envelope.ts";
 
 const FOLDER = fileURLToPath(new URL("../../../../shared/kubernetes-1.36/samples", import.meta.url));

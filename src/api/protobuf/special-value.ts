@@ -1,7 +1,7 @@
 /** Scalars that are small messages on the wire. Each is read from where the reader stands to `end`. */
 import { dateTimeText } from "../../base/date-text.ts";
-import { DecodeError } from "../decode-error.ts";
-import { normalScalar } from "../normal-scalar.ts";
+import { DecodeError } from "../schema/decode-error.ts";
+import { normalScalar } from "../schema/normal-scalar.ts";
 import type { WireReader } from "./wire-reader.ts";
 import { LENGTH, VARINT } from "./wire-type.ts";
 

@@ -1,7 +1,7 @@
 /** Reads protobuf within bounds: every length is checked against what is left, every number has an end. */
 import { isUtf8 } from "node:buffer";
-import { DecodeError } from "../decode-error.ts";
-import { exactInteger } from "../normal-scalar.ts";
+import { DecodeError } from "../schema/decode-error.ts";
+import { exactInteger } from "../schema/normal-scalar.ts";
 
 /** Below this length a loop beats the call into native code. */
 const SHORT_TEXT = 16;

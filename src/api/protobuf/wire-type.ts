@@ -1,5 +1,5 @@
 /** How the bytes after a tag are to be read. */
-import type { Schema } from "../schema.ts";
+import type { Schema } from "../schema/schema.ts";
 
 export const VARINT = 0;
 const FIXED64 = 1;

@@ -1,5 +1,5 @@
 /** Whether everything that a branch speaks of is also specified outside of branches. */
-import type { FieldErrors, FieldPath } from "../field-error.ts";
+import type { FieldErrors, FieldPath } from "../errors/field-error.ts";
 import type { JSONSchemaProps } from "../generated/types/apiextensions-v1.ts";
 import { isSchema } from "./structural.ts";
 

@@ -1,5 +1,5 @@
 /** Whether the defaults of a schema are values of it. */
-import { FieldErrors, FieldPath } from "../field-error.ts";
+import { FieldErrors, FieldPath } from "../errors/field-error.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
 import { checkEmbedded } from "./embedded-check.ts";
 import { checkExpressions } from "./expression-check.ts";

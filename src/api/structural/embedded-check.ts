@@ -1,9 +1,9 @@
 /** Whether objects of the API inside a custom resource are such objects. */
-import { FieldErrors, type FieldPath } from "../field-error.ts";
+import { FieldErrors, type FieldPath } from "../errors/field-error.ts";
 import type { ObjectMeta } from "../generated/types/meta-v1.ts";
-import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { validateManagedFields, validateMetadata } from "../metadata.ts";
-import { dns1035Label, pathSegmentName } from "../names.ts";
+import { dns1035Label, pathSegmentName } from "../values/names.ts";
 import type { Structural } from "./structural.ts";
 
 export function checkEmbedded(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { FieldErrors, fieldErrorText, FieldPath } from "../field-error.ts";
+import { FieldErrors, fieldErrorText, FieldPath } from "../errors/field-error.ts";
 import type { JSONSchemaProps } from "../generated/types/apiextensions-v1.ts";
-import type { JsonObject } from "../json-object.ts";
+import type { JsonObject } from "../json/json-object.ts";
 import { checkExpressions } from "./expression-check.ts";
 import { compileStructural } from "./structural.ts";
 

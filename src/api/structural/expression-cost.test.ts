@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FieldErrors, fieldErrorText, fieldPath } from "../field-error.ts";
+import { FieldErrors, fieldErrorText, fieldPath } from "../errors/field-error.ts";
 import type { JSONSchemaProps } from "../generated/types/apiextensions-v1.ts";
 import { checkExpressionDefinitions } from "./expression-definition-check.ts";
 import { compileStructural } from "./structural.ts";

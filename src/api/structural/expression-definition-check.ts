@@ -1,6 +1,6 @@
 /** Whether the rules in CEL of a schema can be run, asked when a definition is written and its texts are in order. */
 import { addSaturating } from "../cel/uint64.ts";
-import type { FieldErrors, FieldPath } from "../field-error.ts";
+import type { FieldErrors, FieldPath } from "../errors/field-error.ts";
 import type { ValidationRule } from "../generated/types/apiextensions-v1.ts";
 import { estimateRule, estimateRun } from "./expression-estimate.ts";
 import { type ExpressionPlace, expressionPlaces } from "./expression-places.ts";

@@ -1,6 +1,6 @@
 /** Every place of a schema that has rules in CEL, with all that its surroundings say about these rules. */
 import { multiplySaturating } from "../cel/uint64.ts";
-import type { FieldPath } from "../field-error.ts";
+import type { FieldPath } from "../errors/field-error.ts";
 import type { Structural } from "./structural.ts";
 
 export interface ExpressionPlace {

@@ -1,6 +1,6 @@
 /** Whether the items of sets and of lists with keys are each there once. */
-import type { FieldErrors, FieldPath } from "../field-error.ts";
-import { isJsonObject } from "../json-object.ts";
+import type { FieldErrors, FieldPath } from "../errors/field-error.ts";
+import { isJsonObject } from "../json/json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
 import { itemKey, keyOf } from "./list-key.ts";
 import type { Structural } from "./structural.ts";

@@ -1,5 +1,5 @@
-import { isJsonObject } from "../json-object.ts";
-import { stringifyJson } from "../json-text.ts";
+import { isJsonObject } from "../json/json-object.ts";
+import { stringifyJson } from "../json/json-text.ts";
 import type { Structural } from "./structural.ts";
 
 /** What tells an item of a list apart from the others: its keys in a map, all of it in a set. */

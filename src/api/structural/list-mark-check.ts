@@ -1,5 +1,5 @@
 /** What a schema says of lists: how several writers share them, and by which keys. */
-import type { FieldErrors, FieldPath } from "../field-error.ts";
+import type { FieldErrors, FieldPath } from "../errors/field-error.ts";
 import type { JSONSchemaProps } from "../generated/types/apiextensions-v1.ts";
 import { isSchema } from "./structural.ts";
 

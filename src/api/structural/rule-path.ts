@@ -1,5 +1,5 @@
 /** The field that a rule names as the one at fault: `.spec.ports['a b']`, starting at the rule's own place. */
-import { FieldPath } from "../field-error.ts";
+import { FieldPath } from "../errors/field-error.ts";
 import type { Structural } from "./structural.ts";
 
 /** As errors show it. */

@@ -1,5 +1,5 @@
 /** What the schema of a CustomResourceDefinition may say, node by node. */
-import type { FieldErrors, FieldPath } from "../field-error.ts";
+import type { FieldErrors, FieldPath } from "../errors/field-error.ts";
 import type { JSONSchemaProps, ValidationRule } from "../generated/types/apiextensions-v1.ts";
 import { checkListMarks } from "./list-mark-check.ts";
 import { isSchema } from "./structural.ts";

@@ -1,7 +1,13 @@
+import type { JsonObject } from "../json/json-object.ts";
 /** Structural schemas as the nodes that apply, patches and OpenAPI walk. */
-import { builtInStruct } from "../built-in-schema.ts";
-import type { JsonObject } from "../json-object.ts";
-import { type FieldOptions, type ListSchema, type Schema, type ScalarType, StructSchema } from "../schema.ts";
+import { builtInStruct } from "../schema/built-in-schema.ts";
+import {
+  type FieldOptions,
+  type ListSchema,
+  type Schema,
+  type ScalarType,
+  StructSchema,
+} from "../schema/schema.ts";
 import { shapeObject } from "./shape.ts";
 import type { Structural } from "./structural.ts";
 

@@ -1,5 +1,5 @@
 /** The regular expressions of the schemas of one kind: how large they are together. */
-import { patternSize } from "./pattern-size.ts";
+import { patternSize } from "../formats/pattern-size.ts";
 
 /** Instructions of all programs; some hundred are ordinary, and this many take half a second to be compiled. */
 const TOTAL_MAX = 250_000;

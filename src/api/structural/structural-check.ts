@@ -2,12 +2,12 @@
  * Whether a schema is structural: every value's structure is said once, outside of `allOf` and its like, which may only
  * restrict it. Only then is it clear what to prune and where defaults go.
  */
-import { type FieldError, FieldErrors, type FieldPath, fieldErrorText } from "../field-error.ts";
+import { type FieldError, FieldErrors, type FieldPath, fieldErrorText } from "../errors/field-error.ts";
+import { findPatternMistake } from "../formats/pattern.ts";
 import type { JSONSchemaProps } from "../generated/types/apiextensions-v1.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
-import { compareNames } from "../schema.ts";
+import { compareNames } from "../schema/schema.ts";
 import { checkComplete } from "./completeness-check.ts";
-import { findPatternMistake } from "./pattern.ts";
 import { isSchema } from "./structural.ts";
 
 type Level = "root" | "item" | "field";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { JSONSchemaProps } from "../generated/types/apiextensions-v1.ts";
-import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { withDefaults } from "./default-values.ts";
 import { shapeValue } from "./shape.ts";
 import { compileStructural } from "./structural.ts";

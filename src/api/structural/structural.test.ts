@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { FieldErrors, FieldPath, fieldErrorText, fieldPath } from "../field-error.ts";
+import { FieldErrors, FieldPath, fieldErrorText, fieldPath } from "../errors/field-error.ts";
+import { hasFormat } from "../formats/formats.ts";
 import type { JSONSchemaProps } from "../generated/types/apiextensions-v1.ts";
-import type { JsonObject } from "../json-object.ts";
+import type { JsonObject } from "../json/json-object.ts";
 import { withDefaults } from "./default-values.ts";
 import { checkEmbedded } from "./embedded-check.ts";
-import { hasFormat } from "./formats.ts";
 import { checkSchema } from "./schema-check.ts";
 import { kindStruct } from "./schema-nodes.ts";
 import { shapeObject } from "./shape.ts";

@@ -1,5 +1,5 @@
 /** Whether a value is the same as before, as far as its schema tells what belongs together. */
-import { isJsonObject, type JsonObject } from "../json-object.ts";
+import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
 import { itemKey } from "./list-key.ts";
 import type { Structural } from "./structural.ts";

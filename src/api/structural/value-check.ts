@@ -2,14 +2,14 @@
  * Whether a value is what its structural schema says, in upstream's words. A value that was there before, in the same place,
  * is not held to anything: schemas grow stricter while objects live on (validation ratchets).
  */
-import type { FieldErrors } from "../field-error.ts";
-import { FieldErrors as Collected } from "../field-error.ts";
-import { isJsonObject, type JsonObject } from "../json-object.ts";
-import { stringifyJson } from "../json-text.ts";
-import { quoted } from "../message-text.ts";
+import type { FieldErrors } from "../errors/field-error.ts";
+import { FieldErrors as Collected } from "../errors/field-error.ts";
+import { hasFormat } from "../formats/formats.ts";
+import { isJsonObject, type JsonObject } from "../json/json-object.ts";
+import { stringifyJson } from "../json/json-text.ts";
 import { jsonEqual } from "../patch/json-equal.ts";
-import { TooLargeError } from "../work-budget.ts";
-import { hasFormat } from "./formats.ts";
+import { TooLargeError } from "../schema/work-budget.ts";
+import { quoted } from "../values/message-text.ts";
 import { itemKey } from "./list-key.ts";
 import { isOutOfRange, isTooLarge, isTooSmall, isUneven, numberFormat } from "./number-rules.ts";
 import type { Structural, ValueRules } from "./structural.ts";

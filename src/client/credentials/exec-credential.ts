@@ -2,8 +2,8 @@
  * What an exec plugin is told and what it answers (client.authentication.k8s.io, v1 and v1beta1, which are the same here).
  * It is never given a terminal: a program that asks questions belongs to a person's shell, not to a loop.
  */
-import { isJsonObject } from "../../api/json-object.ts";
-import type { JsonObject } from "../../api/json-object.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import type { Endpoint, ExecPlugin } from "../endpoint.ts";
 
 export interface ExecCredential {

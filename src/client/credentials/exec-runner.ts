@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { unauthorized } from "../../api/api-error.ts";
+import { unauthorized } from "../../api/errors/api-error.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { endableSignal } from "../call-signal.ts";
 import type { Endpoint, ExecPlugin } from "../endpoint.ts";

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { unauthorized } from "../../api/api-error.ts";
+import { unauthorized } from "../../api/errors/api-error.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { TextSource } from "../endpoint.ts";
 

@@ -1,5 +1,5 @@
 /** The events of a watch, each a line of JSON. */
-import { isJsonObject } from "../../api/json-object.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
 import type { TransportEvent, WatchEventType } from "../transport.ts";
 import { jsonValue } from "./json-value.ts";
 import { LineSplitter } from "./line-splitter.ts";

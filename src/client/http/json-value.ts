@@ -1,4 +1,4 @@
-import { ExactJsonReader } from "../../api/json-exact.ts";
+import { ExactJsonReader } from "../../api/json/json-exact.ts";
 
 /** Where a number may begin that a double cannot hold. In a string it does no harm: the slower reader is as right as the other. */
 const LONG_NUMBER = /[:[,]\s*-?\d{16}/;

@@ -1,5 +1,5 @@
 /** A way into a server that can be cut: from then on no request leaves, as if the program that makes them had been killed. */
-import { serviceUnavailable } from "../../api/api-error.ts";
+import { serviceUnavailable } from "../../api/errors/api-error.ts";
 import type { Transport } from "../../client/transport.ts";
 
 export function cutTransport(inner: Transport, cut: AbortSignal): Transport {

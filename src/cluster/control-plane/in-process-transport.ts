@@ -3,10 +3,10 @@
  * inside the other; in between no byte is made.
  */
 import { setMaxListeners } from "node:events";
-import { serviceUnavailable } from "../../api/api-error.ts";
-import type { Status } from "../../api/api-error.ts";
-import { copyAsJson } from "../../api/json-copy.ts";
-import { freezeJson } from "../../api/json-freeze.ts";
+import { serviceUnavailable } from "../../api/errors/api-error.ts";
+import type { Status } from "../../api/errors/api-error.ts";
+import { copyAsJson } from "../../api/json/json-copy.ts";
+import { freezeJson } from "../../api/json/json-freeze.ts";
 import type { Lane, Loop } from "../../base/loop/loop.ts";
 import { follow, unfollow, type Follower, type Following } from "../../client/call-signal.ts";
 import { warningsIn } from "../../client/http/answer-head.ts";

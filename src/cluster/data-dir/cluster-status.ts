@@ -1,5 +1,5 @@
 /** Whether the cluster of a data dir runs, and how to end it: asked from another process. */
-import { isJsonObject } from "../../api/json-object.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { connect } from "../../client/connection.ts";
 import type { StoreOptions } from "../options.ts";

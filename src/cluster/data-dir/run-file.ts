@@ -6,7 +6,7 @@ import { execFile } from "node:child_process";
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { isJsonObject } from "../../api/json-object.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { findFile, replaceFile } from "../../server/pki/files.ts";
 import type { StoreOptions } from "../options.ts";

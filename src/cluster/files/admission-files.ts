@@ -1,8 +1,8 @@
 /** What admission is told on the command line and in a file, read when the server starts. */
 import { dirname, resolve } from "node:path";
-import { isJsonObject } from "../../api/json-object.ts";
-import type { JsonObject } from "../../api/json-object.ts";
-import { parseYaml } from "../../api/yaml.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import { parseYaml } from "../../api/yaml/yaml.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { readNamed } from "../../base/process/read-file.ts";
 import { AdmissionConfigError } from "../../server/admission/config-error.ts";

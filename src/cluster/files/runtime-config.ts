@@ -1,5 +1,5 @@
 /** `--runtime-config`: which group versions are served. */
-import { apiVersionOf, isServedByDefault } from "../../api/resource-facts.ts";
+import { apiVersionOf, isServedByDefault } from "../../api/schema/resource-facts.ts";
 import type { ServedVersions } from "../../server/objects/registry.ts";
 
 const ALL = {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { ConfigMap, Namespace, Pod, Service } from "../../api/generated/types/core-v1.ts";
 import { defineController } from "../../runtime/controller/controller.ts";
 import { startCluster } from "./start-cluster.ts";

@@ -6,7 +6,7 @@ import { setMaxListeners } from "node:events";
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { CustomResourceDefinition } from "../../api/generated/types/apiextensions-v1.ts";
 import type { CustomResourceDefinitionCondition } from "../../api/generated/types/apiextensions-v1.ts";
-import { parseDuration } from "../../api/time.ts";
+import { parseDuration } from "../../api/values/time.ts";
 import { silentLog } from "../../base/log/log.ts";
 import type { Log } from "../../base/log/log.ts";
 import { createMetrics } from "../../base/metrics/prom-metrics.ts";

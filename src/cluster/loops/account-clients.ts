@@ -2,7 +2,7 @@
  * Loops over HTTP, each as the service account of its part in Kubernetes: whoever runs them needs to hold nothing but the right to ask for these
  * accounts' tokens.
  */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import type { TokenRequest } from "../../api/generated/types/authentication-v1.ts";
 import { ServiceAccount } from "../../api/generated/types/core-v1.ts";
 import type { Loop } from "../../base/loop/loop.ts";

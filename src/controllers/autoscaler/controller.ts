@@ -4,7 +4,7 @@
  * Reads HorizontalPodAutoscalers and Pods, the scale of each target, and metrics from the APIs that serve them; writes the size of the target
  * through its scale, the autoscaler's status, and in an annotation of it what has to be known of the last minutes (history.ts).
  */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";

@@ -3,7 +3,7 @@
  * annotation of the autoscaler, so that whoever takes over goes on with it, and it is written only when a recommendation differs from the one
  * before. Whoever deletes or spoils it gives up the past: the window then begins anew with the current size.
  */
-import { isJsonObject } from "../../api/json-object.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
 
 export const HISTORY_ANNOTATION = "autoscaler.setpoint.dev/history";
 

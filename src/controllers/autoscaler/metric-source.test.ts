@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { notFound, toStatus, unknownResource } from "../../api/api-error.ts";
+import { notFound, toStatus, unknownResource } from "../../api/errors/api-error.ts";
 import type { MetricSpec } from "../../api/generated/types/autoscaling-v2.ts";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { createClient } from "../../client/api-client.ts";

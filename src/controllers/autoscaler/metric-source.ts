@@ -1,14 +1,14 @@
 /** Reads the metrics of an autoscaler from the APIs that serve them. Nothing here decides: what cannot be read is a failed reading. */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import type {
   MetricIdentifier,
   MetricSpec,
   ObjectMetricSource,
 } from "../../api/generated/types/autoscaling-v2.ts";
-import { isJsonObject } from "../../api/json-object.ts";
-import type { JsonObject } from "../../api/json-object.ts";
-import { compileLabelSelector, labelSelectorText } from "../../api/label-selector.ts";
-import { parseDuration } from "../../api/time.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import { compileLabelSelector, labelSelectorText } from "../../api/selectors/label-selector.ts";
+import { parseDuration } from "../../api/values/time.ts";
 import type { Client } from "../../client/client.ts";
 import { milliOf } from "./pod-groups.ts";
 import type { PodMetric, Reading } from "./pod-metric.ts";

@@ -6,7 +6,7 @@ import type {
   MetricStatus,
 } from "../../api/generated/types/autoscaling-v2.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { parseQuantity, quantityToNumber } from "../../api/quantity.ts";
+import { parseQuantity, quantityToNumber } from "../../api/values/quantity.ts";
 import type { NewCondition } from "../../runtime/controller/conditions.ts";
 import type { RecordedEvent } from "../../runtime/controller/controller.ts";
 import { HISTORY_ANNOTATION, readHistory, trimmed, withChange, withRecommendation } from "./history.ts";

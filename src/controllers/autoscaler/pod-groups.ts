@@ -1,6 +1,6 @@
 /** Which pods of an autoscaler's target count, and what they asked for. */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
-import { parseQuantity, quantityMilliValue } from "../../api/quantity.ts";
+import { parseQuantity, quantityMilliValue } from "../../api/values/quantity.ts";
 import { findCondition } from "../../resources/pod/pod-state.ts";
 import { MetricError } from "./pod-metric.ts";
 import type { PodMetric, PodMetrics } from "./pod-metric.ts";

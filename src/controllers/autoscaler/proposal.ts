@@ -9,7 +9,7 @@ import type {
   ObjectMetricSource,
   PodsMetricSource,
 } from "../../api/generated/types/autoscaling-v2.ts";
-import { formatQuantity } from "../../api/quantity.ts";
+import { formatQuantity } from "../../api/values/quantity.ts";
 import { milliOf } from "./pod-groups.ts";
 import { MetricError } from "./pod-metric.ts";
 import type { Reading } from "./pod-metric.ts";

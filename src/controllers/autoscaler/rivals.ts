@@ -5,9 +5,9 @@
 import type { ObjectKey } from "../../api/api-object.ts";
 import { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { parseLabelSelector } from "../../api/label-query.ts";
-import { labelsMatch } from "../../api/label-selector.ts";
-import type { LabelSelector } from "../../api/label-selector.ts";
+import { parseLabelSelector } from "../../api/selectors/label-query.ts";
+import { labelsMatch } from "../../api/selectors/label-selector.ts";
+import type { LabelSelector } from "../../api/selectors/label-selector.ts";
 import type { CacheReader } from "../../runtime/controller/controller.ts";
 import { keyText } from "../../runtime/refs/cache-key.ts";
 import { runMemory } from "../run-memory.ts";

@@ -4,7 +4,7 @@ import type {
   HorizontalPodAutoscalerStatus,
 } from "../../api/generated/types/autoscaling-v2.ts";
 import type { Condition } from "../../api/generated/types/meta-v1.ts";
-import { formatTime } from "../../api/time.ts";
+import { formatTime } from "../../api/values/time.ts";
 import { withCondition } from "../../runtime/controller/conditions.ts";
 import type { NewCondition } from "../../runtime/controller/conditions.ts";
 import type { ScalePlan } from "./plan-scale.ts";

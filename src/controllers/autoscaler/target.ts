@@ -1,9 +1,9 @@
-/** What an autoscaler scales: anything with a scale subresource, custom kinds included. */
-import { isApiError } from "../../api/api-error.ts";
 import type { ResourceType } from "../../api/api-object.ts";
+/** What an autoscaler scales: anything with a scale subresource, custom kinds included. */
+import { isApiError } from "../../api/errors/api-error.ts";
 import type { Scale } from "../../api/generated/types/autoscaling-v1.ts";
 import type { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";
-import { isJsonObject } from "../../api/json-object.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
 import type { Client } from "../../client/client.ts";
 
 export type Target =

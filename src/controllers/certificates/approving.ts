@@ -4,7 +4,7 @@
  * Reads CertificateSigningRequests; asks the server whether the requester may have such a certificate (SubjectAccessReview on `nodeclient` and
  * `selfnodeclient`); writes the condition Approved. It denies nothing: whoever else may decide can still do so.
  */
-import { readCertificateRequest } from "../../api/certificate-request.ts";
+import { readCertificateRequest } from "../../api/certificates/certificate-request.ts";
 import type { SubjectAccessReview } from "../../api/generated/types/authorization-v1.ts";
 import { CertificateSigningRequest } from "../../api/generated/types/certificates-v1.ts";
 import { defineController } from "../../runtime/controller/controller.ts";

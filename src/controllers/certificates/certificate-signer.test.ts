@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { readCertificateRequest } from "../../api/certificate-request.ts";
+import { readCertificateRequest } from "../../api/certificates/certificate-request.ts";
 import { x509 } from "../../base/keys/x509-library.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { certificateSigner } from "./certificate-signer.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { readCertificateRequest } from "../../api/certificate-request.ts";
-import type { CertificateRequest } from "../../api/certificate-request.ts";
+import { readCertificateRequest } from "../../api/certificates/certificate-request.ts";
+import type { CertificateRequest } from "../../api/certificates/certificate-request.ts";
 import { lifeOf } from "./certificate-signer.ts";
 import { SIGNER_RULES } from "./signer-rules.ts";
 import type { SigningWish } from "./signer-rules.ts";

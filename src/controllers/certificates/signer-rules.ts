@@ -1,5 +1,5 @@
 /** For what each of the built-in signers signs. A rule answers why not, in upstream's words; undefined when it does. */
-import type { CertificateRequest } from "../../api/certificate-request.ts";
+import type { CertificateRequest } from "../../api/certificates/certificate-request.ts";
 
 export interface SigningWish {
   readonly content: CertificateRequest;

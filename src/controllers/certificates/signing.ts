@@ -4,7 +4,7 @@
  * Reads CertificateSigningRequests; writes the certificate into their status, or the condition Failed when a request asks for what its
  * signer does not sign.
  */
-import { readCertificateRequest } from "../../api/certificate-request.ts";
+import { readCertificateRequest } from "../../api/certificates/certificate-request.ts";
 import { CertificateSigningRequest } from "../../api/generated/types/certificates-v1.ts";
 import { defineController } from "../../runtime/controller/controller.ts";
 import type { Controller, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";

@@ -1,6 +1,6 @@
 /** Whether a CronJob is due, for which of its times, and when to look again. Pure. */
 import type { CronJob } from "../../api/generated/types/batch-v1.ts";
-import { plainNumber } from "../../api/plain-number.ts";
+import { plainNumber } from "../../api/values/plain-number.ts";
 import { findSchedule, findScheduleProblem } from "../../resources/workloads/cron-schedule.ts";
 import { findLastTime, findNextTime, offsetMinutes } from "../../resources/workloads/cron-times.ts";
 import type { CronClock } from "../../resources/workloads/cron-times.ts";

@@ -1,7 +1,7 @@
 /** What a Deployment says of itself: how many pods there are, and whether it gets on. Pure. */
 import type { Deployment, DeploymentCondition, DeploymentStatus } from "../../api/generated/types/apps-v1.ts";
 import type { ReplicaSet } from "../../api/generated/types/apps-v1.ts";
-import { formatTime } from "../../api/time.ts";
+import { formatTime } from "../../api/values/time.ts";
 import { allSets, availableOf, maxUnavailable, totalOf, wantedOf } from "./rollout.ts";
 import type { Rollout } from "./rollout.ts";
 

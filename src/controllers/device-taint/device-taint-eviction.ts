@@ -3,7 +3,7 @@
  *
  * Reads ResourceClaims, ResourceSlices and Pods; writes the condition DisruptionTarget of pods that must go, and deletes them.
  */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { ResourceClaim, ResourceSlice } from "../../api/generated/types/resource-v1.ts";
 import { deviceKey } from "../../resources/device/allocated-devices.ts";

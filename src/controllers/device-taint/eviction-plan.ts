@@ -7,7 +7,7 @@ import type {
   ResourceClaim,
   ResourceSlice,
 } from "../../api/generated/types/resource-v1.ts";
-import { plainNumber } from "../../api/plain-number.ts";
+import { plainNumber } from "../../api/values/plain-number.ts";
 import { toleratesDeviceTaint } from "../../resources/device/device-toleration.ts";
 import { findClaimName, findOwnerProblem, isReservedFor } from "../../resources/device/pod-claim.ts";
 import { isActive, isPlaced } from "../../resources/pod/pod-state.ts";

@@ -6,7 +6,7 @@
 import { Deployment, ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { Pod, ReplicationController } from "../../api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
-import { keptSelector, labelSelectorText, labelsMatch } from "../../api/label-selector.ts";
+import { keptSelector, labelSelectorText, labelsMatch } from "../../api/selectors/label-selector.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { runMemory } from "../run-memory.ts";

@@ -1,12 +1,12 @@
-/** How many pods there should be, by those who control the pods that a budget covers. */
-import { isApiError } from "../../api/api-error.ts";
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
+/** How many pods there should be, by those who control the pods that a budget covers. */
+import { isApiError } from "../../api/errors/api-error.ts";
 import { Deployment, ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import type { Scale } from "../../api/generated/types/autoscaling-v1.ts";
 import { ReplicationController } from "../../api/generated/types/core-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
-import { isJsonObject } from "../../api/json-object.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
 import type { Client } from "../../client/client.ts";
 import type { CacheReader, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { controllerOf, groupOf } from "../../runtime/refs/owner-reference.ts";

@@ -4,9 +4,9 @@
  *
  * Reads Pods; sets the condition of those that still live two minutes later to False.
  */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
-import { formatTime } from "../../api/time.ts";
+import { formatTime } from "../../api/values/time.ts";
 import { findCondition, isActive } from "../../resources/pod/pod-state.ts";
 import { defineController } from "../../runtime/controller/controller.ts";
 import type { Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";

@@ -7,8 +7,8 @@ import { Endpoints, Service } from "../../api/generated/types/core-v1.ts";
 import type { EndpointAddress, EndpointSubset } from "../../api/generated/types/core-v1.ts";
 import { EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
 import type { Endpoint } from "../../api/generated/types/discovery-v1.ts";
-import { findIpAddress } from "../../api/ip-address.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { findIpAddress } from "../../api/values/ip-address.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";
 import type {
   CacheReader,

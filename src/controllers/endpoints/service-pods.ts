@@ -1,7 +1,7 @@
 /** Which pods stand behind a Service, and at which ports. Pure. */
 import type { Node, Pod, Service, ServicePort } from "../../api/generated/types/core-v1.ts";
-import { findIpAddress } from "../../api/ip-address.ts";
-import { keptSelector, labelsMatch } from "../../api/label-selector.ts";
+import { keptSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
+import { findIpAddress } from "../../api/values/ip-address.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 
 export type Family = "IPv4" | "IPv6";

@@ -1,5 +1,5 @@
 /** Looks at keys, so many at once, until the signal is aborted. What fails is looked at again after a back-off of its own. */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { WorkQueue } from "../../runtime/queue/work-queue.ts";

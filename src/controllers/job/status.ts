@@ -1,7 +1,7 @@
 /** What a Job says of itself. Pure. */
 import type { Job, JobCondition, JobStatus } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { formatTime } from "../../api/time.ts";
+import { formatTime } from "../../api/values/time.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import { countIndexes, formatIndexes } from "../../resources/workloads/job/index-set.ts";
 import { hasUncounted } from "./accounting.ts";

@@ -1,7 +1,7 @@
 /** Whether, and how, a Job comes to its end. */
 import type { Job, JobCondition } from "../../api/generated/types/batch-v1.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { plainNumber } from "../../api/plain-number.ts";
+import { plainNumber } from "../../api/values/plain-number.ts";
 import { countIndexes, countOverlap, readKnownIndexes } from "../../resources/workloads/job/index-set.ts";
 import type { IndexInterval } from "../../resources/workloads/job/index-set.ts";
 import { judgeFailure } from "./failure-policy.ts";

@@ -4,7 +4,7 @@
  * Reads Secrets, ServiceAccounts, Pods and the ConfigMap in which the server says since when it notes uses; marks such Secrets as withdrawn
  * after a year without use, and deletes them after another.
  */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { ConfigMap, Pod, Secret, ServiceAccount } from "../../api/generated/types/core-v1.ts";
 import { dayText, INVALID_SINCE, TRACKED_SINCE, TRACKING } from "../../resources/core/legacy-token.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";

@@ -1,8 +1,8 @@
-/** Deletes everything in a namespace, and tells what is left. */
-import { isApiError } from "../../api/api-error.ts";
 import type { ApiObject } from "../../api/api-object.ts";
+/** Deletes everything in a namespace, and tells what is left. */
+import { isApiError } from "../../api/errors/api-error.ts";
 import type { Namespace, Pod } from "../../api/generated/types/core-v1.ts";
-import { plainNumber } from "../../api/plain-number.ts";
+import { plainNumber } from "../../api/values/plain-number.ts";
 import type { Client } from "../../client/client.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { readServedResources } from "../served-resources.ts";

@@ -4,7 +4,7 @@
  * Reads Namespaces, Pods and discovery; deletes every object in the namespace, pods before everything else; writes Namespace status and
  * takes `kubernetes` off the finalizers in its spec.
  */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { Namespace, Pod } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";

@@ -1,6 +1,6 @@
 /** What the conditions of a namespace that is being emptied say. Pure. */
 import type { NamespaceCondition } from "../../api/generated/types/core-v1.ts";
-import { formatTime } from "../../api/time.ts";
+import { formatTime } from "../../api/values/time.ts";
 import type { ContentReport } from "./content.ts";
 
 interface Verdict {

@@ -1,5 +1,5 @@
 /** Equal blocks of one range of addresses, given out one by one. */
-import { cidrText, findCidr, networkAddress, type Cidr } from "../../api/ip-address.ts";
+import { cidrText, findCidr, networkAddress, type Cidr } from "../../api/values/ip-address.ts";
 
 export class CidrBlocks {
   readonly #first: bigint;

@@ -5,10 +5,10 @@
  * taints that keep pods away at once, and taints that drive pods away one node after the other, at a rate that depends on the health of its zone.
  * Writes conditions and taints of Nodes and the condition `Ready` of Pods, nothing else.
  */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { Lease } from "../../api/generated/types/coordination-v1.ts";
 import { Node, Pod, type Taint } from "../../api/generated/types/core-v1.ts";
-import { formatTime } from "../../api/time.ts";
+import { formatTime } from "../../api/values/time.ts";
 import { beatWithin } from "../../base/loop/beat.ts";
 import type { Timer } from "../../base/loop/loop.ts";
 import type { Patch } from "../../client/client.ts";

@@ -1,6 +1,6 @@
 /** When a pod must leave its node because of the taints there. */
 import type { Node, Pod, Taint } from "../../api/generated/types/core-v1.ts";
-import { plainNumber } from "../../api/plain-number.ts";
+import { plainNumber } from "../../api/values/plain-number.ts";
 import { tolerates } from "../../resources/pod/node-selection.ts";
 
 /** Taints that drive away pods which do not put up with them. */

@@ -3,7 +3,7 @@
  *
  * Reads Nodes; writes `spec.podCIDR` of those that have none. Blocks that nodes have already are never given to others.
  */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { Node } from "../../api/generated/types/core-v1.ts";
 import type { Timer } from "../../base/loop/loop.ts";
 import type { ObjectChange } from "../../runtime/controller/controller.ts";

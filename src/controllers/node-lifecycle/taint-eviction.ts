@@ -4,7 +4,7 @@
  * Reads Nodes and Pods; writes the condition DisruptionTarget of pods that must go, and deletes them. A pod costs something only while its node
  * has such a taint.
  */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { Node, Pod, type Taint } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { Timer } from "../../base/loop/loop.ts";

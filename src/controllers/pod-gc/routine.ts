@@ -4,7 +4,7 @@
  *
  * Reads Pods and Nodes; sets the phase of such pods to Failed where they have not ended, and deletes them at once.
  */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";

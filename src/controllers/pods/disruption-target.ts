@@ -1,6 +1,6 @@
 /** The condition by which whoever owns a pod sees that it did not end by itself. */
 import type { Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
-import { formatTime } from "../../api/time.ts";
+import { formatTime } from "../../api/values/time.ts";
 
 export function disruptionTarget(
   { metadata: { generation } }: Pod,

@@ -2,7 +2,7 @@
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
-import { keptSelector, labelsMatch } from "../../api/label-selector.ts";
+import { keptSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
 import { watching } from "../../runtime/controller/controller.ts";
 import type { WatchMapping } from "../../runtime/controller/controller.ts";
 import { controllerOf } from "../../runtime/refs/owner-reference.ts";

@@ -1,5 +1,5 @@
 /** The condition that says why the pods of a set are not as many as they should be. */
-import { formatTime } from "../../api/time.ts";
+import { formatTime } from "../../api/values/time.ts";
 
 export interface ReplicaFailure {
   readonly reason: "FailedCreate" | "FailedDelete";

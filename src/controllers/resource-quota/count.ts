@@ -1,6 +1,6 @@
 /** How many objects of any resource a namespace has, without reading them. */
-import { isApiError } from "../../api/api-error.ts";
-import { isJsonObject } from "../../api/json-object.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
 import type { Client } from "../../client/client.ts";
 import type { CountedResource } from "../../resources/quota/usage.ts";
 

@@ -1,6 +1,6 @@
 /** What a quota's status should say, from what is there. */
 import type { ResourceQuota } from "../../api/generated/types/core-v1.ts";
-import { addQuantities, formatQuantity, parseQuantity, type Quantity } from "../../api/quantity.ts";
+import { addQuantities, formatQuantity, parseQuantity, type Quantity } from "../../api/values/quantity.ts";
 import { quotaCovers } from "../../resources/quota/scope.ts";
 import {
   addUsage,

@@ -1,15 +1,15 @@
+import type { ApiObject, Manifest } from "../../api/api-object.ts";
 /**
  * The templates that a StatefulSet or DaemonSet has had, each kept as a ControllerRevision, so that pods of an earlier one can be made again
  * and `kubectl rollout undo` has something to go back to.
  *
  * Names follow from the template: created twice, the second creation finds the first.
  */
-import { isApiError } from "../../api/api-error.ts";
-import type { ApiObject, Manifest } from "../../api/api-object.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { ControllerRevision } from "../../api/generated/types/apps-v1.ts";
 import type { PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
-import { isJsonObject } from "../../api/json-object.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { templateHash } from "../../resources/workloads/template-hash.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";

@@ -1,5 +1,5 @@
 /** Carries out what a StatefulSet plans, and says in Events what was done. */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import type { StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";

@@ -2,7 +2,7 @@
  * Sees to it at the start that there is a StorageClass for claims that name none. Whoever does not want it takes its mark away or names another one;
  * it is not put back while the cluster runs.
  */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { StorageClass } from "../../api/generated/types/storage-v1.ts";
 import type { Routine } from "../../runtime/manager/routine.ts";
 import { untilAborted } from "../../runtime/manager/run-all.ts";

@@ -1,8 +1,8 @@
 /** Which volume suits a claim. Pure. */
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
-import { keptSelector, labelsMatch } from "../../api/label-selector.ts";
-import { compareQuantities, parseQuantity } from "../../api/quantity.ts";
-import type { Quantity } from "../../api/quantity.ts";
+import { keptSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
+import { compareQuantities, parseQuantity } from "../../api/values/quantity.ts";
+import type { Quantity } from "../../api/values/quantity.ts";
 import { storageClassOf } from "../../resources/storage/claim-class.ts";
 
 /**

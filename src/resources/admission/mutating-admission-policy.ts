@@ -1,6 +1,6 @@
 /** MutatingAdmissionPolicy: expressions that say how what is stored is changed. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
   MutatingAdmissionPolicy,
   Mutation,

@@ -1,6 +1,6 @@
 /** What validating and mutating admission policies have in common. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   MatchResources,
   MutatingAdmissionPolicySpec,
@@ -10,8 +10,8 @@ import type {
   Variable,
 } from "../../api/generated/types/admissionregistration-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
-import { validateLabelSelector } from "../../api/label-selector.ts";
-import { cIdentifier, dns1123Label, dns1123Subdomain, pathSegmentName } from "../../api/names.ts";
+import { validateLabelSelector } from "../../api/selectors/label-selector.ts";
+import { cIdentifier, dns1123Label, dns1123Subdomain, pathSegmentName } from "../../api/values/names.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import { addNew, checkChoice } from "../rules/value-rules.ts";
 import { PolicyEnvironment, type PolicyProgram, WANTED, type Wanted } from "./policy-environment.ts";

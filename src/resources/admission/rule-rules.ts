@@ -1,13 +1,13 @@
 /** Which requests an admission webhook or policy is asked about. */
 
-import { type FieldErrors, type FieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath } from "../../api/errors/field-error.ts";
 import type {
   MatchCondition,
   MatchResources,
   NamedRuleWithOperations,
 } from "../../api/generated/types/admissionregistration-v1.ts";
-import { validateLabelSelector } from "../../api/label-selector.ts";
-import { qualifiedName } from "../../api/names.ts";
+import { validateLabelSelector } from "../../api/selectors/label-selector.ts";
+import { qualifiedName } from "../../api/values/names.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import { addNew, checkChoice } from "../rules/value-rules.ts";
 

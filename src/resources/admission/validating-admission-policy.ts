@@ -1,12 +1,12 @@
 /** ValidatingAdmissionPolicy: expressions that must hold for what is stored. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   AuditAnnotation,
   ValidatingAdmissionPolicy,
   Validation,
 } from "../../api/generated/types/admissionregistration-v1.ts";
-import { qualifiedName } from "../../api/names.ts";
+import { qualifiedName } from "../../api/values/names.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { ALL_METADATA } from "../rules/metadata-parts.ts";

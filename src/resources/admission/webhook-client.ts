@@ -1,11 +1,11 @@
 /** How a webhook is reached: by its URL, or as a Service of the cluster. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
   ServiceReference,
   WebhookClientConfig,
 } from "../../api/generated/types/admissionregistration-v1.ts";
-import { dns1123Subdomain, portNumber } from "../../api/names.ts";
+import { dns1123Subdomain, portNumber } from "../../api/values/names.ts";
 
 const URL_FORM = "; desired format: https://host[/path]";
 

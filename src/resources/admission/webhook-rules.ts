@@ -1,12 +1,12 @@
 /** Webhooks that are asked before something is stored. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   MutatingWebhook,
   ValidatingWebhook,
 } from "../../api/generated/types/admissionregistration-v1.ts";
-import { validateLabelSelector } from "../../api/label-selector.ts";
-import { dns1035Label, dns1123Subdomain } from "../../api/names.ts";
+import { validateLabelSelector } from "../../api/selectors/label-selector.ts";
+import { dns1035Label, dns1123Subdomain } from "../../api/values/names.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import { addNew, checkChoice } from "../rules/value-rules.ts";
 import { compileMatchCondition } from "./match-condition.ts";

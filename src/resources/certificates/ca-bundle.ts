@@ -1,5 +1,5 @@
 /** Certificates by which others are known. */
-import { pemBlocks } from "../../api/pem.ts";
+import { pemBlocks } from "../../api/certificates/pem.ts";
 import { findCertificate } from "./certificate-pem.ts";
 
 /**

@@ -1,9 +1,9 @@
 /** Certificates in PEM, as signers hand them out. */
 
 import { X509Certificate } from "node:crypto";
-import { quoted } from "../../api/message-text.ts";
-import { pemBlocks } from "../../api/pem.ts";
-import type { PemBlock } from "../../api/pem.ts";
+import { pemBlocks } from "../../api/certificates/pem.ts";
+import type { PemBlock } from "../../api/certificates/pem.ts";
+import { quoted } from "../../api/values/message-text.ts";
 
 const CERTIFICATE = "CERTIFICATE";
 

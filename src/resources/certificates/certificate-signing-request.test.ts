@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FieldErrors, fieldErrorText } from "../../api/field-error.ts";
+import { FieldErrors, fieldErrorText } from "../../api/errors/field-error.ts";
 import type { CertificateSigningRequest } from "../../api/generated/types/certificates-v1.ts";
 import { KindProbe } from "../rules/kind-probe.ts";
 import type { Draft } from "../rules/kind-rules.ts";

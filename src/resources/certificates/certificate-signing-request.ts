@@ -1,13 +1,13 @@
 /** CertificateSigningRequest: a wish for a certificate, which somebody approves and somebody else signs. */
 
-import { findRequestProblem } from "../../api/certificate-request.ts";
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { findRequestProblem } from "../../api/certificates/certificate-request.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   CertificateSigningRequest,
   CertificateSigningRequestCondition,
 } from "../../api/generated/types/certificates-v1.ts";
-import { quoted } from "../../api/message-text.ts";
-import { formatTime } from "../../api/time.ts";
+import { quoted } from "../../api/values/message-text.ts";
+import { formatTime } from "../../api/values/time.ts";
 import { keepConditions, setTransitionTimes } from "../rules/condition-rules.ts";
 import { draftCopy } from "../rules/draft-copy.ts";
 import { ageText, humanDuration } from "../rules/human-duration.ts";

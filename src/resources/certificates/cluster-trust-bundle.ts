@@ -1,8 +1,8 @@
 /** ClusterTrustBundle: root certificates for everybody. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { ClusterTrustBundle } from "../../api/generated/types/certificates-v1beta1.ts";
-import { dns1123Subdomain, pathSegmentName } from "../../api/names.ts";
+import { dns1123Subdomain, pathSegmentName } from "../../api/values/names.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { trustProblems } from "./certificate-pem.ts";
 import { checkSignerName } from "./signer-name.ts";

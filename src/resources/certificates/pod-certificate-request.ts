@@ -1,13 +1,13 @@
 /** PodCertificateRequest: a node asks for a certificate of a pod. Signers decide about it. */
 
-import { fieldPath } from "../../api/field-error.ts";
-import type { FieldErrors } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
+import type { FieldErrors } from "../../api/errors/field-error.ts";
 import type {
   PodCertificateRequest,
   PodCertificateRequestSpec,
 } from "../../api/generated/types/certificates-v1beta1.ts";
 import { validateAnnotations } from "../../api/metadata.ts";
-import { dns1123Subdomain } from "../../api/names.ts";
+import { dns1123Subdomain } from "../../api/values/names.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { ALL_METADATA } from "../rules/metadata-parts.ts";
 import { checkStatus, prepareStatus } from "./pod-certificate-status.ts";

@@ -1,11 +1,11 @@
 /** What a signer may answer to a request for a pod's certificate: once, and what it says of the certificate is true. */
 
 import type { KeyObject, X509Certificate } from "node:crypto";
-import { fieldPath } from "../../api/field-error.ts";
-import type { FieldErrors } from "../../api/field-error.ts";
+import { pemBlocks } from "../../api/certificates/pem.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
+import type { FieldErrors } from "../../api/errors/field-error.ts";
 import type { PodCertificateRequest } from "../../api/generated/types/certificates-v1beta1.ts";
 import type { Condition } from "../../api/generated/types/meta-v1.ts";
-import { pemBlocks } from "../../api/pem.ts";
 import { isSameKey } from "../../base/keys/same-key.ts";
 import { checkConditions, keepConditions, setTransitionTimes } from "../rules/condition-rules.ts";
 import type { Draft, RuleContext } from "../rules/kind-rules.ts";

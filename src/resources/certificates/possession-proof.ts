@@ -2,9 +2,9 @@
 
 import { constants, createPublicKey, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
-import { findRequestKey } from "../../api/certificate-request.ts";
-import { fieldPath } from "../../api/field-error.ts";
-import type { FieldErrors } from "../../api/field-error.ts";
+import { findRequestKey } from "../../api/certificates/certificate-request.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
+import type { FieldErrors } from "../../api/errors/field-error.ts";
 import type { PodCertificateRequestSpec } from "../../api/generated/types/certificates-v1beta1.ts";
 import { invalidWithoutValue } from "../rules/value-rules.ts";
 

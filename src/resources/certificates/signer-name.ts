@@ -1,8 +1,8 @@
 /** Names of those who sign certificates: `example.com/signer`. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
-import { quoted } from "../../api/message-text.ts";
-import { dns1123Label } from "../../api/names.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
+import { quoted } from "../../api/values/message-text.ts";
+import { dns1123Label } from "../../api/values/names.ts";
 
 const PART_MAX = 253;
 

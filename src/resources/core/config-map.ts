@@ -1,8 +1,8 @@
 /** ConfigMap: settings as text and bytes. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { ConfigMap } from "../../api/generated/types/core-v1.ts";
-import { configMapKey } from "../../api/names.ts";
+import { configMapKey } from "../../api/values/names.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { isSame } from "../rules/value-rules.ts";

@@ -7,7 +7,7 @@ import type {
   Pod,
   PodSpec,
 } from "../../api/generated/types/core-v1.ts";
-import { compareQuantities, parseQuantity, quantityToNumber } from "../../api/quantity.ts";
+import { compareQuantities, parseQuantity, quantityToNumber } from "../../api/values/quantity.ts";
 import { podTotals } from "../pod/pod-totals.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import type { ResourceList } from "../rules/resource-amount.ts";

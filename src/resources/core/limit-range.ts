@@ -1,9 +1,9 @@
 /** LimitRange: bounds and defaults for what single pods, containers and claims ask for. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { LimitRange, LimitRangeItem } from "../../api/generated/types/core-v1.ts";
-import { qualifiedName } from "../../api/names.ts";
-import { compareQuantities, parseQuantity, quantityToNumber } from "../../api/quantity.ts";
+import { qualifiedName } from "../../api/values/names.ts";
+import { compareQuantities, parseQuantity, quantityToNumber } from "../../api/values/quantity.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";
 import {
   checkContainerResourceName,

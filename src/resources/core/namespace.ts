@@ -1,9 +1,9 @@
 /** Namespace, which lives on while it is emptied: its own finalizers are in its spec. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { Namespace } from "../../api/generated/types/core-v1.ts";
 import type { ObjectMeta } from "../../api/generated/types/meta-v1.ts";
-import { dns1123Label, qualifiedName } from "../../api/names.ts";
+import { dns1123Label, qualifiedName } from "../../api/values/names.ts";
 import { draftCopy } from "../rules/draft-copy.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";

@@ -1,6 +1,6 @@
 /** PriorityClass: how important pods are. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { PriorityClass } from "../../api/generated/types/scheduling-v1.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";

@@ -1,6 +1,6 @@
 /** ResourceQuota: how much a namespace may use. Counting is done elsewhere. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   ResourceQuota,
   ResourceQuotaSpec,

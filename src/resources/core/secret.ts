@@ -1,10 +1,10 @@
 /** Secret: like a ConfigMap, but its type says which keys it must hold. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
+import { REDACTED } from "../../api/errors/secret-content.ts";
 import type { Secret } from "../../api/generated/types/core-v1.ts";
-import { isJsonObject, setOwn } from "../../api/json-object.ts";
-import { configMapKey } from "../../api/names.ts";
-import { REDACTED } from "../../api/secret-content.ts";
+import { isJsonObject, setOwn } from "../../api/json/json-object.ts";
+import { configMapKey } from "../../api/values/names.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";
 import { DATA_MAX_BYTES, decodedBytes, refuseDataChanges } from "./config-map.ts";

@@ -1,10 +1,10 @@
 /** APIService: who serves a version of a group. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { APIService, APIServiceSpec } from "../../api/generated/types/apiregistration-v1.ts";
-import { quoted } from "../../api/message-text.ts";
-import { dns1035Label, dns1123Subdomain, pathSegmentName, portNumber } from "../../api/names.ts";
-import { formatTime } from "../../api/time.ts";
+import { quoted } from "../../api/values/message-text.ts";
+import { dns1035Label, dns1123Subdomain, pathSegmentName, portNumber } from "../../api/values/names.ts";
+import { formatTime } from "../../api/values/time.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { ALL_METADATA } from "../rules/metadata-parts.ts";

@@ -1,7 +1,7 @@
 /** Groups of the Kubernetes community: who defines a kind in one says where that was agreed on. */
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { CustomResourceDefinition } from "../../api/generated/types/apiextensions-v1.ts";
-import { quoted } from "../../api/message-text.ts";
+import { quoted } from "../../api/values/message-text.ts";
 
 const ANNOTATION = "api-approved.kubernetes.io";
 const SEE = "see https://github.com/kubernetes/enhancements/pull/1111";

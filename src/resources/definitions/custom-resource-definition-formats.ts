@@ -1,11 +1,11 @@
 /** Formats in the schemas of a definition that mean nothing here, so that values are not held to them. */
 
+import { isTextFormat } from "../../api/formats/formats.ts";
 import type {
   CustomResourceDefinition,
   JSONSchemaProps,
 } from "../../api/generated/types/apiextensions-v1.ts";
-import { quoted } from "../../api/message-text.ts";
-import { isTextFormat } from "../../api/structural/formats.ts";
+import { quoted } from "../../api/values/message-text.ts";
 
 const NUMBER_FORMATS: Readonly<Record<string, readonly string[]>> = {
   integer: ["int32", "int64"],

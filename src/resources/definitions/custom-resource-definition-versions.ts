@@ -2,8 +2,8 @@
  * What the versions of a CustomResourceDefinition say: schema, subresources, columns, selectable fields. What all versions
  * say alike is reported once, in the place where upstream keeps it then.
  */
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
-import { fieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type {
   CustomResourceColumnDefinition,
   CustomResourceDefinitionVersion,
@@ -11,7 +11,7 @@ import type {
   JSONSchemaProps,
   SelectableField,
 } from "../../api/generated/types/apiextensions-v1.ts";
-import { findFieldNames } from "../../api/json-path.ts";
+import { findFieldNames } from "../../api/json/json-path.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { checkDefaults } from "../../api/structural/default-check.ts";
 import { checkExpressionDefinitions } from "../../api/structural/expression-definition-check.ts";

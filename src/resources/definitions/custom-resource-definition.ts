@@ -1,14 +1,14 @@
 /** CustomResourceDefinition: a kind that users add. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionVersion,
 } from "../../api/generated/types/apiextensions-v1.ts";
-import { dns1035Label, dns1123Subdomain } from "../../api/names.ts";
-import { formatTime } from "../../api/time.ts";
+import { dns1035Label, dns1123Subdomain } from "../../api/values/names.ts";
+import { formatTime } from "../../api/values/time.ts";
 import { checkClientConfig } from "../admission/webhook-client.ts";
 import { findBundleMistake } from "../certificates/ca-bundle.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";

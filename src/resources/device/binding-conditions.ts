@@ -1,7 +1,7 @@
 /** What a device waits for before pods are bound to its node, and what tells that it was waited for in vain. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
-import { qualifiedName } from "../../api/names.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
+import { qualifiedName } from "../../api/values/names.ts";
 import { checkList } from "./list-rules.ts";
 
 const CONDITIONS_MAX = 4;

@@ -1,6 +1,6 @@
 /** How much a device has of something, and how it may be asked for in parts by several at once. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
   CapacityRequestPolicy,
   CapacityRequestPolicyRange,
@@ -12,7 +12,7 @@ import {
   formatQuantity,
   parseQuantity,
   quantityValue,
-} from "../../api/quantity.ts";
+} from "../../api/values/quantity.ts";
 import { checkList } from "./list-rules.ts";
 
 const VALUES_MAX = 10;

@@ -1,6 +1,6 @@
 /** The wish for devices that a claim and a template for claims hold. */
 
-import { type FieldErrors, type FieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath } from "../../api/errors/field-error.ts";
 import type {
   DeviceConstraint,
   DeviceRequest,
@@ -10,9 +10,9 @@ import type {
   OpaqueDeviceConfiguration,
   ResourceClaimSpec,
 } from "../../api/generated/types/resource-v1.ts";
-import { isJsonObject } from "../../api/json-object.ts";
-import { stringifyJson } from "../../api/json-text.ts";
-import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
+import { dns1123Label, dns1123Subdomain } from "../../api/values/names.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import { checkChoice } from "../rules/value-rules.ts";
 import { checkDriverName } from "../storage/csi-driver-name.ts";

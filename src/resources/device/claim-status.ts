@@ -1,6 +1,6 @@
 /** What a claim got, who uses it, and how the devices are that it got. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
   AllocatedDeviceStatus,
   DeviceAllocationConfiguration,
@@ -9,8 +9,8 @@ import type {
   ResourceClaim,
   ResourceClaimStatus,
 } from "../../api/generated/types/resource-v1.ts";
-import { interfaceAddress } from "../../api/ip-address.ts";
-import { dns1123Label } from "../../api/names.ts";
+import { interfaceAddress } from "../../api/values/ip-address.ts";
+import { dns1123Label } from "../../api/values/names.ts";
 import { checkNodeSelector } from "../node/node-selector-rules.ts";
 import { checkConditions } from "../rules/condition-rules.ts";
 import { checkRequiredChoice, firstByText, isSame } from "../rules/value-rules.ts";

@@ -1,6 +1,6 @@
 /** DeviceClass: devices that one can ask for by a name. */
 
-import { type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { DeviceClass } from "../../api/generated/types/resource-v1.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";

@@ -1,9 +1,9 @@
 /** One device of a ResourceSlice: what it is and has, where it can be reached, and what it takes from others. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { Counter, Device, DeviceAttribute } from "../../api/generated/types/resource-v1.ts";
-import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
-import { findSemanticVersion } from "../../api/semantic-version.ts";
+import { dns1123Label, dns1123Subdomain } from "../../api/values/names.ts";
+import { findSemanticVersion } from "../../api/values/semantic-version.ts";
 import { checkNodeSelector } from "../node/node-selector-rules.ts";
 import { checkBindingConditions } from "./binding-conditions.ts";
 import { checkCapacity } from "./capacity-rules.ts";

@@ -4,7 +4,7 @@ import { CelCompileError, compileFailure } from "../../api/cel/cel-error.ts";
 import { compileCel, type Program } from "../../api/cel/program.ts";
 import { BOOL, type CelType, DYN, mapOf, namedType, STRING, declaredTypeText } from "../../api/cel/type.ts";
 import type { SizeHints } from "../../api/cel/value-path.ts";
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import { recordType } from "../admission/match-condition.ts";
 
 const EXPRESSION_MAX_BYTES = 10 * 1024;

@@ -1,8 +1,8 @@
 /** DeviceTaintRule: keeps pods off devices, whoever published them. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { DeviceTaintRule } from "../../api/generated/types/resource-v1alpha3.ts";
-import { dns1123Label } from "../../api/names.ts";
+import { dns1123Label } from "../../api/values/names.ts";
 import { checkConditions } from "../rules/condition-rules.ts";
 import { ageText, timeSince } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";

@@ -4,7 +4,7 @@ import { quantity } from "../../api/cel/library/quantity.ts";
 import { semver } from "../../api/cel/library/semver.ts";
 import { CelMap, type CelValue, keyText, PlainMap, PlainRecord } from "../../api/cel/value.ts";
 import type { Device, DeviceAttribute } from "../../api/generated/types/resource-v1.ts";
-import { parseQuantity } from "../../api/quantity.ts";
+import { parseQuantity } from "../../api/values/quantity.ts";
 
 const NOTHING = new PlainMap(new Map());
 

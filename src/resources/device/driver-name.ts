@@ -1,7 +1,7 @@
 /** By which names drivers, pools and what devices have are known. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
-import { cIdentifier, dns1123Subdomain } from "../../api/names.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
+import { cIdentifier, dns1123Subdomain } from "../../api/values/names.ts";
 import { checkDriverName } from "../storage/csi-driver-name.ts";
 
 const POOL_NAME_MAX = 253;

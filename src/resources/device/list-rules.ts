@@ -1,6 +1,6 @@
 /** Lists that hold everything once, and not too much of it. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import { addNew } from "../rules/value-rules.ts";
 
 interface ListRules<T> {

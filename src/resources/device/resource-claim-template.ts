@@ -1,9 +1,9 @@
 /** ResourceClaimTemplate: from which claims are made for pods. */
 
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { ResourceClaimTemplate } from "../../api/generated/types/resource-v1.ts";
-import { validateLabels } from "../../api/label-selector.ts";
 import { validateAnnotations } from "../../api/metadata.ts";
+import { validateLabels } from "../../api/selectors/label-selector.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { checkClaimSpec, claimSpecDefaults } from "./claim-spec.ts";

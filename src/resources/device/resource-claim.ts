@@ -1,6 +1,6 @@
 /** ResourceClaim: somebody's wish for devices, and what they got. */
 
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";

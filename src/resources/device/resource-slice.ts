@@ -1,10 +1,10 @@
 /** ResourceSlice: some of the devices that a driver has. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Device, ResourceSlice } from "../../api/generated/types/resource-v1.ts";
-import { cloneJson } from "../../api/json-clone.ts";
-import { quoted } from "../../api/message-text.ts";
-import { dns1123Subdomain } from "../../api/names.ts";
+import { cloneJson } from "../../api/json/json-clone.ts";
+import { quoted } from "../../api/values/message-text.ts";
+import { dns1123Subdomain } from "../../api/values/names.ts";
 import { checkNodeSelector } from "../node/node-selector-rules.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";

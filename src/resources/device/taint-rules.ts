@@ -1,9 +1,9 @@
 /** Taints of devices, and who bears them. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { DeviceTaint, DeviceToleration } from "../../api/generated/types/resource-v1.ts";
-import { labelValue, qualifiedName } from "../../api/names.ts";
-import { formatTime } from "../../api/time.ts";
+import { labelValue, qualifiedName } from "../../api/values/names.ts";
+import { formatTime } from "../../api/values/time.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import { checkChoice, checkRequiredChoice } from "../rules/value-rules.ts";
 

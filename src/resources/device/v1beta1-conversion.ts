@@ -3,7 +3,7 @@
  * the request itself instead of below `exactly`, and what a device is stands below `basic`. v1beta2 is as v1.
  */
 
-import { isJsonObject, type JsonObject } from "../../api/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import type { Conversion } from "../rules/kind-rules.ts";
 
 /** The fields of a request that asks for one kind of device. */

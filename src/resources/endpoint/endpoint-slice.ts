@@ -1,10 +1,10 @@
 /** EndpointSlice: some of the addresses that a Service leads to. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/generated/types/discovery-v1.ts";
-import { findIpAddress } from "../../api/ip-address.ts";
-import { validateLabels } from "../../api/label-selector.ts";
-import { dns1123Label, dns1123Subdomain, labelValue } from "../../api/names.ts";
+import { validateLabels } from "../../api/selectors/label-selector.ts";
+import { findIpAddress } from "../../api/values/ip-address.ts";
+import { dns1123Label, dns1123Subdomain, labelValue } from "../../api/values/names.ts";
 import { checkNonSpecialIp, ipWarnings, PROTOCOLS } from "../rules/address-rules.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";

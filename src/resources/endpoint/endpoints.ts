@@ -1,9 +1,9 @@
 /** Endpoints: where the pods of a Service are. Older than EndpointSlice, and kept for those who read it. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { EndpointAddress, EndpointPort, Endpoints } from "../../api/generated/types/core-v1.ts";
-import { legacyIpAddress } from "../../api/ip-address.ts";
-import { dns1123Label, dns1123Subdomain, portNumber } from "../../api/names.ts";
+import { legacyIpAddress } from "../../api/values/ip-address.ts";
+import { dns1123Label, dns1123Subdomain, portNumber } from "../../api/values/names.ts";
 import { checkNonSpecialIp, PROTOCOLS } from "../rules/address-rules.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";

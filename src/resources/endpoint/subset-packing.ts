@@ -4,9 +4,9 @@
  * Example: (a: 80), (b: 80), (a: 81), (b: 82), (a: 82) becomes (a, b: 80, 82), (a: 81).
  */
 
-import { requestEntityTooLarge } from "../../api/api-error.ts";
+import { requestEntityTooLarge } from "../../api/errors/api-error.ts";
 import type { EndpointAddress, EndpointPort, EndpointSubset } from "../../api/generated/types/core-v1.ts";
-import { stringifyJson } from "../../api/json-text.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
 import { draftCopy } from "../rules/draft-copy.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 

@@ -1,7 +1,7 @@
 /** Event of `v1`, the stored form. */
 
 import type { Event, ObjectReference } from "../../api/generated/types/core-v1.ts";
-import { pathSegmentName } from "../../api/names.ts";
+import { pathSegmentName } from "../../api/values/names.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { eventCells } from "./event-cells.ts";
 import { checkEvent } from "./event-rules.ts";

@@ -3,7 +3,7 @@
  * Normal form goes in and comes out.
  */
 
-import { isJsonObject, type JsonObject, withSortedKeys } from "../../api/json-object.ts";
+import { isJsonObject, type JsonObject, withSortedKeys } from "../../api/json/json-object.ts";
 import type { Conversion } from "../rules/kind-rules.ts";
 
 /** The names in `v1` and in `events.k8s.io/v1`. */

@@ -1,8 +1,8 @@
 /** What both forms of an event are held to. They are one object; the rules are written for its stored form, `v1`. */
 
-import type { FieldErrors } from "../../api/field-error.ts";
+import type { FieldErrors } from "../../api/errors/field-error.ts";
 import type { Event } from "../../api/generated/types/core-v1.ts";
-import { dns1123Subdomain, qualifiedName } from "../../api/names.ts";
+import { dns1123Subdomain, qualifiedName } from "../../api/values/names.ts";
 import { isSame } from "../rules/value-rules.ts";
 
 const TEXT_MAX = 128;

@@ -1,13 +1,13 @@
 /** Whose requests, and which, a FlowSchema is about. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   NonResourcePolicyRule,
   PolicyRulesWithSubjects,
   ResourcePolicyRule,
   Subject,
 } from "../../api/generated/types/flowcontrol-v1.ts";
-import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
+import { dns1123Label, dns1123Subdomain } from "../../api/values/names.ts";
 import { addNew } from "../rules/value-rules.ts";
 
 const ALL = "*";

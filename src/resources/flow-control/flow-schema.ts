@@ -1,9 +1,9 @@
 /** FlowSchema: which requests wait in which line. */
 
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { FlowSchema } from "../../api/generated/types/flowcontrol-v1.ts";
-import { dns1123Subdomain } from "../../api/names.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { dns1123Subdomain } from "../../api/values/names.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { ALL_METADATA } from "../rules/metadata-parts.ts";

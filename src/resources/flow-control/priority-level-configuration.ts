@@ -1,6 +1,6 @@
 /** PriorityLevelConfiguration: how many requests of one importance run at once, and how the others wait. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   LimitedPriorityLevelConfiguration,
   PriorityLevelConfiguration,

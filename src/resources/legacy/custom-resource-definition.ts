@@ -1,5 +1,5 @@
 /** CustomResourceDefinition of `apiextensions.k8s.io/v1beta1`: what its versions have in common is said once. */
-import { isJsonObject, type JsonObject } from "../../api/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import type { LegacyVersion } from "./legacy-version.ts";
 
 /** A version without a schema keeps everything, as upstream serves it. */

@@ -1,6 +1,6 @@
 /** EndpointSlice of `discovery.k8s.io/v1beta1`: the zone of an endpoint is one of the texts of its topology. */
-import { isJsonObject, type JsonObject } from "../../api/json-object.ts";
-import type { StructSchema } from "../../api/schema.ts";
+import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
 import type { LegacyVersion } from "./legacy-version.ts";
 import { variantOf } from "./struct-variant.ts";
 

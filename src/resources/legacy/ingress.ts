@@ -1,6 +1,6 @@
 /** Ingress as `extensions/v1beta1` and `networking.k8s.io/v1beta1` have it: a backend names its Service directly. */
-import { isJsonObject, type JsonObject } from "../../api/json-object.ts";
-import type { StructSchema } from "../../api/schema.ts";
+import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
 import type { LegacyVersion } from "./legacy-version.ts";
 import { legacyField, replacing, variantOf } from "./struct-variant.ts";
 

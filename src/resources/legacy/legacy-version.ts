@@ -1,5 +1,5 @@
 /** A version that is served no longer, in which kube-apiserver stored objects and from which it still reads them. */
-import type { StructSchema } from "../../api/schema.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
 import type { Conversion } from "../rules/kind-rules.ts";
 
 export interface LegacyVersion {

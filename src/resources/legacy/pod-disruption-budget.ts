@@ -1,5 +1,5 @@
 /** PodDisruptionBudget of `policy/v1beta1`: an empty selector selects no pod; in `v1` it selects all. */
-import { isJsonObject, type JsonObject } from "../../api/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import type { LegacyVersion } from "./legacy-version.ts";
 
 /** No pod has this label; the same as upstream's, so that both read the same. */

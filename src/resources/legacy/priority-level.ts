@@ -1,6 +1,6 @@
 /** PriorityLevelConfiguration of `flowcontrol.apiserver.k8s.io/v1beta1` and `v1beta2`: the shares have another name. */
-import { isJsonObject, type JsonObject } from "../../api/json-object.ts";
-import type { StructSchema } from "../../api/schema.ts";
+import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
 import type { LegacyVersion } from "./legacy-version.ts";
 import { variantOf } from "./struct-variant.ts";
 

@@ -1,6 +1,6 @@
 /** Roles and bindings of `rbac.authorization.k8s.io/v1alpha1`. */
-import { isJsonObject, type JsonObject } from "../../api/json-object.ts";
-import type { StructSchema } from "../../api/schema.ts";
+import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
 import type { LegacyVersion } from "./legacy-version.ts";
 import { legacyField, replacing, variantOf } from "./struct-variant.ts";
 

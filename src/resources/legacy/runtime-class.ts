@@ -1,6 +1,6 @@
 /** RuntimeClass of `node.k8s.io/v1alpha1`: its fields lie in a spec. */
-import { isJsonObject, type JsonObject } from "../../api/json-object.ts";
-import { StructSchema } from "../../api/schema.ts";
+import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
+import { StructSchema } from "../../api/schema/schema.ts";
 import type { LegacyVersion } from "./legacy-version.ts";
 import { fieldOf, legacyField, replacing, variantOf } from "./struct-variant.ts";
 

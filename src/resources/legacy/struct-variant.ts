@@ -1,6 +1,6 @@
 /** Schemas of older versions, as differences from a published one: only the fields that changed are written down. */
-import type { FieldOptions, ListSchema, Schema, StructField } from "../../api/schema.ts";
-import { StructSchema } from "../../api/schema.ts";
+import type { FieldOptions, ListSchema, Schema, StructField } from "../../api/schema/schema.ts";
+import { StructSchema } from "../../api/schema/schema.ts";
 
 type FieldChange = (fields: readonly StructField[]) => readonly FieldOptions[];
 

@@ -1,11 +1,11 @@
 /** IngressClass: which controller serves an Ingress. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   IngressClass,
   IngressClassParametersReference,
 } from "../../api/generated/types/networking-v1.ts";
-import { dns1123Label, dns1123Subdomain, pathSegmentName } from "../../api/names.ts";
+import { dns1123Label, dns1123Subdomain, pathSegmentName } from "../../api/values/names.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";
 

@@ -1,6 +1,6 @@
 /** What an Ingress must say. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { TypedLocalObjectReference } from "../../api/generated/types/core-v1.ts";
 import type {
   HTTPIngressPath,
@@ -11,7 +11,7 @@ import type {
   IngressSpec,
   IngressTLS,
 } from "../../api/generated/types/networking-v1.ts";
-import { findIpAddress } from "../../api/ip-address.ts";
+import { findIpAddress } from "../../api/values/ip-address.ts";
 import {
   dns1123Label,
   dns1123Subdomain,
@@ -19,7 +19,7 @@ import {
   portName,
   portNumber,
   wildcardSubdomain,
-} from "../../api/names.ts";
+} from "../../api/values/names.ts";
 import { checkRequiredChoice } from "../rules/value-rules.ts";
 
 export const CLASS_ANNOTATION = "kubernetes.io/ingress.class";

@@ -1,6 +1,6 @@
 /** Ingress: how HTTP from outside finds services. */
 
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { Ingress } from "../../api/generated/types/networking-v1.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";

@@ -1,9 +1,9 @@
 /** IPAddress: an address that is taken, and by whom. Its name is the address. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { IPAddress, ParentReference } from "../../api/generated/types/networking-v1.ts";
-import { ipAddress as canonicalIp } from "../../api/ip-address.ts";
-import { dns1123Subdomain, pathSegmentName } from "../../api/names.ts";
+import { ipAddress as canonicalIp } from "../../api/values/ip-address.ts";
+import { dns1123Subdomain, pathSegmentName } from "../../api/values/names.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 
 const PARENT = fieldPath("spec", "parentRef");

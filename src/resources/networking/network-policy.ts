@@ -1,15 +1,15 @@
 /** NetworkPolicy: which traffic pods take and send. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   IPBlock,
   NetworkPolicy,
   NetworkPolicyPeer,
   NetworkPolicyPort,
 } from "../../api/generated/types/networking-v1.ts";
-import { cidrContains, findCidr, legacyCidr } from "../../api/ip-address.ts";
-import { validateLabelSelector } from "../../api/label-selector.ts";
-import { portName, portNumber } from "../../api/names.ts";
+import { validateLabelSelector } from "../../api/selectors/label-selector.ts";
+import { cidrContains, findCidr, legacyCidr } from "../../api/values/ip-address.ts";
+import { portName, portNumber } from "../../api/values/names.ts";
 import { cidrWarnings, PROTOCOLS } from "../rules/address-rules.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";

@@ -1,8 +1,8 @@
 /** ServiceCIDR: a block that services get their addresses from. */
 
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { ServiceCIDR } from "../../api/generated/types/networking-v1.ts";
-import { cidr as canonicalCidr, findCidr } from "../../api/ip-address.ts";
+import { cidr as canonicalCidr, findCidr } from "../../api/values/ip-address.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { ALL_METADATA } from "../rules/metadata-parts.ts";

@@ -1,6 +1,6 @@
 /** Labels of nodes that have newer names, wherever nodes are chosen by labels. */
 
-import type { FieldPath } from "../../api/field-error.ts";
+import type { FieldPath } from "../../api/errors/field-error.ts";
 import type { NodeSelectorTerm } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 

@@ -1,10 +1,10 @@
 /** What may be in a node's spec, and what may change. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Node, Taint } from "../../api/generated/types/core-v1.ts";
-import { findCidr, legacyCidr } from "../../api/ip-address.ts";
-import { jsonText } from "../../api/message-text.ts";
-import { labelValue, qualifiedName } from "../../api/names.ts";
+import { findCidr, legacyCidr } from "../../api/values/ip-address.ts";
+import { jsonText } from "../../api/values/message-text.ts";
+import { labelValue, qualifiedName } from "../../api/values/names.ts";
 import { isDualStack } from "../rules/address-rules.ts";
 import { checkAmount } from "../rules/resource-amount.ts";
 import { addNew, checkRequiredChoice } from "../rules/value-rules.ts";

@@ -1,12 +1,12 @@
 /** Selectors of nodes: where pods may run, and where volumes and devices can be reached. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
   NodeSelector,
   NodeSelectorRequirement,
   NodeSelectorTerm,
 } from "../../api/generated/types/core-v1.ts";
-import { dns1123Subdomain, labelValue, qualifiedName } from "../../api/names.ts";
+import { dns1123Subdomain, labelValue, qualifiedName } from "../../api/values/names.ts";
 
 export interface SelectorPlace {
   readonly path: FieldPath;

@@ -1,6 +1,6 @@
 /** Node: a machine that runs pods. Its agent creates it together with its status. */
 
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { Node } from "../../api/generated/types/core-v1.ts";
 import { cidrWarnings } from "../rules/address-rules.ts";
 import { ageText } from "../rules/human-duration.ts";

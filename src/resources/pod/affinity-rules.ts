@@ -1,6 +1,6 @@
 /** Where a pod wants to run: near which nodes and beside which pods. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
   Affinity,
   NodeAffinity,
@@ -8,8 +8,8 @@ import type {
   PodAffinityTerm,
 } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
-import { validateLabelSelector } from "../../api/label-selector.ts";
-import { dns1123Label, qualifiedName } from "../../api/names.ts";
+import { validateLabelSelector } from "../../api/selectors/label-selector.ts";
+import { dns1123Label, qualifiedName } from "../../api/values/names.ts";
 import { checkNodeSelector, checkNodeTerm } from "../node/node-selector-rules.ts";
 import { repeatedKeys } from "./match-label-keys.ts";
 

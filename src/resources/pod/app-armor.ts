@@ -1,8 +1,8 @@
 /** AppArmor profiles that are told in annotations, as before there were fields for them. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { AppArmorProfile, Container, Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
-import { quoted } from "../../api/message-text.ts";
+import { quoted } from "../../api/values/message-text.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import { isSame, ownValue } from "../rules/value-rules.ts";
 

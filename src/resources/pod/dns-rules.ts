@@ -1,9 +1,9 @@
 /** Names and addresses that a pod's resolver and hosts file get. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { HostAlias, PodDNSConfig, PodSpec } from "../../api/generated/types/core-v1.ts";
-import { legacyIpAddress } from "../../api/ip-address.ts";
-import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
+import { legacyIpAddress } from "../../api/values/ip-address.ts";
+import { dns1123Label, dns1123Subdomain } from "../../api/values/names.ts";
 import { checkRequiredChoice } from "../rules/value-rules.ts";
 
 const POLICIES = ["ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"];

@@ -1,6 +1,6 @@
 /** Paths of files that are put into a volume: relative, and never out of it. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 
 export function checkNoBacksteps(target: string, path: FieldPath, errors: FieldErrors): void {
   if (target.split("/").includes("..")) errors.invalid(path, target, "must not contain '..'");

@@ -1,6 +1,6 @@
 /** Annotations of pods and templates that mean something to the cluster itself. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { Pod, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import { ownValue } from "../rules/value-rules.ts";
 import { APP_ARMOR_PREFIX, checkAppArmorAnnotations } from "./app-armor.ts";

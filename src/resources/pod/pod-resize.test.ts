@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FieldErrors, fieldErrorText } from "../../api/field-error.ts";
+import { FieldErrors, fieldErrorText } from "../../api/errors/field-error.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { KindProbe, type Manifest } from "../rules/kind-probe.ts";
 import type { Draft } from "../rules/kind-rules.ts";

@@ -1,6 +1,6 @@
 /** The rules of `pods/resize`: a pod that runs gets more or less cpu and memory, as a whole and in its containers. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { Container, Pod, PodSpec, ResourceRequirements } from "../../api/generated/types/core-v1.ts";
 import { draftCopy } from "../rules/draft-copy.ts";
 import type { Draft } from "../rules/kind-rules.ts";

@@ -7,7 +7,7 @@ import {
   formatQuantity,
   parseQuantity,
   type Quantity,
-} from "../../api/quantity.ts";
+} from "../../api/values/quantity.ts";
 
 export type ResourceList = Readonly<Record<string, string>>;
 export type QosClass = "BestEffort" | "Burstable" | "Guaranteed";

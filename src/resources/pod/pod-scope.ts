@@ -1,6 +1,6 @@
 /** What the rules of a pod's parts need to know of the whole. */
 
-import type { FieldErrors } from "../../api/field-error.ts";
+import type { FieldErrors } from "../../api/errors/field-error.ts";
 import type { PodSpec, Volume } from "../../api/generated/types/core-v1.ts";
 
 export interface PodScope {

@@ -1,6 +1,6 @@
 /** The security context of a pod as a whole, and what goes with its operating system. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { PodSecurityContext, PodSpec, Sysctl } from "../../api/generated/types/core-v1.ts";
 import { addNew, checkChoice, checkRequiredChoice, checkUserId } from "../rules/value-rules.ts";
 import { containersOf } from "./container/containers-of.ts";

@@ -1,6 +1,6 @@
 /** Everything a pod's spec must fulfil, in a pod and in a template. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
   Container,
   PodResourceClaim,
@@ -8,8 +8,8 @@ import type {
   PodTemplateSpec,
   Volume,
 } from "../../api/generated/types/core-v1.ts";
-import { validateLabels } from "../../api/label-selector.ts";
-import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/names.ts";
+import { validateLabels } from "../../api/selectors/label-selector.ts";
+import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/values/names.ts";
 import { checkContainerResourceName } from "../rules/resource-name.ts";
 import { addNew, checkQualifiedName, checkRequiredChoice, firstByText } from "../rules/value-rules.ts";
 import { checkAffinity } from "./affinity-rules.ts";

@@ -1,7 +1,7 @@
 /** Questions that controllers, the agent and tables ask about a pod. */
 
 import type { Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
-import { plainNumber } from "../../api/plain-number.ts";
+import { plainNumber } from "../../api/values/plain-number.ts";
 
 /** A pod that ended stays ended. */
 export function isTerminal({ status }: Pod): boolean {

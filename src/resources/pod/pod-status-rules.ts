@@ -1,6 +1,6 @@
 /** What agents and schedulers may write into a pod's status. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   Container,
   ContainerExtendedResourceRequest,
@@ -11,8 +11,8 @@ import type {
   PodSpec,
   PodStatus,
 } from "../../api/generated/types/core-v1.ts";
-import { findIpAddress, legacyIpAddress } from "../../api/ip-address.ts";
-import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/names.ts";
+import { findIpAddress, legacyIpAddress } from "../../api/values/ip-address.ts";
+import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/values/names.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import { addNew, firstByText, ownValue } from "../rules/value-rules.ts";
 import { checkContainerStatuses, STATUS_LISTS } from "./container/container-status-rules.ts";

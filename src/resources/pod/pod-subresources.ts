@@ -1,9 +1,9 @@
 /** The rules of `pods/ephemeralcontainers` and `pods/binding`. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Binding, Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
-import { quoted } from "../../api/message-text.ts";
-import { formatTime } from "../../api/time.ts";
+import { quoted } from "../../api/values/message-text.ts";
+import { formatTime } from "../../api/values/time.ts";
 import { draftCopy } from "../rules/draft-copy.ts";
 import type { Draft, RuleContext } from "../rules/kind-rules.ts";
 import { checkChoice, firstByText, isSame, ownValue } from "../rules/value-rules.ts";

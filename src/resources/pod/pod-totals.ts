@@ -6,7 +6,7 @@ import {
   formatQuantity,
   parseQuantity,
   type Quantity,
-} from "../../api/quantity.ts";
+} from "../../api/values/quantity.ts";
 import { isSidecar, type ResourceList } from "./pod-resources.ts";
 
 interface PodTotals {

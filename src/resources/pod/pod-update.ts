@@ -3,7 +3,7 @@
  * by scheduling gates, where it may run can still be narrowed down.
  */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   Affinity,
   Container,

@@ -1,7 +1,6 @@
 /** What is worth telling the author of a pod or a template although it is accepted. */
 
-import { FieldPath, fieldPath } from "../../api/field-error.ts";
-import { frozenMemo } from "../../api/frozen-memo.ts";
+import { FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   Container,
   ContainerPort,
@@ -12,8 +11,9 @@ import type {
   Volume,
 } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector, ObjectMeta } from "../../api/generated/types/meta-v1.ts";
-import { quoted } from "../../api/message-text.ts";
-import { dns1123Label, labelValue } from "../../api/names.ts";
+import { frozenMemo } from "../../api/json/frozen-memo.ts";
+import { quoted } from "../../api/values/message-text.ts";
+import { dns1123Label, labelValue } from "../../api/values/names.ts";
 import { expressionWarnings, labelWarnings } from "../node/node-label-warnings.ts";
 import { byteWarnings } from "../rules/resource-amount.ts";
 import { addNew, ownValue } from "../rules/value-rules.ts";

@@ -1,9 +1,9 @@
 /** Pods. The parts of a pod's spec have their rules in `pod/`. */
 
-import { FieldErrors, fieldPath } from "../../api/field-error.ts";
-import { frozenMemo } from "../../api/frozen-memo.ts";
+import { FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Pod, PodSpec } from "../../api/generated/types/core-v1.ts";
-import { formatTime } from "../../api/time.ts";
+import { frozenMemo } from "../../api/json/frozen-memo.ts";
+import { formatTime } from "../../api/values/time.ts";
 import { defineKind, type Draft } from "../rules/kind-rules.ts";
 import { isOldPodError } from "../rules/tolerated-errors.ts";
 import { applyAppArmorAnnotations } from "./app-armor.ts";

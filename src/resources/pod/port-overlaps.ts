@@ -2,7 +2,7 @@
  * Warnings about ports of a pod that are there twice. Ports are found by what they conflict with: comparing all with all would
  * take seconds for a list as long as a body can hold.
  */
-import type { FieldPath } from "../../api/field-error.ts";
+import type { FieldPath } from "../../api/errors/field-error.ts";
 import type { ContainerPort } from "../../api/generated/types/core-v1.ts";
 
 /** An answer has room for as many warnings. */

@@ -1,6 +1,6 @@
 /** Amounts of resources as plain numbers, for sums that are made far too often for exact arithmetic on texts. */
 
-import { parseQuantity, quantityMilliValue, quantityValue } from "../../api/quantity.ts";
+import { parseQuantity, quantityMilliValue, quantityValue } from "../../api/values/quantity.ts";
 
 /** Beyond this a sum of two would no longer be exact. */
 const AMOUNT_MAX = Number.MAX_SAFE_INTEGER;

@@ -1,9 +1,9 @@
 /** RuntimeClass: which runtime runs a pod's containers. */
 
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { RuntimeClass } from "../../api/generated/types/node-v1.ts";
-import { validateLabels } from "../../api/label-selector.ts";
-import { dns1123Label } from "../../api/names.ts";
+import { validateLabels } from "../../api/selectors/label-selector.ts";
+import { dns1123Label } from "../../api/values/names.ts";
 import { labelWarnings } from "../node/node-label-warnings.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";

@@ -3,7 +3,7 @@
  * of a pod, `CONTAINER.simulated.setpoint.dev/NAME` for one of them.
  */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import { parseDuration } from "../../api/time.ts";
+import { parseDuration } from "../../api/values/time.ts";
 import { ownValue } from "../rules/value-rules.ts";
 import { resourceNumber } from "./resource-number.ts";
 

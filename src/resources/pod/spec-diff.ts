@@ -3,8 +3,8 @@
  * equal is only counted. The form is that of the diffs which Go programs print.
  */
 
-import { isJsonObject } from "../../api/json-object.ts";
-import { jsonText, quoted } from "../../api/message-text.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import { jsonText, quoted } from "../../api/values/message-text.ts";
 import { isSame } from "../rules/value-rules.ts";
 
 /** Nobody reads a longer one, and a message must not outgrow its object. */

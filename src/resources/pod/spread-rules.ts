@@ -1,9 +1,9 @@
 /** How pods that belong together are spread over the cluster. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { TopologySpreadConstraint } from "../../api/generated/types/core-v1.ts";
-import { validateLabelSelector } from "../../api/label-selector.ts";
-import { qualifiedName } from "../../api/names.ts";
+import { validateLabelSelector } from "../../api/selectors/label-selector.ts";
+import { qualifiedName } from "../../api/values/names.ts";
 import { addNew, checkChoice } from "../rules/value-rules.ts";
 import { repeatedKeys } from "./match-label-keys.ts";
 

@@ -1,8 +1,8 @@
 /** Taints of nodes that a pod puts up with. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { Toleration } from "../../api/generated/types/core-v1.ts";
-import { labelValue, qualifiedName } from "../../api/names.ts";
+import { labelValue, qualifiedName } from "../../api/values/names.ts";
 import { checkChoice } from "../rules/value-rules.ts";
 
 const EFFECTS = ["NoSchedule", "PreferNoSchedule", "NoExecute"];

@@ -7,7 +7,7 @@ import {
   parseQuantity,
   subtractQuantities,
   type Quantity,
-} from "../../api/quantity.ts";
+} from "../../api/values/quantity.ts";
 import type { ApiObject } from "../rules/kind-rules.ts";
 import type { ResourceList } from "../rules/resource-amount.ts";
 import { missingAmounts } from "./pod-usage.ts";

@@ -1,5 +1,5 @@
 import type { PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
-import { compareQuantities, parseQuantity } from "../../api/quantity.ts";
+import { compareQuantities, parseQuantity } from "../../api/values/quantity.ts";
 import type { ResourceList } from "../rules/resource-amount.ts";
 import { storageClassOf } from "../storage/claim-class.ts";
 

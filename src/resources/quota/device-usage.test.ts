@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { DeviceClass, DeviceRequest, ResourceClaim } from "../../api/generated/types/resource-v1.ts";
-import { formatQuantity } from "../../api/quantity.ts";
+import { formatQuantity } from "../../api/values/quantity.ts";
 import { resourcesBehind, usageOf, type UsageFacts } from "./usage.ts";
 
 const CLAIMS = { group: "resource.k8s.io", name: "resourceclaims" };

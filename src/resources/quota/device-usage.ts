@@ -1,6 +1,6 @@
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import type { DeviceClass, DeviceRequest, ResourceClaim } from "../../api/generated/types/resource-v1.ts";
-import { plainNumber } from "../../api/plain-number.ts";
+import { plainNumber } from "../../api/values/plain-number.ts";
 import { EVERY_CLASS, MADE_FOR_RESOURCES } from "../device/extended-resource.ts";
 import { resourceNumber } from "../pod/resource-number.ts";
 import type { ResourceList } from "../rules/resource-amount.ts";

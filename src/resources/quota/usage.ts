@@ -1,7 +1,7 @@
 /** What an object uses of the quotas of its namespace, by the names that quotas have for it. */
 import type { PersistentVolumeClaim, Pod, Service } from "../../api/generated/types/core-v1.ts";
 import type { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
-import { addQuantities, parseQuantity, type Quantity } from "../../api/quantity.ts";
+import { addQuantities, parseQuantity, type Quantity } from "../../api/values/quantity.ts";
 import { isDeviceResource } from "../device/extended-resource.ts";
 import type { ApiObject } from "../rules/kind-rules.ts";
 import type { ResourceList } from "../rules/resource-amount.ts";

@@ -1,8 +1,8 @@
 /** What RoleBinding and ClusterRoleBinding have in common: who gets which role. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { ClusterRoleBinding, RoleBinding, Subject } from "../../api/generated/types/rbac-v1.ts";
-import { dns1123Subdomain, pathSegmentName } from "../../api/names.ts";
+import { dns1123Subdomain, pathSegmentName } from "../../api/values/names.ts";
 import { ageText } from "../rules/human-duration.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import { isSame } from "../rules/value-rules.ts";

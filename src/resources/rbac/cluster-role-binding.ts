@@ -1,7 +1,7 @@
 /** ClusterRoleBinding: who has a role everywhere. */
 
 import type { ClusterRoleBinding } from "../../api/generated/types/rbac-v1.ts";
-import { pathSegmentName } from "../../api/names.ts";
+import { pathSegmentName } from "../../api/values/names.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { bindingCells, bindingDefaults, checkBinding, checkSameRole } from "./binding-rules.ts";
 

@@ -1,9 +1,9 @@
 /** ClusterRole: what may be done everywhere, or wherever a RoleBinding grants it. */
 
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { ClusterRole } from "../../api/generated/types/rbac-v1.ts";
-import { validateLabelSelector } from "../../api/label-selector.ts";
-import { pathSegmentName } from "../../api/names.ts";
+import { validateLabelSelector } from "../../api/selectors/label-selector.ts";
+import { pathSegmentName } from "../../api/values/names.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { isSelectorValueError } from "../rules/tolerated-errors.ts";
 import { isSame } from "../rules/value-rules.ts";

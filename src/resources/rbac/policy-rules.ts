@@ -1,7 +1,7 @@
 /** What a rule of a Role or ClusterRole must say. */
 
-import { fieldPath } from "../../api/field-error.ts";
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { PolicyRule } from "../../api/generated/types/rbac-v1.ts";
 
 /** Bound of each list of a rule: every check of a request walks or indexes these lists. Upstream has none. */

@@ -1,7 +1,7 @@
 /** RoleBinding: who has a role in one namespace. */
 
 import type { RoleBinding } from "../../api/generated/types/rbac-v1.ts";
-import { pathSegmentName } from "../../api/names.ts";
+import { pathSegmentName } from "../../api/values/names.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { bindingCells, bindingDefaults, checkBinding, checkSameRole } from "./binding-rules.ts";
 

@@ -1,8 +1,8 @@
 /** Role: what may be done in one namespace. */
 
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { Role } from "../../api/generated/types/rbac-v1.ts";
-import { pathSegmentName } from "../../api/names.ts";
+import { pathSegmentName } from "../../api/values/names.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { isSame } from "../rules/value-rules.ts";
 import { checkPolicyRule, checkRuleSizes } from "./policy-rules.ts";

@@ -1,6 +1,6 @@
 /** Rules for addresses that services are reached at, and warnings for spellings that other programs may not read. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import {
   type Cidr,
   cidrContains,
@@ -8,8 +8,8 @@ import {
   findCidr,
   findIpAddress,
   ipAddressText,
-} from "../../api/ip-address.ts";
-import { quoted } from "../../api/message-text.ts";
+} from "../../api/values/ip-address.ts";
+import { quoted } from "../../api/values/message-text.ts";
 
 export const PROTOCOLS = ["SCTP", "TCP", "UDP"];
 

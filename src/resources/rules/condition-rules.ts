@@ -1,9 +1,9 @@
 /** Conditions of the one form that all newer kinds share. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { Condition } from "../../api/generated/types/meta-v1.ts";
-import { conditionReason, qualifiedName } from "../../api/names.ts";
-import { formatTime } from "../../api/time.ts";
+import { conditionReason, qualifiedName } from "../../api/values/names.ts";
+import { formatTime } from "../../api/values/time.ts";
 import { draftCopy } from "./draft-copy.ts";
 import type { Draft } from "./kind-rules.ts";
 import { addNew, checkChoice, firstByText } from "./value-rules.ts";

@@ -1,6 +1,6 @@
 /** Ages and durations as tables show them: at most two units, coarser the longer they are. */
 
-import { findInstant } from "../../api/time.ts";
+import { findInstant } from "../../api/values/time.ts";
 
 const MINUTE = 60;
 const HOUR = 60 * MINUTE;

@@ -3,11 +3,11 @@
  * manifests and messages, not of drafts and lists of errors.
  */
 
-import { findKindSchema } from "../../api/built-in-schema.ts";
-import { FieldErrors, fieldErrorText } from "../../api/field-error.ts";
-import { freezeJson } from "../../api/json-freeze.ts";
-import type { JsonObject } from "../../api/json-object.ts";
-import { toNormalForm } from "../../api/normal-form.ts";
+import { FieldErrors, fieldErrorText } from "../../api/errors/field-error.ts";
+import { freezeJson } from "../../api/json/json-freeze.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import { findKindSchema } from "../../api/schema/built-in-schema.ts";
+import { toNormalForm } from "../../api/schema/normal-form.ts";
 import type { ApiObject, Draft, KindDefinition, KindRules, RuleContext } from "./kind-rules.ts";
 import { keepParts } from "./metadata-parts.ts";
 

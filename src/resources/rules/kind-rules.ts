@@ -4,10 +4,10 @@
  * form (DESIGN: one normal form), in the version the rules are registered for.
  */
 import type { ApiObject } from "../../api/api-object.ts";
-import type { FieldError, FieldErrors } from "../../api/field-error.ts";
-import type { JsonObject } from "../../api/json-object.ts";
-import type { NameRule } from "../../api/names.ts";
-import type { ColumnFacts } from "../../api/resource-facts.ts";
+import type { FieldError, FieldErrors } from "../../api/errors/field-error.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import type { ColumnFacts } from "../../api/schema/resource-facts.ts";
+import type { NameRule } from "../../api/values/names.ts";
 import type { MetadataPart } from "./metadata-parts.ts";
 
 export type { ApiObject };

@@ -1,6 +1,6 @@
 /** What clients say of an object beside its name. */
 
-import { cloneJson } from "../../api/json-clone.ts";
+import { cloneJson } from "../../api/json/json-clone.ts";
 
 export type MetadataPart = "annotations" | "finalizers" | "labels" | "ownerReferences";
 

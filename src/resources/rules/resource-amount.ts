@@ -1,8 +1,8 @@
 /** Amounts of resources as nodes, quotas and runtime classes state them. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
-import { quoted } from "../../api/message-text.ts";
-import { parseQuantity, quantityMilliValue } from "../../api/quantity.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
+import { quoted } from "../../api/values/message-text.ts";
+import { parseQuantity, quantityMilliValue } from "../../api/values/quantity.ts";
 import { isWholeResource } from "./resource-name.ts";
 import { ownValue } from "./value-rules.ts";
 

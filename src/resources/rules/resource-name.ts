@@ -1,7 +1,7 @@
 /** Names of what is counted: by containers and pods that ask for it, by nodes that have it, by quotas that bound it. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
-import { qualifiedName } from "../../api/names.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
+import { qualifiedName } from "../../api/values/names.ts";
 
 const HUGE_PAGES = "hugepages-";
 const REQUESTED_HUGE_PAGES = `requests.${HUGE_PAGES}`;

@@ -4,7 +4,7 @@
  * before, word for word.
  */
 
-import type { FieldError } from "../../api/field-error.ts";
+import type { FieldError } from "../../api/errors/field-error.ts";
 
 const SELECTOR_VALUE = /\.matchExpressions\[\d+\]\.values\[\d+\]$/;
 const SPREAD_SELECTOR = /\.topologySpreadConstraints\[\d+\]\.labelSelector\b/;

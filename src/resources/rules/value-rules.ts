@@ -1,8 +1,8 @@
 /** Checks of single values that many kinds share, in upstream's words. */
 
 import { isDeepStrictEqual } from "node:util";
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
-import { percentage, qualifiedName } from "../../api/names.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
+import { percentage, qualifiedName } from "../../api/values/names.ts";
 
 const UID_MAX = 2 ** 31 - 1;
 

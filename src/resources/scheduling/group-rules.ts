@@ -1,14 +1,14 @@
 /** What holds for a group of pods, and for the template that one is made of. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
   PodGroupResourceClaim,
   PodGroupSchedulingPolicy,
   PodGroupSpec,
   PodGroupTemplate,
 } from "../../api/generated/types/scheduling-v1alpha2.ts";
-import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/names.ts";
-import type { NameRule } from "../../api/names.ts";
+import { dns1123Label, dns1123Subdomain, qualifiedName } from "../../api/values/names.ts";
+import type { NameRule } from "../../api/values/names.ts";
 import { addNew, checkChoice } from "../rules/value-rules.ts";
 
 export const CLAIMS_MAX = 4;

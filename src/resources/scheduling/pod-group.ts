@@ -1,9 +1,9 @@
 /** PodGroup: the pods of a workload that start together or not at all. */
 
-import { fieldPath } from "../../api/field-error.ts";
-import type { FieldErrors } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
+import type { FieldErrors } from "../../api/errors/field-error.ts";
 import type { PodGroup } from "../../api/generated/types/scheduling-v1alpha2.ts";
-import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
+import { dns1123Label, dns1123Subdomain } from "../../api/values/names.ts";
 import { checkConditions } from "../rules/condition-rules.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";

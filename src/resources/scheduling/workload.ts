@@ -1,13 +1,13 @@
 /** Workload: pods that the scheduler looks at together. */
 
-import { fieldPath } from "../../api/field-error.ts";
-import type { FieldErrors } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
+import type { FieldErrors } from "../../api/errors/field-error.ts";
 import type {
   PodGroupTemplate,
   TypedLocalObjectReference,
   Workload,
 } from "../../api/generated/types/scheduling-v1alpha2.ts";
-import { dns1123Label, dns1123Subdomain, pathSegmentName } from "../../api/names.ts";
+import { dns1123Label, dns1123Subdomain, pathSegmentName } from "../../api/values/names.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { addNew } from "../rules/value-rules.ts";

@@ -1,10 +1,10 @@
 /** What a cloud reports about the way into a Service or an Ingress. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
-import { fieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { LoadBalancerIngress, Service } from "../../api/generated/types/core-v1.ts";
-import { findIpAddress, legacyIpAddress } from "../../api/ip-address.ts";
-import { dns1123Subdomain } from "../../api/names.ts";
+import { findIpAddress, legacyIpAddress } from "../../api/values/ip-address.ts";
+import { dns1123Subdomain } from "../../api/values/names.ts";
 import { checkChoice } from "../rules/value-rules.ts";
 
 const INGRESS = fieldPath("status", "loadBalancer", "ingress");

@@ -1,8 +1,8 @@
 /** Rules for the addresses of a Service: each family once, and fixed while it has them. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Service, ServiceSpec } from "../../api/generated/types/core-v1.ts";
-import { findIpAddress, legacyIpAddress } from "../../api/ip-address.ts";
+import { findIpAddress, legacyIpAddress } from "../../api/values/ip-address.ts";
 import { isDualStack } from "../rules/address-rules.ts";
 import { addNew, checkChoice } from "../rules/value-rules.ts";
 import { isHeadless } from "./service-shape.ts";

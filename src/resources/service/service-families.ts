@@ -1,8 +1,8 @@
 /** Which families of addresses a Service has, from what it asks for, what it had, and what the cluster has. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Service, ServiceSpec } from "../../api/generated/types/core-v1.ts";
-import { findIpAddress, type IpAddress } from "../../api/ip-address.ts";
+import { findIpAddress, type IpAddress } from "../../api/values/ip-address.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 import { isSame } from "../rules/value-rules.ts";
 import { isHeadless } from "./service-shape.ts";

@@ -1,8 +1,8 @@
 /** Ports of a Service. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { Service, ServicePort } from "../../api/generated/types/core-v1.ts";
-import { dns1123Label, portName, portNumber } from "../../api/names.ts";
+import { dns1123Label, portName, portNumber } from "../../api/values/names.ts";
 import { PROTOCOLS } from "../rules/address-rules.ts";
 import { addNew, checkQualifiedName, checkRequiredChoice } from "../rules/value-rules.ts";
 import { isHeadless } from "./service-shape.ts";

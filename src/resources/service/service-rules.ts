@@ -1,10 +1,10 @@
 /** What a Service must look like, whatever it was before. Addresses and ports are already allocated. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Service } from "../../api/generated/types/core-v1.ts";
-import { legacyCidr, legacyIpAddress } from "../../api/ip-address.ts";
-import { validateLabels } from "../../api/label-selector.ts";
-import { dns1123Subdomain, portNumber, qualifiedName } from "../../api/names.ts";
+import { validateLabels } from "../../api/selectors/label-selector.ts";
+import { legacyCidr, legacyIpAddress } from "../../api/values/ip-address.ts";
+import { dns1123Subdomain, portNumber, qualifiedName } from "../../api/values/names.ts";
 import { checkNonSpecialIp } from "../rules/address-rules.ts";
 import { checkChoice, checkRequiredChoice } from "../rules/value-rules.ts";
 import { checkServicePorts } from "./service-port-rules.ts";

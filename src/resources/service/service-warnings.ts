@@ -1,6 +1,6 @@
 /** What a client should know about a Service that is good but will not do what it seems to say. */
 
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { Service } from "../../api/generated/types/core-v1.ts";
 import { cidrWarnings, ipWarnings } from "../rules/address-rules.ts";
 import { isHeadless } from "./service-shape.ts";

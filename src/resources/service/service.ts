@@ -1,7 +1,7 @@
 /** Service: one name and address for many pods. Addresses and ports are allocated by the server, elsewhere. */
 
 import type { Service, ServicePort } from "../../api/generated/types/core-v1.ts";
-import { dns1123Label } from "../../api/names.ts";
+import { dns1123Label } from "../../api/values/names.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { labelsText } from "../workloads/workload-cells.ts";

@@ -1,6 +1,6 @@
 /** How a volume may be used by several, and what is left of that in a table. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 
 const MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];
 const SHORT: readonly (readonly [mode: string, text: string])[] = [

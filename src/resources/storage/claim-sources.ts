@@ -1,12 +1,12 @@
 /** What a claim is filled from: an old field for the same namespace, and a newer one for anything anywhere. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
   PersistentVolumeClaimSpec,
   TypedLocalObjectReference,
   TypedObjectReference,
 } from "../../api/generated/types/core-v1.ts";
-import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
+import { dns1123Label, dns1123Subdomain } from "../../api/values/names.ts";
 import type { Draft } from "../rules/kind-rules.ts";
 
 /** Normal form leaves a group out that is none. */

@@ -1,7 +1,7 @@
 /** Parameters that a class hands to its driver, which alone knows what they mean. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
-import { qualifiedName } from "../../api/names.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
+import { qualifiedName } from "../../api/values/names.ts";
 
 const COUNT_MAX = 512;
 const BYTES_MAX = 256 * 1024;

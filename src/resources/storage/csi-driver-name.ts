@@ -1,7 +1,7 @@
 /** The name by which a CSI driver is known everywhere. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
-import { dns1123Subdomain } from "../../api/names.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
+import { dns1123Subdomain } from "../../api/values/names.ts";
 
 /** Sockets are made in folders of this name, and their paths are short. */
 const NAME_MAX = 63;

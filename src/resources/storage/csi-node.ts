@@ -1,8 +1,8 @@
 /** CSINode: which storage drivers run on a node. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { CSINode, CSINodeDriver } from "../../api/generated/types/storage-v1.ts";
-import { qualifiedName } from "../../api/names.ts";
+import { qualifiedName } from "../../api/values/names.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { addNew, firstByText, isSame } from "../rules/value-rules.ts";

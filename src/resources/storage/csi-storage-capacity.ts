@@ -1,10 +1,10 @@
 /** CSIStorageCapacity: how much room a driver has for volumes of a class, and where. */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { CSIStorageCapacity } from "../../api/generated/types/storage-v1.ts";
-import { validateLabelSelector } from "../../api/label-selector.ts";
-import { dns1123Subdomain } from "../../api/names.ts";
-import { parseQuantity } from "../../api/quantity.ts";
+import { validateLabelSelector } from "../../api/selectors/label-selector.ts";
+import { dns1123Subdomain } from "../../api/values/names.ts";
+import { parseQuantity } from "../../api/values/quantity.ts";
 import { expressionWarnings, labelWarnings } from "../node/node-label-warnings.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 

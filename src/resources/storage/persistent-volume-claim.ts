@@ -1,9 +1,9 @@
 /** PersistentVolumeClaim: somebody's wish for storage. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { PersistentVolumeClaim, PersistentVolumeClaimSpec } from "../../api/generated/types/core-v1.ts";
-import { dns1123Subdomain, qualifiedName } from "../../api/names.ts";
-import { compareQuantities, parseQuantity, quantityValue } from "../../api/quantity.ts";
+import { dns1123Subdomain, qualifiedName } from "../../api/values/names.ts";
+import { compareQuantities, parseQuantity, quantityValue } from "../../api/values/quantity.ts";
 import { specDiff } from "../pod/spec-diff.ts";
 import { checkClaimSpec } from "../pod/volume/claim-rules.ts";
 import { claimWarnings } from "../pod/volume/volume-warnings.ts";

@@ -1,9 +1,9 @@
 /** The spec of a persistent volume, also where a VolumeAttachment has one of its own. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type { PersistentVolumeSpec } from "../../api/generated/types/core-v1.ts";
-import { dns1123Subdomain } from "../../api/names.ts";
-import { parseQuantity, quantityValue } from "../../api/quantity.ts";
+import { dns1123Subdomain } from "../../api/values/names.ts";
+import { parseQuantity, quantityValue } from "../../api/values/quantity.ts";
 import { checkNodeSelector } from "../node/node-selector-rules.ts";
 import { checkChoice } from "../rules/value-rules.ts";
 import { checkAccessModes } from "./access-modes.ts";

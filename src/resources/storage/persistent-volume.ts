@@ -1,13 +1,13 @@
 /** PersistentVolume: a piece of storage in the cluster. */
 
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type {
   PersistentVolume,
   PersistentVolumeClaim,
   PersistentVolumeSpec,
 } from "../../api/generated/types/core-v1.ts";
 import type { ObjectMeta } from "../../api/generated/types/meta-v1.ts";
-import { formatTime } from "../../api/time.ts";
+import { formatTime } from "../../api/values/time.ts";
 import { expressionWarnings, newerNodeLabel } from "../node/node-label-warnings.ts";
 import { specDiff } from "../pod/spec-diff.ts";
 import { clusterSourceWarnings } from "../pod/volume/volume-warnings.ts";

@@ -1,9 +1,9 @@
 /** StorageClass: how volumes are made. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { TopologySelectorTerm } from "../../api/generated/types/core-v1.ts";
 import type { StorageClass } from "../../api/generated/types/storage-v1.ts";
-import { labelValue, qualifiedName } from "../../api/names.ts";
+import { labelValue, qualifiedName } from "../../api/values/names.ts";
 import { labelWarnings } from "../node/node-label-warnings.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";

@@ -1,12 +1,12 @@
 /** VolumeAttachment: a volume that a driver shall attach to a node. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   VolumeAttachment,
   VolumeAttachmentSource,
   VolumeError,
 } from "../../api/generated/types/storage-v1.ts";
-import { dns1123Subdomain, qualifiedName } from "../../api/names.ts";
+import { dns1123Subdomain, qualifiedName } from "../../api/values/names.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";
 import { ALL_METADATA } from "../rules/metadata-parts.ts";

@@ -1,6 +1,6 @@
 /** The sources of persistent volumes. Those that pods can also use directly follow the same rules there. */
 
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
 import type {
   CSIPersistentVolumeSource,
   FlockerVolumeSource,

@@ -1,4 +1,4 @@
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { ControllerRevision } from "../../api/generated/types/apps-v1.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";

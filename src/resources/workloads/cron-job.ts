@@ -1,6 +1,6 @@
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { CronJob, JobTemplateSpec } from "../../api/generated/types/batch-v1.ts";
-import { cronJobName } from "../../api/names.ts";
+import { cronJobName } from "../../api/values/names.ts";
 import { podTemplateDefaults } from "../pod/pod-defaults.ts";
 import { nameWarnings, podWarnings } from "../pod/pod-warnings.ts";
 import { ageText, timeSince } from "../rules/human-duration.ts";

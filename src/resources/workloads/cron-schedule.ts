@@ -3,7 +3,7 @@
  * is one, and why not, in that library's words.
  */
 
-import { parseDuration } from "../../api/time.ts";
+import { parseDuration } from "../../api/values/time.ts";
 
 interface Bounds {
   readonly min: number;

@@ -1,4 +1,4 @@
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type {
   DaemonSet,
   DaemonSetUpdateStrategy,

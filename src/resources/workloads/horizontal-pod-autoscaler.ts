@@ -1,6 +1,6 @@
 /** Autoscalers, in version v2: the version that is stored. `autoscaler/v1-conversion.ts` makes v1 of it. */
 
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";

@@ -3,12 +3,12 @@
  * template: no two jobs ever select the same pods.
  */
 
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { Job, JobSpec, PodFailurePolicy } from "../../api/generated/types/batch-v1.ts";
 import type { Container, PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
-import { validateLabelSelector } from "../../api/label-selector.ts";
-import { dns1123Label } from "../../api/names.ts";
+import { validateLabelSelector } from "../../api/selectors/label-selector.ts";
+import { dns1123Label } from "../../api/values/names.ts";
 import { podTemplateDefaults } from "../pod/pod-defaults.ts";
 import { draftCopy } from "../rules/draft-copy.ts";
 import { ageText, findTimeMs, humanDuration } from "../rules/human-duration.ts";

@@ -1,6 +1,6 @@
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
-import { validateLabelSelector } from "../../api/label-selector.ts";
+import { validateLabelSelector } from "../../api/selectors/label-selector.ts";
 import { checkConditions } from "../rules/condition-rules.ts";
 import { ageText } from "../rules/human-duration.ts";
 import { defineKind } from "../rules/kind-rules.ts";

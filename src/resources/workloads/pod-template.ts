@@ -1,4 +1,4 @@
-import { fieldPath } from "../../api/field-error.ts";
+import { fieldPath } from "../../api/errors/field-error.ts";
 import type { PodTemplate } from "../../api/generated/types/core-v1.ts";
 import { podTemplateDefaults } from "../pod/pod-defaults.ts";
 import { checkPodTemplate } from "../pod/pod-spec-rules.ts";

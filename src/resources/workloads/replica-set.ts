@@ -1,4 +1,4 @@
-import { type FieldErrors, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../api/errors/field-error.ts";
 import type { ReplicaSet } from "../../api/generated/types/apps-v1.ts";
 import { podTemplateDefaults } from "../pod/pod-defaults.ts";
 import { ageText } from "../rules/human-duration.ts";

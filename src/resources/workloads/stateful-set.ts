@@ -1,7 +1,7 @@
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { StatefulSet, StatefulSetSpec, StatefulSetStatus } from "../../api/generated/types/apps-v1.ts";
 import type { PersistentVolumeClaim, Volume } from "../../api/generated/types/core-v1.ts";
-import { dns1123Label } from "../../api/names.ts";
+import { dns1123Label } from "../../api/values/names.ts";
 import { podTemplateDefaults } from "../pod/pod-defaults.ts";
 import { checkClaimSpec } from "../pod/volume/claim-rules.ts";
 import { claimWarnings } from "../pod/volume/volume-warnings.ts";

@@ -1,5 +1,5 @@
 /** Short names for revisions of a template: equal templates have equal ones. */
-import { stringifyJson } from "../../api/json-text.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
 
 /** How the digits are written, as upstream writes them: without vowels, so that no word comes out. */
 const DIGITS = "456789bcdf";

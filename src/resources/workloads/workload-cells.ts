@@ -2,7 +2,7 @@
 
 import type { PodSpec } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
-import { compileLabelSelector, labelSelectorText } from "../../api/label-selector.ts";
+import { compileLabelSelector, labelSelectorText } from "../../api/selectors/label-selector.ts";
 
 /** The columns Containers and Images. */
 export function containerCells(spec: PodSpec | undefined): readonly [string, string] {

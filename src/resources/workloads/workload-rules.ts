@@ -1,9 +1,13 @@
 /** What the kinds that keep pods running have in common: a selector, and a template that it selects. */
 
-import { type FieldErrors, type FieldPath, fieldPath } from "../../api/field-error.ts";
+import { type FieldErrors, type FieldPath, fieldPath } from "../../api/errors/field-error.ts";
 import type { PodTemplateSpec, Volume } from "../../api/generated/types/core-v1.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
-import { compileLabelSelector, labelsMatch, validateLabelSelector } from "../../api/label-selector.ts";
+import {
+  compileLabelSelector,
+  labelsMatch,
+  validateLabelSelector,
+} from "../../api/selectors/label-selector.ts";
 import { checkPodTemplate } from "../pod/pod-spec-rules.ts";
 import { nameWarnings, podWarnings } from "../pod/pod-warnings.ts";
 import { checkChoice, isSame } from "../rules/value-rules.ts";

@@ -3,8 +3,8 @@
  * touches. An update costs logarithmic time, for each index that is in use.
  */
 import type { ApiObject, ObjectKey } from "../../api/api-object.ts";
-import { compileLabelSelector, labelsMatch } from "../../api/label-selector.ts";
-import type { LabelSelector } from "../../api/label-selector.ts";
+import { compileLabelSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
+import type { LabelSelector } from "../../api/selectors/label-selector.ts";
 import { SortedMap } from "../../base/collections/sorted-map.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { ObjectChange } from "../controller/controller.ts";

@@ -5,7 +5,7 @@
  * Example: declared `{ spec: { ports: [{ port: 80 }] } }`, recorded `f:spec: f:ports: k:{"port":80}: { .: {}, f:port: {} }`.
  */
 import type { ApiObject } from "../../api/api-object.ts";
-import { isJsonObject, type JsonObject } from "../../api/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 
 /** The applier owns exactly the declared fields, and they have the declared values. */

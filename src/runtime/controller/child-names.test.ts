@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ApiObject } from "../../api/api-object.ts";
-import { dns1123Label, dns1123Subdomain } from "../../api/names.ts";
+import { dns1123Label, dns1123Subdomain } from "../../api/values/names.ts";
 import { childName } from "./child-names.ts";
 
 function owner(name: string, uid = "uid-1"): ApiObject {

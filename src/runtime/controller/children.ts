@@ -1,11 +1,11 @@
+import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 /**
  * Makes an object's children be exactly what is declared: server-side apply of each, then deletion of those that are no longer declared.
  * Children of others are never taken over.
  */
-import { isApiError } from "../../api/api-error.ts";
-import type { ApiObject, ResourceType } from "../../api/api-object.ts";
-import type { JsonObject } from "../../api/json-object.ts";
-import { stringifyJson } from "../../api/json-text.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
 import type { Client, ResourceClient } from "../../client/client.ts";
 import { controllerOf, groupOf, ownerReferenceTo } from "../refs/owner-reference.ts";
 import { RecentMap } from "../refs/recent-map.ts";

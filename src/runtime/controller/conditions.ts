@@ -1,6 +1,6 @@
 /** Conditions of a status, as the API's conventions want them. Pure: a list comes in, a list goes out. */
 import type { Condition } from "../../api/generated/types/meta-v1.ts";
-import { formatTime } from "../../api/time.ts";
+import { formatTime } from "../../api/values/time.ts";
 
 export interface NewCondition {
   readonly type: string;

@@ -1,3 +1,4 @@
+import type { ApiObject } from "../../api/api-object.ts";
 /**
  * The main loop of a controller: from changes in the caches to keys, from keys to passes. It sees to what `controller.ts` promises: one pass
  * per key at a time, none on a cache older than what the loop last wrote or read for the key, retries with back-off.
@@ -5,8 +6,7 @@
  * A key stays in work after its pass until the caches have seen what the pass wrote and read, and a little longer when it is hot or its passes are long;
  * no worker is kept from other keys by that.
  */
-import { isApiError } from "../../api/api-error.ts";
-import type { ApiObject } from "../../api/api-object.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";

@@ -1,6 +1,6 @@
-/** Puts a finalizer on an object and takes it off again. Guarded by the resourceVersion, so that no finalizer of others is lost. */
-import { isApiError } from "../../api/api-error.ts";
 import type { ApiObject } from "../../api/api-object.ts";
+/** Puts a finalizer on an object and takes it off again. Guarded by the resourceVersion, so that no finalizer of others is lost. */
+import { isApiError } from "../../api/errors/api-error.ts";
 import type { ResourceClient } from "../../client/client.ts";
 
 /** Somebody who writes the object faster than this wins; the next pass tries again. */

@@ -7,7 +7,7 @@
  * Everything that is remembered is bounded; what is forgotten is found again a little later.
  */
 import type { ApiObject } from "../../api/api-object.ts";
-import { stringifyJson } from "../../api/json-text.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Counter, Metrics } from "../../base/metrics/metrics.ts";

@@ -1,7 +1,7 @@
-/** Writes a status when it differs from what is there, and only then. */
-import { isApiError } from "../../api/api-error.ts";
 import type { ApiObject } from "../../api/api-object.ts";
-import { isJsonObject, type JsonObject } from "../../api/json-object.ts";
+/** Writes a status when it differs from what is there, and only then. */
+import { isApiError } from "../../api/errors/api-error.ts";
+import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { ResourceClient } from "../../client/client.ts";
 

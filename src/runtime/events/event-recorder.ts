@@ -3,10 +3,10 @@
  * one create; seen again before it was written it is still one create, seen again later it is a patch of its count. Of one that begins a series,
  * only the first repetition is written at once, and how many there were when the series has ended.
  */
-import { isApiError, serviceUnavailable } from "../../api/api-error.ts";
+import { isApiError, serviceUnavailable } from "../../api/errors/api-error.ts";
 import { Event } from "../../api/generated/types/core-v1.ts";
 import { Event as SeriesEvent } from "../../api/generated/types/events-v1.ts";
-import { formatMicroTime, formatTime } from "../../api/time.ts";
+import { formatMicroTime, formatTime } from "../../api/values/time.ts";
 import type { Log } from "../../base/log/log.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { Fifo } from "../../base/loop/loop-fifo.ts";

@@ -5,9 +5,9 @@
  * The leader stops by itself, `renewDeadlineMs` after the last renewal it began, which is before anybody else may begin. That is as
  * much as a lease can give: a request that is already at the server may still be carried out.
  */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { Lease, type LeaseSpec } from "../../api/generated/types/coordination-v1.ts";
-import { formatMicroTime } from "../../api/time.ts";
+import { formatMicroTime } from "../../api/values/time.ts";
 import { assert } from "../../base/assert.ts";
 import type { Log } from "../../base/log/log.ts";
 import { beatWithin } from "../../base/loop/beat.ts";

@@ -1,6 +1,6 @@
 /** Where two states of an object differ, for people: paths such as `spec.replicas`. */
 import type { ApiObject } from "../../api/api-object.ts";
-import { isJsonObject, type JsonObject } from "../../api/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 
 export interface ChangedField {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { ApiObject } from "../../api/api-object.ts";
 import {
   conflict,
   expired,
@@ -6,8 +7,7 @@ import {
   tooLargeResourceVersion,
   tooManyRequests,
   toStatus,
-} from "../../api/api-error.ts";
-import type { ApiObject } from "../../api/api-object.ts";
+} from "../../api/errors/api-error.ts";
 import type { TransportEvent } from "../../client/transport.ts";
 import { eventsInput, failureInput, openingInput, pageInput } from "./watcher-input.ts";
 

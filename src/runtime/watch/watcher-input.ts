@@ -1,7 +1,7 @@
-/** Reads what a transport brings: from here on everything is what its type says. */
-import { isApiError } from "../../api/api-error.ts";
-import type { Status } from "../../api/api-error.ts";
 import type { ApiObject } from "../../api/api-object.ts";
+/** Reads what a transport brings: from here on everything is what its type says. */
+import { isApiError } from "../../api/errors/api-error.ts";
+import type { Status } from "../../api/errors/api-error.ts";
 import type { TransportEvent, TransportResponse, TransportStream } from "../../client/transport.ts";
 import { keyOfObject } from "../refs/cache-key.ts";
 import type { IncomingEvent, Refusal, WatcherInput } from "./watcher-state.ts";

@@ -5,8 +5,13 @@
 
 import { ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import { ReplicationController, Service } from "../../api/generated/types/core-v1.ts";
-import type { LabelRequirement } from "../../api/label-requirement.ts";
-import { keptSelector, labelSelector, type LabelSelector, labelsMatch } from "../../api/label-selector.ts";
+import type { LabelRequirement } from "../../api/selectors/label-requirement.ts";
+import {
+  keptSelector,
+  labelSelector,
+  type LabelSelector,
+  labelsMatch,
+} from "../../api/selectors/label-selector.ts";
 import type { CacheReader } from "../../runtime/controller/controller.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 

@@ -1,5 +1,5 @@
 import { Namespace } from "../../api/generated/types/core-v1.ts";
-import type { Labels } from "../../api/label-requirement.ts";
+import type { Labels } from "../../api/selectors/label-requirement.ts";
 import type { CacheReader } from "../../runtime/controller/controller.ts";
 
 /** Undefined for a namespace without labels and for one that is not there. */

@@ -6,7 +6,7 @@ import {
   type Volume,
 } from "../../api/generated/types/core-v1.ts";
 import { StorageClass } from "../../api/generated/types/storage-v1.ts";
-import { quoted } from "../../api/message-text.ts";
+import { quoted } from "../../api/values/message-text.ts";
 import { ownValue } from "../../resources/rules/value-rules.ts";
 import { storageClassOf } from "../../resources/storage/claim-class.ts";
 import type { CacheReader } from "../../runtime/controller/controller.ts";

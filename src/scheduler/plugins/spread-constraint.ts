@@ -1,14 +1,14 @@
 /** Topology spread constraints, compiled for a pod: which pods are counted, and by which label places are told apart. */
 
 import type { TopologySpreadConstraint } from "../../api/generated/types/core-v1.ts";
-import type { LabelRequirement } from "../../api/label-requirement.ts";
+import type { LabelRequirement } from "../../api/selectors/label-requirement.ts";
 import {
   compileLabelSelector,
   labelSelector,
   labelSelectorText,
   type LabelSelector,
   labelsMatch,
-} from "../../api/label-selector.ts";
+} from "../../api/selectors/label-selector.ts";
 import { ownValue } from "../../resources/rules/value-rules.ts";
 import type { PodMatcher } from "../snapshot/match-counts.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";

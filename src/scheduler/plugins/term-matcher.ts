@@ -1,7 +1,7 @@
 /** Matchers for the terms of a pod, with selectors of namespaces resolved to names, so that counts can be kept by them. */
 
 import { Namespace } from "../../api/generated/types/core-v1.ts";
-import { labelsMatch } from "../../api/label-selector.ts";
+import { labelsMatch } from "../../api/selectors/label-selector.ts";
 import type { CacheReader } from "../../runtime/controller/controller.ts";
 import type { AffinityTerm } from "../snapshot/affinity-term.ts";
 import type { PodMatcher } from "../snapshot/match-counts.ts";

@@ -1,7 +1,7 @@
 /** Carries out what was planned for the claims of pods: keeps volumes for them meanwhile, writes, and waits until the claims are bound. */
 
 import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
-import { quoted } from "../../api/message-text.ts";
+import { quoted } from "../../api/values/message-text.ts";
 import { ownValue } from "../../resources/rules/value-rules.ts";
 import { untilDone } from "../framework/change-wait.ts";
 import type { PluginContext } from "../framework/plugin.ts";

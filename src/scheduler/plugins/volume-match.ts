@@ -2,7 +2,7 @@
 
 import type { Node, PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import type { CSIStorageCapacity, StorageClass } from "../../api/generated/types/storage-v1.ts";
-import { compileLabelSelector, labelsMatch } from "../../api/label-selector.ts";
+import { compileLabelSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
 import { matchesNodeSelector } from "../../resources/pod/node-selection.ts";
 import { wholeNumber } from "../../resources/pod/resource-number.ts";
 import { ownValue } from "../../resources/rules/value-rules.ts";

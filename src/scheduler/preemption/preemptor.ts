@@ -1,6 +1,6 @@
 /** Makes room for important pods: plans, notes which node a pod waits for, and tells the others to go. */
 
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";

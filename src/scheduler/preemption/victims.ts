@@ -1,7 +1,7 @@
 /** Who makes room for a more important pod, and on which node that does least harm. */
 
 import type { PodDisruptionBudget } from "../../api/generated/types/policy-v1.ts";
-import { keptSelector, labelsMatch } from "../../api/label-selector.ts";
+import { keptSelector, labelsMatch } from "../../api/selectors/label-selector.ts";
 import type { NodeInfo } from "../snapshot/node-info.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
 

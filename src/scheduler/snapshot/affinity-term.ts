@@ -6,13 +6,13 @@ import type {
   PodAffinityTerm,
   PodAntiAffinity,
 } from "../../api/generated/types/core-v1.ts";
-import type { Labels } from "../../api/label-requirement.ts";
+import type { Labels } from "../../api/selectors/label-requirement.ts";
 import {
   compileLabelSelector,
   labelSelectorText,
   labelsMatch,
   type LabelSelector,
-} from "../../api/label-selector.ts";
+} from "../../api/selectors/label-selector.ts";
 
 export interface AffinityTerm {
   /** Equal for terms that mean the same. */

@@ -1,7 +1,7 @@
 /** A pod as the scheduler sees it. */
 
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import type { Labels } from "../../api/label-requirement.ts";
+import type { Labels } from "../../api/selectors/label-requirement.ts";
 import type { AffinityTerms, PodIdentity } from "./affinity-term.ts";
 import type { PodShape, PodShapes } from "./pod-shape.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
-import { stringifyJson } from "../../api/json-text.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
 import { featuresToRun } from "../../resources/pod/declared-features.ts";
 import { type HostPort, hostPorts } from "../../resources/pod/host-ports.ts";
 import { grantedPart, podRequests } from "../../resources/pod/pod-requests.ts";

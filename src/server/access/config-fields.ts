@@ -1,7 +1,7 @@
 /** The fields of an object of a configuration file, read by name; what is of another type, or unknown, is an error of the file. */
-import type { FieldErrors, FieldPath } from "../../api/field-error.ts";
-import { isJsonObject } from "../../api/json-object.ts";
-import type { JsonObject } from "../../api/json-object.ts";
+import type { FieldErrors, FieldPath } from "../../api/errors/field-error.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 
 export class Fields {
   readonly errors: FieldErrors;

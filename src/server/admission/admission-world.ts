@@ -1,5 +1,5 @@
 /** Admission alone, for tests: objects that are there, and requests of anybody that pass the plugins and are not carried out. */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { kinds } from "../../resources/index.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";

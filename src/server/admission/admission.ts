@@ -6,8 +6,8 @@
  * condition fails and the whole pass begins again on the newest object.
  */
 import type { Writer } from "../../api/apply/writer.ts";
-import { isJsonObject } from "../../api/json-object.ts";
-import type { JsonObject } from "../../api/json-object.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import type { Loop, Random } from "../../base/loop/loop.ts";
 import { type Soon, whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";

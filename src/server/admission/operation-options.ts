@@ -1,6 +1,6 @@
 /** How a write was asked for, as webhooks and policies see it: options of what is done, whatever verb asked for it. */
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
-import type { JsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import type { Operation } from "./plugin.ts";
 
 const API_VERSION = "meta.k8s.io/v1";

@@ -6,7 +6,7 @@
  * `mutateLater` and `validateLater`; when somebody else was faster meanwhile, the write's own condition fails and the whole pass begins again on
  * the newest object. What must only be waited for once is `ready`.
  */
-import type { JsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import type { Random } from "../../base/loop/loop.ts";
 import type { ApiObject, Draft, Requester } from "../../resources/rules/kind-rules.ts";
 import type { ServerMemory } from "../objects/lister.ts";

@@ -1,5 +1,5 @@
-import { ApiError, forbidden } from "../../api/api-error.ts";
-import type { StatusCause } from "../../api/api-error.ts";
+import { ApiError, forbidden } from "../../api/errors/api-error.ts";
+import type { StatusCause } from "../../api/errors/api-error.ts";
 import type { AdmissionRequest } from "./plugin.ts";
 
 /** `pods "web" is forbidden: …`. What a request does not name is called `Unknown`, as upstream calls it. */

@@ -1,5 +1,5 @@
 /** What other servers serve under this one's address: requests for it are handed on once it is known who asks and that they may. */
-import { badRequest, methodNotAllowed, serviceUnavailable } from "../../api/api-error.ts";
+import { badRequest, methodNotAllowed, serviceUnavailable } from "../../api/errors/api-error.ts";
 import type { OpenEgress } from "../egress/create-egress.ts";
 import { EgressError } from "../egress/egress.ts";
 import type { ClientPair, DialAddress } from "../egress/egress.ts";

@@ -2,9 +2,9 @@
  * Keeps the condition `Available` of each API that another server serves, and what is known of it. Each has a loop of its own, so that one
  * whose server does not answer keeps no other waiting; it looks again when its Service changes, and by the clock.
  */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import type { APIService } from "../../api/generated/types/apiregistration-v1.ts";
-import type { JsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";

@@ -1,6 +1,6 @@
 /** Asks the server of an API whether it is there, and what it serves. */
-import { isJsonObject } from "../../api/json-object.ts";
-import { parseJson } from "../../api/json-scan.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import { parseJson } from "../../api/json/json-scan.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { EgressError } from "../egress/egress.ts";
 import type { ClientPair, Egress, EgressReply } from "../egress/egress.ts";

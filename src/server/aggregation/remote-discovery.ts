@@ -1,5 +1,5 @@
 /** What the servers of other APIs say that they serve, as last heard: clients are told of it with everything else. */
-import type { JsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import type { RemoteApi, RemoteApis } from "./remote-apis.ts";
 import type { RemoteSpec } from "./remote-spec.ts";
 

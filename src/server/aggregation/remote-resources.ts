@@ -2,8 +2,8 @@
  * The resources that the server of an API lists, cut to bounds: controllers of this cluster follow each resource in discovery, with memory, a connection
  * and series of metrics, so that a document of a few megabytes must not become thousands of them.
  */
-import { isJsonObject } from "../../api/json-object.ts";
-import type { JsonObject } from "../../api/json-object.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 
 /** The largest built-in group has two dozen; servers that list a metric as a resource each have a few hundred. */
 export const RESOURCES_MAX = 500;

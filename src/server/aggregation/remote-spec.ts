@@ -1,6 +1,6 @@
 /** What servers of other APIs say of them in the older version of OpenAPI, and how it becomes a part of this server's document. */
-import { isJsonObject } from "../../api/json-object.ts";
-import type { JsonObject } from "../../api/json-object.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 
 /** Of one version of a group: its paths, and the definitions that these need. */
 export interface RemoteSpec {

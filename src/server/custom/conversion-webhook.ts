@@ -2,12 +2,12 @@
  * Asks the author of a custom kind for objects in another version. Of what comes back only what a conversion may change is taken: everything but
  * metadata, and labels and annotations.
  */
-import { ApiError } from "../../api/api-error.ts";
+import { ApiError } from "../../api/errors/api-error.ts";
 import type { CustomResourceConversion } from "../../api/generated/types/apiextensions-v1.ts";
-import { isJsonObject } from "../../api/json-object.ts";
-import type { JsonObject } from "../../api/json-object.ts";
-import { parseJson } from "../../api/json-scan.ts";
-import { stringifyJson } from "../../api/json-text.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import { parseJson } from "../../api/json/json-scan.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { EgressError } from "../egress/egress.ts";

@@ -1,7 +1,7 @@
 /** The cells of a custom resource in a table, by the paths of its columns. */
-import { findJsonPath, type JsonPath, valuesAt } from "../../api/json-path.ts";
+import { findJsonPath, type JsonPath, valuesAt } from "../../api/json/json-path.ts";
 import { goJson, goText } from "../../api/patch/go-text.ts";
-import { findInstant } from "../../api/time.ts";
+import { findInstant } from "../../api/values/time.ts";
 import { humanDuration } from "../../resources/rules/human-duration.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { AGE_PATH } from "./custom-facts.ts";

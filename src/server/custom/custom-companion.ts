@@ -1,6 +1,11 @@
 /** New objects of a custom kind are only written while its definition is there and not on its way out. */
-import { ApiError, type GroupResource, methodNotSupported, unknownResource } from "../../api/api-error.ts";
-import { groupVersions } from "../../api/resource-facts.ts";
+import {
+  ApiError,
+  type GroupResource,
+  methodNotSupported,
+  unknownResource,
+} from "../../api/errors/api-error.ts";
+import { groupVersions } from "../../api/schema/resource-facts.ts";
 import type { Store } from "../../store/store.ts";
 import type { Companion, Companions } from "../write/companions/companion.ts";
 import { DEFINITIONS } from "./custom-kinds.ts";

@@ -1,6 +1,6 @@
 /** A version of a custom kind as a resource of the API: the same facts that built-in resources have. */
 import { createHash } from "node:crypto";
-import type { ColumnFacts, ResourceFacts, SubresourceFacts, Verb } from "../../api/resource-facts.ts";
+import type { ColumnFacts, ResourceFacts, SubresourceFacts, Verb } from "../../api/schema/resource-facts.ts";
 import type { CustomOutline, VersionOutline } from "./custom-outline.ts";
 
 const VERBS: readonly Verb[] = [

@@ -6,10 +6,10 @@ import type {
   CustomResourceDefinition,
   JSONSchemaProps,
 } from "../../api/generated/types/apiextensions-v1.ts";
-import type { JsonObject } from "../../api/json-object.ts";
-import { apiVersionOf } from "../../api/resource-facts.ts";
-import type { ResourceFacts } from "../../api/resource-facts.ts";
-import type { StructSchema } from "../../api/schema.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import { apiVersionOf } from "../../api/schema/resource-facts.ts";
+import type { ResourceFacts } from "../../api/schema/resource-facts.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
 import { withDefaults } from "../../api/structural/default-values.ts";
 import { kindStruct } from "../../api/structural/schema-nodes.ts";
 import { shapeObject } from "../../api/structural/shape.ts";

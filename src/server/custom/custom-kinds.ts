@@ -4,7 +4,7 @@
  * definition says so, on every server of a cluster.
  */
 import type { JSONSchemaProps } from "../../api/generated/types/apiextensions-v1.ts";
-import type { GroupVersionFacts, ResourceFacts } from "../../api/resource-facts.ts";
+import type { GroupVersionFacts, ResourceFacts } from "../../api/schema/resource-facts.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Entry, Store } from "../../store/store.ts";
 import type { CustomResources, StoredResource } from "../objects/registry.ts";

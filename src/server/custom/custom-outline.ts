@@ -10,10 +10,10 @@ import type {
   CustomResourceDefinitionVersion,
   CustomResourceSubresourceScale,
 } from "../../api/generated/types/apiextensions-v1.ts";
-import { isJsonObject } from "../../api/json-object.ts";
-import { stringifyJson } from "../../api/json-text.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import { compareVersions } from "../../api/version-order.ts";
+import { compareVersions } from "../../api/values/version-order.ts";
 import { isProtected } from "../../resources/definitions/custom-resource-definition-approval.ts";
 import type { Entry } from "../../store/store.ts";
 import { findReadable, findSpecText } from "../objects/stored-object.ts";

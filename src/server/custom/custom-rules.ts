@@ -1,17 +1,17 @@
 /** The rules of a custom kind, from its schema: the server runs them like those of any kind. */
-import { type FieldErrors, FieldPath, fieldPath } from "../../api/field-error.ts";
-import { cloneJson } from "../../api/json-clone.ts";
-import { isJsonObject, type JsonObject, setOwn } from "../../api/json-object.ts";
-import { findFieldNames, memberAt } from "../../api/json-path.ts";
-import { parseLabelSelector } from "../../api/label-query.ts";
+import { type FieldErrors, FieldPath, fieldPath } from "../../api/errors/field-error.ts";
+import { cloneJson } from "../../api/json/json-clone.ts";
+import { isJsonObject, type JsonObject, setOwn } from "../../api/json/json-object.ts";
+import { findFieldNames, memberAt } from "../../api/json/json-path.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { BodyWork } from "../../api/schema/work-budget.ts";
+import { parseLabelSelector } from "../../api/selectors/label-query.ts";
 import { withDefaults } from "../../api/structural/default-values.ts";
 import { checkEmbedded } from "../../api/structural/embedded-check.ts";
 import { checkExpressions } from "../../api/structural/expression-check.ts";
 import { checkLists } from "../../api/structural/list-check.ts";
 import type { Structural } from "../../api/structural/structural.ts";
 import { checkValue } from "../../api/structural/value-check.ts";
-import { BodyWork } from "../../api/work-budget.ts";
 import type { ApiObject, Draft, KindRules, ScaleRules } from "../../resources/rules/kind-rules.ts";
 import { customCells } from "./custom-cells.ts";
 import type { VersionOutline } from "./custom-outline.ts";

@@ -1,5 +1,5 @@
 /** What people are told of finalizers that others may use too. Built-in kinds refuse such names, custom ones do not. */
-import { qualifiedName } from "../../api/names.ts";
+import { qualifiedName } from "../../api/values/names.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 
 /** The garbage collector's, and that of namespaces. */

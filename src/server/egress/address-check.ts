@@ -1,5 +1,11 @@
 /** Which addresses may be dialled. A name is resolved first, and the very address that was checked is dialled. */
-import { type Cidr, cidrContains, findCidr, findIpAddress, type IpAddress } from "../../api/ip-address.ts";
+import {
+  type Cidr,
+  cidrContains,
+  findCidr,
+  findIpAddress,
+  type IpAddress,
+} from "../../api/values/ip-address.ts";
 import { embeddedAddresses } from "./embedded-addresses.ts";
 
 /**

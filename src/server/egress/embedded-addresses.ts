@@ -1,6 +1,6 @@
 /** The IPv4 addresses that an IPv6 address leads to: by the operating system itself, by a translator (NAT64) or by a tunnel. */
-import { cidrContains, findCidr } from "../../api/ip-address.ts";
-import type { Cidr, IpAddress } from "../../api/ip-address.ts";
+import { cidrContains, findCidr } from "../../api/values/ip-address.ts";
+import type { Cidr, IpAddress } from "../../api/values/ip-address.ts";
 
 export interface EmbeddedAddress {
   readonly address: IpAddress;

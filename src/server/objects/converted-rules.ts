@@ -3,7 +3,7 @@
  * and what the rules changed is brought back. Problems are therefore named by the fields of that version, as
  * kube-apiserver names them.
  */
-import { setOwn } from "../../api/json-object.ts";
+import { setOwn } from "../../api/json/json-object.ts";
 import type { ApiObject, Draft, KindRules, ScaleRules } from "../../resources/rules/kind-rules.ts";
 
 export interface RuleConversion {

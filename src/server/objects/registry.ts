@@ -1,12 +1,12 @@
+import type { JSONSchemaProps } from "../../api/generated/types/apiextensions-v1.ts";
 /**
  * All resources that are served, built-in ones from the facts with the rules of their kinds. A custom resource becomes the
  * same thing at run time: nothing behind this knows which is which.
  */
-import { findKindSchema } from "../../api/built-in-schema.ts";
-import type { JSONSchemaProps } from "../../api/generated/types/apiextensions-v1.ts";
-import { apiVersionOf, groupVersions, isServedByDefault } from "../../api/resource-facts.ts";
-import type { GroupVersionFacts, ResourceFacts, StorageFacts } from "../../api/resource-facts.ts";
-import type { StructSchema } from "../../api/schema.ts";
+import { findKindSchema } from "../../api/schema/built-in-schema.ts";
+import { apiVersionOf, groupVersions, isServedByDefault } from "../../api/schema/resource-facts.ts";
+import type { GroupVersionFacts, ResourceFacts, StorageFacts } from "../../api/schema/resource-facts.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
 import type { ApiObject, KindDefinition, KindRules } from "../../resources/rules/kind-rules.ts";
 import { SharedSpecs } from "./caches/shared-specs.ts";
 import { convertedRules } from "./converted-rules.ts";

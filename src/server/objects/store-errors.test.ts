@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { toStatus } from "../../api/api-error.ts";
+import { toStatus } from "../../api/errors/api-error.ts";
 import { StoreError } from "../../store/store-error.ts";
 import { toApiError } from "./store-errors.ts";
 

@@ -8,9 +8,9 @@ import {
   timeout,
   tooManyRequests,
   unavailableForNow,
-} from "../../api/api-error.ts";
-import type { ApiError, GroupResource } from "../../api/api-error.ts";
-import { TooLargeError } from "../../api/work-budget.ts";
+} from "../../api/errors/api-error.ts";
+import type { ApiError, GroupResource } from "../../api/errors/api-error.ts";
+import { TooLargeError } from "../../api/schema/work-budget.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import type { StoreError, StoreErrorCode } from "../../store/store-error.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { freezeJson } from "../../api/json-freeze.ts";
+import { freezeJson } from "../../api/json/json-freeze.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Entry } from "../../store/store.ts";
 import { findKey } from "./json-offset.ts";

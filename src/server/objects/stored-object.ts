@@ -4,10 +4,10 @@
  * encoder noted its place.
  */
 import { entriesText } from "../../api/apply/managed-entry.ts";
-import { frozenMemo } from "../../api/frozen-memo.ts";
-import { isJsonObject, setOwn } from "../../api/json-object.ts";
-import type { JsonObject } from "../../api/json-object.ts";
-import { stringifyAsGo, stringifyJson } from "../../api/json-text.ts";
+import { frozenMemo } from "../../api/json/frozen-memo.ts";
+import { isJsonObject, setOwn } from "../../api/json/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import { stringifyAsGo, stringifyJson } from "../../api/json/json-text.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Entry, Slot } from "../../store/store.ts";
 import { briefBuffer } from "./caches/buffer-pool.ts";

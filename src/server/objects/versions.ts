@@ -1,9 +1,9 @@
+import { cloneJson } from "../../api/json/json-clone.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 /** Objects in the store: under which key, in which bytes, in which version. */
-import { findKindSchema } from "../../api/built-in-schema.ts";
-import { cloneJson } from "../../api/json-clone.ts";
-import type { JsonObject } from "../../api/json-object.ts";
-import { toNormalForm } from "../../api/normal-form.ts";
-import type { StructSchema } from "../../api/schema.ts";
+import { findKindSchema } from "../../api/schema/built-in-schema.ts";
+import { toNormalForm } from "../../api/schema/normal-form.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
 import type { ApiObject, Conversion } from "../../resources/rules/kind-rules.ts";
 import type { Entry } from "../../store/store.ts";
 import type { RuleConversion } from "./converted-rules.ts";

@@ -1,6 +1,6 @@
 /** Whether a certificate at hand still serves, by what Node itself can read of it. */
 import { X509Certificate, createPrivateKey, type KeyObject } from "node:crypto";
-import { findIpAddress } from "../../api/ip-address.ts";
+import { findIpAddress } from "../../api/values/ip-address.ts";
 
 /** Renewed this long before its end, at a start. */
 const RENEWAL_MS = 30 * 24 * 3_600_000;

@@ -4,7 +4,7 @@
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
 import type * as X509 from "@peculiar/x509";
-import { findIpAddress } from "../../api/ip-address.ts";
+import { findIpAddress } from "../../api/values/ip-address.ts";
 import { importSigner, serialNumber } from "../../base/keys/signing-key.ts";
 import { x509 as loadX509 } from "../../base/keys/x509-library.ts";
 import type { Loop } from "../../base/loop/loop.ts";

@@ -1,5 +1,5 @@
 /** Answers to callers within the process: the server's own values, put into no bytes. */
-import type { JsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { withResourceVersion } from "../objects/stored-object.ts";
 import type { Answer, ListAnswer, WatchAnswer, WatchEventAnswer } from "../request/answer.ts";

@@ -1,6 +1,6 @@
 /** In which form a client wants an answer: found out before anything is done, so that a refusal changes nothing. */
-import { ApiError, badRequest, notAcceptable } from "../../api/api-error.ts";
-import { findKindSchema } from "../../api/built-in-schema.ts";
+import { ApiError, badRequest, notAcceptable } from "../../api/errors/api-error.ts";
+import { findKindSchema } from "../../api/schema/built-in-schema.ts";
 import { isStored } from "../objects/registry.ts";
 import type { Resource } from "../objects/registry.ts";
 import type { Call } from "../request/call.ts";

@@ -1,9 +1,9 @@
-/** What is shown of an object: the whole of it in the version asked for, or its metadata only. */
-import { builtInStruct } from "../../api/built-in-schema.ts";
-import type { JsonObject } from "../../api/json-object.ts";
-import { stringifyJson } from "../../api/json-text.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
 import { encodeMessage } from "../../api/protobuf/encode.ts";
-import type { StructSchema } from "../../api/schema.ts";
+/** What is shown of an object: the whole of it in the version asked for, or its metadata only. */
+import { builtInStruct } from "../../api/schema/built-in-schema.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { StoredObject } from "../objects/stored-object.ts";

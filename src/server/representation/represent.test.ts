@@ -1,14 +1,14 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { conflict, isApiError, tooManyRequests } from "../../api/api-error.ts";
-import { builtInStruct, findKindSchema } from "../../api/built-in-schema.ts";
+import { conflict, isApiError, tooManyRequests } from "../../api/errors/api-error.ts";
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import type { JsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import { decodeMessage } from "../../api/protobuf/decode.ts";
 import { encodeMessage } from "../../api/protobuf/encode.ts";
 import { decodeObject, encodeList, readEnvelope } from "../../api/protobuf/envelope.ts";
 import { WireReader } from "../../api/protobuf/wire-reader.ts";
-import { parseYaml } from "../../api/yaml.ts";
+import { builtInStruct, findKindSchema } from "../../api/schema/built-in-schema.ts";
+import { parseYaml } from "../../api/yaml/yaml.ts";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { flowSchema } from "../../resources/flow-control/flow-schema.ts";
 import { podRowConditions } from "../../resources/pod/pod-cells.ts";

@@ -1,11 +1,11 @@
 /** Answers as bytes, in the form the client asked for. */
-import { toStatus } from "../../api/api-error.ts";
-import type { Status } from "../../api/api-error.ts";
-import { findKindSchema } from "../../api/built-in-schema.ts";
-import type { JsonObject } from "../../api/json-object.ts";
-import { stringifyJson } from "../../api/json-text.ts";
+import { toStatus } from "../../api/errors/api-error.ts";
+import type { Status } from "../../api/errors/api-error.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
 import { encodeObject, writeEnvelope } from "../../api/protobuf/envelope.ts";
-import { stringifyYaml, yamlPieces } from "../../api/yaml-text.ts";
+import { findKindSchema } from "../../api/schema/built-in-schema.ts";
+import { stringifyYaml, yamlPieces } from "../../api/yaml/yaml-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { isStored } from "../objects/registry.ts";
 import type { StoredResource } from "../objects/registry.ts";

@@ -1,8 +1,8 @@
 /** Objects as rows of cells, as `kubectl get` shows them. */
-import type { JsonObject } from "../../api/json-object.ts";
-import { stringifyJson } from "../../api/json-text.ts";
-import type { ColumnFacts } from "../../api/resource-facts.ts";
-import { stringifyYaml } from "../../api/yaml-text.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
+import type { ColumnFacts } from "../../api/schema/resource-facts.ts";
+import { stringifyYaml } from "../../api/yaml/yaml-text.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Resource, StoredResource } from "../objects/registry.ts";
 import type { StoredObject } from "../objects/stored-object.ts";

@@ -1,11 +1,11 @@
 /** Watch events as frames: lines of JSON, or protobuf with its length in front. */
-import type { Status } from "../../api/api-error.ts";
-import { findKindSchema } from "../../api/built-in-schema.ts";
-import type { JsonObject } from "../../api/json-object.ts";
-import { stringifyJson } from "../../api/json-text.ts";
-import { toNormalForm } from "../../api/normal-form.ts";
+import type { Status } from "../../api/errors/api-error.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
 import { encodeMessage } from "../../api/protobuf/encode.ts";
 import { encodeObject, encodeWatchEvent, writeEnvelope } from "../../api/protobuf/envelope.ts";
+import { findKindSchema } from "../../api/schema/built-in-schema.ts";
+import { toNormalForm } from "../../api/schema/normal-form.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { withResourceVersion } from "../objects/stored-object.ts";
 import type { StoredObject } from "../objects/stored-object.ts";

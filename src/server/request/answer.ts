@@ -1,5 +1,5 @@
 /** What a verb answers, before it is known in which form the client wants it. */
-import type { Status } from "../../api/api-error.ts";
+import type { Status } from "../../api/errors/api-error.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { StoredObject } from "../objects/stored-object.ts";

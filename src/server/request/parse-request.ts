@@ -7,7 +7,7 @@
  *
  * `watch/` and `proxy/` before the resource are old forms that upstream still authorizes as verbs.
  */
-import { pathSegmentName } from "../../api/names.ts";
+import { pathSegmentName } from "../../api/values/names.ts";
 import { exactField } from "../access/authz/selector-terms.ts";
 import { isTrue } from "./request-info.ts";
 import type {

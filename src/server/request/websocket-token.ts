@@ -1,5 +1,5 @@
 /** Programs in browsers cannot send an `authorization` with a WebSocket: they name their token as one of the protocols they speak. */
-import { unauthorized } from "../../api/api-error.ts";
+import { unauthorized } from "../../api/errors/api-error.ts";
 
 const PREFIX = "base64url.bearer.authorization.k8s.io.";
 

@@ -1,5 +1,5 @@
 /** /metrics: what was counted, and what is at this moment. */
-import type { ResourceFacts, StorageFacts } from "../../api/resource-facts.ts";
+import type { ResourceFacts, StorageFacts } from "../../api/schema/resource-facts.ts";
 import type { BoundHistogram, Metrics } from "../../base/metrics/metrics.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Registry } from "../objects/registry.ts";

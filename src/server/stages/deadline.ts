@@ -2,8 +2,8 @@
  * No request takes longer than a minute, or than its client wants to wait (`?timeout=10s`). What it has begun may still
  * happen: the answer says only that nobody waits for it any more.
  */
-import { badRequest, timeout } from "../../api/api-error.ts";
-import { parseDuration } from "../../api/time.ts";
+import { badRequest, timeout } from "../../api/errors/api-error.ts";
+import { parseDuration } from "../../api/values/time.ts";
 import { Chain, type Link } from "../../base/loop/chain.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Exchange, Stage } from "../request/exchange.ts";

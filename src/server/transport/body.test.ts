@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
-import type { ApiError } from "../../api/api-error.ts";
+import type { ApiError } from "../../api/errors/api-error.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
 import { VirtualLoop } from "../../base/loop/virtual/virtual-loop.ts";
 import { BodyBudget, receiveBody } from "./body.ts";

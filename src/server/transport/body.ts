@@ -1,6 +1,6 @@
 /** Receives the body of a request within three bounds: its own length, the time it takes, and the bytes of all at once. */
 import type { Readable } from "node:stream";
-import { badRequest, requestEntityTooLarge, timeout, tooManyRequests } from "../../api/api-error.ts";
+import { badRequest, requestEntityTooLarge, timeout, tooManyRequests } from "../../api/errors/api-error.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 
 const EMPTY = new Uint8Array(0);

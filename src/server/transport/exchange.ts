@@ -3,7 +3,7 @@
  * and the answer to the wire. Ends the handler's work when the client is gone.
  */
 import type { Writable } from "node:stream";
-import { tooManyRequests, toStatus } from "../../api/api-error.ts";
+import { tooManyRequests, toStatus } from "../../api/errors/api-error.ts";
 import { assert } from "../../base/assert.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";

@@ -1,5 +1,5 @@
 /** Everything that the server keeps, in the order in which it is put in place. */
-import { findCidr } from "../../api/ip-address.ts";
+import { findCidr } from "../../api/values/ip-address.ts";
 import type { Workshop } from "../request/call.ts";
 import type { PortRange } from "../write/companions/port-ledger.ts";
 import { allocationRepair } from "./allocation-repair.ts";

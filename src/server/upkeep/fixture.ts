@@ -1,6 +1,6 @@
 /** A server without sockets and without representations for tests: requests go straight to their verbs. */
-import { isApiError, toStatus } from "../../api/api-error.ts";
-import { pathSegmentName } from "../../api/names.ts";
+import { isApiError, toStatus } from "../../api/errors/api-error.ts";
+import { pathSegmentName } from "../../api/values/names.ts";
 import { silentLog } from "../../base/log/log.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";

@@ -1,5 +1,5 @@
 /** A chore keeps some objects as the server needs them. It looks at what is, never at what happened. */
-import type { JsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { BootStep } from "../routes/health/health-checks.ts";

@@ -1,7 +1,7 @@
 /** Writes as the server itself, through the same verbs as every client: nothing of the server's own is exempt from a rule. */
-import { alreadyExists } from "../../api/api-error.ts";
-import { cloneJson } from "../../api/json-clone.ts";
-import type { JsonObject } from "../../api/json-object.ts";
+import { alreadyExists } from "../../api/errors/api-error.ts";
+import { cloneJson } from "../../api/json/json-clone.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { MAX_CHANGES } from "../../store/store.ts";

@@ -1,7 +1,7 @@
 /** Writes on Secrets that hold tokens when these were last used, to the day. */
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import type { Secret } from "../../api/generated/types/core-v1.ts";
-import type { JsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import { dayText, LAST_USED } from "../../resources/core/legacy-token.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { requireStored } from "../objects/registry.ts";

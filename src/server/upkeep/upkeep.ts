@@ -3,8 +3,8 @@
  * request, and comes back when it is deleted or changed. Everything goes through the same verbs as clients' writes. A
  * house in order is left alone: a second start writes nothing.
  */
-import { isApiError } from "../../api/api-error.ts";
-import type { JsonObject } from "../../api/json-object.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";

@@ -1,11 +1,11 @@
-/** Server-side apply: the client states its intent, the server finds out what that changes. Creates what is not there. */
-import { badRequest, conflict, isApiError } from "../../api/api-error.ts";
 import { beginApply, checkConfig } from "../../api/apply/apply-patch.ts";
 import type { ApplyInput, BegunApply } from "../../api/apply/apply-patch.ts";
 import { withManagedFields } from "../../api/apply/managed-fields.ts";
-import { cloneJson } from "../../api/json-clone.ts";
-import { isJsonObject, setOwn } from "../../api/json-object.ts";
-import type { JsonObject } from "../../api/json-object.ts";
+/** Server-side apply: the client states its intent, the server finds out what that changes. Creates what is not there. */
+import { badRequest, conflict, isApiError } from "../../api/errors/api-error.ts";
+import { cloneJson } from "../../api/json/json-clone.ts";
+import { isJsonObject, setOwn } from "../../api/json/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import { type Soon, whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import { createPermission } from "../access/authz/create-permission.ts";

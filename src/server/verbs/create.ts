@@ -1,5 +1,5 @@
-import { badRequest, generateNameConflict, isApiError, versionOnCreate } from "../../api/api-error.ts";
-import { generateName } from "../../api/names.ts";
+import { badRequest, generateNameConflict, isApiError, versionOnCreate } from "../../api/errors/api-error.ts";
+import { generateName } from "../../api/values/names.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import type { AdmissionPass } from "../admission/admission.ts";
 import { callPass } from "../admission/call-pass.ts";

@@ -1,4 +1,4 @@
-import { isApiError } from "../../api/api-error.ts";
+import { isApiError } from "../../api/errors/api-error.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { StoredObject } from "../objects/stored-object.ts";
 import { prefixOf } from "../objects/versions.ts";

@@ -2,8 +2,8 @@
  * Deletes an object whose value cannot be read, for clients that set `ignoreStoreReadErrorWithClusterBreakingPotential` and may use the verb
  * that goes with it. Nothing is known of such an object, so that its finalizers and dependents do not count.
  */
-import { forbidden, invalid } from "../../api/api-error.ts";
-import { FieldErrors } from "../../api/field-error.ts";
+import { forbidden, invalid } from "../../api/errors/api-error.ts";
+import { FieldErrors } from "../../api/errors/field-error.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
 import { NOTHING_ASKED } from "../access/authz/authorizer.ts";
 import type { StoredResource } from "../objects/registry.ts";

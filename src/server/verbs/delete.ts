@@ -1,11 +1,11 @@
-import { badRequest, conflict, isApiError } from "../../api/api-error.ts";
-import type { Status } from "../../api/api-error.ts";
-import { findKindSchema } from "../../api/built-in-schema.ts";
-import { DecodeError } from "../../api/decode-error.ts";
-import { FieldErrors } from "../../api/field-error.ts";
+import { badRequest, conflict, isApiError } from "../../api/errors/api-error.ts";
+import type { Status } from "../../api/errors/api-error.ts";
+import { FieldErrors } from "../../api/errors/field-error.ts";
 import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
-import { toNormalForm } from "../../api/normal-form.ts";
-import { plainNumber } from "../../api/plain-number.ts";
+import { findKindSchema } from "../../api/schema/built-in-schema.ts";
+import { DecodeError } from "../../api/schema/decode-error.ts";
+import { toNormalForm } from "../../api/schema/normal-form.ts";
+import { plainNumber } from "../../api/values/plain-number.ts";
 import { whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { deletionOptions } from "../admission/operation-options.ts";

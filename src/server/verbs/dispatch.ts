@@ -5,8 +5,8 @@ import {
   methodNotAllowed,
   methodNotSupported,
   unknownResource,
-} from "../../api/api-error.ts";
-import { pathSegmentName } from "../../api/names.ts";
+} from "../../api/errors/api-error.ts";
+import { pathSegmentName } from "../../api/values/names.ts";
 import { findDeprecation } from "../objects/deprecation.ts";
 import { isCustom, isStored } from "../objects/registry.ts";
 import type { Registry, Resource, StoredResource } from "../objects/registry.ts";

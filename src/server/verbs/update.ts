@@ -1,5 +1,5 @@
-import { badRequest, conflict, invalid, isApiError } from "../../api/api-error.ts";
-import { FieldErrors } from "../../api/field-error.ts";
+import { badRequest, conflict, invalid, isApiError } from "../../api/errors/api-error.ts";
+import { FieldErrors } from "../../api/errors/field-error.ts";
 import { type Soon, whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import { createPermission } from "../access/authz/create-permission.ts";

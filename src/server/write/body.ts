@@ -1,14 +1,14 @@
 /** Bodies as values: JSON, YAML or protobuf, whatever the client sent. */
-import { badRequest, unsupportedMediaType } from "../../api/api-error.ts";
-import { isJsonObject } from "../../api/json-object.ts";
-import type { JsonObject } from "../../api/json-object.ts";
-import { type ParsedJson, parseJson } from "../../api/json-scan.ts";
+import { badRequest, unsupportedMediaType } from "../../api/errors/api-error.ts";
+import { shownContent } from "../../api/errors/secret-content.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import { type ParsedJson, parseJson } from "../../api/json/json-scan.ts";
 import { goJsonWord } from "../../api/patch/go-text.ts";
 import { decodeObject, hasEnvelope, readEnvelope } from "../../api/protobuf/envelope.ts";
-import type { StructSchema } from "../../api/schema.ts";
-import { shownContent } from "../../api/secret-content.ts";
-import { TooLargeError } from "../../api/work-budget.ts";
-import { parseYaml } from "../../api/yaml.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
+import { TooLargeError } from "../../api/schema/work-budget.ts";
+import { parseYaml } from "../../api/yaml/yaml.ts";
 import type { SharedSpec, SharedSpecs } from "../objects/caches/shared-specs.ts";
 import type { AcceptedRequest } from "../request/http.ts";
 import { findMediaType } from "../request/media-type.ts";

@@ -1,6 +1,6 @@
 /** What becomes of an object whose deletion is asked for: removed at once, or marked and removed once nothing holds it. */
-import { cloneJson } from "../../api/json-clone.ts";
-import { withSortedKeys } from "../../api/json-object.ts";
+import { cloneJson } from "../../api/json/json-clone.ts";
+import { withSortedKeys } from "../../api/json/json-object.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { timeText } from "./system-metadata.ts";

@@ -1,13 +1,13 @@
 /** An object that a client sent, brought to the one normal form and checked against the place it was sent to. */
-import { type ApiError, badRequest, invalid } from "../../api/api-error.ts";
-import { findKindSchema } from "../../api/built-in-schema.ts";
-import { DecodeError } from "../../api/decode-error.ts";
-import { FieldErrors } from "../../api/field-error.ts";
-import { isJsonObject } from "../../api/json-object.ts";
-import type { JsonObject } from "../../api/json-object.ts";
-import { stringifyJson } from "../../api/json-text.ts";
-import { toChargedNormalForm, toNormalForm } from "../../api/normal-form.ts";
-import type { StructSchema } from "../../api/schema.ts";
+import { type ApiError, badRequest, invalid } from "../../api/errors/api-error.ts";
+import { FieldErrors } from "../../api/errors/field-error.ts";
+import { isJsonObject } from "../../api/json/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
+import { findKindSchema } from "../../api/schema/built-in-schema.ts";
+import { DecodeError } from "../../api/schema/decode-error.ts";
+import { toChargedNormalForm, toNormalForm } from "../../api/schema/normal-form.ts";
+import type { StructSchema } from "../../api/schema/schema.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { SharedSpec, SharedSpecs } from "../objects/caches/shared-specs.ts";
 import type { Resource } from "../objects/registry.ts";

@@ -1,5 +1,11 @@
 /** Takes finished objects to the store, and starts again on the newest one when another writer was faster. */
-import { alreadyExists, conflict, isApiError, notFound, requestEntityTooLarge } from "../../api/api-error.ts";
+import {
+  alreadyExists,
+  conflict,
+  isApiError,
+  notFound,
+  requestEntityTooLarge,
+} from "../../api/errors/api-error.ts";
 import type { Soon } from "../../base/loop/soon.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { isStoreError } from "../../store/store-error.ts";

@@ -1,5 +1,5 @@
 /** Whoever says twice who owns an object has said it once, and is told so. */
-import { stringifyJson } from "../../api/json-text.ts";
+import { stringifyJson } from "../../api/json/json-text.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 
 interface Owned {

@@ -1,17 +1,17 @@
+import type { FieldPattern } from "../../api/apply/fields/field-pattern.ts";
 /**
  * From what a client sent to what is stored: defaults, the server's own fields, validation. The same stages for create,
  * update, patch and apply, and for the status subresource.
  */
-import { invalid } from "../../api/api-error.ts";
-import type { FieldPattern } from "../../api/apply/fields/field-pattern.ts";
-import { collectFieldErrors, fieldErrorText } from "../../api/field-error.ts";
-import type { FieldError, FieldErrors } from "../../api/field-error.ts";
-import { cloneJson } from "../../api/json-clone.ts";
-import { setOwn } from "../../api/json-object.ts";
-import type { JsonObject } from "../../api/json-object.ts";
+import { invalid } from "../../api/errors/api-error.ts";
+import { collectFieldErrors, fieldErrorText } from "../../api/errors/field-error.ts";
+import type { FieldError, FieldErrors } from "../../api/errors/field-error.ts";
+import { cloneJson } from "../../api/json/json-clone.ts";
+import { setOwn } from "../../api/json/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import { validateMetadata, validateMetadataUpdate } from "../../api/metadata.ts";
 import type { MetadataRules } from "../../api/metadata.ts";
-import { dns1123Subdomain } from "../../api/names.ts";
+import { dns1123Subdomain } from "../../api/values/names.ts";
 import { type Soon, whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/rules/kind-rules.ts";
 import { keepParts } from "../../resources/rules/metadata-parts.ts";

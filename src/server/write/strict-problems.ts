@@ -1,6 +1,6 @@
+import { isJsonObject } from "../../api/json/json-object.ts";
 /** What a client hears of what the server does not understand in a body, in upstream's words and order. */
-import { pathText } from "../../api/decode-place.ts";
-import { isJsonObject } from "../../api/json-object.ts";
+import { pathText } from "../../api/schema/decode-place.ts";
 import type { Body } from "./body.ts";
 
 /** `custom` kinds are read without their schema first: what they have twice is found before what they have not. */

@@ -1,5 +1,5 @@
 /** The part of metadata that the server keeps: identity, times, generation. Clients' values for it never count. */
-import type { JsonObject } from "../../api/json-object.ts";
+import type { JsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { dateTimeText } from "../../base/date-text.ts";
 import type { ApiObject, Draft } from "../../resources/rules/kind-rules.ts";

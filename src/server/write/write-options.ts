@@ -1,6 +1,6 @@
 /** The query of every write. */
-import { invalid } from "../../api/api-error.ts";
-import { FieldErrors } from "../../api/field-error.ts";
+import { invalid } from "../../api/errors/api-error.ts";
+import { FieldErrors } from "../../api/errors/field-error.ts";
 import type { Call } from "../request/call.ts";
 import { patchMediaType } from "../request/media-type.ts";
 import type { AskedVerb } from "../request/request-info.ts";

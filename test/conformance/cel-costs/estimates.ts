@@ -1,5 +1,5 @@
 /** The estimated costs of all rules in CEL of a schema. */
-import { fieldPath } from "../../../src/api/field-error.ts";
+import { fieldPath } from "../../../src/api/errors/field-error.ts";
 import type { JSONSchemaProps } from "../../../src/api/generated/types/apiextensions-v1.ts";
 import { estimateRule } from "../../../src/api/structural/expression-estimate.ts";
 import { type ExpressionPlace, expressionPlaces } from "../../../src/api/structural/expression-places.ts";

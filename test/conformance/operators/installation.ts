@@ -1,6 +1,6 @@
 /** Installs an operator's manifests as its handbook says, and looks at what kubectl makes of them. */
 import { expect } from "vitest";
-import { isApiError } from "../../../src/api/api-error.ts";
+import { isApiError } from "../../../src/api/errors/api-error.ts";
 import type { Kubectl } from "../kubectl/kubectl.ts";
 import type { OperatorRun } from "./operator-run.ts";
 import { apply, manifest, versions } from "./world.ts";

@@ -1,6 +1,6 @@
 /**
  * CVE-2019-1002100, CVE-2019-11253, CVE-2019-11254: a small request cannot make the server work or answer without bound. Bounds of single
- * bodies are held by test/conformance/bad-input.test.ts and src/api/yaml.test.ts; these are ways to get past them.
+ * bodies are held by test/conformance/bad-input.test.ts and src/api/yaml/yaml.test.ts; these are ways to get past them.
  */
 import { describe, expect, test } from "vitest";
 import { TestApi, text } from "../../api-harness.ts";

@@ -4,7 +4,10 @@
  */
 import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { findRequestProblem, readCertificateRequest } from "../../../src/api/certificate-request.ts";
+import {
+  findRequestProblem,
+  readCertificateRequest,
+} from "../../../src/api/certificates/certificate-request.ts";
 import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";
 import { certificateSigner } from "../../../src/controllers/certificates/certificate-signer.ts";
 import { loadIssuer, makePrivateKey } from "../../../src/server/pki/issuer.ts";

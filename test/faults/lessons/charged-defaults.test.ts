@@ -1,9 +1,9 @@
 /** A body is charged for each item at least as many units as values come of it: whatever defaults a kind fills in, by its own rules. */
 import { expect, test } from "vitest";
-import { cloneJson } from "../../../src/api/json-clone.ts";
-import { toNormalForm } from "../../../src/api/normal-form.ts";
-import { apiVersionOf } from "../../../src/api/resource-facts.ts";
-import { unitsOfEntry, unitsOfItem, unitsOfStruct } from "../../../src/api/work-budget.ts";
+import { cloneJson } from "../../../src/api/json/json-clone.ts";
+import { toNormalForm } from "../../../src/api/schema/normal-form.ts";
+import { apiVersionOf } from "../../../src/api/schema/resource-facts.ts";
+import { unitsOfEntry, unitsOfItem, unitsOfStruct } from "../../../src/api/schema/work-budget.ts";
 import { kinds } from "../../../src/resources/index.ts";
 import type { ApiObject, Draft, KindRules } from "../../../src/resources/rules/kind-rules.ts";
 import { type KindSample, kindSamples, listsAndMaps, placeText, withValue } from "./every-place.ts";

@@ -1,6 +1,6 @@
 /** Names that every JavaScript object inherits, as the value of every field and as a key of every map of every kind: never an internal error. */
 import { expect, test } from "vitest";
-import type { Schema } from "../../../src/api/schema.ts";
+import type { Schema } from "../../../src/api/schema/schema.ts";
 import { TestApi } from "../../api-harness.ts";
 import { collectionOf, kindSamples, type Place, withValue } from "./every-place.ts";
 

@@ -1,8 +1,8 @@
 /** Where lists and maps are in the objects of every stored kind, by the schema facts: a new field is there without being named. */
-import { findKindSchema } from "../../../src/api/built-in-schema.ts";
-import { apiVersionOf, groupVersions, isServedByDefault } from "../../../src/api/resource-facts.ts";
-import type { ResourceFacts } from "../../../src/api/resource-facts.ts";
-import type { ListSchema, MapSchema, Schema, StructSchema } from "../../../src/api/schema.ts";
+import { findKindSchema } from "../../../src/api/schema/built-in-schema.ts";
+import { apiVersionOf, groupVersions, isServedByDefault } from "../../../src/api/schema/resource-facts.ts";
+import type { ResourceFacts } from "../../../src/api/schema/resource-facts.ts";
+import type { ListSchema, MapSchema, Schema, StructSchema } from "../../../src/api/schema/schema.ts";
 import { MINIMAL_OBJECTS } from "../../conformance/minimal-objects.ts";
 
 /** The way to a value: names of fields, the first item of a list, a key of a map. */

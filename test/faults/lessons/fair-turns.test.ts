@@ -4,7 +4,7 @@
  */
 import { Readable, Writable } from "node:stream";
 import { describe, expect, test } from "vitest";
-import { isApiError } from "../../../src/api/api-error.ts";
+import { isApiError } from "../../../src/api/errors/api-error.ts";
 import { silentLog } from "../../../src/base/log/log.ts";
 import { VirtualLoop } from "../../../src/base/loop/virtual/virtual-loop.ts";
 import { anonymous } from "../../../src/server/access/authn/anonymous.ts";

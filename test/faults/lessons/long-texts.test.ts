@@ -223,8 +223,8 @@ describe("regular expressions of the server", () => {
   const OWN = new Set([
     "src/api/cel/instant.ts",
     "src/api/cel/library/conversion.ts",
-    "src/api/quantity.ts",
-    "src/api/time.ts",
+    "src/api/values/quantity.ts",
+    "src/api/values/time.ts",
     "src/runtime/controller/child-names.ts",
     "src/runtime/events/event-correlation.ts",
     "src/server/access/authn/issuer-site.ts",
@@ -256,8 +256,8 @@ describe("regular expressions of the server", () => {
       new Set([
         "src/api/apply/fields/path-element.ts",
         "src/api/cel/library/text.ts",
-        "src/api/names.ts",
-        "src/api/semantic-version.ts",
+        "src/api/values/names.ts",
+        "src/api/values/semantic-version.ts",
         "src/resources/networking/ingress-class.ts",
         "src/resources/pod/pod-security-rules.ts",
         "src/server/access/authz/impersonation-modes.ts",

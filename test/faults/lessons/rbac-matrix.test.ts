@@ -5,8 +5,8 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
-import { isServedByDefault } from "../../../src/api/resource-facts.ts";
-import type { ResourceFacts } from "../../../src/api/resource-facts.ts";
+import { isServedByDefault } from "../../../src/api/schema/resource-facts.ts";
+import type { ResourceFacts } from "../../../src/api/schema/resource-facts.ts";
 import { prefixOf } from "../../../src/server/objects/versions.ts";
 import { TestApi, text } from "../../api-harness.ts";
 import type { Reply } from "../../api-harness.ts";

@@ -3,7 +3,7 @@
  * of another.
  */
 import { describe, expect, test } from "vitest";
-import { groupVersions } from "../../../src/api/resource-facts.ts";
+import { groupVersions } from "../../../src/api/schema/resource-facts.ts";
 import { TestApi, text, watchEvents } from "../../api-harness.ts";
 import type { ReplyBody } from "../../api-harness.ts";
 import { custom, defineKind, definitionOf, DEFINITIONS, made } from "./custom-kind.ts";

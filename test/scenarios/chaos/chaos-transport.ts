@@ -5,8 +5,8 @@ import {
   serviceUnavailable,
   toStatus,
   tooManyRequests,
-} from "../../../src/api/api-error.ts";
-import type { Status } from "../../../src/api/api-error.ts";
+} from "../../../src/api/errors/api-error.ts";
+import type { Status } from "../../../src/api/errors/api-error.ts";
 import type { Loop, Random } from "../../../src/base/loop/loop.ts";
 import type {
   Transport,

@@ -2,9 +2,16 @@
  * Whether an applied configuration has the types of its schema. Unlike the objects of other writers it is not pruned: a field that the schema does not
  * name is refused. Texts are upstream's, but with the type of a value instead of the value: errors reach audit logs, and values may be secret.
  */
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
+import { isJsonObject, type JsonObject } from "../../json/json-object.ts";
 import { goTypeName } from "../../patch/go-text.ts";
-import type { ListSchema, MapSchema, ScalarSchema, ScalarType, Schema, StructSchema } from "../../schema.ts";
+import type {
+  ListSchema,
+  MapSchema,
+  ScalarSchema,
+  ScalarType,
+  Schema,
+  StructSchema,
+} from "../../schema/schema.ts";
 import { elementText, fieldElement, itemElement, itemMistake } from "./path-element.ts";
 
 /** More are not listed: they would only repeat one mistake. */

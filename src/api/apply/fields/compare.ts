@@ -1,7 +1,7 @@
 /** What changed between two values of one schema, as sets of fields. */
-import type { JsonObject } from "../../json-object.ts";
+import type { JsonObject } from "../../json/json-object.ts";
 import { jsonEqual } from "../../patch/json-equal.ts";
-import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema.ts";
+import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema/schema.ts";
 import { type FieldPattern, matching } from "./field-pattern.ts";
 import {
   EMPTY,

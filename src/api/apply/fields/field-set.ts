@@ -9,8 +9,8 @@
  *
  * Every set is canonical (see path-element.ts), sorted, and without nodes that lead to no member.
  */
-import { isJsonObject } from "../../json-object.ts";
-import { JSON_DEPTH_MAX } from "../../json-scan.ts";
+import { isJsonObject } from "../../json/json-object.ts";
+import { JSON_DEPTH_MAX } from "../../json/json-scan.ts";
 import { canonicalElement, elementText, SELF, sortElements } from "./path-element.ts";
 
 export interface FieldSet {

@@ -2,9 +2,9 @@
  * Merges an applied configuration into the live value. Nothing is removed; where both have a leaf, the
  * configuration's stands. What does not change is the live value itself, so that a merge without effect returns it.
  */
-import { type JsonObject, setOwn } from "../../json-object.ts";
+import { type JsonObject, setOwn } from "../../json/json-object.ts";
 import { jsonEqual } from "../../patch/json-equal.ts";
-import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema.ts";
+import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema/schema.ts";
 import { itemElement } from "./path-element.ts";
 import { granularList, granularMap, isFilledList, isFilledMap, isVoid, memberSchema } from "./shape.ts";
 

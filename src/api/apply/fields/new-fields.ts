@@ -1,11 +1,17 @@
+import { isJsonObject, isSorted, type JsonObject } from "../../json/json-object.ts";
+import { jsonEqual } from "../../patch/json-equal.ts";
 /**
  * What belongs to the creator of an object. That depends on its keys and on what tells the items of its lists apart, not on its values, so that most
  * new objects have the set of another one: it is found by its text, which is made in one pass, and no set is built.
  */
-import { zeroValue } from "../../go-zero.ts";
-import { isJsonObject, isSorted, type JsonObject } from "../../json-object.ts";
-import { jsonEqual } from "../../patch/json-equal.ts";
-import { findField, type ListSchema, type MapSchema, type Schema, type StructSchema } from "../../schema.ts";
+import { zeroValue } from "../../schema/go-zero.ts";
+import {
+  findField,
+  type ListSchema,
+  type MapSchema,
+  type Schema,
+  type StructSchema,
+} from "../../schema/schema.ts";
 import { EMPTY, type FieldSet, isEmpty } from "./field-set.ts";
 import { fieldElement, fieldKey, itemElement, sortElements } from "./path-element.ts";
 import { granularList, granularMap, memberSchema } from "./shape.ts";

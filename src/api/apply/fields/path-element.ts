@@ -1,3 +1,5 @@
+import { isJsonObject, type JsonObject, isSorted } from "../../json/json-object.ts";
+import { stringifyJson } from "../../json/json-text.ts";
 /**
  * One step of a field's path, in the text form that FieldsV1 uses for keys:
  *
@@ -8,11 +10,9 @@
  *
  * Two elements are the same when their canonical texts are.
  */
-import { zeroValue } from "../../go-zero.ts";
-import { isJsonObject, type JsonObject, isSorted } from "../../json-object.ts";
-import { stringifyJson } from "../../json-text.ts";
-import { quoted } from "../../message-text.ts";
-import { type ListSchema, compareNames, findField } from "../../schema.ts";
+import { zeroValue } from "../../schema/go-zero.ts";
+import { type ListSchema, compareNames, findField } from "../../schema/schema.ts";
+import { quoted } from "../../values/message-text.ts";
 
 /** Stands for the node itself among its children: `{".":{},"f:app":{}}` owns the map and its key. */
 export const SELF = ".";

@@ -1,6 +1,6 @@
 /** The set of fields that a value has: what an applier of that value owns, or what a writer adds with it. */
-import type { JsonObject } from "../../json-object.ts";
-import type { ListSchema, MapSchema, Schema, StructField, StructSchema } from "../../schema.ts";
+import type { JsonObject } from "../../json/json-object.ts";
+import type { ListSchema, MapSchema, Schema, StructField, StructSchema } from "../../schema/schema.ts";
 import { asMember, EMPTY, type FieldSet, type FieldSetDraft, MEMBER, sortedSet } from "./field-set.ts";
 import { fieldElement, SELF } from "./path-element.ts";
 import {

@@ -1,6 +1,6 @@
 /** Takes fields out of a value, or takes out all others. */
-import { type JsonObject, setOwn } from "../../json-object.ts";
-import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema.ts";
+import { type JsonObject, setOwn } from "../../json/json-object.ts";
+import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema/schema.ts";
 import { type FieldSet, isEmpty, isMember } from "./field-set.ts";
 import { fieldElement, itemElement } from "./path-element.ts";
 import { granularList, granularMap, isFilledList, isFilledMap, memberSchema } from "./shape.ts";

@@ -1,5 +1,5 @@
 /** Sets of fields seen through a schema. */
-import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema.ts";
+import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema/schema.ts";
 import { asMember, EMPTY, type FieldSet, isEmpty, MEMBER, rewrite } from "./field-set.ts";
 import { SELF } from "./path-element.ts";
 import { granularList, granularMap, isNamed, memberSchema } from "./shape.ts";

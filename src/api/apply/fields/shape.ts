@@ -2,8 +2,8 @@
  * How apply sees a value: as one leaf, as a map of fields that are owned one by one, or as a list of items that are
  * told apart by key or value. All walks of this folder ask here, so that they agree.
  */
-import { isJsonObject, type JsonObject } from "../../json-object.ts";
-import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema.ts";
+import { isJsonObject, type JsonObject } from "../../json/json-object.ts";
+import type { ListSchema, MapSchema, Schema, StructSchema } from "../../schema/schema.ts";
 import { itemElement } from "./path-element.ts";
 
 /** For what the schema does not name: maps are owned key by key, all else whole. */

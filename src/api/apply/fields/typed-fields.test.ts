@@ -1,10 +1,10 @@
 /** The walks of this folder over values of real kinds: they must agree on what is a leaf, a map and a list. */
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { builtInStruct } from "../../built-in-schema.ts";
-import { zeroStruct } from "../../go-zero.ts";
-import type { JsonObject } from "../../json-object.ts";
-import { toNormalForm } from "../../normal-form.ts";
+import type { JsonObject } from "../../json/json-object.ts";
+import { builtInStruct } from "../../schema/built-in-schema.ts";
+import { zeroStruct } from "../../schema/go-zero.ts";
+import { toNormalForm } from "../../schema/normal-form.ts";
 import { findConfigMistakes } from "./check-config.ts";
 import { compare, isSame, written } from "./compare.ts";
 import { difference, type FieldSet, fieldSet, isEmpty, paths, pathText, union } from "./field-set.ts";

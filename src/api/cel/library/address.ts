@@ -7,8 +7,8 @@ import {
   type IpAddress,
   ipAddressText,
   networkAddress,
-} from "../../ip-address.ts";
-import { quoted } from "../../message-text.ts";
+} from "../../values/ip-address.ts";
+import { quoted } from "../../values/message-text.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import type { Library } from "../overload.ts";
 import { type CelValue, Opaque } from "../value.ts";

@@ -1,5 +1,5 @@
 /** Questions about permissions. Who answers them is the caller's part. */
-import { dns1123Label, dns1123Subdomain } from "../../names.ts";
+import { dns1123Label, dns1123Subdomain } from "../../values/names.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import type { Apply, Library } from "../overload.ts";
 import { type CelValue, Opaque } from "../value.ts";

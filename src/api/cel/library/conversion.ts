@@ -1,5 +1,5 @@
 /** From one type to another. */
-import { parseDuration } from "../../time.ts";
+import { parseDuration } from "../../values/time.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import { instantOf, instantText, offsetMinutesOf } from "../instant.ts";
 import type { Apply, Library } from "../overload.ts";

@@ -1,3 +1,4 @@
+import { hasFormat } from "../../formats/formats.ts";
 /** Formats by name, which say what is wrong with a text. */
 import {
   dns1035Label,
@@ -7,8 +8,7 @@ import {
   type NameRule,
   prefixOf,
   qualifiedName,
-} from "../../names.ts";
-import { hasFormat } from "../../structural/formats.ts";
+} from "../../values/names.ts";
 import type { Library } from "../overload.ts";
 import { type CelValue, NONE, Opaque, Optional, PlainList } from "../value.ts";
 

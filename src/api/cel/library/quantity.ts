@@ -8,7 +8,7 @@ import {
   quantityToNumber,
   type SmallAmount,
   smallAmountOf,
-} from "../../quantity.ts";
+} from "../../values/quantity.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import type { Library } from "../overload.ts";
 import { type CelValue, Opaque } from "../value.ts";

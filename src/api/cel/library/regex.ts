@@ -1,5 +1,5 @@
 /** Regular expressions, in linear time. */
-import { Pattern, findPatternMistake } from "../../structural/pattern.ts";
+import { Pattern, findPatternMistake } from "../../formats/pattern.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import type { Library } from "../overload.ts";
 import type { Run } from "../run.ts";

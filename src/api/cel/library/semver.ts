@@ -1,7 +1,7 @@
 /** Versions as semver 2.0 orders them. */
-import { quoted } from "../../message-text.ts";
-import { findSemanticVersion } from "../../semantic-version.ts";
-import type { SemanticVersion } from "../../semantic-version.ts";
+import { quoted } from "../../values/message-text.ts";
+import { findSemanticVersion } from "../../values/semantic-version.ts";
+import type { SemanticVersion } from "../../values/semantic-version.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import type { Library } from "../overload.ts";
 import { type CelValue, Opaque } from "../value.ts";

@@ -2,7 +2,7 @@
  * `"%s has %d".format([name, count])`, as version 2 of the strings extension does it, which is the one that Kubernetes has:
  * numbers with a point are written as in English texts, and what is in lists and maps as an expression would write it.
  */
-import { quoted } from "../../message-text.ts";
+import { quoted } from "../../values/message-text.ts";
 import type { CallExpr, Expr } from "../ast.ts";
 import { CelEvaluationError, type CelIssue } from "../cel-error.ts";
 import { itemsOf } from "../json-value.ts";

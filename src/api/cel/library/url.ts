@@ -1,5 +1,5 @@
 /** URLs, as Go reads those of requests: with a scheme, or a path from the root. */
-import { isRequestUri } from "../../structural/request-uri.ts";
+import { isRequestUri } from "../../formats/request-uri.ts";
 import { CelEvaluationError } from "../cel-error.ts";
 import type { Library } from "../overload.ts";
 import type { Run } from "../run.ts";

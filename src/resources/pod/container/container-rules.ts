@@ -1,8 +1,8 @@
 /** The three lists of containers, and what all containers have in common. */
 
-import type { FieldPath } from "../../../api/field-error.ts";
+import type { FieldPath } from "../../../api/errors/field-error.ts";
 import type { Container, EphemeralContainer } from "../../../api/generated/types/core-v1.ts";
-import { dns1123Label } from "../../../api/names.ts";
+import { dns1123Label } from "../../../api/values/names.ts";
 import { addNew, checkRequiredChoice } from "../../rules/value-rules.ts";
 import { isSidecar } from "../pod-resources.ts";
 import type { PodScope } from "../pod-scope.ts";

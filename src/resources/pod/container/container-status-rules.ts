@@ -1,6 +1,6 @@
 /** What agents may say of a pod's containers. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
   Container,
   ContainerStatus,

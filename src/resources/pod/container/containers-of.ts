@@ -1,6 +1,6 @@
 /** All containers of a pod with where they are. */
 
-import type { FieldPath } from "../../../api/field-error.ts";
+import type { FieldPath } from "../../../api/errors/field-error.ts";
 import type { Container, EphemeralContainer, PodSpec } from "../../../api/generated/types/core-v1.ts";
 
 export interface PlacedContainer {

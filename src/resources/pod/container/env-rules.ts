@@ -1,6 +1,6 @@
 /** Variables of a container's environment. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
   ConfigMapKeySelector,
   EnvFromSource,
@@ -8,7 +8,7 @@ import type {
   EnvVarSource,
   FileKeySelector,
 } from "../../../api/generated/types/core-v1.ts";
-import { configMapKey, dns1123Label, dns1123Subdomain, envVarName } from "../../../api/names.ts";
+import { configMapKey, dns1123Label, dns1123Subdomain, envVarName } from "../../../api/values/names.ts";
 import { checkLocalPath } from "../local-path.ts";
 import { checkFieldReference, checkResourceReference } from "./field-reference.ts";
 

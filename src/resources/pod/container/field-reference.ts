@@ -1,8 +1,8 @@
 /** References from a pod to its own fields and resources, as variables and files use them. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type { ObjectFieldSelector, ResourceFieldSelector } from "../../../api/generated/types/core-v1.ts";
-import { qualifiedName } from "../../../api/names.ts";
+import { qualifiedName } from "../../../api/values/names.ts";
 
 /** Every field that the API knows by this name; which of them may be used depends on the place. */
 const KNOWN_FIELDS: ReadonlySet<string> = new Set([

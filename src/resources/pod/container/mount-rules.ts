@@ -1,6 +1,6 @@
 /** Volumes inside a container: mounted as directories, or handed over as block devices. */
 
-import type { FieldPath } from "../../../api/field-error.ts";
+import type { FieldPath } from "../../../api/errors/field-error.ts";
 import type { Container, Volume, VolumeDevice, VolumeMount } from "../../../api/generated/types/core-v1.ts";
 import { addNew, checkChoice } from "../../rules/value-rules.ts";
 import { checkDescendingPath } from "../local-path.ts";

@@ -1,8 +1,8 @@
 /** Ports of containers. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type { Container, ContainerPort } from "../../../api/generated/types/core-v1.ts";
-import { portName, portNumber } from "../../../api/names.ts";
+import { portName, portNumber } from "../../../api/values/names.ts";
 import { addNew, checkRequiredChoice } from "../../rules/value-rules.ts";
 
 const PROTOCOLS = ["SCTP", "TCP", "UDP"];

@@ -1,6 +1,6 @@
 /** Probes and lifecycle hooks: each is exactly one action. */
 
-import type { FieldPath } from "../../../api/field-error.ts";
+import type { FieldPath } from "../../../api/errors/field-error.ts";
 import type {
   Container,
   ExecAction,
@@ -11,7 +11,7 @@ import type {
   SleepAction,
   TCPSocketAction,
 } from "../../../api/generated/types/core-v1.ts";
-import { httpHeaderName } from "../../../api/names.ts";
+import { httpHeaderName } from "../../../api/values/names.ts";
 import { checkChoice, checkCounts } from "../../rules/value-rules.ts";
 import type { PodScope } from "../pod-scope.ts";
 import { checkPortReference } from "./port-rules.ts";

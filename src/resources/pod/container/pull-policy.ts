@@ -1,4 +1,4 @@
-import { findImageReference } from "../../../api/image-reference.ts";
+import { findImageReference } from "../../../api/values/image-reference.ts";
 
 /** `Always` for the tag `latest`, stated or meant. A reference that cannot be read has no tag, as upstream. */
 export function defaultPullPolicy(image: string): "Always" | "IfNotPresent" {

@@ -1,16 +1,16 @@
 /** What containers, or a pod as a whole, ask for and are limited to. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type { PodSpec, ResourceClaim, ResourceRequirements } from "../../../api/generated/types/core-v1.ts";
-import { quoted } from "../../../api/message-text.ts";
-import { dns1123Label } from "../../../api/names.ts";
+import { quoted } from "../../../api/values/message-text.ts";
+import { dns1123Label } from "../../../api/values/names.ts";
 import {
   compareQuantities,
   parseQuantity,
   type Quantity,
   quantityMilliValue,
   quantityValue,
-} from "../../../api/quantity.ts";
+} from "../../../api/values/quantity.ts";
 import {
   checkContainerResourceName,
   checkPodResourceName,

@@ -1,6 +1,6 @@
 /** When a container is started again, where it differs from its pod. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
   Container,
   ContainerResizePolicy,

@@ -1,13 +1,13 @@
 /** Security contexts of containers, and the profiles that pods have as well. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
   AppArmorProfile,
   SeccompProfile,
   SecurityContext,
   WindowsSecurityContextOptions,
 } from "../../../api/generated/types/core-v1.ts";
-import { dns1123Subdomain } from "../../../api/names.ts";
+import { dns1123Subdomain } from "../../../api/values/names.ts";
 import { checkChoice, checkUserId } from "../../rules/value-rules.ts";
 import { checkDescendingPath } from "../local-path.ts";
 import { type PodScope, usesHostUsers } from "../pod-scope.ts";

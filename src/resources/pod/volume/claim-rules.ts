@@ -1,10 +1,10 @@
 /** The spec of a claim that a pod or a stateful set will make. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type { PersistentVolumeClaimSpec } from "../../../api/generated/types/core-v1.ts";
-import { validateLabelSelector } from "../../../api/label-selector.ts";
-import { dns1123Subdomain } from "../../../api/names.ts";
-import { parseQuantity } from "../../../api/quantity.ts";
+import { validateLabelSelector } from "../../../api/selectors/label-selector.ts";
+import { dns1123Subdomain } from "../../../api/values/names.ts";
+import { parseQuantity } from "../../../api/values/quantity.ts";
 import { checkChoice } from "../../rules/value-rules.ts";
 
 const ACCESS_MODES = ["ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod"];

@@ -1,6 +1,6 @@
 /** Files that come from other objects: keys put at paths, and fields of the pod itself. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type { DownwardAPIVolumeFile, KeyToPath } from "../../../api/generated/types/core-v1.ts";
 import { checkFieldReference, checkResourceReference } from "../container/field-reference.ts";
 import { checkLocalPath } from "../local-path.ts";

@@ -1,6 +1,6 @@
 /** Volumes of storage systems. Most only require that what names the volume is there. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
   AzureDiskVolumeSource,
   CSIVolumeSource,
@@ -11,7 +11,7 @@ import type {
   QuobyteVolumeSource,
   StorageOSVolumeSource,
 } from "../../../api/generated/types/core-v1.ts";
-import { dns1123Label, dns1123Subdomain } from "../../../api/names.ts";
+import { dns1123Label, dns1123Subdomain } from "../../../api/values/names.ts";
 import { checkChoice } from "../../rules/value-rules.ts";
 
 const LUN_MAX = 255;

@@ -1,6 +1,6 @@
 /** Volumes that put several sources into one directory: no two may claim the same path. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
   ClusterTrustBundleProjection,
   ConfigMapProjection,
@@ -9,8 +9,8 @@ import type {
   ServiceAccountTokenProjection,
   VolumeProjection,
 } from "../../../api/generated/types/core-v1.ts";
-import { validateLabelSelector } from "../../../api/label-selector.ts";
-import { dns1123Subdomain } from "../../../api/names.ts";
+import { validateLabelSelector } from "../../../api/selectors/label-selector.ts";
+import { dns1123Subdomain } from "../../../api/values/names.ts";
 import { addNew, checkRequiredChoice } from "../../rules/value-rules.ts";
 import { checkLocalPath } from "../local-path.ts";
 import { checkDownwardFile, checkKeyToPath, checkMode } from "./file-rules.ts";

@@ -1,6 +1,6 @@
 /** Volumes of a pod: each has a name of its own and exactly one source. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
   ConfigMapVolumeSource,
   EmptyDirVolumeSource,
@@ -11,10 +11,10 @@ import type {
   ImageVolumeSource,
   Volume,
 } from "../../../api/generated/types/core-v1.ts";
-import { validateLabels } from "../../../api/label-selector.ts";
-import { quoted } from "../../../api/message-text.ts";
-import { dns1123Label, dns1123Subdomain } from "../../../api/names.ts";
-import { parseQuantity } from "../../../api/quantity.ts";
+import { validateLabels } from "../../../api/selectors/label-selector.ts";
+import { quoted } from "../../../api/values/message-text.ts";
+import { dns1123Label, dns1123Subdomain } from "../../../api/values/names.ts";
+import { parseQuantity } from "../../../api/values/quantity.ts";
 import { addNew, checkChoice, checkRequiredChoice } from "../../rules/value-rules.ts";
 import { PULL_POLICIES } from "../container/container-rules.ts";
 import { checkDescendingPath, checkNoBacksteps } from "../local-path.ts";

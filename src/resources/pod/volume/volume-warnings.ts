@@ -1,13 +1,13 @@
 /** What is worth telling about volumes, of pods and of the cluster, although they are accepted. */
 
-import type { FieldPath } from "../../../api/field-error.ts";
+import type { FieldPath } from "../../../api/errors/field-error.ts";
 import type {
   PersistentVolumeClaimSpec,
   PersistentVolumeSpec,
   Volume,
   VolumeProjection,
 } from "../../../api/generated/types/core-v1.ts";
-import { quoted } from "../../../api/message-text.ts";
+import { quoted } from "../../../api/values/message-text.ts";
 import { byteWarnings } from "../../rules/resource-amount.ts";
 
 const DEPRECATED_SOURCES = {

@@ -1,12 +1,12 @@
 /** How fast an autoscaler may act. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
   HorizontalPodAutoscalerBehavior,
   HPAScalingPolicy,
   HPAScalingRules,
 } from "../../../api/generated/types/autoscaling-v2.ts";
-import { parseQuantity } from "../../../api/quantity.ts";
+import { parseQuantity } from "../../../api/values/quantity.ts";
 import type { Draft } from "../../rules/kind-rules.ts";
 import { checkChoice } from "../../rules/value-rules.ts";
 

@@ -1,15 +1,15 @@
 /** What an autoscaler looks at: metrics of five sorts, each with a target. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
   CrossVersionObjectReference,
   MetricIdentifier,
   MetricSpec,
   MetricTarget,
 } from "../../../api/generated/types/autoscaling-v2.ts";
-import { validateLabelSelector } from "../../../api/label-selector.ts";
-import { dns1123Label, pathSegmentName } from "../../../api/names.ts";
-import { parseQuantity } from "../../../api/quantity.ts";
+import { validateLabelSelector } from "../../../api/selectors/label-selector.ts";
+import { dns1123Label, pathSegmentName } from "../../../api/values/names.ts";
+import { parseQuantity } from "../../../api/values/quantity.ts";
 import { checkContainerResourceName } from "../../rules/resource-name.ts";
 
 const SOURCES = ["object", "external", "pods", "resource", "containerResource"] as const;

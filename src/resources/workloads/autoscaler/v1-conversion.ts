@@ -8,7 +8,7 @@ import type {
   MetricSpec,
   MetricStatus,
 } from "../../../api/generated/types/autoscaling-v2.ts";
-import { isJsonObject, type JsonObject } from "../../../api/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts";
 import type { Conversion } from "../../rules/kind-rules.ts";
 import { metricFromV1, metricToV1, statusFromV1, statusToV1 } from "./v1-metric.ts";
 

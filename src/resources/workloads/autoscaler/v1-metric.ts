@@ -6,7 +6,7 @@ import type {
   MetricTarget,
   MetricValueStatus,
 } from "../../../api/generated/types/autoscaling-v2.ts";
-import { isJsonObject, type JsonObject } from "../../../api/json-object.ts";
+import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts";
 
 type Fields = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 /** When a failed pod fails its job, and when some succeeded indexes are enough. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
   JobSpec,
   PodFailurePolicyOnExitCodesRequirement,
@@ -8,7 +8,7 @@ import type {
   PodFailurePolicyRule,
   SuccessPolicyRule,
 } from "../../../api/generated/types/batch-v1.ts";
-import { quoted } from "../../../api/message-text.ts";
+import { quoted } from "../../../api/values/message-text.ts";
 import {
   addNew,
   checkChoice,

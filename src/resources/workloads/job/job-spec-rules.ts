@@ -1,8 +1,8 @@
 /** The spec of a job, in a job and in the template of a cron job. */
 
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type { JobSpec } from "../../../api/generated/types/batch-v1.ts";
-import { dns1123Subdomain } from "../../../api/names.ts";
+import { dns1123Subdomain } from "../../../api/values/names.ts";
 import { checkPodTemplate } from "../../pod/pod-spec-rules.ts";
 import { checkChoice, checkCounts } from "../../rules/value-rules.ts";
 import { checkFailurePolicy, checkSuccessPolicy } from "./job-policy-rules.ts";

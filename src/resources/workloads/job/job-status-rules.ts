@@ -6,7 +6,7 @@
  * long ago must not keep its controller from writing the rest.
  */
 
-import { type FieldErrors, fieldPath } from "../../../api/field-error.ts";
+import { type FieldErrors, fieldPath } from "../../../api/errors/field-error.ts";
 import type { Job, JobStatus } from "../../../api/generated/types/batch-v1.ts";
 import { addNew, checkCounts, invalidWithoutValue, isSame } from "../../rules/value-rules.ts";
 import { findOverlap, type IndexInterval, parseIndexes } from "./index-set.ts";

@@ -7,7 +7,7 @@ import type {
   DeviceRequestAllocationResult,
   ResourceClaim,
 } from "../../../api/generated/types/resource-v1.ts";
-import { formatQuantity } from "../../../api/quantity.ts";
+import { formatQuantity } from "../../../api/values/quantity.ts";
 import { isSame } from "../../../resources/rules/value-rules.ts";
 import type { Choice } from "./chosen-devices.ts";
 

@@ -4,7 +4,7 @@
  */
 
 import type { ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
-import type { Quantity } from "../../../api/quantity.ts";
+import type { Quantity } from "../../../api/values/quantity.ts";
 import { toleratesDeviceTaint } from "../../../resources/device/device-toleration.ts";
 import { AttributeConstraint } from "./attribute-constraint.ts";
 import { type Choice, ChosenDevices } from "./chosen-devices.ts";

@@ -1,6 +1,6 @@
 /** The devices that a search has chosen so far, and what they take together: each look at another device asks for it. */
 
-import type { Quantity } from "../../../api/quantity.ts";
+import type { Quantity } from "../../../api/values/quantity.ts";
 import type { PoolDevice } from "./device-pools.ts";
 import { countersOf } from "./pool-counters.ts";
 import type { Alternative } from "./wish.ts";

@@ -1,14 +1,14 @@
 /** Writes into claims which devices they got and for whom, and waits until devices that have to be made ready are. */
 
-import { isApiError } from "../../../api/api-error.ts";
 import type { Manifest } from "../../../api/api-object.ts";
+import { isApiError } from "../../../api/errors/api-error.ts";
 import { Pod } from "../../../api/generated/types/core-v1.ts";
 import {
   type AllocationResult,
   ResourceClaim,
   type ResourceClaimStatus,
 } from "../../../api/generated/types/resource-v1.ts";
-import { formatTime } from "../../../api/time.ts";
+import { formatTime } from "../../../api/values/time.ts";
 import { MADE_FOR_RESOURCES } from "../../../resources/device/extended-resource.ts";
 import { isReservedFor } from "../../../resources/device/pod-claim.ts";
 import { untilDone } from "../../framework/change-wait.ts";

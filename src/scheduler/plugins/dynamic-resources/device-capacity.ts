@@ -6,7 +6,7 @@ import type {
   Device,
   DeviceCapacity,
 } from "../../../api/generated/types/resource-v1.ts";
-import { compareQuantities, parseQuantity, type Quantity } from "../../../api/quantity.ts";
+import { compareQuantities, parseQuantity, type Quantity } from "../../../api/values/quantity.ts";
 import { ownValue } from "../../../resources/rules/value-rules.ts";
 
 /** By name, in billionths. */

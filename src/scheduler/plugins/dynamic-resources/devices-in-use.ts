@@ -1,7 +1,7 @@
 /** Devices that claims have, and how much of those that several may share. */
 
 import type { AllocationResult } from "../../../api/generated/types/resource-v1.ts";
-import { parseQuantity } from "../../../api/quantity.ts";
+import { parseQuantity } from "../../../api/values/quantity.ts";
 import { deviceKey } from "../../../resources/device/allocated-devices.ts";
 import type { CapacitySums } from "./device-capacity.ts";
 

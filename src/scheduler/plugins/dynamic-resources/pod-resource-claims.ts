@@ -1,7 +1,7 @@
 /** The device claims of a pod, and why it must wait for one of them, in upstream's words. */
 
 import type { ResourceClaim } from "../../../api/generated/types/resource-v1.ts";
-import { quoted } from "../../../api/message-text.ts";
+import { quoted } from "../../../api/values/message-text.ts";
 import { findClaimName, findOwnerProblem, notCreatedText } from "../../../resources/device/pod-claim.ts";
 import type { PodInfo } from "../../snapshot/pod-info.ts";
 

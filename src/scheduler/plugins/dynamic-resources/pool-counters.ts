@@ -1,6 +1,6 @@
 /** Counters that devices of a pool share: parts of one thing that cannot all be had at once. */
 
-import { parseQuantity } from "../../../api/quantity.ts";
+import { parseQuantity } from "../../../api/values/quantity.ts";
 import { type DevicePools, devicesOf, type PoolDevice } from "./device-pools.ts";
 import type { DevicesInUse } from "./devices-in-use.ts";
 

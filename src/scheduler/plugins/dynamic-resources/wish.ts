@@ -7,7 +7,7 @@ import type {
   DeviceToleration,
   ResourceClaim,
 } from "../../../api/generated/types/resource-v1.ts";
-import { plainNumber } from "../../../api/plain-number.ts";
+import { plainNumber } from "../../../api/values/plain-number.ts";
 
 /** One request of a claim. Alternatives are tried in their order. */
 export interface Wish {

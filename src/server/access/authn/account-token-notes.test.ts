@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { makeTokenKeys } from "../../pki/token-keys.ts";

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import { AuthenticationFixture, claimsOf, craftToken, headerOf, otherKey } from "./fixture.ts";
 import type { Seen } from "./fixture.ts";

@@ -3,8 +3,8 @@
  * request: all of it is in memory.
  */
 import type { Secret, ServiceAccount } from "../../../api/generated/types/core-v1.ts";
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { RequestNotes } from "../../request/request-notes.ts";

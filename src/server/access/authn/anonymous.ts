@@ -1,5 +1,5 @@
 /** Who says nothing of who they are. What they may do is for roles to say: by default to see whether the server is well, and which it is. */
-import { unauthorized } from "../../../api/api-error.ts";
+import { unauthorized } from "../../../api/errors/api-error.ts";
 import type { User } from "../../request/user.ts";
 import type { AuthorizerOptions } from "../authz/authorization-options.ts";
 import type { Authenticator } from "./authenticator.ts";

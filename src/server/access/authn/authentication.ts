@@ -1,5 +1,5 @@
 /** The stage at which it is found out who makes a request: the first who knows decides. */
-import { isApiError, unauthorized } from "../../../api/api-error.ts";
+import { isApiError, unauthorized } from "../../../api/errors/api-error.ts";
 import type { Exchange, Next, Reply, Stage } from "../../request/exchange.ts";
 import type { User } from "../../request/user.ts";
 import type { Authenticator } from "./authenticator.ts";

@@ -1,5 +1,5 @@
 /** Tokens of all kinds, as requests show them and as TokenReviews ask about them: one chain for both. */
-import { unauthorized } from "../../../api/api-error.ts";
+import { unauthorized } from "../../../api/errors/api-error.ts";
 import { valuesOf } from "../../request/header-values.ts";
 import type { AcceptedRequest } from "../../request/http.ts";
 import type { RequestNotes } from "../../request/request-notes.ts";

@@ -2,8 +2,8 @@
  * The types of claims that decide whether a token counts. A token with a claim of another type is refused as a whole: a check that skips an odd value
  * would hold for ever what was meant to end.
  */
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 
 type ClaimCheck = (value: unknown) => boolean;
 

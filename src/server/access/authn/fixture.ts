@@ -1,7 +1,7 @@
 /** A server without sockets for tests of who is who: requests go through its whole pipeline, with the headers and certificates given. */
 import { createHmac, generateKeyPairSync, sign } from "node:crypto";
 import type { KeyObject } from "node:crypto";
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { Log, LogFields } from "../../../base/log/log.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import { createRealLoop } from "../../../base/loop/real/real-loop.ts";

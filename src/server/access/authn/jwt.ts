@@ -1,6 +1,6 @@
 /** JSON Web Tokens (RFC 7519) in their compact form, taken apart. Nothing here says that a token is genuine. */
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 
 export interface TokenParts {
   readonly header: JsonObject;

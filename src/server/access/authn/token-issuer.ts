@@ -1,6 +1,6 @@
 /** Signs the tokens of service accounts, and recognises them again: JSON Web Tokens (RFC 7515, 7518, 7519). */
 import { createHash, createPrivateKey } from "node:crypto";
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { TokenKeys } from "../../pki/pki-folder.ts";
 import { findParts, textClaim } from "./jwt.ts";
 import { algorithmOf, isSignedBy, readVerificationKeys, signText } from "./token-signatures.ts";

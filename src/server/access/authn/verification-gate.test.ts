@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isApiError } from "../../../api/api-error.ts";
+import { isApiError } from "../../../api/errors/api-error.ts";
 import { createRealLoop } from "../../../base/loop/real/real-loop.ts";
 import { RequestNotes } from "../../request/request-notes.ts";
 import { VerificationGate } from "./verification-gate.ts";

@@ -2,7 +2,7 @@
  * Bounds the verifications of tokens that take longer than a turn of the thread: calls of a webhook, signatures of other
  * issuers. They run in rounds: a client that makes up tokens delays other clients by one verification a round.
  */
-import { tooManyRequests } from "../../../api/api-error.ts";
+import { tooManyRequests } from "../../../api/errors/api-error.ts";
 import { Rounds } from "../../../base/collections/rounds.ts";
 import type { RequestNotes } from "../../request/request-notes.ts";
 

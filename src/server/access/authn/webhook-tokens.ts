@@ -1,7 +1,7 @@
 /** Tokens that another server knows, asked by a TokenReview. Its answers hold for a while. */
 import { createHmac } from "node:crypto";
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { DecisionCache } from "../../egress/decision-cache.ts";
 import { EgressError } from "../../egress/egress.ts";
 import { askReview } from "../../egress/review-call.ts";

@@ -1,6 +1,6 @@
 /** The stage at which it is found out whether somebody may make their request, before a byte of its body is read. */
-import { forbidden, internalError } from "../../../api/api-error.ts";
-import type { ApiError } from "../../../api/api-error.ts";
+import { forbidden, internalError } from "../../../api/errors/api-error.ts";
+import type { ApiError } from "../../../api/errors/api-error.ts";
 import type { Exchange, Reply, Stage } from "../../request/exchange.ts";
 import type { RequestNotes } from "../../request/request-notes.ts";
 import { NOTHING_ASKED } from "./authorizer.ts";

@@ -3,7 +3,7 @@
  * this very thing as others (`impersonate-on:MODE:VERB`), and to be that user (`impersonate:MODE`). The old mode takes `impersonate`
  * alone, for whatever is done. https://kep.k8s.io/5284
  */
-import { dns1123Label, dns1123Subdomain } from "../../../api/names.ts";
+import { dns1123Label, dns1123Subdomain } from "../../../api/values/names.ts";
 import type { User } from "../../request/user.ts";
 import { NOTHING_ASKED } from "./authorizer.ts";
 import type { AccessAttributes } from "./authorizer.ts";

@@ -2,8 +2,8 @@
  * The stage at which somebody acts as somebody else, where they may. The modes of it are tried one after the other
  * (`impersonation-modes.ts`); the first that allows it counts.
  */
-import { badRequest } from "../../../api/api-error.ts";
-import type { ApiError } from "../../../api/api-error.ts";
+import { badRequest } from "../../../api/errors/api-error.ts";
+import type { ApiError } from "../../../api/errors/api-error.ts";
 import type { Exchange, Next, Stage } from "../../request/exchange.ts";
 import { extraFrom, valuesOf } from "../../request/header-values.ts";
 import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";

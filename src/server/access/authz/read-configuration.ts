@@ -1,7 +1,7 @@
 /** Reads an AuthorizationConfiguration (apiserver.config.k8s.io), and refuses one that cannot mean what it says. */
-import { FieldErrors, FieldPath, fieldErrorText } from "../../../api/field-error.ts";
-import { parseDuration } from "../../../api/time.ts";
-import { parseYaml } from "../../../api/yaml.ts";
+import { FieldErrors, FieldPath, fieldErrorText } from "../../../api/errors/field-error.ts";
+import { parseDuration } from "../../../api/values/time.ts";
+import { parseYaml } from "../../../api/yaml/yaml.ts";
 import { Fields } from "../config-fields.ts";
 import type { AuthorizerOptions, WebhookOptions } from "./authorization-options.ts";
 import { compileConditions } from "./webhook/access-conditions.ts";

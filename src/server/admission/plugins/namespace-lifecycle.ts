@@ -1,5 +1,5 @@
 /** NamespaceLifecycle: nothing is created where nothing can be kept, and the namespaces of the cluster itself stay. */
-import { type ApiError, notFound } from "../../../api/api-error.ts";
+import { type ApiError, notFound } from "../../../api/errors/api-error.ts";
 import type { Namespace } from "../../../api/generated/types/core-v1.ts";
 import { shelf } from "../../objects/lister.ts";
 import { definePlugin } from "../plugin.ts";

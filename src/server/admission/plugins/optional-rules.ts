@@ -1,5 +1,5 @@
 /** Plugins of one rule each, which are off unless asked for. */
-import { notFound } from "../../../api/api-error.ts";
+import { notFound } from "../../../api/errors/api-error.ts";
 import type { Namespace, Pod, Service } from "../../../api/generated/types/core-v1.ts";
 import { shelf } from "../../objects/lister.ts";
 import { definePlugin } from "../plugin.ts";

@@ -4,8 +4,8 @@ import { merge } from "../../../api/apply/fields/merge.ts";
 import type { Run } from "../../../api/cel/run.ts";
 import { valueToJson } from "../../../api/cel/value-json.ts";
 import { CelList, CelMap, type CelValue, PlainRecord } from "../../../api/cel/value.ts";
-import { isJsonObject, type JsonObject } from "../../../api/json-object.ts";
-import type { Schema, StructSchema } from "../../../api/schema.ts";
+import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts";
+import type { Schema, StructSchema } from "../../../api/schema/schema.ts";
 import { OBJECT_TYPE } from "../../../resources/admission/policy-environment.ts";
 
 /** A value was found, but nothing can be done with it. The message is upstream's. */

@@ -1,6 +1,6 @@
 /** What a validating policy makes of a request. */
-import type { ApiErrorReason } from "../../../api/api-error.ts";
-import { findReason } from "../../../api/api-error.ts";
+import type { ApiErrorReason } from "../../../api/errors/api-error.ts";
+import { findReason } from "../../../api/errors/api-error.ts";
 import type {
   ValidatingAdmissionPolicy,
   Validation,

@@ -7,7 +7,7 @@ import type { Bindings } from "../../../api/cel/program.ts";
 import type { Run } from "../../../api/cel/run.ts";
 import { DYN } from "../../../api/cel/type.ts";
 import type { CelValue } from "../../../api/cel/value.ts";
-import { hidesContent, REDACTED } from "../../../api/secret-content.ts";
+import { hidesContent, REDACTED } from "../../../api/errors/secret-content.ts";
 import { VARIABLES_TYPE } from "../../../resources/admission/policy-environment.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { CompiledCommons, PolicyExpression } from "./compiled-policy.ts";

@@ -1,9 +1,9 @@
-/** `[JSONPatch{…}]`: operations on an object. */
-import { isApiError } from "../../../api/api-error.ts";
 import type { Run } from "../../../api/cel/run.ts";
 import { valueToJson } from "../../../api/cel/value-json.ts";
 import { CelList, CelRecord, type CelValue, PlainRecord } from "../../../api/cel/value.ts";
-import { isJsonObject, type JsonObject } from "../../../api/json-object.ts";
+/** `[JSONPatch{…}]`: operations on an object. */
+import { isApiError } from "../../../api/errors/api-error.ts";
+import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts";
 import { attemptJsonPatch, type PatchAttempt } from "../../../api/patch/json-patch.ts";
 import { checkTypeNames, MutationError } from "./apply-configuration.ts";
 

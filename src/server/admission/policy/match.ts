@@ -4,7 +4,7 @@ import type {
   NamedRuleWithOperations,
 } from "../../../api/generated/types/admissionregistration-v1.ts";
 import type { Namespace } from "../../../api/generated/types/core-v1.ts";
-import { compileLabelSelector, type LabelSelector } from "../../../api/label-selector.ts";
+import { compileLabelSelector, type LabelSelector } from "../../../api/selectors/label-selector.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { shelf } from "../../objects/lister.ts";
 import type { Registry, AdmittedResource } from "../../objects/registry.ts";

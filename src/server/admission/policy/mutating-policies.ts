@@ -1,5 +1,5 @@
 /** MutatingAdmissionPolicy: what is about to be stored is changed as the expressions of policies say. */
-import { ApiError, type ApiErrorReason } from "../../../api/api-error.ts";
+import { ApiError, type ApiErrorReason } from "../../../api/errors/api-error.ts";
 import type {
   MutatingAdmissionPolicy,
   MutatingAdmissionPolicyBinding,

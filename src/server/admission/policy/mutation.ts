@@ -1,15 +1,15 @@
-/** One policy changing one object. */
-import { findKindSchema } from "../../../api/built-in-schema.ts";
 import type { Bindings } from "../../../api/cel/program.ts";
-import { DecodeError } from "../../../api/decode-error.ts";
 import type {
   MutatingAdmissionPolicy,
   Mutation,
 } from "../../../api/generated/types/admissionregistration-v1.ts";
-import { cloneJson } from "../../../api/json-clone.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import { toNormalForm } from "../../../api/normal-form.ts";
-import type { StructSchema } from "../../../api/schema.ts";
+import { cloneJson } from "../../../api/json/json-clone.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+/** One policy changing one object. */
+import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
+import { DecodeError } from "../../../api/schema/decode-error.ts";
+import { toNormalForm } from "../../../api/schema/normal-form.ts";
+import type { StructSchema } from "../../../api/schema/schema.ts";
 import { WANTED } from "../../../resources/admission/policy-environment.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import type { AdmittedResource } from "../../objects/registry.ts";

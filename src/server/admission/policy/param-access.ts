@@ -2,8 +2,8 @@
  * Nobody learns by a policy what they may not read: who names parameters in a policy or a binding must be allowed to get them. It cannot be
  * turned off, as policies evaluate in the server's own name.
  */
-import { invalid } from "../../../api/api-error.ts";
-import { FieldErrors, fieldPath } from "../../../api/field-error.ts";
+import { invalid } from "../../../api/errors/api-error.ts";
+import { FieldErrors, fieldPath } from "../../../api/errors/field-error.ts";
 import type { ParamKind } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import { isPrivileged } from "../../access/authz/authorizer-chain.ts";

@@ -1,7 +1,7 @@
 /** The objects that a binding hands to its policy, in the version that the policy names. */
 import type { ParamKind, ParamRef } from "../../../api/generated/types/admissionregistration-v1.ts";
-import { compileLabelSelector, labelsMatch } from "../../../api/label-selector.ts";
-import { apiVersionOf } from "../../../api/resource-facts.ts";
+import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
+import { compileLabelSelector, labelsMatch } from "../../../api/selectors/label-selector.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Store } from "../../../store/store.ts";

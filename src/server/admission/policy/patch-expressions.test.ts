@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { findKindSchema } from "../../../api/built-in-schema.ts";
 import { jsonToValue } from "../../../api/cel/json-value.ts";
 import { Run } from "../../../api/cel/run.ts";
 import { DYN } from "../../../api/cel/type.ts";
 import type { CelValue } from "../../../api/cel/value.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import { toNormalForm } from "../../../api/normal-form.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
+import { toNormalForm } from "../../../api/schema/normal-form.ts";
 import { PolicyEnvironment, type Wanted, WANTED } from "../../../resources/admission/policy-environment.ts";
 import { applyConfiguration } from "./apply-configuration.ts";
 import { applyPatchExpression } from "./json-patch-expression.ts";

@@ -2,7 +2,7 @@
 import { jsonToValue } from "../../../api/cel/json-value.ts";
 import type { Bindings } from "../../../api/cel/program.ts";
 import type { Namespace } from "../../../api/generated/types/core-v1.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { NAMESPACE_TYPE } from "../../../resources/admission/policy-environment.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { AdmittedResource } from "../../objects/registry.ts";

@@ -1,5 +1,5 @@
 /** ValidatingAdmissionPolicy: what is stored, deleted or connected to must be as the expressions of policies say. */
-import { ApiError } from "../../../api/api-error.ts";
+import { ApiError } from "../../../api/errors/api-error.ts";
 import type {
   ValidatingAdmissionPolicy,
   ValidatingAdmissionPolicyBinding,

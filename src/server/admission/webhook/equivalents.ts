@@ -1,5 +1,5 @@
 /** The other places where objects of a resource are served: its other versions, and other groups that show the same objects. */
-import type { ResourceFacts } from "../../../api/resource-facts.ts";
+import type { ResourceFacts } from "../../../api/schema/resource-facts.ts";
 import type { Registry, AdmittedResource } from "../../objects/registry.ts";
 import { isStored } from "../../objects/registry.ts";
 

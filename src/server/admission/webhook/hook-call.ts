@@ -1,8 +1,8 @@
 /** Asks one webhook about one request. */
-import { badRequest } from "../../../api/api-error.ts";
-import { parseJson } from "../../../api/json-scan.ts";
-import { stringifyJson } from "../../../api/json-text.ts";
-import { quoted } from "../../../api/message-text.ts";
+import { badRequest } from "../../../api/errors/api-error.ts";
+import { parseJson } from "../../../api/json/json-scan.ts";
+import { stringifyJson } from "../../../api/json/json-text.ts";
+import { quoted } from "../../../api/values/message-text.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import { EgressError } from "../../egress/egress.ts";
 import type { Egress, EgressReply, EgressRequest } from "../../egress/egress.ts";

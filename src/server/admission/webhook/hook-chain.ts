@@ -1,5 +1,5 @@
 /** What both kinds of webhooks do with a request: find who is concerned, ask, count, and see to failures. */
-import { internalError, timeout } from "../../../api/api-error.ts";
+import { internalError, timeout } from "../../../api/errors/api-error.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import { type Soon, whenDone } from "../../../base/loop/soon.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";

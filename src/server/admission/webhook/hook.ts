@@ -5,7 +5,7 @@ import type {
   ValidatingWebhook,
   WebhookClientConfig,
 } from "../../../api/generated/types/admissionregistration-v1.ts";
-import { compileLabelSelector, type LabelSelector } from "../../../api/label-selector.ts";
+import { compileLabelSelector, type LabelSelector } from "../../../api/selectors/label-selector.ts";
 import type { EgressTarget, EgressTrust } from "../../egress/egress.ts";
 import { restTarget } from "../../egress/rest-target.ts";
 import { MatchConditions } from "./match-conditions.ts";

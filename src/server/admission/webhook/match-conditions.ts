@@ -2,8 +2,8 @@
 import { Allowance, Effort } from "../../../api/cel/allowance.ts";
 import { CelBudgetError, CelEvaluationError } from "../../../api/cel/cel-error.ts";
 import type { Bindings, Program } from "../../../api/cel/program.ts";
+import { shownContent } from "../../../api/errors/secret-content.ts";
 import type { MatchCondition } from "../../../api/generated/types/admissionregistration-v1.ts";
-import { shownContent } from "../../../api/secret-content.ts";
 import { compileMatchCondition } from "../../../resources/admission/match-condition.ts";
 
 /** As upstream's, for all conditions of a webhook together. */

@@ -2,8 +2,8 @@
  * MutatingAdmissionWebhook: one after the other, each sees what the former ones made of the object. When one has changed it, everything is gone
  * through once more, and those that ask for it (`IfNeeded`) are asked again, if the object is another one since.
  */
-import { isApiError } from "../../../api/api-error.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import { isApiError } from "../../../api/errors/api-error.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Versions } from "../../objects/versions.ts";

@@ -1,11 +1,11 @@
 /** What a webhook's patch makes of an object. */
-import { internalError, isApiError } from "../../../api/api-error.ts";
-import { findKindSchema } from "../../../api/built-in-schema.ts";
-import { cloneJson } from "../../../api/json-clone.ts";
-import { isJsonObject, type JsonObject } from "../../../api/json-object.ts";
-import { quoted } from "../../../api/message-text.ts";
+import { internalError, isApiError } from "../../../api/errors/api-error.ts";
+import { cloneJson } from "../../../api/json/json-clone.ts";
+import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import { applyJsonPatch } from "../../../api/patch/json-patch.ts";
+import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
+import { quoted } from "../../../api/values/message-text.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import type { AdmittedResource } from "../../objects/registry.ts";
 import { normal } from "../../write/incoming.ts";

@@ -1,6 +1,6 @@
 /** What an answer that is no review says, in the words in which Kubernetes' client tells it. */
-import { isJsonObject } from "../../../api/json-object.ts";
-import { quoted } from "../../../api/message-text.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import { quoted } from "../../../api/values/message-text.ts";
 import type { EgressReply } from "../../egress/egress.ts";
 
 /** Of what a server writes into an error, this much is told. */

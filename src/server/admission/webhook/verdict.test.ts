@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { toStatus } from "../../../api/api-error.ts";
+import { toStatus } from "../../../api/errors/api-error.ts";
 import { hookOf } from "./hook.ts";
 import type { Hook, HookType } from "./hook.ts";
 import { verdictOf } from "./verdict.ts";

@@ -1,9 +1,9 @@
 /** What a webhook says: read from its answer, checked, and never trusted further than that. */
-import { DeniedError } from "../../../api/api-error.ts";
-import type { StatusCause, StatusDetails } from "../../../api/api-error.ts";
-import { isJsonObject, type JsonObject } from "../../../api/json-object.ts";
-import { parseJson } from "../../../api/json-scan.ts";
-import { quoted } from "../../../api/message-text.ts";
+import { DeniedError } from "../../../api/errors/api-error.ts";
+import type { StatusCause, StatusDetails } from "../../../api/errors/api-error.ts";
+import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts";
+import { parseJson } from "../../../api/json/json-scan.ts";
+import { quoted } from "../../../api/values/message-text.ts";
 import type { Hook, ReviewVersion } from "./hook.ts";
 
 export interface Verdict {

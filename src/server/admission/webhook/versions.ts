@@ -1,5 +1,5 @@
 /** Objects as the version that a webhook wants has them, and back. */
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { Soon } from "../../../base/loop/soon.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { isStored } from "../../objects/registry.ts";

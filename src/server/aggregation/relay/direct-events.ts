@@ -1,5 +1,5 @@
 /** The events of a watch that comes as lines of JSON, for a caller within the process. */
-import { isJsonObject } from "../../../api/json-object.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
 import type { DirectEvent } from "../../request/http.ts";
 
 /** Of one event: more than any server of the API writes. */

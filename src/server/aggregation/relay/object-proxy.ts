@@ -2,7 +2,7 @@
  * Leads requests to what pods and Services serve (`pods/NAME/proxy/…`, `services/NAME/proxy/…`). Where to is said by objects, so that it
  * is looked up and checked in one place: addresses of the server's own machine and its neighbours are nobody's pods.
  */
-import { badRequest, notFound, serviceUnavailable } from "../../../api/api-error.ts";
+import { badRequest, notFound, serviceUnavailable } from "../../../api/errors/api-error.ts";
 import type { Pod, ServicePort } from "../../../api/generated/types/core-v1.ts";
 import type { Endpoint } from "../../../api/generated/types/discovery-v1.ts";
 import type { View } from "../../../store/store.ts";

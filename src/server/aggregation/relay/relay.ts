@@ -3,8 +3,8 @@
  * side has agreed to it. Whether somebody may ask was decided before; redirects end here.
  */
 import type { IncomingMessage } from "node:http";
-import { serviceUnavailable } from "../../../api/api-error.ts";
-import { stringifyJson } from "../../../api/json-text.ts";
+import { serviceUnavailable } from "../../../api/errors/api-error.ts";
+import { stringifyJson } from "../../../api/json/json-text.ts";
 import type { Loop, Timer } from "../../../base/loop/loop.ts";
 import type { OpenEgress } from "../../egress/create-egress.ts";
 import type { DialRequest } from "../../egress/dial.ts";

@@ -2,8 +2,8 @@
  * Decoded forms of the objects that were written last, so that whoever writes them next need not read their bytes. Only what shares its spec with
  * others is kept: all else that is in it is small beside the bytes.
  */
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 
 /** With about a kilobyte each these are 30 MB. */

@@ -1,5 +1,5 @@
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 
 /**
  * `next` with every part that has the same text in `previous` taken from there, `previous` itself when all of it has:

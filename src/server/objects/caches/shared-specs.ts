@@ -5,11 +5,11 @@
  *
  * Nothing is decided here: what is found is what working it out again would give.
  */
-import { cloneJson } from "../../../api/json-clone.ts";
-import { freezeJson } from "../../../api/json-freeze.ts";
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import { stringifyJson } from "../../../api/json-text.ts";
+import { cloneJson } from "../../../api/json/json-clone.ts";
+import { freezeJson } from "../../../api/json/json-freeze.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import { stringifyJson } from "../../../api/json/json-text.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import type { ApiObject, Draft, KindRules } from "../../../resources/rules/kind-rules.ts";
 import { RepeatedTexts, spanOf } from "./repeated-texts.ts";

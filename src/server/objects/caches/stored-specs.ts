@@ -2,10 +2,10 @@
  * Reads the JSON of stored objects without reading their specs, where these are known from other objects: a frozen spec is found again by its text
  * (shared-specs.ts makes them), and with it all that was found out of it before.
  */
-import { freezeJson } from "../../../api/json-freeze.ts";
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import { stringifyJson } from "../../../api/json-text.ts";
+import { freezeJson } from "../../../api/json/json-freeze.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import { stringifyJson } from "../../../api/json/json-text.ts";
 import { RepeatedTexts, spanOf } from "./repeated-texts.ts";
 import type { Span } from "./repeated-texts.ts";
 

@@ -1,5 +1,5 @@
 /** Which resources are stored in which way. The first rule that names a resource counts. */
-import { groupVersions } from "../../../api/resource-facts.ts";
+import { groupVersions } from "../../../api/schema/resource-facts.ts";
 import type { Transformer } from "./transformer.ts";
 
 /** As configurations name resources; `*` stands for all of a group, or for all groups. */

@@ -2,9 +2,9 @@
  * Kubernetes' EncryptionConfiguration: for each list of resources, providers of which the first writes and all read. `aesgcm`, `aescbc` and
  * `identity` are known here; a file that asks for another is refused, since going on without it would store in clear what shall not be.
  */
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import { parseYaml } from "../../../api/yaml.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import { parseYaml } from "../../../api/yaml/yaml.ts";
 import type { Random } from "../../../base/loop/loop.ts";
 import { AES_KEY_BYTES, aesCbc, aesGcm, identity } from "./ciphers.ts";
 import type { NamedKey } from "./ciphers.ts";

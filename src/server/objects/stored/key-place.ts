@@ -1,5 +1,5 @@
 /** Which resource a key of the store belongs to, by the layout that kube-apiserver uses too. */
-import { apiVersionOf, groupVersions } from "../../../api/resource-facts.ts";
+import { apiVersionOf, groupVersions } from "../../../api/schema/resource-facts.ts";
 
 const ROOT = "/registry/";
 

@@ -1,6 +1,6 @@
 /** Reads the JSON of stored values: what many objects have alike is found by its text. */
 import { parseStored } from "../../../api/apply/stored-sets.ts";
-import { checkJsonBounds, parseJson } from "../../../api/json-scan.ts";
+import { checkJsonBounds, parseJson } from "../../../api/json/json-scan.ts";
 import { parseWithSpec } from "../caches/stored-specs.ts";
 
 /** Where an integer beyond 2^53 may be. */

@@ -1,14 +1,14 @@
+import { cloneJson } from "../../../api/json/json-clone.ts";
+import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts";
+import { decodeObject, hasEnvelope, readEnvelope } from "../../../api/protobuf/envelope.ts";
 /**
  * Reads stored values of any origin: our own, and those of a kube-apiserver over the same etcd, which writes protobuf and has written older
  * versions. The result is JSON in the storage version, or an UnreadableValue.
  */
-import { builtInStruct, findKindSchema } from "../../../api/built-in-schema.ts";
-import { DecodeError } from "../../../api/decode-error.ts";
-import { cloneJson } from "../../../api/json-clone.ts";
-import { isJsonObject, type JsonObject } from "../../../api/json-object.ts";
-import { toNormalForm } from "../../../api/normal-form.ts";
-import { decodeObject, hasEnvelope, readEnvelope } from "../../../api/protobuf/envelope.ts";
-import type { StructSchema } from "../../../api/schema.ts";
+import { builtInStruct, findKindSchema } from "../../../api/schema/built-in-schema.ts";
+import { DecodeError } from "../../../api/schema/decode-error.ts";
+import { toNormalForm } from "../../../api/schema/normal-form.ts";
+import type { StructSchema } from "../../../api/schema/schema.ts";
 import { findLegacyVersion } from "../../../resources/legacy/legacy-versions.ts";
 import type { ApiObject, Draft, KindDefinition, KindRules } from "../../../resources/rules/kind-rules.ts";
 import { encodeObject } from "../stored-object.ts";

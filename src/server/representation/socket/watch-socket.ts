@@ -1,6 +1,6 @@
 /** A watch over a WebSocket, for libraries and programs in browsers that know no other stream: each event is a message. */
 import { Duplex } from "node:stream";
-import { badRequest } from "../../../api/api-error.ts";
+import { badRequest } from "../../../api/errors/api-error.ts";
 import type { Loop, Timer } from "../../../base/loop/loop.ts";
 import type { WatchEventAnswer } from "../../request/answer.ts";
 import type { Feed, AcceptedRequest, HttpResponse } from "../../request/http.ts";

@@ -1,6 +1,6 @@
 /** Discovery in one document: every group with its versions and their resources. */
-import type { JsonObject } from "../../../api/json-object.ts";
-import type { ResourceFacts, SubresourceFacts } from "../../../api/resource-facts.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import type { ResourceFacts, SubresourceFacts } from "../../../api/schema/resource-facts.ts";
 import type { Group, ServedVersion } from "./group-order.ts";
 
 export type AggregatedVersion = "v2" | "v2beta1";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { builtInStruct } from "../../../api/built-in-schema.ts";
 import { decodeObject, readEnvelope } from "../../../api/protobuf/envelope.ts";
+import { builtInStruct } from "../../../api/schema/built-in-schema.ts";
 import { Registry } from "../../objects/registry.ts";
 import type { AcceptedRequest, HttpResponse } from "../../request/http.ts";
 import { parseRequest } from "../../request/parse-request.ts";

@@ -1,12 +1,12 @@
 /** What the server serves, for clients to find out: /, /api, /apis and below, /version. */
-import { methodNotAllowed, notAcceptable } from "../../../api/api-error.ts";
-import { findKindSchema } from "../../../api/built-in-schema.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import { toNormalForm } from "../../../api/normal-form.ts";
+import { methodNotAllowed, notAcceptable } from "../../../api/errors/api-error.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { encodeObject } from "../../../api/protobuf/envelope.ts";
-import { apiVersionOf } from "../../../api/resource-facts.ts";
-import type { GroupVersionFacts } from "../../../api/resource-facts.ts";
-import { stringifyYaml } from "../../../api/yaml-text.ts";
+import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
+import { toNormalForm } from "../../../api/schema/normal-form.ts";
+import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
+import type { GroupVersionFacts } from "../../../api/schema/resource-facts.ts";
+import { stringifyYaml } from "../../../api/yaml/yaml-text.ts";
 import type { RemoteVersion } from "../../aggregation/remote-discovery.ts";
 import type { Registry } from "../../objects/registry.ts";
 import { Document, documentResponse } from "../../representation/bytes/document.ts";

@@ -1,6 +1,6 @@
 /** In which order clients are told of groups and versions, and so which of several they prefer. */
-import type { GroupVersionFacts } from "../../../api/resource-facts.ts";
-import { compareVersions } from "../../../api/version-order.ts";
+import type { GroupVersionFacts } from "../../../api/schema/resource-facts.ts";
+import { compareVersions } from "../../../api/values/version-order.ts";
 import type { RemoteVersion } from "../../aggregation/remote-discovery.ts";
 
 /** Here, or by another server. */

@@ -1,7 +1,11 @@
 /** Discovery one step at a time: the groups, the versions of a group, the resources of a version. */
-import type { JsonObject } from "../../../api/json-object.ts";
-import { apiVersionOf } from "../../../api/resource-facts.ts";
-import type { GroupVersionFacts, ResourceFacts, SubresourceFacts } from "../../../api/resource-facts.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
+import type {
+  GroupVersionFacts,
+  ResourceFacts,
+  SubresourceFacts,
+} from "../../../api/schema/resource-facts.ts";
 import type { Group } from "./group-order.ts";
 
 export function apiVersions(versions: readonly string[], serverAddress: string): JsonObject {

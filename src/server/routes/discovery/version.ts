@@ -1,5 +1,5 @@
 /** What the server says of itself. */
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 
 /** The version of the API that is served, marked as not being upstream's build. */
 export const GIT_VERSION = "v1.36.4+setpoint";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { JSONSchemaProps } from "../../../api/generated/types/apiextensions-v1.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import type { ResourceFacts } from "../../../api/resource-facts.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import type { ResourceFacts } from "../../../api/schema/resource-facts.ts";
 import { customDefinitions } from "./custom-definition.ts";
 import type { Dialect } from "./definition-name.ts";
 

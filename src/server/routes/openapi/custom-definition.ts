@@ -1,7 +1,7 @@
 /** The definitions of a custom kind and its list, from the schema that its author wrote. */
 import type { JSONSchemaProps } from "../../../api/generated/types/apiextensions-v1.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import type { ResourceFacts } from "../../../api/resource-facts.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import type { ResourceFacts } from "../../../api/schema/resource-facts.ts";
 import { publishedName, reference } from "./definition-name.ts";
 import type { Dialect } from "./definition-name.ts";
 

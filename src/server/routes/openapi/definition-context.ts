@@ -1,6 +1,6 @@
 /** All that definitions are written with. */
-import type { JsonObject } from "../../../api/json-object.ts";
-import type { StructSchema } from "../../../api/schema.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import type { StructSchema } from "../../../api/schema/schema.ts";
 import type { Dialect } from "./definition-name.ts";
 import type { Descriptions } from "./descriptions.ts";
 

@@ -1,5 +1,5 @@
 /** Names under which structs are published, such as `io.k8s.api.apps.v1.Deployment`. */
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 
 /** Where a definition is found depends on the version of OpenAPI. */
 export type Dialect = "v2" | "v3";

@@ -1,9 +1,9 @@
+import type { JsonObject } from "../../../api/json/json-object.ts";
 /** All definitions that some kinds need: theirs, and those these refer to. */
-import { builtInKinds, findKindSchema } from "../../../api/built-in-schema.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import { apiVersionOf } from "../../../api/resource-facts.ts";
-import type { GroupVersionFacts } from "../../../api/resource-facts.ts";
-import type { Schema, StructSchema } from "../../../api/schema.ts";
+import { builtInKinds, findKindSchema } from "../../../api/schema/built-in-schema.ts";
+import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
+import type { GroupVersionFacts } from "../../../api/schema/resource-facts.ts";
+import type { Schema, StructSchema } from "../../../api/schema/schema.ts";
 import type { DefinitionContext, KindsOf } from "./definition-context.ts";
 import { publishedName } from "./definition-name.ts";
 import { definitionOf, specialName } from "./schema-document.ts";

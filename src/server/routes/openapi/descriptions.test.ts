@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { builtInStruct } from "../../../api/built-in-schema.ts";
 import { STRUCTURES_TEXT } from "../../../api/generated/structures.ts";
+import { builtInStruct } from "../../../api/schema/built-in-schema.ts";
 import { Descriptions } from "./descriptions.ts";
 import { SPECIAL } from "./special-definition.ts";
 

@@ -1,6 +1,6 @@
 /** One line for each type and field of the API, as `kubectl explain` shows them. */
 import { readFileSync } from "node:fs";
-import { findField, type StructSchema } from "../../../api/schema.ts";
+import { findField, type StructSchema } from "../../../api/schema/schema.ts";
 import { parseDescriptions, type TypeDescription } from "./description-file.ts";
 
 /** Next to this file. In the program, the build replaces it by the path of the library's copy. */

@@ -1,8 +1,8 @@
+import type { JsonObject } from "../../../api/json/json-object.ts";
 /** What can be asked for beside resources: which there are, the version of the server, and how its tokens are checked. */
-import { builtInStruct } from "../../../api/built-in-schema.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import type { GroupVersionFacts } from "../../../api/resource-facts.ts";
-import type { StructSchema } from "../../../api/schema.ts";
+import { builtInStruct } from "../../../api/schema/built-in-schema.ts";
+import type { GroupVersionFacts } from "../../../api/schema/resource-facts.ts";
+import type { StructSchema } from "../../../api/schema/schema.ts";
 import { publishedName, reference, type Dialect } from "./definition-name.ts";
 import { camel, camelGroup, groupTag, tagOf } from "./operation-name.ts";
 

@@ -1,10 +1,10 @@
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import { stringifyJson } from "../../../api/json/json-text.ts";
 /** The OpenAPI documents of what is served, each made when first asked for. */
-import { builtInStruct, findKindSchema } from "../../../api/built-in-schema.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import { stringifyJson } from "../../../api/json-text.ts";
-import { apiVersionOf } from "../../../api/resource-facts.ts";
-import type { GroupVersionFacts } from "../../../api/resource-facts.ts";
-import type { StructSchema } from "../../../api/schema.ts";
+import { builtInStruct, findKindSchema } from "../../../api/schema/built-in-schema.ts";
+import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
+import type { GroupVersionFacts } from "../../../api/schema/resource-facts.ts";
+import type { StructSchema } from "../../../api/schema/schema.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { RemoteVersion } from "../../aggregation/remote-discovery.ts";
 import { mergedSpecs, type RemoteSpec } from "../../aggregation/remote-spec.ts";

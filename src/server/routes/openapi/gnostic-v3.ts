@@ -2,8 +2,8 @@
  * An OpenAPI 3 document as the protobuf message some clients ask for. Numbers are those of the published descriptors of
  * gnostic's `openapi.v3`; only what our documents contain is here.
  */
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { GnosticWriter, sizedHead } from "./gnostic-writer.ts";
 import type { Place, Shapes } from "./gnostic-writer.ts";
 

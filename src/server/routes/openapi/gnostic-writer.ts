@@ -1,10 +1,10 @@
 /**
  * Writes JSON as the protobuf messages of gnostic, which are described by tables: one for each version of OpenAPI.
  */
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { WireWriter } from "../../../api/protobuf/wire-writer.ts";
-import { stringifyYaml } from "../../../api/yaml-text.ts";
+import { stringifyYaml } from "../../../api/yaml/yaml-text.ts";
 
 /** `any` is a value as YAML text. */
 type Plain = "text" | "boolean" | "integer" | "number" | "any";

@@ -1,6 +1,6 @@
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { WireReader } from "../../../api/protobuf/wire-reader.ts";
 import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import { Registry } from "../../objects/registry.ts";

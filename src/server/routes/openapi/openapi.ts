@@ -1,5 +1,5 @@
 /** The schema of the API for clients: /openapi/v2 and /openapi/v3. */
-import { methodNotAllowed, notAcceptable } from "../../../api/api-error.ts";
+import { methodNotAllowed, notAcceptable } from "../../../api/errors/api-error.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { RemoteVersion } from "../../aggregation/remote-discovery.ts";
 import type { Registry } from "../../objects/registry.ts";

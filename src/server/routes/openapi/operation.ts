@@ -1,12 +1,12 @@
 /** What can be done with the resources of a group version, before it is written in a version of OpenAPI. */
-import { findKindSchema } from "../../../api/built-in-schema.ts";
-import { apiVersionOf } from "../../../api/resource-facts.ts";
+import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
+import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
 import type {
   GroupVersionFacts,
   ResourceFacts,
   SubresourceFacts,
   Verb,
-} from "../../../api/resource-facts.ts";
+} from "../../../api/schema/resource-facts.ts";
 import { listDefinition } from "./custom-definition.ts";
 import { publishedName } from "./definition-name.ts";
 import { camel, camelGroup, tagOf } from "./operation-name.ts";

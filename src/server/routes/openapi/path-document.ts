@@ -1,5 +1,5 @@
 /** Operations as the two versions of OpenAPI write them. */
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { reference } from "./definition-name.ts";
 import type { Dialect } from "./definition-name.ts";
 import type { Operation, PathItem } from "./operation.ts";

@@ -1,7 +1,13 @@
+import type { JsonObject } from "../../../api/json/json-object.ts";
 /** Schema nodes as OpenAPI says them. */
-import { builtInStruct } from "../../../api/built-in-schema.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import type { ListSchema, ScalarSchema, Schema, StructField, StructSchema } from "../../../api/schema.ts";
+import { builtInStruct } from "../../../api/schema/built-in-schema.ts";
+import type {
+  ListSchema,
+  ScalarSchema,
+  Schema,
+  StructField,
+  StructSchema,
+} from "../../../api/schema/schema.ts";
 import type { DefinitionContext } from "./definition-context.ts";
 import { publishedName, reference } from "./definition-name.ts";
 import type { Dialect } from "./definition-name.ts";

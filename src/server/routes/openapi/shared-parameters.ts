@@ -1,6 +1,6 @@
 /** Parameters of the older version of OpenAPI that stand once in the document, and are referred to by the name and a hash of what they say. */
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { publishedName, reference } from "./definition-name.ts";
 import { PARAMETERS_OF, PATH_PARAMETERS, PROXY_PARAMETERS } from "./parameters.ts";
 import type { Parameter } from "./parameters.ts";

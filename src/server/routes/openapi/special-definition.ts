@@ -1,5 +1,5 @@
 /** Types with a form of their own: published as definitions, though no struct stands behind them. */
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { DefinitionContext } from "./definition-context.ts";
 import type { Dialect } from "./definition-name.ts";
 

@@ -1,8 +1,8 @@
 /** What is written down of one request, from stage to stage. */
-import { isApiError, toStatus } from "../../../api/api-error.ts";
-import type { Status } from "../../../api/api-error.ts";
-import { isJsonObject } from "../../../api/json-object.ts";
-import { formatMicroTime } from "../../../api/time.ts";
+import { isApiError, toStatus } from "../../../api/errors/api-error.ts";
+import type { Status } from "../../../api/errors/api-error.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import { formatMicroTime } from "../../../api/values/time.ts";
 import type { Resource } from "../../objects/registry.ts";
 import type { ViewTools } from "../../representation/object-view.ts";
 import type { Answer } from "../../request/answer.ts";

@@ -2,7 +2,7 @@
  * The stages at which requests are written down. One comes right after it is known who asks, so that everything that happens to the request
  * later is seen; the other sees those of whom that could not be found out. Without a policy there is neither.
  */
-import { isApiError } from "../../../api/api-error.ts";
+import { isApiError } from "../../../api/errors/api-error.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { Egress } from "../../egress/egress.ts";
 import type { ViewTools } from "../../representation/object-view.ts";

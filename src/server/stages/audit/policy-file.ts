@@ -1,7 +1,7 @@
 /** Reads a policy as Kubernetes' own file has it. A file with a mistake is refused: a log with less in it than was meant is found out too late. */
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import { parseYaml } from "../../../api/yaml.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import { parseYaml } from "../../../api/yaml/yaml.ts";
 import { LEVELS, STAGES } from "./policy.ts";
 import type { AuditLevel, AuditPolicy, AuditStage, PolicyRule, ResourceRule } from "./policy.ts";
 

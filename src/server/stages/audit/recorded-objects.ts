@@ -1,7 +1,7 @@
 /** What is sent and answered, as text for the log: in the version that was asked for, without what nobody shall read there. */
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import { stringifyJson } from "../../../api/json-text.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import { stringifyJson } from "../../../api/json/json-text.ts";
 import { isStored } from "../../objects/registry.ts";
 import type { Resource } from "../../objects/registry.ts";
 import { directResponse } from "../../representation/direct.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isApiError } from "../../../api/api-error.ts";
+import { isApiError } from "../../../api/errors/api-error.ts";
 import { VirtualLoop } from "../../../base/loop/virtual/virtual-loop.ts";
 import { createMetrics } from "../../../base/metrics/prom-metrics.ts";
 import { openMemoryStore } from "../../../store/memory-store.ts";

@@ -5,7 +5,7 @@
  * the transport (`transport/turns.ts`). Who asks from within the process takes no seats: its loops have bounds of their own, and
  * the cluster stands still when they wait for others' lists.
  */
-import { tooManyRequests } from "../../../api/api-error.ts";
+import { tooManyRequests } from "../../../api/errors/api-error.ts";
 import type { Loop, Timer } from "../../../base/loop/loop.ts";
 import type { Exchange, Next, Reply, Stage } from "../../request/exchange.ts";
 import { isWhole } from "../../request/http.ts";

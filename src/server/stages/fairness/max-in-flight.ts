@@ -1,5 +1,5 @@
 /** What bounds requests under way where priority and fairness are off: one number for reads, one for everything else. */
-import { tooManyRequests } from "../../../api/api-error.ts";
+import { tooManyRequests } from "../../../api/errors/api-error.ts";
 import type { Exchange, Stage } from "../../request/exchange.ts";
 import type { HttpResponse } from "../../request/http.ts";
 import { isLongRunning } from "../deadline.ts";

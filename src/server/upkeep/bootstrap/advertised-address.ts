@@ -1,5 +1,5 @@
-import { findIpAddress } from "../../../api/ip-address.ts";
-import type { IpAddress } from "../../../api/ip-address.ts";
+import { findIpAddress } from "../../../api/values/ip-address.ts";
+import type { IpAddress } from "../../../api/values/ip-address.ts";
 
 /**
  * Told to clients in the cluster when the machine has no address that others could use. From the blocks that are kept for

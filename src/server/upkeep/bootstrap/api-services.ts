@@ -1,6 +1,6 @@
 import type { APIService } from "../../../api/generated/types/apiregistration-v1.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import type { GroupVersionFacts } from "../../../api/resource-facts.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import type { GroupVersionFacts } from "../../../api/schema/resource-facts.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Registry, StoredResource } from "../../objects/registry.ts";

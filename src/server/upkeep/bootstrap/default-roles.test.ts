@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { keyOf } from "../../objects/versions.ts";
 import { listAt, ServerFixture, textAt } from "../fixture.ts";

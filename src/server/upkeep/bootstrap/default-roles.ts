@@ -11,7 +11,7 @@ import type {
   RoleBinding,
   Subject,
 } from "../../../api/generated/types/rbac-v1.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import { inOneTurn } from "../../../base/loop/in-turns.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";

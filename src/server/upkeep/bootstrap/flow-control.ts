@@ -10,7 +10,7 @@ import type {
   PriorityLevelConfiguration,
   PriorityLevelConfigurationSpec,
 } from "../../../api/generated/types/flowcontrol-v1.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";

@@ -1,6 +1,6 @@
 /** Objects of flow control exactly as they are stored after they were created and first looked at, without going the way of these writes. */
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { SERVER_AUTHOR } from "../../write/journal.ts";
 import type { Birth } from "../object-template.ts";

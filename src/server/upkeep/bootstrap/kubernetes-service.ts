@@ -1,9 +1,9 @@
 /** The Service `kubernetes`, by which pods reach the API server, with the endpoints that lead there. */
 import type { Endpoints, Service } from "../../../api/generated/types/core-v1.ts";
 import type { EndpointSlice } from "../../../api/generated/types/discovery-v1.ts";
-import { findCidr, findIpAddress, ipAddressText } from "../../../api/ip-address.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
+import { findCidr, findIpAddress, ipAddressText } from "../../../api/values/ip-address.ts";
 import type { Registry } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { AddressRange } from "../../write/companions/address-range.ts";

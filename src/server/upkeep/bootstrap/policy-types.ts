@@ -1,6 +1,6 @@
 /** Says in the status of each validating policy what is wrong with the types of its expressions, once for each generation. */
 import type { ValidatingAdmissionPolicy } from "../../../api/generated/types/admissionregistration-v1.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Store } from "../../../store/store.ts";
 import { typeWarnings } from "../../admission/policy/type-check.ts";

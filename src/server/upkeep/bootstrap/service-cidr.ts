@@ -1,5 +1,5 @@
 import type { ServiceCIDR } from "../../../api/generated/types/networking-v1.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Registry } from "../../objects/registry.ts";

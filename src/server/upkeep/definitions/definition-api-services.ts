@@ -1,8 +1,8 @@
 /** An APIService for each version of a group of custom resources that is served; it comes back when it is deleted. */
-import { isApiError } from "../../../api/api-error.ts";
+import { isApiError } from "../../../api/errors/api-error.ts";
 import type { APIService } from "../../../api/generated/types/apiregistration-v1.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
-import { apiVersionOf } from "../../../api/resource-facts.ts";
+import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import { CUSTOM_ORDER, DEFINITIONS } from "../../custom/custom-kinds.ts";
 import { findOutline } from "../../custom/custom-outline.ts";

@@ -3,14 +3,14 @@
  * an APIService tells of each version that is served, and a deleted definition goes once all objects of its kind are gone.
  * Every server runs this; what one has done the others find done.
  */
-import { isApiError } from "../../../api/api-error.ts";
+import { isApiError } from "../../../api/errors/api-error.ts";
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionNames,
 } from "../../../api/generated/types/apiextensions-v1.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import { groupVersions } from "../../../api/resource-facts.ts";
-import type { ResourceFacts } from "../../../api/resource-facts.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import { groupVersions } from "../../../api/schema/resource-facts.ts";
+import type { ResourceFacts } from "../../../api/schema/resource-facts.ts";
 import { backoffMs } from "../../../base/loop/backoff.ts";
 import { pause } from "../../../base/loop/pause.ts";
 import { isStoreError } from "../../../store/store-error.ts";

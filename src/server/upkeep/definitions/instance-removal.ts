@@ -1,5 +1,5 @@
 /** Deletes the objects of a kind whose definition is to go, and then lets the definition go. */
-import { isApiError } from "../../../api/api-error.ts";
+import { isApiError } from "../../../api/errors/api-error.ts";
 import type {
   CustomResourceDefinition,
   CustomResourceDefinitionCondition,

@@ -5,8 +5,8 @@ import type {
   CustomResourceDefinitionNames,
   CustomResourceDefinitionStatus,
 } from "../../../api/generated/types/apiextensions-v1.ts";
-import { quoted } from "../../../api/message-text.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
+import { quoted } from "../../../api/values/message-text.ts";
 import { findBundleMistake } from "../../../resources/certificates/ca-bundle.ts";
 import { findApproval } from "../../../resources/definitions/custom-resource-definition-approval.ts";
 

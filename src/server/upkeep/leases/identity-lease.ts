@@ -3,10 +3,10 @@
  * names its own. A server that ends takes its Lease along; those of servers that died go when they have run out.
  */
 import { createHash } from "node:crypto";
-import { isApiError } from "../../../api/api-error.ts";
+import { isApiError } from "../../../api/errors/api-error.ts";
 import type { Lease } from "../../../api/generated/types/coordination-v1.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import { formatMicroTime } from "../../../api/time.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import { formatMicroTime } from "../../../api/values/time.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";

@@ -2,7 +2,7 @@
  * Which servers live, told through the store that they share. Each holds a key named after its address that ends by itself
  * unless it is renewed, under the name and in the form of kube-apiserver, so that servers of both kinds see each other.
  */
-import { findIpAddress } from "../../../api/ip-address.ts";
+import { findIpAddress } from "../../../api/values/ip-address.ts";
 import { isStoreError } from "../../../store/store-error.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Store } from "../../../store/store.ts";

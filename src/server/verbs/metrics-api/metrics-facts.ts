@@ -1,7 +1,7 @@
 /** The resources of `metrics.k8s.io`: their names, their structure, and how they are shown. */
 import type { JSONSchemaProps } from "../../../api/generated/types/apiextensions-v1.ts";
-import { apiVersionOf } from "../../../api/resource-facts.ts";
-import type { ColumnFacts, GroupVersionFacts, ResourceFacts } from "../../../api/resource-facts.ts";
+import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
+import type { ColumnFacts, GroupVersionFacts, ResourceFacts } from "../../../api/schema/resource-facts.ts";
 import { kindStruct } from "../../../api/structural/schema-nodes.ts";
 import { compileStructural } from "../../../api/structural/structural.ts";
 import type { ApiObject, KindRules } from "../../../resources/rules/kind-rules.ts";

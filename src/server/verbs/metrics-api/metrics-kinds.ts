@@ -1,6 +1,6 @@
 /** Puts the kinds of `metrics.k8s.io` beside those that users define: found, listed and described in the same way. */
 import type { JSONSchemaProps } from "../../../api/generated/types/apiextensions-v1.ts";
-import type { GroupVersionFacts, ResourceFacts } from "../../../api/resource-facts.ts";
+import type { GroupVersionFacts, ResourceFacts } from "../../../api/schema/resource-facts.ts";
 import type { CustomResources, Resource } from "../../objects/registry.ts";
 import { METRICS_VERSION, metricsGroupVersion, metricsResources } from "./metrics-facts.ts";
 import { totalUsage } from "./metrics-objects.ts";

@@ -1,7 +1,7 @@
 /** Usage as objects of `metrics.k8s.io`. */
 import type { Node, Pod } from "../../../api/generated/types/core-v1.ts";
-import { addQuantities, formatQuantity, parseQuantity } from "../../../api/quantity.ts";
-import { formatDuration, formatTime } from "../../../api/time.ts";
+import { addQuantities, formatQuantity, parseQuantity } from "../../../api/values/quantity.ts";
+import { formatDuration, formatTime } from "../../../api/values/time.ts";
 import { METRICS_VERSION } from "./metrics-facts.ts";
 import type { NodeMetrics, PodMetrics, UsageList } from "./metrics-facts.ts";
 import type { ContainerUsage, Usage } from "./usage-source.ts";

@@ -1,8 +1,8 @@
 /** Answers for `metrics.k8s.io`: the pods and nodes that are stored, with what they use at this moment. */
-import { notFound, unknownResource } from "../../../api/api-error.ts";
-import { fieldsMatch } from "../../../api/field-selector.ts";
+import { notFound, unknownResource } from "../../../api/errors/api-error.ts";
 import type { Node, Pod } from "../../../api/generated/types/core-v1.ts";
-import { labelsMatch } from "../../../api/label-selector.ts";
+import { fieldsMatch } from "../../../api/selectors/field-selector.ts";
+import { labelsMatch } from "../../../api/selectors/label-selector.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { View } from "../../../store/store.ts";

@@ -1,6 +1,6 @@
 /** Where a list in pieces goes on: after which key, at which revision, since when. Opaque to clients, in upstream's form. */
-import { badRequest } from "../../../api/api-error.ts";
-import { isJsonObject } from "../../../api/json-object.ts";
+import { badRequest } from "../../../api/errors/api-error.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
 
 export interface ContinueToken {
   /** -1: at the newest revision, for a list whose own has expired. */

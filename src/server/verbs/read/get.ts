@@ -1,4 +1,4 @@
-import { expired, notFound } from "../../../api/api-error.ts";
+import { expired, notFound } from "../../../api/errors/api-error.ts";
 import { isStoreError } from "../../../store/store-error.ts";
 import type { Store, View } from "../../../store/store.ts";
 import type { StoredResource } from "../../objects/registry.ts";

@@ -1,11 +1,11 @@
 /** The query of list, watch and deletecollection, checked. */
-import { badRequest, invalid } from "../../../api/api-error.ts";
-import { FieldErrors } from "../../../api/field-error.ts";
-import { checkSelectedFields, parseFieldSelector } from "../../../api/field-selector.ts";
-import type { FieldSelector } from "../../../api/field-selector.ts";
-import { parseLabelSelector } from "../../../api/label-query.ts";
-import type { LabelSelector } from "../../../api/label-selector.ts";
-import type { ResourceFacts } from "../../../api/resource-facts.ts";
+import { badRequest, invalid } from "../../../api/errors/api-error.ts";
+import { FieldErrors } from "../../../api/errors/field-error.ts";
+import type { ResourceFacts } from "../../../api/schema/resource-facts.ts";
+import { checkSelectedFields, parseFieldSelector } from "../../../api/selectors/field-selector.ts";
+import type { FieldSelector } from "../../../api/selectors/field-selector.ts";
+import { parseLabelSelector } from "../../../api/selectors/label-query.ts";
+import type { LabelSelector } from "../../../api/selectors/label-selector.ts";
 import { isTrue } from "../../request/request-info.ts";
 
 export interface ListOptions {

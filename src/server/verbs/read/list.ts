@@ -1,5 +1,5 @@
-import { badRequest, expired } from "../../../api/api-error.ts";
-import { requiredFieldValue } from "../../../api/field-selector.ts";
+import { badRequest, expired } from "../../../api/errors/api-error.ts";
+import { requiredFieldValue } from "../../../api/selectors/field-selector.ts";
 import { isStoreError } from "../../../store/store-error.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Entry, View } from "../../../store/store.ts";

@@ -1,6 +1,6 @@
 /** Which objects a list or watch is about, beyond their place. */
-import { fieldsMatch } from "../../../api/field-selector.ts";
-import { labelsMatch } from "../../../api/label-selector.ts";
+import { fieldsMatch } from "../../../api/selectors/field-selector.ts";
+import { labelsMatch } from "../../../api/selectors/label-selector.ts";
 import type { ApiObject, KindRules } from "../../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import type { StoredObject } from "../../objects/stored-object.ts";

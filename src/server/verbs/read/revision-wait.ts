@@ -1,5 +1,5 @@
 /** Waits until the server has seen a revision. */
-import { tooLargeResourceVersion } from "../../../api/api-error.ts";
+import { tooLargeResourceVersion } from "../../../api/errors/api-error.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { Store, View } from "../../../store/store.ts";
 

@@ -1,10 +1,10 @@
 /** Puts a pod on a node: `pods/NAME/binding`, and the same thing posted to `bindings`. */
-import { badRequest, conflict, invalid } from "../../../api/api-error.ts";
-import { findKindSchema } from "../../../api/built-in-schema.ts";
-import { FieldErrors } from "../../../api/field-error.ts";
+import { badRequest, conflict, invalid } from "../../../api/errors/api-error.ts";
+import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type { Binding, Pod } from "../../../api/generated/types/core-v1.ts";
-import { cloneJson } from "../../../api/json-clone.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import { cloneJson } from "../../../api/json/json-clone.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import {
   bindingConflict,
   bindPod as setNode,

@@ -1,9 +1,9 @@
 /** What a PodDisruptionBudget says to one more disruption. Its controller counts; here one is taken off what it allows. */
-import { ApiError, forbidden } from "../../../api/api-error.ts";
+import { ApiError, forbidden } from "../../../api/errors/api-error.ts";
 import type { Pod } from "../../../api/generated/types/core-v1.ts";
 import type { PodDisruptionBudget } from "../../../api/generated/types/policy-v1.ts";
-import { cloneJson } from "../../../api/json-clone.ts";
-import { keptSelector, labelsMatch } from "../../../api/label-selector.ts";
+import { cloneJson } from "../../../api/json/json-clone.ts";
+import { keptSelector, labelsMatch } from "../../../api/selectors/label-selector.ts";
 import { isReady } from "../../../resources/pod/pod-state.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import { prefixEnd } from "../../../store/store.ts";

@@ -1,10 +1,10 @@
 /** A deletion of a pod that asks its disruption budget first (policy/v1 Eviction). */
-import { badRequest, conflict, isApiError, notFound } from "../../../api/api-error.ts";
-import { findKindSchema } from "../../../api/built-in-schema.ts";
+import { badRequest, conflict, isApiError, notFound } from "../../../api/errors/api-error.ts";
 import type { Pod } from "../../../api/generated/types/core-v1.ts";
 import type { DeleteOptions } from "../../../api/generated/types/meta-v1.ts";
 import type { Eviction } from "../../../api/generated/types/policy-v1.ts";
-import { cloneJson } from "../../../api/json-clone.ts";
+import { cloneJson } from "../../../api/json/json-clone.ts";
+import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { isTerminal } from "../../../resources/pod/pod-state.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import { callPass } from "../../admission/call-pass.ts";

@@ -1,4 +1,4 @@
-import { cloneJson } from "../../../api/json-clone.ts";
+import { cloneJson } from "../../../api/json/json-clone.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 
 /** Puts metadata back as it was: these endpoints write no labels and no owners. */

@@ -1,8 +1,8 @@
 /** Whether a pod can be read or connected to as asked: what is known before its node is. */
-import { badRequest, invalid } from "../../../api/api-error.ts";
-import { FieldErrors } from "../../../api/field-error.ts";
+import { badRequest, invalid } from "../../../api/errors/api-error.ts";
+import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type { Pod } from "../../../api/generated/types/core-v1.ts";
-import { canonicalTime } from "../../../api/time.ts";
+import { canonicalTime } from "../../../api/values/time.ts";
 import { int64Of } from "../read/list-options.ts";
 
 const LEAST = new Map([

@@ -1,15 +1,21 @@
-/** How many copies a workload has, in one form for all kinds that have copies. A view: nothing of it is stored. */
-import { badRequest, internalError, invalid, notFound, unknownResource } from "../../../api/api-error.ts";
 import { applyPatch } from "../../../api/apply/apply-patch.ts";
-import { findKindSchema } from "../../../api/built-in-schema.ts";
-import { FieldErrors } from "../../../api/field-error.ts";
+/** How many copies a workload has, in one form for all kinds that have copies. A view: nothing of it is stored. */
+import {
+  badRequest,
+  internalError,
+  invalid,
+  notFound,
+  unknownResource,
+} from "../../../api/errors/api-error.ts";
+import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type { Scale } from "../../../api/generated/types/autoscaling-v1.ts";
-import { cloneJson } from "../../../api/json-clone.ts";
-import { isJsonObject } from "../../../api/json-object.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import { findFieldNames, memberAt } from "../../../api/json-path.ts";
-import { toNormalForm } from "../../../api/normal-form.ts";
-import type { StructSchema } from "../../../api/schema.ts";
+import { cloneJson } from "../../../api/json/json-clone.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import { findFieldNames, memberAt } from "../../../api/json/json-path.ts";
+import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
+import { toNormalForm } from "../../../api/schema/normal-form.ts";
+import type { StructSchema } from "../../../api/schema/schema.ts";
 import { type Soon, whenDone } from "../../../base/loop/soon.ts";
 import type { ApiObject, Draft, ScaleRules } from "../../../resources/rules/kind-rules.ts";
 import { callPass } from "../../admission/call-pass.ts";

@@ -1,5 +1,10 @@
 /** From a request for a subresource to what answers it. Which ones a resource has is a fact of the API. */
-import { methodNotAllowed, methodNotSupported, notFound, unknownResource } from "../../../api/api-error.ts";
+import {
+  methodNotAllowed,
+  methodNotSupported,
+  notFound,
+  unknownResource,
+} from "../../../api/errors/api-error.ts";
 import { isCustom, isStored } from "../../objects/registry.ts";
 import type { Resource } from "../../objects/registry.ts";
 import type { Call, Verb } from "../../request/call.ts";

@@ -1,8 +1,8 @@
 /** The object a token ends with: when it is gone, so is the token's worth. */
-import { badRequest, conflict, notFound } from "../../../api/api-error.ts";
+import { badRequest, conflict, notFound } from "../../../api/errors/api-error.ts";
 import type { BoundObjectReference } from "../../../api/generated/types/authentication-v1.ts";
 import type { Pod, Secret } from "../../../api/generated/types/core-v1.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { keyOf } from "../../objects/versions.ts";

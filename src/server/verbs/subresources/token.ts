@@ -1,11 +1,11 @@
 /** Tokens with which a service account says who it is: `serviceaccounts/NAME/token`. Nothing is stored. */
-import { invalid, notFound } from "../../../api/api-error.ts";
-import { findKindSchema } from "../../../api/built-in-schema.ts";
-import { FieldErrors } from "../../../api/field-error.ts";
+import { invalid, notFound } from "../../../api/errors/api-error.ts";
+import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type { TokenRequest } from "../../../api/generated/types/authentication-v1.ts";
-import type { JsonObject } from "../../../api/json-object.ts";
-import { toNormalForm } from "../../../api/normal-form.ts";
-import type { StructSchema } from "../../../api/schema.ts";
+import type { JsonObject } from "../../../api/json/json-object.ts";
+import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
+import { toNormalForm } from "../../../api/schema/normal-form.ts";
+import type { StructSchema } from "../../../api/schema/schema.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import { textClaim } from "../../access/authn/jwt.ts";
 import { callPass } from "../../admission/call-pass.ts";

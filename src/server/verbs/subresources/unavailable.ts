@@ -1,5 +1,5 @@
 /** What only a node agent can do: logs, exec, attach, port forwarding and the proxies. There is none yet. */
-import { notFound, serviceUnavailable } from "../../../api/api-error.ts";
+import { notFound, serviceUnavailable } from "../../../api/errors/api-error.ts";
 import type { Pod } from "../../../api/generated/types/core-v1.ts";
 import { callPass } from "../../admission/call-pass.ts";
 import { connectObject } from "../../admission/connect-object.ts";

@@ -1,8 +1,6 @@
 /** What a review asks, as the authorizer is asked. */
-import { fieldPath } from "../../../api/field-error.ts";
-import type { FieldErrors, FieldPath } from "../../../api/field-error.ts";
-import { fieldSelectorText } from "../../../api/field-selector.ts";
-import type { FieldTerm } from "../../../api/field-selector.ts";
+import { fieldPath } from "../../../api/errors/field-error.ts";
+import type { FieldErrors, FieldPath } from "../../../api/errors/field-error.ts";
 import type {
   FieldSelectorAttributes,
   LabelSelectorAttributes,
@@ -10,12 +8,14 @@ import type {
   SelfSubjectAccessReview,
 } from "../../../api/generated/types/authorization-v1.ts";
 import type { FieldSelectorRequirement } from "../../../api/generated/types/meta-v1.ts";
+import { fieldSelectorText } from "../../../api/selectors/field-selector.ts";
+import type { FieldTerm } from "../../../api/selectors/field-selector.ts";
 import {
   compileLabelSelector,
   labelSelectorText,
   validateLabelRequirement,
   validateOperands,
-} from "../../../api/label-selector.ts";
+} from "../../../api/selectors/label-selector.ts";
 import { NOTHING_ASKED } from "../../access/authz/authorizer.ts";
 import type { AccessAttributes } from "../../access/authz/authorizer.ts";
 import { fieldTerms, labelTerms } from "../../access/authz/selector-terms.ts";

@@ -1,6 +1,6 @@
 /** Who may do what (authorization.k8s.io), as the server's own authorizer decides. */
-import { badRequest, invalid } from "../../../api/api-error.ts";
-import { FieldErrors } from "../../../api/field-error.ts";
+import { badRequest, invalid } from "../../../api/errors/api-error.ts";
+import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type {
   LocalSubjectAccessReview,
   SelfSubjectAccessReview,

@@ -2,10 +2,10 @@
  * How the parts of the control plane are, under the names clients know. The store says it itself; scheduler and controllers, which may run anywhere, are
  * known by the Lease by which they lead. Those that never had one are not there.
  */
-import { notFound } from "../../../api/api-error.ts";
-import { findKindSchema } from "../../../api/built-in-schema.ts";
+import { notFound } from "../../../api/errors/api-error.ts";
 import type { Lease } from "../../../api/generated/types/coordination-v1.ts";
-import { toNormalForm } from "../../../api/normal-form.ts";
+import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
+import { toNormalForm } from "../../../api/schema/normal-form.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Resource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";

@@ -1,5 +1,5 @@
 /** A review is a question in the form of an object; the answer is the same object with its status. */
-import { toNormalForm } from "../../../api/normal-form.ts";
+import { toNormalForm } from "../../../api/schema/normal-form.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { callPass } from "../../admission/call-pass.ts";
 import type { Resource } from "../../objects/registry.ts";

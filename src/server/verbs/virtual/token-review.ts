@@ -1,5 +1,5 @@
 /** Who is it (authentication.k8s.io): the caller, or the bearer of a token. */
-import { badRequest } from "../../../api/api-error.ts";
+import { badRequest } from "../../../api/errors/api-error.ts";
 import type { TokenReview, TokenReviewStatus } from "../../../api/generated/types/authentication-v1.ts";
 import type { TokenFinding } from "../../access/authn/authenticator.ts";
 import type { Resource } from "../../objects/registry.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { isApiError } from "../../../api/api-error.ts";
-import { parseFieldSelector } from "../../../api/field-selector.ts";
-import { parseLabelSelector } from "../../../api/label-query.ts";
+import { isApiError } from "../../../api/errors/api-error.ts";
+import { parseFieldSelector } from "../../../api/selectors/field-selector.ts";
+import { parseLabelSelector } from "../../../api/selectors/label-query.ts";
 import { OpenSelectors } from "./open-selectors.ts";
 import type { Selectors } from "./open-selectors.ts";
 

@@ -2,9 +2,9 @@
  * The long selectors of open watches. A selector in its compiled form takes some twenty times what its text does, and stays as long as its watch:
  * watches that say the same share one, and of different ones there is room for so many terms.
  */
-import { tooManyRequests } from "../../../api/api-error.ts";
-import { fieldSelectorText } from "../../../api/field-selector.ts";
-import { labelSelectorText } from "../../../api/label-selector.ts";
+import { tooManyRequests } from "../../../api/errors/api-error.ts";
+import { fieldSelectorText } from "../../../api/selectors/field-selector.ts";
+import { labelSelectorText } from "../../../api/selectors/label-selector.ts";
 import type { ListOptions } from "../read/list-options.ts";
 
 export type Selectors = Pick<ListOptions, "labels" | "fields">;

@@ -2,8 +2,8 @@
  * A watch: every change after a revision, filtered by selectors. An object that begins to match arrives as ADDED, one that
  * stops matching as DELETED with its last matching state and the revision of the change.
  */
-import { type ApiError, badRequest, expired, isApiError, toStatus } from "../../../api/api-error.ts";
-import { requiredFieldValue } from "../../../api/field-selector.ts";
+import { type ApiError, badRequest, expired, isApiError, toStatus } from "../../../api/errors/api-error.ts";
+import { requiredFieldValue } from "../../../api/selectors/field-selector.ts";
 import type { Loop, Timer } from "../../../base/loop/loop.ts";
 import { isStoreError } from "../../../store/store-error.ts";
 import type { Entry, View, Watch, WatchEvent } from "../../../store/store.ts";

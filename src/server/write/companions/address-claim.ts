@@ -1,8 +1,8 @@
 /** An address that is taken is an IPAddress object under its canonical name, which says whose it is. */
 import type { Service } from "../../../api/generated/types/core-v1.ts";
 import type { IPAddress } from "../../../api/generated/types/networking-v1.ts";
-import { ipAddressText } from "../../../api/ip-address.ts";
-import type { IpAddress } from "../../../api/ip-address.ts";
+import { ipAddressText } from "../../../api/values/ip-address.ts";
+import type { IpAddress } from "../../../api/values/ip-address.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import type { Change, Entry, View } from "../../../store/store.ts";

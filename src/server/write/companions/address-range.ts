@@ -1,6 +1,6 @@
 /** The addresses of a block that can be given out, and in which order. */
-import { cidrContains, networkAddress } from "../../../api/ip-address.ts";
-import type { Cidr, IpAddress } from "../../../api/ip-address.ts";
+import { cidrContains, networkAddress } from "../../../api/values/ip-address.ts";
+import type { Cidr, IpAddress } from "../../../api/values/ip-address.ts";
 import type { Random } from "../../../base/loop/loop.ts";
 
 /** More of a huge block is never looked at: so many are never taken. */

@@ -4,8 +4,8 @@
  */
 import type { Service } from "../../../api/generated/types/core-v1.ts";
 import type { IPAddress } from "../../../api/generated/types/networking-v1.ts";
-import { findIpAddress, ipAddressText } from "../../../api/ip-address.ts";
-import type { IpAddress } from "../../../api/ip-address.ts";
+import { findIpAddress, ipAddressText } from "../../../api/values/ip-address.ts";
+import type { IpAddress } from "../../../api/values/ip-address.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Compare, Entry, Transaction, View } from "../../../store/store.ts";
 import { requireStored } from "../../objects/registry.ts";

@@ -1,9 +1,9 @@
 /** The addresses of a Service: those it asks for, or free ones, as many as it has families. */
-import { internalError, invalid } from "../../../api/api-error.ts";
-import { FieldErrors } from "../../../api/field-error.ts";
+import { internalError, invalid } from "../../../api/errors/api-error.ts";
+import { FieldErrors } from "../../../api/errors/field-error.ts";
 import type { Service } from "../../../api/generated/types/core-v1.ts";
-import { findIpAddress, ipAddressText } from "../../../api/ip-address.ts";
-import type { IpAddress } from "../../../api/ip-address.ts";
+import { findIpAddress, ipAddressText } from "../../../api/values/ip-address.ts";
+import type { IpAddress } from "../../../api/values/ip-address.ts";
 import type { Random } from "../../../base/loop/loop.ts";
 import type { Draft } from "../../../resources/rules/kind-rules.ts";
 import { resolveIpFamilies } from "../../../resources/service/service-families.ts";

@@ -1,5 +1,5 @@
 /** One PriorityClass at most is the default of the cluster: the second that wants to be is refused. */
-import { forbidden } from "../../../api/api-error.ts";
+import { forbidden } from "../../../api/errors/api-error.ts";
 import type { PriorityClass } from "../../../api/generated/types/scheduling-v1.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Store, View } from "../../../store/store.ts";

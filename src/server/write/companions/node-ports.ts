@@ -1,7 +1,7 @@
 /** The node ports of a Service: those it asks for, or free ones. */
-import { internalError, invalid } from "../../../api/api-error.ts";
-import { fieldPath, FieldErrors } from "../../../api/field-error.ts";
-import type { FieldPath } from "../../../api/field-error.ts";
+import { internalError, invalid } from "../../../api/errors/api-error.ts";
+import { fieldPath, FieldErrors } from "../../../api/errors/field-error.ts";
+import type { FieldPath } from "../../../api/errors/field-error.ts";
 import type { Service, ServicePort } from "../../../api/generated/types/core-v1.ts";
 import type { Random } from "../../../base/loop/loop.ts";
 import type { Draft } from "../../../resources/rules/kind-rules.ts";

@@ -4,8 +4,8 @@
  * data is a number whose bit n stands for port `first + n`, written with the highest byte first.
  */
 import type { Service } from "../../../api/generated/types/core-v1.ts";
-import { isJsonObject } from "../../../api/json-object.ts";
-import { parseJson } from "../../../api/json-scan.ts";
+import { isJsonObject } from "../../../api/json/json-object.ts";
+import { parseJson } from "../../../api/json/json-scan.ts";
 import type { Random } from "../../../base/loop/loop.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { Change, Compare, Entry, View } from "../../../store/store.ts";

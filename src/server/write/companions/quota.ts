@@ -3,7 +3,7 @@
  * writes the object, and taken off again in the one that removes it, so that no two writers can use the same rest, however many servers there
  * are. The loop in src/controllers begins a quota and corrects what nobody could see, such as objects that end by themselves.
  */
-import { forbidden } from "../../../api/api-error.ts";
+import { forbidden } from "../../../api/errors/api-error.ts";
 import type { Pod, ResourceQuota } from "../../../api/generated/types/core-v1.ts";
 import type { DeviceClass } from "../../../api/generated/types/resource-v1.ts";
 import type { Loop } from "../../../base/loop/loop.ts";

@@ -1,7 +1,7 @@
 /** Where Services get their addresses from: the ServiceCIDR objects of the cluster. */
 import type { ServiceCIDR } from "../../../api/generated/types/networking-v1.ts";
-import { cidrText, findCidr } from "../../../api/ip-address.ts";
-import type { Cidr } from "../../../api/ip-address.ts";
+import { cidrText, findCidr } from "../../../api/values/ip-address.ts";
+import type { Cidr } from "../../../api/values/ip-address.ts";
 import type { IpFamily } from "../../../resources/service/service-families.ts";
 import { prefixEnd } from "../../../store/store.ts";
 import type { View } from "../../../store/store.ts";

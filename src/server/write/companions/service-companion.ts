@@ -3,9 +3,9 @@
  * nothing is given twice, whatever fails and however many servers there are.
  */
 import type { Service } from "../../../api/generated/types/core-v1.ts";
-import { cloneJson } from "../../../api/json-clone.ts";
-import { toNormalForm } from "../../../api/normal-form.ts";
+import { cloneJson } from "../../../api/json/json-clone.ts";
 import { jsonEqual } from "../../../api/patch/json-equal.ts";
+import { toNormalForm } from "../../../api/schema/normal-form.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import type { Store } from "../../../store/store.ts";

@@ -7,7 +7,7 @@ import { DYN, STRING, listOf, mapOf, objectType } from "../../../../api/cel/type
 import type { CelType } from "../../../../api/cel/type.ts";
 import { CelList } from "../../../../api/cel/value.ts";
 import type { CelValue } from "../../../../api/cel/value.ts";
-import type { JsonObject } from "../../../../api/json-object.ts";
+import type { JsonObject } from "../../../../api/json/json-object.ts";
 import type { User } from "../../../request/user.ts";
 import type { ClaimRule, ExpressionRule, JwtRules, MappedText } from "./configuration.ts";
 

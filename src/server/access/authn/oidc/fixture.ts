@@ -4,7 +4,7 @@ import type { KeyObject } from "node:crypto";
 import { createServer } from "node:https";
 import type { Server } from "node:https";
 import type { AddressInfo } from "node:net";
-import type { JsonObject } from "../../../../api/json-object.ts";
+import type { JsonObject } from "../../../../api/json/json-object.ts";
 import { createRealLoop } from "../../../../base/loop/real/real-loop.ts";
 import { loadIssuer, makePrivateKey } from "../../../pki/issuer.ts";
 import { craftToken } from "../fixture.ts";

@@ -4,8 +4,8 @@
  */
 import { createRequire } from "node:module";
 import type * as Jose from "jose";
-import { isJsonObject } from "../../../../api/json-object.ts";
-import type { JsonObject } from "../../../../api/json-object.ts";
+import { isJsonObject } from "../../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../../api/json/json-object.ts";
 import type { Loop } from "../../../../base/loop/loop.ts";
 import { EgressError } from "../../../egress/egress.ts";
 import type { Egress } from "../../../egress/egress.ts";

@@ -1,6 +1,6 @@
 /** Tokens of other issuers (OpenID Connect): checked with the issuer's keys, and turned into users by rules. */
 import { createHash } from "node:crypto";
-import type { JsonObject } from "../../../../api/json-object.ts";
+import type { JsonObject } from "../../../../api/json/json-object.ts";
 import type { RequestNotes } from "../../../request/request-notes.ts";
 import type { User } from "../../../request/user.ts";
 import type { TokenAuthenticator, TokenFinding } from "../authenticator.ts";

@@ -1,7 +1,7 @@
 /** Reads an AuthenticationConfiguration (apiserver.config.k8s.io), and refuses one that cannot mean what it says. */
 import { X509Certificate } from "node:crypto";
-import { FieldErrors, FieldPath, fieldErrorText } from "../../../../api/field-error.ts";
-import { parseYaml } from "../../../../api/yaml.ts";
+import { FieldErrors, FieldPath, fieldErrorText } from "../../../../api/errors/field-error.ts";
+import { parseYaml } from "../../../../api/yaml/yaml.ts";
 import { Fields } from "../../config-fields.ts";
 import type { AnonymousRule } from "../anonymous.ts";
 import { compileOverClaims, compileOverUser, TEXTS } from "./claim-mapping.ts";

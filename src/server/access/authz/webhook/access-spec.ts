@@ -1,8 +1,8 @@
 /** A question as the spec of a SubjectAccessReview, which is how others are asked, and what conditions look at. */
 import { listOf, mapOf, STRING } from "../../../../api/cel/type.ts";
-import type { FieldTerm } from "../../../../api/field-selector.ts";
 import type { SubjectAccessReviewSpec } from "../../../../api/generated/types/authorization-v1.ts";
-import type { LabelRequirement } from "../../../../api/label-requirement.ts";
+import type { FieldTerm } from "../../../../api/selectors/field-selector.ts";
+import type { LabelRequirement } from "../../../../api/selectors/label-requirement.ts";
 import { recordType } from "../../../../resources/admission/match-condition.ts";
 import type { AccessAttributes } from "../authorizer.ts";
 import { fieldTerms, labelTerms } from "../selector-terms.ts";

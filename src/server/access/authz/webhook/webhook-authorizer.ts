@@ -1,6 +1,6 @@
 /** Asks another server, by a SubjectAccessReview, and remembers its answers for a while. What is remembered is answered at once. */
 import type { Program } from "../../../../api/cel/program.ts";
-import { isJsonObject } from "../../../../api/json-object.ts";
+import { isJsonObject } from "../../../../api/json/json-object.ts";
 import { DecisionCache } from "../../../egress/decision-cache.ts";
 import type { EgressReply } from "../../../egress/egress.ts";
 import { EgressError } from "../../../egress/egress.ts";

@@ -1,17 +1,17 @@
+import { readCertificateRequest } from "../../../../api/certificates/certificate-request.ts";
 /**
  * CertificateApproval, CertificateSigning, ClusterTrustBundleAttest and CertificateSubjectRestriction: whoever speaks for a signer needs a right of its own for
  * it, besides that to write the object; and nobody gets a certificate of the group that may do everything.
  */
-import { invalid } from "../../../../api/api-error.ts";
-import { readCertificateRequest } from "../../../../api/certificate-request.ts";
-import { FieldErrors } from "../../../../api/field-error.ts";
+import { invalid } from "../../../../api/errors/api-error.ts";
+import { FieldErrors } from "../../../../api/errors/field-error.ts";
 import type { CertificateSigningRequest } from "../../../../api/generated/types/certificates-v1.ts";
 import type {
   ClusterTrustBundle,
   PodCertificateRequest,
 } from "../../../../api/generated/types/certificates-v1beta1.ts";
-import { quoted } from "../../../../api/message-text.ts";
 import { jsonEqual } from "../../../../api/patch/json-equal.ts";
+import { quoted } from "../../../../api/values/message-text.ts";
 import type { Authorizer } from "../../../access/authz/authorizer.ts";
 import { askSigner, demand } from "../../permission.ts";
 import { definePlugin } from "../../plugin.ts";

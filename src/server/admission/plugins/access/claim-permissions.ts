@@ -2,8 +2,8 @@
  * What a claim for devices may say needs more than the right to write it: who gives devices away needs `resourceclaims/binding`, who tells how
  * they are `resourceclaims/driver` for the driver. As upstream's rules of the kind, it cannot be turned off; it is here because rules of kinds know no roles.
  */
-import { invalid } from "../../../../api/api-error.ts";
-import { FieldErrors } from "../../../../api/field-error.ts";
+import { invalid } from "../../../../api/errors/api-error.ts";
+import { FieldErrors } from "../../../../api/errors/field-error.ts";
 import type {
   AllocatedDeviceStatus,
   AllocationResult,

@@ -2,8 +2,8 @@
  * Devices that others use may be had besides them only where the namespace says that its users are trusted with it. No plugin upstream but part of the
  * rules of claims, so it has no name to be turned off by.
  */
-import { invalid } from "../../../../api/api-error.ts";
-import { FieldErrors, type FieldPath, fieldPath } from "../../../../api/field-error.ts";
+import { invalid } from "../../../../api/errors/api-error.ts";
+import { FieldErrors, type FieldPath, fieldPath } from "../../../../api/errors/field-error.ts";
 import type { Namespace } from "../../../../api/generated/types/core-v1.ts";
 import type { ResourceClaim, ResourceClaimTemplate } from "../../../../api/generated/types/resource-v1.ts";
 import type { DeviceRequest as OldRequest } from "../../../../api/generated/types/resource-v1beta1.ts";

@@ -4,8 +4,8 @@
  */
 import type { OwnerReference } from "../../../../api/generated/types/meta-v1.ts";
 import { jsonEqual } from "../../../../api/patch/json-equal.ts";
-import type { ResourceFacts } from "../../../../api/resource-facts.ts";
-import { apiVersionOf } from "../../../../api/resource-facts.ts";
+import type { ResourceFacts } from "../../../../api/schema/resource-facts.ts";
+import { apiVersionOf } from "../../../../api/schema/resource-facts.ts";
 import type { ApiObject } from "../../../../resources/rules/kind-rules.ts";
 import type { AccessAttributes, Authorizer } from "../../../access/authz/authorizer.ts";
 import type { Registry } from "../../../objects/registry.ts";

@@ -2,7 +2,7 @@
  * Nobody hands out by a role or a binding what they do not hold themselves, unless they may `escalate` the role or `bind` it. It looks at
  * the object that will be stored, so it does not matter by which kind of request it came, and it cannot be turned off.
  */
-import { forbidden, notFound } from "../../../../api/api-error.ts";
+import { forbidden, notFound } from "../../../../api/errors/api-error.ts";
 import type {
   ClusterRole,
   ClusterRoleBinding,

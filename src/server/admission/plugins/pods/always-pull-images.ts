@@ -1,5 +1,5 @@
 /** AlwaysPullImages: nobody uses an image that lies on a node without being allowed to pull it. */
-import { FieldErrors, fieldErrorsText, fieldPath } from "../../../../api/field-error.ts";
+import { FieldErrors, fieldErrorsText, fieldPath } from "../../../../api/errors/field-error.ts";
 import type { Pod, Volume } from "../../../../api/generated/types/core-v1.ts";
 import type { Draft } from "../../../../resources/rules/kind-rules.ts";
 import { definePlugin } from "../../plugin.ts";

@@ -1,7 +1,7 @@
-/** DefaultTolerationSeconds: a pod stays for five minutes on a node that is not ready or out of reach, unless it says otherwise. */
-import { frozenMemo } from "../../../../api/frozen-memo.ts";
 import type { Pod, Toleration } from "../../../../api/generated/types/core-v1.ts";
-import { freezeJson } from "../../../../api/json-freeze.ts";
+/** DefaultTolerationSeconds: a pod stays for five minutes on a node that is not ready or out of reach, unless it says otherwise. */
+import { frozenMemo } from "../../../../api/json/frozen-memo.ts";
+import { freezeJson } from "../../../../api/json/json-freeze.ts";
 import type { Draft } from "../../../../resources/rules/kind-rules.ts";
 import { definePlugin } from "../../plugin.ts";
 

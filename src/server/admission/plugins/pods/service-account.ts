@@ -1,8 +1,3 @@
-/**
- * ServiceAccount: every pod runs as an account of its namespace, with that account's pull secrets and, unless it is turned off, a token, the
- * certificate of the server and the name of the namespace where programs look for them.
- */
-import { frozenMemo } from "../../../../api/frozen-memo.ts";
 import type {
   Container,
   Namespace,
@@ -12,8 +7,13 @@ import type {
   Volume,
   VolumeMount,
 } from "../../../../api/generated/types/core-v1.ts";
-import { freezeJson } from "../../../../api/json-freeze.ts";
-import { generateName } from "../../../../api/names.ts";
+/**
+ * ServiceAccount: every pod runs as an account of its namespace, with that account's pull secrets and, unless it is turned off, a token, the
+ * certificate of the server and the name of the namespace where programs look for them.
+ */
+import { frozenMemo } from "../../../../api/json/frozen-memo.ts";
+import { freezeJson } from "../../../../api/json/json-freeze.ts";
+import { generateName } from "../../../../api/values/names.ts";
 import type { Loop } from "../../../../base/loop/loop.ts";
 import type { Draft } from "../../../../resources/rules/kind-rules.ts";
 import { shelf } from "../../../objects/lister.ts";

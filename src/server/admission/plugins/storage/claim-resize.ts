@@ -1,7 +1,7 @@
 /** PersistentVolumeClaimResize: a claim grows only when it is bound and its class says that its volumes can. */
 import type { PersistentVolumeClaim } from "../../../../api/generated/types/core-v1.ts";
 import type { StorageClass } from "../../../../api/generated/types/storage-v1.ts";
-import { compareQuantities, parseQuantity } from "../../../../api/quantity.ts";
+import { compareQuantities, parseQuantity } from "../../../../api/values/quantity.ts";
 import { storageClassOf } from "../../../../resources/storage/claim-class.ts";
 import { shelf } from "../../../objects/lister.ts";
 import { definePlugin } from "../../plugin.ts";

@@ -1,5 +1,5 @@
 /** What a node may say of itself, and which objects are its own. */
-import { readCertificateRequest } from "../../../../../api/certificate-request.ts";
+import { readCertificateRequest } from "../../../../../api/certificates/certificate-request.ts";
 import type { CertificateSigningRequest } from "../../../../../api/generated/types/certificates-v1.ts";
 import type { Node, PersistentVolumeClaim } from "../../../../../api/generated/types/core-v1.ts";
 import type { ResourceSlice } from "../../../../../api/generated/types/resource-v1.ts";

@@ -1,5 +1,5 @@
 /** A node shows the pods that it runs by itself, tells how those on it are, and ends them; others' pods are not its business. */
-import { notFound } from "../../../../../api/api-error.ts";
+import { notFound } from "../../../../../api/errors/api-error.ts";
 import type { Node, Pod, PodStatus, Volume } from "../../../../../api/generated/types/core-v1.ts";
 import type { Eviction } from "../../../../../api/generated/types/policy-v1.ts";
 import { jsonEqual } from "../../../../../api/patch/json-equal.ts";

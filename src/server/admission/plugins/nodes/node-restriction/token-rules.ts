@@ -1,5 +1,5 @@
 /** A node gets tokens for the pods that run on it, and for whom these pods talk to. */
-import { notFound } from "../../../../../api/api-error.ts";
+import { notFound } from "../../../../../api/errors/api-error.ts";
 import type { TokenRequest } from "../../../../../api/generated/types/authentication-v1.ts";
 import type {
   PersistentVolume,

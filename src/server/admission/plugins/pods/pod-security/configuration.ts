@@ -1,6 +1,6 @@
 /** PodSecurityConfiguration: what holds where a namespace says nothing, and who is left alone. */
-import { isJsonObject } from "../../../../../api/json-object.ts";
-import type { JsonObject } from "../../../../../api/json-object.ts";
+import { isJsonObject } from "../../../../../api/json/json-object.ts";
+import type { JsonObject } from "../../../../../api/json/json-object.ts";
 import { AdmissionConfigError } from "../../../config-error.ts";
 import { LATEST, LEVELS, MODES, OPEN_POLICY, findLevel, findVersion } from "./policy.ts";
 import type { LevelVersion, Mode, Policy } from "./policy.ts";

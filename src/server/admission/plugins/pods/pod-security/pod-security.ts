@@ -2,8 +2,8 @@
  * PodSecurity: pods keep the level of the Pod Security Standards that the labels of their namespace name. Pods that do not are refused where
  * it is enforced; of pods and of whatever makes pods, clients are warned and the audit log is told.
  */
-import { invalid } from "../../../../../api/api-error.ts";
-import { fieldErrorsText } from "../../../../../api/field-error.ts";
+import { invalid } from "../../../../../api/errors/api-error.ts";
+import { fieldErrorsText } from "../../../../../api/errors/field-error.ts";
 import type { Namespace, Pod } from "../../../../../api/generated/types/core-v1.ts";
 import type { Loop } from "../../../../../base/loop/loop.ts";
 import { shelf } from "../../../../objects/lister.ts";

@@ -1,6 +1,6 @@
 /** What a namespace says about the security of its pods: a level and a version for each of three modes, in labels. */
-import { FieldErrors, fieldPath } from "../../../../../api/field-error.ts";
-import type { FieldError } from "../../../../../api/field-error.ts";
+import { FieldErrors, fieldPath } from "../../../../../api/errors/field-error.ts";
+import type { FieldError } from "../../../../../api/errors/field-error.ts";
 import { ownValue } from "../../../../../resources/rules/value-rules.ts";
 
 export const LEVELS = ["privileged", "baseline", "restricted"] as const;

@@ -1,6 +1,6 @@
 /** Checks of the profiles by which a kernel confines a container: AppArmor, SELinux, seccomp. */
 import type { SELinuxOptions, SecurityContext } from "../../../../../api/generated/types/core-v1.ts";
-import { quoted } from "../../../../../api/message-text.ts";
+import { quoted } from "../../../../../api/values/message-text.ts";
 import type { Check, CheckPod, Inspected } from "./check.ts";
 import { counted, distinct, named, quotedList, settersText } from "./check.ts";
 import { badContainers, isConfined, valuesOf } from "./inspection.ts";

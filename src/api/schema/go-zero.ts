@@ -1,5 +1,5 @@
 /** Go's zero values, which decide what the normal form leaves out and what it fills in. */
-import { type JsonObject, setOwn } from "./json-object.ts";
+import { type JsonObject, setOwn } from "../json/json-object.ts";
 import type { Schema, StructField, StructSchema } from "./schema.ts";
 
 /** Zeros that Go leaves out of JSON when told to leave out empty values. */

@@ -2,7 +2,7 @@
  * Times and durations in the forms Go reads and writes: `Time` in whole seconds UTC, `MicroTime` with six decimals,
  * durations as `1h30m0s`. Instants are whole microseconds since 1970, exact for every year of four digits.
  */
-import { dateTimeText } from "../base/date-text.ts";
+import { dateTimeText } from "../../base/date-text.ts";
 
 /** Go's pattern for both; seconds are two digits, a fraction may follow, a zone must. */
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}:\d{2})(?:[.,](\d+))?(Z|[+-]\d{2}:\d{2})$/;

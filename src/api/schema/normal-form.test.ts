@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { JsonObject } from "../json/json-object.ts";
+import { stringifyJson } from "../json/json-text.ts";
 import { builtInStruct } from "./built-in-schema.ts";
-import type { JsonObject } from "./json-object.ts";
-import { stringifyJson } from "./json-text.ts";
 import { toNormalForm } from "./normal-form.ts";
 import { type FieldOptions, type Schema, StructSchema } from "./schema.ts";
 

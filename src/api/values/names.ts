@@ -3,7 +3,7 @@
  * Lengths are counted in bytes of UTF-8; whatever is not ASCII fails its pattern anyway.
  */
 
-import type { Random } from "../base/loop/loop.ts";
+import type { Random } from "../../base/loop/loop.ts";
 
 /** Says what is wrong with a name; nothing when it is good. */
 export type NameRule = (name: string) => readonly string[];

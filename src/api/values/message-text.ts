@@ -1,6 +1,6 @@
 /** How values appear inside messages that must equal upstream's. */
 
-import { stringifyJson } from "./json-text.ts";
+import { stringifyJson } from "../json/json-text.ts";
 
 /** Everything that Go does not print as it is: neither letter, mark, number, punctuation, symbol nor space. */
 const ESCAPED = /["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu;

@@ -1,7 +1,7 @@
 /** The formats of strings that are checked; all others are notes for people. A dash in a name is of no meaning. */
-import { findIpAddress, isLooseCidr, isLooseIpAddress } from "../ip-address.ts";
-import { dns1123Label, dns1123Subdomain } from "../names.ts";
-import { findInstant, parseDuration } from "../time.ts";
+import { findIpAddress, isLooseCidr, isLooseIpAddress } from "../values/ip-address.ts";
+import { dns1123Label, dns1123Subdomain } from "../values/names.ts";
+import { findInstant, parseDuration } from "../values/time.ts";
 import { isRequestUri } from "./request-uri.ts";
 
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;

@@ -3,7 +3,7 @@
  * text would be read as something else. Written here because responses can be large and this is linear and fast.
  */
 
-import { endOfBody } from "../base/text-end.ts";
+import { endOfBody } from "../../base/text-end.ts";
 import { isAmbiguousYaml } from "./yaml-scalar.ts";
 
 /** Characters that mean something at the beginning of a plain scalar. */

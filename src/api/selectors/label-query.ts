@@ -1,10 +1,10 @@
 /** Reads the query syntax of label selectors, as in `?labelSelector=app in (a,b),tier!=db,!old`. */
 
-import { fieldErrorsText, FieldErrors } from "./field-error.ts";
+import { fieldErrorsText, FieldErrors } from "../errors/field-error.ts";
+import { qualifiedName } from "../values/names.ts";
 import type { LabelOperator, LabelRequirement } from "./label-requirement.ts";
 import type { LabelSelector } from "./label-selector.ts";
 import { checkedRequirement, labelSelector } from "./label-selector.ts";
-import { qualifiedName } from "./names.ts";
 
 interface Token {
   readonly type: "identifier" | "symbol" | "unknown" | "end";

@@ -1,6 +1,6 @@
 /** Field selectors, `metadata.name=x,status.phase!=Running`: all terms must hold. Values may escape `\`, `,` and `=`. */
 
-import { quoted } from "./message-text.ts";
+import { quoted } from "../values/message-text.ts";
 
 export interface FieldTerm {
   readonly field: string;

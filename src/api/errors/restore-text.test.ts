@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { findKindSchema } from "./built-in-schema.ts";
+import { findKindSchema } from "../schema/built-in-schema.ts";
+import { childSchema } from "../schema/schema.ts";
 import { findRestoreText } from "./restore-text.ts";
-import { childSchema } from "./schema.ts";
 
 test.each<readonly [string, string, unknown, string | undefined]>([
   ["ConfigMap", "data", "x", "cannot restore map from string"],

@@ -1,8 +1,8 @@
+import { canonicalQuantity } from "../values/quantity.ts";
+import { canonicalMicroTime, canonicalTime } from "../values/time.ts";
 /** Scalars in normal form. A value of the wrong JSON type gives `MISMATCH`; the caller knows where it lies. */
 import { DecodeError } from "./decode-error.ts";
-import { canonicalQuantity } from "./quantity.ts";
 import type { ScalarType } from "./schema.ts";
-import { canonicalMicroTime, canonicalTime } from "./time.ts";
 
 export const MISMATCH = Symbol("mismatch");
 

@@ -5,9 +5,9 @@
  */
 
 import { isAscii, isUtf8 } from "node:buffer";
+import { TooLargeError } from "../schema/work-budget.ts";
 import { ExactJsonReader } from "./json-exact.ts";
 import { isJsonObject, setOwn } from "./json-object.ts";
-import { TooLargeError } from "./work-budget.ts";
 
 /** JSON.stringify and every recursive walk overflow the stack near 3,000; no real object comes near this. */
 export const JSON_DEPTH_MAX = 500;

@@ -3,16 +3,16 @@
  * requirements that must all hold.
  */
 
-import type { FieldPath } from "./field-error.ts";
-import { FieldErrors, fieldErrorsText, fieldPath } from "./field-error.ts";
+import type { FieldPath } from "../errors/field-error.ts";
+import { FieldErrors, fieldErrorsText, fieldPath } from "../errors/field-error.ts";
 import type {
   LabelSelector as LabelSelectorObject,
   LabelSelectorRequirement,
-} from "./generated/types/meta-v1.ts";
+} from "../generated/types/meta-v1.ts";
+import { labelValue, qualifiedName } from "../values/names.ts";
 import { LabelIndex } from "./label-index.ts";
 import { findInteger, requirementHolds } from "./label-requirement.ts";
 import type { LabelOperator, LabelRequirement, Labels } from "./label-requirement.ts";
-import { labelValue, qualifiedName } from "./names.ts";
 
 /** All requirements must hold; sorted by key. None selects everything. */
 export interface LabelSelector {

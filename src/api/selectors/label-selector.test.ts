@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { FieldErrors, fieldErrorText, fieldPath } from "./field-error.ts";
-import type { LabelSelector as LabelSelectorObject } from "./generated/types/meta-v1.ts";
+import { FieldErrors, fieldErrorText, fieldPath } from "../errors/field-error.ts";
+import type { LabelSelector as LabelSelectorObject } from "../generated/types/meta-v1.ts";
 import { parseLabelSelector } from "./label-query.ts";
 import {
   compileLabelSelector,

@@ -5,8 +5,8 @@ import { describe, expect, test } from "vitest";
 import { builtInKinds, builtInStruct, findKindSchema } from "./built-in-schema.ts";
 import { type Schema, type StructSchema, childSchema, findField } from "./schema.ts";
 
-const GENERATOR = fileURLToPath(new URL("../../scripts/generate-facts.mjs", import.meta.url));
-const FACTS = fileURLToPath(new URL("../../../shared/kubernetes-1.36", import.meta.url));
+const GENERATOR = fileURLToPath(new URL("../../../scripts/generate-facts.mjs", import.meta.url));
+const FACTS = fileURLToPath(new URL("../../../../shared/kubernetes-1.36", import.meta.url));
 
 function allStructs(): readonly StructSchema[] {
   const seen = new Set<StructSchema>();

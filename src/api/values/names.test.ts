@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { seededRandom } from "../base/loop/random.ts";
+import { seededRandom } from "../../base/loop/random.ts";
 import * as names from "./names.ts";
 
 const LABEL_PATTERN =

@@ -1,3 +1,6 @@
+import { type JsonObject, isJsonObject, setOwn, withSortedKeys } from "../json/json-object.ts";
+import { JSON_DEPTH_MAX } from "../json/json-scan.ts";
+import { inThousandths } from "../values/quantity.ts";
 /**
  * The one form in which values are defaulted, compared and stored (DESIGN §4.11): what Go would write after
  * reading the same. Equal meaning gives equal values, and equal bytes when they are serialised.
@@ -12,10 +15,7 @@
 import { DecodeError } from "./decode-error.ts";
 import { mismatchText, pathText } from "./decode-place.ts";
 import { isOmitted, structFromSlots, zeroValue } from "./go-zero.ts";
-import { type JsonObject, isJsonObject, setOwn, withSortedKeys } from "./json-object.ts";
-import { JSON_DEPTH_MAX } from "./json-scan.ts";
 import { MISMATCH, normalScalar } from "./normal-scalar.ts";
-import { inThousandths } from "./quantity.ts";
 import type {
   EitherSchema,
   ListSchema,

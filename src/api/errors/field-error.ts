@@ -4,7 +4,7 @@
  */
 
 import { isDeepStrictEqual } from "node:util";
-import { jsonText, quoted } from "./message-text.ts";
+import { jsonText, quoted } from "../values/message-text.ts";
 
 export type FieldErrorType =
   | "FieldValueNotFound"

@@ -2,9 +2,9 @@
  * Schemas of the kinds that the published API defines, made from the generated facts when first asked for and then
  * kept: a struct's facts are parsed and its fields compiled when something walks into it.
  */
-import { assert } from "../base/assert.ts";
-import { KINDS_TEXT } from "./generated/kinds.ts";
-import { STRUCTURES_TEXT } from "./generated/structures.ts";
+import { assert } from "../../base/assert.ts";
+import { KINDS_TEXT } from "../generated/kinds.ts";
+import { STRUCTURES_TEXT } from "../generated/structures.ts";
 import {
   type FieldOptions,
   type ListType,

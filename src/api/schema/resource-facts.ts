@@ -2,7 +2,7 @@
  * What the published API says of its resources: names, verbs, scope, where and as what they are stored, how they
  * may be updated, which columns and field selectors they have. Parsed when first asked for.
  */
-import { RESOURCES_TEXT } from "./generated/resources.ts";
+import { RESOURCES_TEXT } from "../generated/resources.ts";
 
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
 

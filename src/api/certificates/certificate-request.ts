@@ -5,12 +5,12 @@
 import { isAscii } from "node:buffer";
 import { constants, createPublicKey, verify } from "node:crypto";
 import type { KeyObject } from "node:crypto";
-import { x509 } from "../base/keys/x509-library.ts";
+import { x509 } from "../../base/keys/x509-library.ts";
+import { addressOfBytes, ipAddressText } from "../values/ip-address.ts";
 import { DER, derMembers, derObjectId, expectTag, readDer } from "./der.ts";
 import type { DerValue } from "./der.ts";
 import { COMMON_NAME, ORGANIZATION, readName } from "./distinguished-name.ts";
 import type { NameAttribute } from "./distinguished-name.ts";
-import { addressOfBytes, ipAddressText } from "./ip-address.ts";
 import { pemBlocks } from "./pem.ts";
 
 export interface CertificateRequest {

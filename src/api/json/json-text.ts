@@ -1,6 +1,6 @@
 /** JSON text of plain values, with integers beyond 2^53 held as bigint. */
 
-import { assert } from "../base/assert.ts";
+import { assert } from "../../base/assert.ts";
 
 /** Deeper than anything `parseJson` lets in; only a cycle gets here. */
 const DEPTH_MAX = 1000;

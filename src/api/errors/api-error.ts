@@ -4,9 +4,9 @@
  * Test with `isApiError(error, "Conflict")`, never by message or number.
  */
 
+import { quoted } from "../values/message-text.ts";
 import type { FieldError } from "./field-error.ts";
 import { fieldErrorsText } from "./field-error.ts";
-import { quoted } from "./message-text.ts";
 
 /** Each reason has one HTTP status code. */
 const CODES = {
