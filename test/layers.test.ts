@@ -22,6 +22,20 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   "index.ts": ["cluster"],
 };
 
+/** A room of src/server imports itself and rooms on lower floors, type imports included. */
+const SERVER_FLOORS: readonly (readonly string[])[] = [
+  ["objects", "pki"],
+  ["request", "egress"],
+  ["transport", "access", "representation", "write"],
+  ["admission", "custom", "stages"],
+  ["verbs"],
+  ["upkeep"],
+  ["aggregation"],
+  ["routes"],
+  ["pipeline.ts"],
+  ["server.ts"],
+];
+
 describe("layers", () => {
   test.each(sourceFiles("src"))("$path imports only the layers below it", (file) => {
     expect(violations(file)).toEqual([]);
@@ -49,6 +63,120 @@ describe("layers", () => {
     expect(violations({ path: "src/helpers/x.ts", text: "" })).toEqual(["helpers/ is not a layer"]);
   });
 });
+
+describe("floors of src/server", () => {
+  const sources = sourceFiles("src/server").filter(({ path }) => !isForTests(path));
+
+  test.each(sources)("$path imports only rooms on lower floors", (file) => {
+    expect(climbs(file)).toEqual([]);
+  });
+
+  test.each([
+    ['import type { X } from "../routes/health/x.ts";', "verbs may not import routes"],
+    ['import { x } from "../upkeep/x.ts";', "verbs may not import upkeep"],
+    ['import { x } from "../server.ts";', "verbs may not import server.ts"],
+    ['import { x } from "../cellar/x.ts";', "verbs may not import cellar"],
+  ])("%s is refused in verbs/", (text, message) => {
+    expect(climbs({ path: "src/server/verbs/seeded.ts", text })).toEqual([message]);
+  });
+
+  test("a room on the same floor is refused", () => {
+    const text = 'import { x } from "../write/x.ts";';
+    expect(climbs({ path: "src/server/access/seeded.ts", text })).toEqual(["access may not import write"]);
+  });
+
+  test("a room that is on no floor is refused", () => {
+    expect(climbs({ path: "src/server/cellar/x.ts", text: "" })).toEqual(["cellar is on no floor"]);
+  });
+});
+
+describe("rooms beside each other", () => {
+  test("import each other in one direction, in no circle", () => {
+    const edges = siblingEdges(sourceFiles("src").filter(({ path }) => !isForTests(path)));
+    expect(findCircle(edges)).toEqual([]);
+  });
+
+  test("a circle is found", () => {
+    const edges = siblingEdges([
+      { path: "src/a/one/x.ts", text: 'import "../two/x.ts";' },
+      { path: "src/a/two/x.ts", text: 'import "../three/x.ts";' },
+      { path: "src/a/three/x.ts", text: 'import "../one/x.ts";' },
+    ]);
+    expect(findCircle(edges)).toHaveLength(3);
+  });
+});
+
+/** For each folder, the folders beside it that its files import, each with one such file. */
+function siblingEdges(sources: readonly SourceFile[]): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const edges = new Map<string, Map<string, string>>();
+  for (const { path, text } of sources)
+    for (const specifier of importsOf(text)) {
+      if (!specifier.startsWith(".")) continue;
+      const [from, to] = [path.split("/"), posix.join(posix.dirname(path), specifier).split("/")];
+      const depth = from.findIndex((part, index) => part !== to[index]);
+      if (depth < 0 || depth >= from.length - 1 || depth >= to.length - 1) continue;
+      const folder = from.slice(0, depth + 1).join("/");
+      const beside = to.slice(0, depth + 1).join("/");
+      edges.set(folder, (edges.get(folder) ?? new Map<string, string>()).set(beside, path));
+    }
+  return edges;
+}
+
+/** The edges of a circle, each with a file that makes it; empty when there is none. */
+function findCircle(edges: ReadonlyMap<string, ReadonlyMap<string, string>>): readonly string[] {
+  const done = new Set<string>();
+  const walk = (folder: string, way: readonly string[]): readonly string[] => {
+    const begin = way.indexOf(folder);
+    if (begin >= 0) return describeWay([...way.slice(begin), folder], edges);
+    if (done.has(folder)) return [];
+    for (const beside of edges.get(folder)?.keys() ?? []) {
+      const circle = walk(beside, [...way, folder]);
+      if (circle.length > 0) return circle;
+    }
+    done.add(folder);
+    return [];
+  };
+  for (const folder of edges.keys()) {
+    const circle = walk(folder, []);
+    if (circle.length > 0) return circle;
+  }
+  return [];
+}
+
+function describeWay(
+  way: readonly string[],
+  edges: ReadonlyMap<string, ReadonlyMap<string, string>>,
+): readonly string[] {
+  return way.slice(1).map((to, index) => {
+    const from = way[index] ?? "";
+    return `${from} → ${to} (${edges.get(from)?.get(to) ?? ""})`;
+  });
+}
+
+/** Tests and what serves them alone. */
+function isForTests(path: string): boolean {
+  return /\.test\.ts$|fixture\.ts$|-world\.ts$|sample-requests\.ts$/.test(path);
+}
+
+function climbs({ path, text }: SourceFile): readonly string[] {
+  const from = roomOf(path);
+  const own = floorOf(from);
+  if (own < 0) return [`${from} is on no floor`];
+  const relative = importsOf(text).filter((specifier) => specifier.startsWith("."));
+  const targets = relative.map((specifier) => posix.join(posix.dirname(path), specifier));
+  const rooms = targets.filter((target) => target.startsWith("src/server/")).map(roomOf);
+  return rooms
+    .filter((to) => to !== from && !(floorOf(to) >= 0 && floorOf(to) < own))
+    .map((to) => `${from} may not import ${to}`);
+}
+
+function floorOf(room: string): number {
+  return SERVER_FLOORS.findIndex((rooms) => rooms.includes(room));
+}
+
+function roomOf(path: string): string {
+  return path.split("/")[2] ?? "";
+}
 
 function violations({ path, text }: SourceFile): readonly string[] {
   const from = layerOf(path);

@@ -7,7 +7,7 @@ import { Node, Pod } from "../api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../api/generated/types/node-v1.ts";
 import type { Client } from "../client/client.ts";
 import { isTerminal } from "../resources/pod/pod-state.ts";
-import type { ObjectChange } from "../runtime/controller/controller.ts";
+import type { ObjectChange } from "../runtime/cache/object-change.ts";
 import { WriteWindow } from "../runtime/controller/write-window.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { orderOfVersions } from "../runtime/refs/resource-version.ts";

@@ -1,5 +1,5 @@
-import { groupVersions } from "../api/schema/resource-facts.ts";
 /** Options of the API server that are more than a word. */
+import { groupVersions } from "../api/schema/resource-facts.ts";
 import { findCidr } from "../api/values/ip-address.ts";
 import type { PortRange } from "../cluster/options.ts";
 import { UsageError } from "./command.ts";

@@ -1,5 +1,5 @@
-import type { ApiObject, Manifest, ResourceType } from "../api/api-object.ts";
 /** The client over any transport. */
+import type { ApiObject, Manifest, ResourceType } from "../api/api-object.ts";
 import { ApiError, isApiError } from "../api/errors/api-error.ts";
 import { Caller } from "./caller.ts";
 import type { CallerOptions } from "./caller.ts";

@@ -1,6 +1,6 @@
+/** Everything that can be done with the objects of one kind. */
 import { collectionPath, objectPath } from "../api/api-object.ts";
 import type { ApiObject, Manifest, ObjectKey, ResourceType } from "../api/api-object.ts";
-/** Everything that can be done with the objects of one kind. */
 import { badRequest, isApiError } from "../api/errors/api-error.ts";
 import type { Scale } from "../api/generated/types/autoscaling-v1.ts";
 import type {

@@ -1,5 +1,5 @@
-import type { ResourceType } from "../api/api-object.ts";
 /** Which kinds a server serves, by its discovery documents: one small document for each group version that anybody asks about. */
+import type { ResourceType } from "../api/api-object.ts";
 import { isApiError } from "../api/errors/api-error.ts";
 import { isJsonObject } from "../api/json/json-object.ts";
 import { apiVersionOf, groupVersions } from "../api/schema/resource-facts.ts";

@@ -1,5 +1,5 @@
-import type { ApiObject, ObjectKey, ResourceType } from "../api/api-object.ts";
 /** What a write came to, as far as its answer tells. */
+import type { ApiObject, ObjectKey, ResourceType } from "../api/api-object.ts";
 import { isApiError } from "../api/errors/api-error.ts";
 import { isJsonObject } from "../api/json/json-object.ts";
 import type { DeleteOptions, Written } from "./client.ts";

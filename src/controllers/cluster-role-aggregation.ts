@@ -9,13 +9,9 @@ import type { PolicyRule } from "../api/generated/types/rbac-v1.ts";
 import { stringifyJson } from "../api/json/json-text.ts";
 import { jsonEqual } from "../api/patch/json-equal.ts";
 import { compileLabelSelector, labelsMatch } from "../api/selectors/label-selector.ts";
+import type { ObjectChange } from "../runtime/cache/object-change.ts";
 import { defineController, indexing, watching } from "../runtime/controller/controller.ts";
-import type {
-  CacheReader,
-  ObjectChange,
-  Outcome,
-  ReconcileContext,
-} from "../runtime/controller/controller.ts";
+import type { CacheReader, Outcome, ReconcileContext } from "../runtime/controller/controller.ts";
 
 const AGGREGATING = "aggregating";
 

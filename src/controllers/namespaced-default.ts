@@ -1,5 +1,5 @@
-import type { ApiObject, ResourceType } from "../api/api-object.ts";
 /** Objects that every namespace has for as long as it is not being deleted. */
+import type { ApiObject, ResourceType } from "../api/api-object.ts";
 import { isApiError } from "../api/errors/api-error.ts";
 import type { Namespace } from "../api/generated/types/core-v1.ts";
 import { watching } from "../runtime/controller/controller.ts";

@@ -1,4 +1,3 @@
-import type { ObjectKey } from "../api/api-object.ts";
 /**
  * Keeps the Secrets through which a ServiceAccount has a token that lasts.
  *
@@ -8,17 +7,13 @@ import type { ObjectKey } from "../api/api-object.ts";
  * The token comes from the account's `token` subresource, bound to the Secret: it is worth nothing once the Secret or the account is gone.
  * It names the longest time that the API grants, which is longer than any cluster lives.
  */
+import type { ObjectKey } from "../api/api-object.ts";
 import { isApiError } from "../api/errors/api-error.ts";
 import type { TokenRequest } from "../api/generated/types/authentication-v1.ts";
 import { Secret, ServiceAccount } from "../api/generated/types/core-v1.ts";
+import type { ObjectChange } from "../runtime/cache/object-change.ts";
 import { defineController, indexing, watching } from "../runtime/controller/controller.ts";
-import type {
-  CacheReader,
-  Controller,
-  ObjectChange,
-  Outcome,
-  ReconcileContext,
-} from "../runtime/controller/controller.ts";
+import type { CacheReader, Controller, Outcome, ReconcileContext } from "../runtime/controller/controller.ts";
 
 const TYPE = "kubernetes.io/service-account-token";
 const NAME = "kubernetes.io/service-account.name";

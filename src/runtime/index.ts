@@ -21,13 +21,13 @@ export type {
   Controller,
   ControllerDefinition,
   IndexDefinition,
-  ObjectChange,
   Outcome,
   Recheck,
   ReconcileContext,
-  RecordedEvent,
   WatchMapping,
 } from "./controller/controller.ts";
+export type { RecordedEvent } from "./events/recorded-event.ts";
+export type { ObjectChange } from "./cache/object-change.ts";
 export { LeadLostError } from "./manager/leader-election.ts";
 export type { LeaderElectionOptions } from "./manager/leader-election.ts";
 export { createManager } from "./manager/manager.ts";

@@ -13,7 +13,7 @@ import { CSIDriver, CSINode, CSIStorageCapacity, StorageClass } from "../api/gen
 import { hasGrantedResources } from "../resources/pod/pod-requests.ts";
 import { isTerminal } from "../resources/pod/pod-state.ts";
 import { isSame } from "../resources/rules/value-rules.ts";
-import type { ObjectChange } from "../runtime/controller/controller.ts";
+import type { ObjectChange } from "../runtime/cache/object-change.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import type { ClusterEvent } from "./framework/cluster-event.ts";
 import type { ClusterSnapshot, Place } from "./snapshot/cluster-snapshot.ts";

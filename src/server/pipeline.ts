@@ -17,7 +17,7 @@ import type { Form } from "./representation/form.ts";
 import { errorResponse, represent } from "./representation/represent.ts";
 import type { RepresentationTools } from "./representation/represent.ts";
 import type { Answer } from "./request/answer.ts";
-import type { Call, Workshop } from "./request/call.ts";
+import type { Call } from "./request/call.ts";
 import { changedReply } from "./request/exchange.ts";
 import type { Exchange, Next, Site, Stage } from "./request/exchange.ts";
 import type { AcceptedRequest, HttpHandler, HttpRequest, HttpResponse } from "./request/http.ts";
@@ -31,6 +31,7 @@ import type { Fairness } from "./stages/fairness/create-fairness.ts";
 import { measure } from "./stages/request-metrics.ts";
 import { dispatch, findCall, READS, refuseBroken, requireFit } from "./verbs/dispatch.ts";
 import { subresourceVerb } from "./verbs/subresources/subresources.ts";
+import type { Workshop } from "./verbs/verb.ts";
 
 export interface PipelineParts {
   readonly workshop: Workshop;

@@ -12,6 +12,7 @@ import { tokenIssuer } from "./access/authn/token-issuer.ts";
 import type { AuthorizerOptions } from "./access/authz/authorization-options.ts";
 import type { Authorizer } from "./access/authz/authorizer.ts";
 import { createAuthorization } from "./access/authz/create-authorizer.ts";
+import type { NodeGraph } from "./access/authz/node/node-graph.ts";
 import type { AdmissionOptions } from "./admission/plugins.ts";
 import { builtInAdmission, isQuotaOff } from "./admission/plugins.ts";
 import { policyPlugins } from "./admission/policy/policy-plugins.ts";
@@ -32,23 +33,24 @@ import { pipeline } from "./pipeline.ts";
 import type { TokenKeys } from "./pki/pki-folder.ts";
 import { FormCache } from "./representation/form-cache.ts";
 import { Gathering } from "./representation/gathering.ts";
-import type { Workshop } from "./request/call.ts";
 import type { HttpHandler } from "./request/http.ts";
 import { UNPACED } from "./request/pace.ts";
 import { RequestTally } from "./request/request-counts.ts";
 import { discoverySite } from "./routes/discovery/discovery.ts";
 import { healthChecks } from "./routes/health/health-checks.ts";
-import type { BootProgress, Vitals } from "./routes/health/health-checks.ts";
+import type { Vitals } from "./routes/health/health-checks.ts";
 import { healthSite } from "./routes/health/health.ts";
 import { metricsSite } from "./routes/metrics.ts";
 import { openApiSite } from "./routes/openapi/openapi.ts";
 import type { AuditTrail } from "./stages/audit/audit-trail.ts";
 import { createFairness, DEFAULT_FAIRNESS } from "./stages/fairness/create-fairness.ts";
 import type { FairnessOptions } from "./stages/fairness/create-fairness.ts";
+import type { BootProgress } from "./upkeep/boot-steps.ts";
 import { CustomDefinitions } from "./upkeep/definitions/definitions.ts";
 import { TokenUses } from "./upkeep/token-use.ts";
 import { MetricsKinds } from "./verbs/metrics-api/metrics-kinds.ts";
 import type { UsageSource } from "./verbs/metrics-api/usage-source.ts";
+import type { Workshop } from "./verbs/verb.ts";
 import { OpenSelectors } from "./verbs/watch/open-selectors.ts";
 import type { PortRange } from "./write/companions/port-ledger.ts";
 import { withQuotas } from "./write/companions/quota.ts";
@@ -90,6 +92,8 @@ export interface ApiServerOptions {
 export interface ApiServer {
   readonly handler: HttpHandler;
   readonly workshop: Workshop;
+  /** Set when the Node authorizer takes part. */
+  readonly nodeGraph?: NodeGraph;
   /** Keeps the definitions of custom resources: establishes them, and clears up after those that are deleted. */
   readonly definitions: CustomDefinitions;
   /** Keeps APIs of other servers in sight. */
@@ -108,7 +112,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     boot,
     isEnding = () => false,
   } = options;
-  const { workshop, custom } = createWorkshop(options);
+  const { workshop, custom, nodeGraph } = createWorkshop(options);
   const { registry, versions, tokens, bearers } = workshop;
   const fairness = createFairness(workshop, metrics, options.fairness ?? DEFAULT_FAIRNESS);
   const aggregation = createAggregation(workshop, { frontProxy, metrics });
@@ -136,7 +140,7 @@ export function createApiServer(options: ApiServerOptions): ApiServer {
     relays: aggregation.stages,
     audit,
   });
-  return { handler, workshop, definitions, aggregation };
+  return { handler, workshop, definitions, aggregation, ...(nodeGraph !== undefined && { nodeGraph }) };
 }
 
 /** Definitions and other servers' APIs are followed by whoever runs the server; then it tells of its start too. */
@@ -156,7 +160,13 @@ function startOf(
   };
 }
 
-function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom: CustomKinds } {
+interface Made {
+  readonly workshop: Workshop;
+  readonly custom: CustomKinds;
+  readonly nodeGraph: NodeGraph | undefined;
+}
+
+function createWorkshop(options: ApiServerOptions): Made {
   const { loop, log, metrics, admission, authentication, usage } = options;
   const versions = new Versions(options.conversions);
   const store = createObjectStore(options, versions);
@@ -185,9 +195,11 @@ function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom
     registry,
     versions,
     companions: isQuotaOff(admission) ? others : withQuotas(others, { loop, store }),
-    admission: builtInAdmission({ loop, store, registry, policies, webhooks, ...access }, admission),
+    admission: builtInAdmission(
+      { loop, store, registry, policies, webhooks, authorizer: access.authorizer, roles: access.roles },
+      admission,
+    ),
     authorizer: access.authorizer,
-    routines: access.routines,
     egress,
     tokens,
     bearers: createBearerTokens({ loop, store, registry, tokens, egress, onSecretUse }, authentication),
@@ -199,7 +211,7 @@ function createWorkshop(options: ApiServerOptions): { workshop: Workshop; custom
     pace: UNPACED,
     ...(usage !== undefined && { usage }),
   };
-  return { workshop, custom };
+  return { workshop, custom, nodeGraph: access.nodeGraph };
 }
 
 function createObjectStore(

@@ -6,7 +6,8 @@ import type { Loop } from "../../src/base/loop/loop.ts";
 import { createMetrics } from "../../src/base/metrics/prom-metrics.ts";
 import type { Client } from "../../src/client/client.ts";
 import type { CacheView } from "../../src/runtime/cache/cache-view.ts";
-import type { CacheReader, ObjectChange } from "../../src/runtime/controller/controller.ts";
+import type { ObjectChange } from "../../src/runtime/cache/object-change.ts";
+import type { CacheReader } from "../../src/runtime/controller/controller.ts";
 import type { RoutineParts } from "../../src/runtime/manager/routine.ts";
 
 type Listener = (change: ObjectChange<ApiObject>) => void;

@@ -104,7 +104,10 @@ describe("a watch over a WebSocket", () => {
   });
 
   test("answers a ping, and a goodbye with the same", async () => {
-    const { socket, heard } = await connected(`${MAPS}?watch=1&resourceVersion=999999`);
+    const api = await withMap();
+    const { revision } = api.store.view;
+    const target = `${MAPS}?watch=1&resourceVersion=${String(revision)}`;
+    const { socket, heard } = await connected(target, {}, api);
     socket.write(Buffer.from([0x89, 0x82, 0, 0, 0, 0, 0x68, 0x69]));
     await heard.until(() => heard.frames.length >= 4);
     socket.write(Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe8]));

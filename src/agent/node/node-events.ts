@@ -1,6 +1,6 @@
 /** What `kubectl describe` shows of a node that starts, or is well again, in kubelet's words. */
 import type { Node } from "../../api/generated/types/core-v1.ts";
-import type { RecordedEvent } from "../../runtime/controller/controller.ts";
+import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 
 type Words = Pick<RecordedEvent, "type" | "reason" | "message">;
 

@@ -10,7 +10,7 @@ import { beatWithin } from "../../base/loop/beat.ts";
 import type { Timer } from "../../base/loop/loop.ts";
 import type { Client } from "../../client/client.ts";
 import { SIMULATED } from "../../resources/pod/simulated-annotations.ts";
-import type { ObjectChange } from "../../runtime/controller/controller.ts";
+import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { WriteWindow } from "../../runtime/controller/write-window.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import type { AgentNode } from "./agent-node.ts";

@@ -1,7 +1,7 @@
 /** What `kubectl describe` shows of a container's life, in kubelet's words. */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import { formatDuration } from "../../api/values/time.ts";
-import type { RecordedEvent } from "../../runtime/controller/controller.ts";
+import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import type { ContainerReport } from "../container-runtime.ts";
 import { putOffMs, type ContainerRecord } from "./container-record.ts";
 import { CONFIG_ERROR, type PodAction } from "./plan-pod.ts";

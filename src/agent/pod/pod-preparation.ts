@@ -3,7 +3,7 @@
  * it. Secrets are only looked for: that they are missing is told, and keeps nothing from being started.
  */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
-import type { RecordedEvent } from "../../runtime/controller/controller.ts";
+import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import { neededVolumes, pullSecretUses, type ConfigReference } from "./config-needs.ts";
 import { mountFailed, pullSecretsMissing } from "./preparation-events.ts";
 import { nextTryAt, stepVolumes, type ConfigLookSince, type PendingVolume } from "./volume-setup.ts";

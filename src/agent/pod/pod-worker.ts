@@ -3,7 +3,7 @@
  * at everything anew in each pass; why it was woken does not matter.
  */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
-import type { RecordedEvent } from "../../runtime/controller/controller.ts";
+import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import type { Agenda, Appointment } from "../agenda.ts";
 import type { ContainerPlace, ContainerReport, ContainerRuntime } from "../container-runtime.ts";
 import { environmentUses, judgeEnvironment, type ConfigReference, type ConfigState } from "./config-needs.ts";

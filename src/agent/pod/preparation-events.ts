@@ -1,5 +1,5 @@
 /** What is told of a pod before anything of it is started, in kubelet's words. */
-import type { RecordedEvent } from "../../runtime/controller/controller.ts";
+import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import type { ConfigReference } from "./config-needs.ts";
 import type { VolumeFailure } from "./volume-setup.ts";
 

@@ -1,6 +1,6 @@
 /** What `kubectl describe` shows of a pod that is given another size, in kubelet's words. */
 import type { Container, Pod, PodCondition } from "../../api/generated/types/core-v1.ts";
-import type { RecordedEvent } from "../../runtime/controller/controller.ts";
+import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import type { SizeProblem } from "./granted-size.ts";
 import { RESIZE_IN_PROGRESS, RESIZE_PENDING } from "./pod-status.ts";
 

@@ -1,9 +1,9 @@
-import { completed, type Stages } from "../../base/loop/stages.ts";
 /**
  * Server-side apply. A configuration states the fields its manager cares about: they get the values it gives, and
  * belong to it. Fields it stated before and states no more are removed unless someone else owns them. Where another
  * manager owns a field with another value there is a conflict, unless forced.
  */
+import { completed, type Stages } from "../../base/loop/stages.ts";
 import { badRequest } from "../errors/api-error.ts";
 import { isJsonObject, type JsonObject } from "../json/json-object.ts";
 import { jsonEqual } from "../patch/json-equal.ts";

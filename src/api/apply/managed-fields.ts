@@ -1,9 +1,9 @@
-import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
-import { jsonEqual } from "../patch/json-equal.ts";
 /**
  * Keeps `metadata.managedFields` true for writers that give whole objects: create, update and the three patches.
  * What a write changes belongs to its writer from then on, and to nobody else.
  */
+import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
+import { jsonEqual } from "../patch/json-equal.ts";
 import { zeroStruct } from "../schema/go-zero.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import { changesOf, type ObjectChange, remainingOwners } from "./change.ts";

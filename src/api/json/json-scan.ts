@@ -5,7 +5,7 @@
  */
 
 import { isAscii, isUtf8 } from "node:buffer";
-import { TooLargeError } from "../schema/work-budget.ts";
+import { TooLargeError } from "../work-budget.ts";
 import { ExactJsonReader } from "./json-exact.ts";
 import { isJsonObject, setOwn } from "./json-object.ts";
 

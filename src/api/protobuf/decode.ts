@@ -1,10 +1,10 @@
-import { type JsonObject, setOwn, withSortedKeys } from "../json/json-object.ts";
-import { JSON_DEPTH_MAX, parseJson } from "../json/json-scan.ts";
 /**
  * Protobuf messages as values in normal form. What the schema does not know is skipped, as protobuf wants it; what
  * cannot be read ends in a DecodeError. Work and memory are bounded by the message's length and by a number of
  * values, because an empty message of two bytes may stand for a struct of many filled-in fields.
  */
+import { type JsonObject, setOwn, withSortedKeys } from "../json/json-object.ts";
+import { JSON_DEPTH_MAX, parseJson } from "../json/json-scan.ts";
 import { DecodeError } from "../schema/decode-error.ts";
 import { isOmitted, structFromSlots, zeroValue } from "../schema/go-zero.ts";
 import type {
@@ -15,7 +15,7 @@ import type {
   StructSchema,
   WireMessage,
 } from "../schema/schema.ts";
-import { TooLargeError, unitsOfEntry, unitsOfItem, unitsOfStruct, BodyWork } from "../schema/work-budget.ts";
+import { TooLargeError, unitsOfEntry, unitsOfItem, unitsOfStruct, BodyWork } from "../work-budget.ts";
 import { intOrStringOf, quantityOf, timeOf } from "./special-value.ts";
 import { WireReader } from "./wire-reader.ts";
 import { LENGTH, VARINT, wireTypeOf } from "./wire-type.ts";

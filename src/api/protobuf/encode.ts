@@ -1,9 +1,9 @@
-import { type JsonObject, isSorted } from "../json/json-object.ts";
-import { stringifyAsGo } from "../json/json-text.ts";
 /**
  * Values in normal form as protobuf messages, byte for byte as Go writes them: fields by rising number, plain
  * zeros included, maps by key. Everything is written back to front (see WireWriter).
  */
+import { type JsonObject, isSorted } from "../json/json-object.ts";
+import { stringifyAsGo } from "../json/json-text.ts";
 import { zeroValue } from "../schema/go-zero.ts";
 import type { EitherSchema, MapSchema, Schema, StructSchema, WireMessage } from "../schema/schema.ts";
 import { LENGTH, VARINT, wireTypeOf } from "./wire-type.ts";

@@ -1,8 +1,8 @@
-import type { JsonObject } from "../json/json-object.ts";
 /**
  * The envelope around a protobuf object: four magic bytes, then a message with kind, apiVersion and the object's
  * own message. Watch frames, lists and single objects all go through here.
  */
+import type { JsonObject } from "../json/json-object.ts";
 import { DecodeError } from "../schema/decode-error.ts";
 import type { StructSchema } from "../schema/schema.ts";
 import { decodeMessage } from "./decode.ts";

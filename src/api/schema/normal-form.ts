@@ -1,6 +1,3 @@
-import { type JsonObject, isJsonObject, setOwn, withSortedKeys } from "../json/json-object.ts";
-import { JSON_DEPTH_MAX } from "../json/json-scan.ts";
-import { inThousandths } from "../values/quantity.ts";
 /**
  * The one form in which values are defaulted, compared and stored (DESIGN §4.11): what Go would write after
  * reading the same. Equal meaning gives equal values, and equal bytes when they are serialised.
@@ -12,6 +9,10 @@ import { inThousandths } from "../values/quantity.ts";
  *   { kind: "Pod", spec: { containers: [{ name: "a", image: "", tty: null }], hostNetwork: false } }
  *   → { kind: "Pod", metadata: {}, spec: { containers: [{ name: "a", resources: {} }] }, status: {} }
  */
+import { type JsonObject, isJsonObject, setOwn, withSortedKeys } from "../json/json-object.ts";
+import { JSON_DEPTH_MAX } from "../json/json-scan.ts";
+import { inThousandths } from "../values/quantity.ts";
+import { unitsOfEntry, unitsOfItem, unitsOfStruct, BodyWork, type WorkBudget } from "../work-budget.ts";
 import { DecodeError } from "./decode-error.ts";
 import { mismatchText, pathText } from "./decode-place.ts";
 import { isOmitted, structFromSlots, zeroValue } from "./go-zero.ts";
@@ -25,7 +26,6 @@ import type {
   StructField,
   StructSchema,
 } from "./schema.ts";
-import { unitsOfEntry, unitsOfItem, unitsOfStruct, BodyWork, type WorkBudget } from "./work-budget.ts";
 
 /** More unknown fields are not named, as upstream does not. */
 const UNKNOWN_MAX = 100;

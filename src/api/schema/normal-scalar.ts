@@ -1,6 +1,6 @@
+/** Scalars in normal form. A value of the wrong JSON type gives `MISMATCH`; the caller knows where it lies. */
 import { canonicalQuantity } from "../values/quantity.ts";
 import { canonicalMicroTime, canonicalTime } from "../values/time.ts";
-/** Scalars in normal form. A value of the wrong JSON type gives `MISMATCH`; the caller knows where it lies. */
 import { DecodeError } from "./decode-error.ts";
 import type { ScalarType } from "./schema.ts";
 

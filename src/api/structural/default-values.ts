@@ -1,7 +1,7 @@
 /** Defaults of a structural schema. */
 import { cloneJson } from "../json/json-clone.ts";
 import { isJsonObject, type JsonObject, setOwn } from "../json/json-object.ts";
-import type { WorkBudget } from "../schema/work-budget.ts";
+import type { WorkBudget } from "../work-budget.ts";
 import type { Structural } from "./structural.ts";
 
 /**

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../json/json-object.ts";
 /** Structural schemas as the nodes that apply, patches and OpenAPI walk. */
+import type { JsonObject } from "../json/json-object.ts";
 import { builtInStruct } from "../schema/built-in-schema.ts";
 import {
   type FieldOptions,

@@ -1,12 +1,12 @@
-import { isJsonObject, type JsonObject, setOwn, withSortedKeys } from "../json/json-object.ts";
 /**
  * The normal form of a custom resource: without the fields that its schema does not name, without nulls where none may be,
  * metadata as every object has it, keys in order. Types are left to validation, which names what is wrong with them.
  */
+import { isJsonObject, type JsonObject, setOwn, withSortedKeys } from "../json/json-object.ts";
 import { builtInStruct } from "../schema/built-in-schema.ts";
 import { pathText } from "../schema/decode-place.ts";
 import { normalFormWithin, toNormalForm } from "../schema/normal-form.ts";
-import type { WorkBudget } from "../schema/work-budget.ts";
+import type { WorkBudget } from "../work-budget.ts";
 import { compileStructural, type Structural } from "./structural.ts";
 
 /** More unknown fields are not named, as upstream does not. */

@@ -1,9 +1,9 @@
-import { Pattern } from "../formats/pattern.ts";
 /**
  * What a CustomResourceDefinition says of the values of one version, compiled from its `openAPIV3Schema`: pruning, defaults,
  * validation and the nodes for apply all walk this. One kind of node stands for structure and for what is nested below
  * `allOf` and its like, where only the value rules are of meaning.
  */
+import { Pattern } from "../formats/pattern.ts";
 import type { JSONSchemaProps, ValidationRule } from "../generated/types/apiextensions-v1.ts";
 import type { ListType } from "../schema/schema.ts";
 

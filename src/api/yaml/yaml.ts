@@ -9,8 +9,8 @@ import type * as Yaml from "yaml";
 import type { CST, Document, LineCounter, Pair, Scalar, YAMLMap } from "yaml";
 import { setOwn } from "../json/json-object.ts";
 import { JSON_DEPTH_MAX, JSON_TOKENS_MAX, parseJson } from "../json/json-scan.ts";
-import { TooLargeError } from "../schema/work-budget.ts";
 import { quoted } from "../values/message-text.ts";
+import { TooLargeError } from "../work-budget.ts";
 import type { YamlScalar } from "./yaml-scalar.ts";
 import { resolveYamlScalar } from "./yaml-scalar.ts";
 

@@ -17,11 +17,11 @@ import { isStored } from "../../server/objects/registry.ts";
 import { prefixOf } from "../../server/objects/versions.ts";
 import type { TokenKeys } from "../../server/pki/pki-folder.ts";
 import type { HttpHandler, PeerIdentity } from "../../server/request/http.ts";
-import type { BootProgress, BootStep } from "../../server/routes/health/health-checks.ts";
 import { createApiServer } from "../../server/server.ts";
 import type { ApiServer } from "../../server/server.ts";
 import type { AuditTrail } from "../../server/stages/audit/audit-trail.ts";
 import type { FairnessOptions } from "../../server/stages/fairness/create-fairness.ts";
+import type { BootProgress, BootStep } from "../../server/upkeep/boot-steps.ts";
 import { createUpkeep } from "../../server/upkeep/create-upkeep.ts";
 import type { HouseOptions } from "../../server/upkeep/create-upkeep.ts";
 import type { Upkeep } from "../../server/upkeep/upkeep.ts";
@@ -197,6 +197,7 @@ export class ControlPlane {
       isStoreShared,
       vouchers,
       hostname,
+      nodeGraph: this.#server.nodeGraph,
     };
     this.#upkeep = createUpkeep(this.#server.workshop, house);
     await this.#upkeep.settle();

@@ -8,14 +8,10 @@ import { isApiError } from "../../api/errors/api-error.ts";
 import { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
+import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import type { NewCondition } from "../../runtime/controller/conditions.ts";
 import { defineController } from "../../runtime/controller/controller.ts";
-import type {
-  CacheReader,
-  ObjectChange,
-  Outcome,
-  ReconcileContext,
-} from "../../runtime/controller/controller.ts";
+import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { HISTORY_ANNOTATION, PERIOD_MS, writeHistory } from "./history.ts";
 import type { History } from "./history.ts";
 import { readMetrics } from "./metric-source.ts";

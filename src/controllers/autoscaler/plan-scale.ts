@@ -8,7 +8,7 @@ import type {
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { parseQuantity, quantityToNumber } from "../../api/values/quantity.ts";
 import type { NewCondition } from "../../runtime/controller/conditions.ts";
-import type { RecordedEvent } from "../../runtime/controller/controller.ts";
+import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import { HISTORY_ANNOTATION, readHistory, trimmed, withChange, withRecommendation } from "./history.ts";
 import type { History } from "./history.ts";
 import { limitSize, windowsOf } from "./limits.ts";

@@ -1,5 +1,5 @@
-import type { ResourceType } from "../../api/api-object.ts";
 /** What an autoscaler scales: anything with a scale subresource, custom kinds included. */
+import type { ResourceType } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Scale } from "../../api/generated/types/autoscaling-v1.ts";
 import type { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";

@@ -1,21 +1,17 @@
-import type { ObjectKey } from "../../api/api-object.ts";
 /**
  * Starts a Job at each time of a CronJob's schedule, as its policies allow, and clears away old ones.
  *
  * Reads CronJobs and the Jobs they control; creates and deletes those Jobs; writes CronJob status.
  */
+import type { ObjectKey } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import { CronJob, Job } from "../../api/generated/types/batch-v1.ts";
 import type { CronJobStatus } from "../../api/generated/types/batch-v1.ts";
 import type { ObjectReference } from "../../api/generated/types/core-v1.ts";
 import { formatTime } from "../../api/values/time.ts";
+import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
-import type {
-  CacheReader,
-  ObjectChange,
-  Outcome,
-  ReconcileContext,
-} from "../../runtime/controller/controller.ts";
+import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { isControlledBy } from "../../runtime/refs/owner-reference.ts";
 import { isNamespaceEnding } from "../ending-namespace.ts";
 import { textOf } from "../pods/pod-changes.ts";

@@ -1,5 +1,5 @@
-import type { Manifest } from "../../api/api-object.ts";
 /** The ReplicaSet of a Deployment's present template: made, found again, and kept in step with the Deployment. */
+import type { Manifest } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import { ReplicaSet } from "../../api/generated/types/apps-v1.ts";
 import type { Deployment } from "../../api/generated/types/apps-v1.ts";

@@ -3,7 +3,7 @@
  * writes the template itself and needs none of this.
  */
 import type { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
-import type { RecordedEvent } from "../../runtime/controller/controller.ts";
+import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import { isCopied, revisionOf, ROLLBACK_TO } from "./revision.ts";
 import { allSets, isOfTemplate, withoutHash } from "./rollout.ts";
 import type { Rollout } from "./rollout.ts";

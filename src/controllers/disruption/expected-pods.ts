@@ -1,5 +1,5 @@
-import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 /** How many pods there should be, by those who control the pods that a budget covers. */
+import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Deployment, ReplicaSet, StatefulSet } from "../../api/generated/types/apps-v1.ts";
 import type { Scale } from "../../api/generated/types/autoscaling-v1.ts";

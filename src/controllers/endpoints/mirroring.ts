@@ -10,12 +10,8 @@ import type { Endpoint } from "../../api/generated/types/discovery-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { findIpAddress } from "../../api/values/ip-address.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";
-import type {
-  CacheReader,
-  Outcome,
-  ReconcileContext,
-  RecordedEvent,
-} from "../../runtime/controller/controller.ts";
+import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
+import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import { ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 import { createUnlessEnding } from "../ending-namespace.ts";
 import { MANAGED_BY, SERVICE_NAME } from "./endpoint-slice.ts";

@@ -9,7 +9,8 @@ import { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts
 import type { Volume } from "../../api/generated/types/core-v1.ts";
 import { isActive } from "../../resources/pod/pod-state.ts";
 import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
-import type { ReconcileContext, RecordedEvent } from "../../runtime/controller/controller.ts";
+import type { ReconcileContext } from "../../runtime/controller/controller.ts";
+import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import { isControlledBy, ownerReferenceTo } from "../../runtime/refs/owner-reference.ts";
 
 /** Pods by the claims they bring along. */

@@ -1,5 +1,5 @@
-import type { RoutineParts } from "../../runtime/manager/routine.ts";
 /** Feeds the graph from every resource whose objects can be deleted, as discovery has them; resources that are gone take their objects along. */
+import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import { orderOfVersions } from "../../runtime/refs/resource-version.ts";
 import type { ServedResource, ServedResources } from "../served-resources.ts";
 import type { OwnerGraph } from "./owner-graph.ts";

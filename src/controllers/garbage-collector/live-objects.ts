@@ -1,5 +1,5 @@
-import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 /** Asks the server itself, where a cache may be behind: an object is only ever deleted for an owner that the server says is gone. */
+import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";

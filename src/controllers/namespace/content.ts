@@ -1,5 +1,5 @@
-import type { ApiObject } from "../../api/api-object.ts";
 /** Deletes everything in a namespace, and tells what is left. */
+import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Namespace, Pod } from "../../api/generated/types/core-v1.ts";
 import { plainNumber } from "../../api/values/plain-number.ts";

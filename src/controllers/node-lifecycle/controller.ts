@@ -13,7 +13,7 @@ import { beatWithin } from "../../base/loop/beat.ts";
 import type { Timer } from "../../base/loop/loop.ts";
 import type { Patch } from "../../client/client.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
-import type { ObjectChange } from "../../runtime/controller/controller.ts";
+import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { WriteWindow } from "../../runtime/controller/write-window.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import { untilAborted } from "../../runtime/manager/run-all.ts";

@@ -6,7 +6,7 @@
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Node } from "../../api/generated/types/core-v1.ts";
 import type { Timer } from "../../base/loop/loop.ts";
-import type { ObjectChange } from "../../runtime/controller/controller.ts";
+import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { WriteWindow } from "../../runtime/controller/write-window.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import { untilAborted } from "../../runtime/manager/run-all.ts";

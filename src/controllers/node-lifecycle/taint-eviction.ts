@@ -9,7 +9,7 @@ import { Node, Pod, type Taint } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import type { Timer } from "../../base/loop/loop.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
-import type { ObjectChange } from "../../runtime/controller/controller.ts";
+import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { WriteWindow } from "../../runtime/controller/write-window.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
 import { untilAborted } from "../../runtime/manager/run-all.ts";

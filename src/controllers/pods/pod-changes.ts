@@ -1,5 +1,5 @@
-import type { ApiObject, Manifest } from "../../api/api-object.ts";
 /** Creates and deletes pods on behalf of their owner, and says in Events of the owner what was done. */
+import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";

@@ -14,13 +14,9 @@ import { DeviceClass, ResourceClaim } from "../../api/generated/types/resource-v
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import type { CountedResource, UsageFacts } from "../../resources/quota/usage.ts";
+import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { defineController, watching } from "../../runtime/controller/controller.ts";
-import type {
-  CacheReader,
-  ObjectChange,
-  Outcome,
-  ReconcileContext,
-} from "../../runtime/controller/controller.ts";
+import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { countObjects } from "./count.ts";
 import { countedResources, isBegun, shareOf, shareOfCount, statusOf } from "./plan-usage.ts";
 import type { QuotaStatus, Share } from "./plan-usage.ts";

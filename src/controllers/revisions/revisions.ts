@@ -1,10 +1,10 @@
-import type { ApiObject, Manifest } from "../../api/api-object.ts";
 /**
  * The templates that a StatefulSet or DaemonSet has had, each kept as a ControllerRevision, so that pods of an earlier one can be made again
  * and `kubectl rollout undo` has something to go back to.
  *
  * Names follow from the template: created twice, the second creation finds the first.
  */
+import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import { ControllerRevision } from "../../api/generated/types/apps-v1.ts";
 import type { PodTemplateSpec } from "../../api/generated/types/core-v1.ts";

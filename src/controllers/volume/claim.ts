@@ -11,12 +11,8 @@ import { findCondition, isTerminal } from "../../resources/pod/pod-state.ts";
 import { hasStorageClass, storageClassOf } from "../../resources/storage/claim-class.ts";
 import { findDefaultStorageClass } from "../../resources/storage/default-class.ts";
 import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
-import type {
-  CacheReader,
-  Outcome,
-  ReconcileContext,
-  RecordedEvent,
-} from "../../runtime/controller/controller.ts";
+import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
+import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
 import {
   BIND_COMPLETED,
   BOUND_BY_CONTROLLER,

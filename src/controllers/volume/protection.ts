@@ -7,8 +7,8 @@
 import type { ApiObject, ObjectKey, ResourceType } from "../../api/api-object.ts";
 import { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import { VolumeAttributesClass } from "../../api/generated/types/storage-v1.ts";
+import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
-import type { ObjectChange } from "../../runtime/controller/controller.ts";
 import { isControlledBy } from "../../runtime/refs/owner-reference.ts";
 
 const CLAIM_FINALIZER = "kubernetes.io/pvc-protection";

@@ -1,10 +1,10 @@
-import type { Manifest } from "../../api/api-object.ts";
 /**
  * Makes volumes for claims of StorageClasses that name our provisioner: folders of a node, so that a claim gets its volume on a fresh cluster.
  *
  * Reads PersistentVolumeClaims and StorageClasses; creates PersistentVolumes. Their names come from the claim's uid, so that the same claim never
  * gets two.
  */
+import type { Manifest } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/types/core-v1.ts";
 import { StorageClass } from "../../api/generated/types/storage-v1.ts";

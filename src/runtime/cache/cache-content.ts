@@ -7,10 +7,10 @@ import { compileLabelSelector, labelsMatch } from "../../api/selectors/label-sel
 import type { LabelSelector } from "../../api/selectors/label-selector.ts";
 import { SortedMap } from "../../base/collections/sorted-map.ts";
 import type { Log } from "../../base/log/log.ts";
-import type { ObjectChange } from "../controller/controller.ts";
 import { keyOfObject, keysWithin, keyText, namespaceOfKey } from "../refs/cache-key.ts";
 import { controllerOf } from "../refs/owner-reference.ts";
 import type { CacheFilter, CacheView, IndexFunction } from "./cache-view.ts";
+import type { ObjectChange } from "./object-change.ts";
 import { ObjectIndex, objectsOf } from "./object-index.ts";
 import type { Held } from "./object-index.ts";
 

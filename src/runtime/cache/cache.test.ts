@@ -3,9 +3,9 @@ import type { ApiObject } from "../../api/api-object.ts";
 import type { LabelSelector, ObjectMeta, OwnerReference } from "../../api/generated/types/meta-v1.ts";
 import { silentLog } from "../../base/log/log.ts";
 import type { Log } from "../../base/log/log.ts";
-import type { ObjectChange } from "../controller/controller.ts";
 import type { WatcherEvent } from "../watch/watcher-event.ts";
 import { Cache } from "./cache.ts";
+import type { ObjectChange } from "./object-change.ts";
 
 const NEVER = new AbortController().signal;
 

@@ -5,12 +5,12 @@
 import type { ApiObject, ObjectKey } from "../../api/api-object.ts";
 import type { Log } from "../../base/log/log.ts";
 import { endableSignal } from "../../client/call-signal.ts";
-import type { ObjectChange } from "../controller/controller.ts";
 import { isNumber } from "../refs/resource-version.ts";
 import type { WatcherEvent } from "../watch/watcher-event.ts";
 import { CacheContent } from "./cache-content.ts";
 import { SeenVersions } from "./cache-versions.ts";
 import type { CacheFilter, CacheView, IndexFunction } from "./cache-view.ts";
+import type { ObjectChange } from "./object-change.ts";
 
 export type CacheListener<T extends ApiObject> = (change: ObjectChange<T>) => void;
 

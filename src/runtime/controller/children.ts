@@ -1,8 +1,8 @@
-import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 /**
  * Makes an object's children be exactly what is declared: server-side apply of each, then deletion of those that are no longer declared.
  * Children of others are never taken over.
  */
+import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
 import { stringifyJson } from "../../api/json/json-text.ts";

@@ -1,9 +1,9 @@
-import type { ApiObject } from "../../api/api-object.ts";
 /**
  * Which objects belong to an owner: those it controls and that match its selector, and orphans that match, which it adopts. What it controls
  * and does not match is let go. The same rules as upstream's controllers have, with the same checks against acting on old facts:
  * adoption asks the server first whether the owner still is who it was, and every write names the uid of the object it means.
  */
+import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { LabelSelector } from "../../api/generated/types/meta-v1.ts";
 import { compileLabelSelector, labelsMatch } from "../../api/selectors/label-selector.ts";

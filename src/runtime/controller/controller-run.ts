@@ -1,4 +1,3 @@
-import type { ApiObject } from "../../api/api-object.ts";
 /**
  * The main loop of a controller: from changes in the caches to keys, from keys to passes. It sees to what `controller.ts` promises: one pass
  * per key at a time, none on a cache older than what the loop last wrote or read for the key, retries with back-off.
@@ -6,18 +5,20 @@ import type { ApiObject } from "../../api/api-object.ts";
  * A key stays in work after its pass until the caches have seen what the pass wrote and read, and a little longer when it is hot or its passes are long;
  * no worker is kept from other keys by that.
  */
+import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { Client } from "../../client/client.ts";
+import type { ObjectChange } from "../cache/object-change.ts";
 import type { EventSink } from "../events/event-correlation.ts";
 import { keyOf, objectKeyOf, keyLabel } from "../queue/work-key.ts";
 import { WorkQueue, type WorkItem } from "../queue/work-queue.ts";
 import { AppliedManifests } from "./children.ts";
 import { ControllerMetrics } from "./controller-metrics.ts";
 import { TerminalError, type Controller, type ControllerDefinition, type Outcome } from "./controller.ts";
-import type { ObjectChange, ReconcileContext } from "./controller.ts";
+import type { ReconcileContext } from "./controller.ts";
 import { addFinalizer, hasFinalizer, removeFinalizer } from "./finalizer.ts";
 import { HotLoopGuard } from "./hot-loop-guard.ts";
 import { subscribeKeys } from "./key-mapping.ts";

@@ -11,6 +11,8 @@ import type { Log } from "../../base/log/log.ts";
 import type { Random, TimerKind } from "../../base/loop/loop.ts";
 import type { Client } from "../../client/client.ts";
 import type { CacheView, IndexFunction } from "../cache/cache-view.ts";
+import type { ObjectChange } from "../cache/object-change.ts";
+import type { RecordedEvent } from "../events/recorded-event.ts";
 
 export interface ControllerDefinition<T extends ApiObject> {
   /** Names the loop in logs, metrics, events and as owner of the fields it writes. */
@@ -52,13 +54,6 @@ export interface Recheck {
    * again for ever, such as a schedule or a measurement.
    */
   readonly timer?: TimerKind;
-}
-
-export interface ObjectChange<T extends ApiObject> {
-  /** Undefined when it is new to the cache. */
-  readonly before: T | undefined;
-  /** Undefined when it is gone. */
-  readonly after: T | undefined;
 }
 
 export interface WatchMapping {
@@ -139,29 +134,6 @@ export type ChildManifest = Manifest<ApiObject> & {
   readonly kind: string;
   readonly [field: string]: unknown;
 };
-
-/**
- * How repetitions are told. `counted`: the same message again is a higher count, and many similar ones become one; what most loops write.
- * `series`: the same reason about the same version of an object goes on until it is quiet; what upstream writes through `events.k8s.io`.
- */
-export type EventForm = "counted" | "series";
-
-export interface RecordedEvent {
-  readonly type: "Normal" | "Warning";
-  /** One word, such as `SuccessfulCreate`. */
-  readonly reason: string;
-  readonly message: string;
-  /** The events.k8s.io word for what was being done; the reason unless given. */
-  readonly action?: string;
-  /** The part of the object that it is about, such as `spec.containers{web}`. */
-  readonly fieldPath?: string;
-  /** The machine on which it was seen; then it is also the reporting instance. */
-  readonly host?: string;
-  /** Who says so, where a loop speaks under several names; the loop unless given. */
-  readonly reporter?: string;
-  /** The other object that has to do with it; told in a series only. */
-  readonly related?: ApiObject;
-}
 
 /** Thrown by `reconcile`: no use in trying again before something changes. */
 export class TerminalError extends Error {

@@ -1,5 +1,5 @@
-import type { ApiObject } from "../../api/api-object.ts";
 /** Puts a finalizer on an object and takes it off again. Guarded by the resourceVersion, so that no finalizer of others is lost. */
+import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { ResourceClient } from "../../client/client.ts";
 

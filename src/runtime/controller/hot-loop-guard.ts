@@ -12,11 +12,11 @@ import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Counter, Metrics } from "../../base/metrics/metrics.ts";
 import type { Written } from "../../client/client.ts";
+import type { ObjectChange } from "../cache/object-change.ts";
 import type { EventSink } from "../events/event-correlation.ts";
 import type { Causes } from "../queue/cause.ts";
 import { changedFields, fieldText, otherWriter, type ChangedField } from "../refs/changed-fields.ts";
 import { RecentMap } from "../refs/recent-map.ts";
-import type { ObjectChange } from "./controller.ts";
 
 /** More than any loop needs that does its work in batches. */
 const PASSES_MAX = 50;

@@ -1,9 +1,10 @@
 /** From changes of objects to the keys that they concern. */
 import type { ApiObject, ResourceType } from "../../api/api-object.ts";
+import type { ObjectChange } from "../cache/object-change.ts";
 import type { Cause } from "../queue/cause.ts";
 import { keyOf } from "../queue/work-key.ts";
 import { controllerOf, groupOf } from "../refs/owner-reference.ts";
-import type { ControllerDefinition, ObjectChange } from "./controller.ts";
+import type { ControllerDefinition } from "./controller.ts";
 import type { KnownKinds } from "./kinds.ts";
 
 export type AddKey = (key: string, cause: Cause) => void;

@@ -1,7 +1,7 @@
 /** Which changes are worth a look (`ControllerDefinition.when`). Objects that are new or gone always are. */
 import type { ApiObject } from "../../api/api-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
-import type { ObjectChange } from "./controller.ts";
+import type { ObjectChange } from "../cache/object-change.ts";
 
 export type Predicate<T extends ApiObject = ApiObject> = (change: ObjectChange<T>) => boolean;
 

@@ -1,5 +1,5 @@
-import type { ApiObject } from "../../api/api-object.ts";
 /** Writes a status when it differs from what is there, and only then. */
+import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import { isJsonObject, type JsonObject } from "../../api/json/json-object.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";

@@ -8,8 +8,8 @@ import type { Loop } from "../../base/loop/loop.ts";
 import { endableSignal } from "../../client/call-signal.ts";
 import type { Written } from "../../client/client.ts";
 import type { Cache } from "../cache/cache.ts";
+import type { ObjectChange } from "../cache/object-change.ts";
 import { orderOfVersions } from "../refs/resource-version.ts";
-import type { ObjectChange } from "./controller.ts";
 import type { KnownKinds } from "./kinds.ts";
 
 /** After this it is better to look at old facts than not at all: writes are guarded, and the watch may be blind for long. */

@@ -3,9 +3,9 @@
  * or none at all because its object makes too many. The numbers are upstream's, so that `kubectl describe` looks as people know it.
  */
 import type { ApiObject } from "../../api/api-object.ts";
-import type { EventForm, RecordedEvent } from "../controller/controller.ts";
 import { TokenBucket } from "../queue/token-bucket.ts";
 import { RecentMap } from "../refs/recent-map.ts";
+import type { EventForm, RecordedEvent } from "./recorded-event.ts";
 
 /** So many different messages of one reason about one object are shown one by one. */
 const SIMILAR_MAX = 10;

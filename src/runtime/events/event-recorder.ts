@@ -14,10 +14,10 @@ import type { Loop, Timer } from "../../base/loop/loop.ts";
 import type { Counter, Metrics } from "../../base/metrics/metrics.ts";
 import { endableSignal } from "../../client/call-signal.ts";
 import type { Client, ResourceClient } from "../../client/client.ts";
-import type { EventForm, RecordedEvent } from "../controller/controller.ts";
 import { referenceTo } from "../refs/object-reference.ts";
 import { RecentMap } from "../refs/recent-map.ts";
 import { EventCorrelation, type EventSink, type ObservedEvent } from "./event-correlation.ts";
+import type { EventForm, RecordedEvent } from "./recorded-event.ts";
 
 /** Events that wait to be written; beyond it they are dropped, which is counted. Some megabytes at most. */
 const QUEUE_MAX = 8192;

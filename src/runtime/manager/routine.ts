@@ -8,13 +8,9 @@ import type { Loop } from "../../base/loop/loop.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { Client } from "../../client/client.ts";
 import type { HeldCache } from "../cache/cache-set.ts";
-import type {
-  CacheReader,
-  EventForm,
-  IndexDefinition,
-  ObjectChange,
-  RecordedEvent,
-} from "../controller/controller.ts";
+import type { ObjectChange } from "../cache/object-change.ts";
+import type { CacheReader, IndexDefinition } from "../controller/controller.ts";
+import type { EventForm, RecordedEvent } from "../events/recorded-event.ts";
 
 export interface Routine {
   /** Names the loop in logs, metrics, events and as owner of the fields it writes. */

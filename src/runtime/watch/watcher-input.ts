@@ -1,5 +1,5 @@
-import type { ApiObject } from "../../api/api-object.ts";
 /** Reads what a transport brings: from here on everything is what its type says. */
+import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Status } from "../../api/errors/api-error.ts";
 import type { TransportEvent, TransportResponse, TransportStream } from "../../client/transport.ts";

@@ -7,6 +7,7 @@ import { openMemoryStore } from "../../store/memory-store.ts";
 import type { Store } from "../../store/store.ts";
 import { alwaysAllow } from "../access/authz/always-allow.ts";
 import type { Authorizer } from "../access/authz/authorizer.ts";
+import { RoleBook } from "../access/authz/rbac/role-book.ts";
 import { isStored, Registry } from "../objects/registry.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { encodeObject } from "../objects/stored-object.ts";
@@ -17,7 +18,6 @@ import type { Admission } from "./admission.ts";
 import type { Operation } from "./plugin.ts";
 import { builtInAdmission } from "./plugins.ts";
 import type { AdmissionOptions } from "./plugins.ts";
-import { claimPermissions } from "./plugins/access/claim-permissions.ts";
 
 /** An object as somebody writes it. */
 export interface Written {
@@ -67,7 +67,7 @@ export class AdmissionWorld {
         store: this.#store,
         registry: this.#registry,
         authorizer,
-        guards: [claimPermissions(authorizer)],
+        roles: new RoleBook(this.#store),
       },
       { ...options, disabled },
     );

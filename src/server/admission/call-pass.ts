@@ -1,13 +1,13 @@
 import type { AdmittedResource } from "../objects/registry.ts";
-import type { Call, Workshop } from "../request/call.ts";
+import type { Call } from "../request/call.ts";
 import { isDryRun } from "../write/write-options.ts";
-import type { AdmissionPass } from "./admission.ts";
+import type { Admission, AdmissionPass } from "./admission.ts";
 import { operationOptions } from "./operation-options.ts";
 import type { Operation } from "./plugin.ts";
 
 interface Writing {
   readonly call: Call<AdmittedResource>;
-  readonly workshop: Workshop;
+  readonly workshop: { readonly admission: Pick<Admission, "pass"> };
 }
 
 /** The way of a call through admission; undefined when it concerns no plugin. `name` is the object's, where the call has none. */

@@ -2,6 +2,7 @@
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Store } from "../../store/store.ts";
 import type { Authorizer } from "../access/authz/authorizer.ts";
+import type { RoleBook } from "../access/authz/rbac/role-book.ts";
 import type { Registry } from "../objects/registry.ts";
 import { Admission } from "./admission.ts";
 import { isEnabled } from "./plugin-names.ts";
@@ -14,8 +15,10 @@ import {
   clusterTrustBundleAttest,
   podCertificateSigning,
 } from "./plugins/access/certificates.ts";
+import { claimPermissions } from "./plugins/access/claim-permissions.ts";
 import { deviceAdminAccess } from "./plugins/access/device-admin-access.ts";
 import { ownerReferencesPermissionEnforcement } from "./plugins/access/owner-references.ts";
+import { roleEscalation } from "./plugins/access/role-escalation.ts";
 import { namespaceLifecycle } from "./plugins/namespace-lifecycle.ts";
 import { nodeDeclaredFeatureValidator } from "./plugins/nodes/node-declared-features.ts";
 import { nodeRestriction } from "./plugins/nodes/node-restriction/node-restriction.ts";
@@ -54,15 +57,23 @@ interface AdmissionParts {
   readonly policies?: readonly AdmissionPlugin[];
   /** Those who ask others, after all that need not. */
   readonly webhooks?: readonly AdmissionPlugin[];
-  /** What cannot be turned off: they keep others from handing out more than they hold. Before those who ask others. */
-  readonly guards?: readonly AdmissionPlugin[];
+  readonly roles: RoleBook;
 }
 
 export function builtInAdmission(parts: AdmissionParts, options: AdmissionOptions = {}): Admission {
   const all = [...builtInPlugins(parts, options), ...(parts.policies ?? []), ...(parts.webhooks ?? [])];
-  const guards = [deviceAdminAccess, podCertificateSigning(parts.authorizer), ...(parts.guards ?? [])];
-  const plugins = [...guards, ...all.filter(({ name }) => isEnabled(name, options))];
+  const plugins = [...guards(parts), ...all.filter(({ name }) => isEnabled(name, options))];
   return new Admission(plugins, parts);
+}
+
+/** Plugins that no option turns off: they keep users from granting more than they hold. They run before webhooks. */
+function guards({ loop, authorizer, roles }: AdmissionParts): readonly AdmissionPlugin[] {
+  return [
+    deviceAdminAccess,
+    podCertificateSigning(authorizer),
+    roleEscalation({ loop, authorizer, book: roles }),
+    claimPermissions(authorizer),
+  ];
 }
 
 export function isQuotaOff({ disabled = [] }: AdmissionOptions = {}): boolean {

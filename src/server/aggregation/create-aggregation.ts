@@ -1,8 +1,8 @@
 /** Everything by which other servers take part in this one's API. */
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import type { ClientPair } from "../egress/egress.ts";
-import type { Workshop } from "../request/call.ts";
 import type { Stage } from "../request/exchange.ts";
+import type { Workshop } from "../verbs/verb.ts";
 import { aggregate } from "./aggregation.ts";
 import { availabilityMetrics, type AvailabilityObserver } from "./availability-metrics.ts";
 import { proxyObjects } from "./relay/object-proxy.ts";

@@ -4,7 +4,7 @@ import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Watch } from "../../store/store.ts";
-import type { Workshop } from "../request/call.ts";
+import type { Workshop } from "../verbs/verb.ts";
 
 const BACKOFF = { baseMs: 100, maxMs: 30_000 };
 

@@ -1,8 +1,8 @@
-import type { JSONSchemaProps } from "../../api/generated/types/apiextensions-v1.ts";
 /**
  * All resources that are served, built-in ones from the facts with the rules of their kinds. A custom resource becomes the
  * same thing at run time: nothing behind this knows which is which.
  */
+import type { JSONSchemaProps } from "../../api/generated/types/apiextensions-v1.ts";
 import { findKindSchema } from "../../api/schema/built-in-schema.ts";
 import { apiVersionOf, groupVersions, isServedByDefault } from "../../api/schema/resource-facts.ts";
 import type { GroupVersionFacts, ResourceFacts, StorageFacts } from "../../api/schema/resource-facts.ts";

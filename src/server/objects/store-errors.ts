@@ -10,7 +10,7 @@ import {
   unavailableForNow,
 } from "../../api/errors/api-error.ts";
 import type { ApiError, GroupResource } from "../../api/errors/api-error.ts";
-import { TooLargeError } from "../../api/schema/work-budget.ts";
+import { TooLargeError } from "../../api/work-budget.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import type { StoreError, StoreErrorCode } from "../../store/store-error.ts";
 

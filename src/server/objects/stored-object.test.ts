@@ -45,6 +45,19 @@ describe("StoredObject", () => {
     },
   );
 
+  test.each([
+    ["no uid", { name: "b" }],
+    ["no metadata but a uid", { uid: "1" }],
+    ["empty metadata", {}],
+  ])("encodes a value of foreign origin with %s as JSON that it reads again", (_, metadata) => {
+    const value = { apiVersion: "v1", kind: "ConfigMap", metadata } as unknown as ApiObject;
+    const encoded = encodeObject(value);
+
+    expect(JSON.parse(encoded.bytes.toString())).toEqual(value);
+    const served = JSON.parse(StoredObject.of(entry(encoded.bytes, encoded)).json.toString()) as ApiObject;
+    expect(served).toEqual({ ...value, metadata: { ...metadata, resourceVersion: expect.any(String) } });
+  });
+
   test("serves the stored object with its revision, the same from memory and from disk", () => {
     fc.assert(
       fc.property(object, (value) => {

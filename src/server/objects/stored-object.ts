@@ -21,8 +21,8 @@ import { readStoredJson } from "./stored/stored-json.ts";
 export interface Encoded {
   readonly object: ApiObject;
   readonly bytes: Buffer;
-  /** Where `"resourceVersion":"…",` belongs: before the key that follows it in order. */
-  readonly spliceAt: number;
+  /** Place of `"resourceVersion":"…",`: before the key that follows it in order. Undefined where none follows. */
+  readonly spliceAt: number | undefined;
   /** The same as `bytes` for the answer to whoever wrote it, where each of its characters is one byte. */
   readonly text?: string | undefined;
 }
@@ -288,7 +288,7 @@ export function encodeForAnswer(object: ApiObject): Encoded {
 /** Its members one by one, so that the place of the resourceVersion is known without searching the text. */
 function encode(object: ApiObject, textMax: number): Encoded {
   let text = "{";
-  let spliceAt = 0;
+  let spliceAt: number | undefined;
   for (const key of Object.keys(object)) {
     const value = (object as unknown as JsonObject)[key];
     text += `${text === "{" ? "" : ","}${stringifyJson(key)}:`;
@@ -298,13 +298,15 @@ function encode(object: ApiObject, textMax: number): Encoded {
     }
     const [before, after] = metadataTexts(value as JsonObject);
     text += before;
-    spliceAt = text.length;
-    text += after;
+    spliceAt = after === undefined ? undefined : text.length;
+    text += after ?? "";
   }
   text += "}";
   const bytes = exactBuffer(text);
-  if (bytes.length !== text.length)
-    return { object, bytes, spliceAt: Buffer.byteLength(text.slice(0, spliceAt)), text: undefined };
+  if (bytes.length !== text.length) {
+    if (spliceAt !== undefined) spliceAt = Buffer.byteLength(text.slice(0, spliceAt));
+    return { object, bytes, spliceAt, text: undefined };
+  }
   return { object, bytes, spliceAt, text: text.length <= textMax ? text : undefined };
 }
 
@@ -342,18 +344,21 @@ function isFrozenPart(value: unknown): value is object {
   return typeof value === "object" && value !== null && Object.isFrozen(value);
 }
 
-/** Up to the resourceVersion, which is left out, and from there on. Only the uid follows it, and a stored object has one. */
-function metadataTexts(metadata: JsonObject): readonly [string, string] {
-  let before = "{";
-  let after = "";
+/**
+ * The text before the place of the resourceVersion, which is left out, and the text from there on. The second is undefined where no member
+ * follows: a value of foreign origin may lack the uid.
+ */
+function metadataTexts(metadata: JsonObject): readonly [string, string | undefined] {
+  const before: string[] = [];
+  const after: string[] = [];
   for (const key of Object.keys(metadata)) {
     if (key === "resourceVersion") continue;
     const value = metadata[key];
     const member = `"${key}":${key === "managedFields" ? entriesText(value) : stringifyJson(value)}`;
-    if (key < "resourceVersion") before += `${member},`;
-    else after += `${after === "" ? "" : ","}${member}`;
+    (key < "resourceVersion" ? before : after).push(member);
   }
-  return [before, `${after}}`];
+  if (after.length === 0) return [`{${before.join(",")}}`, undefined];
+  return [before.length === 0 ? "{" : `{${before.join(",")},`, `${after.join(",")}}`];
 }
 
 export function withResourceVersion(object: ApiObject, resourceVersion: string): ApiObject {

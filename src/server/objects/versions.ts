@@ -1,6 +1,6 @@
+/** Objects in the store: under which key, in which bytes, in which version. */
 import { cloneJson } from "../../api/json/json-clone.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
-/** Objects in the store: under which key, in which bytes, in which version. */
 import { findKindSchema } from "../../api/schema/built-in-schema.ts";
 import { toNormalForm } from "../../api/schema/normal-form.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";

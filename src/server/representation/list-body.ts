@@ -1,11 +1,11 @@
-import type { JsonObject } from "../../api/json/json-object.ts";
-import { encodeMessage } from "../../api/protobuf/encode.ts";
-import { writeEnvelope } from "../../api/protobuf/envelope.ts";
-import { WireWriter } from "../../api/protobuf/wire-writer.ts";
 /**
  * Lists, in parts. Items of built-in kinds come without apiVersion and kind, which their list says, as upstream has it: typed clients
  * compare them with objects that came one by one. Most begin with both, so that cutting them off costs next to nothing.
  */
+import type { JsonObject } from "../../api/json/json-object.ts";
+import { encodeMessage } from "../../api/protobuf/encode.ts";
+import { writeEnvelope } from "../../api/protobuf/envelope.ts";
+import { WireWriter } from "../../api/protobuf/wire-writer.ts";
 import { builtInStruct } from "../../api/schema/built-in-schema.ts";
 import { stringifyYaml, yamlPieces } from "../../api/yaml/yaml-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";

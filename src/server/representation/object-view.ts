@@ -1,7 +1,7 @@
+/** What is shown of an object: the whole of it in the version asked for, or its metadata only. */
 import type { JsonObject } from "../../api/json/json-object.ts";
 import { stringifyJson } from "../../api/json/json-text.ts";
 import { encodeMessage } from "../../api/protobuf/encode.ts";
-/** What is shown of an object: the whole of it in the version asked for, or its metadata only. */
 import { builtInStruct } from "../../api/schema/built-in-schema.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";

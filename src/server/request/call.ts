@@ -1,25 +1,7 @@
-/** A request for a resource with everything known about it before its verb runs. */
-import type { Log } from "../../base/log/log.ts";
-import type { Loop } from "../../base/loop/loop.ts";
-import type { Store } from "../../store/store.ts";
-import type { BearerTokens } from "../access/authn/bearer-tokens.ts";
-import type { TokenIssuer } from "../access/authn/token-issuer.ts";
-import type { Authorizer } from "../access/authz/authorizer.ts";
-import type { Admission } from "../admission/admission.ts";
-import type { OpenEgress } from "../egress/create-egress.ts";
-import type { Registry, Resource, StoredResource } from "../objects/registry.ts";
-import type { Versions } from "../objects/versions.ts";
-import type { Routine } from "../upkeep/periodic-task.ts";
-import type { UsageSource } from "../verbs/metrics-api/usage-source.ts";
-import type { OpenSelectors } from "../verbs/watch/open-selectors.ts";
-import type { Companions } from "../write/companions/companion.ts";
-import type { Author, Journal } from "../write/journal.ts";
-import type { EndpointRules } from "../write/revise.ts";
-import type { Writer } from "../write/write-purpose.ts";
-import type { Answer } from "./answer.ts";
+/** A request for a resource, resolved before its verb runs. */
+import type { EndpointRules } from "../objects/endpoint-rules.ts";
+import type { Resource } from "../objects/registry.ts";
 import type { AcceptedRequest } from "./http.ts";
-import type { Pace } from "./pace.ts";
-import type { RequestTally } from "./request-counts.ts";
 import type { ResourceRequest } from "./request-info.ts";
 import type { RequestNotes } from "./request-notes.ts";
 import type { User } from "./user.ts";
@@ -31,52 +13,6 @@ export interface Call<R extends Resource = Resource> {
   readonly resource: R;
   readonly user: User;
   readonly notes: RequestNotes;
-  /** Set by the subresources that write a part of the object by rules of their own. */
+  /** Rules of the subresource that writes a part of the object. */
   readonly endpoint?: EndpointRules;
 }
-
-/** What verbs work with. */
-export interface Workshop {
-  readonly loop: Loop;
-  readonly log: Log;
-  readonly store: Store;
-  /** Keys under a prefix whose values cannot be read, as far as they were come upon. */
-  readonly unreadable: (prefix: string) => readonly string[];
-  /** To be awaited before all objects of a resource are looked at in one step; undefined when they were read before. */
-  readonly readyToList: (prefix: string) => Promise<void> | undefined;
-  readonly registry: Registry;
-  readonly versions: Versions;
-  /** Makes the tokens of service accounts. */
-  readonly tokens: TokenIssuer;
-  /** Who the bearer of a token is. */
-  readonly bearers: BearerTokens;
-  /** Who may do what, for those who ask on behalf of others. */
-  readonly authorizer: Authorizer;
-  /** What its parts do by the clock. */
-  readonly routines: readonly Routine[];
-  /** How the server calls others. */
-  readonly egress: OpenEgress;
-  /** The plugins that each write passes. */
-  readonly admission: Admission;
-  /** What is written together with objects of some resources. */
-  readonly companions: Companions;
-  /** Without one, nothing is told of what pods and nodes use. */
-  readonly usage?: UsageSource;
-  readonly journal: Journal;
-  /** Requests under way. */
-  readonly tally: RequestTally;
-  /** What open watches are about. */
-  readonly selectors: OpenSelectors;
-  /** In whose name it is written: of each request its own, else the server's. */
-  readonly author: Author;
-  /** On whose behalf, of each request its own: a full store leaves some room to the cluster. */
-  readonly writer: Writer;
-  /** Ends long steps of the write. Each request has its own. */
-  readonly pace: Pace;
-}
-
-/** Answers at once when nothing has to be waited for. */
-export type Verb<R extends Resource = StoredResource> = (
-  call: Call<R>,
-  workshop: Workshop,
-) => Answer | Promise<Answer>;

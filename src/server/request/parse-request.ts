@@ -8,7 +8,6 @@
  * `watch/` and `proxy/` before the resource are old forms that upstream still authorizes as verbs.
  */
 import { pathSegmentName } from "../../api/values/names.ts";
-import { exactField } from "../access/authz/selector-terms.ts";
 import { isTrue } from "./request-info.ts";
 import type {
   AskedVerb,
@@ -19,6 +18,7 @@ import type {
   ResourceRequest,
   SentRequest,
 } from "./request-info.ts";
+import { exactField } from "./selector-terms.ts";
 
 /** Shared, because it is never changed. */
 const NO_QUERY = new URLSearchParams();

@@ -1,5 +1,5 @@
-import type { Resource } from "../objects/registry.ts";
 /** What is noted about a request while it is worked on: warnings for its client, annotations for the audit log. */
+import type { Resource } from "../objects/registry.ts";
 import type { Answer } from "./answer.ts";
 import type { HttpRequest } from "./http.ts";
 import type { User } from "./user.ts";

@@ -4,9 +4,9 @@ import type { BoundHistogram, Metrics } from "../../base/metrics/metrics.ts";
 import { prefixEnd } from "../../store/store.ts";
 import type { Registry } from "../objects/registry.ts";
 import { prefixOf } from "../objects/versions.ts";
-import type { Workshop } from "../request/call.ts";
 import type { Site } from "../request/exchange.ts";
 import type { WriteLabels } from "../request/request-counts.ts";
+import type { Workshop } from "../verbs/verb.ts";
 import { versionInfo } from "./discovery/version.ts";
 
 type Parts = Pick<Workshop, "store" | "unreadable" | "registry" | "tally">;

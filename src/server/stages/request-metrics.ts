@@ -1,4 +1,5 @@
 /** Counts and times requests under the names people alert on. */
+import type { Loop } from "../../base/loop/loop.ts";
 import type {
   BoundCounter,
   BoundHistogram,
@@ -7,11 +8,10 @@ import type {
   Metrics,
 } from "../../base/metrics/metrics.ts";
 import type { Registry } from "../objects/registry.ts";
-import type { Workshop } from "../request/call.ts";
 import { changedReply } from "../request/exchange.ts";
 import type { Exchange, Stage } from "../request/exchange.ts";
 import { isWhole, type HttpResponse } from "../request/http.ts";
-import type { RequestKind } from "../request/request-counts.ts";
+import type { RequestKind, RequestTally } from "../request/request-counts.ts";
 import { scopeOf } from "../request/request-info.ts";
 import type { AskedVerb, RequestInfo } from "../request/request-info.ts";
 
@@ -66,10 +66,13 @@ interface Measured {
   readonly status: number;
 }
 
-export function measure(
-  metrics: Metrics,
-  { loop, registry, tally }: Pick<Workshop, "loop" | "registry" | "tally">,
-): Stage {
+interface MeasuredParts {
+  readonly loop: Loop;
+  readonly registry: Registry;
+  readonly tally: Pick<RequestTally, "begin" | "end">;
+}
+
+export function measure(metrics: Metrics, { loop, registry, tally }: MeasuredParts): Stage {
   const meters = new Meters(metrics, registry);
   const lifetimes = certificateLifetimes(metrics);
   return (exchange, next) => {

@@ -1,6 +1,6 @@
 /** The client at the other end of a connection: who it is, as far as that is verified, and whose turns its requests take. */
 import type { Loop } from "../../base/loop/loop.ts";
-import { FRONT_PROXY_HEADERS } from "../access/authn/front-proxy.ts";
+import { FRONT_PROXY_HEADERS } from "../request/front-proxy-headers.ts";
 import type { PeerIdentity } from "../request/http.ts";
 import { addressBlock } from "./address-block.ts";
 import type { KnownCredentials } from "./known-credentials.ts";

@@ -1,10 +1,10 @@
-import { Rounds } from "../../base/collections/rounds.ts";
 /**
  * Turns of the loop, shared out in rounds. Each verified user is one owner of turns. All clients that are not verified
  * together are one more owner: their turns go round between addresses, and within an address between connections. So a
  * property of a request that nothing has verified gives no client more turns, and costs a verified user one turn a round.
  * An owner that is alone gets several turns at once, so that writes that come together are stored together.
  */
+import { Rounds } from "../../base/collections/rounds.ts";
 import { Fifo } from "../../base/loop/loop-fifo.ts";
 import type { Lane, Loop } from "../../base/loop/loop.ts";
 

@@ -5,7 +5,7 @@
 import type { Loop } from "../../base/loop/loop.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import type { Transaction } from "../../store/store.ts";
-import type { Workshop } from "../request/call.ts";
+import type { Workshop } from "../verbs/verb.ts";
 import { AddressClaims, SERVICES } from "../write/companions/address-claim.ts";
 import { inspectAddresses } from "../write/companions/address-repair.ts";
 import type { AddressFault } from "../write/companions/address-repair.ts";

@@ -1,6 +1,7 @@
 /** Everything that the server keeps, in the order in which it is put in place. */
 import { findCidr } from "../../api/values/ip-address.ts";
-import type { Workshop } from "../request/call.ts";
+import type { NodeGraph } from "../access/authz/node/node-graph.ts";
+import type { Workshop } from "../verbs/verb.ts";
 import type { PortRange } from "../write/companions/port-ledger.ts";
 import { allocationRepair } from "./allocation-repair.ts";
 import { advertisedAddress } from "./bootstrap/advertised-address.ts";
@@ -17,6 +18,7 @@ import { systemNamespaces } from "./bootstrap/system-namespaces.ts";
 import { tokenTracking } from "./bootstrap/token-tracking.ts";
 import { identityLease } from "./leases/identity-lease.ts";
 import { SERVER_LEASES, ServerLease } from "./leases/server-lease.ts";
+import type { Routine } from "./periodic-task.ts";
 import type { Chore } from "./required-objects.ts";
 import { Upkeep } from "./upkeep.ts";
 
@@ -35,7 +37,12 @@ export interface HouseOptions {
   readonly vouchers?: (() => Vouchers) | undefined;
   /** Of the machine, where the server is one of its own: it tells everybody of itself, and since when it notes uses of tokens. */
   readonly hostname?: string | undefined;
+  /** Set when the Node authorizer takes part. */
+  readonly nodeGraph?: NodeGraph | undefined;
 }
+
+/** How often the Node authorizer reads what has changed. */
+const NODE_GRAPH_MS = 5000;
 
 export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep {
   const { registry, loop, store } = workshop;
@@ -62,9 +69,15 @@ export function createUpkeep(workshop: Workshop, options: HouseOptions): Upkeep 
     ...(lease === undefined ? [] : [lease.routine()]),
     ...(hostname === undefined ? [] : identityLease(workshop, { hostname, vouchers: options.vouchers })),
     ...allocationRepair(workshop, options.nodePorts),
-    ...workshop.routines,
+    ...keptUp(options.nodeGraph),
   ];
   return new Upkeep(workshop, { chores, routines });
+}
+
+function keptUp(graph: NodeGraph | undefined): readonly Routine[] {
+  if (graph === undefined) return [];
+  const perform = async (): Promise<void> => graph.keepUp();
+  return [{ name: "pods-of-nodes", firstAfterMs: NODE_GRAPH_MS, everyMs: NODE_GRAPH_MS, perform }];
 }
 
 function trustOfExtensions(

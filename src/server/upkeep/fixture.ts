@@ -15,6 +15,7 @@ import type { Store } from "../../store/store.ts";
 import { createBearerTokens } from "../access/authn/create-authentication.ts";
 import { tokenIssuer } from "../access/authn/token-issuer.ts";
 import { alwaysAllow } from "../access/authz/always-allow.ts";
+import { RoleBook } from "../access/authz/rbac/role-book.ts";
 import { builtInAdmission } from "../admission/plugins.ts";
 import { createEgress } from "../egress/create-egress.ts";
 import { Registry } from "../objects/registry.ts";
@@ -24,12 +25,12 @@ import { Versions } from "../objects/versions.ts";
 import type { TokenKeys } from "../pki/pki-folder.ts";
 import { makeTokenKeys } from "../pki/token-keys.ts";
 import type { Answer } from "../request/answer.ts";
-import type { Workshop } from "../request/call.ts";
 import { UNPACED } from "../request/pace.ts";
 import { parseRequest } from "../request/parse-request.ts";
 import { RequestTally } from "../request/request-counts.ts";
 import { RequestNotes } from "../request/request-notes.ts";
 import { dispatch, resolve } from "../verbs/dispatch.ts";
+import type { Workshop } from "../verbs/verb.ts";
 import { OpenSelectors } from "../verbs/watch/open-selectors.ts";
 import { allocationCompanions } from "../write/companions/service-companion.ts";
 import { Journal, SERVER_AUTHOR } from "../write/journal.ts";
@@ -102,7 +103,7 @@ export class ServerFixture {
     // No loops run beside it, so what counts on them takes no part.
     const authorizer = alwaysAllow;
     const admission = builtInAdmission(
-      { ...parts, authorizer },
+      { ...parts, authorizer, roles: new RoleBook(store) },
       { disabled: ["ServiceAccount", "TaintNodesByCondition"] },
     );
     const tally = new RequestTally();
@@ -112,7 +113,6 @@ export class ServerFixture {
       readyToList: (prefix) =>
         store.ready(prefix, () => new Promise((resolve) => loop.post("request", resolve))),
       authorizer,
-      routines: [],
       egress,
       bearers: createBearerTokens({ loop, store, registry, tokens, egress }),
       admission,

@@ -1,4 +1,4 @@
-import type { BootStep } from "../routes/health/health-checks.ts";
+import type { BootStep } from "./boot-steps.ts";
 
 /** Something that the server does again and again by the clock, whatever has changed meanwhile. */
 export interface Routine {

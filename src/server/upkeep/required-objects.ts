@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../api/json/json-object.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
-import type { BootStep } from "../routes/health/health-checks.ts";
+import type { BootStep } from "./boot-steps.ts";
 import type { Mould } from "./object-template.ts";
 
 export interface Chore {

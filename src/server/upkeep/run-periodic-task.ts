@@ -2,7 +2,7 @@
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../../store/store-error.ts";
-import type { Workshop } from "../request/call.ts";
+import type { Workshop } from "../verbs/verb.ts";
 import type { Routine } from "./periodic-task.ts";
 
 const BACKOFF_BASE_MS = 200;

@@ -8,13 +8,14 @@ import { MAX_CHANGES } from "../../store/store.ts";
 import type { Change } from "../../store/store.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { keyOf } from "../objects/versions.ts";
-import type { Call, Workshop } from "../request/call.ts";
+import type { Call } from "../request/call.ts";
 import type { RequestVerb } from "../request/request-info.ts";
 import { RequestNotes } from "../request/request-notes.ts";
 import { SERVER_USER } from "../request/server-user.ts";
 import { create } from "../verbs/create.ts";
 import { remove } from "../verbs/delete.ts";
 import { update } from "../verbs/update.ts";
+import type { Workshop } from "../verbs/verb.ts";
 import { timeText } from "../write/system-metadata.ts";
 import type { Mould } from "./object-template.ts";
 

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../api/json/json-object.ts";
 import { dayText, LAST_USED } from "../../resources/core/legacy-token.ts";
 import { isStoreError } from "../../store/store-error.ts";
 import { requireStored } from "../objects/registry.ts";
-import type { Workshop } from "../request/call.ts";
+import type { Workshop } from "../verbs/verb.ts";
 import { HouseWriter } from "./server-writer.ts";
 
 export class TokenUses {

@@ -1,7 +1,7 @@
+/** Server-side apply: the client states its intent, the server finds out what that changes. Creates what is not there. */
 import { beginApply, checkConfig } from "../../api/apply/apply-patch.ts";
 import type { ApplyInput, BegunApply } from "../../api/apply/apply-patch.ts";
 import { withManagedFields } from "../../api/apply/managed-fields.ts";
-/** Server-side apply: the client states its intent, the server finds out what that changes. Creates what is not there. */
 import { badRequest, conflict, isApiError } from "../../api/errors/api-error.ts";
 import { cloneJson } from "../../api/json/json-clone.ts";
 import { isJsonObject, setOwn } from "../../api/json/json-object.ts";
@@ -14,7 +14,7 @@ import type { AdmissionPass } from "../admission/admission.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { Answer } from "../request/answer.ts";
-import type { Call, Workshop } from "../request/call.ts";
+import type { Call } from "../request/call.ts";
 import { inStages, paced } from "../request/pace.ts";
 import { isTrue } from "../request/request-info.ts";
 import { readBodyAs, YAML_TYPE } from "../write/body.ts";
@@ -34,6 +34,7 @@ import { writerOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 import { noteWarnings, shown, withSentVersion } from "./create.ts";
 import { checkPlace, checkPreconditions, endpointOf, put } from "./update.ts";
+import type { Workshop } from "./verb.ts";
 
 export async function apply(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, request, query, notes } = call;

@@ -7,7 +7,7 @@ import type { SharedSpec } from "../objects/caches/shared-specs.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { withResourceVersion } from "../objects/stored-object.ts";
 import type { Answer, ObjectAnswer, StoredAnswer } from "../request/answer.ts";
-import type { Call, Workshop } from "../request/call.ts";
+import type { Call } from "../request/call.ts";
 import { isVersion } from "../write/asked-version.ts";
 import { readObject } from "../write/incoming.ts";
 import { ObjectWriter } from "../write/object-writer.ts";
@@ -16,6 +16,7 @@ import { admittedDraft, admittedObject, isTakenAsSent } from "../write/revise.ts
 import { track, writerOf } from "../write/tracking.ts";
 import type { WriteOptions } from "../write/write-options.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
+import type { Workshop } from "./verb.ts";
 
 /** As upstream's. */
 const NAME_TRIES = 8;

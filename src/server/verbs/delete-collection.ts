@@ -3,9 +3,10 @@ import type { StoredResource } from "../objects/registry.ts";
 import { StoredObject } from "../objects/stored-object.ts";
 import { prefixOf } from "../objects/versions.ts";
 import type { Answer } from "../request/answer.ts";
-import type { Call, Workshop } from "../request/call.ts";
+import type { Call } from "../request/call.ts";
 import { readDeleteOptions, removeOne, warnOfDependents } from "./delete.ts";
 import { list } from "./read/list.ts";
+import type { Workshop } from "./verb.ts";
 
 /** Deletes what a list with the same query shows, one by one; what another one deletes meanwhile is no error. */
 export async function deleteCollection(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {

@@ -8,11 +8,12 @@ import type { DeleteOptions } from "../../api/generated/types/meta-v1.ts";
 import { NOTHING_ASKED } from "../access/authz/authorizer.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { StoredObject } from "../objects/stored-object.ts";
-import { UnreadableValue } from "../objects/stored/unreadable.ts";
+import { UnreadableValue } from "../objects/unreadable.ts";
 import { keyOf } from "../objects/versions.ts";
 import type { Answer } from "../request/answer.ts";
-import type { Call, Workshop } from "../request/call.ts";
+import type { Call } from "../request/call.ts";
 import { groupResource, ObjectWriter } from "../write/object-writer.ts";
+import type { Workshop } from "./verb.ts";
 
 const OPTION = "ignoreStoreReadErrorWithClusterBreakingPotential";
 const VERB = "unsafe-delete-ignore-read-errors";

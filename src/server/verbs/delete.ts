@@ -12,7 +12,7 @@ import { deletionOptions } from "../admission/operation-options.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { StoredObject } from "../objects/stored-object.ts";
 import type { Answer } from "../request/answer.ts";
-import type { Call, Workshop } from "../request/call.ts";
+import type { Call } from "../request/call.ts";
 import { isTrue } from "../request/request-info.ts";
 import { RequestNotes } from "../request/request-notes.ts";
 import { SERVER_USER } from "../request/server-user.ts";
@@ -26,6 +26,7 @@ import type { Place, Saved } from "../write/object-writer.ts";
 import { checkDryRun, isDryRun, refuseOptions } from "../write/write-options.ts";
 import { checkIgnoring, ignoresReadErrors, removeUnreadable } from "./delete-unreadable.ts";
 import type { Preconditions } from "./update.ts";
+import type { Workshop } from "./verb.ts";
 
 export async function remove(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, info } = call;

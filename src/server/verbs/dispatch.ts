@@ -12,7 +12,7 @@ import { isCustom, isStored } from "../objects/registry.ts";
 import type { Registry, Resource, StoredResource } from "../objects/registry.ts";
 import { toApiError } from "../objects/store-errors.ts";
 import type { Answer } from "../request/answer.ts";
-import type { Call, Verb, Workshop } from "../request/call.ts";
+import type { Call } from "../request/call.ts";
 import type { AcceptedRequest } from "../request/http.ts";
 import { RequestPace } from "../request/pace.ts";
 import { isMethodFit } from "../request/request-info.ts";
@@ -29,6 +29,7 @@ import { get } from "./read/get.ts";
 import { list } from "./read/list.ts";
 import { subresourceVerb } from "./subresources/subresources.ts";
 import { update } from "./update.ts";
+import type { Verb, Workshop } from "./verb.ts";
 import { virtualVerb } from "./virtual/virtual-resources.ts";
 import { watch } from "./watch/watch.ts";
 

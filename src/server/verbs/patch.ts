@@ -1,7 +1,6 @@
 /** The three patches that say what to change. They start again on the newest object when another writer was faster. */
 import { badRequest, invalid, isApiError, unsupportedMediaType } from "../../api/errors/api-error.ts";
 import { FieldErrors } from "../../api/errors/field-error.ts";
-import { findRestoreText } from "../../api/errors/restore-text.ts";
 import { shownContent } from "../../api/errors/secret-content.ts";
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
@@ -11,15 +10,16 @@ import { stringifyJson } from "../../api/json/json-text.ts";
 import { goJsonWord, goText } from "../../api/patch/go-text.ts";
 import { applyJsonPatch, unknownMembers } from "../../api/patch/json-patch.ts";
 import { applyMergePatch } from "../../api/patch/merge-patch.ts";
+import { findRestoreText } from "../../api/patch/restore-text.ts";
 import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.ts";
 import { DecodeError } from "../../api/schema/decode-error.ts";
-import { TooLargeError } from "../../api/schema/work-budget.ts";
+import { TooLargeError } from "../../api/work-budget.ts";
 import { whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { isStored } from "../objects/registry.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { Answer } from "../request/answer.ts";
-import type { Call, Workshop } from "../request/call.ts";
+import type { Call } from "../request/call.ts";
 import type { AcceptedRequest } from "../request/http.ts";
 import { patchMediaType } from "../request/media-type.ts";
 import { versionAsked } from "../write/asked-version.ts";
@@ -31,6 +31,7 @@ import { APPLY_YAML, writeOptionsOf } from "../write/write-options.ts";
 import { apply } from "./apply.ts";
 import { noteWarnings, shown } from "./create.ts";
 import { checkPlace, checkPreconditions, put, requireVersion, successor } from "./update.ts";
+import type { Workshop } from "./verb.ts";
 
 const JSON_PATCH = "application/json-patch+json";
 const MERGE_PATCH = "application/merge-patch+json";

@@ -6,7 +6,7 @@ import { createPermission } from "../access/authz/create-permission.ts";
 import { callPass } from "../admission/call-pass.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import type { Answer } from "../request/answer.ts";
-import type { Call, Workshop } from "../request/call.ts";
+import type { Call } from "../request/call.ts";
 import { paced } from "../request/pace.ts";
 import { versionAsked } from "../write/asked-version.ts";
 import { expectedKind, readObject, refuseMistake } from "../write/incoming.ts";
@@ -18,6 +18,7 @@ import type { Endpoint } from "../write/revise.ts";
 import { track, writerOf } from "../write/tracking.ts";
 import { writeOptionsOf } from "../write/write-options.ts";
 import { noteWarnings, shown, withSentVersion } from "./create.ts";
+import type { Workshop } from "./verb.ts";
 
 export async function update(call: Call<StoredResource>, workshop: Workshop): Promise<Answer> {
   const { resource, info } = call;

@@ -7,7 +7,7 @@ import { type ParsedJson, parseJson } from "../../api/json/json-scan.ts";
 import { goJsonWord } from "../../api/patch/go-text.ts";
 import { decodeObject, hasEnvelope, readEnvelope } from "../../api/protobuf/envelope.ts";
 import type { StructSchema } from "../../api/schema/schema.ts";
-import { TooLargeError } from "../../api/schema/work-budget.ts";
+import { TooLargeError } from "../../api/work-budget.ts";
 import { parseYaml } from "../../api/yaml/yaml.ts";
 import type { SharedSpec, SharedSpecs } from "../objects/caches/shared-specs.ts";
 import type { AcceptedRequest } from "../request/http.ts";

@@ -6,6 +6,7 @@ import {
   notFound,
   requestEntityTooLarge,
 } from "../../api/errors/api-error.ts";
+import type { Loop } from "../../base/loop/loop.ts";
 import type { Soon } from "../../base/loop/soon.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { isStoreError } from "../../store/store-error.ts";
@@ -15,12 +16,13 @@ import { encodeForAnswer, findKept, StoredObject, withResourceVersion } from "..
 import type { Encoded } from "../objects/stored-object.ts";
 import { keyOf } from "../objects/versions.ts";
 import type { Versions } from "../objects/versions.ts";
-import type { Workshop } from "../request/call.ts";
-import type { WriteLabels } from "../request/request-counts.ts";
-import type { CompanionPlan, ObjectChange } from "./companions/companion.ts";
+import type { Pace } from "../request/pace.ts";
+import type { RequestTally, WriteLabels } from "../request/request-counts.ts";
+import type { CompanionPlan, Companions, ObjectChange } from "./companions/companion.ts";
 import { isFinished } from "./deletion.ts";
+import type { Author, Journal } from "./journal.ts";
 import { purposeOfCreation, purposeOfUpdate } from "./write-purpose.ts";
-import type { WritePurpose } from "./write-purpose.ts";
+import type { WritePurpose, Writer } from "./write-purpose.ts";
 
 /** As etcd's limit on a request, which a kube-apiserver over the same etcd would meet. */
 const OBJECT_BYTES_MAX = 1.5 * 1024 * 1024;
@@ -30,6 +32,21 @@ const TRIES_MAX = 5;
 const COMPANION_TRIES_MAX = 200;
 /** Events tell of the last hour. */
 const EVENT_TTL_MS = 60 * 60_000;
+
+export interface WriterParts {
+  readonly loop: Loop;
+  readonly store: Store;
+  readonly versions: Versions;
+  readonly companions: Companions;
+  readonly journal: Journal;
+  /** Recorded in the journal with each write. */
+  readonly author: Author;
+  /** Decides which reserve of a full store a write may use. */
+  readonly writer: Writer;
+  /** Splits a long write into several steps. */
+  readonly pace: Pace;
+  readonly tally: Pick<RequestTally, "wrote">;
+}
 
 export interface Place {
   readonly resource: StoredResource;
@@ -61,14 +78,14 @@ export interface SaveOptions {
 export class ObjectWriter {
   readonly #store: Store;
   readonly #versions: Versions;
-  readonly #workshop: Workshop;
+  readonly #parts: WriterParts;
   /** What `change` was asked about and has not agreed to. */
   #refused: Entry | undefined;
 
-  constructor(workshop: Workshop) {
-    this.#store = workshop.store;
-    this.#versions = workshop.versions;
-    this.#workshop = workshop;
+  constructor(parts: WriterParts) {
+    this.#store = parts.store;
+    this.#versions = parts.versions;
+    this.#parts = parts;
   }
 
   create(place: Place, object: ApiObject, options: Pick<SaveOptions, "isDryRun">): Promise<Saved> {
@@ -136,7 +153,7 @@ export class ObjectWriter {
         continue;
       }
       try {
-        const purpose = purposeOfCreation(resource, this.#workshop.writer);
+        const purpose = purposeOfCreation(resource, this.#parts.writer);
         const target = { key, resource, modRevision: 0, purpose };
         return await this.#put(target, this.#encode(next, resource), plan);
       } catch (error) {
@@ -178,7 +195,7 @@ export class ObjectWriter {
   ): Promise<Saved | "again" | "overtaken"> {
     const showing = this.#versions.readyToShow([StoredObject.of(entry)], resource);
     if (showing !== undefined) await showing;
-    this.#workshop.pace.weighBytes(entry.value.length);
+    this.#parts.pace.weighBytes(entry.value.length);
     const previous = this.#versions.entry(entry, resource);
     this.#refused = entry;
     const changed = change(previous);
@@ -223,7 +240,7 @@ export class ObjectWriter {
     const encoded = this.#encode(object, resource);
     const isSame = stored.isWrittenAs(encoded) && plan.changes.length === 0;
     if (isSame) return { outcome: "unchanged", plan: ALONE };
-    const purpose = purposeOfUpdate(previous, object, this.#workshop.writer);
+    const purpose = purposeOfUpdate(previous, object, this.#parts.writer);
     return { outcome: "put", object, encoded, resource, plan, purpose };
   }
 
@@ -276,7 +293,7 @@ export class ObjectWriter {
   }
 
   async #write(labels: WriteLabels, transaction: Transaction): Promise<Committed> {
-    const { tally, loop } = this.#workshop;
+    const { tally, loop } = this.#parts;
     const startedAt = loop.elapsed();
     try {
       const committed = await this.#store.write(transaction);
@@ -290,14 +307,14 @@ export class ObjectWriter {
   }
 
   #record({ changes }: Transaction, { revision }: Committed): void {
-    const { journal, author, loop } = this.#workshop;
+    const { journal, author, loop } = this.#parts;
     const { user, manager, userAgent, cause } = author;
     const keys = changes.map(({ key }) => key);
     journal.record({ user, manager, userAgent, cause, revision, keys, at: loop.now() });
   }
 
   #plan(resource: StoredResource, change: ObjectChange): CompanionPlan {
-    const companion = this.#workshop.companions.get(resource.storage.prefix);
+    const companion = this.#parts.companions.get(resource.storage.prefix);
     return companion === undefined ? ALONE : companion(change, resource);
   }
 

@@ -1,4 +1,3 @@
-import type { FieldPattern } from "../../api/apply/fields/field-pattern.ts";
 /**
  * From what a client sent to what is stored: defaults, the server's own fields, validation. The same stages for create,
  * update, patch and apply, and for the status subresource.
@@ -15,11 +14,10 @@ import { dns1123Subdomain } from "../../api/values/names.ts";
 import { type Soon, whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject, Draft, KindRules, RuleContext } from "../../resources/rules/kind-rules.ts";
 import { keepParts } from "../../resources/rules/metadata-parts.ts";
-import type { CreatePermission } from "../access/authz/create-permission.ts";
-import type { AdmissionPass } from "../admission/admission.ts";
 import { shareParts } from "../objects/caches/shared-parts.ts";
 import { withOwnSpec } from "../objects/caches/shared-specs.ts";
 import type { SharedSpec } from "../objects/caches/shared-specs.ts";
+import type { EndpointRules } from "../objects/endpoint-rules.ts";
 import type { StoredResource } from "../objects/registry.ts";
 import { type Pace, paced } from "../request/pace.ts";
 import { normal } from "./incoming.ts";
@@ -29,26 +27,29 @@ import type { Birth } from "./system-metadata.ts";
 /** Which part of an object an endpoint may change, or by which rules of its own. */
 export type Endpoint = "main" | "status" | EndpointRules;
 
-/** A subresource that takes the whole object and writes some of it (pods/resize). */
-export interface EndpointRules<T extends ApiObject = ApiObject> {
-  /** Puts back whatever this endpoint does not write, and sets what the server decides. */
-  prepare(draft: Draft<T>, previous: T, context: RuleContext): void;
-  validate(next: T, previous: T, errors: FieldErrors): void;
-  /** All that it writes; who applies by way of it owns nothing else. */
-  readonly writes?: FieldPattern;
-}
-
 type WithStatus = Draft<ApiObject> & { status?: unknown };
+
+/** Admission as a write sees it. */
+interface Reviewers {
+  /** Changes the draft. `refine` brings an object that a webhook made to normal form with defaults. */
+  mutate(
+    draft: Draft<ApiObject>,
+    refine: (changed: ApiObject) => Draft<ApiObject>,
+    previous?: ApiObject,
+  ): Soon<Draft<ApiObject>>;
+  /** Throws or rejects when the object is refused. */
+  validate(object: ApiObject, previous?: ApiObject): Soon<void>;
+}
 
 interface WriteContext extends RuleContext {
   /** Who else has a say in what is written. */
-  readonly admission?: AdmissionPass | undefined;
+  readonly admission?: Reviewers | undefined;
   /** Where the spec of a new object may already be known. */
   readonly shared?: SharedSpec | undefined;
   /** The object in normal form, before anybody replaced parts of it. */
   readonly known?: ApiObject | undefined;
   /** Authorizes the creation where the request was authorized as an update or a patch. */
-  readonly permission?: CreatePermission;
+  readonly permission?: () => Soon<void>;
   /** Without one the work is done in one piece. */
   readonly pace?: Pace | undefined;
 }

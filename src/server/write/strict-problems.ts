@@ -1,5 +1,5 @@
-import { isJsonObject } from "../../api/json/json-object.ts";
 /** What a client hears of what the server does not understand in a body, in upstream's words and order. */
+import { isJsonObject } from "../../api/json/json-object.ts";
 import { pathText } from "../../api/schema/decode-place.ts";
 import type { Body } from "./body.ts";
 

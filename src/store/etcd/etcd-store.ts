@@ -1,9 +1,9 @@
-import { silentLog, type Log } from "../../base/log/log.ts";
 /**
  * The store over an etcd cluster, for several servers at a time. Reads come from memory, which a watch keeps equal to etcd;
  * writes are etcd transactions, answered once memory has seen them. Keys have their full names in etcd, so a
  * kube-apiserver can take over.
  */
+import { silentLog, type Log } from "../../base/log/log.ts";
 import { backoffMs, type Backoff } from "../../base/loop/backoff.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";

@@ -1,4 +1,3 @@
-import type { Log } from "../../base/log/log.ts";
 /**
  * Keeps the mirror equal to etcd: one watch from where the mirror is, opened again whenever it breaks. Nothing is applied
  * twice or left out; where etcd no longer has what comes next, everything is read anew and the mirror starts over.
@@ -7,6 +6,7 @@ import type { Log } from "../../base/log/log.ts";
  * without progress notifications, which older versions send too early (etcd#15220). A user who may not do that watches the
  * prefix.
  */
+import type { Log } from "../../base/log/log.ts";
 import { backoffMs, type Backoff } from "../../base/loop/backoff.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import type { Mirror } from "../mirror.ts";

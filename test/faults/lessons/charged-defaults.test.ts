@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { cloneJson } from "../../../src/api/json/json-clone.ts";
 import { toNormalForm } from "../../../src/api/schema/normal-form.ts";
 import { apiVersionOf } from "../../../src/api/schema/resource-facts.ts";
-import { unitsOfEntry, unitsOfItem, unitsOfStruct } from "../../../src/api/schema/work-budget.ts";
+import { unitsOfEntry, unitsOfItem, unitsOfStruct } from "../../../src/api/work-budget.ts";
 import { kinds } from "../../../src/resources/index.ts";
 import type { ApiObject, Draft, KindRules } from "../../../src/resources/rules/kind-rules.ts";
 import { type KindSample, kindSamples, listsAndMaps, placeText, withValue } from "./every-place.ts";

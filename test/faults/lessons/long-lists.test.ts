@@ -9,7 +9,7 @@
 import { describe, expect, test } from "vitest";
 import { encodeObject } from "../../../src/api/protobuf/envelope.ts";
 import type { ListSchema, MapSchema, Schema, StructField } from "../../../src/api/schema/schema.ts";
-import { unitsOfEntry, unitsOfItem, unitsOfStruct, WORK_MAX } from "../../../src/api/schema/work-budget.ts";
+import { unitsOfEntry, unitsOfItem, unitsOfStruct, WORK_MAX } from "../../../src/api/work-budget.ts";
 import { TestApi, text } from "../../api-harness.ts";
 import { collectionOf, kindSamples, listsAndMaps, placeText, withValue } from "./every-place.ts";
 import type { KindSample, Place } from "./every-place.ts";

@@ -1,8 +1,8 @@
-import { writeFileSync } from "node:fs";
 /**
  * A user who may write in one namespace cannot fill the heap of the server: the store refuses what adds data once its quota
  * is reached, stays healthy, and lets everybody delete.
  */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createRealLoop } from "../../../src/base/loop/real/real-loop.ts";

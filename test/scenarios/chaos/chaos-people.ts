@@ -1,5 +1,5 @@
-import type { ApiObject, Manifest, ResourceType } from "../../../src/api/api-object.ts";
 /** What people do to a cluster in a chaos run: anything, at any time, to anything. */
+import type { ApiObject, Manifest, ResourceType } from "../../../src/api/api-object.ts";
 import { isApiError } from "../../../src/api/errors/api-error.ts";
 import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../../../src/api/generated/types/apps-v1.ts";
 import { HorizontalPodAutoscaler } from "../../../src/api/generated/types/autoscaling-v2.ts";

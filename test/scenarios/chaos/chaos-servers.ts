@@ -1,5 +1,5 @@
-import type { ApiObject, ResourceType } from "../../../src/api/api-object.ts";
 /** The servers of a world: one over a store of its own, or two over one that they share, each of which can be killed while the other goes on. */
+import type { ApiObject, ResourceType } from "../../../src/api/api-object.ts";
 import { serviceUnavailable } from "../../../src/api/errors/api-error.ts";
 import type { Log } from "../../../src/base/log/log.ts";
 import type { Loop } from "../../../src/base/loop/loop.ts";

@@ -1,8 +1,8 @@
-import type { ApiObject, ResourceType } from "../../../src/api/api-object.ts";
 /**
  * A run in which only the control plane breaks, while people do what they may at any time without harm: update, undo, pause, drain. Whoever uses what
  * runs there must not notice, at any revision.
  */
+import type { ApiObject, ResourceType } from "../../../src/api/api-object.ts";
 import { isApiError } from "../../../src/api/errors/api-error.ts";
 import { DaemonSet, Deployment, ReplicaSet, StatefulSet } from "../../../src/api/generated/types/apps-v1.ts";
 import { Job } from "../../../src/api/generated/types/batch-v1.ts";

@@ -1,9 +1,9 @@
-import { isJsonObject, isSorted, type JsonObject } from "../../json/json-object.ts";
-import { jsonEqual } from "../../patch/json-equal.ts";
 /**
  * What belongs to the creator of an object. That depends on its keys and on what tells the items of its lists apart, not on its values, so that most
  * new objects have the set of another one: it is found by its text, which is made in one pass, and no set is built.
  */
+import { isJsonObject, isSorted, type JsonObject } from "../../json/json-object.ts";
+import { jsonEqual } from "../../patch/json-equal.ts";
 import { zeroValue } from "../../schema/go-zero.ts";
 import {
   findField,

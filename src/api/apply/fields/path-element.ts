@@ -1,5 +1,3 @@
-import { isJsonObject, type JsonObject, isSorted } from "../../json/json-object.ts";
-import { stringifyJson } from "../../json/json-text.ts";
 /**
  * One step of a field's path, in the text form that FieldsV1 uses for keys:
  *
@@ -10,6 +8,8 @@ import { stringifyJson } from "../../json/json-text.ts";
  *
  * Two elements are the same when their canonical texts are.
  */
+import { isJsonObject, type JsonObject, isSorted } from "../../json/json-object.ts";
+import { stringifyJson } from "../../json/json-text.ts";
 import { zeroValue } from "../../schema/go-zero.ts";
 import { type ListSchema, compareNames, findField } from "../../schema/schema.ts";
 import { quoted } from "../../values/message-text.ts";

@@ -1,5 +1,5 @@
-import { hasFormat } from "../../formats/formats.ts";
 /** Formats by name, which say what is wrong with a text. */
+import { hasFormat } from "../../formats/formats.ts";
 import {
   dns1035Label,
   dns1123Label,

@@ -1,19 +1,12 @@
-import { extraFrom, valuesOf } from "../../request/header-values.ts";
 /**
  * By headers of a proxy that has found out who it is. Only a connection whose certificate is one of a front proxy is believed; from anybody
  * else these headers mean nothing.
  */
+import { FRONT_PROXY_HEADERS } from "../../request/front-proxy-headers.ts";
+import { extraFrom, valuesOf } from "../../request/header-values.ts";
 import type { AcceptedRequest } from "../../request/http.ts";
 import type { User } from "../../request/user.ts";
 import type { Authenticator } from "./authenticator.ts";
-
-/** Under which headers a proxy speaks: upstream's usual ones, in lower case. Told to servers of other APIs too. */
-export const FRONT_PROXY_HEADERS = {
-  user: "x-remote-user",
-  uid: "x-remote-uid",
-  group: "x-remote-group",
-  extraPrefix: "x-remote-extra-",
-} as const;
 
 /** `names`: the common names that a front proxy may have; when there are none, each that its authority has vouched for. */
 export function frontProxy(names: readonly string[]): Authenticator {

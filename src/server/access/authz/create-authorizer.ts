@@ -1,11 +1,7 @@
 /** Makes of the options the one authorizer that the server asks. */
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { Store } from "../../../store/store.ts";
-import type { AdmissionPlugin } from "../../admission/plugin.ts";
-import { claimPermissions } from "../../admission/plugins/access/claim-permissions.ts";
-import { roleEscalation } from "../../admission/plugins/access/role-escalation.ts";
 import type { Egress } from "../../egress/egress.ts";
-import type { Routine } from "../../upkeep/periodic-task.ts";
 import { alwaysAllow, alwaysDeny } from "./always-allow.ts";
 import { DEFAULT_AUTHORIZERS } from "./authorization-options.ts";
 import type { AuthorizerOptions } from "./authorization-options.ts";
@@ -26,14 +22,15 @@ interface Parts {
 
 interface Authorization {
   readonly authorizer: Authorizer;
-  /** What keeps people from giving each other, or themselves, more than they have. */
-  readonly guards: readonly AdmissionPlugin[];
-  readonly routines: readonly Routine[];
+  /** The stored roles and bindings. */
+  readonly roles: RoleBook;
+  /** Set when the Node authorizer takes part. */
+  readonly nodeGraph?: NodeGraph;
 }
 
-interface Member {
-  readonly authorizer: Authorizer;
-  readonly routine?: Routine;
+interface Sources {
+  readonly roles: RoleBook;
+  readonly nodeGraph: NodeGraph | undefined;
 }
 
 export function createAuthorization(
@@ -41,30 +38,24 @@ export function createAuthorization(
   options: readonly AuthorizerOptions[] = DEFAULT_AUTHORIZERS,
 ): Authorization {
   const roles = new RoleBook(parts.store);
-  const members = options.map((each) => memberOf(each, roles, parts));
-  const authorizer = authorizerChain(members.map((member) => member.authorizer));
-  const guards = [
-    roleEscalation({ loop: parts.loop, authorizer, book: roles }),
-    claimPermissions(authorizer),
-  ];
-  return { authorizer, guards, routines: members.flatMap(({ routine }) => routine ?? []) };
+  const hasNodes = options.some(({ type }) => type === "Node");
+  const nodeGraph = hasNodes ? new NodeGraph(parts.store, parts.loop) : undefined;
+  const members = options.map((each) => memberOf(each, { roles, nodeGraph }, parts));
+  return { authorizer: authorizerChain(members), roles, ...(nodeGraph !== undefined && { nodeGraph }) };
 }
 
-function memberOf(options: AuthorizerOptions, roles: RoleBook, parts: Parts): Member {
+function memberOf(options: AuthorizerOptions, { roles, nodeGraph }: Sources, parts: Parts): Authorizer {
   switch (options.type) {
     case "Node":
-      return nodeMember(new NodeGraph(parts.store, parts.loop));
+      if (nodeGraph === undefined) throw new Error("the Node authorizer needs a graph");
+      return nodeAuthorizer({ graph: nodeGraph, rules: nodeRules });
     case "RBAC":
-      return { authorizer: new RbacAuthorizer(roles) };
+      return new RbacAuthorizer(roles);
     case "AlwaysAllow":
-      return { authorizer: alwaysAllow };
+      return alwaysAllow;
     case "AlwaysDeny":
-      return { authorizer: alwaysDeny };
+      return alwaysDeny;
     case "Webhook":
-      return { authorizer: new WebhookAuthorizer(options, parts) };
+      return new WebhookAuthorizer(options, parts);
   }
-}
-
-function nodeMember(graph: NodeGraph): Member {
-  return { authorizer: nodeAuthorizer({ graph, rules: nodeRules }), routine: graph.routine() };
 }

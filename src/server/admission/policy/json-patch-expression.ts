@@ -1,7 +1,7 @@
+/** `[JSONPatch{…}]`: operations on an object. */
 import type { Run } from "../../../api/cel/run.ts";
 import { valueToJson } from "../../../api/cel/value-json.ts";
 import { CelList, CelRecord, type CelValue, PlainRecord } from "../../../api/cel/value.ts";
-/** `[JSONPatch{…}]`: operations on an object. */
 import { isApiError } from "../../../api/errors/api-error.ts";
 import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts";
 import { attemptJsonPatch, type PatchAttempt } from "../../../api/patch/json-patch.ts";

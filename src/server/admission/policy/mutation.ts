@@ -1,3 +1,4 @@
+/** One policy changing one object. */
 import type { Bindings } from "../../../api/cel/program.ts";
 import type {
   MutatingAdmissionPolicy,
@@ -5,7 +6,6 @@ import type {
 } from "../../../api/generated/types/admissionregistration-v1.ts";
 import { cloneJson } from "../../../api/json/json-clone.ts";
 import type { JsonObject } from "../../../api/json/json-object.ts";
-/** One policy changing one object. */
 import { findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { DecodeError } from "../../../api/schema/decode-error.ts";
 import { toNormalForm } from "../../../api/schema/normal-form.ts";

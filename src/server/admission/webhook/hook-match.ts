@@ -1,9 +1,9 @@
+/** Whether a webhook whose rules name a request is asked about it: by labels of the namespace and the object, then by conditions. */
 import { jsonToValue } from "../../../api/cel/json-value.ts";
 import { authorizerValue, resourceCheckValue } from "../../../api/cel/library/authorizer.ts";
 import type { AccessOracle } from "../../../api/cel/library/authorizer.ts";
 import type { Bindings } from "../../../api/cel/program.ts";
 import { DYN } from "../../../api/cel/type.ts";
-/** Whether a webhook whose rules name a request is asked about it: by labels of the namespace and the object, then by conditions. */
 import { notFound } from "../../../api/errors/api-error.ts";
 import type { Namespace } from "../../../api/generated/types/core-v1.ts";
 import type { Labels } from "../../../api/selectors/label-requirement.ts";

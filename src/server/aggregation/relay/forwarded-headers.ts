@@ -1,6 +1,6 @@
+/** Which headers of a request and of its answer are meant for whoever is at the end, and which for this connection only. */
 import type { AcceptedRequest } from "../../request/http.ts";
 import type { User } from "../../request/user.ts";
-/** Which headers of a request and of its answer are meant for whoever is at the end, and which for this connection only. */
 import { spokenProtocols } from "../../request/websocket-token.ts";
 
 export type HeaderFields = Readonly<Record<string, string | readonly string[]>>;

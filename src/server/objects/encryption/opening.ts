@@ -1,21 +1,25 @@
 /** How a stored value is opened: as its resource is stored today or, where that does not open it, as it was known to be stored before. */
 import type { Entry } from "../../../store/store.ts";
-import type { Opener } from "../stored-object.ts";
-import { UnreadableValue } from "../stored/unreadable.ts";
-import type { ReadValue, ValueReader } from "../stored/value-reader.ts";
+import type { OpenedValue, Opener } from "../stored-object.ts";
+import { UnreadableValue } from "../unreadable.ts";
 import { identity } from "./ciphers.ts";
 import { isSealed, type Opened, type Transformer } from "./transformer.ts";
+
+/** Reads values that are not sealed, of any origin. */
+interface PlainReader {
+  read(key: string, bytes: Buffer): OpenedValue;
+}
 
 export interface OpeningParts {
   /** Undefined where objects are stored as they are. */
   readonly transformer: Transformer | undefined;
-  readonly reader: ValueReader;
+  readonly reader: PlainReader;
   readonly before?: Opening;
 }
 
 export class Opening implements Opener {
   readonly transformer: Transformer | undefined;
-  readonly #reader: ValueReader;
+  readonly #reader: PlainReader;
   readonly #before: Opening | undefined;
 
   constructor({ transformer, reader, before }: OpeningParts) {
@@ -24,7 +28,7 @@ export class Opening implements Opener {
     this.#before = before;
   }
 
-  open(entry: Entry): ReadValue {
+  open(entry: Entry): OpenedValue {
     const { bytes, isStale } = this.#unsealed(entry);
     const read = this.#reader.read(entry.key, bytes);
     return isStale ? { ...read, isStale } : read;

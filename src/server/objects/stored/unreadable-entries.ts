@@ -3,7 +3,7 @@ import type { Log } from "../../../base/log/log.ts";
 import { isUnder } from "../../../store/key-group.ts";
 import type { Entry, View } from "../../../store/store.ts";
 import { StoredObject } from "../stored-object.ts";
-import { UnreadableValue } from "./unreadable.ts";
+import { UnreadableValue } from "../unreadable.ts";
 
 /** More keys are not remembered, though their values are left out all the same. */
 const KEYS_MAX = 10_000;

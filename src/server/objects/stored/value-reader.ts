@@ -1,10 +1,10 @@
-import { cloneJson } from "../../../api/json/json-clone.ts";
-import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts";
-import { decodeObject, hasEnvelope, readEnvelope } from "../../../api/protobuf/envelope.ts";
 /**
  * Reads stored values of any origin: our own, and those of a kube-apiserver over the same etcd, which writes protobuf and has written older
  * versions. The result is JSON in the storage version, or an UnreadableValue.
  */
+import { cloneJson } from "../../../api/json/json-clone.ts";
+import { isJsonObject, type JsonObject } from "../../../api/json/json-object.ts";
+import { decodeObject, hasEnvelope, readEnvelope } from "../../../api/protobuf/envelope.ts";
 import { builtInStruct, findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { DecodeError } from "../../../api/schema/decode-error.ts";
 import { toNormalForm } from "../../../api/schema/normal-form.ts";
@@ -12,10 +12,10 @@ import type { StructSchema } from "../../../api/schema/schema.ts";
 import { findLegacyVersion } from "../../../resources/legacy/legacy-versions.ts";
 import type { ApiObject, Draft, KindDefinition, KindRules } from "../../../resources/rules/kind-rules.ts";
 import { encodeObject } from "../stored-object.ts";
+import { UnreadableValue } from "../unreadable.ts";
 import type { Versions } from "../versions.ts";
 import { type BuiltInPlace, type CustomPlace, findKeyPlace, type KeyPlace } from "./key-place.ts";
 import { readForeignJson } from "./stored-json.ts";
-import { UnreadableValue } from "./unreadable.ts";
 
 export interface ReadValue {
   /** JSON in the storage version; the stored bytes themselves where they are that already. */

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../api/json/json-object.ts";
 /** All definitions that some kinds need: theirs, and those these refer to. */
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { builtInKinds, findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
 import type { GroupVersionFacts } from "../../../api/schema/resource-facts.ts";

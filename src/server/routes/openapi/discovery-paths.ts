@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../api/json/json-object.ts";
 /** What can be asked for beside resources: which there are, the version of the server, and how its tokens are checked. */
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { builtInStruct } from "../../../api/schema/built-in-schema.ts";
 import type { GroupVersionFacts } from "../../../api/schema/resource-facts.ts";
 import type { StructSchema } from "../../../api/schema/schema.ts";

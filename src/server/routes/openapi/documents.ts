@@ -1,6 +1,6 @@
+/** The OpenAPI documents of what is served, each made when first asked for. */
 import type { JsonObject } from "../../../api/json/json-object.ts";
 import { stringifyJson } from "../../../api/json/json-text.ts";
-/** The OpenAPI documents of what is served, each made when first asked for. */
 import { builtInStruct, findKindSchema } from "../../../api/schema/built-in-schema.ts";
 import { apiVersionOf } from "../../../api/schema/resource-facts.ts";
 import type { GroupVersionFacts } from "../../../api/schema/resource-facts.ts";

@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../../api/json/json-object.ts";
 /** Schema nodes as OpenAPI says them. */
+import type { JsonObject } from "../../../api/json/json-object.ts";
 import { builtInStruct } from "../../../api/schema/built-in-schema.ts";
 import type {
   ListSchema,

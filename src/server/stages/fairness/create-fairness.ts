@@ -1,6 +1,8 @@
 /** What of priority and fairness a server has: the stage, and where to look into it. */
+import type { Loop } from "../../../base/loop/loop.ts";
 import type { Metrics } from "../../../base/metrics/metrics.ts";
-import type { Workshop } from "../../request/call.ts";
+import type { Store } from "../../../store/store.ts";
+import type { Registry } from "../../objects/registry.ts";
 import type { Site, Stage } from "../../request/exchange.ts";
 import { fairnessSite } from "./fairness-site.ts";
 import { shareFairly } from "./fairness.ts";
@@ -29,10 +31,16 @@ export interface Fairness {
   readonly sites: readonly Site[];
 }
 
-export function createFairness(workshop: Workshop, metrics: Metrics, options: FairnessOptions): Fairness {
+interface FairnessParts {
+  readonly loop: Loop;
+  readonly store: Store;
+  readonly registry: Registry;
+}
+
+export function createFairness(parts: FairnessParts, metrics: Metrics, options: FairnessOptions): Fairness {
   const { isOn, maxReadsInFlight: reads, maxWritesInFlight: writes } = options;
   if (!isOn) return { stage: limitInFlight({ reads, writes }), sites: [] };
-  const { loop, store, registry } = workshop;
+  const { loop, store, registry } = parts;
   const pool = new SeatPool();
   const control = new FlowControl({
     loop,

@@ -3,9 +3,9 @@
  * front proxy with the headers under which it speaks for users.
  */
 import type { ConfigMap } from "../../../api/generated/types/core-v1.ts";
-import { FRONT_PROXY_HEADERS } from "../../access/authn/front-proxy.ts";
 import type { Registry } from "../../objects/registry.ts";
 import { requireStored } from "../../objects/registry.ts";
+import { FRONT_PROXY_HEADERS } from "../../request/front-proxy-headers.ts";
 import type { Chore } from "../required-objects.ts";
 
 export interface Vouchers {

@@ -9,7 +9,7 @@ import { prefixEnd } from "../../../store/store.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { findReadable } from "../../objects/stored-object.ts";
 import { keyOf, prefixOf } from "../../objects/versions.ts";
-import type { Workshop } from "../../request/call.ts";
+import type { Workshop } from "../../verbs/verb.ts";
 import type { Vouchers } from "./extension-authentication.ts";
 
 const NAMESPACE = "kube-system";

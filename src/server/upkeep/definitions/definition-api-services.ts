@@ -10,7 +10,7 @@ import { requireStored } from "../../objects/registry.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { prefixOf } from "../../objects/versions.ts";
-import type { Workshop } from "../../request/call.ts";
+import type { Workshop } from "../../verbs/verb.ts";
 import { HouseWriter } from "../server-writer.ts";
 
 const LABEL = "kube-aggregator.kubernetes.io/automanaged";

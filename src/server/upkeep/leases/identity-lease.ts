@@ -11,7 +11,7 @@ import { prefixEnd } from "../../../store/store.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { prefixOf } from "../../objects/versions.ts";
-import type { Workshop } from "../../request/call.ts";
+import type { Workshop } from "../../verbs/verb.ts";
 import type { Vouchers } from "../bootstrap/extension-authentication.ts";
 import { TOKEN_KEYS, tokenKeyIds, warnOfOtherKeys } from "../bootstrap/shared-keys.ts";
 import type { Routine } from "../periodic-task.ts";

@@ -5,8 +5,9 @@ import type { StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { keyOf } from "../../objects/versions.ts";
 import type { Answer } from "../../request/answer.ts";
-import type { Call, Workshop } from "../../request/call.ts";
+import type { Call } from "../../request/call.ts";
 import { groupResource } from "../../write/object-writer.ts";
+import type { Workshop } from "../verb.ts";
 import { resourceVersionOf } from "./list-options.ts";
 import { reachRevision } from "./revision-wait.ts";
 

@@ -4,7 +4,7 @@ import {
   prepareApproval,
   validateApproval,
 } from "../../../resources/certificates/certificate-signing-request.ts";
-import type { EndpointRules } from "../../write/revise.ts";
+import type { EndpointRules } from "../../objects/endpoint-rules.ts";
 
 export const approval: EndpointRules<CertificateSigningRequest> = {
   prepare: prepareApproval,

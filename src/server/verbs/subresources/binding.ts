@@ -16,12 +16,13 @@ import { shareParts } from "../../objects/caches/shared-parts.ts";
 import { requireStored } from "../../objects/registry.ts";
 import type { Resource } from "../../objects/registry.ts";
 import type { Answer } from "../../request/answer.ts";
-import type { Call, Verb, Workshop } from "../../request/call.ts";
+import type { Call } from "../../request/call.ts";
 import { readObject } from "../../write/incoming.ts";
 import { normal } from "../../write/incoming.ts";
 import { ObjectWriter } from "../../write/object-writer.ts";
 import { writeOptionsOf } from "../../write/write-options.ts";
 import { checkPreconditions } from "../update.ts";
+import type { Verb, Workshop } from "../verb.ts";
 import { created } from "./success.ts";
 
 export const bindPod: Verb = async (call, workshop) => {

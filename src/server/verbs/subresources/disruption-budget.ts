@@ -10,10 +10,10 @@ import { prefixEnd } from "../../../store/store.ts";
 import { requireStored } from "../../objects/registry.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { prefixOf } from "../../objects/versions.ts";
-import type { Workshop } from "../../request/call.ts";
 import { normal } from "../../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../../write/object-writer.ts";
 import { timeText } from "../../write/system-metadata.ts";
+import type { Workshop } from "../verb.ts";
 
 /** As upstream's: more evictions than its controller has confirmed mean that the controller is away. */
 const UNCONFIRMED_MAX = 2000;

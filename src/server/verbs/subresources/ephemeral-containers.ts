@@ -3,7 +3,7 @@ import {
   checkEphemeralContainersUpdate,
   prepareEphemeralContainers,
 } from "../../../resources/pod/pod-subresources.ts";
-import type { EndpointRules } from "../../write/revise.ts";
+import type { EndpointRules } from "../../objects/endpoint-rules.ts";
 import { draftOf, keepMetadata } from "./kept.ts";
 
 /** Adds containers to a pod that runs, for people who look into it. */

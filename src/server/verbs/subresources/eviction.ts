@@ -10,7 +10,7 @@ import type { ApiObject, Draft } from "../../../resources/rules/kind-rules.ts";
 import { callPass } from "../../admission/call-pass.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { keyOf } from "../../objects/versions.ts";
-import type { Call, Verb, Workshop } from "../../request/call.ts";
+import type { Call } from "../../request/call.ts";
 import { readObject } from "../../write/incoming.ts";
 import { normal } from "../../write/incoming.ts";
 import { groupResource, ObjectWriter } from "../../write/object-writer.ts";
@@ -21,6 +21,7 @@ import { removeOne } from "../delete.ts";
 import type { Target } from "../delete.ts";
 import { checkPreconditions } from "../update.ts";
 import type { Preconditions } from "../update.ts";
+import type { Verb, Workshop } from "../verb.ts";
 import { budgetOf, ignoresUnready, spendDisruption, stillProcessed } from "./disruption-budget.ts";
 import { created } from "./success.ts";
 

@@ -1,9 +1,9 @@
 /** A subresource that shows the whole object and writes a part of it. */
-import type { Verb } from "../../request/call.ts";
-import type { EndpointRules } from "../../write/revise.ts";
+import type { EndpointRules } from "../../objects/endpoint-rules.ts";
 import { patch } from "../patch.ts";
 import { get } from "../read/get.ts";
 import { update } from "../update.ts";
+import type { Verb } from "../verb.ts";
 
 export function partOf(endpoint: EndpointRules): Readonly<Record<"get" | "update" | "patch", Verb>> {
   return {

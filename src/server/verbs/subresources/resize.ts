@@ -1,6 +1,6 @@
 import type { Pod } from "../../../api/generated/types/core-v1.ts";
 import { checkResize, prepareResize } from "../../../resources/pod/pod-resize.ts";
-import type { EndpointRules } from "../../write/revise.ts";
+import type { EndpointRules } from "../../objects/endpoint-rules.ts";
 import { draftOf, keepMetadata } from "./kept.ts";
 
 const CONTAINERS = { "*": { "f:resizePolicy": {}, "f:resources": {} } };

@@ -1,5 +1,5 @@
-import { applyPatch } from "../../../api/apply/apply-patch.ts";
 /** How many copies a workload has, in one form for all kinds that have copies. A view: nothing of it is stored. */
+import { applyPatch } from "../../../api/apply/apply-patch.ts";
 import {
   badRequest,
   internalError,
@@ -23,7 +23,7 @@ import type { StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { keyOf } from "../../objects/versions.ts";
 import type { Answer } from "../../request/answer.ts";
-import type { Call, Verb, Workshop } from "../../request/call.ts";
+import type { Call } from "../../request/call.ts";
 import { isTrue } from "../../request/request-info.ts";
 import { versionAsked } from "../../write/asked-version.ts";
 import { readBodyAs, YAML_TYPE } from "../../write/body.ts";
@@ -35,6 +35,7 @@ import { track, writerOf } from "../../write/tracking.ts";
 import { APPLY_YAML, writeOptionsOf } from "../../write/write-options.ts";
 import { patchTypeOf, readPatch, resultOf } from "../patch.ts";
 import { checkPreconditions, nameless } from "../update.ts";
+import type { Verb, Workshop } from "../verb.ts";
 
 const API_VERSION = "autoscaling/v1";
 const KIND = "Scale";

@@ -7,11 +7,12 @@ import {
 } from "../../../api/errors/api-error.ts";
 import { isCustom, isStored } from "../../objects/registry.ts";
 import type { Resource } from "../../objects/registry.ts";
-import type { Call, Verb } from "../../request/call.ts";
+import type { Call } from "../../request/call.ts";
 import type { AskedVerb } from "../../request/request-info.ts";
 import { patch } from "../patch.ts";
 import { get } from "../read/get.ts";
 import { update } from "../update.ts";
+import type { Verb } from "../verb.ts";
 import { approval } from "./approval.ts";
 import { bindPod } from "./binding.ts";
 import { ephemeralContainers } from "./ephemeral-containers.ts";

@@ -6,8 +6,8 @@ import type { JsonObject } from "../../../api/json/json-object.ts";
 import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { requireStored } from "../../objects/registry.ts";
 import { keyOf } from "../../objects/versions.ts";
-import type { Workshop } from "../../request/call.ts";
 import { groupResource } from "../../write/object-writer.ts";
+import type { Workshop } from "../verb.ts";
 
 const RESOURCES: ReadonlyMap<string, string> = new Map([
   ["Pod", "pods"],

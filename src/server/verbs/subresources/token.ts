@@ -11,10 +11,11 @@ import { textClaim } from "../../access/authn/jwt.ts";
 import { callPass } from "../../admission/call-pass.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { keyOf } from "../../objects/versions.ts";
-import type { Call, Verb, Workshop } from "../../request/call.ts";
+import type { Call } from "../../request/call.ts";
 import { readObject } from "../../write/incoming.ts";
 import { groupResource } from "../../write/object-writer.ts";
 import { timeText } from "../../write/system-metadata.ts";
+import type { Verb, Workshop } from "../verb.ts";
 import { boundTo, isForTokenSecret } from "./token-binding.ts";
 
 const API_VERSION = "authentication.k8s.io/v1";

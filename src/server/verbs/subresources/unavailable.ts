@@ -6,8 +6,9 @@ import { connectObject } from "../../admission/connect-object.ts";
 import type { StoredResource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import { keyOf } from "../../objects/versions.ts";
-import type { Call, Verb, Workshop } from "../../request/call.ts";
+import type { Call } from "../../request/call.ts";
 import { groupResource } from "../../write/object-writer.ts";
+import type { Verb, Workshop } from "../verb.ts";
 import { checkConnection, checkLogOptions } from "./pod-connection.ts";
 
 export const unavailable: Verb = async (call, workshop) => {

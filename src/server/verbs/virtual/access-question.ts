@@ -18,7 +18,7 @@ import {
 } from "../../../api/selectors/label-selector.ts";
 import { NOTHING_ASKED } from "../../access/authz/authorizer.ts";
 import type { AccessAttributes } from "../../access/authz/authorizer.ts";
-import { fieldTerms, labelTerms } from "../../access/authz/selector-terms.ts";
+import { fieldTerms, labelTerms } from "../../request/selector-terms.ts";
 import type { User } from "../../request/user.ts";
 
 /** Exactly one of the two is given. */

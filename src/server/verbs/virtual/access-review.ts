@@ -11,8 +11,9 @@ import type {
 } from "../../../api/generated/types/authorization-v1.ts";
 import type { AccessDecision, HeldRules } from "../../access/authz/authorizer.ts";
 import type { Resource } from "../../objects/registry.ts";
-import type { Call, Verb, Workshop } from "../../request/call.ts";
+import type { Call } from "../../request/call.ts";
 import type { User } from "../../request/user.ts";
+import type { Verb, Workshop } from "../verb.ts";
 import { accessQuestion, checkQuestion } from "./access-question.ts";
 import type { AskedAccess } from "./access-question.ts";
 import { answered, readQuestion } from "./review.ts";

@@ -10,7 +10,7 @@ import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import type { Resource } from "../../objects/registry.ts";
 import { StoredObject } from "../../objects/stored-object.ts";
 import type { ObjectAnswer } from "../../request/answer.ts";
-import type { Verb, Workshop } from "../../request/call.ts";
+import type { Verb, Workshop } from "../verb.ts";
 
 const STORE = "etcd-0";
 const LEASES = "/registry/leases/kube-system/";

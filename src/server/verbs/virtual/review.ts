@@ -4,8 +4,9 @@ import type { ApiObject } from "../../../resources/rules/kind-rules.ts";
 import { callPass } from "../../admission/call-pass.ts";
 import type { Resource } from "../../objects/registry.ts";
 import type { ObjectAnswer } from "../../request/answer.ts";
-import type { Call, Workshop } from "../../request/call.ts";
+import type { Call } from "../../request/call.ts";
 import { expectedKind, readObject } from "../../write/incoming.ts";
+import type { Workshop } from "../verb.ts";
 
 export interface Question {
   readonly object: ApiObject;

@@ -3,8 +3,8 @@ import { badRequest } from "../../../api/errors/api-error.ts";
 import type { TokenReview, TokenReviewStatus } from "../../../api/generated/types/authentication-v1.ts";
 import type { TokenFinding } from "../../access/authn/authenticator.ts";
 import type { Resource } from "../../objects/registry.ts";
-import type { Verb } from "../../request/call.ts";
 import { timeText } from "../../write/system-metadata.ts";
+import type { Verb } from "../verb.ts";
 import { answered, readQuestion } from "./review.ts";
 
 export const reviewSelf: Verb<Resource> = async (call, workshop) => {

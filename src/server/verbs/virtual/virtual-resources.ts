@@ -1,8 +1,8 @@
-import type { Resource } from "../../objects/registry.ts";
 /** Kinds that are never stored: each request is answered with an object made for it. */
-import type { Verb } from "../../request/call.ts";
+import type { Resource } from "../../objects/registry.ts";
 import { showNodeMetrics, showPodMetrics } from "../metrics-api/metrics-verbs.ts";
 import { createBinding } from "../subresources/binding.ts";
+import type { Verb } from "../verb.ts";
 import { reviewAccess, reviewLocalAccess, reviewOwnAccess, reviewOwnRules } from "./access-review.ts";
 import { componentStatuses } from "./component-status.ts";
 import { reviewSelf, reviewToken } from "./token-review.ts";

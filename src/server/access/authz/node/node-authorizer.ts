@@ -4,10 +4,10 @@
  */
 import type { PolicyRule } from "../../../../api/generated/types/rbac-v1.ts";
 import type { ReferencedResource } from "../../../../resources/pod/pod-references.ts";
+import { exactField } from "../../../request/selector-terms.ts";
 import type { User } from "../../../request/user.ts";
 import type { AccessAttributes, AccessDecision, Authorizer } from "../authorizer.ts";
 import { ruleAllows } from "../rbac/rule-match.ts";
-import { exactField } from "../selector-terms.ts";
 import type { NodeGraph } from "./node-graph.ts";
 
 const NAME_PREFIX = "system:node:";

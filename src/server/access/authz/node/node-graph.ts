@@ -9,14 +9,11 @@ import type { ApiObject } from "../../../../resources/rules/kind-rules.ts";
 import type { Store } from "../../../../store/store.ts";
 import { LiveIndex } from "../../../objects/live-index.ts";
 import { StoredObject } from "../../../objects/stored-object.ts";
-import type { Routine } from "../../../upkeep/periodic-task.ts";
 
 const PODS = "/registry/pods/";
 const VOLUMES = "/registry/persistentvolumes/";
 const ATTACHMENTS = "/registry/volumeattachments/";
 const SLICES = "/registry/resourceslices/";
-
-const KEEP_UP_MS = 5000;
 
 interface Place {
   readonly namespace: string;
@@ -57,18 +54,13 @@ export class NodeGraph {
       : Promise.all([pods, volumes]).then(() => undefined);
   }
 
-  /** Nodes that start nothing ask nothing, while pods come and go: the next question must not be answered only after all of that. */
-  routine(): Routine {
-    return {
-      name: "pods-of-nodes",
-      firstAfterMs: KEEP_UP_MS,
-      everyMs: KEEP_UP_MS,
-      perform: () => {
-        this.#index.keepUp(this.#store.view);
-        this.#volumeIndex.keepUp(this.#store.view);
-        return Promise.resolve();
-      },
-    };
+  /**
+   * Reads pods and volumes that changed since the last question. Called now and then: while no node asks, changes pile up, and
+   * the next question would pay for all of them.
+   */
+  keepUp(): void {
+    this.#index.keepUp(this.#store.view);
+    this.#volumeIndex.keepUp(this.#store.view);
   }
 
   runsPod(node: string, { namespace, name }: Place): boolean {

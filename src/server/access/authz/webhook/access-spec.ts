@@ -4,8 +4,8 @@ import type { SubjectAccessReviewSpec } from "../../../../api/generated/types/au
 import type { FieldTerm } from "../../../../api/selectors/field-selector.ts";
 import type { LabelRequirement } from "../../../../api/selectors/label-requirement.ts";
 import { recordType } from "../../../../resources/admission/match-condition.ts";
+import { fieldTerms, labelTerms } from "../../../request/selector-terms.ts";
 import type { AccessAttributes } from "../authorizer.ts";
-import { fieldTerms, labelTerms } from "../selector-terms.ts";
 
 /** Texts that are empty are left out, as Go does. */
 export function accessSpec(attributes: AccessAttributes): SubjectAccessReviewSpec {

@@ -1,8 +1,8 @@
-import { readCertificateRequest } from "../../../../api/certificates/certificate-request.ts";
 /**
  * CertificateApproval, CertificateSigning, ClusterTrustBundleAttest and CertificateSubjectRestriction: whoever speaks for a signer needs a right of its own for
  * it, besides that to write the object; and nobody gets a certificate of the group that may do everything.
  */
+import { readCertificateRequest } from "../../../../api/certificates/certificate-request.ts";
 import { invalid } from "../../../../api/errors/api-error.ts";
 import { FieldErrors } from "../../../../api/errors/field-error.ts";
 import type { CertificateSigningRequest } from "../../../../api/generated/types/certificates-v1.ts";

@@ -1,5 +1,5 @@
-import type { Pod, Toleration } from "../../../../api/generated/types/core-v1.ts";
 /** DefaultTolerationSeconds: a pod stays for five minutes on a node that is not ready or out of reach, unless it says otherwise. */
+import type { Pod, Toleration } from "../../../../api/generated/types/core-v1.ts";
 import { frozenMemo } from "../../../../api/json/frozen-memo.ts";
 import { freezeJson } from "../../../../api/json/json-freeze.ts";
 import type { Draft } from "../../../../resources/rules/kind-rules.ts";

@@ -1,3 +1,7 @@
+/**
+ * ServiceAccount: every pod runs as an account of its namespace, with that account's pull secrets and, unless it is turned off, a token, the
+ * certificate of the server and the name of the namespace where programs look for them.
+ */
 import type {
   Container,
   Namespace,
@@ -7,10 +11,6 @@ import type {
   Volume,
   VolumeMount,
 } from "../../../../api/generated/types/core-v1.ts";
-/**
- * ServiceAccount: every pod runs as an account of its namespace, with that account's pull secrets and, unless it is turned off, a token, the
- * certificate of the server and the name of the namespace where programs look for them.
- */
 import { frozenMemo } from "../../../../api/json/frozen-memo.ts";
 import { freezeJson } from "../../../../api/json/json-freeze.ts";
 import { generateName } from "../../../../api/values/names.ts";

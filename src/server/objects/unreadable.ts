@@ -1,5 +1,5 @@
 /** A stored value that is no object: the error names its key and the reason, and nothing of its content. */
-import { ApiError } from "../../../api/errors/api-error.ts";
+import { ApiError } from "../../api/errors/api-error.ts";
 
 interface Problem {
   readonly why: string;

@@ -1,8 +1,8 @@
 /** What selectors say, for those who decide by it. A selector that cannot be read says nothing: it is refused where it is used. */
-import type { FieldTerm } from "../../../api/selectors/field-selector.ts";
-import { parseFieldSelector } from "../../../api/selectors/field-selector.ts";
-import { parseLabelSelector } from "../../../api/selectors/label-query.ts";
-import type { LabelRequirement } from "../../../api/selectors/label-requirement.ts";
+import type { FieldTerm } from "../../api/selectors/field-selector.ts";
+import { parseFieldSelector } from "../../api/selectors/field-selector.ts";
+import { parseLabelSelector } from "../../api/selectors/label-query.ts";
+import type { LabelRequirement } from "../../api/selectors/label-requirement.ts";
 
 /** Undefined when it cannot be read. */
 export function fieldTerms(selector: string): readonly FieldTerm[] | undefined {

@@ -4,7 +4,7 @@
  *
  * A unit is a value that later stages visit. Each stage of a write visits 200,000 units in less than 100 ms.
  */
-import type { ListSchema, MapSchema, Schema, StructSchema } from "./schema.ts";
+import type { ListSchema, MapSchema, Schema, StructSchema } from "./schema/schema.ts";
 
 export const WORK_MAX = 200_000;
 

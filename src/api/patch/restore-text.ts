@@ -1,7 +1,7 @@
 /** The message for a value of the wrong type in what a strategic merge patch made. Upstream restores it from a map without JSON, in other words. */
 import { isJsonObject } from "../json/json-object.ts";
-import { goTypeName } from "../patch/go-text.ts";
 import type { ScalarType, Schema } from "../schema/schema.ts";
+import { goTypeName } from "./go-text.ts";
 
 /** Kinds of Go's types. Other scalars have decoders of their own. */
 const SIMPLE: Readonly<Partial<Record<ScalarType, string>>> = {
