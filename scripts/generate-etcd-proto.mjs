@@ -39,7 +39,7 @@ const KEPT = {
   },
 };
 
-const [source = "../shared/protos/etcd-v3.json"] = process.argv.slice(2);
+const [source = "facts/protos/etcd-v3.json"] = process.argv.slice(2);
 /** @type {Record<string, { nested: Record<string, Message> }>} */
 const all = JSON.parse(readFileSync(source, "utf8")).nested;
 

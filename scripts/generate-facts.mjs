@@ -10,7 +10,7 @@ import { typeEntry, typeModules } from "./facts-types.mjs";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const TARGET = join(ROOT, "src/api/generated");
-const SOURCE = join(ROOT, "../shared/kubernetes-1.36");
+const SOURCE = join(ROOT, "facts/kubernetes-1.36");
 const BANNER = "// Made by scripts/generate-facts.mjs. Do not edit.\n";
 
 /** What stands before a package's short name (`core.v1.Pod`) in the published name, by its first part. */
