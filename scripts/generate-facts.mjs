@@ -289,8 +289,8 @@ function outdated(files) {
 function main(args) {
   const source = args.find((argument) => !argument.startsWith("--")) ?? SOURCE;
   if (!existsSync(join(source, "schema.json"))) {
-    console.error(`no facts in ${source}`);
-    process.exit(args.includes("--check") ? 0 : 1);
+    console.error(`${source} has no schema.json; name the folder of the facts`);
+    process.exit(1);
   }
   const files = generate(source);
   const changed = outdated(files);

@@ -3,6 +3,7 @@
  * the same time; of what is found only the keys are kept.
  */
 import { ConfigMap, Secret } from "../api/generated/types/core-v1.ts";
+import { errorText } from "../base/error-text.ts";
 import type { Client } from "../client/client.ts";
 import { WriteWindow } from "../runtime/controller/write-window.ts";
 import type { ConfigReference, ConfigState } from "./pod/config-needs.ts";
@@ -109,7 +110,7 @@ async function readState(client: Client, { kind, namespace, name }: ConfigRefere
     const binaryKeys = "binaryData" in found ? keysOf(found.binaryData) : NOTHING;
     return { type: "found", keys: keysOf(found.data), binaryKeys };
   } catch (error) {
-    return { type: "failed", message: error instanceof Error ? error.message : String(error) };
+    return { type: "failed", message: errorText(error) };
   }
 }
 

@@ -1,5 +1,6 @@
 /** Turns an argument list into one command's run and its outcome into an exit code. */
 import { Command as Parser, CommanderError, InvalidArgumentError, Option } from "commander";
+import { errorText } from "../base/error-text.ts";
 import { apiserverCommand } from "./apiserver.ts";
 import { backupCommand } from "./backup.ts";
 import { UsageError, type Arguments, type Command, type ExitCode, type Io } from "./command.ts";
@@ -90,7 +91,7 @@ function inheritable(parser: Parser, io: Io): Parser {
 function explain(error: unknown, io: Io): ExitCode {
   // Commander has said what is wrong already, and raises help that was asked for in the same way.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  const message = findRemedy(error) ?? (error instanceof Error ? error.message : String(error));
+  const message = findRemedy(error) ?? errorText(error);
   io.stderr(`error: ${message}\n`);
   return error instanceof UsageError ? 2 : 1;
 }

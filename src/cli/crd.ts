@@ -3,6 +3,7 @@ import { pathToFileURL } from "node:url";
 import { isJsonObject } from "../api/json/json-object.ts";
 import type { JsonObject } from "../api/json/json-object.ts";
 import { stringifyYaml } from "../api/yaml/yaml-text.ts";
+import { errorText } from "../base/error-text.ts";
 import { createRealLoop } from "../base/loop/real/real-loop.ts";
 import { jsonOption, type Command } from "./command.ts";
 
@@ -30,7 +31,7 @@ async function load(path: string, signal: AbortSignal): Promise<object> {
     const loading = import(pathToFileURL(path).href) as Promise<object>;
     return await loop.outside("import", Promise.race([loading, givenUp(signal)]));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorText(error);
     throw new Error(`${path} cannot be imported by Node.js: ${reason}`, { cause: error });
   }
 }

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { findCidr, type IpAddress } from "../api/values/ip-address.ts";
 import type { Log } from "../base/log/log.ts";
 import type { Loop } from "../base/loop/loop.ts";
+import { untilAborted } from "../base/loop/until-aborted.ts";
 import type { Metrics } from "../base/metrics/metrics.ts";
 import { createMetrics } from "../base/metrics/prom-metrics.ts";
 import { certificateSigner } from "../controllers/certificates/certificate-signer.ts";
@@ -206,7 +207,7 @@ async function serve(running: Running, record: RunRecord): Promise<void> {
           keepReloaded(file, { loop: loop.child("reload"), log, metrics }, each),
       ),
     ]);
-    await Promise.race([aborted(signal), store.ended, work]);
+    await Promise.race([untilAborted(signal), store.ended, work]);
   } finally {
     ending.abort();
     await listener.close({ graceMs: GRACE_MS });
@@ -298,13 +299,6 @@ function namesOf({ listen: { host }, serviceCidrs }: ClusterOptions): readonly s
 function machineAddresses(): readonly string[] {
   const interfaces = Object.values(networkInterfaces());
   return interfaces.flatMap((addresses) => addresses?.map(({ address }) => address) ?? []);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 function handshakeErrors(metrics: Metrics): () => void {

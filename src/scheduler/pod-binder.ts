@@ -5,22 +5,23 @@
 
 import { isApiError } from "../api/errors/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
+import { errorText } from "../base/error-text.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { AssumedPods } from "./assumed-pods.ts";
 import type { ClusterEvent } from "./framework/cluster-event.ts";
 import type { Cycle, SchedulerPlugin } from "./framework/plugin.ts";
+import { InFlightWrites } from "./in-flight-writes.ts";
 import { expectationPatch } from "./pod-status.ts";
 import type { ClusterSnapshot } from "./snapshot/cluster-snapshot.ts";
 import type { NodeInfo } from "./snapshot/node-info.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
-import { WriteWindow } from "./write-window.ts";
 
 const OPEN_OUTCOMES = ["ServiceUnavailable", "Timeout", "ServerTimeout", "InternalError"] as const;
 
 export interface PodBinderOptions {
   readonly parts: RoutineParts;
   readonly snapshot: ClusterSnapshot;
-  readonly writes: WriteWindow;
+  readonly writes: InFlightWrites;
   readonly signal: AbortSignal;
   readonly notice: (event: ClusterEvent) => void;
 }
@@ -29,7 +30,7 @@ export class PodBinder {
   readonly #options: PodBinderOptions;
   readonly #assumed = new AssumedPods();
   /** What must happen before a pod is bound can take minutes, and takes no place among the writes. */
-  readonly #waits = new WriteWindow(Infinity, () => undefined);
+  readonly #waits = new InFlightWrites(Infinity, () => undefined);
 
   constructor(options: PodBinderOptions) {
     this.#options = options;
@@ -160,5 +161,5 @@ function isOutcomeOpen(error: unknown): boolean {
 /** Says what was under way. That something is gone or has changed is known by the error itself. */
 function throwAs(what: string, error: unknown): never {
   if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) throw error;
-  throw new Error(`${what}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  throw new Error(`${what}: ${errorText(error)}`, { cause: error });
 }

@@ -3,9 +3,9 @@
 import { isApiError } from "../api/errors/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
+import type { InFlightWrites } from "./in-flight-writes.ts";
 import { planReport, type PodReport } from "./pod-status.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
-import type { WriteWindow } from "./write-window.ts";
 
 /** What was last said about a pod. */
 interface Said {
@@ -16,12 +16,12 @@ interface Said {
 
 export class PodReporter {
   readonly #parts: RoutineParts;
-  readonly #writes: WriteWindow;
+  readonly #writes: InFlightWrites;
   readonly #signal: AbortSignal;
   /** By key, for pods that wait. */
   readonly #said = new Map<string, Said>();
 
-  constructor(parts: RoutineParts, writes: WriteWindow, signal: AbortSignal) {
+  constructor(parts: RoutineParts, writes: InFlightWrites, signal: AbortSignal) {
     this.#parts = parts;
     this.#writes = writes;
     this.#signal = signal;

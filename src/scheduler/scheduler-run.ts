@@ -6,6 +6,8 @@
 
 import { isApiError } from "../api/errors/api-error.ts";
 import { Pod } from "../api/generated/types/core-v1.ts";
+import { errorText } from "../base/error-text.ts";
+import { untilAborted } from "../base/loop/until-aborted.ts";
 import type { RoutineParts } from "../runtime/manager/routine.ts";
 import { ClusterFeed, type FeedTarget } from "./cluster-feed.ts";
 import type { ClusterEvent } from "./framework/cluster-event.ts";
@@ -13,6 +15,7 @@ import { diagnosisText, type Diagnosis, NO_NODES_MESSAGE, rejectors } from "./fr
 import { Nominations } from "./framework/nominations.ts";
 import type { Cycle, PluginContext } from "./framework/plugin.ts";
 import type { Profile } from "./framework/profile.ts";
+import { InFlightWrites } from "./in-flight-writes.ts";
 import { PodBinder } from "./pod-binder.ts";
 import { PodReporter } from "./pod-reporter.ts";
 import { Preemptor } from "./preemption/preemptor.ts";
@@ -25,7 +28,6 @@ import type { NodeInfo } from "./snapshot/node-info.ts";
 import type { PodInfo } from "./snapshot/pod-info.ts";
 import { PodShapes } from "./snapshot/pod-shape.ts";
 import { type Unfit, UnfitMemory } from "./unfit-memory.ts";
-import { WriteWindow } from "./write-window.ts";
 
 /** Enough that commits are shared, few enough that a slow server is not flooded. */
 const WRITES_MAX = 100;
@@ -52,7 +54,7 @@ export class SchedulerRun {
   readonly #nominations = new Nominations((pod, nodeName) => this.#promiseFreed(pod, nodeName));
   readonly #profiles: ReadonlyMap<string, Profile>;
   readonly #queue: SchedulingQueue;
-  readonly #writes: WriteWindow;
+  readonly #writes: InFlightWrites;
   readonly #binder: PodBinder;
   readonly #preemptor: Preemptor;
   readonly #reporter: PodReporter;
@@ -66,7 +68,7 @@ export class SchedulerRun {
     const nominations = this.#nominations;
     this.#parts = parts;
     this.#signal = signal;
-    const writes = new WriteWindow(WRITES_MAX, () => this.#schedulePump());
+    const writes = new InFlightWrites(WRITES_MAX, () => this.#schedulePump());
     const profiles = makeProfiles(this.#pluginContext(writes), nominations);
     const metrics = schedulerMetrics(parts.metrics);
     const queue = new SchedulingQueue({
@@ -99,7 +101,7 @@ export class SchedulerRun {
     await this.#writes.idle();
   }
 
-  #pluginContext(writes: WriteWindow): PluginContext {
+  #pluginContext(writes: InFlightWrites): PluginContext {
     const { cache, client, loop, event } = this.#parts;
     const onVolumeChange = (listener: () => void): (() => void) => {
       this.#volumeListeners.add(listener);
@@ -297,7 +299,7 @@ export class SchedulerRun {
     this.#queue.retryLater(entry);
     // A pod that has changed under the scheduler's hands has nothing wrong with it.
     if (isApiError(error, "NotFound") || isApiError(error, "Conflict")) return;
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     const nominatedNodeName = this.#nominations.nodeOf(entry.key);
     this.#reporter.report(entry.pod, { reason: "SchedulerError", message, nominatedNodeName });
   }
@@ -322,11 +324,4 @@ export class SchedulerRun {
     again();
     return () => timer.cancel();
   }
-}
-
-function untilAborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

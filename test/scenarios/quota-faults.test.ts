@@ -2,11 +2,11 @@
 import { expect, test } from "vitest";
 import type { ResourceType } from "../../src/api/api-object.ts";
 import { Pod, ResourceQuota } from "../../src/api/generated/types/core-v1.ts";
+import { untilAborted } from "../../src/base/loop/until-aborted.ts";
 import type { Client, ResourceClient } from "../../src/client/client.ts";
 import { resourceQuotaController } from "../../src/controllers/resource-quota/controller.ts";
 import type { Controller, ReconcileContext } from "../../src/runtime/controller/controller.ts";
 import type { Routine } from "../../src/runtime/manager/routine.ts";
-import { untilAborted } from "../../src/runtime/manager/run-all.ts";
 import { startWorld } from "./runtime-world.ts";
 
 const NAMESPACE = "default";

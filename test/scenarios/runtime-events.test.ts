@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { ConfigMap, Namespace } from "../../src/api/generated/types/core-v1.ts";
+import { untilAborted } from "../../src/base/loop/until-aborted.ts";
 import { defineController } from "../../src/runtime/controller/controller.ts";
 import type { Controller } from "../../src/runtime/controller/controller.ts";
 import type { RecordedEvent } from "../../src/runtime/events/recorded-event.ts";
 import type { Routine } from "../../src/runtime/manager/routine.ts";
-import { untilAborted } from "../../src/runtime/manager/run-all.ts";
 import { startWorld } from "./runtime-world.ts";
 
 const PLACE = { namespace: "default", name: "a" };

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { ResourceType } from "../../src/api/api-object.ts";
 import { ConfigMap, Secret } from "../../src/api/generated/types/core-v1.ts";
+import { untilAborted } from "../../src/base/loop/until-aborted.ts";
 import { defineController } from "../../src/runtime/controller/controller.ts";
 import { createManager } from "../../src/runtime/manager/manager.ts";
 import type { Routine } from "../../src/runtime/manager/routine.ts";
-import { untilAborted } from "../../src/runtime/manager/run-all.ts";
 import { startWorld } from "./runtime-world.ts";
 
 const PLACE = { namespace: "default", name: "a" };

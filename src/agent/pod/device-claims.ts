@@ -2,6 +2,7 @@
 
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { ResourceClaim } from "../../api/generated/types/resource-v1.ts";
+import { errorText } from "../../base/error-text.ts";
 import type { Client } from "../../client/client.ts";
 import {
   findClaimName,
@@ -40,6 +41,6 @@ async function readClaim(
   try {
     return await client(ResourceClaim).get(key);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return errorText(error);
   }
 }

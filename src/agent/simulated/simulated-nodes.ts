@@ -2,10 +2,10 @@
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { RuntimeClass } from "../../api/generated/types/node-v1.ts";
 import { findCidr, ipAddressText, type IpAddress } from "../../api/values/ip-address.ts";
+import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Client } from "../../client/client.ts";
 import { indexing } from "../../runtime/controller/controller.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
-import { untilAborted } from "../../runtime/manager/run-all.ts";
 import { Agenda } from "../agenda.ts";
 import { AgentNode, type NodeSetup } from "../node/agent-node.ts";
 import { NodeKeeper } from "../node/node-keeper.ts";

@@ -4,6 +4,7 @@
  * Test with `isApiError(error, "Conflict")`, never by message or number.
  */
 
+import { errorText } from "../../base/error-text.ts";
 import { quoted } from "../values/message-text.ts";
 import type { FieldError } from "./field-error.ts";
 import { fieldErrorsText } from "./field-error.ts";
@@ -295,7 +296,7 @@ export function unavailableForNow(message: string, options: ErrorOptions = {}): 
 }
 
 export function internalError(cause: unknown): ApiError {
-  const text = cause instanceof Error ? cause.message : String(cause);
+  const text = errorText(cause);
   const details = { causes: [{ message: text }] };
   return new ApiError("InternalError", `Internal error occurred: ${text}`, { details, cause });
 }

@@ -1,5 +1,6 @@
 /** Whether the cluster of a data dir runs, and how to end it: asked from another process. */
 import { isJsonObject } from "../../api/json/json-object.ts";
+import { errorText } from "../../base/error-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { connect } from "../../client/connection.ts";
 import type { StoreOptions } from "../options.ts";
@@ -39,7 +40,7 @@ export async function readStatus(dataDir: string, loop: Loop): Promise<ClusterSt
   try {
     return { state: "ready", ...found, revision: await readRevision(kubeconfig, loop) };
   } catch (error) {
-    return { state: "unready", ...found, reason: error instanceof Error ? error.message : String(error) };
+    return { state: "unready", ...found, reason: errorText(error) };
   }
 }
 

@@ -3,6 +3,7 @@ import { dirname, resolve } from "node:path";
 import { isJsonObject } from "../../api/json/json-object.ts";
 import type { JsonObject } from "../../api/json/json-object.ts";
 import { parseYaml } from "../../api/yaml/yaml.ts";
+import { errorText } from "../../base/error-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { readNamed } from "../../base/process/read-file.ts";
 import { AdmissionConfigError } from "../../server/admission/config-error.ts";
@@ -42,7 +43,7 @@ export async function readAdmission(flags: AdmissionFlags = {}, loop: Loop): Pro
   } catch (cause) {
     // What the system refuses is told as for other files.
     if (cause instanceof Error && "syscall" in cause) throw cause;
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     throw new Error(`${configFile} does not say how requests are admitted: ${why}`, { cause });
   }
 }

@@ -1,4 +1,5 @@
 /** By what people and programs are known, from flags and the files that they name. */
+import { errorText } from "../../base/error-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { readNamedText } from "../../base/process/read-file.ts";
 import type { AuthenticationOptions } from "../../server/access/authn/create-authentication.ts";
@@ -103,7 +104,7 @@ function parsed(
   try {
     return readAuthenticationConfiguration(text, issuers);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     throw new Error(`${configFile} does not say how people are known: ${why}`, { cause });
   }
 }

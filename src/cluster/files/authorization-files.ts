@@ -1,5 +1,6 @@
 /** Who says what somebody may do, from flags and the files that they name. */
 import { dirname, resolve } from "node:path";
+import { errorText } from "../../base/error-text.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { readNamedText } from "../../base/process/read-file.ts";
 import type { AuthorizerOptions } from "../../server/access/authz/authorization-options.ts";
@@ -51,7 +52,7 @@ async function readConfiguration(file: string, read: ReadFile): Promise<readonly
         : each,
     );
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     throw new Error(`${file} does not say who decides what somebody may do: ${why}`, { cause });
   }
 }

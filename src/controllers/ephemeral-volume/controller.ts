@@ -7,6 +7,7 @@
 import type { Manifest } from "../../api/api-object.ts";
 import { PersistentVolumeClaim, Pod } from "../../api/generated/types/core-v1.ts";
 import type { Volume } from "../../api/generated/types/core-v1.ts";
+import { errorText } from "../../base/error-text.ts";
 import { isActive } from "../../resources/pod/pod-state.ts";
 import { defineController, indexing, watching } from "../../runtime/controller/controller.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";
@@ -70,7 +71,7 @@ async function createClaim(pod: Pod, volume: Volume, context: ReconcileContext):
     await context.client(PersistentVolumeClaim).create(claimManifest(pod, volume));
   } catch (error) {
     if (context.signal.aborted) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     context.event(pod, failedBinding(volume.name, `create PVC ${claimName(pod, volume)}: ${why}`));
     throw error;
   }

@@ -4,6 +4,7 @@ import { CustomResourceDefinition } from "../../api/generated/types/apiextension
 import { APIService } from "../../api/generated/types/apiregistration-v1.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import type { Timer, TimerKind } from "../../base/loop/loop.ts";
+import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { RoutineParts } from "../../runtime/manager/routine.ts";
 import { readServedResources } from "../served-resources.ts";
 import type { ServedResources } from "../served-resources.ts";
@@ -41,7 +42,7 @@ export class DiscoveryFeed {
   /** Until the signal is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     this.#schedule(REFRESH_MS, "periodic", signal);
-    await aborted(signal);
+    await untilAborted(signal);
     for (const leave of this.#leave) leave();
     this.#timer?.cancel();
     await this.#reading;
@@ -97,11 +98,4 @@ export class DiscoveryFeed {
       if (signal.aborted) finish();
     });
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

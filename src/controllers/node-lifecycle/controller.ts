@@ -11,12 +11,12 @@ import { Node, Pod, type Taint } from "../../api/generated/types/core-v1.ts";
 import { formatTime } from "../../api/values/time.ts";
 import { beatWithin } from "../../base/loop/beat.ts";
 import type { Timer } from "../../base/loop/loop.ts";
+import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Patch } from "../../client/client.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { WriteWindow } from "../../runtime/controller/write-window.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
-import { untilAborted } from "../../runtime/manager/run-all.ts";
 import { podsByNode, podsOnNode } from "../pods/pods-by-node.ts";
 import {
   hear,

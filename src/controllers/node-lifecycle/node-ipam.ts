@@ -6,10 +6,10 @@
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Node } from "../../api/generated/types/core-v1.ts";
 import type { Timer } from "../../base/loop/loop.ts";
+import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { ObjectChange } from "../../runtime/cache/object-change.ts";
 import { WriteWindow } from "../../runtime/controller/write-window.ts";
 import type { Routine, RoutineParts } from "../../runtime/manager/routine.ts";
-import { untilAborted } from "../../runtime/manager/run-all.ts";
 import { CidrBlocks } from "./cidr-blocks.ts";
 
 const RETRY_MS = 5000;

@@ -2,6 +2,7 @@
 import type { ApiObject, Manifest } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import { Pod } from "../../api/generated/types/core-v1.ts";
+import { errorText } from "../../base/error-text.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";
 import { slowStart } from "../../runtime/controller/slow-start.ts";
 import { isNamespaceEnding } from "../ending-namespace.ts";
@@ -88,5 +89,5 @@ async function deletePod(owner: ApiObject, pod: Pod, context: ReconcileContext):
 }
 
 export function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }

@@ -10,6 +10,7 @@ import { Pod } from "../../api/generated/types/core-v1.ts";
 import type { PodResourceClaim, PodResourceClaimStatus } from "../../api/generated/types/core-v1.ts";
 import { ResourceClaim, ResourceClaimTemplate } from "../../api/generated/types/resource-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
+import { errorText } from "../../base/error-text.ts";
 import { isActive } from "../../resources/pod/pod-state.ts";
 import { defineController, indexing, TerminalError, watching } from "../../runtime/controller/controller.ts";
 import type { ReconcileContext } from "../../runtime/controller/controller.ts";
@@ -92,7 +93,7 @@ async function createClaim(
   try {
     return await client(ResourceClaim).create(claimManifest(pod, wish, template));
   } catch (error) {
-    if (!signal.aborted) fail(error instanceof Error ? error.message : String(error));
+    if (!signal.aborted) fail(errorText(error));
     throw error;
   }
 }

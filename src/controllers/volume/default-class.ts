@@ -4,8 +4,8 @@
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { StorageClass } from "../../api/generated/types/storage-v1.ts";
+import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Routine } from "../../runtime/manager/routine.ts";
-import { untilAborted } from "../../runtime/manager/run-all.ts";
 import { DEFAULT_CLASS, HOST_PATH_PROVISIONER } from "./annotations.ts";
 
 const NAME = "standard";

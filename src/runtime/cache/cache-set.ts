@@ -6,6 +6,7 @@ import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import type { PartialObjectMetadata } from "../../api/generated/types/meta-v1.ts";
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
+import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import { endableSignal } from "../../client/call-signal.ts";
 import type { Transport } from "../../client/transport.ts";
@@ -118,7 +119,7 @@ export class CacheSet {
     signal.addEventListener("abort", end, { once: true });
     if (signal.aborted) end();
     for (const member of this.#members) this.#start(member, run);
-    await aborted(ending.signal);
+    await untilAborted(ending.signal);
     const outcomes = await Promise.allSettled(run.watchers);
     signal.removeEventListener("abort", end);
     this.#run = undefined;
@@ -225,13 +226,6 @@ export class CacheSet {
   #silenceMs({ heardAt }: Watcher<ApiObject>): number {
     return this.#loop.elapsed() - heardAt;
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }
 
 function sum(values: readonly number[]): number {

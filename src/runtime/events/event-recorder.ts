@@ -11,6 +11,7 @@ import type { Log } from "../../base/log/log.ts";
 import { backoffMs } from "../../base/loop/backoff.ts";
 import { Fifo } from "../../base/loop/loop-fifo.ts";
 import type { Loop, Timer } from "../../base/loop/loop.ts";
+import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Counter, Metrics } from "../../base/metrics/metrics.ts";
 import { endableSignal } from "../../client/call-signal.ts";
 import type { Client, ResourceClient } from "../../client/client.ts";
@@ -113,10 +114,7 @@ export class EventRecorder implements EventSink {
 
   /** Ends when the signal is aborted and nothing is being written any more. What waits then is dropped. */
   async run(signal: AbortSignal): Promise<void> {
-    await new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener("abort", () => resolve(), { once: true });
-    });
+    await untilAborted(signal);
     this.#ending.abort(signal.reason);
     for (const timer of this.#retries) timer.cancel();
     this.#sweep?.cancel();

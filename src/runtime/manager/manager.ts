@@ -6,6 +6,7 @@ import type { ApiObject, ResourceType } from "../../api/api-object.ts";
 import { silentLog, type Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
 import { createRealLoop } from "../../base/loop/real/real-loop.ts";
+import { untilAborted } from "../../base/loop/until-aborted.ts";
 import type { Metrics } from "../../base/metrics/metrics.ts";
 import { createMetrics } from "../../base/metrics/prom-metrics.ts";
 import { createClient } from "../../client/api-client.ts";
@@ -19,7 +20,7 @@ import type { PassRecord } from "../controller/pass-result.ts";
 import { EventRecorder } from "../events/event-recorder.ts";
 import { LeaderElection, type LeaderElectionOptions } from "./leader-election.ts";
 import type { Routine, RoutineParts } from "./routine.ts";
-import { runAll, untilAborted } from "./run-all.ts";
+import { runAll } from "./run-all.ts";
 
 export type ManagerOptions = ManagerSettings & (OwnCaches | SharedCaches);
 

@@ -27,10 +27,3 @@ export async function runAll(signal: AbortSignal, tasks: readonly Task[]): Promi
   together.release();
   if (broken.length > 0) throw broken[0];
 }
-
-export function untilAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
-}

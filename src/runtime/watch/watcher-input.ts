@@ -2,6 +2,7 @@
 import type { ApiObject } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Status } from "../../api/errors/api-error.ts";
+import { errorText } from "../../base/error-text.ts";
 import type { TransportEvent, TransportResponse, TransportStream } from "../../client/transport.ts";
 import { keyOfObject } from "../refs/cache-key.ts";
 import type { IncomingEvent, Refusal, WatcherInput } from "./watcher-state.ts";
@@ -68,7 +69,7 @@ export function failureInput(error: unknown): WatcherInput {
     const { code, message, details } = error;
     return { type: "refused", refusal: refusalOf({ code, message, details }, {}) };
   }
-  return { type: "broken", why: error instanceof Error ? error.message : String(error) };
+  return { type: "broken", why: errorText(error) };
 }
 
 function refusalOf(

@@ -8,11 +8,11 @@ import type { Diagnosis } from "../framework/diagnosis.ts";
 import type { Nominations } from "../framework/nominations.ts";
 import type { Cycle } from "../framework/plugin.ts";
 import type { Profile } from "../framework/profile.ts";
+import type { InFlightWrites } from "../in-flight-writes.ts";
 import { disruptionPatch, withdrawPatch } from "../pod-status.ts";
 import type { SchedulerMetrics } from "../scheduler-metrics.ts";
 import type { ClusterSnapshot } from "../snapshot/cluster-snapshot.ts";
 import type { PodInfo } from "../snapshot/pod-info.ts";
-import type { WriteWindow } from "../write-window.ts";
 import { planPreemption } from "./preemption-plan.ts";
 import type { Candidate } from "./victims.ts";
 
@@ -20,7 +20,7 @@ export interface PreemptorOptions {
   readonly parts: RoutineParts;
   readonly snapshot: ClusterSnapshot;
   readonly nominations: Nominations;
-  readonly writes: WriteWindow;
+  readonly writes: InFlightWrites;
   readonly metrics: SchedulerMetrics;
   /** Lets a parked pod try again. */
   readonly reactivate: (key: string) => void;

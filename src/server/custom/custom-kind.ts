@@ -14,6 +14,7 @@ import { withDefaults } from "../../api/structural/default-values.ts";
 import { kindStruct } from "../../api/structural/schema-nodes.ts";
 import { shapeObject } from "../../api/structural/shape.ts";
 import { compileStructural, type Structural } from "../../api/structural/structural.ts";
+import { errorText } from "../../base/error-text.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import type { Entry } from "../../store/store.ts";
 import type { CustomForms, StoredResource } from "../objects/registry.ts";
@@ -84,7 +85,7 @@ export class CustomKind {
       return this.#resource(outline);
     } catch (error) {
       // A definition that went past validation may say anything: only its own kind is not served then.
-      this.problem = error instanceof Error ? error.message : String(error);
+      this.problem = errorText(error);
       return undefined;
     }
   }

@@ -1,5 +1,6 @@
 /** Asks another server something by a review, and waits for one that has a moment's trouble: by upstream's rules, for both kinds of reviews. */
 import type { Loop } from "../../base/loop/loop.ts";
+import { pause } from "../../base/loop/pause.ts";
 import type { ClientPair, Egress, EgressReply } from "./egress.ts";
 import { EgressError } from "./egress.ts";
 import { restTarget } from "./rest-target.ts";
@@ -39,7 +40,7 @@ export async function askReview(
     } catch (error) {
       if (attempt === TRIES || !isReset(error)) throw error;
     }
-    await pause(parts, pauseMs);
+    await pause(parts.loop, { ms: pauseMs, kind: "progress" });
   }
 }
 
@@ -77,11 +78,5 @@ function call({ egress }: ReviewParts, server: ReviewServer, body: string): Prom
     replyBytesMax: REPLY_BYTES_MAX,
     signal: NEVER,
     isRepeatable: true,
-  });
-}
-
-function pause({ loop }: ReviewParts, ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    loop.timer(loop.now() + ms, "progress", resolve);
   });
 }

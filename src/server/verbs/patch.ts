@@ -1,4 +1,3 @@
-/** The three patches that say what to change. They start again on the newest object when another writer was faster. */
 import { badRequest, invalid, isApiError, unsupportedMediaType } from "../../api/errors/api-error.ts";
 import { FieldErrors } from "../../api/errors/field-error.ts";
 import { shownContent } from "../../api/errors/secret-content.ts";
@@ -14,6 +13,7 @@ import { findRestoreText } from "../../api/patch/restore-text.ts";
 import { applyStrategicMergePatch } from "../../api/patch/strategic-merge-patch.ts";
 import { DecodeError } from "../../api/schema/decode-error.ts";
 import { TooLargeError } from "../../api/work-budget.ts";
+import { errorText } from "../../base/error-text.ts";
 import { whenDone } from "../../base/loop/soon.ts";
 import type { ApiObject } from "../../resources/rules/kind-rules.ts";
 import { isStored } from "../objects/registry.ts";
@@ -171,6 +171,6 @@ function parsePatch(bytes: Uint8Array): ParsedJson {
     return parseJson(bytes);
   } catch (error) {
     if (error instanceof TooLargeError) throw error;
-    throw badRequest(`error decoding patch: ${error instanceof Error ? error.message : String(error)}`);
+    throw badRequest(`error decoding patch: ${errorText(error)}`);
   }
 }

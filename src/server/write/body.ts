@@ -9,6 +9,7 @@ import { decodeObject, hasEnvelope, readEnvelope } from "../../api/protobuf/enve
 import type { StructSchema } from "../../api/schema/schema.ts";
 import { TooLargeError } from "../../api/work-budget.ts";
 import { parseYaml } from "../../api/yaml/yaml.ts";
+import { errorText } from "../../base/error-text.ts";
 import type { SharedSpec, SharedSpecs } from "../objects/caches/shared-specs.ts";
 import type { AcceptedRequest } from "../request/http.ts";
 import { findMediaType } from "../request/media-type.ts";
@@ -199,7 +200,7 @@ export function unrecognized(kind: string | undefined, error: unknown, sent?: Ui
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }
 
 /** As much of a body as upstream shows of it. */

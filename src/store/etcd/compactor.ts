@@ -5,9 +5,9 @@
  */
 import type { Log } from "../../base/log/log.ts";
 import type { Loop } from "../../base/loop/loop.ts";
+import { pause } from "../../base/loop/pause.ts";
 import { isStoreError } from "../store-error.ts";
 import { COMPACT_REV_KEY, type Keyspace } from "./keyspace.ts";
-import { pause } from "./pause.ts";
 import type { Connection } from "./wire/connection.ts";
 import { isPermissionDenied } from "./wire/etcd-error.ts";
 import { COMPACT, EQUAL, keyBytes, TARGET_VERSION, TXN } from "./wire/protocol.ts";
@@ -36,7 +36,7 @@ export class Compactor {
   async run(signal: AbortSignal): Promise<void> {
     const { loop, log, intervalMs } = this.#options;
     while (!signal.aborted) {
-      await pause(loop, intervalMs, signal);
+      await pause(loop, { ms: intervalMs, kind: "periodic" }, signal);
       if (signal.aborted) return;
       try {
         await this.#turn();

@@ -6,9 +6,11 @@
  * without progress notifications, which older versions send too early (etcd#15220). A user who may not do that watches the
  * prefix.
  */
+import { errorText } from "../../base/error-text.ts";
 import type { Log } from "../../base/log/log.ts";
 import { backoffMs, type Backoff } from "../../base/loop/backoff.ts";
 import type { Loop } from "../../base/loop/loop.ts";
+import { pause } from "../../base/loop/pause.ts";
 import type { Mirror } from "../mirror.ts";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { prefixEnd } from "../store.ts";
@@ -17,7 +19,6 @@ import type { Coverage } from "./etcd-archive.ts";
 import { advancesOf, GapError } from "./feed-events.ts";
 import type { Gate } from "./gate.ts";
 import { COMPACT_REV_KEY, type Keyspace } from "./keyspace.ts";
-import { pause } from "./pause.ts";
 import { hasReliableProgress } from "./progress-support.ts";
 import { readSnapshot } from "./snapshot.ts";
 import type { Connection } from "./wire/connection.ts";
@@ -112,7 +113,7 @@ export class WatchFeed {
         retry = this.#state.state === "live" ? 0 : retry + 1;
         this.#note(error);
       }
-      await pause(loop, backoffMs(retry, RECONNECT, random), signal);
+      await pause(loop, { ms: backoffMs(retry, RECONNECT, random), kind: "periodic" }, signal);
     }
     await this.#guarding;
   }
@@ -275,7 +276,7 @@ export class WatchFeed {
   async #guard(stream: WatchStream, over: AbortSignal): Promise<void> {
     const { loop, proveEveryMs } = this.#options;
     while (!over.aborted) {
-      await pause(loop, proveEveryMs, over);
+      await pause(loop, { ms: proveEveryMs, kind: "periodic" }, over);
       if (over.aborted) return;
       try {
         await this.#prove(stream);
@@ -353,5 +354,5 @@ function checkResponse({ canceled, compact_revision, cancel_reason }: WatchRespo
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return errorText(error);
 }

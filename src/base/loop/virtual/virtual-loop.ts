@@ -5,6 +5,7 @@
  * settle before the seed chooses the next.
  */
 
+import { errorText } from "../../error-text.ts";
 import { assertActorName } from "../loop-paths.ts";
 import { VirtualActor } from "./virtual-loop-actor.ts";
 import { InFlight } from "./virtual-loop-in-flight.ts";
@@ -193,7 +194,7 @@ function failureSink({ seed, onStepFailed }: VirtualLoopOptions, failures: Error
   return ({ error, actor, stepNumber }) => {
     try {
       if (onStepFailed !== undefined) return onStepFailed(error, actor);
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorText(error);
       failures.push(
         new Error(`step ${stepNumber} of actor ${actor} failed (seed ${seed}): ${reason}`, { cause: error }),
       );

@@ -9,6 +9,7 @@ import {
   type ResourceClaimStatus,
 } from "../../../api/generated/types/resource-v1.ts";
 import { formatTime } from "../../../api/values/time.ts";
+import { errorText } from "../../../base/error-text.ts";
 import { MADE_FOR_RESOURCES } from "../../../resources/device/extended-resource.ts";
 import { isReservedFor } from "../../../resources/device/pod-claim.ts";
 import { untilDone } from "../../framework/change-wait.ts";
@@ -137,7 +138,7 @@ export class ClaimBinder {
     try {
       return await this.#context.write(() => claims.create(specialManifest(pod, claim)));
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorText(error);
       throw new Error(`create claim for extended resources ${pod.namespace}/: ${why}`, { cause: error });
     }
   }

@@ -5,6 +5,7 @@ import { CelBudgetError, CelCompileError } from "../../../api/cel/cel-error.ts";
 import type { Program } from "../../../api/cel/program.ts";
 import type { CelValue } from "../../../api/cel/value.ts";
 import type { Device, DeviceSelector } from "../../../api/generated/types/resource-v1.ts";
+import { errorText } from "../../../base/error-text.ts";
 import { compileSelector } from "../../../resources/device/device-selector.ts";
 import { deviceValue } from "../../../resources/device/device-value.ts";
 import type { PoolDevice } from "./device-pools.ts";
@@ -82,7 +83,7 @@ export class DeviceSelectors {
 }
 
 function mistake(error: unknown, place: string, device: PoolDevice): Error {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorText(error);
   const what =
     error instanceof CelCompileError
       ? `${place}: CEL compile error: ${message}`

@@ -4,6 +4,7 @@
  */
 
 import { DeviceClass, ResourceClaim, ResourceSlice } from "../../../api/generated/types/resource-v1.ts";
+import { errorText } from "../../../base/error-text.ts";
 import { MADE_FOR_RESOURCES } from "../../../resources/device/extended-resource.ts";
 import { isReservedFor } from "../../../resources/device/pod-claim.ts";
 import { matchesNodeSelector } from "../../../resources/pod/node-selection.ts";
@@ -243,7 +244,7 @@ function tryAllocator(allocator: ClaimAllocator | undefined, node: NodeInfo["nod
   try {
     return allocator?.tryNode(node);
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorText(error);
     throw new Error(`running ${JSON.stringify(NAME)} filter plugin: ${message}`, { cause: error });
   }
 }

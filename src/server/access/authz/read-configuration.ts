@@ -2,6 +2,7 @@
 import { FieldErrors, FieldPath, fieldErrorText } from "../../../api/errors/field-error.ts";
 import { parseDuration } from "../../../api/values/time.ts";
 import { parseYaml } from "../../../api/yaml/yaml.ts";
+import { errorText } from "../../../base/error-text.ts";
 import { Fields } from "../config-fields.ts";
 import type { AuthorizerOptions, WebhookOptions } from "./authorization-options.ts";
 import { compileConditions } from "./webhook/access-conditions.ts";
@@ -155,7 +156,7 @@ function readConditions(fields: Fields): readonly string[] {
     try {
       compileConditions([expression]);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorText(error);
       fields.errors.invalid(path.index(at).child("expression"), expression, why);
     }
   }

@@ -3,6 +3,7 @@ import { badRequest } from "../../../api/errors/api-error.ts";
 import { parseJson } from "../../../api/json/json-scan.ts";
 import { stringifyJson } from "../../../api/json/json-text.ts";
 import { quoted } from "../../../api/values/message-text.ts";
+import { errorText } from "../../../base/error-text.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import { EgressError } from "../../egress/egress.ts";
 import type { Egress, EgressReply, EgressRequest } from "../../egress/egress.ts";
@@ -103,7 +104,7 @@ function reviewIn(hook: Hook, reply: EgressReply): unknown {
   try {
     return parseJson(reply.body).value;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new HookFailure(hook, `failed to call webhook: ${why}`, 503);
   }
 }

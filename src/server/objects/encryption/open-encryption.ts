@@ -1,5 +1,5 @@
-/** The keys with which objects are stored, read when the server starts. */
 import { createHash } from "node:crypto";
+import { errorText } from "../../../base/error-text.ts";
 import type { Loop, Random } from "../../../base/loop/loop.ts";
 import { readKeys } from "../../../base/process/private-path.ts";
 import { aesGcm, identity } from "./ciphers.ts";
@@ -44,7 +44,7 @@ export async function openEncryption(
     try {
       return parse(content, random);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorText(error);
       throw new Error(`${path} does not say how objects are encrypted: ${why}`, { cause: error });
     }
   };

@@ -1,4 +1,5 @@
 /** How a stored value is opened: as its resource is stored today or, where that does not open it, as it was known to be stored before. */
+import { errorText } from "../../../base/error-text.ts";
 import type { Entry } from "../../../store/store.ts";
 import type { OpenedValue, Opener } from "../stored-object.ts";
 import { UnreadableValue } from "../unreadable.ts";
@@ -41,7 +42,7 @@ export class Opening implements Opener {
       return this.transformer.open(value, key);
     } catch (error) {
       if (this.#before !== undefined) return { ...this.#before.#unsealed(entry), isStale: true };
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorText(error);
       throw new UnreadableValue(key, "transform", { why, cause: error });
     }
   }

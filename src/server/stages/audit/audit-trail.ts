@@ -1,4 +1,5 @@
 /** The audit log of a server: its policy, and where its events go. Opened before the first request, closed after the last. */
+import { errorText } from "../../../base/error-text.ts";
 import type { Log } from "../../../base/log/log.ts";
 import type { Loop } from "../../../base/loop/loop.ts";
 import type { BoundCounter, Counter, Metrics } from "../../../base/metrics/metrics.ts";
@@ -104,7 +105,7 @@ function policyOf(bytes: Uint8Array, file: string): AuditPolicy {
   try {
     return parsePolicy(bytes);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw new Error(`${file} is no audit policy: ${why}`, { cause: error });
   }
 }

@@ -6,6 +6,7 @@ import { checkSelectedFields, parseFieldSelector } from "../../../api/selectors/
 import type { FieldSelector } from "../../../api/selectors/field-selector.ts";
 import { parseLabelSelector } from "../../../api/selectors/label-query.ts";
 import type { LabelSelector } from "../../../api/selectors/label-selector.ts";
+import { errorText } from "../../../base/error-text.ts";
 import { isTrue } from "../../request/request-info.ts";
 
 export interface ListOptions {
@@ -121,7 +122,7 @@ function attempt<T>(parse: () => T): T {
   try {
     return parse();
   } catch (error) {
-    throw badRequest(error instanceof Error ? error.message : String(error));
+    throw badRequest(errorText(error));
   }
 }
 

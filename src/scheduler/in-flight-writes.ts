@@ -1,12 +1,12 @@
-/** Bounds how many writes are under way, and knows when all have ended. */
+/** Bounds the writes in flight and reports when none is left. */
 
-export class WriteWindow {
+export class InFlightWrites {
   readonly #limit: number;
   readonly #onRoom: () => void;
   #count = 0;
   #onIdle: (() => void) | undefined;
 
-  /** `onRoom` is called whenever a write has ended. */
+  /** Calls `onRoom` after each write. */
   constructor(limit: number, onRoom: () => void) {
     this.#limit = limit;
     this.#onRoom = onRoom;
