@@ -4,29 +4,29 @@ import { signedData } from "./bootstrap-signer.ts";
 
 const NOW = Date.parse("2026-01-01T00:00:00Z");
 const INFO = { kubeconfig: "payload" };
-/** As kubeadm computes it. */
+/** Signature that kubeadm computes for this token and content. */
 const SIGNATURE = "eyJhbGciOiJIUzI1NiIsImtpZCI6ImFiYzEyMyJ9..QSxpUG7Q542CirTI2ECPSZjvBOJURUW5a7XqFpNI958";
 
-describe("what machines are told that want to join", () => {
-  test("is signed with each token, as those that join check it", () => {
+describe("the cluster-info data", () => {
+  test("is signed with each token, in the format that kubeadm verifies", () => {
     expect(signedData(INFO, [token()], NOW)).toEqual({ ...INFO, "jws-kubeconfig-abc123": SIGNATURE });
   });
 
-  test("has no signature of a token that is gone", () => {
+  test("loses the signature of a deleted token", () => {
     expect(signedData({ ...INFO, "jws-kubeconfig-abc123": SIGNATURE }, [], NOW)).toEqual(INFO);
   });
 
   test.each<[string, Secret]>([
-    ["is not for that", token({ "usage-bootstrap-signing": "false" })],
+    ["is not for signing", token({ "usage-bootstrap-signing": "false" })],
     ["has expired", token({ expiration: "2025-12-31T23:59:59Z" })],
-    ["is called otherwise", token({ "token-id": "xyz789" })],
+    ["has another id than its name", token({ "token-id": "xyz789" })],
     ["has no secret", token({ "token-secret": "" })],
     ["is of another type", { ...token(), type: "Opaque" }],
   ])("is not signed with a token that %s", (_, secret) => {
     expect(signedData(INFO, [secret], NOW)).toEqual(INFO);
   });
 
-  test("stays as it is when there is nothing to sign", () => {
+  test("stays unchanged without a kubeconfig", () => {
     const data = { "jws-kubeconfig-abc123": "old" };
 
     expect(signedData(data, [token()], NOW)).toBe(data);

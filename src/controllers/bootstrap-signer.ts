@@ -1,8 +1,8 @@
 /**
- * Signs what machines are told that want to join, so that whoever knows a token knows that it comes from this cluster.
+ * Signs the `cluster-info` ConfigMap, so that a machine with a bootstrap token can verify it before joining.
  *
- * Reads the ConfigMap `cluster-info` in kube-public, which anybody may read, and the tokens in kube-system; keeps one signature of its kubeconfig
- * in it for each token that may be used for that.
+ * Reads the ConfigMap `cluster-info` in kube-public, which is world-readable, and the token Secrets in kube-system.
+ * Keeps one signature of the kubeconfig per valid signing token in the ConfigMap.
  */
 import { createHmac } from "node:crypto";
 import type { ObjectKey } from "../api/api-object.ts";
@@ -42,7 +42,7 @@ function isInfo({ metadata }: ConfigMap): boolean {
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Signatures of tokens that are gone go, too. Without anything to sign everything stays as it is. */
+/** Removes signatures of deleted tokens. Without a kubeconfig the data stays unchanged. */
 export function signedData(data: Texts, secrets: readonly Secret[], now: number): Texts {
   const { kubeconfig } = data;
   if (kubeconfig === undefined) return data;
@@ -59,7 +59,7 @@ interface Token {
   readonly secret: string;
 }
 
-/** Undefined when it may not be used to sign, or not any more. */
+/** Undefined if the token is invalid, has expired or is not meant for signing. */
 function findToken(secret: Secret, now: number): Token | undefined {
   const text = (name: string): string => Buffer.from(secret.data?.[name] ?? "", "base64").toString();
   const [, id] = TOKEN_NAME.exec(secret.metadata.name) ?? [];
@@ -69,7 +69,7 @@ function findToken(secret: Secret, now: number): Token | undefined {
   return isOver || text("usage-bootstrap-signing") !== "true" ? undefined : token;
 }
 
-/** A JSON Web Signature (RFC 7515, appendix F) without the content, which its reader has. */
+/** JSON Web Signature with detached content (RFC 7515, appendix F): the reader already has the content. */
 function detachedSignature(content: string, { id, secret }: Token): string {
   const header = Buffer.from(JSON.stringify({ alg: "HS256", kid: id })).toString("base64url");
   const body = Buffer.from(content).toString("base64url");

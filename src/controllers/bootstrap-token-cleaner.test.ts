@@ -9,7 +9,7 @@ test.each([
   [TIME, Date.parse(TIME)],
   ["2026-01-01T02:00:00+02:00", Date.parse(TIME)],
   ["tomorrow", -Infinity],
-])("a token that says %j expires at %s", (text, expiry) => {
+])("a token with expiration %j expires at %s", (text, expiry) => {
   const data = { expiration: Buffer.from(text).toString("base64") };
 
   expect(findExpiry({ data } as unknown as Secret)).toBe(expiry);

@@ -1,7 +1,7 @@
 /**
- * Deletes the tokens with which nodes join when their time is over.
+ * Deletes expired bootstrap tokens, with which nodes join.
  *
- * Reads Secrets of type `bootstrap.kubernetes.io/token` in kube-system; deletes those that have expired.
+ * Reads Secrets of type `bootstrap.kubernetes.io/token` in kube-system and deletes the expired ones.
  */
 import { isApiError } from "../api/errors/api-error.ts";
 import { Secret } from "../api/generated/types/core-v1.ts";
@@ -36,7 +36,7 @@ export function isToken({ type, metadata }: Secret): boolean {
 
 const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** Undefined for a token that does not expire. One whose time nobody can read is no longer good for anything. */
+/** Undefined for a token that does not expire. A token with an unreadable expiration counts as expired. */
 export function findExpiry({ data = {} }: Secret): number | undefined {
   const text = Buffer.from(data["expiration"] ?? "", "base64").toString();
   if (text === "") return undefined;

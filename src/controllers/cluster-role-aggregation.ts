@@ -1,7 +1,8 @@
 /**
- * Fills ClusterRoles that are made of others.
+ * Fills aggregated ClusterRoles.
  *
- * Reads ClusterRoles; writes the rules of those with an aggregationRule: the rules of all roles that its selectors choose, each once.
+ * Reads ClusterRoles. Writes the rules of each ClusterRole with an aggregationRule: the union of the rules of all roles
+ * that its selectors match.
  */
 import type { ObjectKey } from "../api/api-object.ts";
 import { ClusterRole } from "../api/generated/types/rbac-v1.ts";
@@ -33,7 +34,7 @@ async function reconcile(role: ClusterRole, { cache, client }: ReconcileContext)
   return undefined;
 }
 
-/** The roles that take rules from this one, as it was or as it is. */
+/** Aggregated roles whose selectors match this role, before or after the change. */
 function aggregatorsOf(
   { before, after }: ObjectChange<ClusterRole>,
   read: CacheReader,
@@ -50,12 +51,14 @@ function aggregatorsOf(
     .map(({ metadata }) => ({ name: metadata.name }));
 }
 
-/** By selector, then by the name of the role, then as the role has them; never its own. `roles` are in order of names. */
+/**
+ * Ordered by selector, then by role name, then as in the role; excludes the role itself. `roles` are sorted by name.
+ */
 function aggregatedRules(
   { metadata, aggregationRule }: ClusterRole,
   roles: readonly ClusterRole[],
 ): readonly PolicyRule[] {
-  // In normal form, equal ones are equal texts; there may be thousands.
+  // Keyed by normalized JSON: equal rules have equal texts, and there may be thousands.
   const rules = new Map<string, PolicyRule>();
   for (const selector of aggregationRule?.clusterRoleSelectors ?? []) {
     const compiled = compileLabelSelector(selector);

@@ -11,7 +11,7 @@ test.each([
   { state: "issued", types: ["Approved"], certificate: "eA==", hours: 1 },
   { state: "denied", types: ["Denied"], certificate: "", hours: 1 },
   { state: "failed", types: ["Approved", "Failed"], certificate: "", hours: 1 },
-])("a request for a certificate that is $state stays for $hours h", ({ types, certificate, hours }) => {
+])("a CertificateSigningRequest that is $state is kept for $hours h", ({ types, certificate, hours }) => {
   const conditions = types.map((type) => ({ type, lastUpdateTime: TIME }));
   const request = { metadata: { creationTimestamp: TIME }, status: { conditions, certificate } };
 

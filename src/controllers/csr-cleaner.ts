@@ -1,8 +1,8 @@
 /**
- * Deletes requests for certificates that nobody needs any more.
+ * Deletes outdated CertificateSigningRequests.
  *
- * Reads CertificateSigningRequests; deletes those that were answered an hour ago, were never answered within a day, or whose certificate
- * has expired.
+ * Deletes issued, denied and failed requests after one hour, unanswered and unissued ones after one day, and every
+ * request whose certificate has expired.
  */
 import { X509Certificate } from "node:crypto";
 import { isApiError } from "../api/errors/api-error.ts";
@@ -37,7 +37,7 @@ async function reconcile(
   return undefined;
 }
 
-/** When it goes; undefined when nothing tells its age. */
+/** Time of deletion; undefined if the request has no readable timestamp. */
 export function findRequestEnd({ metadata, status }: CertificateSigningRequest): number | undefined {
   const { conditions = [], certificate = "" } = status;
   const isIssued = certificate !== "";
@@ -51,7 +51,7 @@ export function findRequestEnd({ metadata, status }: CertificateSigningRequest):
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** Of the first certificate. What cannot be read says nothing: the other deadlines hold. */
+/** Expiry of the first certificate. An unreadable certificate adds no deadline; the others still apply. */
 function expiryOf(certificate: string): readonly number[] {
   if (certificate === "") return [];
   try {

@@ -1,4 +1,6 @@
-/** What can no longer be made because its namespace is going: nothing is wrong with that, and nothing comes of trying again. */
+/**
+ * Recognizes creations that fail because their namespace is being deleted. They are no error, and a retry is useless.
+ */
 import { isApiError } from "../api/errors/api-error.ts";
 
 export function isNamespaceEnding(error: unknown): boolean {

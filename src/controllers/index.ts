@@ -1,4 +1,4 @@
-/** The built-in loops, in the order in which people look for them. */
+/** Built-in controllers and routines: workloads first, then networking, cluster, storage and nodes. */
 import type { Controller } from "../runtime/controller/controller.ts";
 import type { Routine } from "../runtime/manager/routine.ts";
 import { autoscalerController } from "./autoscaler/controller.ts";

@@ -1,4 +1,4 @@
-/** Objects that every namespace has for as long as it is not being deleted. */
+/** Helps controllers that keep a default object in every active namespace. */
 import type { ApiObject, ResourceType } from "../api/api-object.ts";
 import { isApiError } from "../api/errors/api-error.ts";
 import type { Namespace } from "../api/generated/types/core-v1.ts";
@@ -10,7 +10,7 @@ export function isActive({ metadata, status }: Namespace): boolean {
   return metadata.deletionTimestamp === undefined && status.phase !== "Terminating";
 }
 
-/** The object of this name concerns its namespace. */
+/** Maps changes of the object with this name to its namespace. */
 export function namespaceOf<T extends ApiObject>(type: ResourceType<T>, name: string): WatchMapping {
   return watching(type, ({ before, after }) => {
     const { metadata } = after ?? before ?? {};
@@ -19,7 +19,7 @@ export function namespaceOf<T extends ApiObject>(type: ResourceType<T>, name: st
   });
 }
 
-/** Somebody else was faster, or the namespace has begun to go meanwhile: both are fine. */
+/** Ignores errors when another client created the object first, or when the namespace is being deleted. */
 export async function createUnlessPresent(creation: Promise<unknown>): Promise<void> {
   try {
     await creation;

@@ -1,6 +1,6 @@
 import type { Loop } from "../base/loop/loop.ts";
 
-/** For loops that look at everything now and then. Whether it is time for another round; false once the signal is aborted. */
+/** Waits one period, for periodic routines. Resolves to false once the signal is aborted. */
 export function nextRound(loop: Loop, periodMs: number, signal: AbortSignal): Promise<boolean> {
   return new Promise((resolve) => {
     const finish = (): void => {

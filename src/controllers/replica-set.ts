@@ -1,8 +1,8 @@
 /**
- * Keeps as many Pods alive as each ReplicaSet asks for.
+ * Keeps as many Pods running as each ReplicaSet asks for.
  *
- * Reads ReplicaSets and Pods; creates and deletes the Pods that a ReplicaSet controls, adopts orphans that match its selector, lets go of those
- * that no longer match; writes ReplicaSet status and nothing else. It never touches a Pod that another object controls.
+ * Reads ReplicaSets and Pods. Creates and deletes Pods of a ReplicaSet, adopts matching orphans and releases Pods that
+ * no longer match. Writes ReplicaSet status. It never touches a Pod that another object controls.
  */
 import { ReplicaSet } from "../api/generated/types/apps-v1.ts";
 import type { ReplicaSetStatus } from "../api/generated/types/apps-v1.ts";
@@ -31,7 +31,7 @@ async function reconcile(rs: ReplicaSet, context: ReconcileContext): Promise<Out
   const plan = planReplicas(goalOf(rs), pods, { siblings: siblingPods(rs, context.cache), now });
 
   const failure = await keepReplicas(rs, rs.spec.template, { plan, context });
-  // Whoever reads that a size was seen may count on what is said to be there: a rollout does.
+  // Deployments trust these counts once `observedGeneration` is current, so they must include the pods just written.
   const counts = failure === undefined ? plan.countsAfter : plan.counts;
   await context.updateStatus(rs, statusOf(rs, counts, { failure, now }));
   if (failure !== undefined) throw failure.error;

@@ -1,8 +1,9 @@
 /**
- * Keeps as many Pods alive as each ReplicationController asks for: the older form of a ReplicaSet, with labels in place of a selector.
+ * Keeps as many Pods running as each ReplicationController asks for: the older form of a ReplicaSet, with a label map
+ * as selector.
  *
- * Reads ReplicationControllers and Pods; creates, deletes, adopts and lets go of Pods as the ReplicaSet loop does; writes
- * ReplicationController status.
+ * Reads ReplicationControllers and Pods. Creates, deletes, adopts and releases Pods like the ReplicaSet controller;
+ * writes ReplicationController status.
  */
 import { Pod, ReplicationController } from "../api/generated/types/core-v1.ts";
 import type { PodTemplateSpec, ReplicationControllerStatus } from "../api/generated/types/core-v1.ts";
@@ -24,7 +25,7 @@ export const replicationController = defineController({
   reconcile,
 });
 
-/** Without a template it makes nothing and still counts. */
+/** A ReplicationController without a template still counts its pods but cannot create any. */
 const NO_TEMPLATE: PodTemplateSpec = { metadata: {}, spec: { containers: [] } };
 
 async function reconcile(rc: ReplicationController, context: ReconcileContext): Promise<Outcome> {

@@ -1,7 +1,7 @@
 /**
- * Puts the certificate by which pods know the server into each namespace.
+ * Publishes the server's CA certificate to the pods of each namespace.
  *
- * Reads Namespaces and ConfigMaps; keeps the ConfigMap `kube-root-ca.crt` in each namespace that is not being deleted.
+ * Reads Namespaces and ConfigMaps. Keeps the ConfigMap `kube-root-ca.crt` in each namespace that is not being deleted.
  */
 import { ConfigMap, Namespace } from "../api/generated/types/core-v1.ts";
 import { defineController } from "../runtime/controller/controller.ts";
@@ -14,7 +14,7 @@ const ANNOTATIONS = {
     "Contains a CA bundle that can be used to verify the kube-apiserver when using internal endpoints such as the internal service IP or kubernetes.default.svc. No other usage is guaranteed across distributions of Kubernetes clusters.",
 };
 
-/** `ca` is PEM, of the authority that has signed the server's certificate. */
+/** `ca` is the PEM of the authority that signed the server's certificate. */
 export function rootCaController(ca: string): Controller {
   return defineController({
     name: "root-ca-certificate-publisher-controller",
@@ -44,7 +44,7 @@ async function reconcile(
   return undefined;
 }
 
-/** Whatever else somebody has put into it goes; their annotations stay. */
+/** Extra data keys make the ConfigMap outdated and are removed; extra annotations stay. */
 function isCurrent({ data = {}, metadata: { annotations = {} } }: ConfigMap, ca: string): boolean {
   const isDescribed = Object.entries(ANNOTATIONS).every(([name, text]) => annotations[name] === text);
   return isDescribed && data["ca.crt"] === ca && Object.keys(data).length === 1;

@@ -1,6 +1,9 @@
 import type { CacheReader } from "../runtime/controller/controller.ts";
 
-/** What a loop keeps of its passes for as long as it runs. A run is known by its caches: several may go on in one process. */
+/**
+ * Gives each run of a controller its own in-memory state. The key of a run is its cache, as one process may hold
+ * several runs.
+ */
 export function runMemory<T>(make: () => T): (cache: CacheReader) => T {
   const memories = new WeakMap<CacheReader, { readonly memory: T }>();
   return (cache) => {

@@ -1,4 +1,4 @@
-/** What the server serves at this moment, custom resources included, as loops that are about every kind need it. */
+/** Reads from discovery the resources that the server serves now, custom resources included. */
 import type { ResourceType } from "../api/api-object.ts";
 import { isJsonObject } from "../api/json/json-object.ts";
 import type { JsonObject } from "../api/json/json-object.ts";
@@ -11,18 +11,18 @@ export interface ServedResource extends ResourceType {
 }
 
 export interface ServedResources {
-  /** Each resource once, in the version that its group prefers among those that serve it. */
+  /** Each resource once, in the first version that serves it; the group's preferred version comes first. */
   readonly preferred: readonly ServedResource[];
-  /** In every version, by `apiVersion` and kind. */
+  /** Finds a resource in any version by `apiVersion` and kind. */
   readonly findType: (apiVersion: string, kind: string) => ServedResource | undefined;
-  /** Group versions that are registered but say nothing, with the reason. What they serve is missing above. */
+  /** Errors by group version whose discovery document could not be read. Their resources are missing above. */
   readonly failures: ReadonlyMap<string, Error>;
 }
 
-/** So many documents are asked for at once. */
+/** Upper bound of concurrent discovery requests. */
 const PARALLEL = 8;
 
-/** Rejects when the list of groups itself cannot be read. */
+/** Rejects if the list of groups cannot be read. */
 export async function readServedResources(client: Client): Promise<ServedResources> {
   const [core, groups] = await Promise.all([
     client.request({ path: "/api" }),
@@ -47,7 +47,7 @@ function coreVersions(document: unknown): readonly string[] {
   return Array.isArray(versions) ? versions.map(String) : [];
 }
 
-/** The preferred one first, the others in the server's order. */
+/** Preferred version first, then the others in the server's order. */
 function groupVersions(group: JsonObject): readonly string[] {
   const preferred = textOf(group["preferredVersion"], "groupVersion");
   const others = listOf(group, "versions").map((version) => textOf(version, "groupVersion"));
@@ -60,7 +60,7 @@ async function readVersion(client: Client, apiVersion: string): Promise<readonly
   return listOf(document, "resources").flatMap((resource) => resourceOf(apiVersion, resource));
 }
 
-/** Subresources have a slash in their names. */
+/** Skips subresources: their names contain a slash. */
 function resourceOf(apiVersion: string, resource: JsonObject): readonly ServedResource[] {
   const { name, kind, namespaced, verbs } = resource;
   if (typeof name !== "string" || typeof kind !== "string" || name.includes("/")) return [];

@@ -1,7 +1,7 @@
 /**
- * Gives each namespace the account under which its pods run unless they name another.
+ * Creates the ServiceAccount `default` in each namespace: pods use it if they name no other.
  *
- * Reads Namespaces and ServiceAccounts; creates the ServiceAccount `default` in each namespace that is not being deleted.
+ * Reads Namespaces and ServiceAccounts; skips namespaces that are being deleted.
  */
 import { Namespace, ServiceAccount } from "../api/generated/types/core-v1.ts";
 import { defineController } from "../runtime/controller/controller.ts";

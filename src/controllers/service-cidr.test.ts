@@ -4,12 +4,12 @@ import { isNeeded } from "./service-cidr.ts";
 
 const TIME = "2026-01-01T00:00:00Z";
 
-describe("a range of Service addresses that goes is needed", () => {
+describe("a deleted ServiceCIDR is needed", () => {
   const leaving = range("leaving", ["10.0.1.0/24"], TIME);
 
   test.each([
     { when: "while an address of it is in use", others: [], address: "10.0.1.5", expected: true },
-    { when: "not for addresses of others", others: [], address: "10.0.2.5", expected: false },
+    { when: "not for addresses of other ranges", others: [], address: "10.0.2.5", expected: false },
     {
       when: "not when another range contains it",
       others: [range("wide", ["10.0.0.0/16"])],
@@ -17,13 +17,13 @@ describe("a range of Service addresses that goes is needed", () => {
       expected: false,
     },
     {
-      when: "not for addresses that lie in another range too",
+      when: "not for addresses that another range contains too",
       others: [range("part", ["10.0.1.0/28"])],
       address: "10.0.1.5",
       expected: false,
     },
     {
-      when: "when the other range goes too",
+      when: "when the other range is being deleted too",
       others: [range("wide", ["10.0.0.0/16"], TIME)],
       address: "10.0.1.5",
       expected: true,
@@ -35,7 +35,7 @@ describe("a range of Service addresses that goes is needed", () => {
     expect(isNeeded(leaving, [leaving, ...others], [address])).toBe(expected);
   });
 
-  test("not by addresses that no server has given out", () => {
+  test("not by addresses that no server allocated", () => {
     const address = { metadata: { name: "10.0.1.5" } } as unknown as IPAddress;
 
     expect(isNeeded(leaving, [leaving], [address])).toBe(false);

@@ -1,7 +1,7 @@
 /**
- * Says that ranges of Service addresses can be used, and keeps those that are deleted until no Service has an address of them.
+ * Marks ServiceCIDRs as ready, and keeps deleted ones until no Service uses an address of them.
  *
- * Reads ServiceCIDRs and IPAddresses; puts a finalizer on ServiceCIDRs and takes it off again; writes their condition Ready.
+ * Reads ServiceCIDRs and IPAddresses. Adds and removes a finalizer on ServiceCIDRs; writes their Ready condition.
  */
 import type { ObjectKey } from "../api/api-object.ts";
 import { IPAddress, ServiceCIDR } from "../api/generated/types/networking-v1.ts";
@@ -25,9 +25,9 @@ export const serviceCidrController = defineController({
 });
 
 const MANAGED_BY = "ipallocator.k8s.io";
-/** By then no server gives out addresses of the range any more. */
+/** After this delay every server has stopped allocating addresses from the range. */
 const GRACE_MS = 10_000;
-/** Changes that free the range are a reason to look; this is for safety's sake. */
+/** Safety net: changes that free the range trigger a reconcile anyway. */
 const BLOCKED_MS = 300_000;
 
 const READY: NewCondition = {
@@ -64,7 +64,7 @@ async function report(range: ServiceCIDR, condition: NewCondition, context: Reco
   await context.updateStatus(range, { ...range.status, conditions });
 }
 
-/** Only what is on its way out waits for anything. */
+/** Only ranges that are being deleted depend on other ranges and on addresses. */
 function leavingRanges(read: CacheReader): readonly ObjectKey[] {
   const ranges = read(ServiceCIDR).list();
   return ranges
@@ -72,7 +72,7 @@ function leavingRanges(read: CacheReader): readonly ObjectKey[] {
     .map(({ metadata }) => ({ name: metadata.name }));
 }
 
-/** An address of a Service would lie in no range without it. Ranges that are on their way out themselves are no replacement. */
+/** True if a Service address would be in no other range. Ranges that are being deleted are no replacement. */
 export function isNeeded(
   range: ServiceCIDR,
   ranges: readonly ServiceCIDR[],

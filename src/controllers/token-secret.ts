@@ -1,11 +1,10 @@
 /**
- * Keeps the Secrets through which a ServiceAccount has a token that lasts.
+ * Fills the Secrets that give a ServiceAccount a long-lived token.
  *
- * Reads Secrets of type `kubernetes.io/service-account-token` and ServiceAccounts; fills in the token, the namespace, the server's
- * certificate authority and the uid of the account; deletes such Secrets when their account is gone.
+ * Reads Secrets of type `kubernetes.io/service-account-token` and ServiceAccounts. Fills in token, namespace, CA
+ * certificate and account uid; deletes a Secret whose account no longer exists.
  *
- * The token comes from the account's `token` subresource, bound to the Secret: it is worth nothing once the Secret or the account is gone.
- * It names the longest time that the API grants, which is longer than any cluster lives.
+ * The `token` subresource binds the token to the Secret: it is invalid once the Secret or the account is gone.
  */
 import type { ObjectKey } from "../api/api-object.ts";
 import { isApiError } from "../api/errors/api-error.ts";
@@ -19,11 +18,11 @@ const TYPE = "kubernetes.io/service-account-token";
 const NAME = "kubernetes.io/service-account.name";
 const UID = "kubernetes.io/service-account.uid";
 const BY_ACCOUNT = "service-account";
-/** 136 years: the API grants no more. */
+/** 136 years: the longest lifetime that the API grants. */
 const LIFETIME_SECONDS = 2 ** 32;
 
 export interface TokenSecretSettings {
-  /** PEM, of the authority that has signed the server's certificate; without it Secrets have no `ca.crt`. */
+  /** PEM of the authority that signed the server's certificate; if undefined, Secrets get no `ca.crt`. */
   readonly ca: string | undefined;
 }
 
@@ -51,7 +50,7 @@ async function reconcile(
   return undefined;
 }
 
-/** The account itself, not another one by its name. Whether it is gone is asked of the server: a cache may be behind. */
+/** Matches the account by uid, not only by name. Asks the server before reporting it missing: the cache may lag. */
 async function findAccount(
   { metadata: { namespace, annotations = {} } }: Secret,
   { cache, client }: ReconcileContext,
@@ -97,12 +96,12 @@ interface Filling {
   readonly ca: string | undefined;
 }
 
-/** Guarded: of two that fill it one is refused, and a token that was handed out stays. */
+/** The resourceVersion guards the write: of two concurrent writers one fails, and an issued token stays. */
 async function fill(secret: Secret, account: ServiceAccount, { context, ca }: Filling): Promise<void> {
   const { data = {}, metadata } = secret;
   const { annotations, namespace = "" } = metadata;
   const token = isFilled(data["token"]) ? undefined : encoded(await requestToken(secret, account, context));
-  // The whole Secret, because roles let this loop replace Secrets and not patch them.
+  // An update, not a patch: the controller's role permits update only.
   await context.client(Secret).update({
     ...secret,
     metadata: { ...metadata, annotations: { ...annotations, [UID]: account.metadata.uid } },

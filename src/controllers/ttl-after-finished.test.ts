@@ -11,7 +11,7 @@ test.each([
   { ttl: 60, type: "Complete", status: "False", due: undefined },
   { ttl: 60, type: "Suspended", status: "True", due: undefined },
   { ttl: undefined, type: "Complete", status: "True", due: undefined },
-])("a job with ttl $ttl that is $type=$status goes at $due", ({ ttl, type, status, due }) => {
+])("a job with ttl $ttl that is $type=$status is deleted at $due", ({ ttl, type, status, due }) => {
   const conditions = [{ type, status, lastTransitionTime: TIME }];
   const job = { metadata: {}, spec: { ttlSecondsAfterFinished: ttl }, status: { conditions } };
 

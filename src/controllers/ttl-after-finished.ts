@@ -1,7 +1,7 @@
 /**
- * Deletes Jobs some time after they have finished, where they ask for it.
+ * Deletes finished Jobs after their `ttlSecondsAfterFinished`, their pods first.
  *
- * Reads Jobs; deletes those whose `ttlSecondsAfterFinished` is over, with their pods first.
+ * Reads and deletes Jobs.
  */
 import { isApiError } from "../api/errors/api-error.ts";
 import { Job } from "../api/generated/types/batch-v1.ts";
@@ -29,7 +29,7 @@ async function reconcile(job: Job, { client, clock }: ReconcileContext): Promise
   return undefined;
 }
 
-/** Undefined for a job that stays: it has not finished, is on its way out, or says nothing about it. */
+/** Undefined for a job that has no TTL, has not finished or is being deleted. */
 export function findDueTime({ metadata, spec, status }: Job): number | undefined {
   const { ttlSecondsAfterFinished } = spec;
   if (ttlSecondsAfterFinished === undefined || metadata.deletionTimestamp !== undefined) return undefined;

@@ -1,8 +1,8 @@
 /**
- * Keeps the size of workloads near what their load asks for, as each HorizontalPodAutoscaler says.
+ * Scales the target of each HorizontalPodAutoscaler by its metrics.
  *
- * Reads HorizontalPodAutoscalers and Pods, the scale of each target, and metrics from the APIs that serve them; writes the size of the target
- * through its scale, the autoscaler's status, and in an annotation of it what has to be known of the last minutes (history.ts).
+ * Reads HorizontalPodAutoscalers, Pods, the target's scale subresource and the metrics APIs. Writes the target's scale,
+ * the autoscaler's status, and an annotation with its recent history (history.ts).
  */
 import { isApiError } from "../../api/errors/api-error.ts";
 import { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";
@@ -22,13 +22,13 @@ import { statusOf } from "./status.ts";
 import { readTarget, rescale } from "./target.ts";
 import type { Target } from "./target.ts";
 
-const NEXT_LOOK = { recheckAfterMs: PERIOD_MS, timer: "periodic" } as const;
+const NEXT_CHECK = { recheckAfterMs: PERIOD_MS, timer: "periodic" } as const;
 
 export const autoscalerController = defineController({
   name: "horizontal-pod-autoscaler",
   for: HorizontalPodAutoscaler,
   reads: [Pod],
-  // What it writes itself is no reason to look again.
+  // The controller's own writes to status and annotations start no reconcile.
   when: specChanged,
   concurrency: 5,
   reconcile,
@@ -40,7 +40,7 @@ async function reconcile(hpa: HorizontalPodAutoscaler, context: ReconcileContext
   const target = await readTarget(hpa, context.client);
   if (target.type === "missing") {
     await reportMissing(hpa, target.message, context);
-    return NEXT_LOOK;
+    return NEXT_CHECK;
   }
   noteSelector(hpa.metadata, target.selector, context.cache);
   const bySize = planBySize(hpa, target.specReplicas, context.clock.now());
@@ -55,7 +55,7 @@ async function reconcile(hpa: HorizontalPodAutoscaler, context: ReconcileContext
   ];
   const seen = { currentReplicas: target.specReplicas, conditions, now: context.clock.now() };
   await context.updateStatus(remembered, statusOf(remembered, plan, seen));
-  return NEXT_LOOK;
+  return NEXT_CHECK;
 }
 
 type FoundTarget = Extract<Target, { readonly type: "found" }>;
@@ -106,7 +106,7 @@ async function planByLoad(
   return planByMetrics(hpa, readings, { specReplicas, statusReplicas, pods, now: clock.now() });
 }
 
-/** A text when the selector cannot be understood. */
+/** Returns an error message if the selector is invalid. */
 function findPods(
   { namespace, selector }: { readonly namespace: string; readonly selector: string },
   cache: CacheReader,
@@ -119,7 +119,10 @@ function findPods(
   }
 }
 
-/** Before the target is touched: a change that is not remembered could come twice in its period. */
+/**
+ * Runs before the target is scaled. Otherwise a crash in between would let the same scale policy apply twice in one
+ * period.
+ */
 async function remember(
   hpa: HorizontalPodAutoscaler,
   history: History,
@@ -129,7 +132,7 @@ async function remember(
   return client(HorizontalPodAutoscaler).patch(hpa, { type: "merge", changes });
 }
 
-/** What came of it. */
+/** Scales the target and returns the AbleToScale condition with the result. */
 async function resize(
   hpa: HorizontalPodAutoscaler,
   { target, plan }: { readonly target: FoundTarget; readonly plan: ScalePlan },

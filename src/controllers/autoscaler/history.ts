@@ -1,48 +1,50 @@
 /**
- * What an autoscaler has to know of the last minutes: which sizes were recommended, and by how much it changed the target. It is kept in an
- * annotation of the autoscaler, so that whoever takes over goes on with it, and it is written only when a recommendation differs from the one
- * before. Whoever deletes or spoils it gives up the past: the window then begins anew with the current size.
+ * Recent history of an autoscaler: recommended sizes and changes of the target's size.
+ *
+ * The history is an annotation of the autoscaler, so that a new leader continues with it. The controller writes it only
+ * when the recommendation changes. If the annotation is deleted or invalid, the stabilization window starts anew from
+ * the current size.
  */
 import { isJsonObject } from "../../api/json/json-object.ts";
 
 export const HISTORY_ANNOTATION = "autoscaler.setpoint.dev/history";
 
-/** How often an autoscaler looks. */
+/** Interval between two reconciles of an autoscaler (upstream's --horizontal-pod-autoscaler-sync-period). */
 export const PERIOD_MS = 15_000;
 
-/** As many entries as fit into the longest window; of each sort. */
+/** Upper bound of `earlier` and of `changes`: one entry a period over the longest window, one hour. */
 const ENTRIES_MAX = 240;
 
 export interface History {
-  /** Holds since the last of the earlier ones. */
+  /** Current recommendation, valid since the last entry of `earlier` ended. */
   readonly recommended: number;
-  /** Oldest first; those that could still matter. */
+  /** Earlier recommendations that can still affect a window, oldest first. */
   readonly earlier: readonly Recommendation[];
-  /** Oldest first. */
+  /** Size changes of the target, oldest first. */
   readonly changes: readonly SizeChange[];
 }
 
 export interface Recommendation {
   readonly replicas: number;
-  /** When it held for the last time; milliseconds since the epoch. */
+  /** Time of the last reconcile with this recommendation, in milliseconds since the epoch. */
   readonly until: number;
 }
 
 export interface SizeChange {
   readonly at: number;
-  /** Negative when the target became smaller. */
+  /** Difference in replicas; negative for a scale-down. */
   readonly by: number;
 }
 
-/** How far back anything matters. */
+/** Ages at which entries stop to matter. */
 export interface Windows {
   readonly upMs: number;
   readonly downMs: number;
-  /** Of the policies. */
+  /** Longest period of the scaling policies. */
   readonly changesMs: number;
 }
 
-/** Undefined when there is none that could be understood. */
+/** Undefined if the annotation is missing or invalid. */
 export function readHistory(text: string | undefined): History | undefined {
   if (text === undefined) return undefined;
   const value = parsed(text);
@@ -66,7 +68,7 @@ export function writeHistory({ recommended, earlier, changes }: History): string
   });
 }
 
-/** With a new recommendation. What was recommended before held until the last look. */
+/** Adds a recommendation. The previous one was valid until one period ago. */
 export function withRecommendation(
   known: History | undefined,
   replicas: number,
@@ -85,7 +87,7 @@ export function withChange(history: History, change: SizeChange): History {
   return { ...history, changes: [...history.changes, change] };
 }
 
-/** Without what can no longer matter: an old size that a later one hides, and what lies before every window. */
+/** Drops entries outside every window, and sizes that a later, more extreme recommendation hides. */
 export function trimmed(history: History, { upMs, downMs, changesMs }: Windows, now: number): History {
   const earlier = history.earlier.filter(({ replicas, until }, at) => {
     const later = [...history.earlier.slice(at + 1).map((each) => each.replicas), history.recommended];
@@ -97,7 +99,7 @@ export function trimmed(history: History, { upMs, downMs, changesMs }: Windows, 
   return { ...history, earlier: earlier.slice(-ENTRIES_MAX), changes: changes.slice(-ENTRIES_MAX) };
 }
 
-/** The greatest size that was recommended in this time. */
+/** Greatest recommendation that was valid after `sinceMs`. */
 export function highest({ recommended, earlier }: History, sinceMs: number): number {
   return Math.max(
     recommended,

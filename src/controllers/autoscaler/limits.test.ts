@@ -23,16 +23,16 @@ describe("without a behavior", () => {
     ["keeps its size", 5, history(5), [5, "ReadyForNewScale", "DesiredWithinRange"]],
     ["at most doubles", 5, history(15), [10, "ReadyForNewScale", "ScaleUpLimit"]],
     ["may grow from one to four", 1, history(9), [4, "ReadyForNewScale", "ScaleUpLimit"]],
-    ["stays below its greatest size", 15, history(25), [20, "ReadyForNewScale", "TooManyReplicas"]],
-    ["stays above its least size", 5, history(1), [2, "ReadyForNewScale", "TooFewReplicas"]],
+    ["stays within its upper bound", 15, history(25), [20, "ReadyForNewScale", "TooManyReplicas"]],
+    ["stays within its lower bound", 5, history(1), [2, "ReadyForNewScale", "TooFewReplicas"]],
     [
-      "waits before it shrinks",
+      "delays a scale-down",
       9,
       history(3, { earlier: [{ replicas: 9, until: seconds(299) }] }),
       [9, "ScaleDownStabilized", "DesiredWithinRange"],
     ],
     [
-      "does not wait for ever",
+      "shrinks after the stabilization window",
       9,
       history(3, { earlier: [{ replicas: 9, until: seconds(301) }] }),
       [3, "ReadyForNewScale", "DesiredWithinRange"],
@@ -56,45 +56,45 @@ describe("with a behavior", () => {
   });
 
   test.each<[string, Bounds, readonly [number, History], readonly (number | string)[]]>([
-    ["takes the widest policy", bounds({}), [5, history(20)], [10, "ReadyForNewScale", "ScaleUpLimit"]],
+    ["grows by the widest policy", bounds({}), [5, history(20)], [10, "ReadyForNewScale", "ScaleUpLimit"]],
     [
-      "takes the narrowest one when told so",
+      "grows by the narrowest policy with selectPolicy Min",
       bounds({ selectPolicy: "Min" }),
       [5, history(20)],
       [8, "ReadyForNewScale", "ScaleUpLimit"],
     ],
     [
-      "does not grow when told so",
+      "does not grow with selectPolicy Disabled",
       bounds({ selectPolicy: "Disabled" }),
       [5, history(20)],
       [5, "ReadyForNewScale", "ScaleUpLimit"],
     ],
     [
-      "counts what it has grown in the period",
+      "counts earlier growth within the period",
       bounds({ selectPolicy: "Min" }),
       [7, history(20, { changes: [{ at: seconds(30), by: 2 }] })],
       [8, "ReadyForNewScale", "ScaleUpLimit"],
     ],
     [
-      "forgets what lies before the period",
+      "ignores growth before the period",
       bounds({ selectPolicy: "Min" }),
       [7, history(20, { changes: [{ at: seconds(61), by: 2 }] })],
       [10, "ReadyForNewScale", "ScaleUpLimit"],
     ],
     [
-      "shrinks by the narrowest policy when told so",
+      "shrinks by the narrowest policy with selectPolicy Min",
       bounds({}, { selectPolicy: "Min" }),
       [10, history(1)],
       [7, "ReadyForNewScale", "ScaleDownLimit"],
     ],
     [
-      "waits before it grows when told so",
+      "delays a scale-up with a stabilization window",
       bounds({ stabilizationWindowSeconds: 120 }),
       [5, history(9, { earlier: [{ replicas: 6, until: seconds(60) }] })],
       [6, "ScaleUpStabilized", "DesiredWithinRange"],
     ],
     [
-      "waits five minutes before it shrinks unless told otherwise",
+      "delays a scale-down by five minutes by default",
       { ...PLAIN, behavior: { scaleDown: { policies } } },
       [9, history(3, { earlier: [{ replicas: 8, until: seconds(200) }] })],
       [8, "ScaleDownStabilized", "DesiredWithinRange"],
@@ -105,7 +105,7 @@ describe("with a behavior", () => {
 });
 
 describe("the history", () => {
-  test("is the same text again when it is read and written", () => {
+  test("survives reading and writing unchanged", () => {
     const known = history(4, {
       earlier: [{ replicas: 9, until: seconds(60) }],
       changes: [{ at: seconds(30), by: -2 }],
@@ -114,13 +114,13 @@ describe("the history", () => {
   });
 
   test.each(["", "[]", "{", '{"recommended":-1}', '{"recommended":1,"earlier":[[1]]}', '{"earlier":[]}'])(
-    "of %j is none",
+    "is undefined for the annotation %j",
     (text) => {
       expect(readHistory(text)).toBeUndefined();
     },
   );
 
-  test("begins with the current size, and keeps a recommendation until the last look", () => {
+  test("starts with the current size and ends a recommendation at the last reconcile", () => {
     const first = withRecommendation(undefined, 3, { currentReplicas: 5, now: NOW });
     expect(first).toEqual(history(3, { earlier: [{ replicas: 5, until: NOW }] }));
     expect(withRecommendation(first, 3, { currentReplicas: 5, now: NOW + 1 })).toBe(first);
@@ -129,7 +129,7 @@ describe("the history", () => {
     );
   });
 
-  test("keeps only what can still matter", () => {
+  test("keeps only entries that can still matter", () => {
     const replicas = [9, 4, 7, 6, 8, 3];
     const earlier = replicas.map((each, at) => ({ replicas: each, until: seconds(290 - at) }));
     const known = history(5, { earlier, changes: [{ at: seconds(100), by: 1 }] });

@@ -1,4 +1,7 @@
-/** From a recommended size to the one that the target gets: steadied, within bounds, and no faster than allowed. Pure. */
+/**
+ * Turns a recommended size into the size of the target: applies stabilization windows, bounds and rate limits. All
+ * functions are pure.
+ */
 import type {
   HorizontalPodAutoscalerBehavior,
   HorizontalPodAutoscalerSpec,
@@ -9,9 +12,9 @@ import type { NewCondition } from "../../runtime/controller/conditions.ts";
 import { highest, lowest } from "./history.ts";
 import type { History, SizeChange, Windows } from "./history.ts";
 
-/** For how long a smaller size must have been recommended, unless a behavior says otherwise. */
+/** Default stabilization window of a scale-down. */
 const DOWN_WINDOW_SECONDS = 300;
-/** Without a behavior the target at most doubles, or reaches this size. */
+/** Without a behavior, one step at most doubles the target or reaches this size, whichever is greater. */
 const GROWTH_MIN = 4;
 const GROWTH_FACTOR = 2;
 
@@ -21,7 +24,7 @@ export interface Bounds extends Pick<HorizontalPodAutoscalerSpec, "maxReplicas" 
 
 export interface Step {
   readonly currentReplicas: number;
-  /** Its last recommendation is the one to follow. */
+  /** Its last recommendation is the size to limit. */
   readonly history: History;
   readonly now: number;
 }
@@ -137,7 +140,7 @@ function atMost(
 }
 
 function growthLimit({ scaleUp = {} }: HorizontalPodAutoscalerBehavior, step: Step): number {
-  // A proposal is rounded up: one that does not grow would keep the target at its size for ever.
+  // Rounded up: rounding down could leave a small target at its size for ever.
   const proposed = ({ type, value }: HPAScalingPolicy, start: number): number =>
     type === "Pods" ? start + value : Math.ceil(start * (1 + value / 100));
   return selected(scaleUp, step, { proposed, widest: "greatest" });
@@ -151,7 +154,7 @@ function shrinkLimit({ scaleDown = {} }: HorizontalPodAutoscalerBehavior, step: 
 
 interface Direction {
   readonly proposed: (policy: HPAScalingPolicy, periodStart: number) => number;
-  /** Which proposal is the greatest change. */
+  /** Extreme of the proposals that `selectPolicy: Max` selects. */
   readonly widest: "greatest" | "least";
 }
 

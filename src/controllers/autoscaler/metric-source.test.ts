@@ -25,7 +25,7 @@ const object = (apiVersion: string, kind: string): MetricSpec => ({
 });
 
 const GROUP = { value: { preferredVersion: { groupVersion: "custom.metrics.k8s.io/v1beta2" } } };
-/** Both group versions, of which a client looks at one. */
+/** Discovery documents of both group versions; the client requests one of them. */
 const DISCOVERY = {
   value: {
     resources: [
@@ -54,7 +54,7 @@ async function read(
   return { readings, asked };
 }
 
-describe("the metrics of resources", () => {
+describe("resource metrics", () => {
   const usage = list(
     {
       metadata: { name: "a", namespace: "shop" },
@@ -68,7 +68,7 @@ describe("the metrics of resources", () => {
     { metadata: { name: "b" }, timestamp: AT, window: "30s", containers: [{ name: "app", usage: {} }] },
   );
 
-  test("are the sum of a pod's containers, or of one of them, asked for once", async () => {
+  test("sum a pod's containers, or pick one, in one request", async () => {
     const { readings, asked } = await read([cpu(), cpu("app")], [usage]);
 
     expect(readings).toEqual([
@@ -96,8 +96,8 @@ describe("the metrics of resources", () => {
   });
 });
 
-describe("the metrics of adapters", () => {
-  test("are asked for by the pods' labels and by their own", async () => {
+describe("metrics of adapters", () => {
+  test("are selected by the pods' labels and by the metric's own", async () => {
     const item = { describedObject: { name: "a" }, value: "2500m", timestamp: AT, windowSeconds: 30 };
     const { readings, asked } = await read([pods], [GROUP, list(item)]);
 
@@ -112,7 +112,7 @@ describe("the metrics of adapters", () => {
     ["networking.k8s.io/v1", "Ingress", "namespaces/shop/ingresses.networking.k8s.io/main/queue"],
     ["v1", "Node", "nodes/main/queue"],
     ["v1", "Namespace", "namespaces/main/metrics/queue"],
-  ])("are about an object of %s %s", async (apiVersion, kind, path) => {
+  ])("can describe an object of %s %s", async (apiVersion, kind, path) => {
     const { readings, asked } = await read(
       [object(apiVersion, kind)],
       [DISCOVERY, GROUP, list({ value: "7" })],
@@ -122,7 +122,7 @@ describe("the metrics of adapters", () => {
     expect(asked.at(-1)).toBe(`/apis/custom.metrics.k8s.io/v1beta2/${path}?`);
   });
 
-  test("from outside are summed up", async () => {
+  test("are summed up if they are external", async () => {
     const { readings, asked } = await read([external], [list({ value: "1" }, { value: "500m" })]);
 
     expect(readings).toEqual([{ type: "value", milli: 1500 }]);

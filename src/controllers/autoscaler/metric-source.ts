@@ -1,4 +1,7 @@
-/** Reads the metrics of an autoscaler from the APIs that serve them. Nothing here decides: what cannot be read is a failed reading. */
+/**
+ * Reads an autoscaler's metrics from the APIs that serve them. A metric that cannot be read yields a failed reading;
+ * callers decide.
+ */
 import { isApiError } from "../../api/errors/api-error.ts";
 import type {
   MetricIdentifier,
@@ -16,22 +19,22 @@ import type { PodMetric, Reading } from "./pod-metric.ts";
 const RESOURCE_API = "/apis/metrics.k8s.io/v1beta1";
 const CUSTOM_GROUP = "custom.metrics.k8s.io";
 const EXTERNAL_API = "/apis/external.metrics.k8s.io/v1beta1";
-/** Of measurements that do not say how long they took. */
+/** Default window of a measurement that states none. */
 const WINDOW_MS = 60_000;
 
 export interface MetricPlace {
   readonly client: Client;
   readonly namespace: string;
-  /** Of the target's pods. */
+  /** Label selector of the target's pods. */
   readonly selector: string;
 }
 
-/** One reading for each metric, in their order. */
+/** Returns one reading per metric, in the order of `metrics`. */
 export async function readMetrics(
   metrics: readonly MetricSpec[],
   place: MetricPlace,
 ): Promise<readonly Reading[]> {
-  // One answer has all resources of all pods.
+  // One response contains all resources of all pods.
   let usage: Promise<readonly JsonObject[]> | undefined;
   const readUsage = (): Promise<readonly JsonObject[]> => (usage ??= readItems(usageRequest(place), place));
   return Promise.all(metrics.map((metric) => readingOf(metric, place, readUsage)));
@@ -56,7 +59,7 @@ async function readingOf(
 
 type Api = "resource" | "custom" | "external";
 
-/** What the server, or the answer, does not give is told as upstream tells it. */
+/** Turns API errors and malformed responses into failed readings with upstream's messages. */
 async function attempt(api: Api, read: () => Promise<Reading>): Promise<Reading> {
   try {
     return await read();
@@ -73,7 +76,7 @@ function failed(message: string): Reading {
 interface MetricRequest {
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** As clients name what they asked for. */
+  /** Resource name in error messages, as client-go words it. */
   readonly resource: string;
 }
 
@@ -94,7 +97,7 @@ async function readItems(
     const items = isJsonObject(list) ? list["items"] : undefined;
     return Array.isArray(items) ? items.filter(isJsonObject) : [];
   } catch (error) {
-    // That the whole path is unknown says nothing of what was looked for.
+    // A 404 for an unknown path does not name the resource; the message here does, as client-go's does.
     if (!isApiError(error, "NotFound") || error.message !== UNKNOWN) throw error;
     throw new SyntaxError(`${UNKNOWN} (get ${resource})`, { cause: error });
   }
@@ -102,7 +105,7 @@ async function readItems(
 
 const UNKNOWN = "the server could not find the requested resource";
 
-/** Pods of which some container says nothing are left out. */
+/** Leaves out pods with a container that has no value for the resource. */
 function usageReading(
   items: readonly JsonObject[],
   { name: resource, container }: { readonly name: string; readonly container: string },
@@ -187,7 +190,7 @@ async function externalReading(metric: MetricIdentifier, place: MetricPlace): Pr
   return { type: "value", milli };
 }
 
-/** In the version that the group prefers. */
+/** Uses the group's preferred version. */
 async function readCustom(
   path: string,
   place: MetricPlace,

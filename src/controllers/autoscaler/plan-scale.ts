@@ -1,4 +1,4 @@
-/** What an autoscaler does next, from what was read. A pure function. */
+/** Plans an autoscaler's next step from its target and its metrics. All functions are pure. */
 import type {
   HorizontalPodAutoscaler,
   HPAScalingRules,
@@ -18,10 +18,10 @@ import type { Proposal } from "./proposal.ts";
 import type { Tolerances } from "./replica-count.ts";
 
 const TOLERANCE = 0.1;
-/** No size is greater, whatever a metric says. */
+/** Upper bound of a size: the greatest int32. */
 const REPLICAS_MAX = 2 ** 31 - 1;
 
-/** What is known of the target. */
+/** Observed state of the target. */
 export interface Observed {
   readonly specReplicas: number;
   readonly statusReplicas: number;
@@ -30,18 +30,18 @@ export interface Observed {
 }
 
 export interface ScalePlan {
-  /** Undefined: the target keeps its size. */
+  /** Undefined if the target keeps its size. */
   readonly rescale?: { readonly to: number; readonly reason: string };
   readonly conditions: readonly NewCondition[];
   readonly events: readonly RecordedEvent[];
   readonly metrics: readonly MetricStatus[];
-  /** Nothing could be decided: the rest of the status stays as it is. */
+  /** True if no size could be computed; the status then keeps its desired size. */
   readonly isUndecided?: boolean;
-  /** Undefined when it stays as it is. */
+  /** Undefined if the annotation stays unchanged. */
   readonly history?: History;
 }
 
-/** Undefined when the metrics have to be looked at. */
+/** Undefined if the size follows from the metrics. */
 export function planBySize(
   hpa: HorizontalPodAutoscaler,
   replicas: number,
@@ -65,7 +65,7 @@ export function planBySize(
   };
 }
 
-/** Only policies ask for changes. */
+/** Only scaling policies read the recorded size changes. */
 function changedHistory(
   { spec, metadata }: HorizontalPodAutoscaler,
   { from, to }: { readonly from: number; readonly to: number },
@@ -102,7 +102,7 @@ export function planByMetrics(
   return { ...followed, metrics: statuses, events: warnings };
 }
 
-/** The target cannot be looked at through its pods. */
+/** Plan for a target without a usable selector. */
 export function undecided(reason: string, message: string, eventReason = reason): ScalePlan {
   return {
     isUndecided: true,
@@ -115,7 +115,7 @@ export function undecided(reason: string, message: string, eventReason = reason)
 type Failed = Extract<Proposal, { readonly type: "failed" }>;
 type Chosen = { readonly type: "chosen"; readonly replicas: number; readonly name: string } | Failed;
 
-/** The greatest one. As long as a metric is unknown the target does not shrink. */
+/** The greatest proposal wins. While a metric is unknown, the target does not shrink. */
 function chosen(proposals: readonly Proposal[], specReplicas: number): Chosen {
   let best: Extract<Proposal, { readonly type: "proposed" }> | undefined;
   let failure: Failed | undefined;

@@ -1,26 +1,26 @@
-/** Which pods of an autoscaler's target count, and what they asked for. */
+/** Sorts the pods of an autoscaler's target by whether their metrics count, and sums up their requests. */
 import type { Container, Pod } from "../../api/generated/types/core-v1.ts";
 import { parseQuantity, quantityMilliValue } from "../../api/values/quantity.ts";
 import { findCondition } from "../../resources/pod/pod-state.ts";
 import { MetricError } from "./pod-metric.ts";
 import type { PodMetric, PodMetrics } from "./pod-metric.ts";
 
-/** For so long after its start a pod may be busy with starting, and its use of the processor says nothing about its load. */
+/** Period after a pod's start in which its CPU usage may be startup work (upstream's cpu-initialization-period). */
 const CPU_INITIALIZATION_MS = 300_000;
-/** A pod that was not ready for this long after its start has never been ready. */
+/** A pod whose Ready condition was false within this delay after its start and never changed again was never ready. */
 const INITIAL_READINESS_MS = 30_000;
 
 export interface PodGroups {
   readonly readyCount: number;
-  /** Have metrics that say nothing yet, or none because they have not begun. */
+  /** Pods that are pending or starting: their metrics, if any, do not show their load yet. */
   readonly unready: readonly string[];
-  /** Run, but nobody measured them. */
+  /** Running pods without metrics. */
   readonly missing: readonly string[];
-  /** What is left to count with. */
+  /** Metrics of the pods that count. */
   readonly measured: PodMetrics;
 }
 
-/** `resource` is empty for metrics that are not of a resource. */
+/** `resource` is empty for metrics other than resource metrics. */
 export function groupPods(
   pods: readonly Pod[],
   metrics: PodMetrics,
@@ -66,7 +66,10 @@ function isStarting(pod: Pod, metric: PodMetric, now: number): boolean {
   return isUnready && startedAt + INITIAL_READINESS_MS > changedAt;
 }
 
-/** In thousandths by pod; of all containers unless one is named. Throws when a container that counts says nothing. */
+/**
+ * Requests by pod name, in thousandths; summed over all containers if `container` is empty. Throws a MetricError if a
+ * counted container has no request.
+ */
 export function podRequests(
   pods: readonly Pod[],
   { resource, container }: { readonly resource: string; readonly container: string },
@@ -89,7 +92,7 @@ export function podRequests(
   return new Map(pods.map((pod) => [pod.metadata.name, ofPod(pod)]));
 }
 
-/** Those that run as long as the pod does. */
+/** Containers and sidecars: they run as long as the pod does. */
 function lastingContainers({ spec }: Pod): readonly Container[] {
   const sidecars = (spec.initContainers ?? []).filter(({ restartPolicy }) => restartPolicy === "Always");
   return [...spec.containers, ...sidecars];

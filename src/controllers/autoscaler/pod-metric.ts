@@ -1,24 +1,24 @@
-/** What was measured for an autoscaler, whatever it was measured with. */
+/** Measurements for an autoscaler, independent of the API that served them. */
 
-/** Of one pod. */
+/** Measurement of one pod. */
 export interface PodMetric {
-  /** In thousandths. */
+  /** Value in thousandths. */
   readonly milli: number;
-  /** The end of the measurement; milliseconds since the epoch. */
+  /** End of the measurement window, in milliseconds since the epoch. */
   readonly at: number;
   readonly windowMs: number;
 }
 
 export type PodMetrics = ReadonlyMap<string, PodMetric>;
 
-/** What came of the look at one metric. */
+/** Result of reading one metric. */
 export type Reading =
   | { readonly type: "pods"; readonly metrics: PodMetrics }
-  /** Of one object, or of something outside of the cluster; in thousandths. */
+  /** Value of one object or of an external metric, in thousandths. */
   | { readonly type: "value"; readonly milli: number }
   | { readonly type: "failed"; readonly message: string };
 
-/** No number of replicas follows from a metric; the message says why. */
+/** Thrown if no number of replicas follows from a metric; the message has the reason. */
 export class MetricError extends Error {
   override readonly name = "MetricError";
 }

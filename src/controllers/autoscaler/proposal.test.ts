@@ -147,7 +147,7 @@ describe("a metric proposes a size", () => {
       "failed to get qps external metric: unable to get external metric qps: why",
       "failed to get external metric value",
     ],
-  ])("or none: %s", (reason, spec, ...[message, prefix]) => {
+  ])("or fails with %s", (reason, spec, ...[message, prefix]) => {
     expect(propose(spec, { type: "failed", message: "why" }, SIZING)).toEqual({
       type: "failed",
       reason,
@@ -156,7 +156,7 @@ describe("a metric proposes a size", () => {
     });
   });
 
-  test("never by a target of nothing", () => {
+  test("but never for a target of zero", () => {
     const target = { type: "Value", value: "0" };
     expect(propose(external(target), value(1), SIZING)).toMatchObject({ type: "failed" });
   });

@@ -1,4 +1,4 @@
-/** What one metric of an autoscaler says: a number of replicas, or why there is none. */
+/** Computes the size that one metric proposes, or the reason why it proposes none. */
 import type {
   ContainerResourceMetricSource,
   ExternalMetricSource,
@@ -17,7 +17,7 @@ import { countForAverage, countForShare, countForUtilization, countForValue } fr
 import type { Sizing } from "./replica-count.ts";
 
 export interface MetricSizing extends Sizing {
-  /** As the target's status has it; `currentReplicas` is what its spec asks for. */
+  /** Replicas in the target's status; `currentReplicas` comes from its spec. */
   readonly statusReplicas: number;
 }
 
@@ -25,7 +25,7 @@ export type Proposal =
   | {
       readonly type: "proposed";
       readonly replicas: number;
-      /** As events name the metric. */
+      /** Name of the metric in event messages. */
       readonly name: string;
       readonly status: MetricStatus;
     }
@@ -33,7 +33,7 @@ export type Proposal =
       readonly type: "failed";
       readonly reason: string;
       readonly message: string;
-      /** The message with what was looked for. */
+      /** The message, prefixed with the metric that failed. */
       readonly error: string;
     };
 

@@ -53,26 +53,31 @@ describe("the size for a utilization of 50 %", () => {
     ["shrinks in proportion", [pod("a"), pod("b"), pod("c"), pod("d")], { a: 10, b: 10, c: 10, d: 10 }, 1],
     ["is rounded up", [pod("a"), pod("b")], { a: 60, b: 60 }, 3],
     [
-      "counts what was not measured as idle when it grows",
+      "counts pods without metrics as idle on a scale-up",
       [pod("a"), pod("b"), pod("c")],
       { a: 100, b: 100 },
       4,
     ],
     [
-      "counts what was not measured as full when it shrinks",
+      "counts pods without metrics as fully used on a scale-down",
       [pod("a"), pod("b"), pod("c")],
       { a: 5, b: 5 },
       3,
     ],
+    ["counts pending pods as idle on a scale-up", [pod("a"), pod("b", { phase: "Pending" })], { a: 150 }, 3],
+    ["leaves out pending pods on a scale-down", [pod("a"), pod("b", { phase: "Pending" })], { a: 10 }, 1],
     [
-      "counts what is not up as idle when it grows",
-      [pod("a"), pod("b", { phase: "Pending" })],
-      { a: 150 },
-      3,
+      "leaves out pods that are being deleted",
+      [pod("a"), pod("b", { deleted: true })],
+      { a: 100, b: 900 },
+      2,
     ],
-    ["leaves out what is not up when it shrinks", [pod("a"), pod("b", { phase: "Pending" })], { a: 10 }, 1],
-    ["leaves out what ends", [pod("a"), pod("b", { deleted: true })], { a: 100, b: 900 }, 2],
-    ["does not turn around for pods that start", [pod("a"), pod("b", { phase: "Pending" })], { a: 60 }, 2],
+    [
+      "does not reverse its direction for starting pods",
+      [pod("a"), pod("b", { phase: "Pending" })],
+      { a: 60 },
+      2,
+    ],
     [
       "leaves out the load of a pod that has just become ready",
       [pod("a"), pod("b", { startedSecondsAgo: 60, changedSecondsAgo: 5 })],
@@ -80,7 +85,7 @@ describe("the size for a utilization of 50 %", () => {
       2,
     ],
     [
-      "counts a pod that has been ready for a whole measurement",
+      "counts a pod that was ready for a whole measurement",
       [pod("a"), pod("b", { startedSecondsAgo: 60, changedSecondsAgo: 20 })],
       { a: 50, b: 150 },
       4,
@@ -101,7 +106,7 @@ describe("the size for a utilization of 50 %", () => {
     expect(countForUtilization(metrics(values), CPU_50, sizing(pods)).replicas).toBe(replicas);
   });
 
-  test("is said with the utilization that was measured", () => {
+  test("comes with the measured utilization", () => {
     expect(countForUtilization(metrics({ a: 33, b: 34 }), CPU_50, sizing([pod("a"), pod("b")]))).toEqual({
       replicas: 2,
       utilization: 33,
@@ -151,7 +156,7 @@ describe("the size for other targets", () => {
     [9000, 3, { replicas: 9, averageMilli: 3000 }],
     [3100, 3, { replicas: 3, averageMilli: 1034 }],
     [2000, 0, { replicas: 2, averageMilli: 2000 }],
-  ])("shares out %d among %d", (milli, currentReplicas, expected) => {
+  ])("shares %d among %d replicas", (milli, currentReplicas, expected) => {
     expect(countForShare(milli, 1000, { currentReplicas, tolerances: TOLERANCES })).toEqual(expected);
   });
 });

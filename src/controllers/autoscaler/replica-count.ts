@@ -1,4 +1,7 @@
-/** How many replicas a measurement asks for. All functions are pure; those that find no answer throw a MetricError. */
+/**
+ * Computes the number of replicas for a measurement. All functions are pure and throw a MetricError if they cannot
+ * compute a number.
+ */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import { groupPods, podRequests } from "./pod-groups.ts";
@@ -6,7 +9,7 @@ import type { PodGroups } from "./pod-groups.ts";
 import { MetricError } from "./pod-metric.ts";
 import type { PodMetric, PodMetrics } from "./pod-metric.ts";
 
-/** By which part of the target a measurement may miss it without anything being done. */
+/** Greatest relative deviation from the target value that causes no scaling. */
 export interface Tolerances {
   readonly down: number;
   readonly up: number;
@@ -21,16 +24,16 @@ export interface Sizing {
 
 export interface Utilization {
   readonly replicas: number;
-  /** Percent of what was requested. */
+  /** Usage in percent of the request. */
   readonly utilization: number;
   readonly averageMilli: number;
 }
 
 export interface UtilizationTarget {
   readonly resource: string;
-  /** Empty: all of them. */
+  /** Empty for all containers. */
   readonly container: string;
-  /** Percent of what is requested. */
+  /** Wanted usage in percent of the request. */
   readonly utilization: number;
 }
 
@@ -47,7 +50,7 @@ export function countForUtilization(
   const replicas = countFor(groups, sizing, {
     ratio,
     ratioOf: (measured) => measure(measured).ratio,
-    // A pod that nobody measured is thought to use all it asked for while others use little.
+    // On a scale-down, a pod without metrics is assumed to use its whole request.
     assumed: (name) => Math.trunc(((requests.get(name) ?? 0) * full) / 100),
   });
   return { replicas, utilization, averageMilli };
@@ -58,7 +61,7 @@ export interface PlainCount {
   readonly averageMilli: number;
 }
 
-/** `resource` is empty for metrics that are not of a resource. */
+/** `resource` is empty for metrics other than resource metrics. */
 export function countForAverage(
   metrics: PodMetrics,
   { resource, averageMilli: target }: { readonly resource: string; readonly averageMilli: number },
@@ -74,7 +77,7 @@ export function countForAverage(
   return { replicas, averageMilli };
 }
 
-/** Of a value that is about all replicas together. */
+/** Replicas for a value that describes all replicas together, such as a queue length. */
 export function countForValue(milli: number, targetMilli: number, sizing: Sizing): number {
   const ratio = milli / targetMilli;
   if (sizing.currentReplicas === 0) return Math.ceil(ratio);
@@ -87,7 +90,7 @@ export function countForValue(milli: number, targetMilli: number, sizing: Sizing
   return Math.ceil(ratio * ready.length);
 }
 
-/** Of a value that the replicas share. */
+/** Replicas for a value that the replicas share equally. */
 export function countForShare(
   milli: number,
   targetMilli: number,
@@ -108,16 +111,16 @@ function measuredGroups(metrics: PodMetrics, resource: string, { pods, now }: Si
 }
 
 interface Assumptions {
-  /** Of what was measured to the target. */
+  /** Measured value divided by the target value. */
   readonly ratio: number;
   readonly ratioOf: (measured: PodMetrics) => number;
-  /** What a pod that nobody measured uses at most. */
+  /** Usage of a pod without metrics, assumed on a scale-down. */
   readonly assumed: (pod: string) => number;
 }
 
 /**
- * Pods that say nothing are counted so that they damp the change: they use nothing while there is too much load, and all of their share while
- * there is too little. When that turns the direction around, nothing is done.
+ * Pods without metrics damp the change. They count as idle on a scale-up and as fully used on a scale-down. If that
+ * reverses the direction, the size stays.
  */
 function countFor(groups: PodGroups, sizing: Sizing, assumptions: Assumptions): number {
   const { currentReplicas, tolerances } = sizing;
@@ -130,11 +133,11 @@ function countFor(groups: PodGroups, sizing: Sizing, assumptions: Assumptions): 
   const isTurned = (ratio < 1 && next > 1) || (ratio > 1 && next < 1);
   if (isTurned || isWithin(next, tolerances)) return currentReplicas;
   const replicas = Math.ceil(next * filled.size);
-  // With more pods in the count than there are replicas, or fewer, the size could move against the load.
+  // The number of counted pods can differ from the number of replicas. The size must not move against the load then.
   return next < 1 ? Math.min(replicas, currentReplicas) : Math.max(replicas, currentReplicas);
 }
 
-/** Undefined when every pod that counts was measured. */
+/** Adds assumed metrics for pods without metrics; undefined if every counted pod has some. */
 function filledUp(
   { unready, missing, measured }: PodGroups,
   { ratio, assumed }: Assumptions,
@@ -172,7 +175,7 @@ function utilizationOf(
   let count = 0;
   for (const [name, { milli }] of metrics) {
     const request = requests.get(name);
-    // Of a pod that is no longer there.
+    // The pod no longer exists.
     if (request === undefined) continue;
     used += milli;
     requested += request;

@@ -1,6 +1,8 @@
 /**
- * Autoscalers that would change the size of the same pods. By which labels each finds its pods is remembered of its last pass, so that nobody has
- * to ask for every target; a loop that has just begun knows of an autoscaler what it says of its target until that has had its turn.
+ * Finds other autoscalers that would scale the same pods.
+ *
+ * Each reconcile records the selector of its target, so that no request per autoscaler is needed. Until an autoscaler
+ * has been reconciled once, only its target reference is compared.
  */
 import type { ObjectKey } from "../../api/api-object.ts";
 import { HorizontalPodAutoscaler } from "../../api/generated/types/autoscaling-v2.ts";
@@ -14,11 +16,11 @@ import { runMemory } from "../run-memory.ts";
 
 interface KnownSelector {
   readonly text: string;
-  /** Undefined when it cannot be understood: it selects nothing. */
+  /** Undefined if the selector is empty or invalid: it then selects no pods. */
   readonly labels: LabelSelector | undefined;
 }
 
-/** By autoscaler. */
+/** Selectors by autoscaler. */
 const selectorsIn = runMemory(() => new Map<string, KnownSelector>());
 
 export function noteSelector(hpa: ObjectKey, text: string, cache: CacheReader): void {
@@ -34,7 +36,7 @@ export function forgetSelector(hpa: ObjectKey, cache: CacheReader): void {
 export interface Claim {
   readonly hpa: HorizontalPodAutoscaler;
   readonly selector: string;
-  /** Those that it selects. */
+  /** Pods that the selector selects. */
   readonly pods: readonly Pod[];
 }
 
@@ -55,7 +57,7 @@ export function findRivals(
   });
 }
 
-/** Throws a SyntaxError when the selector cannot be understood. */
+/** Throws a SyntaxError if the selector is invalid. */
 export function matching(pods: readonly Pod[], selector: string): readonly Pod[] {
   const labels = parseLabelSelector(selector);
   return pods.filter(({ metadata }) => labelsMatch(labels, metadata.labels));

@@ -1,4 +1,4 @@
-/** How an autoscaler says how it is. */
+/** Builds the status of an autoscaler. */
 import type {
   HorizontalPodAutoscaler,
   HorizontalPodAutoscalerStatus,
@@ -10,14 +10,16 @@ import type { NewCondition } from "../../runtime/controller/conditions.ts";
 import type { ScalePlan } from "./plan-scale.ts";
 
 export interface Seen {
-  /** Undefined when the target was not found. */
+  /** Undefined if the target was not found. */
   readonly currentReplicas?: number;
-  /** In the order in which they came to hold; of one type, the last counts. */
+  /** Conditions in order of occurrence; the last of a type wins. */
   readonly conditions: readonly NewCondition[];
   readonly now: number;
 }
 
-/** Without a plan only the conditions change; without a decision, or when the target refused it, the wanted size stays. */
+/**
+ * Without a plan only the conditions change. `desiredReplicas` stays if the plan is undecided or the rescale failed.
+ */
 export function statusOf(
   { status }: HorizontalPodAutoscaler,
   plan: ScalePlan | undefined,
@@ -38,7 +40,7 @@ function timeText(now: number): string {
   return formatTime(BigInt(Math.floor(now)) * 1000n);
 }
 
-/** One after the other, so that a condition that holds at the end as before has not changed. */
+/** Keeps the last condition of each type. A condition with an unchanged status keeps its transition time. */
 function withConditions(
   known: readonly Condition[] | undefined,
   conditions: readonly NewCondition[],

@@ -1,4 +1,4 @@
-/** What an autoscaler scales: anything with a scale subresource, custom kinds included. */
+/** Reads and scales an autoscaler's target: any object with a scale subresource, custom resources included. */
 import type { ResourceType } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import type { Scale } from "../../api/generated/types/autoscaling-v1.ts";
@@ -13,7 +13,7 @@ export type Target =
       readonly scale: Scale;
       readonly specReplicas: number;
       readonly statusReplicas: number;
-      /** In the text form of a label selector; empty when the target has none. */
+      /** Label selector in text form; empty if the target has none. */
       readonly selector: string;
     }
   | { readonly type: "missing"; readonly message: string };
@@ -32,7 +32,7 @@ export async function readTarget(hpa: HorizontalPodAutoscaler, client: Client): 
   }
 }
 
-/** Guarded by the resourceVersion of the scale that was read. */
+/** The scale's resourceVersion guards the write: a concurrent change makes it fail with a conflict. */
 export async function rescale(
   { resource, scale }: Extract<Target, { readonly type: "found" }>,
   replicas: number,
@@ -43,7 +43,7 @@ export async function rescale(
   await client(resource).subresource("scale").update({ namespace, name }, body);
 }
 
-/** In the version that is named, else in any other that the group is served in. */
+/** Prefers the version in `apiVersion`, then the group's other served versions. */
 async function findServed(
   apiVersion: string,
   kind: string,
@@ -62,7 +62,8 @@ async function findServed(
 }
 
 function foundTarget(resource: ResourceType, value: unknown): Target {
-  if (!isJsonObject(value)) return { type: "missing", message: "the server answered with no scale" };
+  if (!isJsonObject(value))
+    return { type: "missing", message: "the server's response is not a Scale object" };
   const scale = value as unknown as Scale;
   const { spec = {}, status } = scale as Partial<Scale>;
   return {

@@ -1,8 +1,8 @@
 /**
  * Approves the requests with which nodes get and renew their client certificates.
  *
- * Reads CertificateSigningRequests; asks the server whether the requester may have such a certificate (SubjectAccessReview on `nodeclient` and
- * `selfnodeclient`); writes the condition Approved. It denies nothing: whoever else may decide can still do so.
+ * Reads CertificateSigningRequests. Asks the server if the requester may have the certificate: SubjectAccessReview on
+ * `nodeclient` and `selfnodeclient`. Writes the condition Approved, never Denied: other approvers may still decide.
  */
 import { readCertificateRequest } from "../../api/certificates/certificate-request.ts";
 import type { SubjectAccessReview } from "../../api/generated/types/authorization-v1.ts";
@@ -34,7 +34,7 @@ interface Permission {
   readonly message: string;
 }
 
-/** Either of which will do; none for requests that are not about clients of nodes. */
+/** Permissions of which one suffices; empty for requests other than kubelet client certificates. */
 function findPermissions({ spec }: CertificateSigningRequest): readonly Permission[] {
   if (spec.signerName !== KUBELET_CLIENT_SIGNER) return [];
   const content = readCertificateRequest(spec.request);

@@ -29,7 +29,7 @@ async function makeAuthority(lifeMs: number): Promise<{ readonly cert: string; r
   };
 }
 
-/** In base64, as in a spec. `isStolen`: signed with another key than the one it is for. */
+/** Request in base64, as in a spec. `isStolen`: signed with a key other than the one in the request. */
 async function makeRequest(isStolen: boolean): Promise<string> {
   const [own, other] = [await makeKeys(), await makeKeys()];
   const { privateKey } = isStolen ? other : own;
@@ -45,7 +45,7 @@ async function makeRequest(isStolen: boolean): Promise<string> {
 async function signed(request: string, authorityLifeMs: number): Promise<X509Certificate | undefined> {
   const authority = await makeAuthority(authorityLifeMs);
   const content = readCertificateRequest(request);
-  if (content === undefined) throw new Error("the request can be read");
+  if (content === undefined) throw new Error("the certificate request is unreadable");
   const signer = certificateSigner({ ...authority, loop });
   const pem = await signer.sign({ content, usages: ["digital signature", "client auth"] }, 3600);
   if (pem === undefined) return undefined;
@@ -55,7 +55,7 @@ async function signed(request: string, authorityLifeMs: number): Promise<X509Cer
 }
 
 describe("the cluster's authority", () => {
-  test("signs for the subject, names and usages that were asked for, and for no other", async () => {
+  test("signs for exactly the requested subject, names and usages", async () => {
     const certificate = await signed(await makeRequest(false), 1e10);
 
     expect(certificate?.subject).toBe("O=dev\nO=ops\nCN=erin");
@@ -67,13 +67,13 @@ describe("the cluster's authority", () => {
     expect(leftMs).toBeLessThanOrEqual(3_600_000);
   });
 
-  test("signs for no longer than it lives itself", async () => {
+  test("caps a certificate's validity at its own expiry", async () => {
     const certificate = await signed(await makeRequest(false), 60_000);
 
     expect(Date.parse(certificate?.validTo ?? "") - loop.now()).toBeLessThanOrEqual(60_000);
   });
 
-  test("signs nothing for somebody who does not hold the key", async () => {
+  test("rejects a request whose signature does not match its key", async () => {
     expect(await signed(await makeRequest(true), 1e10)).toBeUndefined();
   });
 });

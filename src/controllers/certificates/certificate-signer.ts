@@ -1,4 +1,4 @@
-/** Signs requests for certificates with the authority of the cluster. */
+/** Signs certificate requests with the cluster's certificate authority. */
 import { createPrivateKey } from "node:crypto";
 import type * as X509 from "@peculiar/x509";
 import { importSigner, serialNumber } from "../../base/keys/signing-key.ts";
@@ -7,12 +7,12 @@ import type { Loop, Random } from "../../base/loop/loop.ts";
 import type { SigningWish } from "./signer-rules.ts";
 
 const MINUTE_MS = 60_000;
-/** A year, as upstream's; a request may ask for less. */
+/** One year, as upstream's default; a request may ask for less. */
 const LIFE_MS = 365 * 24 * 60 * MINUTE_MS;
 const LIFE_MIN_MS = 10 * MINUTE_MS;
-/** Machines whose clock is a little behind accept a new certificate too. */
+/** Backdating tolerates machines whose clock is slightly behind. */
 const BACKDATE_MS = 5 * MINUTE_MS;
-/** Those that live shorter do not lose the backdated minutes of it. */
+/** Certificates with a shorter lifetime get the backdated minutes in addition. */
 const SHORT_MS = 8 * 60 * MINUTE_MS;
 
 export interface SigningAuthority {
@@ -23,7 +23,7 @@ export interface SigningAuthority {
 }
 
 export interface CertificateSigner {
-  /** PEM. Undefined when the request was not signed with the key that it is for. */
+  /** PEM certificate; undefined if the request's signature does not match its key. */
   sign(wish: SigningWish, expirationSeconds: number | undefined): Promise<string | undefined>;
 }
 
@@ -40,7 +40,7 @@ interface Life {
   readonly notAfter: number;
 }
 
-/** Pure: from when to when, before the authority's own end is looked at. */
+/** Validity before it is capped at the authority's own expiry. Pure. */
 export function lifeOf(expirationSeconds: number | undefined, now: number): Life {
   const askedMs = expirationSeconds === undefined ? LIFE_MS : expirationSeconds * 1000;
   const lifeMs = Math.max(LIFE_MIN_MS, Math.min(askedMs, LIFE_MS));
@@ -134,7 +134,7 @@ function alternativeNames({ dnsNames, addresses, emails, uris }: SigningWish["co
   ];
 }
 
-/** Bits of the extension (RFC 5280, 4.2.1.3), as the library numbers them. */
+/** Bits of the key usage extension (RFC 5280, 4.2.1.3), as the library numbers them. */
 const KEY_USAGES: ReadonlyMap<string, number> = new Map([
   ["signing", 1],
   ["digital signature", 1],

@@ -120,14 +120,14 @@ describe("a certificate", () => {
     [60, 600_000],
     [3600, HOUR_MS],
     [24 * 3600, 24 * HOUR_MS - 300_000],
-  ])("that shall live %j seconds lives %d ms from now", (seconds, leftMs) => {
+  ])("requested for %j seconds expires %d ms from now", (seconds, leftMs) => {
     const { notBefore, notAfter } = lifeOf(seconds, NOW);
 
     expect(notAfter - NOW).toBe(leftMs);
     expect(NOW - notBefore).toBe(300_000);
   });
 
-  test("is not made of what is no request", () => {
+  test("is not made from text that is not a request", () => {
     expect(
       readCertificateRequest(Buffer.from("-----BEGIN CERTIFICATE REQUEST-----\nAA==\n").toString("base64")),
     ).toBeUndefined();

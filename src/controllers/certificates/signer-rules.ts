@@ -1,4 +1,7 @@
-/** For what each of the built-in signers signs. A rule answers why not, in upstream's words; undefined when it does. */
+/**
+ * Rules of the built-in signers. A rule returns upstream's error text for a request it rejects, and undefined for one
+ * it accepts.
+ */
 import type { CertificateRequest } from "../../api/certificates/certificate-request.ts";
 
 export interface SigningWish {
@@ -14,7 +17,7 @@ export const SIGNER_RULES: ReadonlyMap<string, SignerRule> = new Map<string, Sig
   ["kubernetes.io/kube-apiserver-client", findClientProblem],
   [KUBELET_CLIENT_SIGNER, findKubeletClientProblem],
   ["kubernetes.io/kubelet-serving", findKubeletServingProblem],
-  // Whatever was approved: it is from a time when there was one signer for everything.
+  // Accepts every approved request: this signer dates from before signer names existed.
   ["kubernetes.io/legacy-unknown", () => undefined],
 ]);
 
@@ -57,7 +60,7 @@ function findNameProblem({ commonName }: CertificateRequest): string | undefined
     : "subject common name does not begin with system:node:";
 }
 
-/** Keys of elliptic curves encipher nothing, so that usage may be left out. */
+/** `key encipherment` is optional: keys of elliptic curves do not support it. */
 function findUsageProblem(usages: readonly string[], purpose: string): string | undefined {
   const allowed = new Set(["digital signature", "key encipherment", purpose]);
   const isRight =

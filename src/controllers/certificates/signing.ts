@@ -1,8 +1,8 @@
 /**
- * Makes certificates of requests that were approved, for the signers `kubernetes.io/…` that stand for the cluster's own authority.
+ * Issues certificates for approved requests of the built-in signers `kubernetes.io/…`.
  *
- * Reads CertificateSigningRequests; writes the certificate into their status, or the condition Failed when a request asks for what its
- * signer does not sign.
+ * Reads CertificateSigningRequests. Writes the certificate into the status, or the condition Failed if the signer's
+ * rule rejects the request.
  */
 import { readCertificateRequest } from "../../api/certificates/certificate-request.ts";
 import { CertificateSigningRequest } from "../../api/generated/types/certificates-v1.ts";
@@ -42,7 +42,7 @@ async function reconcile(
   return undefined;
 }
 
-/** Nothing about the request will change: it is not tried again. */
+/** Writes the condition Failed. The controller does not retry: a request's content never changes. */
 async function fail(
   request: CertificateSigningRequest,
   message: string,

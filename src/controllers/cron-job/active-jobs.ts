@@ -1,15 +1,15 @@
-/** What has become of a CronJob's Jobs: which are still at work, when the last one succeeded, which are old enough to go. Pure. */
+/** Sorts a CronJob's Jobs: which still run, when the last one succeeded, which exceed the history limits. Pure. */
 import type { CronJob, CronJobStatus, Job } from "../../api/generated/types/batch-v1.ts";
 import type { ObjectReference } from "../../api/generated/types/core-v1.ts";
 
 export interface JobNews {
   readonly active: readonly ObjectReference[];
   readonly lastSuccessfulTime: string | undefined;
-  /** Have ended since the last look. */
+  /** Jobs that finished since the last reconcile. */
   readonly ended: readonly Job[];
-  /** Are at work although nobody noted that they were started: after a crash in between, or by hand. */
+  /** Running Jobs missing from the status: created before a crash, or by a user. */
   readonly unexpected: readonly Job[];
-  /** Were noted, and are not there. */
+  /** References in the status without a Job. */
   readonly missing: readonly ObjectReference[];
 }
 
@@ -38,7 +38,7 @@ export function endingOf({ status }: Job): "Complete" | "Failed" | undefined {
   return ending === undefined ? undefined : ending.type === "Complete" ? "Complete" : "Failed";
 }
 
-/** Times in normal form have one length and one zone, so that their texts are in order. */
+/** Normalized timestamps have the same length and zone, so their texts compare in order of time. */
 function latestSuccess({ lastSuccessfulTime }: CronJobStatus, jobs: readonly Job[]): string | undefined {
   let latest = lastSuccessfulTime;
   for (const job of jobs) {
@@ -49,7 +49,7 @@ function latestSuccess({ lastSuccessfulTime }: CronJobStatus, jobs: readonly Job
   return latest;
 }
 
-/** The oldest that have ended, beyond what shall be kept of each kind. */
+/** Oldest finished Jobs beyond the history limits. */
 export function planHistory({ spec }: CronJob, jobs: readonly Job[]): readonly Job[] {
   const kept = jobs.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const ended = (how: "Complete" | "Failed"): readonly Job[] =>
@@ -64,7 +64,7 @@ function oldest(jobs: readonly Job[], limit: number | undefined): readonly Job[]
   return limit === undefined ? [] : jobs.slice(0, Math.max(0, jobs.length - limit));
 }
 
-/** Those that never started come last. */
+/** Jobs without a start time come last. */
 function compareStart(left: Job, right: Job): number {
   const [one, other] = [left.status.startTime ?? "~", right.status.startTime ?? "~"];
   if (one !== other) return one < other ? -1 : 1;

@@ -1,5 +1,5 @@
 /**
- * Starts a Job at each time of a CronJob's schedule, as its policies allow, and clears away old ones.
+ * Starts a Job at each time of a CronJob's schedule, as its policies allow, and deletes old ones.
  *
  * Reads CronJobs and the Jobs they control; creates and deletes those Jobs; writes CronJob status.
  */
@@ -21,24 +21,29 @@ import { isMadeFor, jobName, newJob } from "./new-job.ts";
 import { planRun } from "./plan-run.ts";
 import type { RunPlan } from "./plan-run.ts";
 
-/** CronJobs by the Jobs that they note as active. */
-const NOTED = "noted jobs";
+/** Index of CronJobs by the uid of the Jobs in `status.active`. */
+const RECORDED = "recorded jobs";
 
 export const cronJobController = defineController({
   name: "cronjob-controller",
   for: CronJob,
   owns: [Job],
-  indexes: [indexing(CronJob, NOTED, ({ status }) => (status.active ?? []).flatMap(({ uid }) => uid ?? []))],
-  watches: [watching(Job, notersOf)],
+  indexes: [
+    indexing(CronJob, RECORDED, ({ status }) => (status.active ?? []).flatMap(({ uid }) => uid ?? [])),
+  ],
+  watches: [watching(Job, recordersOf)],
   reconcile,
 });
 
-/** Who notes a Job learns of its end, also when it has been made nobody's: a CronJob that is suspended does not look by itself. */
-function notersOf({ before, after }: ObjectChange<Job>, read: CacheReader): readonly ObjectKey[] {
+/**
+ * A finished or deleted Job triggers every CronJob with it in its status, even if the Job was orphaned. A suspended
+ * CronJob has no timer that would notice.
+ */
+function recordersOf({ before, after }: ObjectChange<Job>, read: CacheReader): readonly ObjectKey[] {
   if (after !== undefined && endingOf(after) === undefined) return [];
   const { uid = "" } = (after ?? before)?.metadata ?? {};
   return read(CronJob)
-    .indexed(NOTED, uid)
+    .indexed(RECORDED, uid)
     .map(({ metadata: { namespace, name } }) => ({ namespace, name }));
 }
 
@@ -47,25 +52,25 @@ async function reconcile(cronJob: CronJob, context: ReconcileContext): Promise<O
   const news = readJobs(cronJob, jobs);
   const active = [
     ...news.active,
-    ...(await stillThere(news.missing, cronJob, context)),
+    ...(await stillRunning(news.missing, cronJob, context)),
     ...news.unexpected.filter((job) => isMadeFor(cronJob, job)).map(referenceTo),
   ];
-  tellNews(cronJob, news, context);
+  reportJobs(cronJob, news, context);
   const plan = planRun(cronJob, context.clock.now());
-  tellPlan(cronJob, plan, context);
+  reportPlan(cronJob, plan, context);
 
   const started = await start(cronJob, { plan, active, context });
   await context.updateStatus(cronJob, statusOf(cronJob, news, started));
   for (const job of planHistory(cronJob, jobs)) await deleteJob(cronJob, job, context);
   if (started.error !== undefined) throw started.error;
-  // A schedule comes again for ever: a world that only waits for it is quiet.
+  // Periodic timer: a schedule recurs for ever, so it does not count as pending work.
   const recheckAfterMs = plan.type === "never" ? undefined : plan.recheckAfterMs;
   return recheckAfterMs === undefined ? undefined : { recheckAfterMs, timer: "periodic" };
 }
 
 interface Started {
   readonly active: readonly ObjectReference[];
-  /** The time that is met now. */
+  /** Scheduled time that this pass handled. */
   readonly at?: number;
   readonly error?: Error;
 }
@@ -96,7 +101,7 @@ async function start(cronJob: CronJob, { plan, active, context }: StartParts): P
   }
 }
 
-/** Those at work make room. */
+/** Deletes the running Jobs. */
 async function replace(
   cronJob: CronJob,
   active: readonly ObjectReference[],
@@ -109,7 +114,7 @@ async function replace(
   return [];
 }
 
-/** Undefined when there is a Job of that name that is none of ours, or nothing can be made there any more. */
+/** Undefined if another owner's Job has the name, or if the namespace is being deleted. */
 async function createJob(cronJob: CronJob, at: number, context: ReconcileContext): Promise<Job | undefined> {
   try {
     const job = await context.client(Job).create(newJob(cronJob, at));
@@ -125,7 +130,7 @@ async function createJob(cronJob: CronJob, at: number, context: ReconcileContext
   }
 }
 
-/** It was made before, and what was to be noted then is noted now. */
+/** Finds the Job of an earlier pass that did not record it in the status. */
 async function findOwn(cronJob: CronJob, at: number, context: ReconcileContext): Promise<Job | undefined> {
   const job = await findJob(cronJob, jobName(cronJob, at), context);
   return job !== undefined && isControlledBy(job, cronJob) ? job : undefined;
@@ -152,8 +157,8 @@ async function deleteJob(cronJob: CronJob, job: Job, context: ReconcileContext):
   }
 }
 
-/** Of those that the cache does not have, the ones that the server has. */
-async function stillThere(
+/** Returns the references whose Job still runs on the server, although the cache lacks it. */
+async function stillRunning(
   missing: readonly ObjectReference[],
   cronJob: CronJob,
   context: ReconcileContext,
@@ -161,7 +166,7 @@ async function stillThere(
   const found: ObjectReference[] = [];
   for (const reference of missing) {
     const { name = "", uid } = reference;
-    // One without a name is no Job's: somebody else has written it.
+    // The controller never writes a reference without a name.
     const live = name === "" ? undefined : await findJob(cronJob, name, context);
     if (live?.metadata.uid === uid && live !== undefined && endingOf(live) === undefined) {
       found.push(reference);
@@ -173,7 +178,7 @@ async function stillThere(
   return found;
 }
 
-function tellNews(cronJob: CronJob, { ended, unexpected }: JobNews, context: ReconcileContext): void {
+function reportJobs(cronJob: CronJob, { ended, unexpected }: JobNews, context: ReconcileContext): void {
   for (const job of ended) {
     const message = `Saw completed job: ${job.metadata.name}, condition: ${endingOf(job) ?? ""}`;
     context.event(cronJob, { type: "Normal", reason: "SawCompletedJob", message });
@@ -184,7 +189,7 @@ function tellNews(cronJob: CronJob, { ended, unexpected }: JobNews, context: Rec
   }
 }
 
-function tellPlan(cronJob: CronJob, plan: RunPlan, context: ReconcileContext): void {
+function reportPlan(cronJob: CronJob, plan: RunPlan, context: ReconcileContext): void {
   if (plan.type === "never" && plan.problem !== undefined)
     context.event(cronJob, { type: "Warning", ...plan.problem });
   if (plan.type !== "due") return;

@@ -1,4 +1,4 @@
-/** The Job for one time of a CronJob. Its name follows from the time, so that it cannot be made twice. */
+/** Builds the Job for one scheduled time. Its name follows from the time, so that it cannot be created twice. */
 import type { Manifest } from "../../api/api-object.ts";
 import type { CronJob, Job } from "../../api/generated/types/batch-v1.ts";
 import { dateTimeText } from "../../base/date-text.ts";
@@ -28,13 +28,13 @@ export function newJob(cronJob: CronJob, at: number): Manifest<Job> {
   };
 }
 
-/** By its schedule. What somebody has started by hand is not the CronJob's to wait for or to replace. */
+/** The schedule created the Job. A Job that a user started by hand does not count for the concurrency policy. */
 export function isMadeFor(cronJob: CronJob, { metadata }: Job): boolean {
   const at = Date.parse(metadata.annotations?.[SCHEDULED_AT] ?? "");
   return metadata.name === jobName(cronJob, at);
 }
 
-/** `2026-03-28T02:30:00+01:00`. */
+/** Example: `2026-03-28T02:30:00+01:00`. */
 function localTime(at: number, zone: string): string {
   const offset = offsetMinutes(at, zone);
   const wall = dateTimeText(at + offset * MINUTE_MS);

@@ -24,11 +24,11 @@ function plan(spec: Partial<CronJobSpec>, now: string, last?: string) {
 }
 
 describe("the run of a CronJob", () => {
-  test("is later before the first time, a little after it", () => {
+  test("waits until shortly after the first time", () => {
     expect(plan({}, "2026-01-01T00:59:00Z")).toEqual({ type: "later", recheckAfterMs: 60_100 });
   });
 
-  test("is due when a time has passed that was not met, for the last of several", () => {
+  test("is due for the last of several missed times", () => {
     expect(plan({}, "2026-01-01T03:20:00Z")).toEqual({
       type: "due",
       at: "2026-01-01T03:00:00.000Z",
@@ -38,11 +38,11 @@ describe("the run of a CronJob", () => {
     });
   });
 
-  test("is not due again for a time that was met", () => {
+  test("is not due again for a handled time", () => {
     expect(plan({}, "2026-01-01T03:20:00Z", "2026-01-01T03:00:00Z").type).toBe("later");
   });
 
-  test("is not due any more when the deadline has passed", () => {
+  test("is not due after the starting deadline", () => {
     expect(plan({ startingDeadlineSeconds: 600 }, "2026-01-01T03:09:00Z").type).toBe("due");
     expect(plan({ startingDeadlineSeconds: 600 }, "2026-01-01T03:11:00Z").type).toBe("later");
   });
@@ -55,7 +55,7 @@ describe("the run of a CronJob", () => {
     expect(plan({}, now)).toMatchObject({ areTooManyMissed: expected });
   });
 
-  test("is never due while suspended, or when its schedule or zone is unknown, and says so", () => {
+  test("is never due while suspended or with an invalid schedule or zone, and reports the problem", () => {
     const now = "2026-01-01T03:20:00Z";
 
     expect(plan({ suspend: true }, now)).toEqual({ type: "never" });
@@ -63,7 +63,7 @@ describe("the run of a CronJob", () => {
     expect(plan({ schedule: "soon" }, now)).toMatchObject({ problem: { reason: "UnparseableSchedule" } });
   });
 
-  test("of a day that never comes is an invalid schedule, and looked at never again", () => {
+  test("reports a date that does not exist as an invalid schedule and is never rechecked", () => {
     const message =
       "invalid schedule: 59 23 31 2 * : time difference between two schedules is less than 1 second";
 
@@ -76,7 +76,7 @@ describe("the run of a CronJob", () => {
     });
   });
 
-  test("goes on from the last time, not from now, with an interval", () => {
+  test("continues an interval from the last time, not from now", () => {
     const last = "2026-01-01T00:10:00Z";
 
     expect(plan({ schedule: "@every 10m" }, "2026-01-01T00:19:00Z", last)).toMatchObject({
@@ -88,8 +88,8 @@ describe("the run of a CronJob", () => {
   });
 });
 
-describe("the Job of a time", () => {
-  test("is named by the minute and says the time in its zone", () => {
+describe("the Job of a scheduled time", () => {
+  test("is named by the minute and records the time in its zone", () => {
     const { metadata } = newJob(
       cronJob({ timeZone: "America/New_York" }),
       Date.parse("2026-07-01T12:00:00Z"),
@@ -117,7 +117,7 @@ function jobOf(name: string, ending?: "Complete" | "Failed", startTime?: string)
 }
 
 describe("the Jobs of a CronJob", () => {
-  test("are told apart by what has become of them", () => {
+  test("are sorted by their state", () => {
     const active = ["a", "b", "c"].map((name) => ({ name, uid: name }));
     const known = { ...cronJob({}), status: { active } };
 
@@ -130,7 +130,7 @@ describe("the Jobs of a CronJob", () => {
     expect(news.lastSuccessfulTime).toBe("2026-01-01T01:00:00Z");
   });
 
-  test("are forgotten from the oldest on, each kind by itself", () => {
+  test("are deleted oldest first, separately for each result", () => {
     const jobs = [
       jobOf("c2", "Complete", "2026-01-01T02:00:00Z"),
       jobOf("c1", "Complete", "2026-01-01T01:00:00Z"),

@@ -1,13 +1,13 @@
-/** Whether a CronJob is due, for which of its times, and when to look again. Pure. */
+/** Decides if a CronJob is due, for which scheduled time, and when to check again. Pure. */
 import type { CronJob } from "../../api/generated/types/batch-v1.ts";
 import { plainNumber } from "../../api/values/plain-number.ts";
 import { findSchedule, findScheduleProblem } from "../../resources/workloads/cron-schedule.ts";
 import { findLastTime, findNextTime, offsetMinutes } from "../../resources/workloads/cron-times.ts";
 import type { CronClock } from "../../resources/workloads/cron-times.ts";
 
-/** More missed starts than this are told: somebody's clock is wrong, or nobody looked for long. */
+/** More missed starts than this raise a warning: a clock is wrong, or the controller was down for long. */
 const MISSED_MAX = 100;
-/** A little after the time has come, so that it has passed by any clock. */
+/** Delay after a scheduled time, so that it has passed despite clock differences. */
 const DELTA_MS = 100;
 
 export type RunPlan =
@@ -15,7 +15,7 @@ export type RunPlan =
   | { readonly type: "later"; readonly recheckAfterMs: number | undefined }
   | {
       readonly type: "due";
-      /** The most recent of the times that were not met. */
+      /** Most recent missed time. */
       readonly at: number;
       readonly isTooLate: boolean;
       readonly areTooManyMissed: boolean;
@@ -33,7 +33,7 @@ export function planRun(cronJob: CronJob, now: number): RunPlan {
   const clock = clockOf(cronJob);
   if ("reason" in clock) return { type: "never", problem: clock };
   if (spec.suspend === true) return { type: "never" };
-  const since = lastMet(cronJob);
+  const since = lastHandled(cronJob);
   const earliest = withinDeadline(cronJob, since, now);
   if (findNextTime(clock, earliest) === undefined) return { type: "never", problem: neverComing(spec) };
   const recheckAfterMs = recheckOf(clock, since, now);
@@ -49,7 +49,7 @@ export function planRun(cronJob: CronJob, now: number): RunPlan {
   };
 }
 
-/** The server has checked both, but what it knows of time zones may not be what is known here. */
+/** The API server validates both, but its time zone database may differ from this one. */
 function clockOf({ spec }: CronJob): CronClock | ScheduleProblem {
   const { timeZone = "UTC", schedule: text } = spec;
   const schedule = findSchedule(text);
@@ -73,12 +73,12 @@ function neverComing({ schedule }: CronJob["spec"]): ScheduleProblem {
   return { reason: "InvalidSchedule", message: `invalid schedule: ${schedule} : ${why}` };
 }
 
-/** Times up to this one are done with. */
-function lastMet({ metadata, status }: CronJob): number {
+/** Times up to this one have been handled. */
+function lastHandled({ metadata, status }: CronJob): number {
   return Date.parse(status.lastScheduleTime ?? metadata.creationTimestamp);
 }
 
-/** Nothing is started that was due before this. */
+/** Earlier times are too old to be started. */
 function withinDeadline({ spec }: CronJob, since: number, now: number): number {
   const { startingDeadlineSeconds: deadline } = spec;
   return deadline === undefined ? since : Math.max(since, now - plainNumber(deadline) * 1000);
@@ -93,7 +93,7 @@ function areTooManyMissed(clock: CronClock, since: number, last: number): boolea
   return true;
 }
 
-/** Undefined when no time comes any more. */
+/** Undefined if no further time exists. */
 function recheckOf(clock: CronClock, since: number, now: number): number | undefined {
   const last = findLastTime(clock, { since, now }) ?? since;
   const next = findNextTime(clock, last);

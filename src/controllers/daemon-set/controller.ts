@@ -1,8 +1,8 @@
 /**
- * Keeps one pod of each DaemonSet on every node that is fit for it, and moves them to a new template as the set asks for.
+ * Keeps one pod of each DaemonSet on every suitable node, and updates the pods to a new template.
  *
- * Reads DaemonSets, Nodes, Pods and ControllerRevisions. Creates and deletes the Pods that a set controls (the scheduler puts them on their
- * nodes), keeps the revisions, adopts and lets go of both by selector; writes DaemonSet status.
+ * Reads DaemonSets, Nodes, Pods and ControllerRevisions. Creates and deletes the set's Pods (the scheduler binds them
+ * to their nodes), keeps the revisions, adopts and releases both by selector. Writes DaemonSet status.
  */
 import { ControllerRevision, DaemonSet } from "../../api/generated/types/apps-v1.ts";
 import { Node, Pod } from "../../api/generated/types/core-v1.ts";
@@ -20,7 +20,7 @@ import type { DaemonPlan } from "./plan-pods.ts";
 import { planUpdate } from "./plan-update.ts";
 import { statusOf } from "./status.ts";
 
-/** As upstream's default, should nobody have said. */
+/** Upstream's default, for sets without `revisionHistoryLimit`. */
 const HISTORY_LIMIT = 10;
 
 export const daemonSetController = defineController({
@@ -30,7 +30,7 @@ export const daemonSetController = defineController({
   watches: [
     orphanedPods(DaemonSet, ({ spec }) => spec.selector),
     watching(Node, function* ({ before, after }, cache) {
-      if (before !== undefined && after !== undefined && !isNews(before, after)) return;
+      if (before !== undefined && after !== undefined && !affectsFitness(before, after)) return;
       for (const { metadata } of cache(DaemonSet).list())
         yield { namespace: metadata.namespace, name: metadata.name };
     }),
@@ -38,8 +38,8 @@ export const daemonSetController = defineController({
   reconcile,
 });
 
-/** Heartbeats are none. */
-function isNews(before: Node, after: Node): boolean {
+/** Ignores heartbeats and other changes of the node's status. */
+function affectsFitness(before: Node, after: Node): boolean {
   return (
     !jsonEqual(before.metadata.labels ?? {}, after.metadata.labels ?? {}) ||
     !jsonEqual(before.spec.taints ?? [], after.spec.taints ?? [])
@@ -47,7 +47,7 @@ function isNews(before: Node, after: Node): boolean {
 }
 
 async function reconcile(set: DaemonSet, context: ReconcileContext): Promise<Outcome> {
-  // Whatever were made for it now would keep it from going.
+  // New pods would delay the deletion of the set.
   if (set.metadata.deletionTimestamp !== undefined) return;
   const pods = await context.claim(Pod, set, set.spec.selector);
   const { all, update, collisionCount } = await ensureRevisions(set, REVISION_HASH, context);
@@ -63,7 +63,7 @@ async function reconcile(set: DaemonSet, context: ReconcileContext): Promise<Out
   return waits.length === 0 ? undefined : { recheckAfterMs: Math.min(...waits) };
 }
 
-/** Templates change only where nothing else is to be done. */
+/** An update starts only if no pod is missing and none is surplus. */
 function planAll(view: DaemonView): DaemonPlan {
   const plan = planPods(view);
   if (plan.toCreate.length + plan.toDelete.length > 0) return plan;
@@ -76,7 +76,7 @@ async function carryOut(
   plan: DaemonPlan,
   context: ReconcileContext,
 ): Promise<void> {
-  for (const pod of plan.ended) tellEnded(set, pod, context);
+  for (const pod of plan.ended) reportEnded(set, pod, context);
   const deleted = await deletePods(set, plan.toDelete, context);
   const manifests = plan.toCreate.map(({ node, failures }) => newDaemon(set, { node, hash, failures }));
   const created = await createPods(set, manifests, context);
@@ -84,7 +84,7 @@ async function carryOut(
   if (errors.length > 0) throw errors[0];
 }
 
-function tellEnded(set: DaemonSet, pod: Pod, context: ReconcileContext): void {
+function reportEnded(set: DaemonSet, pod: Pod, context: ReconcileContext): void {
   const { namespace = "", name } = pod.metadata;
   const where = `${namespace}/${name} on node ${nodeOf(pod) ?? ""}`;
   if (pod.status.phase === "Failed") {

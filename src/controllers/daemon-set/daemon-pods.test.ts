@@ -47,7 +47,7 @@ describe("a node", () => {
     expect(fitnessFor(setOf(spec))(nodeNamed("n", [taint as Taint]))).toBe(expected);
   });
 
-  test("must have the labels and the name that are asked for", () => {
+  test("must have the selected labels and name", () => {
     const bySelector = fitnessFor(setOf({ nodeSelector: { disk: "ssd" } }));
     const byName = fitnessFor(setOf({ nodeName: "a" }));
 
@@ -60,7 +60,7 @@ describe("a node", () => {
 });
 
 describe("a new pod", () => {
-  test("is meant for its node alone, whatever nodes the template asks for", () => {
+  test("is restricted to its node, overriding the template's node affinity", () => {
     const terms = [{ matchExpressions: [{ key: "disk", operator: "In" as const, values: ["ssd"] }] }];
     const nodeAffinity = { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } };
     const set = setOf({ affinity: { nodeAffinity, podAffinity: {} } });
@@ -104,14 +104,14 @@ function view(pods: readonly Pod[], rolling = {}) {
 }
 
 describe("the pods of a DaemonSet", () => {
-  test("are made where there is none, and not where one is still going", () => {
+  test("are created on empty nodes, but not beside a terminating pod", () => {
     const { toCreate, toDelete } = planPods(view([podOn("a", "ready"), podOn("b", "going")]));
 
     expect(toCreate).toEqual([{ node: "c", failures: 0 }]);
     expect(toDelete).toEqual([]);
   });
 
-  test("are made beside one that is still going, where there may be two", () => {
+  test("are created beside a terminating pod if surge is allowed", () => {
     const rolling = { maxUnavailable: 0, maxSurge: 1 };
     const pods = [podOn("a", "going", { isNew: false }), podOn("b", "ready"), podOn("c", "failed")];
 
@@ -124,7 +124,7 @@ describe("the pods of a DaemonSet", () => {
     ]);
   });
 
-  test("that have their node stay rather than those that wait for it", () => {
+  test("stay if they are bound rather than pending", () => {
     const waiting = podOn("a", "unready");
     const spec = newDaemon(setOf(), { node: "a", hash: "new", failures: 0 }).spec as PodSpec;
     const pods = [{ ...waiting, spec }, podOn("a", "ready"), podOn("b", "ready"), podOn("c", "ready")];
@@ -136,13 +136,13 @@ describe("the pods of a DaemonSet", () => {
     expect(planPods(view([older as Pod, ...pods.slice(1)])).toDelete).toEqual([older]);
   });
 
-  test("that are one too many on a node go, the younger first", () => {
+  test("are deleted if surplus, the youngest first", () => {
     const pods = [podOn("a", "ready"), podOn("a", "unready"), podOn("b", "ready"), podOn("c", "ready")];
 
     expect(planPods(view(pods)).toDelete.map(({ metadata }) => metadata.name)).toEqual(["a-unready-new"]);
   });
 
-  test("that have failed are replaced when their time has come, and pass their failures on", () => {
+  test("are replaced after the back-off if they failed, and pass their failures on", () => {
     const pods = [
       podOn("a", "failed", { failures: 3 }),
       podOn("b", "failed", { failures: 7 }),
@@ -158,7 +158,7 @@ describe("the pods of a DaemonSet", () => {
 });
 
 describe("a pod of a DaemonSet", () => {
-  test("is of the present template by its hash or by the number of the template", () => {
+  test("is current by its hash or by its template generation", () => {
     const metadata = { annotations: { "deprecated.daemonset.template.generation": "3" } };
     const base = setOf();
     const set = { ...base, metadata: { ...base.metadata, ...metadata } };
@@ -181,7 +181,7 @@ describe("the update of a DaemonSet", () => {
   const old = { isNew: false };
   const names = (pods: readonly Pod[]): readonly string[] => pods.map(({ metadata }) => metadata.name);
 
-  test("replaces what is of no use at once, and else as many as may be missing", () => {
+  test("replaces unavailable pods at once and the others within maxUnavailable", () => {
     const pods = [podOn("a", "ready", old), podOn("b", "unready", old), podOn("c", "ready", old)];
 
     expect(names(planUpdate(view(pods)).toDelete)).toEqual(["b-unready-old", "a-ready-old"]);
@@ -194,7 +194,7 @@ describe("the update of a DaemonSet", () => {
     expect(names(planUpdate(view(pods, { maxUnavailable: 2 })).toDelete)).toEqual(["a-ready-old"]);
   });
 
-  test("puts new pods beside old ones where it may, and takes the old when the new are ready", () => {
+  test("creates new pods beside old ones within maxSurge, and deletes the old once the new are ready", () => {
     const rolling = { maxUnavailable: 0, maxSurge: 1 };
     const [a, b, c] = ["a", "b", "c"].map((node) => podOn(node, "ready", old)) as [Pod, Pod, Pod];
 

@@ -1,4 +1,4 @@
-/** Which nodes a DaemonSet wants its pod on, which node each of its pods is for, and what such a pod looks like. */
+/** Decides which nodes a DaemonSet needs, finds the node of each of its pods, and builds new pods. */
 import type { Manifest } from "../../api/api-object.ts";
 import type { DaemonSet } from "../../api/generated/types/apps-v1.ts";
 import type { Affinity, Node, Pod, PodSpec, Toleration } from "../../api/generated/types/core-v1.ts";
@@ -12,12 +12,12 @@ import { findTemplateGeneration } from "../../resources/workloads/template-gener
 import { podFromTemplate } from "../pods/pod-from-template.ts";
 import { REVISION_HASH } from "../revisions/revisions.ts";
 
-/** On pods: which of the set's templates they are of, as it was said before there were hashes. */
+/** Label with the generation of the pod's template; older than the revision hash. */
 export const TEMPLATE_GENERATION = "pod-template-generation";
-/** How often the pods before this one have failed on its node, one after the other. */
+/** Annotation with the number of consecutive failures of earlier pods on the same node. */
 export const FAILURES = "daemonset.setpoint.dev/failures-before";
 
-/** What a node may be like without losing its daemons. */
+/** Tolerations that every daemon pod gets. */
 const TOLERATED: readonly Toleration[] = [
   { key: "node.kubernetes.io/not-ready", operator: "Exists", effect: "NoExecute" },
   { key: "node.kubernetes.io/unreachable", operator: "Exists", effect: "NoExecute" },
@@ -32,10 +32,10 @@ const TOLERATED_ON_HOST_NETWORK: Toleration = {
   effect: "NoSchedule",
 };
 
-/** `keeps`: no new pod goes there, but one that runs may stay. */
+/** `keeps`: an existing pod may stay, but no new pod is created. */
 export type Fitness = "fits" | "keeps" | "refuses";
 
-/** One function for all nodes, so that what is the same for all is worked out once. */
+/** Returns a function, so that the part that is equal for all nodes is computed once. */
 export function fitnessFor({ spec }: DaemonSet): (node: Node) => Fitness {
   const { template } = spec;
   const tolerations = tolerationsOf(template.spec);
@@ -55,7 +55,7 @@ function tolerationsOf({ tolerations = [], hostNetwork }: PodSpec): readonly Tol
   return [...tolerations, ...added.filter((each) => !tolerations.some((known) => jsonEqual(known, each)))];
 }
 
-/** Where it runs, or where the scheduler is told to put it. */
+/** Node that the pod runs on, or that its affinity demands. */
 export function nodeOf({ spec }: Pod): string | undefined {
   if (spec.nodeName !== undefined && spec.nodeName !== "") return spec.nodeName;
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
@@ -89,7 +89,7 @@ export function newDaemon(set: DaemonSet, { node, hash, failures }: NewDaemon): 
   });
 }
 
-/** The scheduler puts it there and nowhere else; that the node is fit for it was seen before. */
+/** Restricts the pod to this node. The controller has already checked that the node fits. */
 function pinnedTo(node: string, affinity: Affinity | undefined): Affinity {
   const matchFields = [{ key: "metadata.name", operator: "In" as const, values: [node] }];
   const requiredDuringSchedulingIgnoredDuringExecution = { nodeSelectorTerms: [{ matchFields }] };

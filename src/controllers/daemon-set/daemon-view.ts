@@ -1,4 +1,4 @@
-/** What a DaemonSet finds: for each node whether it is fit, and which of its pods are there. */
+/** Observed state of a DaemonSet: the fitness of each node, and the set's pods on it. */
 import type { DaemonSet } from "../../api/generated/types/apps-v1.ts";
 import type { Node, Pod } from "../../api/generated/types/core-v1.ts";
 import { isAvailable, isTerminal } from "../../resources/pod/pod-state.ts";
@@ -11,18 +11,18 @@ import type { Fitness } from "./daemon-pods.ts";
 export interface DaemonView {
   readonly set: DaemonSet;
   readonly now: number;
-  /** Of the present template. */
+  /** Hash of the current template. */
   readonly hash: string;
-  /** In order of the nodes' names. */
+  /** Sorted by node name. */
   readonly places: readonly Place[];
-  /** Pods that wait for a node that is gone. */
+  /** Unbound pods whose node no longer exists. */
   readonly lost: readonly Pod[];
 }
 
 export interface Place {
   readonly node: string;
   readonly fitness: Fitness;
-  /** Those on their node first, then the oldest. */
+  /** Bound pods first, then oldest first. */
   readonly pods: readonly Pod[];
 }
 
@@ -56,7 +56,7 @@ function groupByNode(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> 
   return groups;
 }
 
-/** A pod that has ended and is deleted takes no place any more. */
+/** A terminated pod that is being deleted no longer occupies its node. */
 function isThere(pod: Pod): boolean {
   return !(isTerminal(pod) && isGoing(pod));
 }
@@ -65,7 +65,7 @@ export function isGoing({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined;
 }
 
-/** One that has its node is of more use than one that waits for it. */
+/** A bound pod is worth more than a pending one. */
 function compareUse(left: Pod, right: Pod): number {
   const isWaiting = ({ spec }: Pod): boolean => (spec.nodeName ?? "") === "";
   return (
@@ -75,7 +75,7 @@ function compareUse(left: Pod, right: Pod): number {
   );
 }
 
-/** Either of the two tells: pods that were made by another controller may have no hash. */
+/** Either label suffices: pods that another controller created may lack the hash. */
 export function isUpdated({ metadata }: Pod, { hash, set }: Pick<DaemonView, "hash" | "set">): boolean {
   const { [REVISION_HASH]: hashOfPod, [TEMPLATE_GENERATION]: generation } = metadata.labels ?? {};
   return hashOfPod === hash || (generation !== undefined && generation === findTemplateGeneration(set));
@@ -85,7 +85,10 @@ export function isUsable(pod: Pod, { set, now }: Pick<DaemonView, "set" | "now">
   return isAvailable(pod, set.spec.minReadySeconds ?? 0, now);
 }
 
-/** How many nodes may have two pods, or none, while templates change. One of the two is more than none, else nothing could move. */
+/**
+ * Number of nodes that may have two pods, or none, during an update. At least one of the two is positive, else the
+ * update could not start.
+ */
 export function bounds({ set, places }: DaemonView): {
   readonly surge: number;
   readonly unavailable: number;

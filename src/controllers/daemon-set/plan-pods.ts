@@ -1,23 +1,23 @@
-/** Which pods a DaemonSet makes and deletes so that each fit node has one. Pure. */
+/** Plans which pods a DaemonSet creates and deletes, so that each fitting node has one. Pure. */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { findAvailableAt, isReady, isTerminal } from "../../resources/pod/pod-state.ts";
 import { FAILURES } from "./daemon-pods.ts";
 import { allowsSurge, isGoing, isUpdated, isUsable } from "./daemon-view.ts";
 import type { DaemonView, Place } from "./daemon-view.ts";
 
-/** Most pods created, and most deleted, in one pass, as upstream. */
+/** Upper bound of creations, and of deletions, in one pass; upstream's value. */
 const BATCH_MAX = 250;
 const FIRST_BACK_OFF_MS = 1000;
 const MAX_BACK_OFF_MS = 15 * 60_000;
-/** A pod that lived this long has not failed because it could not start. */
+/** A pod that lived longer than this did not fail at startup; its failure starts a new count. */
 const LONG_LIFE_MS = 10 * 60_000;
 
 export interface DaemonPlan {
   readonly toCreate: readonly { readonly node: string; readonly failures: number }[];
   readonly toDelete: readonly Pod[];
-  /** Of those to delete, the ones that have ended by themselves. */
+  /** Pods among `toDelete` that terminated by themselves. */
   readonly ended: readonly Pod[];
-  /** Until the next failed pod may be replaced. */
+  /** Delay until the next failed pod may be replaced. */
   readonly waitMs: number | undefined;
 }
 
@@ -47,8 +47,8 @@ function planPlace(place: Place, view: DaemonView): DaemonPlan {
 }
 
 /**
- * A pod that has ended makes room for a new one. One that failed does so only after a while, which doubles with each failure in a row:
- * otherwise a node that refuses the pod would be fought without end. The new one carries the count.
+ * A terminated pod is replaced. A failed one is replaced after a back-off that doubles with each consecutive failure: a
+ * node that rejects the pod would otherwise cause an endless loop. The new pod carries the count.
  */
 function planEnded({ node, fitness, pods }: Place, view: DaemonView): DaemonPlan {
   const { now } = view;
@@ -57,7 +57,7 @@ function planEnded({ node, fitness, pods }: Place, view: DaemonView): DaemonPlan
   const waits = ended.map((pod) => (pod.status.phase === "Failed" ? backOffEnd(pod, now) - now : 0));
   const due = ended.filter((_, at) => (waits[at] ?? 0) <= 0);
   const waiting = waits.filter((wait) => wait > 0);
-  // Where there may be two, the next pod need not wait until the one before is gone.
+  // With surge, the replacement need not wait until the old pod is gone.
   const isEmpty = allowsSurge(view) ? due.length === present.length : due.length === pods.length;
   const failures = Math.max(0, ...due.map((pod) => failuresWith(pod, now)));
   return {
@@ -74,7 +74,7 @@ function backOffEnd(pod: Pod, now: number): number {
   return endOf(pod, now) + backOff;
 }
 
-/** This pod's failure and those before it; a success ends the row. */
+/** Consecutive failures including this pod's; a success resets the count. */
 function failuresWith(pod: Pod, now: number): number {
   if (pod.status.phase !== "Failed") return 0;
   const isLongLived = endOf(pod, now) - Date.parse(pod.metadata.creationTimestamp) > LONG_LIFE_MS;
@@ -83,14 +83,20 @@ function failuresWith(pod: Pod, now: number): number {
   return isLongLived ? 1 : before + 1;
 }
 
-/** As far as it says. A pod that was refused never ran, and ended when it came; so did one whose node says so by a clock that is ahead. */
+/**
+ * Time of termination. A rejected pod never ran and ended at its creation. Times in the future, from a node whose clock
+ * is ahead, are ignored.
+ */
 function endOf({ metadata, status }: Pod, now: number): number {
   const ends = (status.containerStatuses ?? []).flatMap(({ state }) => state.terminated?.finishedAt ?? []);
   const past = ends.map((text) => Date.parse(text)).filter((end) => end <= now);
   return Math.max(Date.parse(metadata.creationTimestamp), ...past);
 }
 
-/** One of the present template and one of an earlier: the earlier goes as soon as it is of no use or the new one is. */
+/**
+ * A node may have one current and one outdated pod. The outdated one goes once it is unready or the current one is
+ * available.
+ */
 function surplusWithSurge(alive: readonly Pod[], view: DaemonView): readonly Pod[] {
   if (alive.length <= 1) return [];
   const newPod = alive.find((pod) => isUpdated(pod, view));
@@ -101,7 +107,7 @@ function surplusWithSurge(alive: readonly Pod[], view: DaemonView): readonly Pod
   return mayGo ? [...others, oldPod] : others;
 }
 
-/** When the next ready pod has been ready for long enough. */
+/** Delay until the next ready pod becomes available. */
 export function nextUsableMs({ set, places, now }: DaemonView): number | undefined {
   const times = places
     .flatMap(({ pods }) => pods)

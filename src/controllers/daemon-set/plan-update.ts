@@ -1,4 +1,4 @@
-/** Which pods of earlier templates a DaemonSet replaces next. Pure; looked at only when each node has what it should have. */
+/** Plans which outdated pods a DaemonSet replaces next. Runs only when no pod is missing or surplus. Pure. */
 import type { Pod } from "../../api/generated/types/core-v1.ts";
 import { isTerminal } from "../../resources/pod/pod-state.ts";
 import { bounds, isGoing, isUpdated, isUsable } from "./daemon-view.ts";
@@ -6,7 +6,7 @@ import type { DaemonView, Place } from "./daemon-view.ts";
 
 export interface UpdatePlan {
   readonly toDelete: readonly Pod[];
-  /** Nodes that get a second pod, of the present template, before the first one goes. */
+  /** Nodes that get a second, updated pod before the outdated one is deleted. */
   readonly toSurge: readonly string[];
 }
 
@@ -24,7 +24,7 @@ interface Pair {
   readonly oldPod: Pod | undefined;
 }
 
-/** Undefined when there are more of one kind than one: the rest of the loop sees to that first. */
+/** Undefined if the node has several pods of either kind; planPods deletes the surplus first. */
 function pairOf({ pods }: Place, view: DaemonView): Pair | undefined {
   const present = pods.filter((pod) => !isGoing(pod) && !isTerminal(pod));
   const newPods = present.filter((pod) => isUpdated(pod, view));
@@ -33,7 +33,7 @@ function pairOf({ pods }: Place, view: DaemonView): Pair | undefined {
   return { newPod: newPods[0], oldPod: oldPods[0] };
 }
 
-/** Old pods that are of no use go at once; of the others as many as may be missing. */
+/** Deletes unavailable outdated pods at once, and available ones within maxUnavailable. */
 function planReplacement(places: readonly Place[], view: DaemonView, most: number): readonly Pod[] {
   const useless: Pod[] = [];
   const candidates: Pod[] = [];
@@ -50,7 +50,7 @@ function planReplacement(places: readonly Place[], view: DaemonView, most: numbe
   return [...useless, ...candidates.slice(0, Math.max(0, most - missing))];
 }
 
-/** A node whose old pod is of no use gets its new one at once; of the others as many as may have two. */
+/** Nodes with an unavailable outdated pod get the updated one at once; the others get it within maxSurge. */
 function planSurge(places: readonly Place[], view: DaemonView, most: number): UpdatePlan {
   const toDelete: Pod[] = [];
   const urgent: string[] = [];
@@ -72,8 +72,8 @@ function planSurge(places: readonly Place[], view: DaemonView, most: number): Up
 }
 
 /**
- * Old pods where no new one may come: those that are of no use, and of the others as many as there are more of use in all than nodes that want one. A
- * set that may surge shall not have fewer when it moves from some nodes to others.
+ * Selects outdated pods on nodes that accept no new pod: unavailable ones at once, available ones only beyond the
+ * wanted number. Otherwise availability would drop when a surging set moves to other nodes.
  */
 function leavingPods(places: readonly Place[], view: DaemonView): readonly Pod[] {
   const pairs = places.map((place) => ({ place, pair: pairOf(place, view) }));

@@ -1,10 +1,10 @@
-/** What a DaemonSet says of itself. Pure. */
+/** Builds the status of a DaemonSet. Pure. */
 import type { DaemonSetStatus } from "../../api/generated/types/apps-v1.ts";
 import { isReady } from "../../resources/pod/pod-state.ts";
 import { isUpdated, isUsable } from "./daemon-view.ts";
 import type { DaemonView, Place } from "./daemon-view.ts";
 
-/** The first pod of a node stands for it. */
+/** Counts only the first pod of each node. */
 export function statusOf(view: DaemonView, collisionCount: number | undefined): DaemonSetStatus {
   const { set, places } = view;
   const wanted = places.filter(({ fitness }) => fitness === "fits");

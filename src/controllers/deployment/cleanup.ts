@@ -1,12 +1,12 @@
-/** Which ReplicaSets of earlier templates are forgotten. */
+/** Selects the old ReplicaSets that exceed the revision history limit. */
 import type { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
 import { revisionOf } from "./revision.ts";
 import { wantedOf } from "./rollout.ts";
 
-/** As upstream's default, should nobody have said. */
+/** Upstream's default, for Deployments without `revisionHistoryLimit`. */
 const HISTORY_LIMIT = 10;
 
-/** The oldest revisions beyond the limit, of those that are empty and known to be. */
+/** Oldest revisions beyond the limit, if their set is empty and its status is current. */
 export function planCleanup({ spec }: Deployment, oldSets: readonly ReplicaSet[]): readonly ReplicaSet[] {
   const kept = oldSets.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const surplus = kept.length - (spec.revisionHistoryLimit ?? HISTORY_LIMIT);

@@ -1,9 +1,8 @@
 /**
- * Keeps the pods of each Deployment at its template and its number, and changes from one template to the next in the way the Deployment asks
- * for.
+ * Keeps each Deployment's pods at its template and size, and rolls out template changes by its strategy.
  *
- * Reads Deployments, their ReplicaSets and, for those that are replaced at once, Pods. Creates, sizes and deletes ReplicaSets that a Deployment
- * controls, adopts and lets go of them by selector; writes Deployment status and the revision annotation. Pods are the ReplicaSets' business.
+ * Reads Deployments, their ReplicaSets and, for strategy Recreate, Pods. Creates, scales and deletes ReplicaSets,
+ * adopts and releases them by selector. Writes Deployment status and the revision annotation; never writes Pods.
  */
 import { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
 import type { DeploymentStatus } from "../../api/generated/types/apps-v1.ts";
@@ -13,7 +12,7 @@ import { defineController, watching } from "../../runtime/controller/controller.
 import type { CacheReader, Outcome, ReconcileContext } from "../../runtime/controller/controller.ts";
 import { controllerOf } from "../../runtime/refs/owner-reference.ts";
 import { planCleanup } from "./cleanup.ts";
-import { ensureNewSet, tellScaled } from "./new-set.ts";
+import { ensureNewSet, reportScaled } from "./new-set.ts";
 import { isScaling, planRollingUpdate, planScaling } from "./plan-scales.ts";
 import type { SetScale } from "./plan-scales.ts";
 import { REVISION, revisionOf, scaleAnnotations } from "./revision.ts";
@@ -28,7 +27,7 @@ export const deploymentController = defineController({
   owns: [ReplicaSet],
   watches: [
     watching(Pod, function* ({ before, after }, cache) {
-      // Only the end of a pod matters, and only to Deployments that wait for it.
+      // Only the end of a pod matters: a Recreate rollout waits for it.
       const set = before === undefined ? undefined : findSet(before, cache);
       const owner = set === undefined ? undefined : controllerOf(set);
       const isEnd = after === undefined || isTerminal(after);
@@ -46,7 +45,7 @@ async function reconcile(deployment: Deployment, context: ReconcileContext): Pro
   if (revision !== undefined) return await rollBack(deployment, { revision, found, context });
   const plan = planPass(deployment, found, context.cache);
   const ensured = await ensureNewSet(deployment, found, { context, mayCreate: plan.mayCreate });
-  const shown = await showRevision(deployment, ensured.rollout, context);
+  const shown = await recordRevision(deployment, ensured.rollout, context);
 
   const rollout = await applyScales(deployment, {
     rollout: ensured.rollout,
@@ -56,13 +55,13 @@ async function reconcile(deployment: Deployment, context: ReconcileContext): Pro
   const findings = { ...ensured, now: context.clock.now() };
   const { status, recheckAfterMs } = planStatus(deployment, rollout, findings);
   const written = await context.updateStatus(shown, status);
-  if (mayForget(written, status)) await cleanUp(written, rollout, context);
+  if (mayCleanUp(written, status)) await cleanUp(written, rollout, context);
   if (ensured.error !== undefined) throw ensured.error;
-  // A deadline is nothing to be done: a world that only waits for it is quiet.
+  // Periodic timer: waiting for a deadline does not count as pending work.
   return recheckAfterMs === undefined ? undefined : { recheckAfterMs, timer: "periodic" };
 }
 
-/** What it brings about is the business of the next pass. */
+/** The template change triggers the next pass, which rolls it out. */
 async function rollBack(
   deployment: Deployment,
   {
@@ -79,12 +78,12 @@ async function rollBack(
 }
 
 interface PassPlan {
-  /** Whether a set for the present template may be made in this pass. */
+  /** True if this pass may create the ReplicaSet of the current template. */
   readonly mayCreate: boolean;
   readonly scales: (rollout: Rollout) => readonly SetScale[];
 }
 
-/** What kind of pass this is. One that follows a new size moves nothing else; a paused one makes nothing new. */
+/** Selects the kind of pass. A scaling pass does not advance a rollout; a paused pass creates no ReplicaSet. */
 function planPass(deployment: Deployment, rollout: Rollout, cache: CacheReader): PassPlan {
   const { metadata, spec } = deployment;
   if (metadata.deletionTimestamp !== undefined) return { mayCreate: false, scales: () => [] };
@@ -99,12 +98,12 @@ function planPass(deployment: Deployment, rollout: Rollout, cache: CacheReader):
   return { mayCreate, scales: (ensured) => planReplacement(deployment, ensured, mayCreate) };
 }
 
-/** Sets that are to go at once have no share in a new size: nobody would size them, and nothing would happen any more. */
+/** During a Recreate rollout, several active sets are replaced, not scaled: planScaling would skip them for ever. */
 function isReplacing({ spec }: Deployment, rollout: Rollout): boolean {
   return spec.strategy.type === "Recreate" && allSets(rollout).filter(isActiveSet).length > 1;
 }
 
-/** All old pods go before the first new one comes. */
+/** Recreate: all old pods end before the first new one is created. */
 function planReplacement(
   deployment: Deployment,
   { newSet, oldSets }: Rollout,
@@ -115,7 +114,7 @@ function planReplacement(
   return newSet === undefined || wantedOf(newSet) === replicas ? [] : [{ set: newSet, replicas }];
 }
 
-/** Pods that have not ended, those on their way out included. */
+/** True if a pod has not ended; terminating pods count. */
 function hasPods(sets: readonly ReplicaSet[], cache: CacheReader): boolean {
   return sets.some((set) =>
     cache(Pod)
@@ -138,15 +137,18 @@ async function applyScales(
     const changed = { ...set, metadata: { ...set.metadata, annotations }, spec: { ...set.spec, replicas } };
     written.set(set, await context.client(ReplicaSet).update(changed));
     const from = wantedOf(set);
-    if (replicas !== from) tellScaled(deployment, context, { set, from, to: replicas });
+    if (replicas !== from) reportScaled(deployment, context, { set, from, to: replicas });
   }
   const newest = (set: ReplicaSet): ReplicaSet => written.get(set) ?? set;
   const { newSet, oldSets } = rollout;
   return { newSet: newSet === undefined ? undefined : newest(newSet), oldSets: oldSets.map(newest) };
 }
 
-/** `kubectl rollout` reads the present revision from the Deployment. Written with the status, it makes no new generation. */
-async function showRevision(
+/**
+ * `kubectl rollout` reads the current revision from the Deployment. The status subresource leaves its generation
+ * unchanged.
+ */
+async function recordRevision(
   deployment: Deployment,
   { newSet }: Rollout,
   context: ReconcileContext,
@@ -158,8 +160,8 @@ async function showRevision(
     .patch(deployment, { type: "merge", changes }, { subresource: "status" });
 }
 
-/** Not in the middle of a change, unless somebody has stopped it there. */
-function mayForget(deployment: Deployment, status: DeploymentStatus): boolean {
+/** Old sets are deleted only after a complete rollout, or while it is paused. */
+function mayCleanUp(deployment: Deployment, status: DeploymentStatus): boolean {
   if (deployment.metadata.deletionTimestamp !== undefined) return false;
   return deployment.spec.paused === true || isComplete(deployment, status);
 }

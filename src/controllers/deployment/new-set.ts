@@ -1,4 +1,4 @@
-/** The ReplicaSet of a Deployment's present template: made, found again, and kept in step with the Deployment. */
+/** Finds, creates and updates the ReplicaSet of a Deployment's current template. */
 import type { Manifest } from "../../api/api-object.ts";
 import { isApiError } from "../../api/errors/api-error.ts";
 import { ReplicaSet } from "../../api/generated/types/apps-v1.ts";
@@ -18,13 +18,13 @@ import type { NewSetNews } from "./status.ts";
 export interface EnsuredSet {
   readonly rollout: Rollout;
   readonly news: NewSetNews | undefined;
-  /** Counted up when the name of the new set is taken by something else. */
+  /** Incremented if another ReplicaSet has the name of the new set. */
   readonly collisionCount: number | undefined;
-  /** What kept the set from being made. */
+  /** Error that prevented the creation of the set. */
   readonly error?: Error;
 }
 
-/** The set is made only when `mayCreate`; one that is there is kept in step in any case. */
+/** Creates the set only if `mayCreate`; an existing set is updated in any case. */
 export async function ensureNewSet(
   deployment: Deployment,
   rollout: Rollout,
@@ -32,14 +32,14 @@ export async function ensureNewSet(
 ): Promise<EnsuredSet> {
   const { collisionCount } = deployment.status;
   if (rollout.newSet !== undefined) {
-    const newSet = await keepInStep(deployment, { newSet: rollout.newSet, rollout, context });
+    const newSet = await syncSet(deployment, { newSet: rollout.newSet, rollout, context });
     return { rollout: { ...rollout, newSet }, news: "found", collisionCount };
   }
   if (!mayCreate) return { rollout, news: undefined, collisionCount };
   return await createSet(deployment, rollout, context);
 }
 
-async function keepInStep(
+async function syncSet(
   deployment: Deployment,
   {
     newSet,
@@ -66,7 +66,7 @@ async function createSet(
   try {
     const newSet = await context.client(ReplicaSet).create(manifest);
     const replicas = newSet.spec.replicas ?? 0;
-    if (replicas > 0) tellScaled(deployment, context, { set: newSet, from: 0, to: replicas });
+    if (replicas > 0) reportScaled(deployment, context, { set: newSet, from: 0, to: replicas });
     return { rollout: { ...rollout, newSet }, news: "created", collisionCount };
   } catch (error) {
     const name = manifest.metadata?.name ?? "";
@@ -79,7 +79,10 @@ async function createSet(
   }
 }
 
-/** The cache was behind, or two templates have the same hash: then the next try has another name. */
+/**
+ * Either the cache lags and the set exists, or two templates have the same hash. The latter changes the name of the
+ * next try.
+ */
 async function afterCollision(
   deployment: Deployment,
   rollout: Rollout,
@@ -127,7 +130,7 @@ export interface ScaleStep {
   readonly to: number;
 }
 
-export function tellScaled(
+export function reportScaled(
   deployment: Deployment,
   context: ReconcileContext,
   { set, from, to }: ScaleStep,

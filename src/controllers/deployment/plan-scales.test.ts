@@ -3,7 +3,7 @@ import type { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.t
 import { planRollingUpdate } from "./plan-scales.ts";
 
 describe("a step of a rolling update", () => {
-  test("does not count on pods of a set that are on their way out already", () => {
+  test("does not count pods beyond their set's size as available", () => {
     const newSet = set("a", { replicas: 0, available: 1 });
     const oldSets = [set("b", { replicas: 3, available: 3 }), set("c", { replicas: 1, available: 0 })];
 
@@ -12,14 +12,14 @@ describe("a step of a rolling update", () => {
     expect(scales.map((scale) => [scale.set.metadata.name, scale.replicas])).toEqual([["c", 0]]);
   });
 
-  test("takes nothing from old sets before the new one has seen its size", () => {
+  test("shrinks no old set before the new one has observed its size", () => {
     const newSet = set("a", { replicas: 1, available: 1, generation: 2 });
     const oldSets = [set("b", { replicas: 3, available: 3 })];
 
     expect(planRollingUpdate(deployment(), { newSet, oldSets })).toEqual([]);
   });
 
-  test("takes from old sets what is known to be spare", () => {
+  test("shrinks old sets by the spare pods", () => {
     const newSet = set("a", { replicas: 1, available: 1 });
     const oldSets = [set("b", { replicas: 3, available: 3 })];
 
@@ -37,7 +37,7 @@ function deployment(): Deployment {
 interface Sizes {
   readonly replicas: number;
   readonly available: number;
-  /** Of which the first was seen. */
+  /** Set whose status describes generation 1. */
   readonly generation?: number;
 }
 

@@ -1,4 +1,4 @@
-/** How large each ReplicaSet of a Deployment shall be. Pure: every rule of a rollout and of scaling is in here. */
+/** Computes the size of each ReplicaSet of a Deployment: all rules of rollouts and scaling. Pure. */
 import type { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
 import { desiredReplicasOf, maxReplicasOf } from "./revision.ts";
 import {
@@ -18,13 +18,13 @@ export interface SetScale {
   readonly replicas: number;
 }
 
-/** The size of the Deployment has changed since its sets were sized. */
+/** The Deployment's size changed after its sets were scaled. */
 export function isScaling(deployment: Deployment, rollout: Rollout): boolean {
   const active = allSets(rollout).filter(isActiveSet);
   return active.some((set) => (desiredReplicasOf(set) ?? wantedOf(deployment)) !== wantedOf(deployment));
 }
 
-/** A new size is spread over the sets of a rollout that is under way in proportion to theirs, so that neither side is favoured. */
+/** During a rollout, a new size is spread over all sets in proportion, so that neither version is favoured. */
 export function planScaling(deployment: Deployment, rollout: Rollout): readonly SetScale[] {
   const only = onlySet(rollout);
   if (only !== undefined) return changed([{ set: only, replicas: wantedOf(deployment) }]);
@@ -35,7 +35,7 @@ export function planScaling(deployment: Deployment, rollout: Rollout): readonly 
   return deployment.spec.strategy.type === "Recreate" ? [] : planProportions(deployment, rollout);
 }
 
-/** The one set that is in use; when none is, the one that would be. */
+/** The only active set; if none is active, the set that would become active. */
 function onlySet(rollout: Rollout): ReplicaSet | undefined {
   const { newSet, oldSets } = rollout;
   const active = allSets(rollout).filter(isActiveSet);
@@ -54,7 +54,8 @@ function planProportions(deployment: Deployment, rollout: Rollout): readonly Set
   const replicas = wantedOf(deployment);
   const allowed = replicas === 0 ? 0 : replicas + maxSurge(deployment);
   const toAdd = allowed - totalOf(active, wantedOf);
-  // Large sets have their share first. What is left over goes to the first: the newest when growing, the oldest when shrinking.
+  // The largest set gets its share first and takes the remainder. Among equals, the newest leads when growing and the
+  // oldest when shrinking.
   const ageSign = toAdd > 0 ? -1 : 1;
   const inTurn = active.toSorted(
     (left, right) => wantedOf(right) - wantedOf(left) || ageSign * compareAge(left, right),
@@ -80,7 +81,7 @@ function proportion(
   return toAdd > 0 ? Math.min(fraction, left) : Math.max(fraction, left);
 }
 
-/** By how much the set grows when its share of the whole stays the same. */
+/** Growth of the set that keeps its share of the whole. */
 function fractionOf(deployment: Deployment, set: ReplicaSet): number {
   const replicas = wantedOf(deployment);
   if (replicas === 0) return -wantedOf(set);
@@ -89,7 +90,7 @@ function fractionOf(deployment: Deployment, set: ReplicaSet): number {
   return Math.round((wantedOf(set) * (replicas + maxSurge(deployment))) / before) - wantedOf(set);
 }
 
-/** Sets that already have their size are left alone, unless they were sized for another one of the Deployment. */
+/** Skips sets with the right size, unless their desired-replicas annotation is outdated. */
 function changed(scales: readonly SetScale[], deployment?: Deployment): readonly SetScale[] {
   return scales.filter(({ set, replicas }) => {
     const isStale = deployment !== undefined && desiredReplicasOf(set) !== wantedOf(deployment);
@@ -97,7 +98,7 @@ function changed(scales: readonly SetScale[], deployment?: Deployment): readonly
   });
 }
 
-/** One step of a rolling update: the new set grows as far as the surge allows, else old ones shrink as far as availability allows. */
+/** One step of a rolling update: first grow the new set within maxSurge, then shrink old ones within maxUnavailable. */
 export function planRollingUpdate(deployment: Deployment, rollout: Rollout): readonly SetScale[] {
   const { newSet } = rollout;
   if (newSet === undefined) return [];
@@ -106,7 +107,7 @@ export function planRollingUpdate(deployment: Deployment, rollout: Rollout): rea
   return planShrinking(deployment, newSet, rollout.oldSets);
 }
 
-/** How large the new set may be now; also the size it is created with. */
+/** Size that the new set may have now; a new set is created with it. */
 export function newSetReplicas(deployment: Deployment, rollout: Rollout): number {
   const wanted = wantedOf(deployment);
   const current = rollout.newSet === undefined ? 0 : wantedOf(rollout.newSet);
@@ -127,7 +128,7 @@ function planShrinking(
   const mayGo = totalOf(all, wantedOf) - minAvailable - newMissing;
   if (mayGo <= 0) return [];
   const sizes = new Map(oldSets.map((set) => [set, wantedOf(set)]));
-  // Pods that serve nobody go first, and do not count against what must stay available.
+  // Unavailable pods go first: they do not count towards the availability that must stay.
   takeFrom(sizes, mayGo, (set, size) => Math.max(0, size - stayingOf(set)));
   const spare = totalOf(all, stayingOf) - minAvailable;
   takeFrom(sizes, Math.max(0, spare), (_, size) => size);
@@ -135,19 +136,19 @@ function planShrinking(
 }
 
 /**
- * Whether what a set says of its pods is about its present size. One that shrank and grows again may still lose pods that its status has; upstream
- * counts on them. The set tells when it has seen its size, and with that comes the next pass.
+ * The set's status describes its current size. Otherwise a set that shrank and grew again may still lose pods that its
+ * status counts; upstream counts them. The set's next status update triggers the next pass.
  */
 function isSettled({ metadata, status }: ReplicaSet): boolean {
   return (status.observedGeneration ?? 0) >= (metadata.generation ?? 0);
 }
 
-/** What is available beyond a set's size is on its way out already, whatever its status still says. Upstream counts on it. */
+/** Available pods beyond the set's size are about to be deleted, so they do not count. Upstream counts them. */
 function stayingOf(set: ReplicaSet): number {
   return Math.min(availableOf(set), wantedOf(set));
 }
 
-/** Takes `count` in all, from the oldest sets first, from each as many as it can give. */
+/** Takes `count` in total, oldest sets first, from each set at most the number that `givable` allows. */
 function takeFrom(
   sizes: Map<ReplicaSet, number>,
   count: number,

@@ -1,4 +1,4 @@
-/** The annotations by which `kubectl rollout` finds its way through the history of a Deployment, and which say how far scaling has come. */
+/** Annotations with a Deployment's revision history, for `kubectl rollout`, and with the progress of its scaling. */
 import type { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { maxSurge, wantedOf } from "./rollout.ts";
@@ -8,10 +8,10 @@ const REVISION_HISTORY = "deployment.kubernetes.io/revision-history";
 const DESIRED_REPLICAS = "deployment.kubernetes.io/desired-replicas";
 const MAX_REPLICAS = "deployment.kubernetes.io/max-replicas";
 
-/** Asks to go back to a revision. */
+/** Annotation that requests a rollback to a revision. */
 export const ROLLBACK_TO = "deprecated.deployment.rollback.to";
 
-/** A set's own, or a tool's: not to be copied from the Deployment. */
+/** Annotations that belong to one object and are not copied from the Deployment to its sets. */
 const NOT_COPIED: ReadonlySet<string> = new Set([
   REVISION,
   REVISION_HISTORY,
@@ -20,20 +20,20 @@ const NOT_COPIED: ReadonlySet<string> = new Set([
   "kubectl.kubernetes.io/last-applied-configuration",
   ROLLBACK_TO,
 ]);
-/** Older numbers are forgotten beyond this, so that a Deployment that goes back and forth for ever does not grow. */
+/** Upper bound of the history's length. Older revisions are dropped, so that repeated rollbacks do not grow it. */
 const HISTORY_LENGTH_MAX = 2000;
-/** The largest signed number of 64 bits, which has no successor. */
+/** Largest int64: it has no successor. */
 const REVISIONS_END = 2n ** 63n - 1n;
 
 type Annotations = Readonly<Record<string, string>>;
 type Annotated = Pick<Deployment | ReplicaSet, "metadata">;
 
-/** Whether an annotation of the Deployment is also one of its sets. */
+/** The controller copies this annotation from the Deployment to its sets. */
 export function isCopied(annotation: string): boolean {
   return !NOT_COPIED.has(annotation);
 }
 
-/** Counted in 64 bits, as upstream does; what is no such number counts as none. */
+/** A 64-bit number, as upstream's; an invalid one counts as 0. */
 export function revisionOf({ metadata }: Annotated): bigint {
   return revisionIn(metadata.annotations?.[REVISION]);
 }
@@ -44,7 +44,7 @@ function revisionIn(text = ""): bigint {
   return revision < REVISIONS_END ? revision : 0n;
 }
 
-/** One more than any earlier one has; at the end of the numbers there is no next one, and the last is used again. */
+/** One more than the greatest old revision; the last number is used again. */
 export function nextRevision(oldSets: readonly ReplicaSet[]): bigint {
   let last = 0n;
   for (const set of oldSets) {
@@ -54,7 +54,7 @@ export function nextRevision(oldSets: readonly ReplicaSet[]): bigint {
   return last + 1n < REVISIONS_END ? last + 1n : last;
 }
 
-/** What the set of the present template should carry, given what it carries. A set that comes back into use remembers what it was. */
+/** Annotations for the set of the current template. A set that is reused records its earlier revisions. */
 export function newSetAnnotations(
   { metadata }: Deployment,
   known: Annotations | undefined,
@@ -74,7 +74,7 @@ function historyWith(known: Annotations | undefined, before: string | undefined)
   return { [REVISION_HISTORY]: parts.join(",") };
 }
 
-/** With these a set says for which size of the Deployment its own size was chosen. */
+/** Records the Deployment size for which the set's own size was computed. */
 export function scaleAnnotations(deployment: Deployment): Annotations {
   const replicas = wantedOf(deployment);
   return {

@@ -1,6 +1,8 @@
 /**
- * Going back to an earlier template, as an annotation asks for it: what was a field of versions that are no longer served. `kubectl rollout undo`
- * writes the template itself and needs none of this.
+ * Rolls a Deployment back to an earlier template on request of an annotation, which replaces a field of API versions no
+ * longer served.
+ *
+ * `kubectl rollout undo` writes the template itself and does not need this.
  */
 import type { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
 import type { RecordedEvent } from "../../runtime/events/recorded-event.ts";
@@ -9,12 +11,12 @@ import { allSets, isOfTemplate, withoutHash } from "./rollout.ts";
 import type { Rollout } from "./rollout.ts";
 
 export interface RollbackPlan {
-  /** Without the annotation, whatever comes of it: it is asked for once. */
+  /** Always without the rollback annotation, even if the rollback fails: one request is one try. */
   readonly changed: Deployment;
   readonly event: RecordedEvent;
 }
 
-/** Undefined where nobody asks for it; 0 is the one before the present. */
+/** Undefined if no rollback is requested; 0 means the previous revision. */
 export function findRollback({ metadata, spec }: Deployment): bigint | undefined {
   const text = metadata.annotations?.[ROLLBACK_TO] ?? "";
   if (spec.paused === true || metadata.deletionTimestamp !== undefined) return undefined;
@@ -47,7 +49,7 @@ function notFound(message: string): RecordedEvent {
   return { type: "Warning", reason: "DeploymentRollbackRevisionNotFound", message };
 }
 
-/** The second of all; 0 when there is none. */
+/** Second greatest revision; 0 if there is none. */
 function lastRevision(sets: readonly ReplicaSet[]): bigint {
   const [, last = 0n] = sets
     .map(revisionOf)
@@ -58,11 +60,11 @@ function lastRevision(sets: readonly ReplicaSet[]): bigint {
 type Annotations = Readonly<Record<string, string>>;
 
 function ownAnnotations({ metadata }: Deployment): Annotations {
-  const { [ROLLBACK_TO]: _asked, ...annotations } = metadata.annotations ?? {};
+  const { [ROLLBACK_TO]: _requested, ...annotations } = metadata.annotations ?? {};
   return annotations;
 }
 
-/** What was noted with the earlier template comes back with it, in place of what was noted with the present one. */
+/** Restores the annotations of the earlier template and drops the current one's. */
 function withSetAnnotations(deployment: Deployment, set: ReplicaSet): Deployment {
   const kept = Object.entries(deployment.metadata.annotations ?? {}).filter(([name]) => !isCopied(name));
   const copied = Object.entries(set.metadata.annotations ?? {}).filter(([name]) => isCopied(name));

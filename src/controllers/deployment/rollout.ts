@@ -1,14 +1,14 @@
-/** What a Deployment finds: the ReplicaSet of its present template, those of earlier ones, and the numbers that bound a change. */
+/** Observed state of a Deployment: the ReplicaSet of its current template, older ones, and the bounds of a rollout. */
 import type { Deployment, ReplicaSet } from "../../api/generated/types/apps-v1.ts";
 import type { PodTemplateSpec } from "../../api/generated/types/core-v1.ts";
 import { jsonEqual } from "../../api/patch/json-equal.ts";
 import { scaledValue } from "../../resources/rules/int-or-percent.ts";
 
-/** Tells the pods of one template from those of others. */
+/** Label that separates the pods of different templates. */
 export const TEMPLATE_HASH = "pod-template-hash";
 
 export interface Rollout {
-  /** Undefined until there is one for the present template. */
+  /** Undefined until the current template has a set. */
   readonly newSet: ReplicaSet | undefined;
   /** Oldest first. */
   readonly oldSets: readonly ReplicaSet[];
@@ -16,7 +16,7 @@ export interface Rollout {
 
 export function rolloutOf({ spec }: Deployment, sets: readonly ReplicaSet[]): Rollout {
   const byAge = sets.toSorted(compareAge);
-  // Two of the same template come from a time when the hash was made in another way; the elder is the one.
+  // Sets of the same template can exist twice if the hash algorithm changed; the older one wins.
   const newSet = byAge.find((set) => isOfTemplate(set, spec.template));
   return { newSet, oldSets: byAge.filter((set) => set !== newSet) };
 }
@@ -59,13 +59,16 @@ export function isActiveSet(set: ReplicaSet): boolean {
   return wantedOf(set) > 0;
 }
 
-/** How many pods there may be too many. None in a Deployment that is replaced at once. */
+/** Number of extra pods allowed; zero for strategy Recreate. */
 export function maxSurge({ spec }: Deployment): number {
   if (spec.strategy.type === "Recreate") return 0;
   return scaledValue(spec.strategy.rollingUpdate?.maxSurge, wantedOf({ spec }), "up");
 }
 
-/** How many pods may be missing. If rounding leaves neither one too many nor one missing, one may be missing: else nothing could move. */
+/**
+ * Number of pods that may be missing. At least one if maxSurge rounds to zero too: otherwise the rollout could not
+ * start.
+ */
 export function maxUnavailable(deployment: Deployment): number {
   const { spec } = deployment;
   const replicas = wantedOf({ spec });

@@ -1,23 +1,23 @@
-/** What a Deployment says of itself: how many pods there are, and whether it gets on. Pure. */
+/** Builds a Deployment's status: pod counts, availability and progress. Pure. */
 import type { Deployment, DeploymentCondition, DeploymentStatus } from "../../api/generated/types/apps-v1.ts";
 import type { ReplicaSet } from "../../api/generated/types/apps-v1.ts";
 import { formatTime } from "../../api/values/time.ts";
 import { allSets, availableOf, maxUnavailable, totalOf, wantedOf } from "./rollout.ts";
 import type { Rollout } from "./rollout.ts";
 
-/** What upstream takes for no deadline at all. */
+/** Greatest int32: upstream's value for "no deadline". */
 const NO_DEADLINE = 2 ** 31 - 1;
 
 export interface StatusPlan {
   readonly status: DeploymentStatus;
-  /** When the deadline passes if nothing happens until then. */
+  /** Delay until the progress deadline expires. */
   readonly recheckAfterMs: number | undefined;
 }
 
-/** Reason of the condition, and of the Event, when the new set could not be made. */
+/** Reason of the condition and of the Event if the new set could not be created. */
 export const CREATE_ERROR = "ReplicaSetCreateError";
 
-/** What happened to the new set in this pass; undefined: nothing. */
+/** Event of this pass about the new set; undefined if there was none. */
 export type NewSetNews = "created" | "found" | { readonly failure: string };
 
 export interface Findings {
@@ -56,7 +56,7 @@ function countPods(
   };
 }
 
-/** All pods are of the present template, and there are exactly as many as there should be. */
+/** All pods have the current template, and their number is exactly right. */
 export function isComplete(deployment: Deployment, counts: DeploymentStatus): boolean {
   const wanted = wantedOf(deployment);
   const isExact = [counts.updatedReplicas, counts.replicas, counts.availableReplicas].every(
@@ -94,7 +94,7 @@ interface Judgement {
   readonly list: Conditions;
 }
 
-/** Answers when to look again for the deadline. */
+/** Updates the Progressing condition and returns the delay until its deadline. */
 function judgeProgress(judgement: Judgement): number | undefined {
   const { deployment, list, findings } = judgement;
   const deadlineSeconds = deployment.spec.progressDeadlineSeconds ?? NO_DEADLINE;
@@ -108,7 +108,7 @@ function judgeProgress(judgement: Judgement): number | undefined {
   const shown = list.find("Progressing");
   const isWaiting = shown !== undefined && !ENDS.has(shown.reason ?? "") && deployment.spec.paused !== true;
   if (!isWaiting) return undefined;
-  // A second more, so that the deadline has passed by then.
+  // One extra second ensures that the deadline has passed.
   return Math.max(0, updatedAt(shown) + (deadlineSeconds + 1) * 1000 - findings.now);
 }
 
@@ -117,7 +117,7 @@ const TIMED_OUT = "ProgressDeadlineExceeded";
 const PAUSED = "DeploymentPaused";
 const ENDS: ReadonlySet<string> = new Set([COMPLETE, TIMED_OUT]);
 
-/** The clock of the deadline stands still while the Deployment is paused; one that ran out before stays so. */
+/** Pausing stops the clock of the deadline. A deadline that expired earlier stays expired. */
 function judgePause({ spec }: Deployment, list: Conditions): void {
   const shown = list.find("Progressing");
   if (shown?.reason === TIMED_OUT) return;
@@ -183,12 +183,12 @@ function hasTimedOut(shown: DeploymentCondition | undefined, deadlineSeconds: nu
   return updatedAt(shown) + deadlineSeconds * 1000 < now;
 }
 
-/** A condition that somebody has written without a time is as old as can be. */
+/** A condition without an update time counts as infinitely old. */
 function updatedAt({ lastUpdateTime }: DeploymentCondition): number {
   return lastUpdateTime === undefined ? Number.MIN_SAFE_INTEGER : Date.parse(lastUpdateTime);
 }
 
-/** What keeps a set from its pods keeps the Deployment from them. */
+/** A set's ReplicaFailure condition is copied to the Deployment. */
 function showReplicaFailure(rollout: Rollout, list: Conditions): void {
   const newestFirst = allSets(rollout).toReversed();
   const failures = newestFirst.flatMap(({ status }) => status.conditions ?? []);
@@ -202,7 +202,7 @@ function quoted(set: ReplicaSet | undefined): string {
   return JSON.stringify(set?.metadata.name ?? "");
 }
 
-/** The conditions as they will be. A verdict that says nothing new leaves its condition as it is, times included. */
+/** Conditions of the new status. An unchanged verdict keeps its condition with all times. */
 class Conditions {
   #list: readonly DeploymentCondition[];
   readonly #now: string;
@@ -224,7 +224,7 @@ class Conditions {
     this.#list = this.#list.filter((condition) => condition.type !== type);
   }
 
-  /** Progress moves its update time with each step, whatever it says: the deadline counts from there. */
+  /** Each step of progress renews the update time, even with an equal status: the deadline counts from it. */
   set(verdict: Verdict): void {
     const known = this.find(verdict.type);
     const isSame = known?.status === verdict.status && known.reason === verdict.reason;
